@@ -1,17 +1,9 @@
-"""Runs cdmpy (fio-cdm) with the `fio` on PATH and compares the figures that it prints with the document that it read: cdm_runs.py
-
-cdmpy uses posixaio on POSIX systems and libaio on those that it does not know. Here it is made to believe that it runs on one of the latter:
-nothing else in it is changed.
-"""
+"""Runs cdmpy (fio-cdm) with the `fio` on PATH and compares the figures that it prints with the document that it read: cdm_runs.py"""
 
 import contextlib
 import io
-import os
-import types
 
 from cdm import fio_cdm
-
-fio_cdm.os = types.SimpleNamespace(**{**vars(os), "name": "unknown"})
 
 
 class Job(fio_cdm.Job):

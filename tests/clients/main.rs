@@ -162,7 +162,7 @@ fn bench_fio_runs_ferrio_under_the_name_of_fio() {
     assert_eq!(report["jobs"][0]["read"]["io_bytes"], 64 << 10);
 }
 
-/// The command `cdm` itself asks for posixaio, which is absent; `cdm_runs.py` says how cdmpy comes to use libaio.
+/// cdmpy uses the engine posixaio.
 fn cdmpy_prints_the_figures_of_a_link_named_fio() {
     let place = Place::new();
     let path = path_with_fio(&place);

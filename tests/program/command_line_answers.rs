@@ -227,7 +227,7 @@ fn help_explains_whatever_has_a_name() {
         ("rw", "valid values: read "),
         ("--iodepth=32", "I/O units kept in flight"),
         ("libaio", "userspace_reap"),
-        ("posixaio", "Instead: `libaio` or `io_uring`"),
+        ("sg", "`io_uring` or `psync` on the disk's block device"),
         ("check", "Usage: ferrio check"),
         ("output-format", "--output-format=FORMATS"),
         ("few-ios", "the code of a message"),

@@ -168,6 +168,7 @@ fn a_deep_direct_queue_does_all_of_its_file() {
     compare_all(&[
         "[deep-reads]\nioengine=io_uring\niodepth=32\ndirect=1\nrw=randread\nsize=4m\n",
         "[deep-writes]\nioengine=libaio\niodepth=16\niodepth_batch=8\ndirect=1\nrw=randwrite\nsize=2m\n",
+        "[threads]\nioengine=posixaio\niodepth=8\niodepth_batch=4\nnrfiles=3\nrw=randwrite\nsize=1536k\n",
     ]);
 }
 

@@ -71,6 +71,12 @@ fn libaio_moves_all_bytes() {
 }
 
 #[test]
+fn posixaio_moves_all_bytes() {
+    round_trip("posixaio", "iodepth=16");
+    round_trip("posixaio", "iodepth=32\niodepth_batch=8\ndirect=1");
+}
+
+#[test]
 fn mmap_moves_all_bytes() {
     round_trip("mmap", "");
 }

@@ -22,7 +22,9 @@ fn more_files_than_may_be_open_need_openfiles() {
     let failed = limited("-n 40", "--ioengine=psync");
     assert_eq!(failed.status, Some(1));
     assert!(failed.stderr.contains("try reducing/setting openfiles (failed at "), "{}", failed.stderr);
-    for engine in ["psync", "io_uring --iodepth=8", "mmap", "libaio --iodepth=4", "sync"] {
+    for engine in
+        ["psync", "io_uring --iodepth=8", "mmap", "libaio --iodepth=4", "posixaio --iodepth=4", "sync"]
+    {
         limited("-n 40", &format!("--ioengine={engine} --openfiles=8 --fsync_on_close=1")).succeeded();
     }
 }

@@ -86,7 +86,7 @@ fn buffers_and_mappings_beyond_the_address_space_fail_the_job() {
 
 #[test]
 fn jobs_beyond_the_address_space_fail_and_the_others_run() {
-    for engine in ["psync", "libaio", "io_uring", "tokio_uring", "mmap"] {
+    for engine in ["psync", "libaio", "posixaio", "io_uring", "tokio_uring", "mmap"] {
         let run = limited("-v 300000", false, engine, &["--filename=f", "--size=4k", "--numjobs=1500"]);
         assert!(run.status.is_some_and(|status| status > 0), "{:?}: {}", run.status, run.stderr);
         assert!(run.stderr.contains("RLIMIT_AS"), "{}", run.stderr);

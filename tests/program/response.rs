@@ -46,7 +46,7 @@ fn with_a_rate_there_is_a_response_time_not_below_the_latency_whatever_the_engin
 
 #[test]
 fn files_read_by_any_kind_of_engine_have_response_times() {
-    for engine in ["psync", "io_uring", "libaio", "mmap", "tokio_uring"] {
+    for engine in ["psync", "io_uring", "libaio", "posixaio", "mmap", "tokio_uring"] {
         let words = [
             &format!("--ioengine={engine}"),
             "--size=64k",

@@ -54,6 +54,15 @@ fn a_block_costs_psync_no_other_call() {
 }
 
 #[test]
+fn a_block_costs_posixaio_one_pread_and_each_sync_is_an_fsync() {
+    assert_eq!(growth("pread64", &["--ioengine=posixaio", "--iodepth=8"]), 768);
+    for option in ["--fsync=4", "--fdatasync=4", "--sync_file_range=write:4"] {
+        let words = ["--name=a", "--rw=write", "--filename=f", "--size=64k", "--ioengine=posixaio", option];
+        assert_eq!(calls(&["fsync", "fdatasync", "sync_file_range"], &words), [3, 0, 0], "{option}");
+    }
+}
+
+#[test]
 fn batches_of_16_cost_io_uring_one_enter_each() {
     let words = [
         "--name=a",

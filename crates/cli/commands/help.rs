@@ -327,7 +327,7 @@ mod tests {
         assert!(text.contains("needs Ceph's librbd") && text.contains("(rbd map)"), "{text}");
         let text = on("engines", COMMANDS);
         assert!(
-            text.contains("  io_uring     io_uring(7)\n") && text.contains("  posixaio     `libaio`"),
+            text.contains("  io_uring     io_uring(7)\n") && text.contains("  sg           `io_uring`"),
             "{text}"
         );
     }

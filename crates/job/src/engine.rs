@@ -11,6 +11,8 @@ enum Property {
     InCallAtDepthOne,
     /// I/Os are queued and complete later.
     Queued,
+    /// A queued I/O begins as soon as it is submitted: submissions make no batches.
+    BeginsAtOnce,
     /// One thread submits and reaps: there is no `io_submit_mode=offload`.
     OneThread,
     /// Touches no file: no layout, no open, sizes come from the job.
@@ -53,6 +55,7 @@ engines! {
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
+    Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
@@ -100,6 +103,12 @@ impl EngineKind {
     #[must_use]
     pub fn is_on_io_uring(self) -> bool {
         self.has(Property::Ring)
+    }
+
+    /// True when a queued I/O begins as soon as it is submitted, so that `iodepth_batch_submit` has no effect.
+    #[must_use]
+    pub fn begins_at_once(self) -> bool {
+        self.has(Property::BeginsAtOnce)
     }
 
     /// True when one thread submits and reaps, which excludes `io_submit_mode=offload`.

@@ -144,7 +144,7 @@ mod tests {
         let help = problems[0].help.as_deref().unwrap();
         assert_eq!(
             help,
-            "engines are io_uring, libaio, mmap, null, psync, pvsync, pvsync2, sync, tokio_uring, vsync"
+            "engines are external, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, sync, tokio_uring, vsync"
         );
     }
 

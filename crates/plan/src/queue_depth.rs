@@ -1,6 +1,6 @@
 //! How many I/Os are in flight at once: `iodepth` and its batches, `io_submit_mode`, `serialize_overlap`.
 
-use ferrio_job::{Depth, EngineKind, JobSpec, Prefix, SubmitMode};
+use ferrio_job::{Choice as _, Depth, EngineKind, JobSpec, Prefix, SubmitMode};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::{chooses, inert, lacks, note, refuse};
@@ -15,6 +15,9 @@ inert! {
     IodepthBatch IodepthBatchCompleteMin IodepthBatchCompleteMax IodepthLow:
         |job| chooses(job, Opt::IoSubmitMode, SubmitMode::Offload);
         "each thread takes one I/O as soon as there is one";
+    IodepthBatch:
+        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::begins_at_once);
+        "the engine begins each I/O when it is submitted";
 }
 
 /// Queue depth, batches, and whether threads do the I/O.
@@ -30,6 +33,9 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     if spec.offload {
         let iodepth = spec.depth.iodepth;
         spec.depth = Depth { iodepth, batch: 1, complete_min: 1, complete_max: iodepth, low: iodepth };
+    }
+    if spec.engine.begins_at_once() {
+        spec.depth.batch = 1;
     }
     spec.serialize_overlap &=
         spec.offload || (changes_data(spec.rw) && spec.depth.iodepth > 1 && !spec.is_sync());
@@ -54,7 +60,7 @@ fn depth(options: &Options) -> Depth {
     }
 }
 
-/// Engines with a ring submit and reap in one thread.
+/// Engines with a ring submit and reap in one thread, and posixaio has threads of its own.
 fn engine_offloads(job: &Job, engine: EngineKind, findings: &mut Findings) -> bool {
     if engine.needs_one_thread() {
         let message = format!("engine {} cannot be used with io_submit_mode=offload", engine.word());
@@ -68,6 +74,12 @@ fn engine_offloads(job: &Job, engine: EngineKind, findings: &mut Findings) -> bo
 mod tests {
     use crate::testing::{null, plan_of, refusals, spec_of, texts};
     use ferrio_job::Depth;
+
+    #[test]
+    fn an_engine_that_begins_each_io_at_once_has_no_batches_to_submit() {
+        let depth = spec_of("[a]\nsize=64k\nioengine=posixaio\niodepth=8\niodepth_batch=4\n").depth;
+        assert_eq!((depth.batch, depth.iodepth, depth.complete_max), (1, 8, 1));
+    }
 
     #[test]
     fn offloaded_jobs_have_a_unit_for_each_thread_and_no_batches() {

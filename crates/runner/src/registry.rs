@@ -6,6 +6,7 @@ use ferrio_engine_libaio::Libaio;
 use ferrio_engine_mmap::Mmap;
 use ferrio_engine_null::Null;
 use ferrio_engine_offload::Offload;
+use ferrio_engine_posixaio::PosixAio;
 use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
 use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
@@ -29,6 +30,7 @@ pub(crate) fn run(context: Context<'_>) {
         EngineKind::Null => start::<Null>(context),
         // Planning refuses to offload these: they have queues of their own.
         EngineKind::IoUring => start_here::<Uring>(context),
+        EngineKind::Posixaio => start_here::<PosixAio>(context),
         EngineKind::TokioUring => start_here::<TokioUring>(context),
     }
 }

@@ -21,17 +21,18 @@ const BLOCK: u64 = 4096;
 const SIZE: u64 = 64 * BLOCK;
 
 /// All engines that move data.
-pub const MOVING: [&str; 9] =
-    ["psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "tokio_uring", "mmap"];
+pub const MOVING: [&str; 10] =
+    ["psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "tokio_uring", "mmap"];
 
 /// Engines whose every I/O is a call of its own to the file system, with the queue depth to use.
-const ENGINES: [(&str, u32); 9] = [
+const ENGINES: [(&str, u32); 10] = [
     ("psync", 1),
     ("sync", 1),
     ("vsync", 1),
     ("pvsync", 1),
     ("pvsync2", 1),
     ("libaio", 4),
+    ("posixaio", 4),
     ("io_uring", 1),
     ("io_uring", 8),
     ("tokio_uring", 4),
@@ -128,7 +129,9 @@ fn a_failed_read_or_write_ends_the_job_with_its_error_and_place() {
 #[test]
 fn threads_that_submit_for_a_job_report_its_error_and_place() {
     let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::Error(Errno::EIO) };
-    let can_offload = |&engine: &&str| engine != "mmap" && !engine.contains("uring") && fuse_is_available();
+    let can_offload = |&engine: &&str| {
+        !["mmap", "posixaio"].contains(&engine) && !engine.contains("uring") && fuse_is_available()
+    };
     for engine in MOVING.into_iter().filter(can_offload) {
         let engine_word = format!("--ioengine={engine}");
         let words = ["--rw=read", "--io_submit_mode=offload", "--iodepth=4", &engine_word];

@@ -134,7 +134,6 @@ absent! {
     "netsplice": "Sockets by splice(2)", None, "no engine of ferrio is similar";
     "nfs": "NFS from user space", Some(NFS), "mount the export and use `io_uring` on its files";
     "page_fault": "Page faults on mapped files", None, "`mmap` is the closest";
-    "posixaio": "aio_read(3), aio_write(3)", None, "`libaio` or `io_uring` does the same in the kernel";
     "rados": "Ceph RADOS objects", Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";
     "rbd": "Ceph block device", Some(RBD), "map the image (rbd map) and use `io_uring` on the device";
     "rdma": "RDMA", Some(RDMA), "no engine of ferrio is similar";

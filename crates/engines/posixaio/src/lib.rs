@@ -1,0 +1,90 @@
+//! The posixaio engine: what aio_read(3), aio_write(3) and aio_fsync(3) of the C library do, without the C library's.
+//!
+//! As there, threads do the I/O and the requests of one file run one after the other, in the order of their submission: more than one
+//! thread works only for a job on several files. Every kind of sync is an fsync, which covers all requests submitted before it. A trim
+//! waits until nothing is in flight and runs in the submitting call.
+
+mod pool;
+mod waiting;
+
+use std::io;
+use std::time::Duration;
+
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
+use ferrio_job::JobSpec;
+use ferrio_stats::Usage;
+use pool::Pool;
+
+/// Most threads of one job, as many as the C library uses.
+const MOST_THREADS: usize = 20;
+
+/// `ioengine=posixaio`
+pub struct PosixAio {
+    pool: Pool,
+    /// Submitted, not reaped.
+    in_flight: u32,
+    /// Submitted since the last flush.
+    submitted: u32,
+}
+
+impl Engine for PosixAio {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        let iodepth = spec.depth.iodepth.max(1);
+        let threads = spec.files.len().clamp(1, MOST_THREADS).min(iodepth as usize);
+        let pool = Pool::new(spec.number, threads, iodepth).map_err(|e| {
+            EngineError::new("pthread_create", e)
+                .hint("posixaio needs a thread for each file that is in use, at most 20: start fewer jobs")
+        })?;
+        Ok(PosixAio { pool, in_flight: 0, submitted: 0 })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.pool.use_descriptors(files.files.iter().map(OpenFile::raw_fd).collect());
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.pool.use_descriptor(index, file.raw_fd());
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        if request.op == Op::Trim {
+            if self.in_flight > 0 {
+                return Submit::Full;
+            }
+            return Submit::Done(sync_ops::run(self.pool.descriptor(request.file), request));
+        }
+        // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request, and the worker owns it longer than
+        // this engine, whose pool waits for its threads when it is dropped.
+        unsafe { self.pool.start(request) };
+        self.in_flight += 1;
+        self.submitted += 1;
+        Submit::Queued
+    }
+
+    fn flush(&mut self) -> io::Result<u32> {
+        Ok(std::mem::take(&mut self.submitted))
+    }
+
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        self.in_flight -= self.pool.take(min.min(self.in_flight), max, done);
+        Ok(())
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        if self.in_flight > 0 {
+            self.in_flight -= self.pool.take_within(timeout, max, done);
+        }
+        Ok(true)
+    }
+
+    fn usage(&mut self) -> Usage {
+        self.pool.usage()
+    }
+}
+
+#[cfg(test)]
+mod tests;
