@@ -1,7 +1,9 @@
 //! How the program ends: its exit status, and the error or the help text that ends it.
 
+use std::io;
 use std::process::ExitCode;
 
+use clap::ColorChoice;
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 
@@ -33,7 +35,10 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
 pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     let outcome = match outcome {
         Err(Error::Help) if messages.are_of_fio() => usage(),
-        Err(Error::Help) => print(|_| help().print_help().map(|()| true)),
+        Err(Error::Help) => {
+            let color = if messages.colors(&io::stdout()) { ColorChoice::Always } else { ColorChoice::Never };
+            print(|_| help().color(color).print_help().map(|()| true))
+        }
         outcome => outcome,
     };
     let error = match outcome {

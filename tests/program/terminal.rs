@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use nix::pty::{OpenptyResult, Winsize, openpty};
 
-use crate::support::{FERRIO, Place, set_colours_aside};
+use crate::support::{FERRIO, Place, Run, set_colours_aside};
 
 /// Runs ferrio with a terminal of that many columns as its standard output and standard error. Returns everything written to it.
 fn written(place: &Place, columns: u16, words: &[&str]) -> String {
@@ -149,6 +149,50 @@ fn called_fio_the_line_has_the_form_of_fio() {
     assert!(lines.contains(&running), "{lines:#?}");
     // A job that is about to end has closed its file.
     assert!(lines.iter().all(|line| [running, ending].contains(line)), "{lines:#?}");
+}
+
+/// True if there is an escape sequence.
+fn coloured(text: &str) -> bool {
+    text.contains('\u{1b}')
+}
+
+#[test]
+fn what_ferrio_prints_on_a_terminal_is_coloured_and_nothing_else_is() {
+    let place = Place::new();
+    // A job with warnings, and one with a mistake.
+    let job = place.job("[a]\nfilename=f\nsize=64k\nverifysort=1\niodepth=4\n");
+    let wrong = place.beside("wrong.fio");
+    fs::write(&wrong, "[a]\nioengine=null\nsize=4k\nfoo=1\n").unwrap();
+    let wrong = wrong.to_str().unwrap();
+    for words in
+        [&[job.as_str()][..], &["check", &job], &[wrong], &["check", wrong], &["--foo=1"], &["--help"]]
+    {
+        // A sub-command is the first argument, and nothing is read after --help.
+        let at = usize::from(words[0] == "check");
+        let with = |own: &[&str]| {
+            let words = [&words[..at], own, &words[at..]].concat();
+            (coloured(&written(&place, 80, &words)), place.ferrio(&words).run())
+        };
+        let piped = |run: &Run| coloured(&run.stdout) || coloured(&run.stderr);
+        for (own, on_terminal, in_pipe) in [
+            (&[][..], true, false),
+            (&["--color=never"], false, false),
+            (&["--color=always"], true, true),
+            (&["--as=fio"], false, false),
+            (&["--output=report"], words[0] != "check" || words[1] == wrong, false),
+        ] {
+            let (terminal, run) = with(own);
+            assert_eq!((terminal, piped(&run)), (on_terminal, in_pipe), "{words:?} {own:?}\n{run:?}");
+        }
+    }
+    // Documents and files have no colours, even if they are asked for.
+    for words in [&[job.as_str()][..], &["check", &job]] {
+        let (format, file) = ("--output-format=json", "--output=report");
+        let run = place.ferrio(&[words, &["--color=always", format]].concat()).run().succeeded();
+        assert!(run.json().is_object() && !coloured(&run.stdout));
+        place.ferrio(&[words, &["--color=always", file]].concat()).run().succeeded();
+        assert!(!coloured(&place.read("report")));
+    }
 }
 
 #[test]
