@@ -24,6 +24,7 @@ mod engines;
 mod external_engine;
 mod failures;
 mod faults;
+mod file_engines;
 mod file_options;
 mod files;
 mod interim;

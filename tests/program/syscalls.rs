@@ -120,3 +120,26 @@ fn a_new_file_is_looked_at_twice_and_opened_twice() {
     // Planning and layout look whether it is there; layout and the job open it.
     assert_eq!(each, [2, 2, 1, 1]);
 }
+
+#[test]
+fn a_file_operation_is_one_call() {
+    let each = |engine: &str, call: &str, more: &[&str]| {
+        let with = |files: &str| {
+            let engine = format!("--ioengine={engine}");
+            let words = ["--name=a", "--filesize=4k", "--openfiles=1", "--directory=.", files, &engine];
+            calls(&[call], &[&words, more].concat())[0]
+        };
+        (with("--nrfiles=110") - with("--nrfiles=10")) / 100
+    };
+    assert_eq!(each("filecreate", "openat", &[]), 1);
+    assert_eq!(each("filecreate", "close", &[]), 1);
+    assert_eq!(each("filecreate", "fsync", &["--rw=write", "--fsync_on_close=1"]), 1);
+    assert_eq!(each("filecreate", "fsync", &["--rw=write", "--end_fsync=1"]), 1);
+    assert_eq!(each("filedelete", "unlink", &[]), 1);
+    assert_eq!(each("filestat", "newfstatat", &[]) + each("filestat", "stat", &[]), 1);
+    assert_eq!(each("dircreate", "mkdir", &[]), 1);
+    assert_eq!(each("dirdelete", "unlinkat", &[]) + each("dirdelete", "rmdir", &[]), 1);
+    // One look of the planner and one of the layout at each file.
+    assert_eq!(each("filestat", "statx", &["--stat_type=statx"]), 3);
+    assert_eq!(each("filestat", "readlink", &["--stat_type=statx"]), 0);
+}

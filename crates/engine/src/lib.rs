@@ -17,6 +17,8 @@ pub use buffers::{Buffers, LockedMemory};
 pub use files::{FileSet, OpenFile};
 
 use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use ferrio_job::{Diagnostic, JobSpec};
@@ -178,6 +180,15 @@ pub trait Engine: Sized {
         Err(EngineError::new("attach", Errno::ENOTSUP).hint(
             "this engine needs all files of a job open from the start: remove openfiles and fsync_on_close",
         ))
+    }
+
+    /// What the engine measures, done to one file in place of opening it; the descriptor, if there is one then. Only for engines with
+    /// [`ferrio_job::EngineKind::operates_on_files`].
+    ///
+    /// # Errors
+    /// What the kernel refused, with the call and the path.
+    fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
+        Err(EngineError::new(format!("operate({})", path.display()), Errno::ENOTSUP))
     }
 
     /// Starts one request, or completes it at once.

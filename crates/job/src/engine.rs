@@ -19,8 +19,16 @@ enum Property {
     Diskless,
     /// Cannot extend a file: a job that writes is laid out in full first.
     FixedSize,
-    /// Moves no data: its figures are those of the program itself.
+    /// Moves no data: buffers stay untouched, and there is nothing to verify.
     NoData,
+    /// What it measures is done to each file in place of opening it; its I/Os do nothing.
+    FileOperation,
+    /// The files of a job are directories.
+    Directories,
+    /// Creates files, whatever the job's direction.
+    Creates,
+    /// Removes files, whatever the job's direction.
+    Removes,
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
     MapsFiles,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
@@ -50,7 +58,13 @@ macro_rules! engines {
 }
 
 engines! {
+    Dircreate: "dircreate", "mkdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Creates;
+    Dirdelete: "dirdelete", "rmdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Removes;
+    Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
     External: "external", "An engine of others: external:/path/to/engine.so", Queued OneThread;
+    Filecreate: "filecreate", "open(2) with O_CREAT, once per file of the job", InCall OneThread Diskless NoData FileOperation Creates;
+    Filedelete: "filedelete", "unlink(2), once per file of the job", InCall OneThread NoData FileOperation Removes;
+    Filestat: "filestat", "stat(2), once per file of the job", InCall OneThread NoData FileOperation;
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
@@ -73,6 +87,42 @@ impl EngineKind {
     #[must_use]
     pub fn is_diskless(self) -> bool {
         self.has(Property::Diskless)
+    }
+
+    /// True when what the engine measures is done to each file in place of opening it, and its I/Os do nothing.
+    #[must_use]
+    pub fn operates_on_files(self) -> bool {
+        self.has(Property::FileOperation)
+    }
+
+    /// True when the engine needs paths: it opens files, or does something else to them.
+    #[must_use]
+    pub fn uses_files(self) -> bool {
+        !self.is_diskless() || self.operates_on_files()
+    }
+
+    /// True when the files of a job are directories.
+    #[must_use]
+    pub fn has_directories(self) -> bool {
+        self.has(Property::Directories)
+    }
+
+    /// True when directories are made for the job before it runs.
+    #[must_use]
+    pub fn needs_directories(self) -> bool {
+        self.has_directories() && !self.has(Property::Creates)
+    }
+
+    /// True when the engine creates or removes files even in jobs that only read.
+    #[must_use]
+    pub fn creates_or_removes(self) -> bool {
+        self.has(Property::Creates) || self.has(Property::Removes)
+    }
+
+    /// True when submissions and completions are counted: all but fio's null engine at depth 1, which has none.
+    #[must_use]
+    pub fn counts_calls(self) -> bool {
+        !self.has(Property::InCallAtDepthOne)
     }
 
     /// True when the engine moves data, to or from a device or another program.
@@ -142,6 +192,15 @@ pub struct ExternalEngine {
     pub options: String,
 }
 
+choices! {
+    /// `stat_type=`: the call that filestat and dirstat measure.
+    pub enum StatType default Stat {
+        Stat: "stat", "stat(2)";
+        Lstat: "lstat", "lstat(2): links are not followed";
+        Statx: "statx", "statx(2) of the absolute path, with all fields";
+    }
+}
+
 /// Private options of all engines; an engine reads its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
@@ -173,4 +232,6 @@ pub struct EngineOptions {
     pub libaio_backend: LibaioBackend,
     /// mmap: private mapping with transparent huge pages.
     pub thp: bool,
+    /// filestat, dirstat: which call looks a file up.
+    pub stat_type: StatType,
 }

@@ -54,11 +54,12 @@ impl FileService {
 
 impl JobSpec {
     /// True when a file is opened when it is first used, or when a replayed log says so, and closed when it is finished. Otherwise all
-    /// files are open for a whole pass.
+    /// files are open for a whole pass, from before the first I/O on: what an engine does in place of opening them must be measured.
     #[must_use]
     pub fn opens_on_demand(&self) -> bool {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
         self.replay.is_some()
+            || self.engine.operates_on_files()
             || (self.openfiles as usize) < self.files.len()
             || (syncs_each && self.files.len() > 1)
     }

@@ -1,9 +1,11 @@
 //! Which engine a job uses, and its private options.
 
 use std::path::Path;
+use std::time::Duration;
 
 use ferrio_job::{
     Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
+    PerDirection,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
@@ -12,6 +14,9 @@ use crate::direction::rw;
 use crate::findings::Findings;
 
 inert! {
+    LatencyTarget MaxLatency:
+        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::operates_on_files);
+        "the engine measures operations on files, not I/Os";
     Atomic:
         |job| !rw(job).does(Direction::Write); "the job does not write";
     HipriPercentage:
@@ -113,20 +118,35 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         libaio_vectored: options.value(Opt::LibaioVectored),
         libaio_backend: options.choice(Opt::LibaioBackend),
         thp: any(&[Opt::Thp]),
+        stat_type: options.choice(Opt::StatType),
     };
 }
 
-/// With `sqthread_poll` submitting is a store to memory: there is no submission latency to measure.
-pub(crate) fn apply_rules(spec: &mut JobSpec) {
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let measure = &mut spec.measure;
     if spec.engine_options.sqthread_poll {
-        spec.measure.slat = false;
+        // Submitting is a store to memory: there is no submission latency to measure.
+        measure.slat = false;
+    }
+    if spec.engine.operates_on_files() {
+        // The one latency of an operation is reported as `clat`, and `disable_lat` is what suppresses it.
+        measure.clat_percentiles &= measure.clat;
+        (measure.clat, measure.lat, measure.slat) = (measure.lat, false, false);
+        spec.latency_target.target = Duration::ZERO;
+        spec.max_latency = PerDirection::default();
+    }
+    if spec.readonly && spec.engine.creates_or_removes() {
+        let engine = spec.engine.word();
+        let message = format!("job <{}> has ioengine={engine}, but we're in read-only mode", spec.name);
+        refuse(findings, job, &[Opt::Ioengine], "write-in-read-only-mode", message, "--readonly was given");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{first_refusal, problems_of, refusals, spec_of};
-    use ferrio_job::{Choice as _, EngineKind, LibaioBackend};
+    use crate::testing::{first_refusal, plan_of, problems_of, refusals, spec_of};
+    use ferrio_job::{Choice as _, EngineKind, LibaioBackend, PerDirection, StatType};
 
     #[test]
     fn atomic_writes_are_refused_by_engines_that_cannot_ask_for_them() {
@@ -144,7 +164,7 @@ mod tests {
         let help = problems[0].help.as_deref().unwrap();
         assert_eq!(
             help,
-            "engines are external, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, sync, tokio_uring, vsync"
+            "engines are dircreate, dirdelete, dirstat, external, filecreate, filedelete, filestat, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, sync, tokio_uring, vsync"
         );
     }
 
@@ -194,6 +214,34 @@ mod tests {
         let spec = spec_of("[a]\nioengine=io_uring\nsqthread_poll\nsize=4k\nslat_percentiles=1\n");
         assert!(spec.engine_options.registerfiles && spec.engine_options.sqthread_poll);
         assert!(!spec.measure.slat && !spec.measure.slat_percentiles);
+    }
+
+    #[test]
+    fn an_operation_on_a_file_has_one_latency_and_no_limit() {
+        let spec =
+            |options: &str| spec_of(&format!("[a]\nioengine=filestat\nstat_type=statx\nsize=4k\n{options}"));
+        let measured = |options: &str| {
+            let measure = spec(options).measure;
+            (measure.clat, measure.clat_percentiles, measure.lat, measure.slat)
+        };
+        assert_eq!(measured(""), (true, true, false, false));
+        assert_eq!(measured("disable_clat=1\n"), (true, false, false, false));
+        assert_eq!(measured("disable_lat=1\n"), (false, false, false, false));
+        assert_eq!(spec("").engine_options.stat_type, StatType::Statx);
+        assert_eq!(spec("max_latency=1\n").max_latency, PerDirection::default());
+    }
+
+    #[test]
+    fn files_to_create_or_remove_need_no_size() {
+        let sizes = |engine: &str, options: &str| {
+            let spec = spec_of(&format!("[a]\nioengine={engine}\nbs=8k\nnrfiles=2\n{options}"));
+            spec.files.iter().map(|file| file.size).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes("filecreate", ""), [8192, 8192]);
+        assert_eq!(sizes("dirdelete", ""), [8192, 8192]);
+        assert_eq!(sizes("filecreate", "size=64k\n"), [32768, 32768]);
+        let filestat = plan_of("[a]\nioengine=filestat\n").unwrap();
+        assert!(filestat.jobs[0].setup_error.is_some(), "files that are laid out have a size");
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// Refuses `end_syncfs` for files outside any file system: the data of a device is not in the file system of its node.
 pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
+    if spec.engine.operates_on_files() {
+        return Ok(());
+    }
     let other = spec.files.iter().find(|file| file.kind != FileKind::Regular);
     let Some(file) = other.filter(|_| spec.durability.end_syncfs && spec.rw.does(Direction::Write)) else {
         return Ok(());

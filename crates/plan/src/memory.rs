@@ -38,7 +38,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 /// Buffers must fit in the memory of the machine. Engines that touch no data never populate the pages of their buffers; they need
 /// memory only to keep track of I/Os.
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findings) {
-    let buffer = if spec.engine.is_diskless() { 0 } else { spec.max_buffer() };
+    let buffer = if spec.engine.moves_data() { spec.max_buffer() } else { 0 };
     let bytes = u64::from(spec.units()).saturating_mul(buffer.saturating_add(UNIT));
     let memory = machine.memory_mib << 20;
     if memory > 0 && bytes > memory {

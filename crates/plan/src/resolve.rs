@@ -121,7 +121,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     direction::apply_rules(job, spec, findings);
     cpus::apply_rules(job, spec, machine, findings);
     process::apply_rules(job, spec, machine, findings);
-    engine::apply_rules(spec);
+    engine::apply_rules(job, spec, findings);
     queue_depth::apply_rules(job, spec, findings);
     block_sizes::apply_rules(job, spec, sizing, findings);
     memory::apply_rules(job, spec, machine, findings);

@@ -74,7 +74,7 @@ impl Sizing {
         Sizing {
             size,
             io_size,
-            filesize: options.if_given(Opt::Filesize),
+            filesize: options.if_given(Opt::Filesize).or(nominal_size(spec, size)),
             offset,
             offset_increment,
             offset_align: options.value(Opt::OffsetAlign),
@@ -83,6 +83,12 @@ impl Sizing {
             lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
         }
     }
+}
+
+/// Size of the files of an engine that creates or looks up files without a use for their size: one I/O each, unless the job says more.
+fn nominal_size(spec: &JobSpec, size: Option<BytesOrPercent>) -> Option<(u64, u64)> {
+    let unsized_files = spec.engine.operates_on_files() && spec.engine.is_diskless();
+    (unsized_files && size.is_none()).then(|| (spec.min_block(), spec.min_block()))
 }
 
 /// A file of a job, with its size now and once the earlier jobs have laid out theirs.

@@ -55,6 +55,9 @@ pub(crate) fn lay_out(
             }
         }
     }
+    if spec.engine.needs_directories() && !spec.readonly {
+        return make_directories(spec, stop);
+    }
     let layout = layout_of(spec);
     for file in spec.files.iter().filter(|file| layout.concerns(file)) {
         if spec.readonly {
@@ -74,17 +77,37 @@ pub(crate) fn lay_out(
     Ok(LaidOut::Complete)
 }
 
+/// Makes the directories that a job works on, unless they are there.
+fn make_directories(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<LaidOut, Failure> {
+    for file in &spec.files {
+        if stop() {
+            return Ok(LaidOut::Stopped);
+        }
+        match fs::DirBuilder::new().mode(0o700).create(&file.path) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(directory_failure(&e, &file.path));
+            }
+            _ => {}
+        }
+    }
+    Ok(LaidOut::Complete)
+}
+
+fn directory_failure(e: &io::Error, directory: &Path) -> Failure {
+    Failure::from_io(e, format!("mkdir({})", directory.display()))
+        .note("file-not-laid-out", format!("failed to create dir ({}): {}", directory.display(), reason(e)))
+}
+
 /// Missing directories of a path, mode 0700 like fio's.
 fn create_missing(directory: &Path) -> Result<(), Failure> {
     if directory.exists() {
         return Ok(());
     }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(|e| {
-        Failure::from_io(&e, format!("mkdir({})", directory.display())).note(
-            "file-not-laid-out",
-            format!("failed to create dir ({}): {}", directory.display(), reason(&e)),
-        )
-    })
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .map_err(|e| directory_failure(&e, directory))
 }
 
 /// Makes one file as long as its region needs.

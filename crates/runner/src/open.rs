@@ -1,7 +1,7 @@
 //! Opens a job's files for I/O the way fio does: access mode, flags, dropping the page cache, access-pattern advice.
 
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -97,6 +97,31 @@ pub(crate) fn open_one(
 /// False for a file of an engine without files, and for one that nothing is ever read from or written to: it is not created either.
 pub(crate) fn is_opened(file: &FileSpec) -> bool {
     file.kind != FileKind::Pretend && file.size > 0
+}
+
+/// True when the end of a pass may have something of this file to sync.
+pub(crate) fn has_something_to_sync(spec: &JobSpec, index: usize) -> bool {
+    spec.engine.operates_on_files() || is_opened(&spec.files[index])
+}
+
+/// A descriptor for the final sync of a closed file; `None` for one that the engine has removed.
+///
+/// # Errors
+/// As [`open_files`].
+pub(crate) fn open_to_sync(
+    spec: &JobSpec,
+    index: usize,
+    already_open: usize,
+) -> Result<Option<OwnedFd>, Failure> {
+    if !spec.engine.operates_on_files() {
+        return open_file(spec, index, already_open).map(Some);
+    }
+    let path = &spec.files[index].path;
+    match File::open(path) {
+        Ok(file) => Ok(Some(file.into())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Failure::from_io(&e, format!("open({})", path.display()))),
+    }
 }
 
 /// Raises the limit of open files as far as the program may, if `files` need it. If it may not, an open fails with advice.
@@ -195,11 +220,15 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
     }
 }
 
-/// Removes the regular files of a job.
+/// Removes the regular files of a job, or its directories.
 pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) {
-    for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
+    let made = |file: &&FileSpec| file.kind == FileKind::Regular || spec.engine.operates_on_files();
+    for file in spec.files.iter().filter(made) {
         debug!(target: debug_class::FILE, job = spec.number; "unlink {}", file.path.display());
-        match std::fs::remove_file(&file.path) {
+        let path = &file.path;
+        let removed =
+            if spec.engine.has_directories() { fs::remove_dir(path) } else { fs::remove_file(path) };
+        match removed {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 let message = format!("cannot remove {}: {}", file.path.display(), reason(&e));
                 note(Diagnostic::note(message).code("file-not-removed"));

@@ -59,7 +59,7 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
     let spec = context.spec;
     // With a table of its own the kernel finds descriptors without taking shared references. Where that is forbidden the worker only
     // runs a little slower. A job without files has no use for it.
-    if !spec.engine.is_diskless() {
+    if spec.engine.uses_files() {
         let _ = unshare(CloneFlags::CLONE_FILES);
     }
     become_user(spec)?;

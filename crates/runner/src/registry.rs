@@ -2,6 +2,7 @@
 
 use ferrio_engine::Engine;
 use ferrio_engine_external::External;
+use ferrio_engine_file::FileEngine;
 use ferrio_engine_libaio::Libaio;
 use ferrio_engine_mmap::Mmap;
 use ferrio_engine_null::Null;
@@ -32,6 +33,13 @@ pub(crate) fn run(context: Context<'_>) {
         EngineKind::IoUring => start_here::<Uring>(context),
         EngineKind::Posixaio => start_here::<PosixAio>(context),
         EngineKind::TokioUring => start_here::<TokioUring>(context),
+        // These have one thread because nothing of theirs is in flight.
+        EngineKind::Dircreate
+        | EngineKind::Dirdelete
+        | EngineKind::Dirstat
+        | EngineKind::Filecreate
+        | EngineKind::Filedelete
+        | EngineKind::Filestat => start_here::<FileEngine>(context),
     }
 }
 

@@ -70,7 +70,7 @@ impl Verification {
             .map_err(|e| Failure::new(libc::EINVAL, "verify").note("invalid-verify", e.to_string()))?;
         let seeds = BlockSeeds::new(spec, entropy);
         let writes = spec.rw.does(Direction::Write);
-        let holds_data = !spec.engine.is_diskless();
+        let holds_data = spec.engine.moves_data();
         let units = spec.units() as usize;
         let reads_back = writes && verify.read_back && !spec.limits.time_based;
         Ok(Some(Box::new(Verification {

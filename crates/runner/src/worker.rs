@@ -136,7 +136,7 @@ fn set_up<'a, E: Engine>(
     }
     let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
         .map_err(|e| Failure::from_engine(&e))?;
-    if !spec.engine.is_diskless() {
+    if spec.engine.moves_data() {
         buffers.populate();
     }
     let kind = spec.memory.kind.word();

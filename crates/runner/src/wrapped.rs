@@ -4,6 +4,8 @@
 //! A worker that needs neither runs the engine itself, so that its loop does not pay for them.
 
 use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,6 +112,11 @@ impl<E: Engine> Engine for Wrapped<E> {
             overlaps.set_file(index, file)?;
         }
         self.engine.attach_one(index, file)
+    }
+
+    fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
+        debug!(target: debug_class::IO, job = self.job; "{} {}", self.name, path.display());
+        self.engine.operate(path)
     }
 
     fn submit(&mut self, request: &Request) -> Submit {

@@ -182,6 +182,7 @@ fn is_simple(spec: &JobSpec) -> bool {
             || (block.min, block.align) == (first.min, first.align) && spec.percentage_random[d] >= 100
     };
     spec.zones.is_none()
+        && !spec.engine.operates_on_files()
         && !spec.file_service.never_finishes()
         && !spec.rw.is_trimwrite()
         && !syncs

@@ -98,7 +98,7 @@ fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
 fn zero_data(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let writes = spec.does(Direction::Write) && section.files().any(|(_, file)| is_stored(file));
-    (writes && spec.buffer.zero && !spec.engine.is_diskless()).then(|| {
+    (writes && spec.buffer.zero && spec.engine.moves_data()).then(|| {
         let message = "writes only zeroes, which devices and file systems may compress or not store at all";
         let help = "use random data, unless zeroes are what you want to measure";
         Observation::new(message, help, &[Opt::ZeroBuffers, Opt::BufferCompressPercentage])

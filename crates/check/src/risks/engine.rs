@@ -62,7 +62,7 @@ fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
 /// Syncs without a file to sync.
 fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
-    (spec.engine.is_diskless() && spec.is_durable()).then(|| {
+    (!spec.engine.uses_files() && spec.is_durable()).then(|| {
         let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.word());
         Observation::new(
             message,
@@ -145,7 +145,7 @@ fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
 /// A synchronous direct job sleeps most of the time; all others may keep a CPU busy.
 fn is_hungry(spec: &JobSpec) -> bool {
     let sleeps =
-        spec.is_sync() && !spec.is_buffered() && !spec.engine.is_diskless() && !spec.engine_options.hipri;
+        spec.is_sync() && !spec.is_buffered() && spec.engine.moves_data() && !spec.engine_options.hipri;
     !sleeps && !spec.rates.any()
 }
 

@@ -104,15 +104,9 @@ absent! {
     "cpuio": "Burns CPU time, does no I/O", None, "run a CPU-bound program at the same time";
     "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX, `mmap` does the same";
     "dfs": "DAOS file system", Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
-    "dircreate": "Creates directories", None, "`psync` with small files is the closest";
-    "dirdelete": "Deletes directories", None, "`psync` with unlink=1 is the closest";
-    "dirstat": "Looks directories up", None, "no engine of ferrio is similar";
     "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag while a job uses the files";
     "exec": "Runs another program", None, "start the program alongside ferrio";
     "falloc": "fallocate(2)", None, "`psync` with fallocate= is the closest";
-    "filecreate": "Creates files", None, "`psync` with nrfiles= and create_on_open=1 is the closest";
-    "filedelete": "Deletes files", None, "`psync` with unlink=1 is the closest";
-    "filestat": "Looks files up", None, "no engine of ferrio is similar";
     "ftruncate": "ftruncate(2)", None, "`psync` with fallocate=truncate is the closest";
     "gfapi": "GlusterFS, synchronous", Some(GFAPI), "mount the volume and use `psync` on its files";
     "gfapi_async": "GlusterFS, asynchronous", Some(GFAPI), "mount the volume and use `io_uring` on its files";

@@ -85,6 +85,7 @@ static ROWS: [OptionRow; COUNT] = {
         engine::io_uring::ROWS,
         engine::external::ROWS,
         engine::libaio::ROWS,
+        engine::filestat::ROWS,
         engine::mmap::ROWS,
         engine::pvsync2::ROWS,
         engine::absent::ROWS,

@@ -28,8 +28,8 @@ impl SparsePercentile {
     }
 }
 
-/// True if the job measures speed. A failed job has an error already, a job that verifies checks data, and a job without data tests the
-/// program itself.
+/// True if the job measures speed. A failed job has an error already, a job that verifies checks data, and a job without data
+/// measures no device.
 fn is_measurement(spec: &JobSpec, result: &JobResult) -> bool {
     result.error.is_none() && spec.verify.is_none() && spec.engine.moves_data()
 }

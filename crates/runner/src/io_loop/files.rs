@@ -3,14 +3,16 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering::Relaxed;
 
-use ferrio_engine::{Engine, FileSet};
+use ferrio_engine::{Engine, FileSet, Request};
 use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
 use log::debug;
 
 use super::IoLoop;
+use super::slots::InFlight;
 use crate::failure::Failure;
 use crate::open;
 use crate::result::JobState;
@@ -78,7 +80,12 @@ impl<E: Engine> IoLoop<'_, E> {
         let context = self.context;
         let index = file as usize;
         let open = self.files.open as usize;
-        let opened = open::open_one(self.spec, index, open, &mut |note| context.note(note)).and_then(|fd| {
+        let opened = if self.spec.engine.operates_on_files() {
+            self.operate(index)
+        } else {
+            open::open_one(self.spec, index, open, &mut |note| context.note(note))
+        };
+        let opened = opened.and_then(|fd| {
             self.files.set.files[index].fd = fd;
             self.attach_one(index)
         });
@@ -87,6 +94,30 @@ impl<E: Engine> IoLoop<'_, E> {
             Err(failure) => self.fail(failure),
         }
         self.tell_open();
+    }
+
+    /// Does to a file what the engine measures: the latency of this is a sample of the job, and a row of its logs.
+    fn operate(&mut self, index: usize) -> Result<Option<OwnedFd>, Failure> {
+        let (spec, file) = (self.spec, &self.spec.files[index]);
+        let direction = Direction::ALL.into_iter().find(|&d| spec.rw.does(d)).unwrap_or(Direction::Read);
+        debug!(target: debug_class::FILE, job = spec.number; "{} {}", spec.engine.word(), file.path.display());
+        let start = self.meter.clock.now();
+        let done = self.engine.operate(&file.path);
+        let ns = self.meter.record_operation(direction, start);
+        let fd = done.map_err(|e| Failure::from_engine(&e))?;
+        let len = u32::try_from(file.size).unwrap_or(u32::MAX);
+        let request = Request {
+            op: super::op(direction),
+            unit: 0,
+            file: index as u32,
+            len,
+            priority: self.hooks.priority,
+            offset: file.offset,
+            buffer: self.buffers.slot(0),
+        };
+        let unit = InFlight { request, direction: direction as usize, start, issued: start };
+        self.meter.log_io(&unit, None, ns, ns);
+        Ok(fd)
     }
 
     /// The workload finished a file in the middle of a pass. What is in flight to it ends first.
@@ -116,7 +147,7 @@ impl<E: Engine> IoLoop<'_, E> {
     #[cold]
     #[inline(never)]
     pub(super) fn open_to_read_back(&mut self, file: u32, unit: u32) {
-        if self.files.set.files[file as usize].fd.is_some() || self.spec.engine.is_diskless() {
+        if self.files.set.files[file as usize].fd.is_some() || !self.spec.engine.moves_data() {
             return;
         }
         if self.files.open >= self.spec.openfiles
@@ -175,9 +206,9 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let spec = self.spec;
         let closed = self.files.on_demand && self.files.set.files[index].fd.is_none();
-        if closed && open::is_opened(&spec.files[index]) {
+        if closed && open::has_something_to_sync(spec, index) {
             self.make_room()?;
-            self.files.set.files[index].fd = Some(open::open_file(spec, index, self.files.open as usize)?);
+            self.files.set.files[index].fd = open::open_to_sync(spec, index, self.files.open as usize)?;
         }
         if let Some(iolog) = &mut self.hooks.iolog {
             let unit = self.slots.free.last().copied().unwrap_or(0);
@@ -214,19 +245,21 @@ impl<E: Engine> IoLoop<'_, E> {
         let mut seen = HashSet::new();
         for index in 0..self.spec.files.len() {
             let file = &self.spec.files[index];
-            if !open::is_opened(file) {
+            if !open::has_something_to_sync(self.spec, index) {
                 continue;
             }
-            let failure = |e: &std::io::Error| Failure::from_io(e, format!("stat({})", file.path.display()));
-            if !seen.insert(fs::metadata(&file.path).map_err(|e| failure(&e))?.dev()) {
+            // The engine may have removed the file, but not its directory.
+            let path = if self.spec.engine.operates_on_files() { file.directory() } else { &file.path };
+            let failure = |e: &std::io::Error| Failure::from_io(e, format!("stat({})", path.display()));
+            if !seen.insert(fs::metadata(path).map_err(|e| failure(&e))?.dev()) {
                 continue;
             }
             let result = match &self.files.set.files[index].fd {
                 Some(fd) => nix::unistd::syncfs(fd),
                 None => {
                     self.make_room()?;
-                    let opened = File::open(&file.path)
-                        .map_err(|e| Failure::from_io(&e, format!("open({})", file.path.display())))?;
+                    let opened = File::open(path)
+                        .map_err(|e| Failure::from_io(&e, format!("open({})", path.display())))?;
                     nix::unistd::syncfs(&opened)
                 }
             };

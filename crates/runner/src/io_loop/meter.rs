@@ -81,6 +81,8 @@ impl<'a> Meter<'a> {
         let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
         let log = context.log.clone().filter(|_| context.logs_every_io());
         let logged = log.is_some() && !spec.measure.gtod_reduce;
+        // Where files are what is measured, I/Os are not.
+        let per_io = (measured || logged) && !spec.engine.operates_on_files();
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         let first = if publishes_latency || sees_each { RECENT - 1 } else { 0 };
@@ -88,7 +90,7 @@ impl<'a> Meter<'a> {
             spec,
             clock: context.clock,
             now: 0,
-            stamps: if measured || logged { Stamps::All } else { Stamps::Rare },
+            stamps: if per_io { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
             timing: Timing::start(0, &context.clock, spec, Usage::default()),
             live: &context.control.live,
@@ -179,6 +181,17 @@ impl<'a> Meter<'a> {
         if recent.len == RECENT {
             self.record_recent();
         }
+    }
+
+    /// Records what the engine did to a file since `start`, in place of opening it. Returns the latency, ns.
+    pub(super) fn record_operation(&mut self, direction: Direction, start: u64) -> u64 {
+        self.now = self.clock.now();
+        let ns = self.clock.between(start, self.now);
+        self.directions[direction as usize].record_synchronous(ns);
+        if self.publishes_latency {
+            self.publish_latency();
+        }
+        ns
     }
 
     /// Moves the latencies collected by [`Meter::record_inline`] into the figures.
@@ -312,7 +325,7 @@ impl<'a> Meter<'a> {
             let ios = stats.total_ios() + stats.sync.ios;
             stats.depth.record(1, ios);
             // fio's null engine at depth 1 counts no calls: there is nothing that could be batched.
-            if !self.spec.engine.is_diskless() {
+            if self.spec.engine.counts_calls() {
                 stats.submit.add_small(ios);
                 stats.complete.add_small(ios);
             }
@@ -326,7 +339,7 @@ fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
     Direction::ALL.map(|direction| {
         match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
             true => {
-                let recorder = match spec.engine.is_diskless() {
+                let recorder = match spec.engine.is_diskless() && !spec.engine.moves_data() {
                     true => DirectionRecorder::growing,
                     false => DirectionRecorder::new,
                 };

@@ -26,7 +26,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     ) -> Box<Self> {
         let spec = context.spec;
         let depth = spec.units();
-        let writes = spec.rw.does(Direction::Write) && !spec.engine.is_diskless();
+        let writes = spec.rw.does(Direction::Write) && spec.engine.moves_data();
         if writes {
             let len = buffers.stride().min(usize::try_from(spec.max_buffer()).unwrap_or(usize::MAX));
             // A synchronous engine uses the last of `iodepth` buffers, filled after the others.
@@ -99,7 +99,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.meter.timing.loop_ended(self.meter.clock.now());
         let failure = self.failure.take();
         // fio asks once more when a job gives up, and counts a call that finds nothing.
-        if failure.is_some() && !self.spec.engine.is_diskless() {
+        if failure.is_some() && self.spec.engine.counts_calls() {
             self.meter.stats.complete.record(0);
         }
         failure.map_or(Ok(()), Err)

@@ -43,10 +43,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         StdRedirect: "std_redirect", Bool, Plain, default "1";
             NotYet; "Send output to JOBNAME.stdout and JOBNAME.stderr";
     }
-    [Engines(&["filestat", "dirstat"]); "engine" / "filestat"] {
-        StatType: "stat_type", Enum, Plain, default "stat", words ["stat", "lstat", "statx"];
-            NotYet; "Call measured by the stat engines";
-    }
     [Engines(&["gfapi", "gfapi_async"]); "engine" / "gfapi"] {
         Volume: "volume", Str, Plain;
             Unavailable(absent::GFAPI); "Gluster volume";

@@ -2,6 +2,7 @@
 
 pub(super) mod absent;
 pub(super) mod external;
+pub(super) mod filestat;
 pub(super) mod io_uring;
 pub(super) mod libaio;
 pub(super) mod mmap;

@@ -1,0 +1,151 @@
+//! Engines that measure operations on files: filecreate, filestat, filedelete, dircreate, dirstat, dirdelete.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::differential::compare_all;
+use crate::support::{Place, Run, number};
+
+/// A job on three files of one block each.
+fn three_files(place: &Place, engine: &str, more: &[&str]) -> Run {
+    let engine = format!("--ioengine={engine}");
+    let words =
+        ["--output-format=json", "--name=a", "--nrfiles=3", "--filesize=4k", "--openfiles=1", &engine];
+    place.ferrio(&[&words, more].concat()).run()
+}
+
+/// Clat, lat and slat samples of the job's reads.
+fn samples(run: &Run) -> [u64; 3] {
+    ["clat_ns", "lat_ns", "slat_ns"].map(|kind| number(&run.json(), &format!("/jobs/0/read/{kind}/N")))
+}
+
+fn names(place: &Place) -> Vec<String> {
+    place.files().into_iter().map(|(name, _)| name).collect()
+}
+
+const NAMES: [&str; 3] = ["a.0.0", "a.0.1", "a.0.2"];
+
+#[test]
+fn files_are_created_as_in_fio() {
+    compare_all(&[
+        "[blocks]\nioengine=filecreate\nnrfiles=3\nfilesize=16k\nrw=write\n",
+        "[one]\nioengine=filecreate\nfilesize=16k\nloops=3\n",
+        "[in-turn]\nioengine=filecreate\nnrfiles=20\nfilesize=4k\nopenfiles=2\nrw=write\n",
+        "[again]\nioengine=filecreate\nnrfiles=3\nfilesize=16k\nio_size=64k\n",
+        "[random]\nioengine=filecreate\nnrfiles=7\nfilesize=16k\nrw=randread\nfile_service_type=random\n",
+        "[few]\nioengine=filecreate\nnrfiles=7\nfilesize=16k\nnumber_ios=5\n",
+        "[no-size]\nioengine=filecreate\nnrfiles=7\n",
+        "[removed]\nioengine=filecreate\nnrfiles=7\nsize=64k\nunlink=1\n",
+        "[no-latency]\nioengine=filecreate\nnrfiles=7\nfilesize=4k\ndisable_lat=1\n",
+        "[no-clat]\nioengine=filecreate\nnrfiles=7\nfilesize=4k\ndisable_clat=1\n",
+        "[cheap]\nioengine=filecreate\nnrfiles=7\nfilesize=4k\ngtod_reduce=1\n",
+    ]);
+}
+
+#[test]
+fn files_are_looked_up_and_removed_as_in_fio() {
+    compare_all(&[
+        "[looked-up]\nioengine=filestat\nnrfiles=3\nfilesize=16k\nloops=2\n",
+        "[links]\nioengine=filestat\nnrfiles=3\nfilesize=4k\nstat_type=lstat\nrw=write\n",
+        "[all-fields]\nioengine=filestat\nnrfiles=3\nfilesize=4k\nopenfiles=1\nstat_type=statx\n",
+        "[part]\nioengine=filestat\nnrfiles=3\nfilesize=4k\nsize=8k\n",
+        "[deleted]\nioengine=filedelete\nnrfiles=3\nfilesize=16k\n",
+        "[some-deleted]\nioengine=filedelete\nnrfiles=3\nfilesize=4k\nsize=8k\nrw=write\n",
+    ]);
+}
+
+#[test]
+fn each_file_is_one_sample_of_clat() {
+    for engine in ["filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"] {
+        let place = Place::new();
+        let run = three_files(&place, engine, &[]).succeeded();
+        assert_eq!(samples(&run), [3, 0, 0], "{engine}");
+        assert_eq!(number(&run.json(), "/jobs/0/read/total_ios"), 3, "{engine}");
+        let left = if engine.ends_with("delete") { &[][..] } else { &NAMES[..] };
+        assert_eq!(names(&place), left, "{engine}");
+        let are_directories = |name: &String| place.work().join(name).is_dir() == engine.starts_with("dir");
+        assert!(names(&place).iter().all(are_directories), "{engine}");
+    }
+}
+
+#[test]
+fn directories_can_be_used_by_their_owner() {
+    let place = Place::new();
+    for engine in ["dircreate", "dirstat"] {
+        three_files(&place, engine, &[]).succeeded();
+        let mode = fs::metadata(place.work().join(NAMES[0])).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{engine}");
+        three_files(&place, "dirdelete", &[]).succeeded();
+        assert_eq!(place.files(), []);
+    }
+}
+
+#[test]
+fn an_operation_that_fails_names_the_file() {
+    let place = Place::new();
+    three_files(&place, "dircreate", &[]).succeeded();
+    let error = |run: Run| {
+        let run = run.ended_with(1);
+        (number(&run.json(), "/jobs/0/error"), run.stderr)
+    };
+    let (errno, told) = error(three_files(&place, "dircreate", &[]));
+    assert!(errno == 17 && told.contains("mkdir(a.0.0)"), "{errno}: {told}");
+    fs::write(place.work().join("a.0.1/file"), "").unwrap();
+    let (errno, told) = error(three_files(&place, "dirdelete", &[]));
+    assert!(errno == 39 && told.contains("rmdir(a.0.1)"), "{errno}: {told}");
+    let (errno, told) = error(three_files(&place, "filecreate", &["--directory=."]));
+    assert!(errno == 21 && told.contains("open(./a.0.1)"), "{errno}: {told}");
+    let (errno, told) = error(three_files(&place, "filestat", &["--filename=b", "--create_on_open=1"]));
+    assert!(errno == 2 && told.contains("stat(b)"), "{errno}: {told}");
+    let gone = ["--filename=c", "--exec_prerun=rm c"];
+    let (errno, told) = error(three_files(&place, "filedelete", &gone));
+    assert!(errno == 2 && told.contains("delete(c)"), "{errno}: {told}");
+    let (errno, told) = error(three_files(&place, "dirstat", &["--filename=no/such/dir"]));
+    assert!(errno == 2 && told.contains("mkdir(no/such/dir)"), "{errno}: {told}");
+}
+
+#[test]
+fn a_read_only_run_creates_and_removes_nothing() {
+    let place = Place::new();
+    three_files(&place, "filestat", &[]).succeeded();
+    for engine in ["filecreate", "filedelete", "dircreate", "dirdelete"] {
+        let run = three_files(&place, engine, &["--readonly"]).ended_with(1);
+        let want = format!("job <a> has ioengine={engine}, but we're in read-only mode");
+        assert!(run.stderr.contains(&want), "{}", run.stderr);
+        assert_eq!(names(&place), NAMES);
+    }
+    three_files(&place, "filestat", &["--readonly"]).succeeded();
+}
+
+#[test]
+fn unlink_removes_what_was_created() {
+    for engine in ["filecreate", "dircreate", "dirstat", "filestat"] {
+        let place = Place::new();
+        three_files(&place, engine, &["--unlink=1"]).succeeded();
+        assert_eq!(place.files(), [], "{engine}");
+        three_files(&place, engine, &["--unlink_each_loop=1", "--loops=2"]);
+    }
+    let place = Place::new();
+    // Without the removal between the passes, the second mkdir would fail.
+    let run = three_files(&place, "dircreate", &["--unlink_each_loop=1", "--loops=3"]).succeeded();
+    assert_eq!(samples(&run), [9, 0, 0]);
+}
+
+#[test]
+fn logs_have_a_row_for_each_file() {
+    let place = Place::new();
+    three_files(&place, "filecreate", &["--write_lat_log=l", "--write_iops_log=l", "--write_bw_log=l"])
+        .succeeded();
+    for log in ["l_clat.1.log", "l_bw.1.log", "l_iops.1.log"] {
+        assert_eq!(place.rows(log).len(), 3, "{log}");
+    }
+    assert!(place.rows("l_clat.1.log").iter().all(|row| row[1] != "0"));
+    assert!(place.rows("l_bw.1.log").iter().all(|row| row[3] == "4096"));
+}
+
+#[test]
+fn latency_limits_have_no_effect_and_that_is_said() {
+    let place = Place::new();
+    let run = three_files(&place, "filecreate", &["--max_latency=1us"]).succeeded();
+    assert!(run.stderr.contains("the engine measures operations on files, not I/Os"), "{}", run.stderr);
+}
