@@ -8,6 +8,8 @@ mod pool_thread;
 
 use std::io;
 use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -133,6 +135,12 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             self.answer()?;
         }
         Ok(())
+    }
+
+    /// Engines that operate on files are never offloaded: nothing of theirs is in flight.
+    fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
+        let unsupported = io::Error::from_raw_os_error(libc::ENOTSUP);
+        Err(EngineError::new(format!("operate({})", path.display()), unsupported))
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
