@@ -190,6 +190,17 @@ fn less_than_a_second_is_no_time_for_a_trigger() {
 }
 
 #[test]
+fn a_log_that_cannot_be_created_has_the_line_of_fio() {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("agg-read_bw.log")).unwrap();
+    for option in ["--write_lat_log=no/x", "--bandwidth-log"] {
+        let (fio, ours) = both(&place, &["--name=a", "--ioengine=null", "--size=4k", option]);
+        same!("fio": (fio.status, &fio.stderr), "ferrio": (ours.status, &ours.stderr), "{option}");
+        assert!(ours.stderr.starts_with("fopen log: "), "{}", ours.stderr);
+    }
+}
+
+#[test]
 fn jobs_that_are_only_merged_have_no_version_line() {
     let place = Place::new();
     let words = ["--merge-blktrace-only", "--name=a", "--ioengine=null", "--size=4k"];

@@ -159,15 +159,25 @@ impl Diagnostic {
 
     /// The message as one line of text: prefix and message, without severity, place and advice.
     pub fn line(&self, character: Character) -> String {
-        match self.line_label(character) {
-            Some(label) => format!("{label}: {}", self.message),
-            None => self.message.clone(),
+        match (self.line_label(character), self.lines_of_fio(character)) {
+            (_, Some(lines)) => lines.join("\n"),
+            (Some(label), None) => format!("{label}: {}", self.message),
+            (None, None) => self.message.clone(),
+        }
+    }
+
+    /// What fio prints instead, if that is known.
+    fn lines_of_fio(&self, character: Character) -> Option<&[String]> {
+        match (character, &self.fio) {
+            (Character::Fio, FioWords::Lines(lines)) => Some(lines),
+            _ => None,
         }
     }
 
     /// What stands before the message in its line.
     pub fn line_label(&self, character: Character) -> Option<&str> {
         match (self.prefix, self.jobs.first()) {
+            _ if self.lines_of_fio(character).is_some() => None,
             (Prefix::Job, Some(job)) => Some(job),
             (Prefix::Program | Prefix::Job, _) => Some(character.word()),
             (Prefix::Note, _) => Some("note"),

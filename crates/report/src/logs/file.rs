@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrio_job::{Diagnostic, Origin, reason};
+use ferrio_job::{Diagnostic, FioWords, Origin, reason};
 
 use super::compressed::Packer;
 
@@ -90,8 +90,9 @@ impl LogFile {
         match opened {
             Ok(file) => LogFile { name, sink: sink(file), packer: None, given_up: false, problem: None },
             Err(error) => {
-                let message = format!("fopen log: {}: {name}; the run goes on without it", reason(&error));
-                let problem = Some(problem(message));
+                let line = format!("fopen log: {}", reason(&error));
+                let problem = problem(format!("{line}: {name}; the run goes on without it"));
+                let problem = Some(problem.in_fio(FioWords::Lines(vec![line])));
                 LogFile { name, sink: LogSink::ByName, packer: None, given_up: true, problem }
             }
         }
