@@ -218,3 +218,38 @@ fn there_are_no_colours_unless_they_are_asked_for() {
     assert!(!stderr(&[]).contains('\u{1b}'));
     assert!(stderr(&["--color=always"]).contains('\u{1b}'));
 }
+
+#[test]
+fn an_asynchronous_read_beyond_the_end_of_a_file_is_one_of_0_bytes() {
+    for engine in ["libaio", "io_uring", "posixaio"] {
+        let engine_word = format!("--ioengine={engine}");
+        let place = Place::new();
+        let words =
+            ["--output-format=json", "--name=a", "--filename=f", "--size=16k", "--bs=4k", "--rw=read"];
+        let shortened = ["--iodepth=4", "--exec_prerun=truncate -s 6k f", &engine_word];
+        let (fio, as_fio) = both(&place, &[&words[..], &shortened].concat());
+        // A line about the command precedes fio's document.
+        fio.succeeded();
+        let read = &as_fio.succeeded().json()["jobs"][0]["read"];
+        assert_eq!((&read["short_ios"], &read["io_bytes"]), (&1.into(), &6144.into()), "{engine}");
+        let again = ["--allow_layout_overwrite=1"];
+        let run = place.ferrio(&[&words[..], &shortened, &again].concat()).run().ended_with(1);
+        assert_eq!(run.json()["jobs"][0]["error"], 5, "{engine}");
+    }
+}
+
+#[test]
+fn registered_files_that_are_not_all_open_are_refused() {
+    let place = Place::new();
+    let words =
+        ["--name=a", "--nrfiles=2", "--openfiles=1", "--size=64k", "--ioengine=io_uring", "--registerfiles"];
+    let (fio, as_fio) = both(&place, &words);
+    for run in [fio, as_fio] {
+        assert!(
+            run.ended_with(1)
+                .stderr
+                .contains("registered files require nr_files to be identical to open_files")
+        );
+    }
+    place.ferrio(&words).run().succeeded();
+}

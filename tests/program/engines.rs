@@ -77,6 +77,12 @@ fn posixaio_moves_all_bytes() {
 }
 
 #[test]
+fn splice_moves_all_bytes() {
+    round_trip("splice", "");
+    round_trip("splice", "direct=1");
+}
+
+#[test]
 fn mmap_moves_all_bytes() {
     round_trip("mmap", "");
 }

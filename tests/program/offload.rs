@@ -15,7 +15,7 @@ fn offloaded<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn blocks_written_by_threads_are_read_back_as_they_were() {
-    for engine in ["psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "mmap"] {
+    for engine in ["psync", "sync", "vsync", "pvsync", "pvsync2", "splice", "libaio", "mmap"] {
         let place = Place::new();
         let engine = format!("--ioengine={engine}");
         let words = offloaded(&[&engine, "--rw=randwrite", "--size=256k", "--verify=crc32c", "--loops=2"]);

@@ -66,7 +66,7 @@ fn blocks_that_are_written_again_in_one_pass_are_read_back_as_written_last() {
 
 #[test]
 fn asynchronous_engines_verify_at_depth() {
-    for engine in ["io_uring", "libaio", "posixaio", "tokio_uring", "mmap"] {
+    for engine in ["io_uring", "libaio", "posixaio", "splice", "tokio_uring", "mmap"] {
         let place = Place::new();
         let engine = format!("--ioengine={engine}");
         let words = [

@@ -31,6 +31,8 @@ enum Property {
     Removes,
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
     MapsFiles,
+    /// Moves data through a pipe or socket: files are not read before the job (`pre_read`).
+    Stream,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
     Atomic,
     /// Sets up an io_uring.
@@ -73,6 +75,7 @@ engines! {
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
+    Splice: "splice", "splice(2), vmsplice(2) through a pipe", InCall Stream;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
     TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread Ring;
     Vsync: "vsync", "readv(2) and writev(2); adjacent I/Os are merged", InCall;
@@ -141,6 +144,12 @@ impl EngineKind {
     #[must_use]
     pub fn cannot_extend(self) -> bool {
         self.has(Property::FixedSize)
+    }
+
+    /// True when the engine moves data through a pipe or socket, so that `pre_read` does nothing.
+    #[must_use]
+    pub fn is_stream(self) -> bool {
+        self.has(Property::Stream)
     }
 
     /// True when the engine's system call can ask for untorn writes (RWF_ATOMIC).

@@ -1,17 +1,16 @@
 //! Whether data waits in the page cache, and when it reaches the device: `direct`, `invalidate`, `fadvise_hint`, `sync`, `fsync`.
 
-use ferrio_job::{Choice as _, Durability, JobSpec, SyncFileRange, SyncFileRangeFlag};
+use ferrio_job::{Choice as _, Durability, EngineKind, JobSpec, SyncFileRange, SyncFileRangeFlag};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::{asks, note};
 use crate::findings::Findings;
 
-/// Engines that read a stream, which cannot be read twice.
-const STREAMS: [&str; 4] = ["net", "netsplice", "rdma", "splice"];
-
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::PreRead) && STREAMS.contains(&job.options.engine()) {
+    if asks(job, Opt::PreRead)
+        && EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::is_stream)
+    {
         let text = "cannot pre-read files with an IO engine that isn't seekable. Pre-read disabled.";
         findings.warn(note(job, &[Opt::PreRead], "stream-not-read-ahead", text));
     }
@@ -84,6 +83,8 @@ mod tests {
         let fatal = PlanOptions { warnings_fatal: true, ..PlanOptions::default() };
         let set = jobs_of("[a]\nioengine=splice\nsize=64k\npre_read=1\n");
         assert_eq!(crate::plan(&set, &fatal).unwrap_err().diagnostics[0].message, want);
+        assert!(!spec_of("[a]\nioengine=splice\nsize=64k\npre_read=1\n").pre_read);
+        assert!(spec_of("[a]\nioengine=psync\nsize=64k\npre_read=1\n").pre_read);
     }
 
     #[test]

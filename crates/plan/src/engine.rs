@@ -164,14 +164,14 @@ mod tests {
         let help = problems[0].help.as_deref().unwrap();
         assert_eq!(
             help,
-            "engines are dircreate, dirdelete, dirstat, external, filecreate, filedelete, filestat, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, sync, tokio_uring, vsync"
+            "engines are dircreate, dirdelete, dirstat, external, filecreate, filedelete, filestat, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync"
         );
     }
 
     #[test]
     fn an_engine_of_fio_that_is_missing_here_is_said_to_be_missing() {
-        assert_eq!(refusals("[a]\nioengine=splice\nsize=4k\n"), ["engine splice not loadable"]);
-        assert_eq!(problems_of("[a]\nioengine=splice\nsize=4k\n")[0].label, "not implemented yet");
+        assert_eq!(refusals("[a]\nioengine=netsplice\nsize=4k\n"), ["engine netsplice not loadable"]);
+        assert_eq!(problems_of("[a]\nioengine=netsplice\nsize=4k\n")[0].label, "not implemented yet");
     }
 
     #[test]

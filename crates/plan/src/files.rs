@@ -41,7 +41,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.unlink = options.value(Opt::Unlink);
     spec.unlink_each_loop = options.value(Opt::UnlinkEachLoop);
     spec.lockfile = options.choice(Opt::Lockfile);
-    spec.pre_read = options.value(Opt::PreRead);
+    spec.pre_read = options.value(Opt::PreRead) && !spec.engine.is_stream();
     spec.allow_layout_overwrite = options.value(Opt::AllowLayoutOverwrite);
     spec.allow_file_create = options.value(Opt::AllowFileCreate);
 }

@@ -9,6 +9,7 @@ use ferrio_engine_null::Null;
 use ferrio_engine_offload::Offload;
 use ferrio_engine_posixaio::PosixAio;
 use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
+use ferrio_engine_splice::Splice;
 use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
 use ferrio_job::EngineKind;
@@ -27,6 +28,7 @@ pub(crate) fn run(context: Context<'_>) {
         EngineKind::Pvsync => start::<Pvsync>(context),
         EngineKind::Pvsync2 => start::<Pvsync2>(context),
         EngineKind::Mmap => start::<Mmap>(context),
+        EngineKind::Splice => start::<Splice>(context),
         EngineKind::Libaio => start::<Libaio>(context),
         EngineKind::Null => start::<Null>(context),
         // Planning refuses to offload these: they have queues of their own.

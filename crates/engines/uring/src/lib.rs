@@ -11,7 +11,7 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{EngineOptions, JobSpec};
+use ferrio_job::{Character, EngineOptions, JobSpec};
 use io_uring::squeue::Flags;
 use io_uring::{Probe, opcode};
 
@@ -53,6 +53,19 @@ impl Engine for Uring {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let options = &spec.engine_options;
         let iodepth = spec.depth.iodepth;
+        if options.registerfiles
+            && spec.character == Character::Fio
+            && (spec.openfiles as usize) < spec.files.len()
+        {
+            return Err(EngineError::new(
+                "io_uring_register_files",
+                io::Error::from_raw_os_error(libc::EPERM),
+            )
+            .hint(
+                "io_uring registered files require nr_files to be identical to open_files: raise openfiles, or start the \
+                 program as ferrio, which registers files as they are opened",
+            ));
+        }
         let ring = Ring::new(&Setup {
             iodepth,
             iopoll: options.hipri,

@@ -260,6 +260,7 @@ subjects! {
         "cache-not-dropped" Stderr: "the page cache of a file cannot be dropped (`invalidate`)";
         "write-hint-refused" Stderr: "the kernel refuses a hint about the lifetime of data (`write_hint`)";
         "advice-not-applied" Hidden: "advice about the access pattern (`fadvise_hint`) is refused or not applied";
+        "splice-refused" Stderr: "a file system or device refuses splice(2)";
         "direct-io-refused" Stderr: "a file system or device refuses direct I/O";
         "too-many-open-files" Stderr: "a job opens more files than it may";
         "engine-failed" Stderr: "an engine cannot be set up or cannot use a file; the help says what to do";

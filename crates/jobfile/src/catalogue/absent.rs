@@ -133,7 +133,6 @@ absent! {
     "rdma": "RDMA", Some(RDMA), "no engine of ferrio is similar";
     "sg": "SCSI generic", Some(SG), "`io_uring` or `psync` on the disk's block device is the closest";
     "solarisaio": "Solaris only", Some(SOLARIS), "`libaio` or `io_uring` is the same on Linux";
-    "splice": "splice(2) through a pipe", None, "`psync` is the closest";
     "windowsaio": "Windows only", Some(WINDOWS), "`libaio` or `io_uring` is the same on Linux";
     "xnvme": "NVMe by xNVMe", Some(XNVME), "`io_uring` on the block device is the closest";
 }

@@ -1,7 +1,7 @@
 //! Failed I/Os: the job counts the error and continues, or it ends with a line for the user and an error for the report.
 
 use ferrio_engine::{Engine, Op, Request};
-use ferrio_job::{Diagnostic, IoPriority, Severity};
+use ferrio_job::{Character, Diagnostic, EngineKind, IoPriority, Severity};
 
 use super::IoLoop;
 use crate::failure::Failure;
@@ -36,6 +36,9 @@ impl<E: Engine> IoLoop<'_, E> {
                  the sector size. Try setting direct=0.",
             );
         }
+        if errno == libc::EINVAL && self.spec.engine == EngineKind::Splice {
+            failure = failure.note("splice-refused", "looks like splice doesn't work on this file system");
+        }
         if request.priority != self.hooks.priority
             && let Some(advice) = refused_priority(IoPriority::from_bits(request.priority), Some(errno))
         {
@@ -48,6 +51,10 @@ impl<E: Engine> IoLoop<'_, E> {
     #[cold]
     pub(super) fn fail_at_end(&mut self, request: &Request) {
         self.forget(request);
+        if !self.synchronous && !self.spec.offload && self.spec.character == Character::Fio {
+            // To fio, an asynchronous I/O that moves nothing is one of 0 bytes.
+            return;
+        }
         if self.tolerates(request.op == Op::Read, libc::EIO) {
             return;
         }

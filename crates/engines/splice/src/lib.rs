@@ -1,0 +1,70 @@
+//! The splice engine: data moves between a file and a pipe by splice(2), and between the pipe and memory by vmsplice(2).
+//!
+//! A block moves in pieces of at most 64 KiB, what a pipe holds by default. It is complete when `submit` returns, and the pipe is empty then.
+
+mod pipe;
+
+use std::os::fd::RawFd;
+
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_job::JobSpec;
+use pipe::Pipe;
+
+/// `ioengine=splice`
+pub struct Splice {
+    fds: Vec<RawFd>,
+    pipe: Pipe,
+}
+
+impl Splice {
+    /// Bytes moved, or a negated errno if that is nothing.
+    fn transfer(&mut self, request: &Request) -> i64 {
+        let fd = self.fds[request.file as usize];
+        // SAFETY: by the contract of Request, the buffer is valid for `len` bytes, and nobody else uses it.
+        let (moved, error) = unsafe {
+            match request.op {
+                Op::Read => self.pipe.read(fd, request),
+                _ => self.pipe.write(fd, request),
+            }
+        };
+        let Some(error) = error else { return i64::from(moved) };
+        // What a piece left in the pipe belongs to no other request.
+        match self.pipe.emptied() {
+            Ok(()) if moved > 0 => i64::from(moved),
+            Ok(()) => -i64::from(error as i32),
+            Err(errno) => -i64::from(errno as i32),
+        }
+    }
+}
+
+impl Engine for Splice {
+    fn open(_spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        let pipe = Pipe::new().map_err(|errno| {
+            EngineError::new("pipe", errno)
+                .hint("splice needs two file descriptors of each job: raise ulimit -n")
+        })?;
+        Ok(Splice { fds: Vec::new(), pipe })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.fds = files.files.iter().map(OpenFile::raw_fd).collect();
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.fds[index] = file.raw_fd();
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        Submit::Done(match request.op {
+            Op::Read | Op::Write => self.transfer(request),
+            Op::Trim | Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
+                sync_ops::run(self.fds[request.file as usize], request)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The pipe that data goes through.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use ferrio_engine::Request;
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::unistd::pipe2;
+
+/// Most bytes of one piece.
+const PIECE: u32 = 64 << 10;
+
+/// An empty pipe.
+pub(crate) struct Pipe {
+    out: OwnedFd,
+    into: OwnedFd,
+    /// The kernel cannot vmsplice(2) from a pipe to memory: read(2) does it.
+    reads: bool,
+}
+
+/// Bytes moved, and the error that kept others from moving. Fewer bytes without an error are the end of the file.
+type Moved = (u32, Option<Errno>);
+
+impl Pipe {
+    pub(crate) fn new() -> nix::Result<Self> {
+        let (out, into) = pipe2(OFlag::O_CLOEXEC)?;
+        Ok(Pipe { out, into, reads: false })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn use_read(&mut self) {
+        self.reads = true;
+    }
+
+    /// Drops what is in the pipe.
+    pub(crate) fn emptied(&mut self) -> nix::Result<()> {
+        let reads = self.reads;
+        *self = Pipe { reads, ..Pipe::new()? };
+        Ok(())
+    }
+
+    /// Moves data from the file to the request's buffer.
+    ///
+    /// # Safety
+    /// The buffer is valid for `len` bytes, which nobody else uses during the call.
+    pub(crate) unsafe fn read(&mut self, fd: RawFd, request: &Request) -> Moved {
+        let mut moved = 0;
+        while moved < request.len {
+            let rest = request.len - moved;
+            let flags = if rest > PIECE { libc::SPLICE_F_MORE } else { 0 };
+            let mut offset = request.offset.wrapping_add(u64::from(moved)).cast_signed();
+            // SAFETY: the offset lives until the call returns.
+            let piece = count(unsafe {
+                libc::splice(
+                    fd,
+                    &raw mut offset,
+                    self.into.as_raw_fd(),
+                    std::ptr::null_mut(),
+                    rest.min(PIECE) as usize,
+                    flags,
+                )
+            });
+            let mut left = match piece {
+                Ok(0) => break,
+                Ok(piece) => piece,
+                Err(errno) => return (moved, Some(errno)),
+            };
+            while left > 0 {
+                // SAFETY: `moved + left` is at most `len`, so these bytes are the request's.
+                match unsafe { self.copy_out(request.buffer.wrapping_add(moved as usize), left) } {
+                    // The pipe has `left` bytes.
+                    Ok(0) => return (moved, Some(Errno::EIO)),
+                    Ok(copied) => (moved, left) = (moved + copied, left - copied),
+                    Err(errno) => return (moved, Some(errno)),
+                }
+            }
+        }
+        (moved, None)
+    }
+
+    /// Moves data from the request's buffer to the file.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    pub(crate) unsafe fn write(&mut self, fd: RawFd, request: &Request) -> Moved {
+        let mut moved = 0;
+        while moved < request.len {
+            let segment = libc::iovec {
+                iov_base: request.buffer.wrapping_add(moved as usize).cast(),
+                iov_len: (request.len - moved).min(PIECE) as usize,
+            };
+            // SAFETY: the segment lives until the call returns. The pipe refers to the memory until the bytes are in the file or the pipe is
+            // closed, both of which happen before the request ends.
+            let piece = count(unsafe {
+                libc::vmsplice(self.into.as_raw_fd(), &raw const segment, 1, libc::SPLICE_F_NONBLOCK)
+            });
+            let mut left = match piece {
+                Ok(piece) => piece,
+                Err(errno) => return (moved, Some(errno)),
+            };
+            while left > 0 {
+                let mut offset = request.offset.wrapping_add(u64::from(moved)).cast_signed();
+                // SAFETY: the offset lives until the call returns.
+                let written = count(unsafe {
+                    libc::splice(
+                        self.out.as_raw_fd(),
+                        std::ptr::null_mut(),
+                        fd,
+                        &raw mut offset,
+                        left as usize,
+                        0,
+                    )
+                });
+                match written {
+                    // The pipe has `left` bytes.
+                    Ok(0) => return (moved, Some(Errno::EIO)),
+                    Ok(written) => (moved, left) = (moved + written, left - written),
+                    Err(errno) => return (moved, Some(errno)),
+                }
+            }
+        }
+        (moved, None)
+    }
+
+    /// Copies at most `len` bytes of the pipe to memory.
+    ///
+    /// # Safety
+    /// `to` is valid for `len` bytes, which nobody else uses during the call.
+    unsafe fn copy_out(&mut self, to: *mut u8, len: u32) -> nix::Result<u32> {
+        if !self.reads {
+            let segment = libc::iovec { iov_base: to.cast(), iov_len: len as usize };
+            // SAFETY: the segment lives until the call returns; its memory is the caller's promise.
+            let copied = count(unsafe {
+                libc::vmsplice(self.out.as_raw_fd(), &raw const segment, 1, libc::SPLICE_F_MOVE)
+            });
+            if copied != Err(Errno::EBADF) {
+                return copied;
+            }
+            self.reads = true;
+        }
+        // SAFETY: the caller's promise.
+        count(unsafe { libc::read(self.out.as_raw_fd(), to.cast(), len as usize) })
+    }
+}
+
+/// The answer of a system call that counts bytes, at most [`PIECE`].
+fn count(answer: isize) -> nix::Result<u32> {
+    u32::try_from(answer).map_err(|_| Errno::last())
+}
