@@ -2,6 +2,9 @@
 
 use std::io;
 
+use nix::errno::Errno;
+use nix::unistd::{SysconfVar, sysconf};
+
 use super::area::MappedMemory;
 use crate::EngineError;
 
@@ -17,10 +20,20 @@ impl LockedMemory {
     /// # Errors
     /// mlock(2)'s error, with advice: ENOMEM or EPERM beyond RLIMIT_MEMLOCK, ENOMEM when there is not as much memory.
     pub fn lock(bytes: usize) -> Result<Self, EngineError> {
+        // The kernel would lock page after page, and end some program when there are no more.
+        if machine_bytes().is_some_and(|all| bytes >= all) {
+            return Err(EngineError::new("mlock", Errno::ENOMEM).hint_for(advice));
+        }
         let memory = MappedMemory::anonymous(bytes, libc::MAP_NORESERVE)?;
         memory.lock().map_err(|e| EngineError::new("mlock", e).hint_for(advice))?;
         Ok(LockedMemory { _memory: memory })
     }
+}
+
+/// All memory of the machine.
+fn machine_bytes() -> Option<usize> {
+    let value = |what| sysconf(what).ok().flatten().and_then(|value| usize::try_from(value).ok());
+    value(SysconfVar::_PHYS_PAGES)?.checked_mul(value(SysconfVar::PAGE_SIZE)?)
 }
 
 fn advice(errno: i32) -> Option<&'static str> {
@@ -65,7 +78,10 @@ mod tests {
 
     #[test]
     fn more_than_the_machine_has_is_an_error_with_advice() {
-        let error = LockedMemory::lock(1 << 50).unwrap_err();
-        assert_eq!(error.errno(), libc::ENOMEM);
+        for bytes in [machine_bytes().unwrap(), 1 << 50] {
+            let error = LockedMemory::lock(bytes).unwrap_err();
+            assert_eq!(error.errno(), libc::ENOMEM);
+            assert!(error.hint.unwrap().contains("smaller lockmem"));
+        }
     }
 }
