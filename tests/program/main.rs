@@ -60,4 +60,5 @@ mod terse;
 mod text_report;
 mod verify;
 mod verify_state;
+mod work;
 mod workers;

@@ -83,7 +83,7 @@ impl JobWork for JobSpec {
     }
 
     fn works(&self) -> bool {
-        !self.create_only
+        !self.create_only && self.engine.does_io()
     }
 
     fn changes(&self) -> bool {

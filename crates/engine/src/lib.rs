@@ -236,6 +236,11 @@ pub trait Engine: Sized {
         Ok(false)
     }
 
+    /// How long the job pauses after the last request; `None` when its options alone decide. Asked only in jobs that pause.
+    fn pause(&self) -> Option<Duration> {
+        None
+    }
+
     /// What the user should know (fallbacks taken); called once after `attach`.
     fn notes(&mut self) -> Vec<Diagnostic> {
         Vec::new()

@@ -1,6 +1,7 @@
 //! Engines as jobs name them: what each can do, and the private options of all.
 
 use crate::choice::choices;
+use crate::work::{CpuLoad, Program};
 
 /// A property of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,10 @@ enum Property {
     Creates,
     /// Removes files, whatever the job's direction.
     Removes,
+    /// Does no I/O at all: it has no files, buffers, sizes or directions, and what counts as an I/O is a piece of work that moves nothing.
+    Work,
+    /// Makes a load for other jobs, and nothing that is worth waiting for.
+    Load,
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
     MapsFiles,
     /// Moves data through a pipe or socket: files are not read before the job (`pre_read`).
@@ -60,9 +65,11 @@ macro_rules! engines {
 }
 
 engines! {
+    Cpuio: "cpuio", "Burns CPU time, does no I/O", InCall OneThread Diskless NoData Work Load;
     Dircreate: "dircreate", "mkdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Creates;
     Dirdelete: "dirdelete", "rmdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Removes;
     Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
+    Exec: "exec", "Runs another program, does no I/O", InCall OneThread Diskless NoData Work;
     External: "external", "An engine of others: external:/path/to/engine.so", Queued OneThread;
     Filecreate: "filecreate", "open(2) with O_CREAT, once per file of the job", InCall OneThread Diskless NoData FileOperation Creates;
     Filedelete: "filedelete", "unlink(2), once per file of the job", InCall OneThread NoData FileOperation Removes;
@@ -132,6 +139,18 @@ impl EngineKind {
     #[must_use]
     pub fn moves_data(self) -> bool {
         !self.has(Property::NoData)
+    }
+
+    /// True when the engine does I/O; the others work, and move nothing.
+    #[must_use]
+    pub fn does_io(self) -> bool {
+        !self.has(Property::Work)
+    }
+
+    /// True when the engine only makes a load for other jobs.
+    #[must_use]
+    pub fn only_makes_load(self) -> bool {
+        self.has(Property::Load)
     }
 
     /// True when the engine must let go of a file before its pages can leave the page cache.
@@ -211,7 +230,7 @@ choices! {
 }
 
 /// Private options of all engines; an engine reads its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// io_uring, pvsync2: polled completions.
     pub hipri: bool,
@@ -243,4 +262,8 @@ pub struct EngineOptions {
     pub thp: bool,
     /// filestat, dirstat: which call looks a file up.
     pub stat_type: StatType,
+    /// cpuio: how much CPU time it burns.
+    pub cpu: CpuLoad,
+    /// exec: what it runs.
+    pub program: Program,
 }

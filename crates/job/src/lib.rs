@@ -34,6 +34,7 @@ mod replay;
 mod spec;
 mod steadystate;
 mod verify;
+mod work;
 
 pub use buffers::*;
 pub use character::*;
@@ -59,3 +60,4 @@ pub use replay::*;
 pub use spec::*;
 pub use steadystate::*;
 pub use verify::*;
+pub use work::*;

@@ -15,6 +15,8 @@ pub struct LifeCycle {
     pub exitall_on_error: bool,
     /// `exit_what`: the jobs that this one ends.
     pub exit_what: ExitWhat,
+    /// Ends with the last other job: an engine that only makes a load for the others.
+    pub ends_with_others: bool,
     /// `exec_prerun`: shell command that every clone runs before its I/O.
     pub exec_prerun: Option<String>,
     /// `exec_postrun`: shell command that every clone runs after its I/O.

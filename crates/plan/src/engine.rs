@@ -12,6 +12,7 @@ use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 use crate::as_written::{asks, inert, name, place, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
+use crate::work;
 
 inert! {
     LatencyTarget MaxLatency:
@@ -119,6 +120,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         libaio_backend: options.choice(Opt::LibaioBackend),
         thp: any(&[Opt::Thp]),
         stat_type: options.choice(Opt::StatType),
+        cpu: work::cpu_load(options),
+        program: work::program(options),
     };
 }
 
@@ -164,7 +167,7 @@ mod tests {
         let help = problems[0].help.as_deref().unwrap();
         assert_eq!(
             help,
-            "engines are dircreate, dirdelete, dirstat, external, filecreate, filedelete, filestat, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync"
+            "engines are cpuio, dircreate, dirdelete, dirstat, exec, external, filecreate, filedelete, filestat, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync"
         );
     }
 

@@ -161,6 +161,9 @@ impl Groups {
         findings: &mut Findings,
     ) -> Result<(), SetupError> {
         priorities::check(job, spec)?;
+        if !spec.engine.does_io() {
+            return Ok(());
+        }
         let mut files = Vec::with_capacity(paths.size_hint().0);
         if !spec.engine.is_diskless() {
             self.lay_out_jobs();

@@ -10,7 +10,7 @@
 //!   other.
 //!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
-//!   - With what: `engine`, `memory`, `process`, `cpus`, `priorities`, `durability`.
+//!   - With what: `engine`, `work` (engines that do no I/O), `memory`, `process`, `cpus`, `priorities`, `durability`.
 //!   - On which files: `files`, `file_names`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
 //!   - `replay` puts a recorded log in place of much of this.
@@ -50,6 +50,7 @@ mod steadystate;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod verify;
+mod work;
 mod zones;
 
 use ferrio_job::{Character, Plan};

@@ -22,6 +22,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         exitall: options.value(Opt::Exitall),
         exitall_on_error: options.value(Opt::ExitallOnError),
         exit_what: options.choice(Opt::ExitWhat),
+        ends_with_others: options.value(Opt::ExitOnIoDone),
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),
         cut_short: job.cut_short,

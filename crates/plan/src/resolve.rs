@@ -14,7 +14,7 @@ use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, life_cycle,
     limits, logs, measure, memory, priorities, process, queue_depth, random, rates, replay, steadystate,
-    verify, zones,
+    verify, work, zones,
 };
 
 /// A job before its clones are made.
@@ -43,6 +43,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     files::check(job, findings);
     steadystate::check(job, findings);
     durability::check(job, findings);
+    work::check(job, findings);
 }
 
 /// Resolves a job: once, or once for each log that its clones replay. Empty if ferrio does not have its engine.
@@ -115,6 +116,9 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
     priorities::resolve(job, spec);
     steadystate::resolve(job, spec, findings);
     logs::resolve(job, spec, findings);
+    if !spec.engine.does_io() {
+        work::leave_out_io(spec);
+    }
 }
 
 fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine, findings: &mut Findings) {

@@ -9,7 +9,7 @@ use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
     buffers, cpus, direction, engine, files, life_cycle, limits, logs, memory, priorities, process,
-    queue_depth, random, rates, replay, sizes, steadystate, verify, zones,
+    queue_depth, random, rates, replay, sizes, steadystate, verify, work, zones,
 };
 
 /// The tables of all subjects.
@@ -105,6 +105,7 @@ fn reason(job: &Job, given: &Given) -> Option<&'static str> {
         OptionStatus::NoEffect(_) if given.opt.row().kind == ValueKind::Ignored => None,
         OptionStatus::NoEffect(reason) => Some(reason),
         _ if asks_for_nothing(given) => None,
+        _ if work::is_about_io(job, given.opt) => Some("the engine does no I/O"),
         _ => {
             let mut rows = TABLES.into_iter().flatten().filter(|row| row.opts.contains(&given.opt));
             rows.find(|row| (row.when)(job)).map(|row| row.reason)

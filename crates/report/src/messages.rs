@@ -35,7 +35,9 @@ fn truncated(text: &str, bytes: usize) -> &str {
 #[must_use]
 pub fn start_lines(plan: &Plan) -> String {
     let mut lines = String::new();
-    for section in &plan.sections {
+    // A job without I/O has nothing that a header shows.
+    for section in plan.sections.iter().filter(|section| plan.jobs[section.jobs.start].spec.engine.does_io())
+    {
         lines.push_str(&header_line(&plan.jobs[section.jobs.start].spec));
         if section.jobs.len() > 1 {
             lines.push_str("...\n");

@@ -91,9 +91,9 @@ impl Context<'_> {
         crowded
     }
 
-    /// True if the job begins its I/O as soon as the gate is open. Commands come first.
+    /// True if the job begins its I/O as soon as the gate is open. Commands come first, and a program is not started before.
     pub(crate) fn begins_at_once(&self) -> bool {
-        !self.spec.life.runs_commands()
+        !self.spec.life.runs_commands() && self.spec.engine.does_io()
     }
 
     /// Sends something that the user should know about this job.

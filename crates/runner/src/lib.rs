@@ -28,6 +28,7 @@ mod commands;
 mod context;
 mod control;
 mod disk;
+mod duty;
 mod failure;
 mod file_locks;
 mod flow;

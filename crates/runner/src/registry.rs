@@ -12,9 +12,11 @@ use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
 use ferrio_engine_splice::Splice;
 use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
+use ferrio_engine_work::Work;
 use ferrio_job::EngineKind;
 
 use crate::context::Context;
+use crate::duty::WorkerDuty;
 use crate::worker;
 use crate::wrapped::{self, Wrapped};
 
@@ -34,6 +36,7 @@ pub(crate) fn run(context: Context<'_>) {
         // Planning refuses to offload these: they have queues of their own.
         EngineKind::IoUring => start_here::<Uring>(context),
         EngineKind::Posixaio => start_here::<PosixAio>(context),
+        EngineKind::Cpuio | EngineKind::Exec => start_work(context),
         EngineKind::TokioUring => start_here::<TokioUring>(context),
         // These have one thread because nothing of theirs is in flight.
         EngineKind::Dircreate
@@ -59,6 +62,12 @@ fn start_here<E: Engine>(context: Context<'_>) {
     } else {
         worker::run(context, E::open);
     }
+}
+
+/// Runs the worker with an engine that does no I/O, so that there is nothing to report of single I/Os.
+fn start_work(context: Context<'_>) {
+    let duty = Box::new(WorkerDuty::new(&context));
+    worker::run(context, |spec, _| Ok(Work::new(spec, duty)));
 }
 
 fn start_wrapped<E: Engine>(context: Context<'_>) {

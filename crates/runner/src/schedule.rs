@@ -119,6 +119,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         wave_of: vec![0; plan.jobs.len()],
         unfinished: plan.jobs.len(),
         unstarted: plan.jobs.len(),
+        loads: plan.jobs.iter().filter(|job| job.spec.engine.only_makes_load()).count(),
         next_poll: Instant::now(),
         signal: None,
         trigger: options.trigger.as_ref(),
@@ -233,6 +234,7 @@ impl<'a> Run<'a, '_> {
         self.unstarted -= usize::from(!job.started);
         self.unfinished -= 1;
         job.result = Some(result);
+        self.end_loads(index);
     }
 
     /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.

@@ -134,7 +134,8 @@ fn set_up<'a, E: Engine>(
         only_create(context)?;
         return Ok(None);
     }
-    let buffers = Buffers::allocate(&spec.memory, spec.units(), spec.max_buffer(), spec.direct)
+    let buffer = if spec.engine.does_io() { spec.max_buffer() } else { 0 };
+    let buffers = Buffers::allocate(&spec.memory, spec.units(), buffer, spec.direct)
         .map_err(|e| Failure::from_engine(&e))?;
     if spec.engine.moves_data() {
         buffers.populate();

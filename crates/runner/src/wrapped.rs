@@ -189,6 +189,10 @@ impl<E: Engine> Engine for Wrapped<E> {
         self.engine.usage()
     }
 
+    fn pause(&self) -> Option<Duration> {
+        self.engine.pause()
+    }
+
     fn notes(&mut self) -> Vec<Diagnostic> {
         self.engine.notes()
     }

@@ -45,7 +45,7 @@ pub(crate) enum CodePath {
 pub(crate) enum Called {
     /// Random with several lengths or directions.
     VariedRandom(Box<VariedRandomPath>),
-    /// The I/Os of a log.
+    /// The I/Os of a log, or work in place of I/O.
     Replay(Box<ReplayPath>),
     /// Everything else.
     General(Box<Placed>),
@@ -122,6 +122,9 @@ impl CodePath {
         if let Some(log) = &spec.replay {
             let path = ReplayPath::new(Arc::clone(log));
             return Ok(CodePath::Called(Called::Replay(Box::new(path))));
+        }
+        if !spec.engine.does_io() {
+            return Ok(CodePath::Called(Called::Replay(Box::new(ReplayPath::of_work()))));
         }
         let [region] = regions else {
             return CodePath::general(spec, regions, entropy);

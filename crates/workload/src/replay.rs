@@ -1,4 +1,4 @@
-//! `read_iolog`: the steps of a log, one after the other, in place of choices.
+//! Steps without choices: those of a log (`read_iolog`), one after the other, and those of an engine that does no I/O.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use crate::step::{Io, Step, SyncKind};
 /// A log, and how far it is replayed.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayPath {
-    log: Arc<Replay>,
+    /// `None` for the same step forever.
+    log: Option<Arc<Replay>>,
     next: usize,
     /// Time of the last wait, µs.
     waited_us: u64,
@@ -19,13 +20,20 @@ pub(crate) struct ReplayPath {
 
 impl ReplayPath {
     pub(crate) fn new(log: Arc<Replay>) -> Self {
-        ReplayPath { log, next: 0, waited_us: 0, step: Step::PassEnd }
+        ReplayPath { log: Some(log), next: 0, waited_us: 0, step: Step::PassEnd }
+    }
+
+    /// I/Os that move nothing, without end.
+    pub(crate) fn of_work() -> Self {
+        let work = Io { direction: Direction::Read, file: 0, offset: 0, len: 0 };
+        ReplayPath { log: None, next: 0, waited_us: 0, step: Step::Io(work) }
     }
 
     /// Finds the next step. `pace` is asked before each I/O; its answer changes nothing.
     #[inline(never)]
     pub(crate) fn advance(&mut self, mut pace: impl FnMut(Direction) -> Direction) {
-        let Some(&next) = self.log.steps.get(self.next) else {
+        let Some(log) = &self.log else { return };
+        let Some(&next) = log.steps.get(self.next) else {
             self.step = Step::PassEnd;
             return;
         };

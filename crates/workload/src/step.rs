@@ -22,7 +22,7 @@ pub struct Io {
     pub file: u32,
     /// Absolute offset in the file, in bytes.
     pub offset: u64,
-    /// Length in bytes, at least 1.
+    /// Length in bytes, at least 1; 0 in a job that does no I/O.
     pub len: u32,
 }
 

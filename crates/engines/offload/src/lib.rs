@@ -198,6 +198,11 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         sum
     }
 
+    fn pause(&self) -> Option<Duration> {
+        // Engines that decide on pauses are not offloaded.
+        None
+    }
+
     fn notes(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notes)
     }

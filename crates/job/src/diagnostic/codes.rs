@@ -99,6 +99,8 @@ subjects! {
         "unavailable-engine" Stderr: "the engine is not available, for the reason given";
         "external-engine-missing" Stderr: "there is no file at the path of `ioengine=external:PATH`";
         "unknown-engine" Stderr: "the engine does not exist";
+        "cpuio-without-load" Stderr: "a job of engine `cpuio` has no `cpuload`";
+        "exec-without-program" Stderr: "a job of engine `exec` has no `program`";
         "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";
     }
     "Files, sizes and blocks" {
@@ -273,6 +275,9 @@ subjects! {
         "user-refused" Hidden: "the program may not change to the user or group of `uid` or `gid`";
         "cgroup-failed" Stderr: "the `cgroup` of a job cannot be created, joined or left";
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
+        "cpu-load" Report: "note: how a job of engine `cpuio` burns CPU time";
+        "program" Report: "note: what a job of engine `exec` runs, and where its output is saved";
+        "program-failed" Hidden: "the program of a job of engine `exec` failed, or had to be killed";
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
         "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is skipped";

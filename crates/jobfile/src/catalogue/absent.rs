@@ -101,11 +101,9 @@ macro_rules! absent {
 }
 
 absent! {
-    "cpuio": "Burns CPU time, does no I/O", None, "run a CPU-bound program at the same time";
     "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX, `mmap` does the same";
     "dfs": "DAOS file system", Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
     "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag while a job uses the files";
-    "exec": "Runs another program", None, "start the program alongside ferrio";
     "falloc": "fallocate(2)", None, "`psync` with fallocate= is the closest";
     "ftruncate": "ftruncate(2)", None, "`psync` with fallocate=truncate is the closest";
     "gfapi": "GlusterFS, synchronous", Some(GFAPI), "mount the volume and use `psync` on its files";

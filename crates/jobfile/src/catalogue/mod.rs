@@ -82,6 +82,8 @@ static ROWS: [OptionRow; COUNT] = {
         stat::ROWS,
         process::ROWS,
         zone::ROWS,
+        engine::cpuio::ROWS,
+        engine::exec::ROWS,
         engine::io_uring::ROWS,
         engine::external::ROWS,
         engine::libaio::ROWS,

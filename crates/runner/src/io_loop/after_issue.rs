@@ -76,7 +76,8 @@ impl<E: Engine> IoLoop<'_, E> {
         self.drain();
         let began = self.meter.clock.now();
         let spun = began.saturating_add(self.meter.clock.ticks(after_issue.spin));
-        let over = began.saturating_add(self.meter.clock.ticks(after_issue.time));
+        let time = self.engine.pause().unwrap_or(after_issue.time);
+        let over = began.saturating_add(self.meter.clock.ticks(time));
         while self.failure.is_none() && !self.stopped() {
             let stop = self.meter.timing.next_milestone();
             waiting::spin_until(&self.meter.clock, spun.min(stop), self.context.control);

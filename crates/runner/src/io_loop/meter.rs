@@ -90,7 +90,8 @@ impl<'a> Meter<'a> {
             spec,
             clock: context.clock,
             now: 0,
-            stamps: if per_io { Stamps::All } else { Stamps::Rare },
+            // Work takes so long that a clock reading is nothing, and 64 pieces of it would take far too long.
+            stamps: if per_io || !spec.engine.does_io() { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
             timing: Timing::start(0, &context.clock, spec, Usage::default()),
             live: &context.control.live,
@@ -315,6 +316,8 @@ impl<'a> Meter<'a> {
         let run_ms = self.timing.loop_ns(&self.clock, now).div_ceil(1_000_000);
         let read_back_ticks = self.read_back.ticks + self.read_back_ticks(now);
         let read_back_ms = self.clock.ns(read_back_ticks).div_ceil(1_000_000);
+        // A direction that moves nothing has no bandwidth to compute.
+        let run_ms = if self.spec.engine.does_io() { run_ms } else { 0 };
         let reads = self.spec.rw.does(Direction::Read);
         let read_ms = if reads { run_ms + read_back_ms } else { read_back_ms };
         stats.clone_from(&self.stats);

@@ -80,6 +80,24 @@ impl Run<'_, '_> {
         }
     }
 
+    /// A job ended. When no other job is left than those that make a load for the others, they end too.
+    pub(super) fn end_loads(&mut self, index: usize) {
+        // Two compares rule it out in runs of many jobs.
+        if self.loads == 0 || self.unfinished > self.loads {
+            return;
+        }
+        let is_load = |index: usize| self.plan.jobs[index].spec.engine.only_makes_load();
+        let is_left = |other: usize| self.jobs[other].result.is_none() && !is_load(other);
+        if is_load(index) || (0..self.jobs.len()).any(is_left) {
+            return;
+        }
+        for other in 0..self.jobs.len() {
+            if self.plan.jobs[other].spec.life.ends_with_others {
+                self.end(other);
+            }
+        }
+    }
+
     /// A signal ends all jobs.
     pub(super) fn terminate(&mut self, signal: i32) {
         debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");

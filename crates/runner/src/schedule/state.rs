@@ -64,6 +64,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) unfinished: usize,
     /// Those of them that were not started.
     pub(super) unstarted: usize,
+    /// Jobs of the plan that only make a load for others.
+    pub(super) loads: usize,
     /// When the monitor wants to take samples.
     pub(super) next_poll: Instant,
     pub(super) signal: Option<i32>,

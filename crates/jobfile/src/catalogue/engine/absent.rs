@@ -5,16 +5,6 @@ use crate::catalogue::macros::rows;
 use crate::catalogue::row::OptionRow;
 
 pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
-    [Engines(&["cpuio"]); "engine" / "none"] {
-        Cpuload: "cpuload", Int, Percent, max 4294967295;
-            NotYet; "Share of CPU time to burn";
-        Cpumode: "cpumode", Enum, Plain, default "noop", words ["noop", "qsort"];
-            NotYet; "What is executed while burning CPU";
-        Cpuchunks: "cpuchunks", Int, Microseconds, default "50000", max 4294967295, under "cpuload";
-            NotYet; "Length of one burn cycle; sleep follows from cpuload";
-        ExitOnIoDone: "exit_on_io_done", Bool, Plain, default "0";
-            NotYet; "End this job once no I/O job is running or pending";
-    }
     [Engines(&["dfs"]); "engine" / "dfs"] {
         PoolDfs: "pool", Str, Plain;
             Unavailable(absent::DFS); "DAOS pool label or UUID";
@@ -32,16 +22,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Unavailable(absent::E4DEFRAG); "File whose extents are swapped in";
         Inplace: "inplace", Int, Plain, max 1;
             Unavailable(absent::E4DEFRAG); "1 allocates and frees donor space per operation; 0 once at start";
-    }
-    [Engines(&["exec"]); "engine" / "none"] {
-        Program: "program", Str, Plain;
-            NotYet; "Program the job runs";
-        Arguments: "arguments", Str, Plain;
-            NotYet; "Arguments for the program";
-        GraceTime: "grace_time", Int, Seconds, default "1", max 4294967295;
-            NotYet; "Seconds between SIGTERM and SIGKILL when runtime ends";
-        StdRedirect: "std_redirect", Bool, Plain, default "1";
-            NotYet; "Send output to JOBNAME.stdout and JOBNAME.stderr";
     }
     [Engines(&["gfapi", "gfapi_async"]); "engine" / "gfapi"] {
         Volume: "volume", Str, Plain;

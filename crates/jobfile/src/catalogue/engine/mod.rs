@@ -1,6 +1,8 @@
 //! Private options of engines: a file for each engine that ferrio has, and `absent` for fio's other engines.
 
 pub(super) mod absent;
+pub(super) mod cpuio;
+pub(super) mod exec;
 pub(super) mod external;
 pub(super) mod filestat;
 pub(super) mod io_uring;

@@ -1,0 +1,122 @@
+//! The engines that do no I/O: `cpuio` keeps a CPU busy, `exec` runs a program. To the loop of a worker they are one engine, whose
+//! requests are pieces of work that move nothing.
+//!
+//! A piece of work may take long, so the engine itself looks whether its job is to end, which it learns from a [`Duty`].
+#![forbid(unsafe_code)]
+
+mod cpu;
+mod program;
+
+use std::time::Duration;
+
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Submit};
+use ferrio_job::{Diagnostic, EngineKind, JobSpec};
+
+use cpu::Cpu;
+use program::RunningProgram;
+
+/// The job that an engine works for.
+pub trait Duty {
+    /// True once the job must end: its time is up, or a signal or another job ended it.
+    fn is_over(&self) -> bool;
+    /// How many signals asked for the end: a second one is not to wait for anything.
+    fn signals(&self) -> u32;
+    /// The work is done: the job ends.
+    fn done(&self);
+    /// Sends something that the user should know.
+    fn note(&self, diagnostic: Diagnostic);
+}
+
+/// A job that nothing ends.
+struct Endless;
+
+impl Duty for Endless {
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn signals(&self) -> u32 {
+        0
+    }
+
+    fn done(&self) {}
+
+    fn note(&self, _diagnostic: Diagnostic) {}
+}
+
+/// `ioengine=cpuio`, `ioengine=exec`
+pub struct Work<'a> {
+    duty: Box<dyn Duty + 'a>,
+    kind: Kind,
+    notes: Vec<Diagnostic>,
+}
+
+enum Kind {
+    Cpu(Cpu),
+    Program(Box<RunningProgram>),
+}
+
+impl<'a> Work<'a> {
+    /// The engine of `spec`, which ends its work when `duty` is over.
+    #[must_use]
+    pub fn new(spec: &JobSpec, duty: Box<dyn Duty + 'a>) -> Self {
+        let (kind, notes) = match spec.engine {
+            EngineKind::Exec => {
+                let program = RunningProgram::new(spec);
+                let notes = program.notes();
+                (Kind::Program(Box::new(program)), notes)
+            }
+            _ => (Kind::Cpu(Cpu::new(spec.engine_options.cpu)), vec![cpu::note(spec)]),
+        };
+        Work { duty, kind, notes }
+    }
+}
+
+impl Engine for Work<'_> {
+    /// Without a job that could end it early.
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        Ok(Work::new(spec, Box::new(Endless)))
+    }
+
+    fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
+        match &mut self.kind {
+            Kind::Cpu(_) => Ok(()),
+            Kind::Program(program) => program.start(),
+        }
+    }
+
+    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        match &mut self.kind {
+            Kind::Cpu(cpu) => cpu.burn(&*self.duty),
+            Kind::Program(program) => program.look(&*self.duty),
+        }
+        Submit::Done(i64::from(request.len))
+    }
+
+    fn pause(&self) -> Option<Duration> {
+        match &self.kind {
+            Kind::Cpu(cpu) => Some(cpu.pause()),
+            Kind::Program(_) => None,
+        }
+    }
+
+    fn notes(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+impl Drop for Work<'_> {
+    /// A program that still runs is ended.
+    fn drop(&mut self) {
+        if let Kind::Program(program) = &mut self.kind {
+            program.end(&*self.duty);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Engines that do no I/O: the load of `cpuio`, the program of `exec`, and what is left of a job without I/O.
+
+use std::time::Duration;
+
+use ferrio_job::{
+    Choice as _, CpuLoad, CpuMode, Depth, EngineKind, FioWords, JobSpec, LifeCycle, Limits, Program,
+    ReadWrite, Think,
+};
+use ferrio_jobfile::{Job, Opt, OptionScope, Options};
+
+use crate::as_written::{asks, refuse};
+use crate::findings::Findings;
+
+/// Pause between two looks at the program of `exec`, as in fio.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    let engine = EngineKind::from_word(job.options.engine());
+    let lines = |engine: &str, reason: &str| {
+        let lines = [format!("fio: io engine {engine} init failed."), format!("fio: {reason}")];
+        FioWords::Lines(lines.into())
+    };
+    let mut missing = |opt: Opt, code, reason: &str, help: &str| {
+        if !asks(job, opt) {
+            let mut own = Findings::default();
+            refuse(&mut own, job, &[opt, Opt::Ioengine], code, reason, help);
+            let words = lines(job.options.engine(), reason);
+            own.into_problems()
+                .into_iter()
+                .for_each(|problem| findings.refuse(problem.in_fio(words.clone())));
+        }
+    };
+    match engine {
+        Some(EngineKind::Cpuio) => missing(
+            Opt::Cpuload,
+            "cpuio-without-load",
+            "cpu thread needs rate (cpuload=)",
+            "give the share of CPU time to burn in percent, such as cpuload=50",
+        ),
+        Some(EngineKind::Exec) => missing(
+            Opt::Program,
+            "exec-without-program",
+            "no program is defined, it is mandatory to define one",
+            "give the program to run, such as program=/usr/bin/sync",
+        ),
+        _ => {}
+    }
+}
+
+/// What `cpuio` is to burn.
+pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
+    if options.engine() != EngineKind::Cpuio.word() {
+        return CpuLoad::default();
+    }
+    CpuLoad {
+        percent: options.value::<u32>(Opt::Cpuload).min(100),
+        chunk: Duration::from_micros(options.value(Opt::Cpuchunks)),
+        mode: options.choice::<CpuMode>(Opt::Cpumode),
+    }
+}
+
+/// What `exec` is to run.
+pub(crate) fn program(options: &Options) -> Program {
+    if options.engine() != EngineKind::Exec.word() {
+        return Program::default();
+    }
+    Program {
+        path: options.text(Opt::Program).unwrap_or_default().to_owned(),
+        arguments: options.text(Opt::Arguments).map(str::to_owned),
+        grace: Duration::from_secs(options.value(Opt::GraceTime)),
+        redirects: options.value(Opt::StdRedirect),
+    }
+}
+
+/// Keeps of a job what has a meaning without I/O; the rest is off, and `is_about_io` says so.
+pub(crate) fn leave_out_io(spec: &mut JobSpec) {
+    let whole = std::mem::take(spec);
+    let Limits { number_ios, runtime, time_based, ramp_time, startdelay, .. } = whole.limits;
+    let time = match whole.engine {
+        EngineKind::Cpuio => whole.engine_options.cpu.pause(whole.engine_options.cpu.chunk),
+        _ => BETWEEN_LOOKS,
+    };
+    // Nothing else ends a job that only makes a load. fio ends such a job if it is a thread, whatever its run time.
+    let endless = runtime.is_zero() && number_ios == 0;
+    let exits = whole.life.ends_with_others || whole.thread || endless;
+    *spec = JobSpec {
+        name: whole.name,
+        description: whole.description,
+        character: whole.character,
+        life: LifeCycle { ends_with_others: whole.engine.only_makes_load() && exits, ..whole.life },
+        group_reporting: whole.group_reporting,
+        thread: whole.thread,
+        rw: ReadWrite::Read,
+        block: whole.block,
+        generator: whole.generator,
+        seeding: whole.seeding,
+        engine: whole.engine,
+        engine_options: whole.engine_options,
+        depth: Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 },
+        openfiles: 1,
+        limits: Limits {
+            size: Limits::UNLIMITED,
+            io_size: None,
+            number_ios,
+            loops: 1,
+            runtime,
+            time_based,
+            ramp_time,
+            ramp_size: 0,
+            startdelay,
+        },
+        think: Think { time, blocks: Some(1), ..Think::default() },
+        create_serialize: true,
+        readonly: whole.readonly,
+        worker: whole.worker,
+        cpus_allowed: whole.cpus_allowed,
+        memory_policy: whole.memory_policy,
+        nice: whole.nice,
+        priorities: whole.priorities,
+        measure: whole.measure,
+        logs: whole.logs,
+        units: whole.units,
+        options: whole.options,
+        ..JobSpec::default()
+    };
+}
+
+/// True for an option of a job without I/O that is about I/O.
+pub(crate) fn is_about_io(job: &Job, opt: Opt) -> bool {
+    let works = EngineKind::from_word(job.options.engine()).is_some_and(|engine| !engine.does_io());
+    works && has_no_meaning_without_io(opt)
+}
+
+fn has_no_meaning_without_io(opt: Opt) -> bool {
+    let row = opt.row();
+    match (row.scope, row.category) {
+        (OptionScope::Core, "file") => true,
+        (OptionScope::Core, "io") => !matches!(opt, Opt::Ioengine | Opt::NumberIos),
+        (OptionScope::Core, "general") => {
+            row.group == "err"
+                || matches!(
+                    opt,
+                    Opt::Loops
+                        | Opt::VerifyOnly
+                        | Opt::RampSize
+                        | Opt::Steadystate
+                        | Opt::SteadystateDuration
+                        | Opt::SteadystateRampTime
+                        | Opt::SteadystateCheckInterval
+                        | Opt::HugepageSize
+                )
+        }
+        _ => false,
+    }
+}
