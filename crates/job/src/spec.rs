@@ -14,7 +14,7 @@ pub struct JobSpec {
     pub name: String,
     /// `description`, cut at 255 bytes.
     pub description: Option<String>,
-    /// Whose habits the job follows where the two programs treat failures differently.
+    /// Whose habits the job follows where the two programs treat failures differently, or say more.
     pub character: Character,
     /// 1-based number over the whole run in creation order; seeds random streams and numbers log files.
     pub number: u32,

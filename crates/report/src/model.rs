@@ -208,6 +208,8 @@ pub struct TextFigures {
     pub percentile_precision: u8,
     /// Percentiles that the terse format has fields for.
     pub terse_percentiles: TersePercentiles,
+    /// The text has no lines that fio's text does not have.
+    pub only_lines_of_fio: bool,
     /// Syncs of an entry whose directions are reported as one: its document has none.
     pub sync: Option<SyncReport>,
     /// Percentiles of syncs, which the text shows whether percentiles are switched on or not.

@@ -122,7 +122,7 @@ fn write_direction(
         latency::write_summary(out, name, report)?;
     }
     latency::write_priority_summaries(out, &direction.prios)?;
-    if let Some(response) = &direction.response_ns {
+    if let Some(response) = direction.response_ns.as_ref().filter(|_| !job.text.only_lines_of_fio) {
         latency::write_summary(out, "response", response)?;
     }
     let precision = job.text.percentile_precision;

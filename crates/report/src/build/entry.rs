@@ -1,7 +1,7 @@
 //! One entry of the report: its jobs with their figures summed up, shares, latency target, trimmed blocks and steady state.
 
 use ferrio_job::{
-    JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, UnifiedReporting, Units,
+    Character, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, UnifiedReporting, Units,
 };
 use ferrio_runner::{JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockErrors, BlockState, DirectionStats, JobStats};
@@ -157,6 +157,7 @@ pub(super) fn job_report(
                 of_lat: measure.lat_percentiles,
                 percents: if measure.any_percentiles() { measure.percentiles.clone() } else { Vec::new() },
             },
+            only_lines_of_fio: first.character == Character::Fio,
             sync: text_sync,
             sync_percentiles: sync_percentiles(stats, last, histograms),
             steady_criterion: steady_criterion.unwrap_or_default(),

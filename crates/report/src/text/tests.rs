@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Format, Formats, ReportOptions, TerseVersion};
-use ferrio_job::{Plan, ReadWrite, SteadyFigure, SteadyState};
+use ferrio_job::{Character, Plan, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
@@ -179,6 +179,10 @@ fn response_times_follow_the_latencies() {
             "    clat percentiles (nsec):",
         ]
     );
+    let mut of_fio = plan.clone();
+    of_fio.jobs[0].spec.character = Character::Fio;
+    let text_of_fio = RunReport::new(&of_fio, &result, &options(false)).to_text();
+    assert_eq!(text_of_fio, text.replace(&format!("{}\n", lines[2]), ""));
     let json = RunReport::new(&plan, &result, &options(false)).to_json();
     let behind_lat = json.split_once("\"lat_ns\"").and_then(|(_, rest)| rest.split_once("},")).unwrap().1;
     insta::assert_snapshot!(behind_lat.split("\"bw_min\"").next().unwrap(), @r#"
