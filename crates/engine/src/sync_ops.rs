@@ -18,6 +18,13 @@ pub fn rw_flags(spec: &JobSpec) -> i32 {
     nowait | uncached
 }
 
+/// The flags of writes: those of [`rw_flags`], and RWF_ATOMIC (Linux 6.11) for `atomic`.
+#[must_use]
+pub fn write_flags(spec: &JobSpec) -> i32 {
+    let atomic = if spec.engine_options.atomic { libc::RWF_ATOMIC } else { 0 };
+    rw_flags(spec) | atomic
+}
+
 /// The result of a request from the answer of a system call that leaves its error in `errno`.
 #[inline]
 #[must_use]

@@ -232,6 +232,8 @@ choices! {
 /// Private options of all engines; an engine reads its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
+    /// io_uring, libaio, pvsync2: RWF_ATOMIC on writes.
+    pub atomic: bool,
     /// io_uring, pvsync2: polled completions.
     pub hipri: bool,
     /// pvsync2: share of I/Os in percent that `hipri` applies to.

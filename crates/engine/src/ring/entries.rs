@@ -22,7 +22,8 @@ pub enum Style {
 /// Makes entries; `user_data` is the unit.
 pub struct Entries {
     style: Style,
-    rw_flags: i32,
+    read_flags: i32,
+    write_flags: i32,
     flags: Flags,
     targets: Vec<Fd>,
     /// One segment per unit for [`Style::Vectored`]; the kernel may read it as late as the request starts.
@@ -30,14 +31,15 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Entries of one style for units below `iodepth`; reads and writes have `rw_flags` (RWF_*).
+    /// Entries of one style for units below `iodepth`; reads and writes have these RWF_* flags.
     #[must_use]
-    pub fn new(style: Style, rw_flags: i32, iodepth: u32) -> Self {
+    pub fn new(style: Style, read_flags: i32, write_flags: i32, iodepth: u32) -> Self {
         let count = if style == Style::Vectored { iodepth.max(1) } else { 0 };
         let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         Entries {
             style,
-            rw_flags,
+            read_flags,
+            write_flags,
             flags: Flags::empty(),
             targets: Vec::new(),
             segments: vec![empty; count as usize].into_boxed_slice(),
@@ -67,25 +69,29 @@ impl Entries {
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
         let fd = Fd(self.targets[request.file as usize].0);
         let Request { len, offset, buffer, unit, priority: prio, .. } = *request;
-        let rw = self.rw_flags;
+        let (read, write) = (self.read_flags, self.write_flags);
         let entry = match (request.op, self.style) {
             (Op::Read, Style::Plain) => {
-                Read::new(fd, buffer, len).offset(offset).rw_flags(rw).ioprio(prio).build()
+                Read::new(fd, buffer, len).offset(offset).rw_flags(read).ioprio(prio).build()
             }
             (Op::Write, Style::Plain) => {
-                Write::new(fd, buffer, len).offset(offset).rw_flags(rw).ioprio(prio).build()
+                Write::new(fd, buffer, len).offset(offset).rw_flags(write).ioprio(prio).build()
             }
-            (Op::Read, Style::Fixed) => {
-                ReadFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).ioprio(prio).build()
-            }
-            (Op::Write, Style::Fixed) => {
-                WriteFixed::new(fd, buffer, len, unit as u16).offset(offset).rw_flags(rw).ioprio(prio).build()
-            }
+            (Op::Read, Style::Fixed) => ReadFixed::new(fd, buffer, len, unit as u16)
+                .offset(offset)
+                .rw_flags(read)
+                .ioprio(prio)
+                .build(),
+            (Op::Write, Style::Fixed) => WriteFixed::new(fd, buffer, len, unit as u16)
+                .offset(offset)
+                .rw_flags(write)
+                .ioprio(prio)
+                .build(),
             (Op::Read, Style::Vectored) => {
-                Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).ioprio(prio).build()
+                Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(read).ioprio(prio).build()
             }
             (Op::Write, Style::Vectored) => {
-                Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(rw).ioprio(prio).build()
+                Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(write).ioprio(prio).build()
             }
             (Op::Fsync, _) => Fsync::new(fd).build(),
             (Op::Fdatasync, _) => Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
@@ -117,7 +123,7 @@ mod tests {
     #[test]
     fn data_requests_carry_their_priority_and_syncs_none() {
         for style in [Style::Plain, Style::Vectored, Style::Fixed] {
-            let mut entries = Entries::new(style, 0, 1);
+            let mut entries = Entries::new(style, 0, 0, 1);
             entries.use_registered(1);
             let mut entry = |op| {
                 let buffer = std::ptr::null_mut();
@@ -127,6 +133,23 @@ mod tests {
             assert_eq!([Op::Read, Op::Write].map(&mut entry), [Some(0x4003); 2]);
             // The kernel refuses a sync with one.
             assert_eq!([Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)].map(&mut entry), [Some(0); 3]);
+        }
+    }
+
+    #[test]
+    fn reads_and_writes_have_flags_of_their_own_and_syncs_none() {
+        for style in [Style::Plain, Style::Vectored, Style::Fixed] {
+            let mut entries = Entries::new(style, libc::RWF_NOWAIT, libc::RWF_ATOMIC, 1);
+            entries.use_registered(1);
+            let mut flags = |op| {
+                let buffer = std::ptr::null_mut();
+                let request = Request { op, unit: 0, file: 0, len: 512, priority: 0, offset: 0, buffer };
+                // SAFETY: as in `priority`; `rw_flags` are the bytes from 28.
+                let bytes: [u8; 64] = unsafe { std::mem::transmute(entries.entry(&request).unwrap()) };
+                i32::from_ne_bytes(bytes[28..32].try_into().unwrap())
+            };
+            let want = [libc::RWF_NOWAIT, libc::RWF_ATOMIC, 0];
+            assert_eq!([Op::Read, Op::Write, Op::Fsync].map(&mut flags), want, "{style:?}");
         }
     }
 }

@@ -18,8 +18,10 @@ const PAUSE: Duration = Duration::from_micros(10);
 /// How the context is used.
 #[derive(Clone, Copy)]
 pub(crate) struct AioOptions {
-    /// RWF_* of reads and writes.
-    pub rw_flags: u32,
+    /// RWF_* of reads.
+    pub read_flags: u32,
+    /// RWF_* of writes.
+    pub write_flags: u32,
     /// One segment per request instead of address and length.
     pub vectored: bool,
     /// Take completions from the shared ring when enough are there.
@@ -90,8 +92,10 @@ impl AioContext {
         let iocb = &mut self.iocbs[unit];
         iocb.fd = fd.cast_unsigned();
         if request.op.moves_data() {
-            iocb.opcode = if request.op == Op::Read { self.read } else { self.write };
-            iocb.rw_flags = self.options.rw_flags;
+            (iocb.opcode, iocb.rw_flags) = match request.op {
+                Op::Read => (self.read, self.options.read_flags),
+                _ => (self.write, self.options.write_flags),
+            };
             iocb.offset = request.offset.cast_signed();
             iocb.buffer = request.buffer as u64;
             iocb.length = u64::from(request.len);
@@ -281,8 +285,14 @@ mod tests {
     use super::*;
 
     fn context(vectored: bool) -> AioContext {
-        let options =
-            AioOptions { rw_flags: 8, vectored, userspace_reap: true, polling: false, priority: 0x4002 };
+        let options = AioOptions {
+            read_flags: 0,
+            write_flags: 8,
+            vectored,
+            userspace_reap: true,
+            polling: false,
+            priority: 0x4002,
+        };
         AioContext::new(2, options).unwrap()
     }
 

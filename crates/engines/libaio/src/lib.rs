@@ -35,7 +35,8 @@ enum Backend {
 impl Backend {
     fn kernel(spec: &JobSpec) -> Result<Self, EngineError> {
         let options = AioOptions {
-            rw_flags: sync_ops::rw_flags(spec).cast_unsigned(),
+            read_flags: sync_ops::rw_flags(spec).cast_unsigned(),
+            write_flags: sync_ops::write_flags(spec).cast_unsigned(),
             vectored: spec.engine_options.libaio_vectored,
             userspace_reap: spec.engine_options.userspace_reap,
             polling: spec.depth.complete_min == 0,
@@ -48,7 +49,7 @@ impl Backend {
         let iodepth = spec.depth.iodepth;
         let ring = Ring::new(&Setup { iodepth, ..Setup::default() })?;
         let style = if spec.engine_options.libaio_vectored { Style::Vectored } else { Style::Plain };
-        let entries = Entries::new(style, sync_ops::rw_flags(spec), iodepth);
+        let entries = Entries::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth);
         Ok(Backend::IoUring(ring, entries))
     }
 }

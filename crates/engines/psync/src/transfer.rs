@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 
 use ferrio_engine::Request;
-use ferrio_engine::sync_ops::{outcome, rw_flags};
+use ferrio_engine::sync_ops::{outcome, rw_flags, write_flags};
 use ferrio_job::JobSpec;
 
 #[cfg(not(target_pointer_width = "64"))]
@@ -135,6 +135,7 @@ impl Transfer for Vectored {
 /// preadv2(2), pwritev2(2) with one segment and RWF flags
 pub struct Flagged {
     flags: i32,
+    write_flags: i32,
     /// Share of polled I/Os in percent.
     polled: u32,
     draws: Draws,
@@ -142,12 +143,13 @@ pub struct Flagged {
 
 impl Flagged {
     #[inline]
-    fn flags(&mut self) -> i32 {
+    fn flags(&mut self, call: libc::c_long) -> i32 {
+        let flags = if call == Self::WRITE { self.write_flags } else { self.flags };
         match self.polled {
-            0 => self.flags,
-            100.. => self.flags | libc::RWF_HIPRI,
-            share if self.draws.percent() < share => self.flags | libc::RWF_HIPRI,
-            _ => self.flags,
+            0 => flags,
+            100.. => flags | libc::RWF_HIPRI,
+            share if self.draws.percent() < share => flags | libc::RWF_HIPRI,
+            _ => flags,
         }
     }
 }
@@ -159,12 +161,17 @@ impl Transfer for Flagged {
     fn new(spec: &JobSpec) -> Self {
         let options = &spec.engine_options;
         let polled = if options.hipri { options.hipri_percentage } else { 0 };
-        Flagged { flags: rw_flags(spec), polled, draws: Draws(0x9e37_79b9_7f4a_7c15) }
+        Flagged {
+            flags: rw_flags(spec),
+            write_flags: write_flags(spec),
+            polled,
+            draws: Draws(0x9e37_79b9_7f4a_7c15),
+        }
     }
 
     #[inline]
     fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
-        let (segment, flags) = (segment(r), self.flags());
+        let (segment, flags) = (segment(r), self.flags(call));
         // SAFETY: the segment lives until the call returns, its buffer by the contract of Request.
         outcome(unsafe { libc::syscall(call, fd, &raw const segment, 1usize, r.offset, 0usize, flags) })
     }
@@ -211,7 +218,7 @@ mod tests {
                 spec.engine_options.hipri = true;
                 spec.engine_options.hipri_percentage = share;
             });
-            (0..10_000).filter(|_| transfer.flags() == libc::RWF_HIPRI).count()
+            (0..10_000).filter(|_| transfer.flags(Flagged::READ) == libc::RWF_HIPRI).count()
         };
         assert_eq!(polled(0), 0);
         assert_eq!(polled(100), 10_000);
@@ -219,13 +226,22 @@ mod tests {
     }
 
     #[test]
+    fn only_writes_are_atomic() {
+        let mut transfer = flagged(|spec| spec.engine_options.atomic = true);
+        assert_eq!([Flagged::READ, Flagged::WRITE].map(|call| transfer.flags(call)), [0, libc::RWF_ATOMIC]);
+    }
+
+    #[test]
     fn uncached_counts_only_for_buffered_jobs() {
-        assert_eq!(flagged(|spec| spec.engine_options.uncached = true).flags(), libc::RWF_DONTCACHE);
+        assert_eq!(
+            flagged(|spec| spec.engine_options.uncached = true).flags(Flagged::READ),
+            libc::RWF_DONTCACHE
+        );
         let direct = |spec: &mut JobSpec| {
             spec.direct = true;
             spec.engine_options.uncached = true;
             spec.engine_options.nowait = true;
         };
-        assert_eq!(flagged(direct).flags(), libc::RWF_NOWAIT);
+        assert_eq!(flagged(direct).flags(Flagged::READ), libc::RWF_NOWAIT);
     }
 }

@@ -78,7 +78,7 @@ impl Engine for Uring {
         }
         Ok(Uring {
             ring,
-            entries: Entries::new(style, sync_ops::rw_flags(spec), iodepth),
+            entries: Entries::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth),
             fds: Vec::new(),
             register_files: options.registerfiles || options.sqthread_poll,
             files_are_registered: false,

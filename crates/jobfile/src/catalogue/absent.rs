@@ -47,8 +47,6 @@ pub fn absent_words(row: &OptionRow) -> Vec<(&'static str, &'static str)> {
 }
 
 pub(super) const CUDA: &str = "buffers in GPU memory need CUDA, which ferrio is not linked with";
-pub(super) const UNTORN: &str =
-    "untorn writes need a device and a file system that support them, and no engine of ferrio requests them";
 pub(super) const RANGES: &str =
     "only engine io_uring_cmd puts several ranges into one trim, and ferrio does not have it";
 pub(super) const PLACEMENT: &str =

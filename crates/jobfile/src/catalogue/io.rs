@@ -61,7 +61,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Direct: "direct", Bool, Plain, default "0";
             Works; "Open with O_DIRECT";
         Atomic: "atomic", Bool, Plain, default "0";
-            Unavailable(absent::UNTORN); "Issue writes as untorn atomic writes";
+            Works; "Issue writes as untorn atomic writes";
         Buffered: "buffered", Bool, Plain, default "1";
             Works; "Use the page cache";
         Invalidate: "invalidate", Bool, Plain, default "1";
