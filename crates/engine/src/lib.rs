@@ -112,9 +112,13 @@ pub enum Submit {
     Done(i64),
     /// The engine owns it until it is reaped. It may still wait for [`Engine::flush`].
     Queued,
-    /// Nothing happened: flush, reap at least one, try again.
+    /// Nothing happened: flush, reap at least one, try again. With nothing in flight an engine with a peer only says so after it has
+    /// waited for the peer.
     Full,
 }
+
+/// The result of a request that found the end of what there is to do: the peer has ended the transfer. The job ends without an error.
+pub const ENDED: i64 = i64::MIN;
 
 /// A failed set-up call: which one, the kernel's answer, and what the user can do about it.
 #[derive(Debug, thiserror::Error)]
@@ -189,6 +193,21 @@ pub trait Engine: Sized {
     /// What the kernel refused, with the call and the path.
     fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
         Err(EngineError::new(format!("operate({})", path.display()), Errno::ENOTSUP))
+    }
+
+    /// Called before each pass, the first one included, when all jobs of the wave are ready and the time of the pass has not begun: ends the
+    /// connection to a peer and makes a new one. `stopped` says that the job has to end: then there is none.
+    ///
+    /// # Errors
+    /// What the kernel or the peer refused, with the call's name.
+    fn connect(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        let _ = stopped;
+        Ok(())
+    }
+
+    /// Reads that the peer sent and that never came.
+    fn dropped(&self) -> u64 {
+        0
     }
 
     /// Starts one request, or completes it at once.

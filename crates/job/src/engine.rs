@@ -42,6 +42,10 @@ enum Property {
     Atomic,
     /// Sets up an io_uring.
     Ring,
+    /// Talks to a peer, who decides how long an I/O takes: nothing can be sought, read ahead or read back.
+    Peer,
+    /// Its bandwidth is printed in bits unless the job wants bytes.
+    Bits,
 }
 
 /// Makes [`EngineKind`] from its table: `Variant: "name", "help", properties;`.
@@ -77,6 +81,8 @@ engines! {
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
+    Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless Peer Bits;
+    Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless Peer;
     Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
     Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
@@ -187,6 +193,18 @@ impl EngineKind {
     #[must_use]
     pub fn begins_at_once(self) -> bool {
         self.has(Property::BeginsAtOnce)
+    }
+
+    /// True when the engine talks to a peer, who decides how long an I/O takes.
+    #[must_use]
+    pub fn has_peer(self) -> bool {
+        self.has(Property::Peer)
+    }
+
+    /// True when bandwidth is printed in bits unless the job wants bytes.
+    #[must_use]
+    pub fn counts_in_bits(self) -> bool {
+        self.has(Property::Bits)
     }
 
     /// True when one thread submits and reaps, which excludes `io_submit_mode=offload`.

@@ -170,6 +170,8 @@ pub struct JobSpec {
     pub iolog: Option<RecordTo>,
     /// What ends the job once it is steady.
     pub steadystate: Option<SteadyState>,
+    /// The peer, for a job with a network engine.
+    pub network: Option<Box<Network>>,
     /// Units of printed numbers.
     pub units: Units,
     /// The job's own options for the JSON report.

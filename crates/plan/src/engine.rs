@@ -167,7 +167,7 @@ mod tests {
         let help = problems[0].help.as_deref().unwrap();
         assert_eq!(
             help,
-            "engines are cpuio, dircreate, dirdelete, dirstat, exec, external, filecreate, filedelete, filestat, io_uring, libaio, mmap, null, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync"
+            "engines are cpuio, dircreate, dirdelete, dirstat, exec, external, filecreate, filedelete, filestat, io_uring, libaio, mmap, net, netsplice, null, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync"
         );
     }
 

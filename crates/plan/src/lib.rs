@@ -35,6 +35,7 @@ mod limits;
 mod logs;
 mod measure;
 mod memory;
+mod network;
 mod priorities;
 mod probe;
 mod process;

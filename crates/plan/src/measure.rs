@@ -1,6 +1,6 @@
 //! What a job measures and prints, and by which clock: latencies, percentiles, averages, units.
 
-use ferrio_job::{Choice as _, ClockSource, JobSpec, KbBase, Measure, UnitBase, Units};
+use ferrio_job::{Choice as _, ClockSource, EngineKind, JobSpec, KbBase, Measure, UnitBase, Units};
 use ferrio_jobfile::{Decimals, Job, JobSet, Opt, Options, Value};
 use ferrio_machine::has_clock;
 
@@ -79,7 +79,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let start_clock = clock(job, Opt::JobStartClockId, findings);
     spec.measure = Measure { start_clock, ..measure(job) };
-    spec.units = units(&job.options);
+    spec.units = units(&job.options, spec.engine);
 }
 
 /// Rules about the resolved job: what is not measured has no percentiles, and a list of percentiles that is too long is cut.
@@ -123,11 +123,11 @@ pub(crate) fn clock_source(set: &JobSet) -> Option<ClockSource> {
     }
 }
 
-fn units(options: &Options) -> Units {
+fn units(options: &Options, engine: EngineKind) -> Units {
     Units {
         kb_base: options.choice::<KbBase>(Opt::KbBase).bytes(),
-        // No engine here counts in bits by itself: automatic is bytes.
         unit_base: match options.choice(Opt::UnitBase) {
+            UnitBase::Automatic if engine.counts_in_bits() => 1,
             UnitBase::Automatic | UnitBase::Bytes => 8,
             UnitBase::Bits => 1,
         },

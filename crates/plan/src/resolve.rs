@@ -13,8 +13,8 @@ use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, life_cycle,
-    limits, logs, measure, memory, priorities, process, queue_depth, random, rates, replay, steadystate,
-    verify, work, zones,
+    limits, logs, measure, memory, network, priorities, process, queue_depth, random, rates, replay,
+    steadystate, verify, work, zones,
 };
 
 /// A job before its clones are made.
@@ -126,6 +126,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     cpus::apply_rules(job, spec, machine, findings);
     process::apply_rules(job, spec, machine, findings);
     engine::apply_rules(job, spec, findings);
+    network::apply_rules(job, spec, findings);
     queue_depth::apply_rules(job, spec, findings);
     block_sizes::apply_rules(job, spec, sizing, findings);
     memory::apply_rules(job, spec, machine, findings);

@@ -8,12 +8,12 @@ use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Valu
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
-    buffers, cpus, direction, engine, files, life_cycle, limits, logs, memory, priorities, process,
+    buffers, cpus, direction, engine, files, life_cycle, limits, logs, memory, network, priorities, process,
     queue_depth, random, rates, replay, sizes, steadystate, verify, work, zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 19] = [
+const TABLES: [&[Inert]; 20] = [
     buffers::INERT,
     cpus::INERT,
     direction::INERT,
@@ -23,6 +23,7 @@ const TABLES: [&[Inert]; 19] = [
     limits::INERT,
     logs::INERT,
     memory::INERT,
+    network::INERT,
     priorities::INERT,
     process::INERT,
     queue_depth::INERT,

@@ -5,6 +5,7 @@ use ferrio_engine_external::External;
 use ferrio_engine_file::FileEngine;
 use ferrio_engine_libaio::Libaio;
 use ferrio_engine_mmap::Mmap;
+use ferrio_engine_net::Net;
 use ferrio_engine_null::Null;
 use ferrio_engine_offload::Offload;
 use ferrio_engine_posixaio::PosixAio;
@@ -37,6 +38,8 @@ pub(crate) fn run(context: Context<'_>) {
         EngineKind::IoUring => start_here::<Uring>(context),
         EngineKind::Posixaio => start_here::<PosixAio>(context),
         EngineKind::Cpuio | EngineKind::Exec => start_work(context),
+        // There is one connection, and one thread that uses it.
+        EngineKind::Net | EngineKind::Netsplice => start_here::<Net>(context),
         EngineKind::TokioUring => start_here::<TokioUring>(context),
         // These have one thread because nothing of theirs is in flight.
         EngineKind::Dircreate

@@ -214,10 +214,12 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// How far apart jobs of one wave began their I/O. Those that run a command before it are not meant to begin together.
+    /// How far apart jobs of one wave began their I/O. Those that run a command or wait for a peer before it are not
+    /// meant to begin together.
     fn start_spread(&self) -> Option<Duration> {
         let jobs = self.wave_of.iter().zip(self.controls).zip(&self.plan.jobs);
-        let together = jobs.filter(|(_, planned)| !planned.spec.life.runs_commands());
+        let together =
+            jobs.filter(|(_, planned)| !planned.spec.life.runs_commands() && !planned.spec.engine.has_peer());
         let began = together.map(|((&wave, control), _)| (wave, control.running_since.load(Relaxed)));
         widest_start(self.waves, began, &self.clock)
     }

@@ -254,6 +254,7 @@ fn passes<E: Engine>(
     io_loop: &mut IoLoop<'_, E>,
     note: &mut dyn FnMut(Diagnostic),
 ) -> Result<(), Failure> {
+    io_loop.connect()?;
     io_loop.start();
     loop {
         io_loop.pass()?;

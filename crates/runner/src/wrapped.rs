@@ -119,6 +119,14 @@ impl<E: Engine> Engine for Wrapped<E> {
         self.engine.operate(path)
     }
 
+    fn connect(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        self.engine.connect(stopped)
+    }
+
+    fn dropped(&self) -> u64 {
+        self.engine.dropped()
+    }
+
     fn submit(&mut self, request: &Request) -> Submit {
         debug!(target: debug_class::IO, job = self.job; "queue: {}", self.shown(request));
         if self.waiting != Some(request.unit)

@@ -17,6 +17,8 @@ pub struct DirectionStats {
     pub bytes: u64,
     /// Transfers that moved fewer bytes than asked.
     pub short: u64,
+    /// Reads that were sent to the job and never came, network engines only.
+    pub dropped: u64,
     /// Time in the I/O loop, ms rounded up; 0 without bytes.
     pub runtime_ms: u64,
     /// Submission latency, asynchronous engines only.
@@ -45,14 +47,15 @@ impl DirectionStats {
     }
 
     fn counters(&self) -> DirectionStats {
-        let DirectionStats { ios, bytes, short, runtime_ms, .. } = *self;
-        DirectionStats { ios, bytes, short, runtime_ms, ..DirectionStats::default() }
+        let DirectionStats { ios, bytes, short, dropped, runtime_ms, .. } = *self;
+        DirectionStats { ios, bytes, short, dropped, runtime_ms, ..DirectionStats::default() }
     }
 
     fn merge(&mut self, other: &DirectionStats) {
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.short += other.short;
+        self.dropped += other.dropped;
         self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
         self.merge_priorities(other);
         if self.lat_is_clat && !other.lat_is_clat {
@@ -79,6 +82,7 @@ impl DirectionStats {
             ios: self.ios.checked_sub(earlier.ios)?,
             bytes: self.bytes.checked_sub(earlier.bytes)?,
             short: self.short.checked_sub(earlier.short)?,
+            dropped: self.dropped.checked_sub(earlier.dropped)?,
             runtime_ms: self.runtime_ms.saturating_sub(earlier.runtime_ms),
             slat: latency_since(self.slat.as_deref(), earlier.slat.as_deref())?,
             clat: latency_since(self.clat.as_deref(), earlier.clat.as_deref())?,
@@ -215,6 +219,7 @@ impl DirectionRecorder {
             ios: self.ios,
             bytes: self.bytes,
             short: self.short,
+            dropped: 0,
             runtime_ms: if self.bytes > 0 { run_ms } else { 0 },
             slat: fold(&self.slat),
             clat: fold(&self.clat),

@@ -127,6 +127,15 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         Ok(())
     }
 
+    /// Engines with a peer are not offloaded.
+    fn connect(&mut self, _stopped: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn dropped(&self) -> u64 {
+        0
+    }
+
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         for thread in 0..self.threads.len() {
             let own = self.own(file)?;

@@ -101,6 +101,7 @@ subjects! {
         "unknown-engine" Stderr: "the engine does not exist";
         "cpuio-without-load" Stderr: "a job of engine `cpuio` has no `cpuload`";
         "exec-without-program" Stderr: "a job of engine `exec` has no `program`";
+        "network-options-conflict" Stderr: "options of a network engine exclude each other, or one is missing";
         "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";
     }
     "Files, sizes and blocks" {
@@ -266,6 +267,7 @@ subjects! {
         "direct-io-refused" Stderr: "a file system or device refuses direct I/O";
         "too-many-open-files" Stderr: "a job opens more files than it may";
         "engine-failed" Stderr: "an engine cannot be set up or cannot use a file; the help says what to do";
+        "waiting-for-peer" Report: "note: a job waits until its peer connects";
         "engine-fallback" Hidden: "an engine is not available in this kernel and another one does its work";
         "private-mapping" Hidden: "`thp` maps files privately, so writes do not reach them";
         "random-map-dropped" Stderr: "there is no memory for the random map, so blocks may repeat";

@@ -120,8 +120,6 @@ absent! {
     "libzbc": "Zoned devices by libzbc", Some(ZBC), "`psync` on the block device is the closest";
     "mtd": "Raw flash", Some(MTD), "no engine of ferrio is similar";
     "nbd": "Network block device", Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
-    "net": "Sockets", None, "no engine of ferrio is similar";
-    "netsplice": "Sockets by splice(2)", None, "no engine of ferrio is similar";
     "nfs": "NFS from user space", Some(NFS), "mount the export and use `io_uring` on its files";
     "page_fault": "Page faults on mapped files", None, "`mmap` is the closest";
     "rados": "Ceph RADOS objects", Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";

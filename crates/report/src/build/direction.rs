@@ -26,7 +26,7 @@ pub(super) fn direction_report(
         runtime: stats.runtime_ms,
         total_ios: stats.ios,
         short_ios: stats.short,
-        drop_ios: 0,
+        drop_ios: stats.dropped,
         slat_ns: latency(stats.slat.as_deref(), measure.slat_percentiles),
         clat_ns: latency(stats.clat.as_deref(), measure.clat_percentiles),
         lat_ns: latency(stats.lat(), measure.lat_percentiles),

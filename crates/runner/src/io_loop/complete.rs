@@ -1,6 +1,6 @@
 //! Records what the engine completed, and submits the rest of short transfers.
 
-use ferrio_engine::{Completion, Engine, Request, Submit};
+use ferrio_engine::{Completion, ENDED, Engine, Request, Submit};
 
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
@@ -97,7 +97,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let errors = self.meter.stats.total_errors;
         loop {
             let Some(rest) = self.short_rest(&request, direction, result) else {
-                return self.meter.stats.total_errors == errors;
+                return result != ENDED && self.meter.stats.total_errors == errors;
             };
             request = rest;
             self.meter.stamp();
@@ -117,9 +117,34 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
+    /// Takes the result of a synchronous submission that had to wait for the peer.
+    pub(super) fn complete_waited(&mut self, unit: u32, result: i64) {
+        let InFlight { request, direction, start, .. } = self.slots.units[unit as usize];
+        self.slots.free.push(unit);
+        if result == i64::from(request.len) {
+            self.record_inline(direction, &request, start);
+        } else if !self.finish_inline(request, direction, result, start) || self.failure.is_some() {
+            return;
+        }
+        if self.hooks.verifies() {
+            self.verify_completed(direction, unit, request.file, request.offset, request.len);
+        }
+    }
+
+    /// Does not count an I/O that was issued: it will never be done.
+    pub(super) fn take_back(&mut self, direction: usize) {
+        self.meter.directions[direction].ios -= 1;
+        self.meter.publish(direction);
+    }
+
     /// Looks at an incomplete transfer. Returns the request for the rest, if there is one to make; errors are recorded.
     fn short_rest(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
         let moved = u32::try_from(result.max(0)).unwrap_or(u32::MAX).min(request.len);
+        if result == ENDED {
+            self.take_back(direction);
+            self.context.control.request_stop();
+            return None;
+        }
         if result < 0 {
             self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
             return None;

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use ferrio_engine::Engine;
+use ferrio_job::Direction;
 
 use super::IoLoop;
 use crate::context::{Message, Snapshot};
@@ -45,6 +46,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let mut snapshot = Box::<Snapshot>::default();
         let usage = self.usage().since(&self.meter.timing.usage_before());
         self.meter.figures(taken, &mut snapshot.result.stats);
+        snapshot.result.stats.directions[Direction::Read as usize].dropped = self.engine.dropped();
         let (control, timing) = (self.context.control, &self.meter.timing);
         snapshot.since = timing.measuring_since();
         snapshot.taken = taken;

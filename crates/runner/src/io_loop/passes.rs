@@ -65,6 +65,12 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.engine.notes()
     }
 
+    /// Connects to the peer of an engine that has one.
+    pub(crate) fn connect(&mut self) -> Result<(), Failure> {
+        let control = self.context.control;
+        self.engine.connect(&|| control.stop_requested()).map_err(|e| Failure::from_engine(&e))
+    }
+
     /// Starts the job's clock.
     pub(crate) fn start(&mut self) {
         let usage = self.usage();
@@ -124,7 +130,10 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             content.begin_pass();
         }
         self.close_between_passes(note)?;
-        self.open_again(note)
+        self.open_again(note)?;
+        let (meter, control) = (&self.meter, self.context.control);
+        let stopped = || control.stop_requested() || meter.timing.is_over(meter.clock.now());
+        self.engine.connect(&stopped).map_err(|e| Failure::from_engine(&e))
     }
 
     /// What the job's threads used since they began.

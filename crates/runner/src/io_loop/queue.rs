@@ -1,10 +1,13 @@
 //! Batches: requests on their way to the kernel and completions on their way back, and the requests that wait to be submitted again.
 
-use ferrio_engine::{Completion, Engine, Ran, Submit};
+use ferrio_engine::{Completion, Engine, Op, Ran, Submit};
 
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
 use crate::failure::Failure;
+
+/// Tries to send the rest of a unit when the job ends; each waits for some ms.
+const LAST_TRIES: u32 = 20;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// The engine accepted the request of `unit`.
@@ -50,6 +53,9 @@ impl<E: Engine> IoLoop<'_, E> {
                 self.flush();
                 if self.slots.submitted() > 0 {
                     self.reap_once();
+                } else if self.spec.engine.has_peer() {
+                    // It waited for the peer: the time may be up.
+                    self.meter.now = self.meter.clock.now();
                 } else {
                     self.fail(
                         Failure::new(libc::EAGAIN, "submit").note(
@@ -59,6 +65,7 @@ impl<E: Engine> IoLoop<'_, E> {
                     );
                 }
             }
+            Submit::Done(result) if self.synchronous => self.complete_waited(unit, result),
             Submit::Done(result) => {
                 self.slots.units[unit as usize].issued = self.meter.now;
                 self.meter.stamp();
@@ -175,7 +182,24 @@ impl<E: Engine> IoLoop<'_, E> {
             if self.slots.retry.is_empty() || self.failure.is_some() {
                 return;
             }
+            if self.spec.engine.has_peer() {
+                return self.give_up_waiting();
+            }
             self.submit_retry();
+        }
+    }
+
+    /// Ends the wait for the peer. What is half sent is finished if the peer takes it: it expects whole units.
+    fn give_up_waiting(&mut self) {
+        for _ in 0..LAST_TRIES {
+            match self.slots.retry.front() {
+                Some(&unit) if self.slots.units[unit as usize].request.op == Op::Write => self.submit_retry(),
+                _ => break,
+            }
+        }
+        while let Some(unit) = self.slots.retry.pop_front() {
+            self.take_back(self.slots.units[unit as usize].direction);
+            self.slots.free.push(unit);
         }
     }
 

@@ -127,28 +127,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Uri: "uri", Str, Plain;
             Unavailable(absent::NBD); "NBD export to use";
     }
-    [Engines(&["net", "netsplice"]); "engine" / "netio"] {
-        HostnameNet: "hostname", Str, Plain;
-            NotYet; "Peer to connect to, or multicast group";
-        PortNet: "port", Int, Plain, min 1, max 65535;
-            NotYet; "Port to listen on or connect to";
-        Protocol: "protocol" | "proto", Enum, Plain, default "tcp", words ["tcp", "tcpv6", "udp", "udpv6", "unix", "vsock"];
-            NotYet; "Transport";
-        Nodelay: "nodelay", Bool, Plain;
-            NotYet; "Set TCP_NODELAY";
-        Listen: "listen", Flag, Plain;
-            NotYet; "Wait for a connection instead of making one";
-        Pingpong: "pingpong", Flag, Plain;
-            NotYet; "Echo each message back to measure latency";
-        Interface: "interface", Str, Plain;
-            NotYet; "Local interface address for multicast";
-        Ttl: "ttl", Int, Plain, default "1", max 4294967295;
-            NotYet; "Multicast time-to-live";
-        WindowSize: "window_size", Int, Bytes, max 4294967295;
-            NotYet; "Socket buffer size";
-        Mss: "mss", Int, Bytes, max 4294967295;
-            NotYet; "Maximum segment size";
-    }
     [Engines(&["nfs"]); "engine" / "nfs"] {
         NfsUrl: "nfs_url", Str, Plain;
             Unavailable(absent::NFS); "Server and export in libnfs URL form";

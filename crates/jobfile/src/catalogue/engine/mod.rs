@@ -8,4 +8,5 @@ pub(super) mod filestat;
 pub(super) mod io_uring;
 pub(super) mod libaio;
 pub(super) mod mmap;
+pub(super) mod net;
 pub(super) mod pvsync2;

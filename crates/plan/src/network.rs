@@ -1,0 +1,174 @@
+//! The peer of jobs with a network engine: `hostname`, `port`, `protocol`, `listen` and the options of sockets.
+
+use std::net::IpAddr;
+
+use ferrio_job::{Character, Direction, EngineKind, JobSpec, Network, Prefix, Protocol, SetupError};
+use ferrio_jobfile::{Job, Opt};
+
+use crate::as_written::{asks, inert, refuse};
+use crate::findings::Findings;
+
+inert! {
+    Nodelay Mss:
+        |job| !protocol(job).is_tcp(); "only TCP has it";
+    Interface Ttl:
+        |job| !protocol(job).is_datagram(); "only datagrams are multicast";
+}
+
+fn protocol(job: &Job) -> Protocol {
+    job.options.choice(Opt::Protocol)
+}
+
+/// What excludes each other, found in a job as it is resolved.
+#[derive(Debug)]
+struct Conflict {
+    opts: &'static [Opt],
+    message: &'static str,
+    help: &'static str,
+}
+
+/// Rules about the resolved job. fio gives such a job up, but runs the others: see [`resolve`].
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    if !spec.engine.has_peer() {
+        return;
+    }
+    // What was received is gone, and what was sent is somewhere else.
+    spec.pre_read = false;
+    if let Some(verify) = &mut spec.verify {
+        verify.read_back = false;
+    }
+    if spec.character == Character::Ferrio
+        && let Some(Conflict { opts, message, help }) = conflict(job, spec)
+    {
+        refuse(findings, job, opts, "network-options-conflict", message, help);
+    }
+}
+
+/// The peer of a job whose clone number and file names are known. Nothing for a job with another engine.
+///
+/// # Errors
+/// The options exclude each other, or the clones need more ports than there are.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) -> Result<(), SetupError> {
+    if !spec.engine.has_peer() {
+        return Ok(());
+    }
+    let failed = |message: &str| {
+        let error = SetupError::new(libc::EINVAL, "init", message);
+        Err(SetupError { prefix: Prefix::Program, ..error })
+    };
+    if let Some(conflict) = conflict(job, spec) {
+        return failed(conflict.message);
+    }
+    let options = &job.options;
+    let protocol = protocol(job);
+    let host = options.text(Opt::HostnameNet).map(str::to_owned);
+    let first: u32 = options.if_given(Opt::PortNet).unwrap_or_default();
+    let Ok(port) = u16::try_from(first.saturating_add(spec.clone)) else {
+        return failed("network IO has no port left for this clone: ports end at 65535");
+    };
+    let receives = spec.rw.does(Direction::Read);
+    if let Some(host) = &host {
+        spec.files.truncate(1);
+        spec.files.iter_mut().for_each(|file| file.path = host.into());
+    }
+    spec.network = Some(Box::new(Network {
+        protocol,
+        host,
+        socket_path: spec.files.first().map(|file| file.path.clone()).unwrap_or_default(),
+        port,
+        waits_for_peer: match protocol {
+            Protocol::Udp | Protocol::Udpv6 | Protocol::Unix => receives,
+            _ => options.value(Opt::Listen),
+        },
+        receives,
+        sends: spec.rw.does(Direction::Write),
+        splices: spec.engine == EngineKind::Netsplice,
+        nodelay: asks(job, Opt::Nodelay),
+        pingpong: options.value(Opt::Pingpong),
+        interface: options.text(Opt::Interface).map(str::to_owned),
+        ttl: options.value(Opt::Ttl),
+        window_size: options.if_given(Opt::WindowSize).unwrap_or_default(),
+        mss: options.if_given(Opt::Mss).unwrap_or_default(),
+    }));
+    Ok(())
+}
+
+/// The first thing that is wrong. The messages are fio's.
+fn conflict(job: &Job, spec: &JobSpec) -> Option<Conflict> {
+    let given = |opt| job.options.is_given(opt);
+    let (protocol, host) = (protocol(job), given(Opt::HostnameNet));
+    let (reads, writes) = (spec.rw.does(Direction::Read), spec.rw.does(Direction::Write));
+    let listens = asks(job, Opt::Listen);
+    let conflict = |opts, message, help| Some(Conflict { opts, message, help });
+    if spec.rw.is_random() {
+        return conflict(
+            &[Opt::Rw],
+            "network IO can't be random",
+            "use rw=read at one end and rw=write at the other",
+        );
+    }
+    if spec.rw.does(Direction::Trim) {
+        return conflict(
+            &[Opt::Rw],
+            "network IO can't trim",
+            "use rw=read at one end and rw=write at the other",
+        );
+    }
+    match protocol {
+        Protocol::Unix => {
+            if given(Opt::PortNet) {
+                let help = "remove `port`: both ends use the same `filename`";
+                return conflict(&[Opt::PortNet], "network IO port not valid with unix socket", help);
+            }
+            if listens {
+                return only_streams_listen();
+            }
+            if !host && !given(Opt::Filename) {
+                let help = "give both ends the path of the socket with `filename`";
+                return conflict(&[Opt::Protocol], "UNIX sockets need host/filename", help);
+            }
+        }
+        _ if !given(Opt::PortNet) => {
+            let message = match protocol {
+                Protocol::Vsock => "network IO requires port for vsock",
+                _ => "network IO requires port for tcp or udp",
+            };
+            return conflict(&[Opt::Ioengine], message, "give both ends the same `port`");
+        }
+        Protocol::Udp | Protocol::Udpv6 => {
+            if reads && writes {
+                let message = "datagram network connections must be read OR write";
+                return conflict(&[Opt::Rw], message, "use rw=read at one end and rw=write at the other");
+            }
+            if listens {
+                return only_streams_listen();
+            }
+        }
+        _ => {}
+    }
+    let waits = listens || protocol.is_datagram() && reads;
+    if waits && host && !(protocol.is_datagram() && names_group(job)) {
+        let message = "hostname not valid for non-multicast inbound network IO";
+        return conflict(
+            &[Opt::HostnameNet],
+            message,
+            "remove `hostname`: the end that waits accepts any peer",
+        );
+    }
+    if !waits && !host && protocol != Protocol::Unix {
+        let message = "connect with no host to connect to. did you forget to set 'listen'?";
+        return conflict(&[Opt::Ioengine], message, "give `hostname`, or `listen` for the end that waits");
+    }
+    None
+}
+
+fn only_streams_listen() -> Option<Conflict> {
+    let help = "remove `listen`: with this protocol the end that reads waits for the other";
+    Some(Conflict { opts: &[Opt::Listen], message: "listen only valid for TCP proto IO", help })
+}
+
+/// True when `hostname` is the address of a multicast group.
+fn names_group(job: &Job) -> bool {
+    let address = job.options.text(Opt::HostnameNet).map(str::parse::<IpAddr>);
+    address.is_some_and(|address| address.is_ok_and(|address| address.is_multicast()))
+}
