@@ -78,9 +78,11 @@ fn bash_knows_the_arguments_of_every_command() {
     let lost: Vec<_> = of_run.iter().filter(|name| !names.contains(name)).collect();
     assert!(lost.is_empty() && names.len() == of_run.len() + 1, "{lost:?}");
     assert_eq!(offered(&place, &["ferrio", "check", "--rw", "=", "randw"]), ["randwrite"]);
-    assert_eq!(offered(&place, &["ferrio", "check", "--ioengine", "=", "p"]), ["psync", "pvsync", "pvsync2"]);
     assert_eq!(offered(&place, &["ferrio", "check", "--zonemode", "=", ""]), ["none", "strided"]);
-    let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
+    let mut engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
+    engines.sort_by_key(|&engine| engine == "external");
+    let of_letter: Vec<_> = engines.iter().copied().filter(|engine| engine.starts_with('p')).collect();
+    assert_eq!(offered(&place, &["ferrio", "check", "--ioengine", "=", "p"]), of_letter);
     assert_eq!(offered(&place, &["ferrio", "--ioengine", "=", ""]), engines);
     assert_eq!(offered(&place, &["ferrio", "--enghelp", "=", ""]), engines);
     assert_eq!(offered(&place, &["ferrio", "completions", "b"]), ["bash"]);
