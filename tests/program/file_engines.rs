@@ -1,4 +1,5 @@
-//! Engines that measure operations on files: filecreate, filestat, filedelete, dircreate, dirstat, dirdelete.
+//! Engines that measure operations on files: filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, falloc, ftruncate; and
+//! page_fault.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -148,4 +149,35 @@ fn latency_limits_have_no_effect_and_that_is_said() {
     let place = Place::new();
     let run = three_files(&place, "filecreate", &["--max_latency=1us"]).succeeded();
     assert!(run.stderr.contains("the engine measures operations on files, not I/Os"), "{}", run.stderr);
+}
+
+#[test]
+fn space_is_reserved_and_cut_as_in_fio() {
+    compare_all(&[
+        "[reserved]\nioengine=falloc\nrw=write\nsize=64k\nbs=16k\nfallocate=none\n",
+        "[kept]\nioengine=falloc\nrw=randread\nsize=64k\nbs=16k\n",
+        "[punched]\nioengine=falloc\nrw=trim\nsize=64k\nbs=16k\n",
+        "[cut]\nioengine=ftruncate\nrw=write\nsize=64k\nbs=16k\n",
+    ]);
+}
+
+#[test]
+fn fresh_memory_is_verified_and_faults_once_per_page() {
+    let place = Place::new();
+    let words = ["--name=a", "--ioengine=page_fault", "--rw=randwrite", "--size=1m", "--output-format=json"];
+    let report = place.ferrio(&[&words[..], &["--verify=crc32c"]].concat()).run().succeeded().json();
+    assert_eq!(number(&report, "/jobs/0/write/total_ios"), 256);
+    assert_eq!(number(&report, "/jobs/0/read/total_ios"), 256);
+    assert_eq!(place.files(), []);
+    let run = place.ferrio(&[&words[..], &["--nrfiles=2"]].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("page_fault ioengine does not support multiple files"), "{}", run.stderr);
+}
+
+#[test]
+fn a_read_only_run_reserves_nothing() {
+    let place = Place::new();
+    let words = ["--name=a", "--ioengine=falloc", "--rw=read", "--size=64k", "--readonly"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.contains("ioengine=falloc, but we're in read-only mode"), "{}", run.stderr);
+    assert_eq!(place.files(), []);
 }

@@ -34,6 +34,8 @@ enum Property {
     Work,
     /// Makes a load for other jobs, and nothing that is worth waiting for.
     Load,
+    /// Opens files for writing, and creates them, whatever the job's direction.
+    ReadWrite,
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
     MapsFiles,
     /// Moves data through a pipe or socket: files are not read before the job (`pre_read`).
@@ -75,15 +77,18 @@ engines! {
     Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
     Exec: "exec", "Runs another program, does no I/O", InCall OneThread Diskless NoData Work;
     External: "external", "An engine of others: external:/path/to/engine.so", Queued OneThread;
+    Falloc: "falloc", "fallocate(2)", InCall OneThread NoData ReadWrite;
     Filecreate: "filecreate", "open(2) with O_CREAT, once per file of the job", InCall OneThread Diskless NoData FileOperation Creates;
     Filedelete: "filedelete", "unlink(2), once per file of the job", InCall OneThread NoData FileOperation Removes;
     Filestat: "filestat", "stat(2), once per file of the job", InCall OneThread NoData FileOperation;
+    Ftruncate: "ftruncate", "ftruncate(2) to the offset of each write", InCall OneThread NoData;
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless Peer Bits;
     Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless Peer;
     Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
+    PageFault: "page_fault", "Memory copies to fresh anonymous memory", InCall OneThread FixedSize Diskless;
     Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
@@ -129,10 +134,16 @@ impl EngineKind {
         self.has_directories() && !self.has(Property::Creates)
     }
 
-    /// True when the engine creates or removes files even in jobs that only read.
+    /// True when the engine creates, removes or changes files even in jobs that only read.
     #[must_use]
-    pub fn creates_or_removes(self) -> bool {
-        self.has(Property::Creates) || self.has(Property::Removes)
+    pub fn always_changes_files(self) -> bool {
+        self.has(Property::Creates) || self.has(Property::Removes) || self.opens_for_writing()
+    }
+
+    /// True when files are opened for writing, and created, even for jobs that only read.
+    #[must_use]
+    pub fn opens_for_writing(self) -> bool {
+        self.has(Property::ReadWrite)
     }
 
     /// True when submissions and completions are counted: all but fio's null engine at depth 1, which has none.

@@ -139,7 +139,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         spec.latency_target.target = Duration::ZERO;
         spec.max_latency = PerDirection::default();
     }
-    if spec.readonly && spec.engine.creates_or_removes() {
+    if spec.readonly && spec.engine.always_changes_files() {
         let engine = spec.engine.word();
         let message = format!("job <{}> has ioengine={engine}, but we're in read-only mode", spec.name);
         refuse(findings, job, &[Opt::Ioengine], "write-in-read-only-mode", message, "--readonly was given");

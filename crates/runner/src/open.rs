@@ -170,10 +170,12 @@ pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Re
 
 fn open_with(spec: &JobSpec, file: &FileSpec, extra_flags: i32) -> io::Result<File> {
     let changes = !spec.readonly && !spec.only_verifies();
-    let writes = (spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim)) && changes;
+    let always = spec.engine.opens_for_writing();
+    let writes = (always || spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim)) && changes;
     let may_create = file.kind == FileKind::Regular && !spec.readonly;
-    let create =
-        may_create && spec.allow_file_create && (spec.rw.does(Direction::Write) || spec.create_on_open);
+    let create = may_create
+        && spec.allow_file_create
+        && (always || spec.rw.does(Direction::Write) || spec.create_on_open);
     let sync = match spec.open_sync {
         OpenSync::None => 0,
         OpenSync::Sync => libc::O_SYNC,

@@ -41,13 +41,16 @@ pub(crate) fn run(context: Context<'_>) {
         // There is one connection, and one thread that uses it.
         EngineKind::Net | EngineKind::Netsplice => start_here::<Net>(context),
         EngineKind::TokioUring => start_here::<TokioUring>(context),
-        // These have one thread because nothing of theirs is in flight.
+        // Planning refuses these too: nothing of theirs would be in flight, or each thread would have a memory of its own.
         EngineKind::Dircreate
         | EngineKind::Dirdelete
         | EngineKind::Dirstat
+        | EngineKind::Falloc
         | EngineKind::Filecreate
         | EngineKind::Filedelete
-        | EngineKind::Filestat => start_here::<FileEngine>(context),
+        | EngineKind::Filestat
+        | EngineKind::Ftruncate
+        | EngineKind::PageFault => start_here::<FileEngine>(context),
     }
 }
 

@@ -53,7 +53,8 @@ const ENGINES: [(&str, u32); 11] = [
 #[test]
 fn no_engine_is_left_out() {
     // Engines of others do what they do: `external_engine` tests the way to them. `network` has those with a peer.
-    let of_program = EngineKind::ALL.iter().copied().filter(|engine| engine.moves_data());
+    let of_program =
+        EngineKind::ALL.iter().copied().filter(|engine| engine.moves_data() && engine.uses_files());
     let of_program = of_program.filter(|&engine| !engine.has_peer() && engine != EngineKind::External);
     let mut of_program: Vec<&str> = of_program.map(EngineKind::word).collect();
     let mut tested = MOVING.to_vec();

@@ -1,29 +1,47 @@
 //! The engines that measure operations on files. They are one type, so that the I/O loop exists once for all of them: which operation
-//! it is, is decided when the engine is opened, and each ends in a system call that costs a thousand times the branch.
+//! it is, is decided when the engine is opened, and most end in a system call that costs far more than the branch.
 //!
 //! filecreate, filestat, filedelete, dircreate, dirstat and dirdelete do theirs once per file, when the file would be opened
-//! ([`names`]); their I/Os do nothing.
+//! ([`names`]); their I/Os do nothing. falloc and ftruncate do theirs in each I/O ([`space`]). page_fault has memory for a file
+//! ([`page_fault`]).
 
 mod names;
+mod page_fault;
+mod space;
 
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
 
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
-use ferrio_job::JobSpec;
+use ferrio_job::{EngineKind, JobSpec};
+use nix::errno::Errno;
 
 use names::NameOperation;
+use page_fault::FreshMemory;
+use space::SpaceOperation;
 
 /// `ioengine=filecreate` and the others.
 pub struct FileEngine {
-    operation: NameOperation,
+    operation: Operation,
     /// Descriptors of the files; -1 for those that have none.
     fds: Vec<RawFd>,
 }
 
+enum Operation {
+    Name(NameOperation),
+    Space(SpaceOperation),
+    Memory(FreshMemory),
+}
+
 impl Engine for FileEngine {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
-        Ok(FileEngine { operation: NameOperation::of(spec)?, fds: Vec::new() })
+        let operation = match spec.engine {
+            EngineKind::Falloc => Operation::Space(SpaceOperation::allocate(spec)?),
+            EngineKind::Ftruncate => Operation::Space(SpaceOperation::Truncate),
+            EngineKind::PageFault => Operation::Memory(FreshMemory::new(spec)?),
+            _ => Operation::Name(NameOperation::of(spec)?),
+        };
+        Ok(FileEngine { operation, fds: Vec::new() })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
@@ -37,15 +55,21 @@ impl Engine for FileEngine {
     }
 
     fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
-        self.operation.run(path)
+        match &mut self.operation {
+            Operation::Name(operation) => operation.run(path),
+            _ => Err(EngineError::new(format!("operate({})", path.display()), Errno::ENOTSUP)),
+        }
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        if request.op.moves_data() || request.op == Op::Trim {
-            return Submit::Done(i64::from(request.len));
-        }
-        // A file that is only looked up or removed has no descriptor: EBADF.
-        Submit::Done(sync_ops::run(self.fds[request.file as usize], request))
+        let fd = self.fds[request.file as usize];
+        Submit::Done(match &self.operation {
+            Operation::Name(_) if request.op.moves_data() || request.op == Op::Trim => i64::from(request.len),
+            // A file that is only looked up or removed has no descriptor: EBADF.
+            Operation::Name(_) => sync_ops::run(fd, request),
+            Operation::Space(operation) => operation.run(fd, request),
+            Operation::Memory(memory) => memory.run(request),
+        })
     }
 }
 

@@ -99,3 +99,53 @@ fn ios_do_nothing_and_a_sync_needs_a_file_that_is_open() {
     rig.engine.attach_one(0, &file).unwrap();
     assert_eq!(rig.run(Op::Fsync, 0, 0), 0);
 }
+
+#[test]
+fn space_is_reserved_punched_and_cut() {
+    let place = TempDir::new().unwrap();
+    let path = place.path().join("f");
+    fs::write(&path, [1; 8192]).unwrap();
+    let open = |engine| {
+        let fd = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap().into();
+        Rig::<FileEngine>::new(
+            &spec(engine),
+            FileSet { files: vec![OpenFile { fd: Some(fd), offset: 0, size: 8192 }] },
+        )
+        .unwrap()
+    };
+    let size = || fs::metadata(&path).unwrap().len();
+    let mut falloc = open(EngineKind::Falloc);
+    assert_eq!((falloc.run(Op::Read, 8192, 4096), size()), (4096, 8192));
+    assert_eq!((falloc.run(Op::Write, 8192, 4096), size()), (4096, 12288));
+    assert_eq!((falloc.run(Op::Trim, 0, 4096), size()), (4096, 12288));
+    assert_eq!(fs::read(&path).unwrap()[4095..4097], [0, 1]);
+    assert_eq!(falloc.run(Op::Fsync, 0, 0), 0);
+    let mut ftruncate = open(EngineKind::Ftruncate);
+    assert_eq!((ftruncate.run(Op::Write, 4096, 4096), size()), (4096, 4096));
+    assert_eq!(ftruncate.run(Op::Read, 0, 4096), -i64::from(libc::EINVAL));
+    assert_eq!(ftruncate.run(Op::Trim, 0, 4096), -i64::from(libc::EINVAL));
+    assert_eq!(ftruncate.run(Op::Fdatasync, 0, 0), 0);
+}
+
+#[test]
+fn fresh_memory_keeps_what_is_written() {
+    let spec = ferrio_plan::testing::spec_of("[a]\nioengine=page_fault\nrw=write\nsize=64k\n");
+    let mut rig = rig(&spec);
+    assert_eq!(rig.read(0, 4096), [0; 4096]);
+    let data = ferrio_engine::testing::content(4096);
+    rig.write(61440, &data);
+    assert_eq!(rig.read(61440, 4096), data);
+    assert_eq!(rig.run(Op::Fsync, 0, 0), 0);
+    assert_eq!(rig.run(Op::Read, 61440, 4097), -i64::from(libc::EINVAL), "beyond the end");
+    assert_eq!(rig.run(Op::Trim, 0, 4096), -i64::from(libc::EINVAL));
+}
+
+#[test]
+fn fresh_memory_is_for_one_file_from_its_beginning() {
+    for (more, hint) in [("nrfiles=2\n", "multiple files"), ("offset=4k\n", "start_offset")] {
+        let text = format!("[a]\nioengine=page_fault\nsize=64k\n{more}");
+        let error = Rig::<FileEngine>::new(&ferrio_plan::testing::spec_of(&text), FileSet::default());
+        let error = error.err().unwrap();
+        assert!(error.to_string().contains(hint), "{error}");
+    }
+}

@@ -102,8 +102,6 @@ absent! {
     "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX, `mmap` does the same";
     "dfs": "DAOS file system", Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
     "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag while a job uses the files";
-    "falloc": "fallocate(2)", None, "`psync` with fallocate= is the closest";
-    "ftruncate": "ftruncate(2)", None, "`psync` with fallocate=truncate is the closest";
     "gfapi": "GlusterFS, synchronous", Some(GFAPI), "mount the volume and use `psync` on its files";
     "gfapi_async": "GlusterFS, asynchronous", Some(GFAPI), "mount the volume and use `io_uring` on its files";
     "http": "HTTP, S3 or WebDAV", Some(HTTP), "no engine of ferrio is similar";
@@ -121,7 +119,6 @@ absent! {
     "mtd": "Raw flash", Some(MTD), "no engine of ferrio is similar";
     "nbd": "Network block device", Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
     "nfs": "NFS from user space", Some(NFS), "mount the export and use `io_uring` on its files";
-    "page_fault": "Page faults on mapped files", None, "`mmap` is the closest";
     "rados": "Ceph RADOS objects", Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";
     "rbd": "Ceph block device", Some(RBD), "map the image (rbd map) and use `io_uring` on the device";
     "rdma": "RDMA", Some(RDMA), "no engine of ferrio is similar";
