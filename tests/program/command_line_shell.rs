@@ -80,11 +80,11 @@ fn bash_knows_the_arguments_of_every_command() {
     assert_eq!(offered(&place, &["ferrio", "check", "--rw", "=", "randw"]), ["randwrite"]);
     assert_eq!(offered(&place, &["ferrio", "check", "--zonemode", "=", ""]), ["none", "strided"]);
     let mut engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
+    assert_eq!(offered(&place, &["ferrio", "--enghelp", "=", ""]), engines);
     engines.sort_by_key(|&engine| engine == "external");
     let of_letter: Vec<_> = engines.iter().copied().filter(|engine| engine.starts_with('p')).collect();
     assert_eq!(offered(&place, &["ferrio", "check", "--ioengine", "=", "p"]), of_letter);
     assert_eq!(offered(&place, &["ferrio", "--ioengine", "=", ""]), engines);
-    assert_eq!(offered(&place, &["ferrio", "--enghelp", "=", ""]), engines);
     assert_eq!(offered(&place, &["ferrio", "completions", "b"]), ["bash"]);
     assert_eq!(offered(&place, &["ferrio", "help", "iodepth_l"]), ["iodepth_low"]);
     assert!(offered(&place, &["ferrio", "help", "-"]).contains(&"--help".to_owned()));
