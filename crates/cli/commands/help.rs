@@ -339,7 +339,7 @@ mod tests {
         for row in rows().iter().filter(not_yet) {
             assert!(text.contains(row.name), "{}", row.name);
         }
-        assert!(text.contains("--server ") && text.contains("cpuio"), "{text}");
+        assert!(text.contains("--server ") && text.contains(" rbd,"), "{text}");
     }
 
     #[test]

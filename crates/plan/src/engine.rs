@@ -148,7 +148,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{first_refusal, plan_of, problems_of, refusals, spec_of};
+    use crate::testing::{first_refusal, plan_of, problems_of, spec_of};
     use ferrio_job::{Choice as _, EngineKind, LibaioBackend, PerDirection, StatType};
 
     #[test]
@@ -167,12 +167,6 @@ mod tests {
         let help = problems[0].help.as_deref().unwrap();
         let all: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
         assert_eq!(help, format!("engines are {}", all.join(", ")));
-    }
-
-    #[test]
-    fn an_engine_of_fio_that_is_missing_here_is_said_to_be_missing() {
-        assert_eq!(refusals("[a]\nioengine=netsplice\nsize=4k\n"), ["engine netsplice not loadable"]);
-        assert_eq!(problems_of("[a]\nioengine=netsplice\nsize=4k\n")[0].label, "not implemented yet");
     }
 
     #[test]
