@@ -2,7 +2,7 @@
 //! it is, is decided when the engine is opened, and most end in a system call that costs far more than the branch.
 //!
 //! filecreate, filestat, filedelete, dircreate, dirstat and dirdelete do theirs once per file, when the file would be opened
-//! (`names`); their I/Os do nothing. falloc and ftruncate do theirs in each I/O ([`space`]). page_fault has memory for a file
+//! (`names`); their I/Os do nothing. falloc and ftruncate do theirs in each I/O (`space`). page_fault has memory for a file
 //! (`page_fault`).
 
 mod names;
