@@ -27,7 +27,10 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
                 Some(Some((engine, option))) => (Some(engine), Some(option)),
                 _ => (what.as_deref(), None),
             };
-            let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
+            // Each engine of the list can be chosen by its name alone: as in fio, one of others is not in it.
+            let is_wanted = |engine: &&EngineKind| what.is_some() || **engine != EngineKind::External;
+            let engines: Vec<_> =
+                EngineKind::ALL.iter().filter(is_wanted).map(|engine| engine.word()).collect();
             enghelp(&engines, engine, option)
         }
         Query::DebugClasses => {

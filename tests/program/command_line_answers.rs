@@ -146,6 +146,10 @@ fn engines_and_their_options_are_described() {
         engines.starts_with("Available IO engines:\n\t") && engines.contains("\tio_uring\n"),
         "{engines}"
     );
+    // It needs a path; its options are described all the same.
+    assert!(!engines.contains("external"), "{engines}");
+    let options = place.ferrio(&["--enghelp=external"]).run().succeeded().stdout;
+    assert!(options.contains("external_options        : "), "{options}");
     let options = place.ferrio(&["--enghelp=libaio"]).run().succeeded().stdout;
     assert!(options.contains("userspace_reap          : "), "{options}");
     let option = place.ferrio(&["--enghelp=libaio,userspace_reap"]).run().succeeded().stdout;
