@@ -156,7 +156,6 @@ fn engines() -> String {
 /// An engine with its options, or why it is missing.
 fn engine(name: &str) -> Option<String> {
     if let Some(AbsentEngine { name, help, reason, instead }) = absent_engine(name) {
-        let reason = reason.unwrap_or("it is not implemented yet");
         return Some(format!(
             "{name}: an engine of fio that ferrio does not have ({help})\n{}",
             wrapped(&format!("{reason}. Instead: {instead}."), 2)

@@ -33,6 +33,35 @@ pub struct FileSet {
     pub files: Vec<OpenFile>,
 }
 
+/// The descriptors of a worker's files, by the index in requests: all that most engines keep of a file.
+#[derive(Debug, Default)]
+pub struct Descriptors(Vec<RawFd>);
+
+impl Descriptors {
+    /// Takes over those of all files, as [`Engine::attach`](crate::Engine::attach) passes them.
+    pub fn attach(&mut self, files: &FileSet) {
+        self.0 = files.files.iter().map(OpenFile::raw_fd).collect();
+    }
+
+    /// Takes over that of one file, as [`Engine::attach_one`](crate::Engine::attach_one) passes it.
+    pub fn attach_one(&mut self, index: usize, file: &OpenFile) {
+        self.0[index] = file.raw_fd();
+    }
+
+    /// The descriptor of file number `file`; -1 if it has none.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, file: u32) -> RawFd {
+        self.0[file as usize]
+    }
+
+    /// The number of files.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
 impl OpenFile {
     /// The same open file under a descriptor of its own; the position is shared.
     ///

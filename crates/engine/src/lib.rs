@@ -14,7 +14,7 @@ pub mod sync_ops;
 pub mod testing;
 
 pub use buffers::{Buffers, LockedMemory};
-pub use files::{FileSet, OpenFile};
+pub use files::{Descriptors, FileSet, OpenFile};
 
 use std::io;
 use std::os::fd::OwnedFd;

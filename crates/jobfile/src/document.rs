@@ -308,7 +308,7 @@ fn characters(text: &str) -> u32 {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<LineEntry> {
+    pub(super) fn read(text: &str) -> Vec<LineEntry> {
         let mut sources = Sources::default();
         let source = sources.add("x.fio", text.as_bytes());
         entries(&sources, source, &Environment::default())

@@ -75,8 +75,8 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
     };
     let engine = crate::canonical_engine(engine);
     if !engines.contains(&engine) {
-        let reason = crate::absent_engine(engine).and_then(|absent| absent.reason);
-        let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let absent = crate::absent_engine(engine);
+        let why = absent.map_or_else(String::new, |absent| format!(": {}", absent.reason));
         let mut help = Help::missing(format!("IO engine {engine} not found"));
         help.complaints.insert(0, not_found(format!("engine {engine} not loadable{why}")));
         return help;

@@ -40,12 +40,8 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
                 .job(name(job));
         match absent_engine(engine) {
             Some(AbsentEngine { reason, instead, .. }) => {
-                let (code, label) = match reason {
-                    Some(reason) => ("unavailable-engine", format!("not available: {reason}")),
-                    None => ("unimplemented-engine", "not implemented yet".to_owned()),
-                };
-                findings
-                    .refuse_unsupported(problem.code(code).label(label).help(format!("{instead}; {help}")));
+                let problem = problem.code("unavailable-engine").label(format!("not available: {reason}"));
+                findings.refuse_unsupported(problem.help(format!("{instead}; {help}")));
             }
             None => {
                 let words =

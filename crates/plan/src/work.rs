@@ -14,43 +14,52 @@ use crate::findings::Findings;
 /// Pause between two looks at the program of `exec`, as in fio.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
+/// An option without which its engine has nothing to do.
+struct Required {
+    opt: Opt,
+    code: &'static str,
+    /// In fio's words.
+    reason: &'static str,
+    help: &'static str,
+}
+
+const REQUIRED: [Required; 2] = [
+    Required {
+        opt: Opt::Cpuload,
+        code: "cpuio-without-load",
+        reason: "cpu thread needs rate (cpuload=)",
+        help: "give the share of CPU time to burn in percent, such as cpuload=50",
+    },
+    Required {
+        opt: Opt::Program,
+        code: "exec-without-program",
+        reason: "no program is defined, it is mandatory to define one",
+        help: "give the program to run, such as program=/usr/bin/sync",
+    },
+];
+
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    let engine = EngineKind::from_word(job.options.engine());
-    let lines = |engine: &str, reason: &str| {
+    let engine = job.options.engine();
+    let missing = REQUIRED.iter().filter(|required| has(engine, required.opt) && !asks(job, required.opt));
+    for &Required { opt, code, reason, help } in missing {
         let lines = [format!("fio: io engine {engine} init failed."), format!("fio: {reason}")];
-        FioWords::Lines(lines.into())
-    };
-    let mut missing = |opt: Opt, code, reason: &str, help: &str| {
-        if !asks(job, opt) {
-            let mut own = Findings::default();
-            refuse(&mut own, job, &[opt, Opt::Ioengine], code, reason, help);
-            let words = lines(job.options.engine(), reason);
-            own.into_problems()
-                .into_iter()
-                .for_each(|problem| findings.refuse(problem.in_fio(words.clone())));
+        let mut own = Findings::default();
+        refuse(&mut own, job, &[opt, Opt::Ioengine], code, reason, help);
+        for problem in own.into_problems() {
+            findings.refuse(problem.in_fio(FioWords::Lines(lines.clone().into())));
         }
-    };
-    match engine {
-        Some(EngineKind::Cpuio) => missing(
-            Opt::Cpuload,
-            "cpuio-without-load",
-            "cpu thread needs rate (cpuload=)",
-            "give the share of CPU time to burn in percent, such as cpuload=50",
-        ),
-        Some(EngineKind::Exec) => missing(
-            Opt::Program,
-            "exec-without-program",
-            "no program is defined, it is mandatory to define one",
-            "give the program to run, such as program=/usr/bin/sync",
-        ),
-        _ => {}
     }
+}
+
+/// True when the option is one of this engine's own.
+fn has(engine: &str, opt: Opt) -> bool {
+    opt.row().belongs_to(engine)
 }
 
 /// What `cpuio` is to burn.
 pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
-    if options.engine() != EngineKind::Cpuio.word() {
+    if !has(options.engine(), Opt::Cpuload) {
         return CpuLoad::default();
     }
     CpuLoad {
@@ -62,7 +71,7 @@ pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
 
 /// What `exec` is to run.
 pub(crate) fn program(options: &Options) -> Program {
-    if options.engine() != EngineKind::Exec.word() {
+    if !has(options.engine(), Opt::Program) {
         return Program::default();
     }
     Program {
@@ -77,10 +86,8 @@ pub(crate) fn program(options: &Options) -> Program {
 pub(crate) fn leave_out_io(spec: &mut JobSpec) {
     let whole = std::mem::take(spec);
     let Limits { number_ios, runtime, time_based, ramp_time, startdelay, .. } = whole.limits;
-    let time = match whole.engine {
-        EngineKind::Cpuio => whole.engine_options.cpu.pause(whole.engine_options.cpu.chunk),
-        _ => BETWEEN_LOOKS,
-    };
+    let cpu = &whole.engine_options.cpu;
+    let time = if whole.engine.only_makes_load() { cpu.pause(cpu.chunk) } else { BETWEEN_LOOKS };
     // Nothing else ends a job that only makes a load. fio ends such a job if it is a thread, whatever its run time.
     let endless = runtime.is_zero() && number_ios == 0;
     let exits = whole.life.ends_with_others || whole.thread || endless;

@@ -9,10 +9,12 @@ mod names;
 mod page_fault;
 mod space;
 
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_job::{EngineKind, JobSpec};
 use nix::errno::Errno;
 
@@ -24,7 +26,7 @@ use space::SpaceOperation;
 pub struct FileEngine {
     operation: Operation,
     /// Descriptors of the files; -1 for those that have none.
-    fds: Vec<RawFd>,
+    fds: Descriptors,
 }
 
 enum Operation {
@@ -41,16 +43,16 @@ impl Engine for FileEngine {
             EngineKind::PageFault => Operation::Memory(FreshMemory::new(spec)?),
             _ => Operation::Name(NameOperation::of(spec)?),
         };
-        Ok(FileEngine { operation, fds: Vec::new() })
+        Ok(FileEngine { operation, fds: Descriptors::default() })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        self.fds = files.files.iter().map(OpenFile::raw_fd).collect();
+        self.fds.attach(files);
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        self.fds[index] = file.raw_fd();
+        self.fds.attach_one(index, file);
         Ok(())
     }
 
@@ -62,7 +64,7 @@ impl Engine for FileEngine {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        let fd = self.fds[request.file as usize];
+        let fd = self.fds.of(request.file);
         Submit::Done(match &self.operation {
             Operation::Name(_) if request.op.moves_data() || request.op == Op::Trim => i64::from(request.len),
             // A file that is only looked up or removed has no descriptor: EBADF.

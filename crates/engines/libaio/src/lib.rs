@@ -8,20 +8,19 @@ mod context;
 mod user_ring;
 
 use std::io;
-use std::os::fd::RawFd;
 use std::time::Duration;
 
 use context::{AioContext, AioOptions};
 use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+    Buffers, Completion, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::{Diagnostic, JobSpec, LibaioBackend, Prefix};
 
 /// `ioengine=libaio`
 pub struct Libaio {
     backend: Backend,
-    fds: Vec<RawFd>,
+    fds: Descriptors,
     notes: Vec<Diagnostic>,
 }
 
@@ -69,11 +68,11 @@ impl Engine for Libaio {
                 other => other?,
             },
         };
-        Ok(Libaio { backend, fds: Vec::new(), notes })
+        Ok(Libaio { backend, fds: Descriptors::default(), notes })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
+        self.fds.attach(files);
         if let Backend::IoUring(_, entries) = &mut self.backend {
             entries.use_descriptors(files);
         }
@@ -81,7 +80,7 @@ impl Engine for Libaio {
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        self.fds[index] = file.raw_fd();
+        self.fds.attach_one(index, file);
         if let Backend::IoUring(_, entries) = &mut self.backend {
             entries.use_descriptor(index, file.raw_fd());
         }
@@ -90,7 +89,7 @@ impl Engine for Libaio {
 
     #[inline]
     fn submit(&mut self, request: &Request) -> Submit {
-        let fd = self.fds[request.file as usize];
+        let fd = self.fds.of(request.file);
         if request.op == Op::Trim {
             return Submit::Done(sync_ops::run(fd, request));
         }

@@ -7,9 +7,9 @@
 mod guarded_copy;
 mod mapping;
 
-use std::os::fd::RawFd;
-
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
 use mapping::{MappedFile, MappingOptions, PAGE};
 use nix::errno::Errno;
@@ -17,7 +17,7 @@ use nix::errno::Errno;
 /// `ioengine=mmap`
 pub struct Mmap {
     mappings: Vec<MappedFile>,
-    fds: Vec<RawFd>,
+    fds: Descriptors,
     options: MappingOptions,
     /// `direct=1`: what an I/O touched is written back before it completes.
     sync_each: bool,
@@ -56,12 +56,12 @@ impl Engine for Mmap {
             _ => libc::PROT_READ,
         };
         let options = MappingOptions { protection, huge_pages: spec.engine_options.thp, order: order(spec) };
-        Ok(Mmap { mappings: Vec::new(), fds: Vec::new(), options, sync_each: spec.direct, notes })
+        Ok(Mmap { mappings: Vec::new(), fds: Descriptors::default(), options, sync_each: spec.direct, notes })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.mappings.clear();
-        self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
+        self.fds.attach(files);
         for file in &files.files {
             self.mappings.push(MappedFile::new(file, &self.options)?);
         }
@@ -69,7 +69,7 @@ impl Engine for Mmap {
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        self.fds[index] = file.raw_fd();
+        self.fds.attach_one(index, file);
         self.mappings[index] = MappedFile::new(file, &self.options)?;
         Ok(())
     }
@@ -91,7 +91,7 @@ impl Engine for Mmap {
             // `open` installed the handler.
             let copied = unsafe { guarded_copy::copy(from, to, memory, len) };
             if !copied {
-                let fd = self.fds[request.file as usize];
+                let fd = self.fds.of(request.file);
                 return Submit::Done(mapping.after_missing_page(fd, &self.options, request.offset, len));
             }
             if self.sync_each {
@@ -100,7 +100,7 @@ impl Engine for Mmap {
             return Submit::Done(i64::from(request.len));
         }
         Submit::Done(match request.op {
-            Op::Trim => sync_ops::run(self.fds[request.file as usize], request),
+            Op::Trim => sync_ops::run(self.fds.of(request.file), request),
             _ => mapping.sync_all(),
         })
     }

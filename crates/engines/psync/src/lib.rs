@@ -8,9 +8,9 @@ mod transfer;
 
 pub use transfer::{Flagged, Positioned, Seeking, SeekingVector, Transfer, Vectored};
 
-use std::os::fd::RawFd;
-
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_job::JobSpec;
 
 /// `ioengine=sync`: lseek(2) where needed, read(2), write(2).
@@ -26,30 +26,30 @@ pub type Pvsync2 = SyncEngine<Flagged>;
 
 /// An engine that does I/O by one way of transferring data.
 pub struct SyncEngine<T> {
-    fds: Vec<RawFd>,
+    fds: Descriptors,
     transfer: T,
 }
 
 impl<T: Transfer> Engine for SyncEngine<T> {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
-        Ok(SyncEngine { fds: Vec::new(), transfer: T::new(spec) })
+        Ok(SyncEngine { fds: Descriptors::default(), transfer: T::new(spec) })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
-        self.transfer.attach(self.fds.len());
+        self.fds.attach(files);
+        self.transfer.attach(self.fds.count());
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        self.fds[index] = file.raw_fd();
+        self.fds.attach_one(index, file);
         self.transfer.attach_one(index);
         Ok(())
     }
 
     #[inline]
     fn submit(&mut self, request: &Request) -> Submit {
-        let fd = self.fds[request.file as usize];
+        let fd = self.fds.of(request.file);
         Submit::Done(match request.op {
             Op::Read => self.transfer.transfer(T::READ, fd, request),
             Op::Write => self.transfer.transfer(T::WRITE, fd, request),

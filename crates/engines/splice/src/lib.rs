@@ -4,22 +4,22 @@
 
 mod pipe;
 
-use std::os::fd::RawFd;
-
-use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops};
+use ferrio_engine::{
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
 use ferrio_job::JobSpec;
 use pipe::Pipe;
 
 /// `ioengine=splice`
 pub struct Splice {
-    fds: Vec<RawFd>,
+    fds: Descriptors,
     pipe: Pipe,
 }
 
 impl Splice {
     /// Bytes moved, or a negated errno if that is nothing.
     fn transfer(&mut self, request: &Request) -> i64 {
-        let fd = self.fds[request.file as usize];
+        let fd = self.fds.of(request.file);
         // SAFETY: by the contract of Request, the buffer is valid for `len` bytes, and nobody else uses it.
         let (moved, error) = unsafe {
             match request.op {
@@ -43,16 +43,16 @@ impl Engine for Splice {
             EngineError::new("pipe", errno)
                 .hint("splice needs two file descriptors of each job: raise ulimit -n")
         })?;
-        Ok(Splice { fds: Vec::new(), pipe })
+        Ok(Splice { fds: Descriptors::default(), pipe })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        self.fds = files.files.iter().map(OpenFile::raw_fd).collect();
+        self.fds.attach(files);
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        self.fds[index] = file.raw_fd();
+        self.fds.attach_one(index, file);
         Ok(())
     }
 
@@ -60,7 +60,7 @@ impl Engine for Splice {
         Submit::Done(match request.op {
             Op::Read | Op::Write => self.transfer(request),
             Op::Trim | Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
-                sync_ops::run(self.fds[request.file as usize], request)
+                sync_ops::run(self.fds.of(request.file), request)
             }
         })
     }

@@ -92,7 +92,6 @@ subjects! {
     "Not available" {
         "unimplemented-option" Stderr: "the option is not implemented yet";
         "unimplemented-value" Stderr: "the option is not implemented yet with this value";
-        "unimplemented-engine" Stderr: "the engine is not implemented yet";
         "unimplemented-program-option" Stderr: "the command-line option is not implemented yet";
         "unavailable-option" Stderr: "the option is not available, for the reason given";
         "unavailable-value" Stderr: "the option is not available with this value, for the reason given";

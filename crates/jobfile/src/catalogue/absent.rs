@@ -12,8 +12,8 @@ pub struct AbsentEngine {
     pub name: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// Why it is not available; `None` if it is only not implemented yet.
-    pub reason: Option<&'static str>,
+    /// Why it is not available.
+    pub reason: &'static str,
     /// What to use for the same or a similar purpose.
     pub instead: &'static str,
 }
@@ -30,7 +30,7 @@ pub fn absent_engines() -> &'static [AbsentEngine] {
     ABSENT
 }
 
-/// Why a word of an option is not available. Words that are only not implemented yet have no reason.
+/// Why a word of an option that works is not available.
 #[must_use]
 pub fn absent_word(opt: Opt, word: &str) -> Option<&'static str> {
     match (opt, word) {
@@ -99,33 +99,33 @@ macro_rules! absent {
 }
 
 absent! {
-    "dev-dax": "Memory copies to a DAX device", Some(PMEM), "on a file system mounted with DAX, `mmap` does the same";
-    "dfs": "DAOS file system", Some(DFS), "mount the container with dfuse and use `psync` or `io_uring` on its files";
-    "e4defrag": "ext4 defragmentation", Some(E4DEFRAG), "run e4defrag while a job uses the files";
-    "gfapi": "GlusterFS, synchronous", Some(GFAPI), "mount the volume and use `psync` on its files";
-    "gfapi_async": "GlusterFS, asynchronous", Some(GFAPI), "mount the volume and use `io_uring` on its files";
-    "http": "HTTP, S3 or WebDAV", Some(HTTP), "no engine of ferrio is similar";
-    "ime_aio": "DDN IME, asynchronous", Some(IME), "mount the IME file system and use `libaio` on its files";
-    "ime_psync": "DDN IME, synchronous", Some(IME), "mount the IME file system and use `psync` on its files";
-    "ime_psyncv": "DDN IME, synchronous vectors", Some(IME), "mount the IME file system and use `pvsync` on its files";
-    "io_uring_cmd": "NVMe pass-through by io_uring(7)", Some(PASSTHROUGH), "`io_uring` on the block device of the same namespace is the closest";
-    "libblkio": "libblkio", Some(LIBBLKIO), "`io_uring` on the block device is the closest";
-    "libcufile": "GPU memory by NVIDIA GDS", Some(LIBCUFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
-    "libhdfs": "Hadoop file system", Some(LIBHDFS), "mount HDFS through NFS or FUSE and use `psync` on its files";
-    "libhipfile": "GPU memory by AMD hipFile", Some(LIBHIPFILE), "`io_uring` with direct=1 moves the data to ordinary memory";
-    "libiscsi": "iSCSI from user space", Some(LIBISCSI), "log in with iscsiadm and use `io_uring` on the disk that appears";
-    "libpmem": "Persistent memory by libpmem", Some(PMEM), "on a file system mounted with DAX, `mmap` does the same";
-    "libzbc": "Zoned devices by libzbc", Some(ZBC), "`psync` on the block device is the closest";
-    "mtd": "Raw flash", Some(MTD), "no engine of ferrio is similar";
-    "nbd": "Network block device", Some(NBD), "attach the export with nbd-client and use `io_uring` on the device";
-    "nfs": "NFS from user space", Some(NFS), "mount the export and use `io_uring` on its files";
-    "rados": "Ceph RADOS objects", Some(RADOS), "map an image (rbd map) and use `io_uring` on the device";
-    "rbd": "Ceph block device", Some(RBD), "map the image (rbd map) and use `io_uring` on the device";
-    "rdma": "RDMA", Some(RDMA), "no engine of ferrio is similar";
-    "sg": "SCSI generic", Some(SG), "`io_uring` or `psync` on the disk's block device is the closest";
-    "solarisaio": "Solaris only", Some(SOLARIS), "`libaio` or `io_uring` is the same on Linux";
-    "windowsaio": "Windows only", Some(WINDOWS), "`libaio` or `io_uring` is the same on Linux";
-    "xnvme": "NVMe by xNVMe", Some(XNVME), "`io_uring` on the block device is the closest";
+    "dev-dax": "Memory copies to a DAX device", PMEM, "on a file system mounted with DAX, `mmap` does the same";
+    "dfs": "DAOS file system", DFS, "mount the container with dfuse and use `psync` or `io_uring` on its files";
+    "e4defrag": "ext4 defragmentation", E4DEFRAG, "run e4defrag while a job uses the files";
+    "gfapi": "GlusterFS, synchronous", GFAPI, "mount the volume and use `psync` on its files";
+    "gfapi_async": "GlusterFS, asynchronous", GFAPI, "mount the volume and use `io_uring` on its files";
+    "http": "HTTP, S3 or WebDAV", HTTP, "no engine of ferrio is similar";
+    "ime_aio": "DDN IME, asynchronous", IME, "mount the IME file system and use `libaio` on its files";
+    "ime_psync": "DDN IME, synchronous", IME, "mount the IME file system and use `psync` on its files";
+    "ime_psyncv": "DDN IME, synchronous vectors", IME, "mount the IME file system and use `pvsync` on its files";
+    "io_uring_cmd": "NVMe pass-through by io_uring(7)", PASSTHROUGH, "`io_uring` on the block device of the same namespace is the closest";
+    "libblkio": "libblkio", LIBBLKIO, "`io_uring` on the block device is the closest";
+    "libcufile": "GPU memory by NVIDIA GDS", LIBCUFILE, "`io_uring` with direct=1 moves the data to ordinary memory";
+    "libhdfs": "Hadoop file system", LIBHDFS, "mount HDFS through NFS or FUSE and use `psync` on its files";
+    "libhipfile": "GPU memory by AMD hipFile", LIBHIPFILE, "`io_uring` with direct=1 moves the data to ordinary memory";
+    "libiscsi": "iSCSI from user space", LIBISCSI, "log in with iscsiadm and use `io_uring` on the disk that appears";
+    "libpmem": "Persistent memory by libpmem", PMEM, "on a file system mounted with DAX, `mmap` does the same";
+    "libzbc": "Zoned devices by libzbc", ZBC, "`psync` on the block device is the closest";
+    "mtd": "Raw flash", MTD, "no engine of ferrio is similar";
+    "nbd": "Network block device", NBD, "attach the export with nbd-client and use `io_uring` on the device";
+    "nfs": "NFS from user space", NFS, "mount the export and use `io_uring` on its files";
+    "rados": "Ceph RADOS objects", RADOS, "map an image (rbd map) and use `io_uring` on the device";
+    "rbd": "Ceph block device", RBD, "map the image (rbd map) and use `io_uring` on the device";
+    "rdma": "RDMA", RDMA, "no engine of ferrio is similar";
+    "sg": "SCSI generic", SG, "`io_uring` or `psync` on the disk's block device is the closest";
+    "solarisaio": "Solaris only", SOLARIS, "`libaio` or `io_uring` is the same on Linux";
+    "windowsaio": "Windows only", WINDOWS, "`libaio` or `io_uring` is the same on Linux";
+    "xnvme": "NVMe by xNVMe", XNVME, "`io_uring` on the block device is the closest";
 }
 
 /// The words of `ioengine` by name, those of absent engines included; `external` is last, as in fio.
@@ -194,7 +194,7 @@ mod tests {
     fn an_absent_engine_is_one_of_fio_has_a_sentence_and_something_instead() {
         for engine in ABSENT {
             assert!(Opt::Ioengine.row().choice(engine.name).is_some(), "{}", engine.name);
-            assert!(engine.reason.is_none_or(is_a_sentence), "{}", engine.name);
+            assert!(is_a_sentence(engine.reason), "{}", engine.name);
             assert!(engine.instead.split(' ').count() >= 3, "{}", engine.name);
         }
         assert!(ABSENT.is_sorted_by_key(|engine| engine.name));
@@ -216,7 +216,7 @@ mod tests {
         for row in rows() {
             let OptionScope::Engines(engines) = row.scope else { continue };
             let Some(engine) = absent_engine(engines[0]) else { continue };
-            let status = engine.reason.map_or(OptionStatus::NotYet, OptionStatus::Unavailable);
+            let status = OptionStatus::Unavailable(engine.reason);
             assert_eq!(row.status, status, "{} of {}", row.name, engine.name);
         }
     }

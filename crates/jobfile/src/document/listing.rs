@@ -48,15 +48,8 @@ fn line_number(line: &str) -> Option<(u32, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entries;
+    use super::super::tests::read;
     use super::*;
-    use crate::environment::Environment;
-
-    fn read(text: &str) -> Vec<LineEntry> {
-        let mut sources = Sources::default();
-        let source = sources.add("x.fio", text.as_bytes());
-        entries(&sources, source, &Environment::default())
-    }
 
     #[test]
     fn a_listing_with_line_numbers_is_one_error() {
