@@ -240,6 +240,12 @@ pub trait Engine: Sized {
         None
     }
 
+    /// What the device or the server said about the failure of the request of `unit`, the last one of this unit that completed.
+    fn failure_details(&self, unit: u32) -> Option<String> {
+        let _ = unit;
+        None
+    }
+
     /// What threads of the engine's own used so far.
     fn usage(&mut self) -> Usage {
         Usage::default()

@@ -212,6 +212,12 @@ impl EngineKind {
         self.has(Property::Peer)
     }
 
+    /// True when data is kept where only the engine reaches it, so that only the engine can make it durable.
+    #[must_use]
+    pub fn keeps_data_itself(self) -> bool {
+        self.is_diskless() && self.moves_data() && !self.has_peer()
+    }
+
     /// True when bandwidth is printed in bits unless the job wants bytes.
     #[must_use]
     pub fn counts_in_bits(self) -> bool {

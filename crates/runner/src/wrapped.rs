@@ -193,6 +193,10 @@ impl<E: Engine> Engine for Wrapped<E> {
         self.engine.ran(unit)
     }
 
+    fn failure_details(&self, unit: u32) -> Option<String> {
+        self.engine.failure_details(unit)
+    }
+
     fn usage(&mut self) -> Usage {
         self.engine.usage()
     }

@@ -26,6 +26,8 @@ pub struct Offload<E> {
     ended: Receiver<Ended>,
     /// When the request that each unit had last began and ended.
     ran: Vec<(Instant, Instant)>,
+    /// What the device said about the failure of each unit's last request.
+    failure_details: Vec<Option<String>>,
     /// The end of the last reap.
     reaped: Instant,
     /// Accepted since the last flush.
@@ -69,7 +71,9 @@ impl<E> Offload<E> {
     }
 
     fn take(&mut self, ended: Ended, done: &mut Vec<Completion>) {
-        self.ran[ended.completion.unit as usize] = (ended.began, ended.at);
+        let unit = ended.completion.unit as usize;
+        self.ran[unit] = (ended.began, ended.at);
+        self.failure_details[unit] = ended.failure_details;
         done.push(ended.completion);
     }
 }
@@ -92,6 +96,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             answers,
             ended,
             ran: vec![(now, now); depth as usize],
+            failure_details: vec![None; depth as usize],
             reaped: now,
             accepted: 0,
             seeks: matches!(spec.engine, EngineKind::Sync | EngineKind::Vsync),
@@ -193,6 +198,10 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     fn ran(&self, unit: u32) -> Option<Ran> {
         let (began, ended) = self.ran[unit as usize];
         Some(Ran { began_ago: self.reaped - began, ended_ago: self.reaped - ended })
+    }
+
+    fn failure_details(&self, unit: u32) -> Option<String> {
+        self.failure_details[unit as usize].clone()
     }
 
     fn usage(&mut self) -> Usage {

@@ -32,6 +32,8 @@ pub(crate) struct Answer {
 /// The end of one I/O.
 pub(crate) struct Ended {
     pub(crate) completion: Completion,
+    /// What the device said about a failure.
+    pub(crate) failure_details: Option<String>,
     pub(crate) began: Instant,
     pub(crate) at: Instant,
 }
@@ -78,7 +80,10 @@ pub(crate) fn serve<E: Engine>(
                 let began = Instant::now();
                 let result = run(&mut engine, &request, &mut done);
                 let completion = Completion { unit: request.unit, result };
-                ended.send(Ended { completion, began, at: Instant::now() }).is_ok()
+                let at = Instant::now();
+                // The engine has one unit only.
+                let failure_details = if result < 0 { engine.failure_details(0) } else { None };
+                ended.send(Ended { completion, failure_details, began, at }).is_ok()
             }
             ThreadCommand::Attach(files) => {
                 let attached = engine.attach(&files);

@@ -290,6 +290,7 @@ subjects! {
         "no-debug-class" Stderr: "`--debug` names an unknown class or an invalid job";
         "silent-debug-class" Hidden: "a class of `--debug` never prints anything";
         "io-error" Stderr: "an I/O failed";
+        "io-error-details" Stderr: "what the device or the server said about the I/O that failed";
         "log-error" Stderr: "a log cannot be created or completed; the jobs continue";
         "verify-mismatch" Stderr: "a block does not contain what was written";
         "job-failed" Stderr: "a job ended with an error";

@@ -122,5 +122,8 @@ impl<E: Engine> IoLoop<'_, E> {
         );
         self.context
             .note(Diagnostic { severity: Severity::Error, ..Diagnostic::note(message) }.code("io-error"));
+        if let Some(details) = self.engine.failure_details(request.unit) {
+            self.context.note(Diagnostic::note(details).code("io-error-details"));
+        }
     }
 }

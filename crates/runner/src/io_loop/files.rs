@@ -7,9 +7,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering::Relaxed;
 
-use ferrio_engine::{Engine, FileSet, Request};
+use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
 use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
 use log::debug;
+use nix::errno::Errno;
 
 use super::IoLoop;
 use super::slots::InFlight;
@@ -234,10 +235,40 @@ impl<E: Engine> IoLoop<'_, E> {
         self.let_go(index)
     }
 
-    /// Writes what is cached of a file; nothing for one that has no descriptor.
+    /// Writes what is cached of a file. One without a descriptor is the engine's: it knows what there is to sync.
     fn sync_file(&mut self, index: usize, option: &str) -> Result<(), Failure> {
-        let Some(fd) = &self.files.set.files[index].fd else { return Ok(()) };
-        nix::unistd::fsync(fd).map_err(|e| failed(e, "fsync", option, &self.spec.files[index]))
+        let synced = match &self.files.set.files[index].fd {
+            Some(fd) => nix::unistd::fsync(fd),
+            None if self.spec.engine.keeps_data_itself() => self.sync_by_engine(index),
+            None => Ok(()),
+        };
+        synced.map_err(|e| failed(e, "fsync", option, &self.spec.files[index]))
+    }
+
+    /// An fsync through the engine, when nothing is in flight.
+    fn sync_by_engine(&mut self, index: usize) -> nix::Result<()> {
+        let unit = self.slots.free.last().copied().unwrap_or(0);
+        let request = Request {
+            op: Op::Fsync,
+            unit,
+            file: index as u32,
+            len: 0,
+            priority: self.hooks.priority,
+            offset: 0,
+            buffer: self.buffers.slot(unit),
+        };
+        let errno = |e: std::io::Error| Errno::from_raw(e.raw_os_error().unwrap_or(libc::EIO));
+        let result = match self.engine.submit(&request) {
+            Submit::Done(result) => result,
+            Submit::Full => return Err(Errno::EAGAIN),
+            Submit::Queued => {
+                self.slots.done.clear();
+                self.engine.flush().map_err(errno)?;
+                self.engine.reap(1, 1, &mut self.slots.done).map_err(errno)?;
+                self.slots.done.first().map_or(-i64::from(libc::EIO), |completion| completion.result)
+            }
+        };
+        if result < 0 { Err(Errno::from_raw(i32::try_from(-result).unwrap_or(libc::EIO))) } else { Ok(()) }
     }
 
     /// Writes what is cached of every file system that has a file of the job.
@@ -307,7 +338,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 }
 
-fn failed(errno: nix::errno::Errno, func: &str, option: &str, file: &FileSpec) -> Failure {
+fn failed(errno: Errno, func: &str, option: &str, file: &FileSpec) -> Failure {
     Failure::new(errno as i32, func)
         .note("file-not-synced", format!("{option} failed for file {}", file.path.display()))
 }
