@@ -1,7 +1,7 @@
 //! The contract between the worker loop and an I/O engine, and what both share: requests, buffers, open files.
 //!
-//! The loop is generic over [`Engine`]; there is no dynamic dispatch per I/O. An engine is one small crate that implements the
-//! trait, and one line in the runner's registry.
+//! The loop is generic over [`Engine`]: engines that people measure fast devices with have a copy of it, without dynamic dispatch per
+//! I/O; all others share one. An engine is one small crate that implements the trait, and one line in the runner's registry.
 
 pub mod buffers;
 pub mod files;
@@ -161,12 +161,14 @@ impl EngineError {
 }
 
 /// A way to do I/O. One value per worker, used by that worker's thread only.
-pub trait Engine: Sized {
+pub trait Engine {
     /// Sets the engine up in the worker's thread. Files are not open yet.
     ///
     /// # Errors
     /// What the kernel refused, with the call's name.
-    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError>;
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError>
+    where
+        Self: Sized;
 
     /// Called after the files were opened, and again whenever they were reopened for a further pass.
     ///

@@ -1,4 +1,4 @@
-//! The I/O loop of a worker: choose, submit, reap, record. Generic over the engine, one copy per engine type.
+//! The I/O loop of a worker: choose, submit, reap, record. Generic over the engine: see the registry for who has a copy.
 //!
 //! Cost model of one synchronous I/O, in order: stop and budget checks (one load, two compares), the workload's choice, a clock
 //! reading, the engine's call, a clock reading, two additions, and one store into a batch of latencies. Everything that a job does

@@ -22,6 +22,7 @@ pub mod logs;
 pub mod result;
 pub mod trigger;
 
+mod any_engine;
 mod block_states;
 mod cgroups;
 mod commands;

@@ -1,6 +1,6 @@
 //! The engines of the program: one line each. Chosen once, when a worker thread starts.
 
-use ferrio_engine::Engine;
+use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_engine_external::External;
 use ferrio_engine_file::FileEngine;
 use ferrio_engine_libaio::Libaio;
@@ -14,34 +14,54 @@ use ferrio_engine_splice::Splice;
 use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
 use ferrio_engine_work::Work;
-use ferrio_job::EngineKind;
+use ferrio_job::{EngineKind, JobSpec};
 
+use crate::any_engine::AnyEngine;
 use crate::context::Context;
 use crate::duty::WorkerDuty;
 use crate::worker;
 use crate::wrapped::{self, Wrapped};
 
 /// Runs a worker with the job's engine on the calling thread.
+///
+/// The engines that people measure fast devices with have a copy of the loop each. All others share one, which calls its engine
+/// through a pointer, and so do jobs whose engine is inside another.
 pub(crate) fn run(context: Context<'_>) {
-    match context.spec.engine {
-        EngineKind::External => start_here::<External>(context),
-        EngineKind::Sync => start::<Sync>(context),
-        EngineKind::Psync => start::<Psync>(context),
-        EngineKind::Vsync => start::<Vsync>(context),
-        EngineKind::Pvsync => start::<Pvsync>(context),
-        EngineKind::Pvsync2 => start::<Pvsync2>(context),
-        EngineKind::Mmap => start::<Mmap>(context),
-        EngineKind::Splice => start::<Splice>(context),
-        EngineKind::Libaio => start::<Libaio>(context),
-        EngineKind::Null => start::<Null>(context),
-        // Planning refuses to offload these: they have queues of their own.
-        EngineKind::IoUring => start_here::<Uring>(context),
-        EngineKind::Posixaio => start_here::<PosixAio>(context),
-        EngineKind::Cpuio | EngineKind::Exec => start_work(context),
-        // There is one connection, and one thread that uses it.
-        EngineKind::Net | EngineKind::Netsplice => start_here::<Net>(context),
-        EngineKind::TokioUring => start_here::<TokioUring>(context),
-        // Planning refuses these too: nothing of theirs would be in flight, or each thread would have a memory of its own.
+    let spec = context.spec;
+    if spec.offload || is_wrapped(spec) {
+        return run_shared(context);
+    }
+    match spec.engine {
+        EngineKind::Sync => worker::run(context, Sync::open),
+        EngineKind::Psync => worker::run(context, Psync::open),
+        EngineKind::Pvsync => worker::run(context, Pvsync::open),
+        EngineKind::Pvsync2 => worker::run(context, Pvsync2::open),
+        EngineKind::Mmap => worker::run(context, Mmap::open),
+        EngineKind::Libaio => worker::run(context, Libaio::open),
+        EngineKind::Null => worker::run(context, Null::open),
+        EngineKind::IoUring => worker::run(context, Uring::open),
+        _ => run_shared(context),
+    }
+}
+
+/// Opens the job's engine for the shared loop, or for a thread of an offloaded job.
+pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a>, EngineError> {
+    Ok(match spec.engine {
+        EngineKind::External => AnyEngine::of(External::open(spec, buffers)?),
+        EngineKind::Sync => AnyEngine::of(Sync::open(spec, buffers)?),
+        EngineKind::Psync => AnyEngine::of(Psync::open(spec, buffers)?),
+        EngineKind::Vsync => AnyEngine::of(Vsync::open(spec, buffers)?),
+        EngineKind::Pvsync => AnyEngine::of(Pvsync::open(spec, buffers)?),
+        EngineKind::Pvsync2 => AnyEngine::of(Pvsync2::open(spec, buffers)?),
+        EngineKind::Mmap => AnyEngine::of(Mmap::open(spec, buffers)?),
+        EngineKind::Splice => AnyEngine::of(Splice::open(spec, buffers)?),
+        EngineKind::Libaio => AnyEngine::of(Libaio::open(spec, buffers)?),
+        EngineKind::Null => AnyEngine::of(Null::open(spec, buffers)?),
+        EngineKind::IoUring => AnyEngine::of(Uring::open(spec, buffers)?),
+        EngineKind::Posixaio => AnyEngine::of(PosixAio::open(spec, buffers)?),
+        EngineKind::Cpuio | EngineKind::Exec => AnyEngine::of(Work::open(spec, buffers)?),
+        EngineKind::Net | EngineKind::Netsplice => AnyEngine::of(Net::open(spec, buffers)?),
+        EngineKind::TokioUring => AnyEngine::of(TokioUring::open(spec, buffers)?),
         EngineKind::Dircreate
         | EngineKind::Dirdelete
         | EngineKind::Dirstat
@@ -50,35 +70,29 @@ pub(crate) fn run(context: Context<'_>) {
         | EngineKind::Filedelete
         | EngineKind::Filestat
         | EngineKind::Ftruncate
-        | EngineKind::PageFault => start_here::<FileEngine>(context),
-    }
+        | EngineKind::PageFault => AnyEngine::of(FileEngine::open(spec, buffers)?),
+    })
 }
 
-/// Runs the worker with `E`, in threads of its own if the job is offloaded.
-fn start<E: Engine + 'static>(context: Context<'_>) {
-    // Threads cost more than idle wrappings.
-    if context.spec.offload { start_wrapped::<Offload<E>>(context) } else { start_here::<E>(context) }
+/// True when single I/Os are reported, or several that are in flight must not overlap.
+fn is_wrapped(spec: &JobSpec) -> bool {
+    wrapped::is_traced() || spec.serialize_overlap && !spec.is_sync()
 }
 
-/// Runs the worker with `E`, wrapped if single I/Os are reported, or several that are in flight must not overlap.
-fn start_here<E: Engine>(context: Context<'_>) {
+/// Runs the worker with any engine: in threads of its own if the job is offloaded, wrapped if it has to be.
+fn run_shared(context: Context<'_>) {
     let spec = context.spec;
-    if wrapped::is_traced() || spec.serialize_overlap && !spec.is_sync() {
-        start_wrapped::<E>(context);
-    } else {
-        worker::run(context, E::open);
-    }
-}
-
-/// Runs the worker with an engine that does no I/O, so that there is nothing to report of single I/Os.
-fn start_work(context: Context<'_>) {
-    let duty = Box::new(WorkerDuty::new(&context));
-    worker::run(context, |spec, _| Ok(Work::new(spec, duty)));
-}
-
-fn start_wrapped<E: Engine>(context: Context<'_>) {
+    let duty = (!spec.engine.does_io()).then(|| WorkerDuty::new(&context));
     let (index, overlaps, entropy) = (context.index, context.overlaps.clone(), context.entropy);
     worker::run(context, |spec, buffers| {
-        Ok(Wrapped::new(E::open(spec, buffers)?, spec, overlaps, index, entropy))
+        let engine = match duty {
+            Some(duty) => AnyEngine::of(Work::new(spec, Box::new(duty))),
+            None if spec.offload => AnyEngine::of(Offload::<AnyEngine<'static>>::open(spec, buffers)?),
+            None => open(spec, buffers)?,
+        };
+        if is_wrapped(spec) {
+            return Ok(AnyEngine::of(Wrapped::new(engine, spec, overlaps, index, entropy)));
+        }
+        Ok(engine)
     });
 }

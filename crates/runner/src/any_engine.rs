@@ -1,0 +1,84 @@
+//! An engine that is known only at run time: engines whose I/Os cost far more than a call through a pointer share one copy of the loop.
+//!
+//! A copy costs much of the program's size and of the time of each build.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
+use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_stats::Usage;
+
+use crate::registry;
+
+/// Any engine.
+pub(crate) struct AnyEngine<'a>(Box<dyn Engine + 'a>);
+
+impl<'a> AnyEngine<'a> {
+    /// This engine.
+    pub(crate) fn of(engine: impl Engine + 'a) -> Self {
+        AnyEngine(Box::new(engine))
+    }
+}
+
+// A method that is not forwarded would fall back to what the trait does for engines without it.
+#[deny(clippy::missing_trait_methods)]
+impl Engine for AnyEngine<'_> {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
+        registry::open(spec, buffers)
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.0.attach(files)
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.0.attach_one(index, file)
+    }
+
+    fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
+        self.0.operate(path)
+    }
+
+    fn connect(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        self.0.connect(stopped)
+    }
+
+    fn dropped(&self) -> u64 {
+        self.0.dropped()
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        self.0.submit(request)
+    }
+
+    fn flush(&mut self) -> io::Result<u32> {
+        self.0.flush()
+    }
+
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        self.0.reap(min, max, done)
+    }
+
+    fn ran(&self, unit: u32) -> Option<Ran> {
+        self.0.ran(unit)
+    }
+
+    fn usage(&mut self) -> Usage {
+        self.0.usage()
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        self.0.reap_within(timeout, max, done)
+    }
+
+    fn pause(&self) -> Option<Duration> {
+        self.0.pause()
+    }
+
+    fn notes(&mut self) -> Vec<Diagnostic> {
+        self.0.notes()
+    }
+}
