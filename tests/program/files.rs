@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::differential::compare_all;
+use crate::engines::{moving, moving_at_depths};
 use crate::support::{FERRIO, Place, Run, installed, skipped};
 
 /// A job under a limit of open files (`-S` for one that the program may raise) below the shell's own.
@@ -22,18 +23,16 @@ fn more_files_than_may_be_open_need_openfiles() {
     let failed = limited("-n 40", "--ioengine=psync");
     assert_eq!(failed.status, Some(1));
     assert!(failed.stderr.contains("try reducing/setting openfiles (failed at "), "{}", failed.stderr);
-    for engine in
-        ["psync", "io_uring --iodepth=8", "mmap", "libaio --iodepth=4", "posixaio --iodepth=4", "sync"]
-    {
-        limited("-n 40", &format!("--ioengine={engine} --openfiles=8 --fsync_on_close=1")).succeeded();
+    for (engine, depth) in moving_at_depths() {
+        let words = format!("--ioengine={engine} --iodepth={depth} --openfiles=8 --fsync_on_close=1");
+        limited("-n 40", &words).succeeded();
     }
 }
 
 #[test]
 fn what_is_written_through_few_descriptors_is_read_back() {
-    for engine in
-        ["psync", "vsync", "mmap", "libaio", "io_uring", "io_uring --registerfiles=1", "tokio_uring"]
-    {
+    let registered = "io_uring --registerfiles=1".to_owned();
+    for engine in moving().map(|engine| engine.to_string()).chain([registered]) {
         let place = Place::new();
         let job = format!(
             "--name=a --rw=randwrite --bs=4k --size=640k --nrfiles=20 --openfiles=3 --file_service_type=random:2 \

@@ -4,6 +4,7 @@ use std::fs;
 
 use nix::sys::signal::Signal;
 
+use crate::engines::moving;
 use crate::support::{Place, number};
 
 /// Words of a job on file `f` whose I/O four threads do.
@@ -15,7 +16,7 @@ fn offloaded<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn blocks_written_by_threads_are_read_back_as_they_were() {
-    for engine in ["psync", "sync", "vsync", "pvsync", "pvsync2", "splice", "libaio", "mmap"] {
+    for engine in moving().filter(|engine| !engine.needs_one_thread()) {
         let place = Place::new();
         let engine = format!("--ioengine={engine}");
         let words = offloaded(&[&engine, "--rw=randwrite", "--size=256k", "--verify=crc32c", "--loops=2"]);

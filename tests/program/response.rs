@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::engines::moving;
 use crate::support::{Place, json_file, number};
 
 /// The report on a job that does nothing 2000 times a second for a while.
@@ -45,8 +46,8 @@ fn with_a_rate_there_is_a_response_time_not_below_the_latency_whatever_the_engin
 }
 
 #[test]
-fn files_read_by_any_kind_of_engine_have_response_times() {
-    for engine in ["psync", "io_uring", "libaio", "posixaio", "mmap", "tokio_uring"] {
+fn files_read_by_any_engine_have_response_times() {
+    for engine in moving() {
         let words = [
             &format!("--ioengine={engine}"),
             "--size=64k",

@@ -4,6 +4,7 @@ use std::os::unix::fs::FileExt;
 
 use nix::errno::Errno;
 
+use crate::engines::moving;
 use crate::support::{Place, number};
 
 const METHODS: [&str; 15] = [
@@ -65,8 +66,8 @@ fn blocks_that_are_written_again_in_one_pass_are_read_back_as_written_last() {
 }
 
 #[test]
-fn asynchronous_engines_verify_at_depth() {
-    for engine in ["io_uring", "libaio", "posixaio", "splice", "tokio_uring", "mmap"] {
+fn every_engine_verifies_at_depth() {
+    for engine in moving() {
         let place = Place::new();
         let engine = format!("--ioengine={engine}");
         let words = [

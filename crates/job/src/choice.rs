@@ -77,6 +77,12 @@ macro_rules! choices {
             }
         }
 
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
         impl $crate::Choice for $name {
             const WORDS: &'static [$crate::Word] = &[$(
                 $($crate::Word { word: $word, same_as: None, help: $help },)?

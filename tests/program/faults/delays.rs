@@ -6,10 +6,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ferrio_job::EngineKind;
 use serde_json::Value;
 
 use super::filesystem::{Call, Fault, Rule, ServedRead, When};
-use super::{AT, BLOCK, ENGINES, arguments_for, faulty_file, fuse_is_available, job};
+use super::{AT, BLOCK, arguments_for, calling, faulty_file, fuse_is_available, job};
 use crate::support::{Place, number, skipped};
 
 const DELAY: Duration = Duration::from_millis(5);
@@ -30,7 +31,7 @@ struct Finished {
     ended: Instant,
 }
 
-fn read(ios: u64, rule: Rule, engine: &str, words: &[&str]) -> Finished {
+fn read(ios: u64, rule: Rule, engine: EngineKind, words: &[&str]) -> Finished {
     let place = Place::new();
     let size = ios * BLOCK;
     let file = faulty_file(&place, size, &[rule]);
@@ -116,7 +117,7 @@ fn a_delay_is_the_latency_within_one_percent_above_the_floor() {
     const ATTEMPTS: usize = 8;
     /// So many quiet runs do not miss by chance.
     const MISSES: usize = 3;
-    for (engine, _) in ENGINES.into_iter().filter(|&(_, depth)| depth < 8 && fuse_is_available()) {
+    for (engine, _) in calling().filter(|&(_, depth)| depth < 8) {
         let mut misses = Vec::new();
         let hit = (0..ATTEMPTS).any(|_| {
             let (figures, is_quiet) = medians_and_means(engine);
@@ -135,7 +136,7 @@ fn a_delay_is_the_latency_within_one_percent_above_the_floor() {
 
 /// Median and mean of the latencies of one run, each with what is expected: the delay and the floor. The last value is true if the
 /// machine did nothing else meanwhile.
-fn medians_and_means(engine: &str) -> ([(f64, f64); 2], bool) {
+fn medians_and_means(engine: EngineKind) -> ([(f64, f64); 2], bool) {
     let rule = Rule { call: Call::Read, when: When::Always, fault: Fault::Late(DELAY) };
     let run = read(40, rule, engine, &["--iodepth=1"]);
     check_bounds(&run, engine);
@@ -155,7 +156,7 @@ fn is_quiet(periods: Vec<f64>) -> bool {
 
 /// What holds for the latencies of any run with one I/O in flight, however busy the machine is.
 #[track_caller]
-fn check_bounds(run: &Finished, engine: &str) {
+fn check_bounds(run: &Finished, engine: EngineKind) {
     let reads = &run.reads;
     let least: Vec<f64> = reads.iter().map(|read| ns(read.took())).collect();
     let most: Vec<f64> = (0..reads.len()).map(|at| ns(run.begin_after(at) - run.end_before(at))).collect();
@@ -189,7 +190,7 @@ fn is_equal(figure: f64, expected: f64) -> bool {
 fn latencies_of_a_queue_are_no_shorter_than_the_delays_and_no_longer_than_the_run() {
     const IOS: u64 = 40;
     let rule = Rule { call: Call::Read, when: When::Always, fault: Fault::Late(DELAY) };
-    for (engine, depth) in ENGINES.into_iter().filter(|&(_, depth)| depth > 1 && fuse_is_available()) {
+    for (engine, depth) in calling().filter(|&(_, depth)| depth > 1) {
         let run = read(IOS, rule, engine, &[&format!("--iodepth={depth}")]);
         let delays: Vec<f64> = run.reads.iter().map(|read| ns(read.took())).collect();
         let ordered = sorted(delays.clone());
@@ -207,7 +208,7 @@ const STALL: Duration = Duration::from_secs(1);
 const STALLED: usize = (AT / BLOCK) as usize;
 
 /// The run of a job that reads at a rate and meets one stall.
-fn stalled(ios: u64, rate: u32, engine: &str, format: &str) -> Finished {
+fn stalled(ios: u64, rate: u32, engine: EngineKind, format: &str) -> Finished {
     let rule = Rule { call: Call::Read, when: When::OnceAt(AT), fault: Fault::Late(STALL) };
     read(ios, rule, engine, &[&format!("--rate_iops={rate}"), &format!("--output-format={format}")])
 }
@@ -222,7 +223,7 @@ fn a_stall_is_in_the_maximum_and_in_the_percentiles_that_one_io_belongs_to() {
     for (ios, rate, with, without) in
         [(150, 1000, &few[..], "50.000000"), (1500, 5000, &few[2..], "99.900000")]
     {
-        let run = stalled(ios, rate, "psync", "json");
+        let run = stalled(ios, rate, EngineKind::Psync, "json");
         let read = run.reads[STALLED];
         let longest = run.begin_after(STALLED) - run.end_before(STALLED);
         let max = run.figure("lat_ns/max");
@@ -242,8 +243,7 @@ fn a_stall_is_in_the_maximum_and_in_the_percentiles_that_one_io_belongs_to() {
 fn a_stall_is_in_the_response_time_of_each_io_that_was_due_meanwhile() {
     const IOS: u64 = 150;
     const RATE: u32 = 100;
-    let engines = ["psync", "sync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "tokio_uring"];
-    let check = |engine: &str| {
+    let check = |engine: EngineKind| {
         let run = stalled(IOS, RATE, engine, "json+");
         check_response_times(&run, Duration::from_secs(1) / RATE, engine);
         assert!(run.figure("lat_ns/max") >= ns(STALL), "{engine}: {:#}", run.job);
@@ -251,14 +251,14 @@ fn a_stall_is_in_the_response_time_of_each_io_that_was_due_meanwhile() {
     };
     // They wait most of the time.
     thread::scope(|scope| {
-        for engine in engines.into_iter().filter(|_| fuse_is_available()) {
+        for (engine, _) in calling().filter(|&(_, depth)| depth < 8) {
             scope.spawn(move || check(engine));
         }
     });
 }
 
 /// All response times of a run, against the times at which reads reached and left the file system.
-fn check_response_times(run: &Finished, period: Duration, engine: &str) {
+fn check_response_times(run: &Finished, period: Duration, engine: EngineKind) {
     let due = |at: usize| period * u32::try_from(at).unwrap();
     let first = run.reads[0].began;
     // The schedule begins before the first read is served, and after the program was started.

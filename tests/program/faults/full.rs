@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use ferrio_job::EngineKind;
 use nix::errno::Errno;
 
 use super::job;
+use crate::engines::moving;
 use crate::protection::keeps_attributes;
 use crate::support::{FERRIO, Place, Run, installed, json_file, number, skipped};
 
@@ -13,41 +15,28 @@ const ROOM: u64 = 2 << 20;
 /// Bytes of the job's file.
 const WANTED: u64 = 4 << 20;
 const BLOCK: u64 = 64 << 10;
+const DEPTH: u32 = 4;
 
 /// Mounts the file system over the working directory, runs the program there, and tells the size of its file.
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" || exit 99\n\
      if test \"$SPARSE\"; then truncate -s 4m f; fi\n\
      \"$0\" \"$@\"; status=$?; stat -c 'size %s' f >&2; exit $status";
 
-/// Engines, with the most writes in flight.
-const ENGINES: [(&str, u64); 9] = [
-    ("psync", 1),
-    ("sync", 1),
-    ("vsync", 1),
-    ("pvsync", 1),
-    ("pvsync2", 1),
-    ("libaio", 4),
-    ("io_uring", 4),
-    ("tokio_uring", 4),
-    ("mmap", 1),
-];
-
 /// Runs a job on a file of 4 MiB where there is room for 2; a file that is there before has no blocks. `None` where that needs a
 /// privilege that the test does not have.
-fn run(engine: &str, sparse: bool, words: &[&str]) -> Option<Run> {
+fn run(engine: EngineKind, sparse: bool, words: &[&str]) -> Option<Run> {
     let script = if sparse { format!("SPARSE=1\n{ON_A_SMALL_DISK}") } else { ON_A_SMALL_DISK.to_owned() };
     run_in(&Place::new(), &script, engine, words)
 }
 
 /// Runs a script with the arguments of the job.
-fn run_in(place: &Place, script: &str, engine: &str, words: &[&str]) -> Option<Run> {
+fn run_in(place: &Place, script: &str, engine: EngineKind, words: &[&str]) -> Option<Run> {
     if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
         skipped("a full disk", "this machine does not let the test mount one");
         return None;
     }
-    let engine = format!("--ioengine={engine}");
-    let own =
-        ["--output-format=json", "--name=j", "--filename=f", "--size=4m", "--bs=64k", "--iodepth=4", &engine];
+    let (engine, depth) = (format!("--ioengine={engine}"), format!("--iodepth={DEPTH}"));
+    let own = ["--output-format=json", "--name=j", "--filename=f", "--size=4m", "--bs=64k", &depth, &engine];
     let words = [&["-rm", "bash", "-c", script, FERRIO][..], &own, words].concat();
     Some(place.program(installed("unshare"), &words).run())
 }
@@ -67,7 +56,7 @@ const ENOSPC: u64 = Errno::ENOSPC as u64;
 
 #[test]
 fn a_layout_keeps_what_was_written() {
-    for (engine, _) in ENGINES {
+    for engine in moving() {
         for more in ["--fallocate=native", "--fallocate=none", "--fallocate=posix"] {
             let Some(run) = run(engine, false, &["--rw=read", more]) else { return };
             assert_eq!(facts(&run), (Some(1), ENOSPC, 0), "{engine} {more}");
@@ -79,23 +68,27 @@ fn a_layout_keeps_what_was_written() {
 
 #[test]
 fn reserving_more_than_there_is_room_for_fails_the_job_with_keep_only() {
-    for (engine, _) in ENGINES {
+    for engine in moving() {
         let Some(run) = run(engine, false, &["--rw=write", "--fallocate=keep"]) else { return };
         assert_eq!(facts(&run), (Some(1), ENOSPC, 0), "{engine}");
         assert!(run.stderr.contains("func=fallocate"), "{engine}: {}", run.stderr);
     }
-    let Some(run) = run("psync", false, &["--rw=write", "--fallocate=posix", "--io_size=1m"]) else { return };
+    let Some(run) = run(EngineKind::Psync, false, &["--rw=write", "--fallocate=posix", "--io_size=1m"])
+    else {
+        return;
+    };
     assert_eq!(facts(&run), (Some(0), 0, 1 << 20));
     assert!(run.stderr.contains("posix_fallocate fails: No space left on device"), "{}", run.stderr);
 }
 
 #[test]
 fn a_write_beyond_the_room_fails_with_its_place() {
-    for (engine, most) in ENGINES {
-        let Some(run) = run(engine, engine == "mmap", &["--rw=write"]) else { return };
+    for engine in moving() {
+        let Some(run) = run(engine, engine.maps_files(), &["--rw=write"]) else { return };
         // A mapping does not say why a page is missing.
-        let error = if engine == "mmap" { Errno::EIO as u64 } else { ENOSPC };
+        let error = if engine.maps_files() { Errno::EIO as u64 } else { ENOSPC };
         assert_eq!(facts(&run), (Some(1), error, ROOM), "{engine}");
+        let most = if engine.is_sync(DEPTH) { 1 } else { u64::from(DEPTH) };
         let tried = number(&job(&run), "/write/total_ios") - ROOM / BLOCK;
         assert!((1..=most).contains(&tried), "{engine}: {tried} failed writes");
         let place = format!("write offset={ROOM}, buflen={BLOCK}");
@@ -105,7 +98,7 @@ fn a_write_beyond_the_room_fails_with_its_place() {
 
 #[test]
 fn filling_the_disk_is_no_error() {
-    for (engine, _) in ENGINES.into_iter().filter(|(engine, _)| *engine != "mmap") {
+    for engine in moving().filter(|engine| !engine.cannot_extend()) {
         let Some(run) = run(engine, false, &["--rw=write", "--fill_device=1"]) else { return };
         assert_eq!(facts(&run), (Some(0), 0, ROOM), "{engine}");
         assert_eq!(size_of_file(&run), ROOM, "{engine}");
@@ -121,7 +114,7 @@ const AGAIN_WITH_ROOM: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" 
 
 #[test]
 fn a_file_that_did_not_fit_is_laid_out_again_by_the_next_run() {
-    for (engine, _) in ENGINES {
+    for engine in moving() {
         // Called `ferrio`, the second run knows the file as its own by an attribute, which not every tmpfs has.
         for character in ["--as=fio", "--as=ferrio"]
             .into_iter()

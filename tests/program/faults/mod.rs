@@ -14,55 +14,16 @@ use ferrio_job::EngineKind;
 use nix::errno::Errno;
 use serde_json::Value;
 
+use crate::engines::{calls_for_each_io, moving, moving_at_depths};
 use crate::support::{Place, Run, number, skipped};
 use filesystem::{Call, Fault, FaultyFile, Rule, When};
 
 const BLOCK: u64 = 4096;
 const SIZE: u64 = 64 * BLOCK;
 
-/// All engines that move data from or to files.
-pub const MOVING: [&str; 11] = [
-    "psync",
-    "sync",
-    "vsync",
-    "pvsync",
-    "pvsync2",
-    "splice",
-    "libaio",
-    "posixaio",
-    "io_uring",
-    "tokio_uring",
-    "mmap",
-];
-
-/// Engines whose every I/O is a call of its own to the file system, with the queue depth to use.
-const ENGINES: [(&str, u32); 11] = [
-    ("psync", 1),
-    ("sync", 1),
-    ("vsync", 1),
-    ("pvsync", 1),
-    ("pvsync2", 1),
-    ("splice", 1),
-    ("libaio", 4),
-    ("posixaio", 4),
-    ("io_uring", 1),
-    ("io_uring", 8),
-    ("tokio_uring", 4),
-];
-
-#[test]
-fn no_engine_is_left_out() {
-    // Engines of others do what they do: `external_engine` tests the way to them. `network` has those with a peer.
-    let of_program =
-        EngineKind::ALL.iter().copied().filter(|engine| engine.moves_data() && engine.uses_files());
-    let of_program = of_program.filter(|&engine| !engine.has_peer() && engine != EngineKind::External);
-    let mut of_program: Vec<&str> = of_program.map(EngineKind::word).collect();
-    let mut tested = MOVING.to_vec();
-    let mut with_calls: Vec<&str> = ENGINES.map(|(engine, _)| engine).to_vec();
-    with_calls.push("mmap");
-    [&mut of_program, &mut tested, &mut with_calls].into_iter().for_each(|engines| engines.sort_unstable());
-    with_calls.dedup();
-    assert_eq!((&tested, &with_calls), (&of_program, &of_program));
+/// Engines whose every I/O is a call of its own to the file system, with the queue depths to use.
+fn calling() -> impl Iterator<Item = (EngineKind, u32)> {
+    moving_at_depths().filter(|&(engine, _)| calls_for_each_io(engine) && fuse_is_available())
 }
 
 /// False, with a line that the test harness does not hide, where FUSE file systems cannot be mounted, as in most containers.
@@ -106,12 +67,12 @@ fn job(run: &Run) -> Value {
 }
 
 /// For each engine: runs with one fault and returns the run and what to call it.
-fn with_each_engine(rule: Rule, words: &[&str], check: impl Fn(&Run, &str, u32)) {
-    for (engine, depth) in ENGINES.into_iter().filter(|_| fuse_is_available()) {
+fn with_each_engine(rule: Rule, words: &[&str], check: impl Fn(&Run, EngineKind, u32)) {
+    for (engine, depth) in calling() {
         let (engine_word, depth_word) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
         let words: Vec<&str> =
             [&*engine_word, &*depth_word].into_iter().chain(words.iter().copied()).collect();
-        check(&run_with(&[rule], &words), &format!("{engine} at depth {depth}"), depth);
+        check(&run_with(&[rule], &words), engine, depth);
     }
 }
 
@@ -142,10 +103,8 @@ fn a_failed_read_or_write_ends_the_job_with_its_error_and_place() {
 #[test]
 fn threads_that_submit_for_a_job_report_its_error_and_place() {
     let rule = Rule { call: Call::Read, when: When::At(AT), fault: Fault::Error(Errno::EIO) };
-    let can_offload = |&engine: &&str| {
-        !["mmap", "posixaio"].contains(&engine) && !engine.contains("uring") && fuse_is_available()
-    };
-    for engine in MOVING.into_iter().filter(can_offload) {
+    let can_offload = |engine: &EngineKind| calls_for_each_io(*engine) && !engine.needs_one_thread();
+    for engine in moving().filter(can_offload).filter(|_| fuse_is_available()) {
         let engine_word = format!("--ioengine={engine}");
         let words = ["--rw=read", "--io_submit_mode=offload", "--iodepth=4", &engine_word];
         let run = run_with(&[rule], &words);
@@ -183,7 +142,7 @@ fn the_rest_of_a_short_transfer_is_transferred() {
             let job = job(run);
             assert_eq!(number(&job, &format!("/{rw}/io_bytes")), SIZE, "{engine}");
             // For io_uring the kernel itself transfers the rest; splice does it within the I/O, which is of several pieces anyway.
-            let within = engine.contains("uring") || engine.contains("splice");
+            let within = engine.is_on_io_uring() || engine.is_stream();
             assert_eq!(number(&job, &format!("/{rw}/short_ios")), u64::from(!within), "{engine}");
         });
     }
@@ -230,7 +189,7 @@ fn a_failed_fsync_ends_the_job_with_its_error() {
 
 #[test]
 fn a_file_that_is_truncated_during_the_run_fails_its_job_and_no_other() {
-    for engine in MOVING {
+    for engine in moving() {
         let place = Place::new();
         let file = File::create(place.work().join("f")).unwrap();
         file.set_len(1 << 20).unwrap();

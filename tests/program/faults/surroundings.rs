@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-use super::MOVING;
+use crate::engines::moving;
 use crate::support::{FERRIO, Place, Run, installed, number, skipped, until};
 
 /// What a program started in a thread may not do: set up an io_uring. `kernel.io_uring_disabled` fails the call in the same way, but
@@ -70,7 +70,7 @@ fn where_io_uring_is_forbidden_its_jobs_fail_with_advice_and_others_run() {
         assert!(run.stderr.contains("not by the sysctl kernel.io_uring_disabled"), "{name}: {}", run.stderr);
         assert!(run.stderr.contains("seccomp") && run.stderr.contains("libaio"), "{name}: {}", run.stderr);
     }
-    for engine in MOVING.into_iter().filter(|engine| !engine.contains("uring")) {
+    for engine in moving().filter(|engine| !engine.is_on_io_uring()) {
         let report = run_without_io_uring(&[&format!("--ioengine={engine}")]).succeeded().json();
         assert_eq!(number(&report, "/jobs/0/write/io_bytes"), 65536, "{engine}");
     }
@@ -117,7 +117,7 @@ fn a_sysctl_that_forbids_io_uring_is_named_by_the_run_and_by_the_check() {
 #[test]
 fn closed_standard_streams_are_no_files_of_the_job() {
     for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
-        for engine in MOVING {
+        for engine in moving() {
             let place = Place::new();
             let words =
                 format!("--name=j --filename=f --size=64k --rw=write --verify=crc32c --ioengine={engine}");

@@ -7,7 +7,8 @@ use std::process::Command;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 
-use super::{MOVING, job};
+use super::job;
+use crate::engines::moving;
 use crate::support::{Place, Run, Running, installed, number, skipped, until};
 
 /// Runs an endless job on `file` and calls `change` once it does I/O; the run ends by itself, or it lasts `runtime`.
@@ -34,7 +35,7 @@ fn a_file_that_is_removed_is_used_as_long_as_it_is_open() {
 
 #[test]
 fn a_further_pass_does_not_find_a_file_that_was_removed() {
-    for engine in MOVING {
+    for engine in moving() {
         let place = Place::new();
         let remove = |_: &Running| fs::remove_file(place.work().join("f")).unwrap();
         let engine_word = format!("--ioengine={engine}");
@@ -59,7 +60,7 @@ fn a_further_pass_makes_a_file_again_that_was_removed_if_it_writes() {
 
 #[test]
 fn a_file_that_is_truncated_grows_again_under_a_job_that_writes() {
-    for engine in MOVING.into_iter().filter(|&engine| engine != "mmap") {
+    for engine in moving().filter(|engine| !engine.cannot_extend()) {
         let place = Place::new();
         let truncate = |_: &Running| {
             File::options().write(true).open(place.work().join("f")).unwrap().set_len(0).unwrap()
@@ -126,8 +127,7 @@ fn detached(run: &Running, device: &LoopDevice) -> bool {
 
 #[test]
 fn a_device_that_is_detached_while_it_is_open_fails_its_job() {
-    let writers = ["psync", "libaio", "io_uring", "mmap"].map(|engine| (engine, "write"));
-    for (engine, direction) in MOVING.map(|engine| (engine, "read")).into_iter().chain(writers) {
+    for (engine, direction) in moving().flat_map(|engine| [(engine, "read"), (engine, "write")]) {
         let place = Place::new();
         let Some(device) = LoopDevice::of(&place, 256 << 20) else { return };
         let words = [
@@ -171,7 +171,7 @@ fn a_device_that_is_detached_by_losetup_is_used_to_the_end_of_the_run() {
 
 #[test]
 fn a_device_that_loses_its_medium_fails_its_job() {
-    for engine in MOVING {
+    for engine in moving() {
         let place = Place::new();
         let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
         let shorten =

@@ -1,0 +1,66 @@
+//! What holds for every engine. Which engines a test is about follows from the engine table, so that a new engine is in all of them.
+
+mod round_trip;
+
+use ferrio_job::EngineKind;
+
+/// What the jobs of an engine work on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// They move data from and to files.
+    Files,
+    /// They do something else to files that they open, such as reserving space.
+    Space,
+    /// They do something to names: create, look up, remove.
+    Names,
+    /// They have no files: memory, or nothing.
+    Memory,
+    /// They do no I/O.
+    Work,
+    /// They talk to a peer; the tests of the engine start one.
+    Peer,
+    /// What the engine of somebody else works on; `external_engine` tests the way to it.
+    Foreign,
+}
+
+impl Target {
+    pub fn of(engine: EngineKind) -> Target {
+        match engine {
+            EngineKind::External => Target::Foreign,
+            _ if !engine.does_io() => Target::Work,
+            _ if engine.has_peer() => Target::Peer,
+            _ if engine.operates_on_files() => Target::Names,
+            _ if !engine.uses_files() => Target::Memory,
+            _ if engine.moves_data() => Target::Files,
+            _ => Target::Space,
+        }
+    }
+}
+
+/// All engines whose jobs work on this.
+pub fn engines_on(target: Target) -> impl Iterator<Item = EngineKind> {
+    EngineKind::ALL.iter().copied().filter(move |&engine| Target::of(engine) == target)
+}
+
+/// All engines that move data from or to files.
+pub fn moving() -> impl Iterator<Item = EngineKind> {
+    engines_on(Target::Files)
+}
+
+/// The same with the queue depths to test them at.
+pub fn moving_at_depths() -> impl Iterator<Item = (EngineKind, u32)> {
+    moving().flat_map(|engine| {
+        let depths: &[u32] = match engine {
+            _ if engine.is_sync(4) => &[1],
+            // A ring does single requests in another way than several.
+            _ if engine.is_on_io_uring() => &[1, 8],
+            _ => &[4],
+        };
+        depths.iter().map(move |&depth| (engine, depth))
+    })
+}
+
+/// True for engines whose every I/O is a call of its own to the file system.
+pub fn calls_for_each_io(engine: EngineKind) -> bool {
+    !engine.maps_files()
+}
