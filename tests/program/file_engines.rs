@@ -1,11 +1,13 @@
-//! Engines that measure operations on files: filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, falloc, ftruncate; and
-//! page_fault.
+//! Engines that measure operations on files: filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, falloc, ftruncate,
+//! e4defrag; and page_fault.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 
+use nix::sys::statfs::{EXT4_SUPER_MAGIC, statfs};
+
 use crate::differential::compare_all;
-use crate::support::{Place, Run, number};
+use crate::support::{Place, Run, number, skipped};
 
 /// A job on three files of one block each.
 fn three_files(place: &Place, engine: &str, more: &[&str]) -> Run {
@@ -159,6 +161,74 @@ fn space_is_reserved_and_cut_as_in_fio() {
         "[punched]\nioengine=falloc\nrw=trim\nsize=64k\nbs=16k\n",
         "[cut]\nioengine=ftruncate\nrw=write\nsize=64k\nbs=16k\n",
     ]);
+}
+
+/// False, with a line that the test harness does not hide, where the working directories of tests are not on ext4.
+fn is_on_ext4(place: &Place) -> bool {
+    let found = statfs(&place.work()).unwrap().filesystem_type();
+    if found != EXT4_SUPER_MAGIC {
+        skipped("e4defrag", &format!("the tests' files are on a file system of type {found:?}, not on ext4"));
+    }
+    found == EXT4_SUPER_MAGIC
+}
+
+#[test]
+fn extents_are_moved_as_in_fio() {
+    if is_on_ext4(&Place::new()) {
+        compare_all(&[
+            "[once]\nioengine=e4defrag\ndonorname=d.1\nrw=write\nfilesize=256k\nbs=64k\noverwrite=1\n",
+            "[each]\nioengine=e4defrag\ndonorname=d.2\ninplace=1\nrw=write\nsize=256k\nbs=64k\noverwrite=1\n",
+            "[random]\nioengine=e4defrag\ndonorname=d.3\ninplace=1\nrw=randwrite\nsize=256k\nbs=16k\nloops=2\n",
+            "[several]\nioengine=e4defrag\ndonorname=d.4\ninplace=1\nrw=write\nnrfiles=3\nfilesize=64k\nbs=16k\noverwrite=1\n",
+            "[odd]\nioengine=e4defrag\ndonorname=d.5\ninplace=1\nrw=write\nsize=24000\nbs=6000\n",
+        ]);
+    }
+}
+
+#[test]
+fn extents_that_move_keep_their_data() {
+    let place = Place::new();
+    if !is_on_ext4(&place) {
+        return;
+    }
+    let data: Vec<u8> = (0..262_144_u32).map(|at| (at / 4096 + at) as u8).collect();
+    let path = place.work().join("f");
+    let job =
+        ["--name=a", "--ioengine=e4defrag", "--donorname=donor", "--filename=f", "--rw=write", "--bs=64k"];
+    let more = ["--size=256k", "--end_fsync=1", "--output-format=json"];
+    for inplace in ["--inplace=0", "--inplace=1"] {
+        fs::write(&path, &data).unwrap();
+        File::open(&path).unwrap().sync_all().unwrap();
+        let report = place.ferrio(&[&job[..], &more, &[inplace]].concat()).run().succeeded().json();
+        assert_eq!(number(&report, "/jobs/0/write/total_ios"), 4);
+        assert_eq!(number(&report, "/jobs/0/write/io_bytes"), 262_144);
+        assert!(fs::read(&path).unwrap() == data, "{inplace}");
+        let donor = fs::metadata(place.work().join("donor")).unwrap().len();
+        assert_eq!(donor, if inplace == "--inplace=0" { 262_144 } else { 0 });
+    }
+}
+
+#[test]
+fn extents_that_cannot_be_moved_are_refused_with_the_reason() {
+    let place = Place::new();
+    if !is_on_ext4(&place) {
+        return;
+    }
+    let refused = |more: &[&str], want: &str| {
+        let job = ["--name=a", "--ioengine=e4defrag", "--size=64k", "--bs=16k", "--overwrite=1"];
+        let run = place.ferrio(&[&job[..], more].concat()).run().ended_with(1);
+        assert!(run.stderr.contains(want), "{more:?}: {}", run.stderr);
+    };
+    let shared = tempfile::NamedTempFile::new_in("/dev/shm").unwrap();
+    let elsewhere = format!("--filename={}", shared.path().display());
+    refused(&["--rw=write"], "'donorname' options required");
+    refused(&["--rw=write", "--donorname=d", &elsewhere], "a file of the job is not on ext4");
+    refused(&["--rw=read", "--donorname=d"], "a write moves extents, and e4defrag does nothing else");
+    refused(&["--rw=randrw", "--donorname=d"], "a write moves extents, and e4defrag does nothing else");
+    refused(&["--rw=write", "--donorname=no/such/d"], "open(no/such/d)");
+    refused(&["--rw=write", "--donorname=f", "--filename=f"], "f is a file of the job itself");
+    let other = format!("--donorname={}", shared.path().display());
+    refused(&["--rw=write", &other], "is on another file system than a file of the job");
 }
 
 #[test]

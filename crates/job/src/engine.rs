@@ -1,5 +1,7 @@
 //! Engines as jobs name them: what each can do, and the private options of all.
 
+use std::path::PathBuf;
+
 use crate::choice::choices;
 use crate::work::{CpuLoad, Program};
 
@@ -75,6 +77,7 @@ engines! {
     Dircreate: "dircreate", "mkdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Creates;
     Dirdelete: "dirdelete", "rmdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Removes;
     Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
+    E4defrag: "e4defrag", "Swaps the extents of a file on ext4 with those of another, EXT4_IOC_MOVE_EXT", InCall OneThread NoData;
     Exec: "exec", "Runs another program, does no I/O", InCall OneThread Diskless NoData Work;
     External: "external", "An engine of others: external:/path/to/engine.so", Queued OneThread;
     Falloc: "falloc", "fallocate(2)", InCall OneThread NoData ReadWrite;
@@ -255,6 +258,15 @@ pub struct ExternalEngine {
     pub options: String,
 }
 
+/// What engine e4defrag swaps extents with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Donor {
+    /// `donorname`, in the directory of the job's files.
+    pub path: PathBuf,
+    /// `inplace=1`: space is reserved for each I/O and freed after it, not once for all.
+    pub reserves_per_io: bool,
+}
+
 choices! {
     /// `stat_type=`: the call that filestat and dirstat measure.
     pub enum StatType default Stat {
@@ -299,6 +311,8 @@ pub struct EngineOptions {
     pub thp: bool,
     /// filestat, dirstat: which call looks a file up.
     pub stat_type: StatType,
+    /// e4defrag: the file that gives its extents.
+    pub donor: Donor,
     /// cpuio: how much CPU time it burns.
     pub cpu: CpuLoad,
     /// exec: what it runs.

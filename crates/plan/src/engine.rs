@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use ferrio_job::{
-    Choice as _, Diagnostic, Direction, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
+    Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
     PerDirection,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
 
 use crate::as_written::{asks, inert, name, place, refuse};
 use crate::direction::rw;
+use crate::file_names::in_directory;
 use crate::findings::Findings;
 use crate::work;
 
@@ -27,6 +28,36 @@ inert! {
     UncachedIoUring UncachedPvsync2:
         |job| asks(job, Opt::Direct); "direct I/O leaves nothing in the page cache";
 }
+
+/// An option without which its engine has nothing to do.
+struct Required {
+    opt: Opt,
+    code: &'static str,
+    /// In fio's words.
+    reason: &'static str,
+    help: &'static str,
+}
+
+const REQUIRED: [Required; 3] = [
+    Required {
+        opt: Opt::Cpuload,
+        code: "cpuio-without-load",
+        reason: "cpu thread needs rate (cpuload=)",
+        help: "give the share of CPU time to burn in percent, such as cpuload=50",
+    },
+    Required {
+        opt: Opt::Donorname,
+        code: "e4defrag-without-donor",
+        reason: "'donorname' options required",
+        help: "name a file on the same ext4 file system that gives its extents, such as donorname=donor",
+    },
+    Required {
+        opt: Opt::Program,
+        code: "exec-without-program",
+        reason: "no program is defined, it is mandatory to define one",
+        help: "give the program to run, such as program=/usr/bin/sync",
+    },
+];
 
 /// The job's engine; `None` (and a refusal) for one this program does not have.
 pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
@@ -65,11 +96,27 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     if engine == Some(EngineKind::External) {
         check_object(job, findings);
     }
+    check_required(job, findings);
     if asks(job, Opt::Atomic) && !engine.is_some_and(EngineKind::can_ask_for_atomic_writes) {
         let message = "engine does not support atomic writes";
         let help = "remove `atomic`, or use an engine that has it: io_uring, libaio or pvsync2";
         refuse(findings, job, &[Opt::Atomic], "engine-without-atomic-writes", message, help);
     }
+}
+
+fn check_required(job: &Job, findings: &mut Findings) {
+    let engine = job.options.engine();
+    let missing = REQUIRED.iter().filter(|required| has(engine, required.opt) && !asks(job, required.opt));
+    for &Required { opt, code, reason, help } in missing {
+        let lines = [format!("fio: io engine {engine} init failed."), format!("fio: {reason}")];
+        let problem = Diagnostic::error(reason, place(job, &[opt, Opt::Ioengine])).job(name(job));
+        findings.refuse(problem.code(code).help(help).in_fio(FioWords::Lines(lines.into())));
+    }
+}
+
+/// True when the option is one of this engine's own.
+pub(crate) fn has(engine: &str, opt: Opt) -> bool {
+    opt.row().belongs_to(engine)
 }
 
 /// The object of an engine of others must be a file. What is in it shows when the job starts.
@@ -118,7 +165,19 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         stat_type: options.choice(Opt::StatType),
         cpu: work::cpu_load(options),
         program: work::program(options),
+        ..EngineOptions::default()
     };
+}
+
+/// The private options that depend on the clone.
+pub(crate) fn resolve_clone(job: &Job, spec: &mut JobSpec) {
+    if has(job.options.engine(), Opt::Donorname) {
+        let name = job.options.text(Opt::Donorname).unwrap_or_default();
+        spec.engine_options.donor = Donor {
+            path: in_directory(job, spec.clone, name),
+            reserves_per_io: job.options.value::<u32>(Opt::Inplace) == 1,
+        };
+    }
 }
 
 /// Rules about the resolved job.
@@ -153,6 +212,25 @@ mod tests {
         assert_eq!(first_refusal("atomic=1\ndirect=1\nrw=write\n"), want);
         let able = spec_of("[a]\nioengine=libaio\natomic=1\nrw=write\nsize=4k\n");
         assert!(able.engine_options.atomic);
+    }
+
+    #[test]
+    fn a_donor_of_extents_is_in_the_directory_of_the_clone() {
+        let donors = |options: &str| {
+            let text = format!("[a]\nioengine=e4defrag\nrw=write\nsize=4k\ndonorname=d\n{options}");
+            let plan = plan_of(&text).unwrap();
+            let donors = plan.jobs.into_iter().map(|job| job.spec.engine_options.donor);
+            donors.map(|donor| (donor.path.display().to_string(), donor.reserves_per_io)).collect::<Vec<_>>()
+        };
+        assert_eq!(donors(""), [("d".to_owned(), false)]);
+        let mut clones = donors("inplace=1\ndirectory=/tmp:/\nnumjobs=2\n");
+        clones.sort();
+        assert_eq!(clones, [("//d".to_owned(), true), ("/tmp/d".to_owned(), true)]);
+        let missing = problems_of("[a]\nioengine=e4defrag\nrw=write\nsize=4k\n");
+        assert_eq!(
+            (missing[0].message.as_str(), missing[0].code),
+            ("'donorname' options required", "e4defrag-without-donor")
+        );
     }
 
     #[test]

@@ -64,15 +64,25 @@ impl FileNames {
         if self.count == 1 && is_special(&job.name) {
             return Box::new(std::iter::once(PathBuf::from(&job.name)));
         }
-        let directories = job.options.list(Opt::Directory);
-        let directory = match directories.len() {
-            0 => None,
-            many => directories.get(clone as usize % many).cloned(),
-        };
+        let directory = directory(job, clone);
         let format: String = job.options.value(Opt::FilenameFormat);
         let name = move |number| join(directory.as_deref(), &expand(&format, &job.name, clone, number));
         Box::new((0..self.count).map(name))
     }
+}
+
+/// The directory of a clone's files, if one is given: clones take those of a list in turn.
+fn directory(job: &Job, clone: u32) -> Option<String> {
+    let directories = job.options.list(Opt::Directory);
+    match directories.len() {
+        0 => None,
+        many => directories.get(clone as usize % many).cloned(),
+    }
+}
+
+/// The path of a file in the directory of a clone's files.
+pub(crate) fn in_directory(job: &Job, clone: u32, name: &str) -> PathBuf {
+    join(directory(job, clone).as_deref(), name)
 }
 
 /// All regular files below a directory, links not followed, in order of names. Directories that cannot be read are skipped.

@@ -19,7 +19,7 @@ use crate::findings::Findings;
 use crate::probe::{Found, probe};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
-use crate::{files, network, priorities, protection, random, replay};
+use crate::{engine, files, network, priorities, protection, random, replay};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -196,6 +196,7 @@ impl Groups {
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
         random::fit_files(job, spec, findings);
+        engine::resolve_clone(job, spec);
         network::resolve(job, spec)?;
         files::check_syncfs(spec)
     }
@@ -236,6 +237,7 @@ impl Groups {
         spec.limits.loops = 1;
         spec.limits.time_based = false;
         spec.file_append = false;
+        engine::resolve_clone(job, spec);
         network::resolve(job, spec)?;
         files::check_syncfs(spec)
     }

@@ -43,7 +43,6 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     files::check(job, findings);
     steadystate::check(job, findings);
     durability::check(job, findings);
-    work::check(job, findings);
 }
 
 /// Resolves a job: once, or once for each log that its clones replay. Empty if ferrio does not have its engine.

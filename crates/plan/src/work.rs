@@ -3,59 +3,14 @@
 use std::time::Duration;
 
 use ferrio_job::{
-    Choice as _, CpuLoad, CpuMode, Depth, EngineKind, FioWords, JobSpec, LifeCycle, Limits, Program,
-    ReadWrite, Think,
+    Choice as _, CpuLoad, CpuMode, Depth, EngineKind, JobSpec, LifeCycle, Limits, Program, ReadWrite, Think,
 };
 use ferrio_jobfile::{Job, Opt, OptionScope, Options};
 
-use crate::as_written::{asks, refuse};
-use crate::findings::Findings;
+use crate::engine::has;
 
 /// Pause between two looks at the program of `exec`, as in fio.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-
-/// An option without which its engine has nothing to do.
-struct Required {
-    opt: Opt,
-    code: &'static str,
-    /// In fio's words.
-    reason: &'static str,
-    help: &'static str,
-}
-
-const REQUIRED: [Required; 2] = [
-    Required {
-        opt: Opt::Cpuload,
-        code: "cpuio-without-load",
-        reason: "cpu thread needs rate (cpuload=)",
-        help: "give the share of CPU time to burn in percent, such as cpuload=50",
-    },
-    Required {
-        opt: Opt::Program,
-        code: "exec-without-program",
-        reason: "no program is defined, it is mandatory to define one",
-        help: "give the program to run, such as program=/usr/bin/sync",
-    },
-];
-
-/// Rules about the job as written.
-pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    let engine = job.options.engine();
-    let missing = REQUIRED.iter().filter(|required| has(engine, required.opt) && !asks(job, required.opt));
-    for &Required { opt, code, reason, help } in missing {
-        let lines = [format!("fio: io engine {engine} init failed."), format!("fio: {reason}")];
-        let mut own = Findings::default();
-        refuse(&mut own, job, &[opt, Opt::Ioengine], code, reason, help);
-        for problem in own.into_problems() {
-            findings.refuse(problem.in_fio(FioWords::Lines(lines.clone().into())));
-        }
-    }
-}
-
-/// True when the option is one of this engine's own.
-fn has(engine: &str, opt: Opt) -> bool {
-    opt.row().belongs_to(engine)
-}
 
 /// What `cpuio` is to burn.
 pub(crate) fn cpu_load(options: &Options) -> CpuLoad {

@@ -65,6 +65,7 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         EngineKind::Dircreate
         | EngineKind::Dirdelete
         | EngineKind::Dirstat
+        | EngineKind::E4defrag
         | EngineKind::Falloc
         | EngineKind::Filecreate
         | EngineKind::Filedelete

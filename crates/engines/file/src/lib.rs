@@ -2,9 +2,10 @@
 //! it is, is decided when the engine is opened, and most end in a system call that costs far more than the branch.
 //!
 //! filecreate, filestat, filedelete, dircreate, dirstat and dirdelete do theirs once per file, when the file would be opened
-//! (`names`); their I/Os do nothing. falloc and ftruncate do theirs in each I/O (`space`). page_fault has memory for a file
-//! (`page_fault`).
+//! (`names`); their I/Os do nothing. falloc and ftruncate do theirs in each I/O (`space`), and so does e4defrag (`extents`). page_fault has
+//! memory for a file (`page_fault`).
 
+mod extents;
 mod names;
 mod page_fault;
 mod space;
@@ -18,6 +19,7 @@ use ferrio_engine::{
 use ferrio_job::{EngineKind, JobSpec};
 use nix::errno::Errno;
 
+use extents::DonorFile;
 use names::NameOperation;
 use page_fault::FreshMemory;
 use space::SpaceOperation;
@@ -32,12 +34,14 @@ pub struct FileEngine {
 enum Operation {
     Name(NameOperation),
     Space(SpaceOperation),
+    Extents(DonorFile),
     Memory(FreshMemory),
 }
 
 impl Engine for FileEngine {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         let operation = match spec.engine {
+            EngineKind::E4defrag => Operation::Extents(DonorFile::open(spec)?),
             EngineKind::Falloc => Operation::Space(SpaceOperation::allocate(spec)?),
             EngineKind::Ftruncate => Operation::Space(SpaceOperation::Truncate),
             EngineKind::PageFault => Operation::Memory(FreshMemory::new(spec)?),
@@ -47,11 +51,17 @@ impl Engine for FileEngine {
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        if let Operation::Extents(donor) = &self.operation {
+            donor.check(&files.files)?;
+        }
         self.fds.attach(files);
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        if let Operation::Extents(donor) = &self.operation {
+            donor.check(std::slice::from_ref(file))?;
+        }
         self.fds.attach_one(index, file);
         Ok(())
     }
@@ -70,6 +80,7 @@ impl Engine for FileEngine {
             // A file that is only looked up or removed has no descriptor: EBADF.
             Operation::Name(_) => sync_ops::run(fd, request),
             Operation::Space(operation) => operation.run(fd, request),
+            Operation::Extents(donor) => donor.run(fd, request),
             Operation::Memory(memory) => memory.run(request),
         })
     }

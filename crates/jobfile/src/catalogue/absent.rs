@@ -54,7 +54,6 @@ pub(super) const PLACEMENT: &str =
 pub(super) const PROTECTION: &str = "protection information needs a device formatted with it and engine io_uring_cmd, which ferrio does not have";
 pub(super) const ZONES: &str = "it is for zoned devices (zonemode=zbd), which ferrio does not support";
 pub(super) const DFS: &str = "engine dfs needs DAOS (libdfs), which ferrio is not linked with";
-pub(super) const E4DEFRAG: &str = "engine e4defrag is for ext4 extents only and not part of ferrio";
 pub(super) const GFAPI: &str = "engine gfapi needs Gluster (libgfapi), which ferrio is not linked with";
 pub(super) const HTTP: &str =
     "engine http needs an HTTP client with TLS (libcurl, OpenSSL), which ferrio is not linked with";
@@ -101,7 +100,6 @@ macro_rules! absent {
 absent! {
     "dev-dax": "Memory copies to a DAX device", PMEM, "on a file system mounted with DAX, `mmap` does the same";
     "dfs": "DAOS file system", DFS, "mount the container with dfuse and use `psync` or `io_uring` on its files";
-    "e4defrag": "ext4 defragmentation", E4DEFRAG, "run e4defrag while a job uses the files";
     "gfapi": "GlusterFS, synchronous", GFAPI, "mount the volume and use `psync` on its files";
     "gfapi_async": "GlusterFS, asynchronous", GFAPI, "mount the volume and use `io_uring` on its files";
     "http": "HTTP, S3 or WebDAV", HTTP, "no engine of ferrio is similar";

@@ -83,6 +83,7 @@ static ROWS: [OptionRow; COUNT] = {
         process::ROWS,
         zone::ROWS,
         engine::cpuio::ROWS,
+        engine::e4defrag::ROWS,
         engine::exec::ROWS,
         engine::io_uring::ROWS,
         engine::external::ROWS,

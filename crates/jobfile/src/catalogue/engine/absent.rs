@@ -17,12 +17,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Svcl: "svcl", Str, Plain;
             Unavailable(absent::DFS); "Service ranks of the pool replicas";
     }
-    [Engines(&["e4defrag"]); "engine" / "e4defrag"] {
-        Donorname: "donorname", Str, Plain;
-            Unavailable(absent::E4DEFRAG); "File whose extents are swapped in";
-        Inplace: "inplace", Int, Plain, max 1;
-            Unavailable(absent::E4DEFRAG); "1 allocates and frees donor space per operation; 0 once at start";
-    }
     [Engines(&["gfapi", "gfapi_async"]); "engine" / "gfapi"] {
         Volume: "volume", Str, Plain;
             Unavailable(absent::GFAPI); "Gluster volume";

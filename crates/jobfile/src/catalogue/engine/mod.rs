@@ -2,6 +2,7 @@
 
 pub(super) mod absent;
 pub(super) mod cpuio;
+pub(super) mod e4defrag;
 pub(super) mod exec;
 pub(super) mod external;
 pub(super) mod filestat;
