@@ -78,6 +78,10 @@ impl Engine for AnyEngine<'_> {
         self.0.pause()
     }
 
+    fn failure_details(&self, unit: u32) -> Option<String> {
+        self.0.failure_details(unit)
+    }
+
     fn notes(&mut self) -> Vec<Diagnostic> {
         self.0.notes()
     }
