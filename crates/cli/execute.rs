@@ -1,6 +1,6 @@
 //! Runs a plan and reports on it, for every front end.
 
-use ferrio_job::{Character, Diagnostic, Plan};
+use ferrio_job::{Character, Diagnostic, HttpOptions, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{LogWriter, RunEnvironment};
 use ferrio_runner::{Event, RunOptions, RunResult};
@@ -104,6 +104,10 @@ fn begin(
     output.open_intervals(settings)?;
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
     shown.for_each(|diagnostic| output.preface(diagnostic, sources));
+    let is_verbose = |http: &HttpOptions| http.verbose > 0;
+    if plan.jobs.iter().any(|job| job.spec.http.as_deref().is_some_and(is_verbose)) {
+        ferrio_report::show_traffic();
+    }
     output.announce(&format!("{}{version}", ferrio_report::start_lines(plan)));
     Ok(output)
 }

@@ -28,7 +28,9 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
                 _ => (what.as_deref(), None),
             };
             // Each engine of the list can be chosen by its name alone: as in fio, one of others is not in it.
-            let is_wanted = |engine: &&EngineKind| what.is_some() || **engine != EngineKind::External;
+            let is_wanted = |engine: &&EngineKind| {
+                engine.is_built_in() && (what.is_some() || **engine != EngineKind::External)
+            };
             let engines: Vec<_> =
                 EngineKind::ALL.iter().filter(is_wanted).map(|engine| engine.word()).collect();
             enghelp(&engines, engine, option)

@@ -189,7 +189,11 @@ fn counts() -> String {
     for (what, number) in lines {
         let _ = writeln!(text, "- {number} {what}");
     }
-    let engines: Vec<_> = EngineKind::ALL.iter().map(|engine| code(engine.word())).collect();
+    let engine = |engine: &EngineKind| match engine.feature() {
+        Some(feature) => format!("{} (with `--features {feature}`)", code(engine.word())),
+        None => code(engine.word()),
+    };
+    let engines: Vec<_> = EngineKind::ALL.iter().map(engine).collect();
     let _ = writeln!(text, "\nEngines: {}.", engines.join(", "));
     let absent: Vec<_> = absent_engines().iter().map(|engine| code(engine.name)).collect();
     let _ = writeln!(text, "\nEngines of fio that are not available here: {}.", absent.join(", "));

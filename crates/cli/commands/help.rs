@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use ferrio_job::{Diagnostic, EngineKind, Origin, codes};
+use ferrio_job::{Choice as _, Diagnostic, EngineKind, Origin, codes};
 use ferrio_jobfile::{
     AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, Sources, absent_engine, absent_engines, cmdhelp,
     enghelp, is_listed, nearest, option_help, rows,
@@ -162,6 +162,13 @@ fn engine(name: &str) -> Option<String> {
         ));
     }
     let word = Opt::Ioengine.row().usable_choices().find(|word| word.word == name)?;
+    if let Some(reason) = EngineKind::from_word(name).and_then(EngineKind::reason_of_absence) {
+        return Some(format!(
+            "{name}: an engine (ioengine={name})\n  {}\n\n{}",
+            word.help,
+            wrapped(&reason, 2)
+        ));
+    }
     let options = enghelp(&[name], Some(name), None);
     let options = if options.failed {
         "It has no options of its own.\n".to_owned()

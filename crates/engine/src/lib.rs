@@ -16,6 +16,7 @@ pub mod testing;
 pub use buffers::{Buffers, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile};
 
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -119,6 +120,16 @@ pub enum Submit {
 
 /// The result of a request that found the end of what there is to do: the peer has ended the transfer. The job ends without an error.
 pub const ENDED: i64 = i64::MIN;
+
+/// Ends the requests in flight from another thread: for an engine whose requests wait for somebody else, who may never answer. It is
+/// called for every signal that asks for the end; the first one may leave time for an orderly end. What it ends is [`ENDED`].
+pub struct Interrupter(pub Box<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for Interrupter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupter")
+    }
+}
 
 /// A failed set-up call: which one, the kernel's answer, and what the user can do about it.
 #[derive(Debug, thiserror::Error)]
@@ -268,8 +279,18 @@ pub trait Engine {
         None
     }
 
+    /// Ends requests in flight, if the engine needs help with that; called once after `open`.
+    fn interrupter(&mut self) -> Option<Interrupter> {
+        None
+    }
+
     /// What the user should know (fallbacks taken); called once after `attach`.
     fn notes(&mut self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    /// What the user should know about the requests of the job; called once after the last of them.
+    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
         Vec::new()
     }
 }

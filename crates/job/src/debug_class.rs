@@ -51,6 +51,8 @@ pub const FIO_PARSE: &str = "fio:parse";
 pub const JOB: &str = "job";
 /// The clock.
 pub const TIME: &str = "time";
+/// Messages between the engine http and its server: no class, but what the jobs with `http_verbose` print.
+pub const HTTP: &str = "http";
 /// The class that stands for all others.
 pub const ALL: &str = "all";
 

@@ -103,8 +103,7 @@ impl JobSpec {
     pub fn is_buffered(&self) -> bool {
         // A mapping is the page cache, whatever the open flags say.
         let mapped = self.engine.maps_files();
-        let cached = (!self.direct || mapped) && !self.engine.is_on_persistent_memory();
-        cached && self.engine.moves_data() && !self.engine.is_diskless()
+        (!self.direct || mapped) && self.engine.moves_data() && !self.engine.is_diskless()
     }
 
     /// True when it keeps one I/O in flight although `iodepth` asks for more: `io_submit` returns only when a buffered I/O is complete.

@@ -12,10 +12,6 @@ enum Property {
     InCall,
     /// The same, but only at `iodepth=1`.
     InCallAtDepthOne,
-    /// At `iodepth=1`, neither submissions nor completions are counted.
-    Uncounted,
-    /// Collects requests and moves them all in one call: a request that waits to be moved is part of its I/O, and submitting it takes no time.
-    Merges,
     /// I/Os are queued and complete later.
     Queued,
     /// A queued I/O begins as soon as it is submitted: submissions make no batches.
@@ -44,18 +40,14 @@ enum Property {
     ReadWrite,
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
     MapsFiles,
-    /// Copies to and from persistent memory: past the page cache, and past the counters of disks.
-    PersistentMemory,
-    /// The files of a job are devices of persistent memory.
-    DaxDevice,
-    /// Every I/O buffer begins at a page, as with direct I/O.
-    PageBuffers,
     /// Moves data through a pipe or socket: files are not read before the job (`pre_read`).
     Stream,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
     Atomic,
     /// Sets up an io_uring.
     Ring,
+    /// Its files are objects of a server.
+    Objects,
     /// Talks to a peer, who decides how long an I/O takes: nothing can be sought, read ahead or read back.
     Peer,
     /// Its bandwidth is printed in bits unless the job wants bytes.
@@ -84,7 +76,6 @@ macro_rules! engines {
 
 engines! {
     Cpuio: "cpuio", "Burns CPU time, does no I/O", InCall OneThread Diskless NoData Work Load;
-    DevDax: "dev-dax", "Memory copies to a device of persistent memory", InCall FixedSize PersistentMemory DaxDevice;
     Dircreate: "dircreate", "mkdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Creates;
     Dirdelete: "dirdelete", "rmdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Removes;
     Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
@@ -96,13 +87,13 @@ engines! {
     Filedelete: "filedelete", "unlink(2), once per file of the job", InCall OneThread NoData FileOperation Removes;
     Filestat: "filestat", "stat(2), once per file of the job", InCall OneThread NoData FileOperation;
     Ftruncate: "ftruncate", "ftruncate(2) to the offset of each write", InCall OneThread NoData;
+    Http: "http", "Objects of an S3, WebDAV or Swift server", InCall Diskless Objects;
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
-    Libpmem: "libpmem", "Memory copies to mapped files on persistent memory", InCall FixedSize PersistentMemory PageBuffers;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless Peer Bits;
     Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless Peer;
-    Null: "null", "Does nothing", InCallAtDepthOne Uncounted Diskless NoData;
+    Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
     PageFault: "page_fault", "Memory copies to fresh anonymous memory", InCall OneThread FixedSize Diskless;
     Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
@@ -111,12 +102,32 @@ engines! {
     Splice: "splice", "splice(2), vmsplice(2) through a pipe", InCall Stream;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
     TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread Ring;
-    Vsync: "vsync", "readv(2) and writev(2); adjacent I/Os are merged", InCallAtDepthOne Merges;
+    Vsync: "vsync", "readv(2) and writev(2); adjacent I/Os are merged", InCall;
 }
 
 impl EngineKind {
     fn has(self, property: Property) -> bool {
         self.properties().contains(&property)
+    }
+
+    /// True when the engine is part of this build of the program.
+    #[must_use]
+    pub fn is_built_in(self) -> bool {
+        self != EngineKind::Http || cfg!(feature = "http")
+    }
+
+    /// Why the engine is not part of this build of the program, and how to get it.
+    #[must_use]
+    pub fn reason_of_absence(self) -> Option<String> {
+        let feature = self.feature().filter(|_| !self.is_built_in())?;
+        let name = self.word();
+        Some(format!("this ferrio was built without the engine {name}: install it with --features {feature}"))
+    }
+
+    /// The cargo feature that the engine is part of, if it is not in every build.
+    #[must_use]
+    pub fn feature(self) -> Option<&'static str> {
+        (self == EngineKind::Http).then_some("http")
     }
 
     /// True when the engine touches no file: no layout, no open, sizes come from the job.
@@ -164,7 +175,7 @@ impl EngineKind {
     /// True when submissions and completions are counted: all but fio's null engine at depth 1, which has none.
     #[must_use]
     pub fn counts_calls(self) -> bool {
-        !self.has(Property::Uncounted)
+        !self.has(Property::InCallAtDepthOne)
     }
 
     /// True when the engine moves data, to or from a device or another program.
@@ -191,24 +202,6 @@ impl EngineKind {
         self.has(Property::MapsFiles)
     }
 
-    /// True when the engine copies to and from persistent memory, without the page cache and without the counters of disks.
-    #[must_use]
-    pub fn is_on_persistent_memory(self) -> bool {
-        self.has(Property::PersistentMemory)
-    }
-
-    /// True when the files of a job are devices of persistent memory.
-    #[must_use]
-    pub fn needs_dax_devices(self) -> bool {
-        self.has(Property::DaxDevice)
-    }
-
-    /// True when every I/O buffer begins at a page, whether the job does direct I/O or not.
-    #[must_use]
-    pub fn needs_page_buffers(self) -> bool {
-        self.has(Property::PageBuffers)
-    }
-
     /// True when a write job must be laid out in full first because the engine cannot extend a file.
     #[must_use]
     pub fn cannot_extend(self) -> bool {
@@ -233,10 +226,10 @@ impl EngineKind {
         self.has(Property::Ring)
     }
 
-    /// True when the engine has no submission latency at any depth: it collects requests and moves them all in one call.
+    /// True when the files of a job are objects of a server.
     #[must_use]
-    pub fn merges(self) -> bool {
-        self.has(Property::Merges)
+    pub fn has_objects(self) -> bool {
+        self.has(Property::Objects)
     }
 
     /// True when a queued I/O begins as soon as it is submitted, so that `iodepth_batch_submit` has no effect.

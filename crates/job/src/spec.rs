@@ -172,6 +172,8 @@ pub struct JobSpec {
     pub steadystate: Option<SteadyState>,
     /// The peer, for a job with a network engine.
     pub network: Option<Box<Network>>,
+    /// The server, for a job with the engine http.
+    pub http: Option<Box<HttpOptions>>,
     /// Units of printed numbers.
     pub units: Units,
     /// The job's own options for the JSON report.

@@ -3,10 +3,13 @@
 //! Text has the message, the place, the line with a caret, and advice. JSON is one object per line, as compilers print
 //! it: every object has every key, `null` where it does not apply, and `rendered` is the text for a person.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use ferrio_job::{Character, Diagnostic, FioWords, Origin, Severity};
 use serde::Serialize;
 
+use crate::catalogue::Opt;
 use crate::sources::Sources;
 
 /// Why there is no job set.
@@ -73,10 +76,11 @@ fn fio_lines(diagnostic: &Diagnostic, sources: &Sources) -> String {
 fn written(origin: &Origin, sources: &Sources) -> String {
     match origin {
         Origin::File { source, line, .. } => {
-            let line = sources.line(*source, *line);
-            line.split([';', '#']).next().unwrap_or(line).trim().to_owned()
+            let line = masked(sources.line(*source, *line));
+            line.split([';', '#']).next().unwrap_or(&line).trim().to_owned()
         }
         Origin::Argument { text, .. } => {
+            let text = masked(text);
             let text = text.trim_start_matches('-');
             match text.split_once([' ', '=']) {
                 Some((name, value)) => format!("{name}={value}"),
@@ -105,7 +109,7 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -> St
     if let Some(place) = &place {
         let annotation = AnnotationKind::Primary.span(place.span()).label(label);
         let snippet =
-            Snippet::source(place.line).path(STAND_IN.to_string()).line_start(place.number as usize);
+            Snippet::source(&*place.line).path(STAND_IN.to_string()).line_start(place.number as usize);
         group = group.element(snippet.annotation(annotation));
     } else if let Some(label) = label {
         group = group.element(Level::NOTE.message(label));
@@ -133,7 +137,7 @@ struct Excerpt<'a> {
     name: String,
     /// Number of the line in its file, or of the argument.
     number: u32,
-    line: &'a str,
+    line: Cow<'a, str>,
     column: u32,
     length: u32,
 }
@@ -144,14 +148,14 @@ impl<'a> Excerpt<'a> {
             Origin::File { source, line, column, length } => Some(Excerpt {
                 name: format!("{}:{line}:{column}", printable(sources.name(*source))),
                 number: *line,
-                line: sources.line(*source, *line),
+                line: masked(sources.line(*source, *line)),
                 column: *column,
                 length: *length,
             }),
             Origin::Argument { index, text, column, length } => Some(Excerpt {
-                name: format!("argument {index}: {}", printable(text)),
+                name: format!("argument {index}: {}", printable(&masked(text))),
                 number: *index,
-                line: text,
+                line: masked(text),
                 column: *column,
                 length: *length,
             }),
@@ -167,6 +171,19 @@ impl<'a> Excerpt<'a> {
         let to = bounds.nth(start + self.length as usize).unwrap_or(self.line.len());
         from..to
     }
+}
+
+/// A line or argument with asterisks for each character of a password or key.
+fn masked(line: &str) -> Cow<'_, str> {
+    let begin = line.len() - line.trim_start().len();
+    let Some(end) = line[begin..].find([' ', '=']) else { return Cow::Borrowed(line) };
+    let (name, value) = line.split_at(begin + end);
+    let option = name[begin..].trim_start_matches('-');
+    if !Opt::named(option).iter().any(|opt| opt.is_secret()) {
+        return Cow::Borrowed(line);
+    }
+    let hide = |sign| if matches!(sign, ' ' | '=') { sign } else { '*' };
+    Cow::Owned(value.chars().fold(name.to_owned(), |line, sign| line + hide(sign).encode_utf8(&mut [0; 4])))
 }
 
 /// A text without control characters; a variable may contain line ends.
@@ -194,7 +211,7 @@ struct JsonDiagnostic<'a> {
     /// In characters; may be 0.
     length: Option<u32>,
     /// The line or the argument.
-    text: Option<&'a str>,
+    text: Option<Cow<'a, str>>,
     label: Option<&'a str>,
     help: Option<&'a str>,
     /// What to write instead of the marked part.
@@ -236,14 +253,14 @@ fn json<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources, renderer: &Rendere
             line: Some(*line),
             column: Some(*column),
             length: Some(*length),
-            text: Some(sources.line(*source, *line)),
+            text: Some(masked(sources.line(*source, *line))),
             ..message
         },
         Origin::Argument { index, text, column, length } => JsonDiagnostic {
             argument: Some(*index),
             column: Some(*column),
             length: Some(*length),
-            text: Some(text),
+            text: Some(masked(text)),
             ..message
         },
         Origin::Builtin => message,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use ferrio_job::{Choice as _, Diagnostic, FioWords, KbBase, Origin, Prefix, debug_class};
 use log::debug;
 
-use crate::catalogue::{Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
+use crate::catalogue::{MASK, Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
 use crate::diagnostic::nearest;
 use crate::document::Assignment;
 use crate::environment::Environment;
@@ -91,8 +91,13 @@ pub(crate) fn assignment(
         (Opt::Ioengine, Value::Engine(name, _)) => setting.engine = name.clone(),
         _ => {}
     }
-    debug!(target: debug_class::PARSE, "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
-    trace::option(row, text.as_deref(), &value);
+    if opt.is_secret() {
+        debug!(target: debug_class::PARSE, "{}={MASK}", line.name);
+        trace::option(row, Some(MASK), &value);
+    } else {
+        debug!(target: debug_class::PARSE, "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
+        trace::option(row, text.as_deref(), &value);
+    }
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));

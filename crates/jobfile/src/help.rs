@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ferrio_job::{Diagnostic, Origin, Prefix, Word};
+use ferrio_job::{Choice as _, Diagnostic, EngineKind, Origin, Prefix, Word};
 
 use crate::catalogue::{
     Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, rows,
@@ -75,8 +75,9 @@ pub fn enghelp(engines: &[&str], engine: Option<&str>, option: Option<&str>) -> 
     };
     let engine = crate::canonical_engine(engine);
     if !engines.contains(&engine) {
-        let absent = crate::absent_engine(engine);
-        let why = absent.map_or_else(String::new, |absent| format!(": {}", absent.reason));
+        let absent = crate::absent_engine(engine).map(|absent| absent.reason.to_owned());
+        let absent = absent.or_else(|| EngineKind::from_word(engine)?.reason_of_absence());
+        let why = absent.map_or_else(String::new, |reason| format!(": {reason}"));
         let mut help = Help::missing(format!("IO engine {engine} not found"));
         help.complaints.insert(0, not_found(format!("engine {engine} not loadable{why}")));
         return help;

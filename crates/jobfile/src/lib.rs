@@ -21,8 +21,8 @@ mod value;
 
 pub use builder::Builder;
 pub use catalogue::{
-    AbsentEngine, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_engine,
-    absent_engines, absent_word, absent_words, canonical_engine, option_names, rows,
+    AbsentEngine, MASK, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit,
+    absent_engine, absent_engines, absent_word, absent_words, canonical_engine, option_names, rows,
 };
 pub use diagnostic::{Problems, diagnostics_json, diagnostics_render, diagnostics_render_as_fio, nearest};
 pub use environment::{Environment, ReadFile, Variable};

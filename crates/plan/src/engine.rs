@@ -63,6 +63,10 @@ const REQUIRED: [Required; 3] = [
 pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
     let engine = job.options.engine();
     let known = EngineKind::from_word(engine);
+    if let Some(reason) = known.and_then(EngineKind::reason_of_absence) {
+        findings.refuse_unsupported(not_built_in(job, engine, reason));
+        return None;
+    }
     if known.is_none() {
         let names: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
         let help = format!("engines are {}", names.join(", "));
@@ -88,6 +92,15 @@ pub(crate) fn kind(job: &Job, findings: &mut Findings) -> Option<EngineKind> {
         }
     }
     known
+}
+
+/// The refusal of an engine that other builds of the program have.
+fn not_built_in(job: &Job, engine: &str, reason: String) -> Diagnostic {
+    Diagnostic::error(format!("engine {engine} not loadable"), place(job, &[Opt::Ioengine]))
+        .job(name(job))
+        .code("unavailable-engine")
+        .label(reason)
+        .help(format!("for example `cargo install ferrio --features {engine}`"))
 }
 
 /// Rules about the job as written.
@@ -183,7 +196,7 @@ pub(crate) fn resolve_clone(job: &Job, spec: &mut JobSpec) {
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let measure = &mut spec.measure;
-    if spec.engine_options.sqthread_poll || spec.engine.merges() && !spec.offload {
+    if spec.engine_options.sqthread_poll {
         // Submitting is a store to memory: there is no submission latency to measure.
         measure.slat = false;
     }
@@ -193,11 +206,6 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         (measure.clat, measure.lat, measure.slat) = (measure.lat, false, false);
         spec.latency_target.target = Duration::ZERO;
         spec.max_latency = PerDirection::default();
-    }
-    if spec.direct && spec.engine.needs_dax_devices() {
-        let message = "direct=1 has no meaning for a device that is memory";
-        let help = "remove `direct`: there is no page cache between the job and the device";
-        refuse(findings, job, &[Opt::Direct, Opt::Buffered], "device-without-direct", message, help);
     }
     if spec.readonly && spec.engine.always_changes_files() {
         let engine = spec.engine.word();
@@ -239,17 +247,6 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_is_memory_is_never_direct() {
-        let job = "[a]\nioengine=dev-dax\nfilename=/dev/null\nsize=4k\n";
-        let want = "direct=1 has no meaning for a device that is memory";
-        for options in ["direct=1\n", "buffered=0\n"] {
-            assert_eq!(problems_of(&format!("{job}{options}"))[0].message, want);
-        }
-        let refused = plan_of(job).unwrap().jobs.remove(0).setup_error.unwrap();
-        assert_eq!((refused.message.as_str(), refused.errno), ("/dev/null not a DAX device!", libc::EINVAL));
-    }
-
-    #[test]
     fn an_unknown_engine_is_refused_with_the_list_of_those_there_are() {
         let problems = problems_of("[a]\nioengine=foo\nsize=4k\n");
         assert_eq!(problems[0].message, "engine foo not loadable");
@@ -257,6 +254,23 @@ mod tests {
         let help = problems[0].help.as_deref().unwrap();
         let all: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
         assert_eq!(help, format!("engines are {}", all.join(", ")));
+    }
+
+    #[test]
+    fn an_engine_that_other_builds_have_is_refused_with_the_way_to_get_it() {
+        let set = crate::testing::jobs_of("[a]\nioengine=http\nsize=4k\n");
+        let reason = "this ferrio was built without the engine http: install it with --features http";
+        let refusal = super::not_built_in(&set.jobs[0], "http", reason.to_owned());
+        assert_eq!(
+            (refusal.message.as_str(), refusal.code),
+            ("engine http not loadable", "unavailable-engine")
+        );
+        assert_eq!(refusal.label, reason);
+        assert_eq!(EngineKind::Http.reason_of_absence().is_none(), EngineKind::Http.is_built_in());
+        assert_eq!(EngineKind::Psync.reason_of_absence(), None);
+        let problems =
+            (!EngineKind::Http.is_built_in()).then(|| problems_of("[a]\nioengine=http\nsize=4k\n"));
+        assert!(problems.is_none_or(|problems| problems[0].label == reason));
     }
 
     #[test]

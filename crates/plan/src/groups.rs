@@ -16,10 +16,10 @@ use crate::as_written::{chooses, name, note, place, refuse};
 use crate::direction::changes_data;
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::probe::{Found, probe, probe_dax};
+use crate::probe::{Found, probe};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
-use crate::{engine, files, network, priorities, protection, random, replay};
+use crate::{engine, files, http, network, priorities, protection, random, replay};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -170,11 +170,7 @@ impl Groups {
         }
         let filetype = job.options.choice(Opt::Filetype);
         for path in paths {
-            let found = match spec.engine {
-                engine if engine.is_diskless() => Found::PRETEND,
-                engine if engine.needs_dax_devices() => probe_dax(&path)?,
-                _ => probe(&path, filetype)?,
-            };
+            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&path, filetype)? };
             self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.1.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);
@@ -202,6 +198,7 @@ impl Groups {
         random::fit_files(job, spec, findings);
         engine::resolve_clone(job, spec);
         network::resolve(job, spec)?;
+        http::check_files(spec)?;
         files::check_syncfs(spec)
     }
 
@@ -243,6 +240,7 @@ impl Groups {
         spec.file_append = false;
         engine::resolve_clone(job, spec);
         network::resolve(job, spec)?;
+        http::check_files(spec)?;
         files::check_syncfs(spec)
     }
 

@@ -30,6 +30,7 @@ mod files;
 mod findings;
 mod group_rules;
 mod groups;
+mod http;
 mod life_cycle;
 mod limits;
 mod logs;
@@ -138,7 +139,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         jobs: groups.jobs,
         sections: groups.sections,
         clock: measure::clock_source(set),
-        globals: resolve::echo(&set.globals),
+        globals: resolve::echo(&set.globals, options.character),
         diagnostics: findings.into_notes(),
         inert,
     })

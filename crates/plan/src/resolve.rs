@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{JobSpec, Replay, SetupError};
-use ferrio_jobfile::{Given, Job, Opt};
+use ferrio_job::{Character, JobSpec, Replay, SetupError};
+use ferrio_jobfile::{Given, Job, MASK, Opt};
 
 use crate::as_written::name;
 use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::{
-    Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, life_cycle,
+    Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle,
     limits, logs, measure, memory, network, priorities, process, queue_depth, random, rates, replay,
     steadystate, verify, work, zones,
 };
@@ -78,7 +78,7 @@ pub(crate) fn resolve(
         engine,
         character: plan.character,
         readonly: plan.readonly,
-        options: echo(&job.own),
+        options: echo(&job.own, plan.character),
         ..JobSpec::default()
     };
     resolve_subjects(job, &mut spec, log, findings);
@@ -108,6 +108,7 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
     durability::resolve(job, spec);
     files::resolve(job, spec);
     verify::resolve(job, spec);
+    http::resolve(job, spec);
     limits::resolve(job, spec);
     rates::resolve(job, spec, findings);
     process::resolve(job, spec);
@@ -126,6 +127,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     process::apply_rules(job, spec, machine, findings);
     engine::apply_rules(job, spec, findings);
     network::apply_rules(job, spec, findings);
+    http::apply_rules(job, spec, findings);
     queue_depth::apply_rules(job, spec, findings);
     block_sizes::apply_rules(job, spec, sizing, findings);
     memory::apply_rules(job, spec, machine, findings);
@@ -139,9 +141,13 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     cpus::place_on_nodes(job, spec, machine, findings);
 }
 
-/// Options as reports echo them.
-pub(crate) fn echo(given: &[Given]) -> Vec<(String, String)> {
-    given.iter().map(|given| (given.opt.row().name.to_owned(), given.text.clone())).collect()
+/// Options as reports echo them. Reports are passed on, passwords are not; called `fio`, scripts find what fio writes.
+pub(crate) fn echo(given: &[Given], character: Character) -> Vec<(String, String)> {
+    let text = |given: &Given| match character {
+        Character::Ferrio if given.opt.is_secret() => MASK.to_owned(),
+        _ => given.text.clone(),
+    };
+    given.iter().map(|given| (given.opt.row().name.to_owned(), text(given))).collect()
 }
 
 /// At most `bytes` bytes of a text, cut between characters.

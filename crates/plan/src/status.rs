@@ -8,17 +8,18 @@ use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Valu
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
-    buffers, cpus, direction, engine, files, life_cycle, limits, logs, memory, network, priorities, process,
-    queue_depth, random, rates, replay, sizes, steadystate, verify, work, zones,
+    buffers, cpus, direction, engine, files, http, life_cycle, limits, logs, memory, network, priorities,
+    process, queue_depth, random, rates, replay, sizes, steadystate, verify, work, zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 20] = [
+const TABLES: [&[Inert]; 21] = [
     buffers::INERT,
     cpus::INERT,
     direction::INERT,
     engine::INERT,
     files::INERT,
+    http::INERT,
     life_cycle::INERT,
     limits::INERT,
     logs::INERT,

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use ferrio_job::debug_class::{ALL, CLASSES, DebugClass, JOB};
+use ferrio_job::debug_class::{ALL, CLASSES, HTTP, JOB};
 use ferrio_job::{Character, Diagnostic};
 use log::kv::Key;
 use log::{LevelFilter, Log, Metadata, Record};
@@ -80,10 +80,14 @@ impl DebugOptions {
         &self.notes
     }
 
-    /// The class of messages with this target, if they are wanted.
-    fn wanted(&self, target: &str) -> Option<&'static DebugClass> {
+    /// The name of the class of messages with this target, if they are wanted.
+    fn wanted(&self, target: &str) -> Option<&'static str> {
+        // A job sends them only if it is to.
+        if target == HTTP {
+            return Some(HTTP);
+        }
         let at = CLASSES.iter().position(|class| class.target(self.character) == target)?;
-        (self.classes >> at & 1 == 1).then(|| &CLASSES[at])
+        (self.classes >> at & 1 == 1).then(|| CLASSES[at].name)
     }
 }
 
@@ -101,9 +105,14 @@ pub type WriteLine = Box<dyn Fn(String) + Send + Sync>;
 pub fn start_debug(options: &DebugOptions, write: WriteLine) {
     static PRINTER: OnceLock<Printer> = OnceLock::new();
     let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), write });
-    if printer.options.classes != 0 && log::set_logger(printer).is_ok() {
+    if log::set_logger(printer).is_ok() && printer.options.classes != 0 {
         log::set_max_level(LevelFilter::Debug);
     }
+}
+
+/// Prints the messages between jobs and servers as well (`http_verbose`).
+pub fn show_traffic() {
+    log::set_max_level(LevelFilter::Debug);
 }
 
 struct Printer {
@@ -134,7 +143,7 @@ fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
     {
         return None;
     }
-    Some(format!("{:<8} {:<5} {}\n", class.name, nix::unistd::gettid(), record.args()))
+    Some(format!("{class:<8} {:<5} {}\n", nix::unistd::gettid(), record.args()))
 }
 
 #[cfg(test)]
@@ -158,7 +167,7 @@ mod tests {
     #[test]
     fn all_is_every_class() {
         let options = DebugOptions::parse(&["all"], Character::Ferrio);
-        assert!(CLASSES.iter().all(|class| options.wanted(class.name) == Some(class)));
+        assert!(CLASSES.iter().all(|class| options.wanted(class.name) == Some(class.name)));
         assert_eq!(notes(&options), ["fio: set all debug options"]);
     }
 

@@ -29,7 +29,7 @@ mod terse;
 mod text;
 mod warnings;
 
-pub use debug::{DebugOptions, WriteLine, debug_words, start_debug};
+pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
 pub use format::{Format, Formats};
 pub use interval::IntervalReport;

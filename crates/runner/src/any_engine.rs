@@ -7,7 +7,9 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Ran, Request, Submit,
+};
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 
@@ -82,7 +84,15 @@ impl Engine for AnyEngine<'_> {
         self.0.failure_details(unit)
     }
 
+    fn interrupter(&mut self) -> Option<Interrupter> {
+        self.0.interrupter()
+    }
+
     fn notes(&mut self) -> Vec<Diagnostic> {
         self.0.notes()
+    }
+
+    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
+        self.0.notes_at_end()
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use std::sync::{Mutex, PoisonError};
 
+use ferrio_engine::Interrupter;
 use ferrio_job::debug_class;
 use ferrio_stats::LiveCounters;
 use log::debug;
@@ -43,6 +45,8 @@ pub struct JobControl {
     state: AtomicU8,
     /// The job's verify state is in its file.
     state_saved: AtomicBool,
+    /// Ends what waits for somebody else.
+    interrupter: Mutex<Option<Interrupter>>,
     /// Files the worker has open.
     pub open_files: AtomicU32,
     measuring_since: AtomicU64,
@@ -75,6 +79,14 @@ impl JobControl {
         if before & SIGNAL != 0 {
             self.wanted.fetch_or(SECOND_SIGNAL, Relaxed);
         }
+        if let Some(interrupter) = &*self.interrupter.lock().unwrap_or_else(PoisonError::into_inner) {
+            (interrupter.0)();
+        }
+    }
+
+    /// Ends the worker's requests in flight with this when a signal asks for the end.
+    pub(crate) fn set_interrupter(&self, interrupter: Option<Interrupter>) {
+        *self.interrupter.lock().unwrap_or_else(PoisonError::into_inner) = interrupter;
     }
 
     /// How many signals asked for the end: 0, 1, or 2 for more. A worker that has seen a stop request also sees the signal that led to it.

@@ -3,8 +3,10 @@
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_engine_external::External;
 use ferrio_engine_file::FileEngine;
+#[cfg(feature = "http")]
+use ferrio_engine_http::Http;
 use ferrio_engine_libaio::Libaio;
-use ferrio_engine_mmap::{Mmap, PersistentMemory};
+use ferrio_engine_mmap::Mmap;
 use ferrio_engine_net::Net;
 use ferrio_engine_null::Null;
 use ferrio_engine_offload::Offload;
@@ -15,6 +17,8 @@ use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::Uring;
 use ferrio_engine_work::Work;
 use ferrio_job::{EngineKind, JobSpec};
+#[cfg(not(feature = "http"))]
+use nix::errno::Errno;
 
 use crate::any_engine::AnyEngine;
 use crate::context::Context;
@@ -54,13 +58,17 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         EngineKind::Pvsync => AnyEngine::of(Pvsync::open(spec, buffers)?),
         EngineKind::Pvsync2 => AnyEngine::of(Pvsync2::open(spec, buffers)?),
         EngineKind::Mmap => AnyEngine::of(Mmap::open(spec, buffers)?),
-        EngineKind::DevDax | EngineKind::Libpmem => AnyEngine::of(PersistentMemory::open(spec, buffers)?),
         EngineKind::Splice => AnyEngine::of(Splice::open(spec, buffers)?),
         EngineKind::Libaio => AnyEngine::of(Libaio::open(spec, buffers)?),
         EngineKind::Null => AnyEngine::of(Null::open(spec, buffers)?),
         EngineKind::IoUring => AnyEngine::of(Uring::open(spec, buffers)?),
         EngineKind::Posixaio => AnyEngine::of(PosixAio::open(spec, buffers)?),
         EngineKind::Cpuio | EngineKind::Exec => AnyEngine::of(Work::open(spec, buffers)?),
+        #[cfg(feature = "http")]
+        EngineKind::Http => AnyEngine::of(Http::open(spec, buffers)?),
+        // Planning refuses it.
+        #[cfg(not(feature = "http"))]
+        EngineKind::Http => return Err(EngineError::new("http", Errno::ENOSYS)),
         EngineKind::Net | EngineKind::Netsplice => AnyEngine::of(Net::open(spec, buffers)?),
         EngineKind::TokioUring => AnyEngine::of(TokioUring::open(spec, buffers)?),
         EngineKind::Dircreate

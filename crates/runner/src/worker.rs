@@ -135,19 +135,15 @@ fn set_up<'a, E: Engine>(
         return Ok(None);
     }
     let buffer = if spec.engine.does_io() { spec.max_buffer() } else { 0 };
-    let buffers = Buffers::allocate(
-        &spec.memory,
-        spec.units(),
-        buffer,
-        spec.direct || spec.engine.needs_page_buffers(),
-    )
-    .map_err(|e| Failure::from_engine(&e))?;
+    let buffers = Buffers::allocate(&spec.memory, spec.units(), buffer, spec.direct)
+        .map_err(|e| Failure::from_engine(&e))?;
     if spec.engine.moves_data() {
         buffers.populate();
     }
     let kind = spec.memory.kind.word();
     debug!(target: "mem", job = spec.number; "{} buffers of {} bytes, mem={kind}", spec.units(), spec.max_buffer());
-    let engine = open_engine(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
+    let mut engine = open_engine(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
+    context.control.set_interrupter(engine.interrupter());
     let iolog = Iolog::new(spec, context.clock)?;
     let workload = workload(context)?;
     let content = content(context, laid_out)?;
@@ -216,6 +212,7 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
     io_loop.search_note().into_iter().for_each(|note| context.note(note));
     let files = io_loop.take_files();
     let figures = io_loop.figures_at_end();
+    context.note_all(io_loop.engine_notes_at_end());
     drop(io_loop);
     if spec.life.runs_commands() {
         // The command after the I/O may take long: reports meanwhile show how the job ended.

@@ -9,7 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, Ran, Request, Submit,
+};
 use ferrio_job::{Diagnostic, JobSpec, debug_class};
 use ferrio_stats::Usage;
 use ferrio_workload::{OffsetDraws, SEEDS, thread_seeds};
@@ -205,8 +207,16 @@ impl<E: Engine> Engine for Wrapped<E> {
         self.engine.pause()
     }
 
+    fn interrupter(&mut self) -> Option<Interrupter> {
+        self.engine.interrupter()
+    }
+
     fn notes(&mut self) -> Vec<Diagnostic> {
         self.engine.notes()
+    }
+
+    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
+        self.engine.notes_at_end()
     }
 }
 

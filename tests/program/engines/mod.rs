@@ -15,12 +15,12 @@ pub enum Target {
     Names,
     /// They have no files: memory, or nothing.
     Memory,
-    /// They need persistent memory, which few machines have; `persistent_memory` tests how they refuse anything else.
-    PersistentMemory,
     /// They do no I/O.
     Work,
     /// They talk to a peer; the tests of the engine start one.
     Peer,
+    /// Their files are objects of a server, which the tests of the engine start.
+    Objects,
     /// What the engine of somebody else works on; `external_engine` tests the way to it.
     Foreign,
 }
@@ -31,8 +31,8 @@ impl Target {
             EngineKind::External => Target::Foreign,
             _ if !engine.does_io() => Target::Work,
             _ if engine.has_peer() => Target::Peer,
+            _ if engine.has_objects() => Target::Objects,
             _ if engine.operates_on_files() => Target::Names,
-            _ if engine.is_on_persistent_memory() => Target::PersistentMemory,
             _ if !engine.uses_files() => Target::Memory,
             _ if engine.moves_data() => Target::Files,
             _ => Target::Space,

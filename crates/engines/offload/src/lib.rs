@@ -14,7 +14,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Ran, Request, Submit};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Ran, Request, Submit,
+};
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 use ferrio_stats::Usage;
 use pool_thread::{Answer, Ended, Task, ThreadCommand};
@@ -35,6 +37,8 @@ pub struct Offload<E> {
     /// The engine depends on the position of a descriptor, which threads must not share.
     seeks: bool,
     notes: Vec<Diagnostic>,
+    notes_at_end: Vec<Diagnostic>,
+    interrupters: Vec<Interrupter>,
     engine: PhantomData<fn() -> E>,
 }
 
@@ -57,6 +61,7 @@ impl<E> Offload<E> {
         if self.notes.is_empty() {
             self.notes = answer.notes;
         }
+        self.interrupters.extend(answer.interrupter);
         Ok(())
     }
 
@@ -101,6 +106,8 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             accepted: 0,
             seeks: matches!(spec.engine, EngineKind::Sync | EngineKind::Vsync),
             notes: Vec::new(),
+            notes_at_end: Vec::new(),
+            interrupters: Vec::new(),
             engine: PhantomData,
         };
         for number in 0..depth {
@@ -211,6 +218,10 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         for _ in 0..asked {
             if let Ok(Ok(answer)) = self.answers.recv() {
                 sum.merge(&answer.usage);
+                // All threads have the same to say.
+                if self.notes_at_end.is_empty() {
+                    self.notes_at_end = answer.notes;
+                }
             }
         }
         sum
@@ -221,8 +232,17 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         None
     }
 
+    fn interrupter(&mut self) -> Option<Interrupter> {
+        let all = std::mem::take(&mut self.interrupters);
+        (!all.is_empty()).then(|| Interrupter(Box::new(move || all.iter().for_each(|one| (one.0)()))))
+    }
+
     fn notes(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notes)
+    }
+
+    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.notes_at_end)
     }
 }
 

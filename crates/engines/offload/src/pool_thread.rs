@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
-use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, OpenFile, Request, Submit};
+use ferrio_engine::{
+    Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Request, Submit,
+};
 use ferrio_job::{Depth, Diagnostic, JobSpec};
 use ferrio_stats::Usage;
 
@@ -25,6 +27,8 @@ pub(crate) enum ThreadCommand {
 pub(crate) struct Answer {
     /// Lines for the user.
     pub(crate) notes: Vec<Diagnostic>,
+    /// Ends the request in work; with the answer to the opening of the engine.
+    pub(crate) interrupter: Option<Interrupter>,
     /// The thread's counters, if they were asked for.
     pub(crate) usage: Usage,
 }
@@ -70,7 +74,7 @@ pub(crate) fn serve<E: Engine>(
             return;
         }
     };
-    let _ = answers.send(Ok(Answer::default()));
+    let _ = answers.send(Ok(Answer { interrupter: engine.interrupter(), ..Answer::default() }));
     let mut done = Vec::with_capacity(1);
     // Open while the engine uses them.
     let mut attached_files = FileSet::default();
@@ -98,7 +102,8 @@ pub(crate) fn serve<E: Engine>(
                 answers.send(attached.map(|()| Answer::default())).is_ok()
             }
             ThreadCommand::Usage => {
-                answers.send(Ok(Answer { usage: Usage::of_this_thread(), ..Answer::default() })).is_ok()
+                let (usage, notes) = (Usage::of_this_thread(), engine.notes_at_end());
+                answers.send(Ok(Answer { usage, notes, ..Answer::default() })).is_ok()
             }
         };
         if !sent {

@@ -101,8 +101,8 @@ subjects! {
         "cpuio-without-load" Stderr: "a job of engine `cpuio` has no `cpuload`";
         "exec-without-program" Stderr: "a job of engine `exec` has no `program`";
         "e4defrag-without-donor" Stderr: "a job of engine `e4defrag` has no `donorname`";
-        "device-without-direct" Stderr: "`direct` is used with a device that has no page cache";
         "network-options-conflict" Stderr: "options of a network engine exclude each other, or one is missing";
+        "http-options-conflict" Stderr: "options of engine `http` are missing or wrong";
         "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";
     }
     "Files, sizes and blocks" {
@@ -268,6 +268,8 @@ subjects! {
         "direct-io-refused" Stderr: "a file system or device refuses direct I/O";
         "too-many-open-files" Stderr: "a job opens more files than it may";
         "engine-failed" Stderr: "an engine cannot be set up or cannot use a file; the help says what to do";
+        "http-proxy" Hidden: "note: requests go through a proxy that the environment names";
+        "http-redirect" Hidden: "note: the server redirects, so that an I/O takes several requests";
         "waiting-for-peer" Report: "note: a job waits until its peer connects";
         "engine-fallback" Hidden: "an engine is not available in this kernel and another one does its work";
         "private-mapping" Hidden: "`thp` maps files privately, so writes do not reach them";

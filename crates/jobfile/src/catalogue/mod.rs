@@ -36,6 +36,19 @@ impl Opt {
         &ROWS[self as usize]
     }
 
+    /// True for passwords and keys: messages and reports do not have them.
+    #[must_use]
+    pub fn is_secret(self) -> bool {
+        matches!(
+            self,
+            Opt::HttpPass
+                | Opt::HttpS3Key
+                | Opt::HttpS3SecurityToken
+                | Opt::HttpS3SseCustomerKey
+                | Opt::HttpSwiftAuthToken
+        )
+    }
+
     /// All rows with `name` as main name or alias, core first.
     pub fn named(name: &str) -> &'static [Opt] {
         INDEX.get(name).map_or(&[], Vec::as_slice)
@@ -46,6 +59,9 @@ impl Opt {
         Opt::named(name).iter().copied().find(|opt| opt.row().belongs_to(engine))
     }
 }
+
+/// What stands in for a password or key.
+pub const MASK: &str = "***";
 
 /// All rows, in table order.
 pub fn rows() -> &'static [OptionRow] {
@@ -85,6 +101,7 @@ static ROWS: [OptionRow; COUNT] = {
         engine::cpuio::ROWS,
         engine::e4defrag::ROWS,
         engine::exec::ROWS,
+        engine::http::ROWS,
         engine::io_uring::ROWS,
         engine::external::ROWS,
         engine::libaio::ROWS,

@@ -65,6 +65,11 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.engine.notes()
     }
 
+    /// What the engine says about the job's requests.
+    pub(crate) fn engine_notes_at_end(&mut self) -> Vec<Diagnostic> {
+        self.engine.notes_at_end()
+    }
+
     /// Connects to the peer of an engine that has one.
     pub(crate) fn connect(&mut self) -> Result<(), Failure> {
         let control = self.context.control;

@@ -25,38 +25,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         SingleInstanceGfapi: "single-instance", Bool, Plain;
             Unavailable(absent::GFAPI); "Share one connection between all jobs of the process";
     }
-    [Engines(&["http"]); "engine" / "http"] {
-        Https: "https", Enum, Plain, default "off", words ["off", "on", "insecure"];
-            Unavailable(absent::HTTP); "Use TLS, optionally without peer verification";
-        HttpHost: "http_host", Str, Plain, default "localhost";
-            Unavailable(absent::HTTP); "Host to contact";
-        HttpUser: "http_user", Str, Plain;
-            Unavailable(absent::HTTP); "User name";
-        HttpPass: "http_pass", Str, Plain;
-            Unavailable(absent::HTTP); "Password";
-        HttpS3Key: "http_s3_key", Str, Plain;
-            Unavailable(absent::HTTP); "S3 secret key";
-        HttpS3Keyid: "http_s3_keyid", Str, Plain;
-            Unavailable(absent::HTTP); "S3 access key id";
-        HttpS3SecurityToken: "http_s3_security_token", Str, Plain;
-            Unavailable(absent::HTTP); "Session token for temporary S3 credentials";
-        HttpSwiftAuthToken: "http_swift_auth_token", Str, Plain;
-            Unavailable(absent::HTTP); "Swift authentication token";
-        HttpS3Region: "http_s3_region", Str, Plain, default "us-east-1";
-            Unavailable(absent::HTTP); "S3 region used in request signatures";
-        HttpS3SseCustomerKey: "http_s3_sse_customer_key", Str, Plain;
-            Unavailable(absent::HTTP); "Customer key for server-side encryption";
-        HttpS3SseCustomerAlgorithm: "http_s3_sse_customer_algorithm", Str, Plain, default "AES256";
-            Unavailable(absent::HTTP); "Algorithm for server-side encryption";
-        HttpS3StorageClass: "http_s3_storage_class", Str, Plain, default "STANDARD";
-            Unavailable(absent::HTTP); "Storage class requested for objects";
-        HttpMode: "http_mode", Enum, Plain, default "webdav", words ["webdav", "s3", "swift"];
-            Unavailable(absent::HTTP); "Protocol dialect spoken to the server";
-        HttpVerbose: "http_verbose", Int, Plain, default "0", max 4294967295;
-            Unavailable(absent::HTTP); "Verbosity of the engine";
-        HttpObjectMode: "http_object_mode", Enum, Plain, default "block", words ["block", "range"];
-            Unavailable(absent::HTTP); "One object per block, or byte ranges of one object per file";
-    }
     [Engines(&["libblkio"]); "engine" / "libblkio"] {
         LibblkioDriver: "libblkio_driver", Str, Plain;
             Unavailable(absent::LIBBLKIO); "libblkio driver";

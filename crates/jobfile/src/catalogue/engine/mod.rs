@@ -6,6 +6,7 @@ pub(super) mod e4defrag;
 pub(super) mod exec;
 pub(super) mod external;
 pub(super) mod filestat;
+pub(super) mod http;
 pub(super) mod io_uring;
 pub(super) mod libaio;
 pub(super) mod mmap;

@@ -1,0 +1,242 @@
+//! The engine http: the blocks of a job are objects of an S3, WebDAV or Swift server. A write is a PUT, a read a GET, a trim a DELETE.
+//!
+//! - `address`: the server, and the paths of objects.
+//! - `client`: messages and answers, redirects, failures in words.
+//! - `credentials`: the headers that say who asks.
+//! - `signature`: AWS Signature Version 4.
+
+mod address;
+mod client;
+mod credentials;
+mod signature;
+
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+
+use ferrio_engine::{
+    Buffers, ENDED, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, Request, Submit,
+};
+use ferrio_job::{Diagnostic, HttpObjectMode, HttpOptions, JobSpec};
+
+use client::{Client, Failure, Message};
+use ureq::Body;
+use ureq::http::Response;
+
+/// How long a request may go on after a signal asked for the end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// `ioengine=http`
+pub struct Http {
+    client: Client,
+    objects: Vec<Object>,
+    mode: HttpObjectMode,
+    missing_is_zeroes: bool,
+    /// Path of the block in work.
+    path: String,
+    /// Why the last request failed.
+    failure: Option<Failure>,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// A file of the job.
+struct Object {
+    path: String,
+    /// Bytes that the job uses, from the start of the file.
+    size: u64,
+}
+
+/// A request that failed.
+struct Refused {
+    errno: i32,
+    failure: Failure,
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Refused { errno: libc::EIO, failure }
+    }
+}
+
+/// A request that succeeded.
+fn done(response: Response<Body>) -> Result<(), Refused> {
+    client::discard(response);
+    Ok(())
+}
+
+impl Http {
+    /// Puts the path of a block into `self.path`.
+    fn find(&mut self, request: &Request) {
+        let object = &self.objects[request.file as usize];
+        self.path.clone_from(&object.path);
+        if self.mode == HttpObjectMode::Block {
+            self.path.push_str(&format!("_{}_{}", request.offset, request.len));
+        }
+    }
+
+    fn write(&mut self, path: &str, data: &[u8]) -> Result<(), Refused> {
+        let message = Message { method: "PUT", path, range: None, body: data };
+        let response = self.client.exchange(&message)?;
+        match response.status().as_u16() {
+            200..=204 => done(response),
+            _ => Err(self.client.refusal(&message, response).into()),
+        }
+    }
+
+    fn trim(&mut self, path: &str) -> Result<(), Refused> {
+        let message = Message { method: "DELETE", path, range: None, body: &[] };
+        let response = self.client.exchange(&message)?;
+        match response.status().as_u16() {
+            200 | 202 | 204 | 404 => done(response),
+            _ => Err(self.client.refusal(&message, response).into()),
+        }
+    }
+
+    fn read(&mut self, path: &str, request: &Request, data: &mut [u8]) -> Result<(), Refused> {
+        let object = &self.objects[request.file as usize];
+        let last = (request.offset + u64::from(request.len)).min(object.size.max(request.offset + 1)) - 1;
+        let range = (self.mode == HttpObjectMode::Range).then_some((request.offset, last));
+        let message = Message { method: "GET", path, range, body: &[] };
+        let response = self.client.exchange(&message)?;
+        let wanted = match response.status().as_u16() {
+            206 if range.is_some() => &mut data[..(last + 1 - request.offset) as usize],
+            // The whole object.
+            200 if request.offset == 0 || range.is_none() => data,
+            200 => {
+                let name = self.client.name(&message);
+                let reason =
+                    "the server sends the whole object instead of a range: use http_object_mode=block";
+                return Err(format!("{name}: {reason}").into());
+            }
+            404 if self.missing_is_zeroes => {
+                data.fill(0);
+                return done(response);
+            }
+            404 => {
+                let advice =
+                    "write the objects before they are read, by a job with rw=write and the same block size";
+                let failure = self.client.refusal(&message, response);
+                return Err(Refused { errno: libc::ENOENT, failure: format!("{failure}; {advice}") });
+            }
+            _ => return Err(self.client.refusal(&message, response).into()),
+        };
+        let mut reader = response.into_body().into_reader();
+        let mut received = 0;
+        while received < wanted.len() {
+            match reader.read(&mut wanted[received..]) {
+                Ok(0) => break,
+                Ok(count) => received += count,
+                Err(error) => return Err(self.client.explain_read(&message, error).into()),
+            }
+        }
+        self.client.print_body('<', &wanted[..received]);
+        // The connection can be used again once the end is seen.
+        let more = reader.read(&mut [0; 1]).map_err(|error| self.client.explain_read(&message, error))?;
+        if received < wanted.len() || more > 0 {
+            let than = if more > 0 { "more than" } else { "only" };
+            let name = self.client.name(&message);
+            let wanted = wanted.len();
+            return Err(
+                format!("{name}: the answer has {than} {received} bytes, and the I/O {wanted}").into()
+            );
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, request: &Request) -> Result<(), Refused> {
+        self.find(request);
+        let path = std::mem::take(&mut self.path);
+        // SAFETY: the buffer is valid for `len` bytes until the request completes, and nobody else uses it.
+        let data = || unsafe { slice::from_raw_parts_mut(request.buffer, request.len as usize) };
+        let outcome = match request.op {
+            Op::Read => self.read(&path, request, data()),
+            Op::Write => self.write(&path, data()),
+            Op::Trim => self.trim(&path),
+            // The server has answered: there is nothing to wait for.
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => Ok(()),
+        };
+        self.path = path;
+        outcome
+    }
+}
+
+impl Engine for Http {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        let defaults = HttpOptions::default();
+        let options = spec.http.as_deref().unwrap_or(&defaults);
+        let object = |file: &ferrio_job::FileSpec| Object {
+            path: address::path(&options.prefix, file.path.as_os_str().as_bytes()),
+            size: file.real_size,
+        };
+        Ok(Http {
+            client: Client::new(options, spec.number)?,
+            objects: spec.files.iter().map(object).collect(),
+            mode: options.object_mode,
+            missing_is_zeroes: options.missing_is_zeroes,
+            path: String::new(),
+            failure: None,
+            interrupted: Arc::default(),
+        })
+    }
+
+    fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        Submit::Done(match self.run(request) {
+            Ok(()) if matches!(request.op, Op::Read | Op::Write | Op::Trim) => i64::from(request.len),
+            Ok(()) => 0,
+            Err(_) if self.interrupted.load(Relaxed) => ENDED,
+            Err(refused) => {
+                self.failure = Some(refused.failure);
+                -i64::from(refused.errno)
+            }
+        })
+    }
+
+    fn failure_details(&self, _unit: u32) -> Option<String> {
+        self.failure.clone()
+    }
+
+    fn interrupter(&mut self) -> Option<Interrupter> {
+        let (agent, interrupted) = (self.client.agent(), Arc::clone(&self.interrupted));
+        let asked = AtomicBool::new(false);
+        Some(Interrupter(Box::new(move || {
+            let (agent, interrupted) = (agent.clone(), Arc::clone(&interrupted));
+            let grace = if asked.swap(true, Relaxed) { Duration::ZERO } else { GRACE };
+            // It ends with the process if that comes first.
+            let _ = thread::Builder::new().name("ferrio-http-end".into()).spawn(move || {
+                thread::sleep(grace);
+                interrupted.store(true, Relaxed);
+                agent.shutdown();
+            });
+        })))
+    }
+
+    fn notes(&mut self) -> Vec<Diagnostic> {
+        let proxy = self.client.proxy().map(|proxy| {
+            let message = format!("requests go through the proxy {proxy}, which the environment names");
+            Diagnostic::note(message).code("http-proxy")
+        });
+        proxy.into_iter().collect()
+    }
+
+    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
+        let redirect = self.client.take_redirect().map(|to| {
+            let message =
+                format!("the server redirects to {to}: an I/O takes several requests; look at `http_host`");
+            Diagnostic::note(message).code("http-redirect")
+        });
+        redirect.into_iter().collect()
+    }
+}
