@@ -169,6 +169,9 @@ fn a_deep_direct_queue_does_all_of_its_file() {
         "[deep-reads]\nioengine=io_uring\niodepth=32\ndirect=1\nrw=randread\nsize=4m\n",
         "[deep-writes]\nioengine=libaio\niodepth=16\niodepth_batch=8\ndirect=1\nrw=randwrite\nsize=2m\n",
         "[threads]\nioengine=posixaio\niodepth=8\niodepth_batch=4\nnrfiles=3\nrw=randwrite\nsize=1536k\n",
+        "[merging]\nioengine=vsync\niodepth=8\niodepth_batch=8\nrw=write\nsize=256k\n",
+        "[merging-reads]\nioengine=vsync\niodepth=4\niodepth_batch=4\nrw=read\nsize=256k\n",
+        "[polling]\nioengine=libaio\niodepth=4\niodepth_batch_complete=0\ndirect=1\nrw=randread\nsize=256k\n",
     ]);
 }
 

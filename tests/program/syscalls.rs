@@ -81,6 +81,18 @@ fn batches_of_16_cost_io_uring_one_enter_each() {
 }
 
 #[test]
+fn adjacent_ios_of_a_batch_cost_vsync_one_call() {
+    let words =
+        |more| ["--name=a", "--filename=f", "--size=64k", "--bs=4k", "--ioengine=vsync", "--iodepth=4", more];
+    let merged = |words: &[&str]| calls(&["writev", "lseek"], words)[0];
+    assert_eq!(merged(&[&words("--rw=write")[..], &["--iodepth_batch=4"]].concat()), 4);
+    assert_eq!(merged(&[&words("--rw=write")[..], &["--iodepth_batch=4", "--fsync=2"]].concat()), 8);
+    assert_eq!(merged(&words("--rw=write")), 16, "each batch has one");
+    let random = merged(&[&words("--rw=randwrite")[..], &["--iodepth_batch=4"]].concat());
+    assert!((9..=16).contains(&random), "few blocks continue the one before: {random} calls");
+}
+
+#[test]
 fn a_mapped_file_is_read_without_calls() {
     assert!(growth("pread64", &["--ioengine=mmap"]) < 8);
 }

@@ -12,6 +12,10 @@ enum Property {
     InCall,
     /// The same, but only at `iodepth=1`.
     InCallAtDepthOne,
+    /// At `iodepth=1`, neither submissions nor completions are counted.
+    Uncounted,
+    /// Collects requests and moves them all in one call: a request that waits to be moved is part of its I/O, and submitting it takes no time.
+    Merges,
     /// I/Os are queued and complete later.
     Queued,
     /// A queued I/O begins as soon as it is submitted: submissions make no batches.
@@ -93,7 +97,7 @@ engines! {
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless Peer Bits;
     Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless Peer;
-    Null: "null", "Does nothing", InCallAtDepthOne Diskless NoData;
+    Null: "null", "Does nothing", InCallAtDepthOne Uncounted Diskless NoData;
     PageFault: "page_fault", "Memory copies to fresh anonymous memory", InCall OneThread FixedSize Diskless;
     Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
@@ -102,7 +106,7 @@ engines! {
     Splice: "splice", "splice(2), vmsplice(2) through a pipe", InCall Stream;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
     TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread Ring;
-    Vsync: "vsync", "readv(2) and writev(2); adjacent I/Os are merged", InCall;
+    Vsync: "vsync", "readv(2) and writev(2); adjacent I/Os are merged", InCallAtDepthOne Merges;
 }
 
 impl EngineKind {
@@ -175,7 +179,7 @@ impl EngineKind {
     /// True when submissions and completions are counted: all but fio's null engine at depth 1, which has none.
     #[must_use]
     pub fn counts_calls(self) -> bool {
-        !self.has(Property::InCallAtDepthOne)
+        !self.has(Property::Uncounted)
     }
 
     /// True when the engine moves data, to or from a device or another program.
@@ -230,6 +234,12 @@ impl EngineKind {
     #[must_use]
     pub fn has_objects(self) -> bool {
         self.has(Property::Objects)
+    }
+
+    /// True when the engine has no submission latency at any depth: it collects requests and moves them all in one call.
+    #[must_use]
+    pub fn merges(self) -> bool {
+        self.has(Property::Merges)
     }
 
     /// True when a queued I/O begins as soon as it is submitted, so that `iodepth_batch_submit` has no effect.

@@ -196,7 +196,7 @@ pub(crate) fn resolve_clone(job: &Job, spec: &mut JobSpec) {
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let measure = &mut spec.measure;
-    if spec.engine_options.sqthread_poll {
+    if spec.engine_options.sqthread_poll || spec.engine.merges() && !spec.offload {
         // Submitting is a store to memory: there is no submission latency to measure.
         measure.slat = false;
     }

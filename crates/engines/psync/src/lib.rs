@@ -1,12 +1,15 @@
-//! The synchronous engines sync, psync, vsync, pvsync and pvsync2: one system call per I/O, complete when `submit` returns.
+//! The synchronous engines sync, psync, pvsync and pvsync2: one system call per I/O, complete when `submit` returns; and [`Vsync`], which
+//! merges adjacent I/Os.
 //!
-//! Each engine is its own type, a [`Transfer`] inside [`SyncEngine`], so that nothing is decided per I/O. System calls are made
+//! Each of the former is its own type, a [`Transfer`] inside [`SyncEngine`], so that nothing is decided per I/O. System calls are made
 //! directly: the C library's wrappers of read(2) and similar calls are cancellation points, which cost about 20 ns per call in a
 //! program with threads.
 
 mod transfer;
+mod vsync;
 
-pub use transfer::{Flagged, Positioned, Seeking, SeekingVector, Transfer, Vectored};
+pub use transfer::{Flagged, Positioned, Seeking, Transfer, Vectored};
+pub use vsync::Vsync;
 
 use ferrio_engine::{
     Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
@@ -17,8 +20,6 @@ use ferrio_job::JobSpec;
 pub type Sync = SyncEngine<Seeking>;
 /// `ioengine=psync`: pread(2), pwrite(2).
 pub type Psync = SyncEngine<Positioned>;
-/// `ioengine=vsync`: lseek(2), readv(2), writev(2); one I/O per call.
-pub type Vsync = SyncEngine<SeekingVector>;
 /// `ioengine=pvsync`: preadv(2), pwritev(2).
 pub type Pvsync = SyncEngine<Vectored>;
 /// `ioengine=pvsync2`: preadv2(2), pwritev2(2).

@@ -3,9 +3,9 @@ use ferrio_engine::testing::{Rig, content, file_with, open};
 use super::*;
 use ferrio_plan::testing::default_job;
 
-fn round_trip<T: Transfer>(spec: &JobSpec) {
+fn round_trip<E: Engine>(spec: &JobSpec) {
     let file = file_with(&content(65536));
-    let mut rig = Rig::<SyncEngine<T>>::new(spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
+    let mut rig = Rig::<E>::new(spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
     assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288]);
     rig.write(4096, &[7; 4096]);
     assert_eq!(rig.read(4096, 4096), [7; 4096]);
@@ -21,26 +21,28 @@ fn round_trip<T: Transfer>(spec: &JobSpec) {
 #[test]
 fn every_engine_reads_back_what_it_wrote() {
     let spec = default_job("round trip");
-    round_trip::<Positioned>(&spec);
-    round_trip::<Seeking>(&spec);
-    round_trip::<SeekingVector>(&spec);
-    round_trip::<Vectored>(&spec);
-    round_trip::<Flagged>(&spec);
+    round_trip::<Psync>(&spec);
+    round_trip::<Sync>(&spec);
+    round_trip::<Vsync>(&spec);
+    round_trip::<Pvsync>(&spec);
+    round_trip::<Pvsync2>(&spec);
+    let queue = JobSpec { depth: ferrio_job::Depth { iodepth: 4, ..spec.depth }, ..spec };
+    round_trip::<Vsync>(&queue);
 }
 
 #[test]
 fn errors_are_results() {
-    fn read_of_a_write_only_file<T: Transfer>() -> i64 {
+    fn read_of_a_write_only_file<E: Engine>() -> i64 {
         let file = file_with(&[1; 4096]);
         let files = open(&file, libc::O_WRONLY).unwrap();
-        Rig::<SyncEngine<T>>::new(&default_job("errors"), files).unwrap().run(Op::Read, 0, 4096)
+        Rig::<E>::new(&default_job("errors"), files).unwrap().run(Op::Read, 0, 4096)
     }
     let refused = -i64::from(libc::EBADF);
-    assert_eq!(read_of_a_write_only_file::<Positioned>(), refused);
-    assert_eq!(read_of_a_write_only_file::<Seeking>(), refused);
-    assert_eq!(read_of_a_write_only_file::<SeekingVector>(), refused);
-    assert_eq!(read_of_a_write_only_file::<Vectored>(), refused);
-    assert_eq!(read_of_a_write_only_file::<Flagged>(), refused);
+    assert_eq!(read_of_a_write_only_file::<Psync>(), refused);
+    assert_eq!(read_of_a_write_only_file::<Sync>(), refused);
+    assert_eq!(read_of_a_write_only_file::<Vsync>(), refused);
+    assert_eq!(read_of_a_write_only_file::<Pvsync>(), refused);
+    assert_eq!(read_of_a_write_only_file::<Pvsync2>(), refused);
 }
 
 #[test]

@@ -90,29 +90,6 @@ impl Transfer for Seeking {
     }
 }
 
-/// lseek(2), then readv(2), writev(2) with one segment
-pub struct SeekingVector;
-
-impl Transfer for SeekingVector {
-    const READ: libc::c_long = libc::SYS_readv;
-    const WRITE: libc::c_long = libc::SYS_writev;
-
-    fn new(_spec: &JobSpec) -> Self {
-        SeekingVector
-    }
-
-    #[inline]
-    fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
-        let sought = seek(fd, r.offset);
-        if sought < 0 {
-            return sought;
-        }
-        let segment = segment(r);
-        // SAFETY: the segment lives until the call returns, its buffer by the contract of Request.
-        outcome(unsafe { libc::syscall(call, fd, &raw const segment, 1usize) })
-    }
-}
-
 /// preadv(2), pwritev(2) with one segment
 pub struct Vectored;
 

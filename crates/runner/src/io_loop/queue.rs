@@ -2,6 +2,8 @@
 
 use ferrio_engine::{Completion, Engine, Op, Ran, Submit};
 
+use ferrio_job::Character;
+
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
 use crate::failure::Failure;
@@ -20,8 +22,17 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.slots.free.is_empty() {
             self.reap_full();
         } else if self.spec.depth.complete_max == 0 {
-            // Both completion limits are 0: completions are asked for after every submission, without waiting.
-            self.reap(0, 1);
+            self.poll();
+        }
+    }
+
+    /// Both completion limits are 0: completions are asked for after every submission, and none is slept for. fio asks until there is
+    /// one, so that nothing else is in flight; otherwise the queue fills.
+    #[inline(never)]
+    fn poll(&mut self) {
+        match self.spec.character {
+            Character::Fio => self.reap_once(),
+            Character::Ferrio => self.reap(0, 1),
         }
     }
 
