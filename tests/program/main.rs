@@ -40,6 +40,7 @@ mod offload;
 mod openmetrics;
 mod own_jobs;
 mod parsing_like_fio;
+mod persistent_memory;
 mod priorities;
 mod profiles;
 mod protection;

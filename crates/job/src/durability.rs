@@ -103,7 +103,8 @@ impl JobSpec {
     pub fn is_buffered(&self) -> bool {
         // A mapping is the page cache, whatever the open flags say.
         let mapped = self.engine.maps_files();
-        (!self.direct || mapped) && self.engine.moves_data() && !self.engine.is_diskless()
+        let cached = (!self.direct || mapped) && !self.engine.is_on_persistent_memory();
+        cached && self.engine.moves_data() && !self.engine.is_diskless()
     }
 
     /// True when it keeps one I/O in flight although `iodepth` asks for more: `io_submit` returns only when a buffered I/O is complete.

@@ -44,6 +44,12 @@ enum Property {
     ReadWrite,
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
     MapsFiles,
+    /// Copies to and from persistent memory: past the page cache, and past the counters of disks.
+    PersistentMemory,
+    /// The files of a job are devices of persistent memory.
+    DaxDevice,
+    /// Every I/O buffer begins at a page, as with direct I/O.
+    PageBuffers,
     /// Moves data through a pipe or socket: files are not read before the job (`pre_read`).
     Stream,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
@@ -80,6 +86,7 @@ macro_rules! engines {
 
 engines! {
     Cpuio: "cpuio", "Burns CPU time, does no I/O", InCall OneThread Diskless NoData Work Load;
+    DevDax: "dev-dax", "Memory copies to a device of persistent memory", InCall FixedSize PersistentMemory DaxDevice;
     Dircreate: "dircreate", "mkdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Creates;
     Dirdelete: "dirdelete", "rmdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Removes;
     Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
@@ -94,6 +101,7 @@ engines! {
     Http: "http", "Objects of an S3, WebDAV or Swift server", InCall Diskless Objects;
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
+    Libpmem: "libpmem", "Memory copies to mapped files on persistent memory", InCall FixedSize PersistentMemory PageBuffers;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless Peer Bits;
     Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless Peer;
@@ -204,6 +212,24 @@ impl EngineKind {
     #[must_use]
     pub fn maps_files(self) -> bool {
         self.has(Property::MapsFiles)
+    }
+
+    /// True when the engine copies to and from persistent memory, without the page cache and without the counters of disks.
+    #[must_use]
+    pub fn is_on_persistent_memory(self) -> bool {
+        self.has(Property::PersistentMemory)
+    }
+
+    /// True when the files of a job are devices of persistent memory.
+    #[must_use]
+    pub fn needs_dax_devices(self) -> bool {
+        self.has(Property::DaxDevice)
+    }
+
+    /// True when every I/O buffer begins at a page, whether the job does direct I/O or not.
+    #[must_use]
+    pub fn needs_page_buffers(self) -> bool {
+        self.has(Property::PageBuffers)
     }
 
     /// True when a write job must be laid out in full first because the engine cannot extend a file.

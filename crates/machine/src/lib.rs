@@ -9,12 +9,13 @@
 //! - Control groups: [`IoCgroups`].
 //! - Whether io_uring is allowed: [`IoUringSysctl`].
 //! - The terminal: [`terminal_columns`].
-//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
+//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], [`DaxDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
 //! - What layout leaves on files: [`mark_laid_out`].
 #![forbid(unsafe_code)]
 
 mod cgroups;
 mod cpus;
+mod dax;
 mod device_use;
 mod devices;
 mod disks;
@@ -28,6 +29,7 @@ mod terminal;
 
 pub use cgroups::IoCgroups;
 pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
+pub use dax::DaxDevice;
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};

@@ -207,6 +207,11 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         spec.latency_target.target = Duration::ZERO;
         spec.max_latency = PerDirection::default();
     }
+    if spec.direct && spec.engine.needs_dax_devices() {
+        let message = "direct=1 has no meaning for a device that is memory";
+        let help = "remove `direct`: there is no page cache between the job and the device";
+        refuse(findings, job, &[Opt::Direct, Opt::Buffered], "device-without-direct", message, help);
+    }
     if spec.readonly && spec.engine.always_changes_files() {
         let engine = spec.engine.word();
         let message = format!("job <{}> has ioengine={engine}, but we're in read-only mode", spec.name);
@@ -244,6 +249,17 @@ mod tests {
             (missing[0].message.as_str(), missing[0].code),
             ("'donorname' options required", "e4defrag-without-donor")
         );
+    }
+
+    #[test]
+    fn a_device_that_is_memory_is_never_direct() {
+        let job = "[a]\nioengine=dev-dax\nfilename=/dev/null\nsize=4k\n";
+        let want = "direct=1 has no meaning for a device that is memory";
+        for options in ["direct=1\n", "buffered=0\n"] {
+            assert_eq!(problems_of(&format!("{job}{options}"))[0].message, want);
+        }
+        let refused = plan_of(job).unwrap().jobs.remove(0).setup_error.unwrap();
+        assert_eq!((refused.message.as_str(), refused.errno), ("/dev/null not a DAX device!", libc::EINVAL));
     }
 
     #[test]

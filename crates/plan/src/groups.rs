@@ -16,7 +16,7 @@ use crate::as_written::{chooses, name, note, place, refuse};
 use crate::direction::changes_data;
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::probe::{Found, probe};
+use crate::probe::{Found, probe, probe_dax};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::{engine, files, http, network, priorities, protection, random, replay};
@@ -170,7 +170,11 @@ impl Groups {
         }
         let filetype = job.options.choice(Opt::Filetype);
         for path in paths {
-            let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(&path, filetype)? };
+            let found = match spec.engine {
+                engine if engine.is_diskless() => Found::PRETEND,
+                engine if engine.needs_dax_devices() => probe_dax(&path)?,
+                _ => probe(&path, filetype)?,
+            };
             self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.1.get(&path).copied();
             let size_by_then = earlier.unwrap_or(found.size);

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use ferrio_machine::{DeviceNumber, block_device_bytes, device_number};
+use ferrio_machine::{DaxDevice, DeviceNumber, block_device_bytes, device_number};
 
 use ferrio_job::{FileKind, FileType, Prefix, SetupError, strerror};
 
@@ -46,6 +46,17 @@ pub(crate) fn probe(path: &Path, wanted: FileType) -> Result<Found, SetupError> 
         FileType::Block if !path.exists() => Err(no_block_device(path, libc::ENOENT)),
         FileType::File => of_kind(path, FileKind::Regular, wanted),
         FileType::Block => of_kind(path, FileKind::Block, wanted),
+    }
+}
+
+/// Looks at a path that must be a device of persistent memory.
+pub(crate) fn probe_dax(path: &Path) -> Result<Found, SetupError> {
+    match DaxDevice::at(path) {
+        Some(device) => Ok(Found { kind: FileKind::Char, size: Some(device.size), device: None }),
+        None => {
+            let message = format!("{} not a DAX device!", path.display());
+            Err(SetupError::new(libc::EINVAL, "get_file_size", message))
+        }
     }
 }
 

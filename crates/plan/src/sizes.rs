@@ -228,7 +228,8 @@ fn region(
         (None, Some(BytesOrPercent::Bytes(_))) if share_of_size > 0 => share_of_size,
         _ => rest()?,
     };
-    if kind == FileKind::Block {
+    let is_sized_device = kind == FileKind::Block || kind == FileKind::Char && file.found.size.is_some();
+    if is_sized_device {
         if offset > real {
             return Err(failure(format!("offset extends end ({offset} > {real})")));
         }
@@ -241,7 +242,7 @@ fn region(
         kind,
         offset,
         size,
-        real_size: if kind == FileKind::Block { real } else { end.max(real) },
+        real_size: if is_sized_device { real } else { end.max(real) },
         found: file.found.size,
         extend,
         missing_device: false,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ferrio_job::Plan;
+use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::{Disk, DiskCounters, storage_device};
 
 use crate::result::DiskUsage;
@@ -27,8 +27,9 @@ impl Disks {
     pub(crate) fn find(plan: &Plan) -> Self {
         let mut found = Disks::default();
         let mut seen = BTreeSet::new();
-        let jobs = plan.jobs.iter().filter(|job| job.spec.measure.disk_util);
-        for path in jobs.flat_map(|job| job.spec.storage_paths()) {
+        let jobs = plan.jobs.iter().map(|job| &job.spec);
+        let jobs = jobs.filter(|spec| spec.measure.disk_util && !spec.engine.is_on_persistent_memory());
+        for path in jobs.flat_map(JobSpec::storage_paths) {
             if let Some(device) = storage_device(path)
                 && seen.insert(device)
                 && let Some(disk) = Disk::of(device)

@@ -176,12 +176,15 @@ fn open_with(spec: &JobSpec, file: &FileSpec, extra_flags: i32) -> io::Result<Fi
     let create = may_create
         && spec.allow_file_create
         && (always || spec.rw.does(Direction::Write) || spec.create_on_open);
+    // What the kernel would do to single reads and writes, the CPU does to persistent memory.
+    let by_cpu = spec.engine.is_on_persistent_memory();
     let sync = match spec.open_sync {
+        _ if by_cpu => 0,
         OpenSync::None => 0,
         OpenSync::Sync => libc::O_SYNC,
         OpenSync::Dsync => libc::O_DSYNC,
     };
-    let direct = if spec.direct { libc::O_DIRECT } else { 0 };
+    let direct = if spec.direct && !by_cpu { libc::O_DIRECT } else { 0 };
     let create_flag = if create { libc::O_CREAT } else { 0 };
     OpenOptions::new()
         .read(true)

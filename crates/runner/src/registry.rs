@@ -6,7 +6,7 @@ use ferrio_engine_file::FileEngine;
 #[cfg(feature = "http")]
 use ferrio_engine_http::Http;
 use ferrio_engine_libaio::Libaio;
-use ferrio_engine_mmap::Mmap;
+use ferrio_engine_mmap::{Mmap, PersistentMemory};
 use ferrio_engine_net::Net;
 use ferrio_engine_null::Null;
 use ferrio_engine_offload::Offload;
@@ -58,6 +58,7 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         EngineKind::Pvsync => AnyEngine::of(Pvsync::open(spec, buffers)?),
         EngineKind::Pvsync2 => AnyEngine::of(Pvsync2::open(spec, buffers)?),
         EngineKind::Mmap => AnyEngine::of(Mmap::open(spec, buffers)?),
+        EngineKind::DevDax | EngineKind::Libpmem => AnyEngine::of(PersistentMemory::open(spec, buffers)?),
         EngineKind::Splice => AnyEngine::of(Splice::open(spec, buffers)?),
         EngineKind::Libaio => AnyEngine::of(Libaio::open(spec, buffers)?),
         EngineKind::Null => AnyEngine::of(Null::open(spec, buffers)?),

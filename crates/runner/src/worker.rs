@@ -135,8 +135,13 @@ fn set_up<'a, E: Engine>(
         return Ok(None);
     }
     let buffer = if spec.engine.does_io() { spec.max_buffer() } else { 0 };
-    let buffers = Buffers::allocate(&spec.memory, spec.units(), buffer, spec.direct)
-        .map_err(|e| Failure::from_engine(&e))?;
+    let buffers = Buffers::allocate(
+        &spec.memory,
+        spec.units(),
+        buffer,
+        spec.direct || spec.engine.needs_page_buffers(),
+    )
+    .map_err(|e| Failure::from_engine(&e))?;
     if spec.engine.moves_data() {
         buffers.populate();
     }

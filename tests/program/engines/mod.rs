@@ -15,6 +15,8 @@ pub enum Target {
     Names,
     /// They have no files: memory, or nothing.
     Memory,
+    /// They need persistent memory, which few machines have; `persistent_memory` tests how they refuse anything else.
+    PersistentMemory,
     /// They do no I/O.
     Work,
     /// They talk to a peer; the tests of the engine start one.
@@ -33,6 +35,7 @@ impl Target {
             _ if engine.has_peer() => Target::Peer,
             _ if engine.has_objects() => Target::Objects,
             _ if engine.operates_on_files() => Target::Names,
+            _ if engine.is_on_persistent_memory() => Target::PersistentMemory,
             _ if !engine.uses_files() => Target::Memory,
             _ if engine.moves_data() => Target::Files,
             _ => Target::Space,

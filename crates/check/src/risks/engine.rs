@@ -142,10 +142,10 @@ fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
     crowded.collect()
 }
 
-/// A synchronous direct job sleeps most of the time; all others may keep a CPU busy.
+/// A synchronous direct job sleeps most of the time, unless the CPU itself does the I/O; all others may keep a CPU busy.
 fn is_hungry(spec: &JobSpec) -> bool {
-    let sleeps =
-        spec.is_sync() && !spec.is_buffered() && spec.engine.moves_data() && !spec.engine_options.hipri;
+    let waits = spec.engine.moves_data() && !spec.engine.is_on_persistent_memory();
+    let sleeps = waits && spec.is_sync() && !spec.is_buffered() && !spec.engine_options.hipri;
     !sleeps && !spec.rates.any()
 }
 

@@ -3,15 +3,21 @@
 //! A mapping cannot extend a file: files that are too short are refused when they are attached. A file that becomes shorter during the
 //! run, or whose device fails, is an error of the I/O, not the end of the process (`guarded_copy`). Write-capable mappings of block
 //! devices are left as they are (fio punches them out first, which destroys the data).
+//!
+//! libpmem and dev-dax do the same to persistent memory, where the CPU makes data durable (`persistent_memory`, `write_back`).
 
 mod guarded_copy;
 mod mapping;
+mod persistent_memory;
+mod write_back;
+
+pub use persistent_memory::PersistentMemory;
 
 use ferrio_engine::{
     Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
-use mapping::{MappedFile, MappingOptions, PAGE};
+use mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
 use nix::errno::Errno;
 
 /// `ioengine=mmap`
@@ -25,6 +31,17 @@ pub struct Mmap {
 }
 
 impl Mmap {
+    fn map(&self, file: &OpenFile) -> Result<MappedFile, EngineError> {
+        if file.fd.is_some() && file.size > 0 && !file.offset.is_multiple_of(PAGE) {
+            let hint = format!(
+                "a mapping begins at a page boundary, but offset {} is not a multiple of {PAGE}",
+                file.offset
+            );
+            return Err(EngineError::new("mmap", Errno::EINVAL).hint(hint));
+        }
+        MappedFile::new(file, &self.options)
+    }
+
     fn sync_range(&self, mapping: &MappedFile, request: &Request) -> i64 {
         match mapping.sync(request.offset, request.len as usize) {
             0 => i64::from(request.len),
@@ -42,20 +59,13 @@ impl Engine for Mmap {
             let message = "fadvise_hint=noreuse has no effect on a mapping and is not applied";
             notes.push(Diagnostic::note(message).code("advice-not-applied").prefix(Prefix::Job));
         }
-        // The files of a job that only verifies are open for reading.
-        let writes = spec.writes_data();
-        if spec.engine_options.thp && writes {
+        if spec.engine_options.thp && spec.writes_data() {
             let message = "thp=1 maps files privately: writes do not reach the file";
             notes.push(Diagnostic::note(message).code("private-mapping").prefix(Prefix::Job));
         }
-        // A job that verifies reads back what it wrote.
-        let reads = spec.rw.does(Direction::Read) || spec.verify.is_some();
-        let protection = match (reads, writes) {
-            (true, true) => libc::PROT_READ | libc::PROT_WRITE,
-            (false, true) => libc::PROT_WRITE,
-            _ => libc::PROT_READ,
-        };
-        let options = MappingOptions { protection, huge_pages: spec.engine_options.thp, order: order(spec) };
+        let sharing = if spec.engine_options.thp { Sharing::PrivateHugePages } else { Sharing::Shared };
+        let options =
+            MappingOptions { protection: protection(spec), sharing, unit: PAGE, order: order(spec) };
         Ok(Mmap { mappings: Vec::new(), fds: Descriptors::default(), options, sync_each: spec.direct, notes })
     }
 
@@ -63,14 +73,14 @@ impl Engine for Mmap {
         self.mappings.clear();
         self.fds.attach(files);
         for file in &files.files {
-            self.mappings.push(MappedFile::new(file, &self.options)?);
+            self.mappings.push(self.map(file)?);
         }
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         self.fds.attach_one(index, file);
-        self.mappings[index] = MappedFile::new(file, &self.options)?;
+        self.mappings[index] = self.map(file)?;
         Ok(())
     }
 
@@ -89,7 +99,7 @@ impl Engine for Mmap {
             // SAFETY: `memory` has `len` mapped bytes, the buffer by the contract of Request, and private buffers do not overlap
             // a mapping of a file. Other processes may change the file meanwhile: the bytes are plain data, any value will do.
             // `open` installed the handler.
-            let copied = unsafe { guarded_copy::copy(from, to, memory, len) };
+            let copied = unsafe { guarded_copy::copy(from, to, memory, len, PAGE as usize) };
             if !copied {
                 let fd = self.fds.of(request.file);
                 return Submit::Done(mapping.after_missing_page(fd, &self.options, request.offset, len));

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use ferrio_engine::{EngineError, OpenFile};
+use ferrio_job::{Direction, JobSpec};
 use nix::errno::Errno;
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
@@ -15,24 +16,60 @@ pub(crate) const PAGE: u64 = 4096;
 pub(crate) struct MappingOptions {
     /// PROT_*
     pub protection: i32,
-    /// A private mapping with transparent huge pages.
-    pub huge_pages: bool,
+    /// Where writes go.
+    pub sharing: Sharing,
+    /// Bytes that are mapped together; regions are widened to whole units.
+    pub unit: u64,
     /// MADV_* for the expected order of accesses.
     pub order: Option<i32>,
 }
 
-impl MappingOptions {
-    fn sharing(&self) -> i32 {
-        if self.huge_pages { libc::MAP_PRIVATE } else { libc::MAP_SHARED }
+/// Where writes to a mapping go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// To the file.
+    Shared,
+    /// To the file, and a file system knows about them as soon as a CPU cache is written back. Only persistent memory can do that.
+    Synchronous,
+    /// Nowhere: the mapping has transparent huge pages of its own.
+    PrivateHugePages,
+}
+
+impl Sharing {
+    fn flags(self) -> i32 {
+        match self {
+            Sharing::Shared => libc::MAP_SHARED,
+            Sharing::Synchronous => libc::MAP_SHARED_VALIDATE | libc::MAP_SYNC,
+            Sharing::PrivateHugePages => libc::MAP_PRIVATE,
+        }
+    }
+}
+
+/// PROT_* that a job needs.
+pub(crate) fn protection(spec: &JobSpec) -> i32 {
+    // The files of a job that only verifies are open for reading.
+    let writes = spec.writes_data();
+    // A job that verifies reads back what it wrote.
+    let reads = spec.rw.does(Direction::Read) || spec.verify.is_some();
+    match (reads, writes) {
+        (true, true) => libc::PROT_READ | libc::PROT_WRITE,
+        (false, true) => libc::PROT_WRITE,
+        _ => libc::PROT_READ,
     }
 }
 
 /// A mapping; its memory stays valid and in place until it is dropped.
 pub(crate) struct MappedFile {
+    /// First byte of the region.
     base: *mut u8,
-    /// File offset of the first byte.
+    /// File offset of the region.
     offset: u64,
+    /// Bytes of the region.
     length: usize,
+    /// Bytes that are mapped before the region, which begins in the middle of a unit.
+    before: usize,
+    /// All bytes that are mapped.
+    mapped: usize,
 }
 
 /// What to do about a mapping that the kernel refused.
@@ -47,18 +84,12 @@ impl MappedFile {
     /// Maps the job's region of the file; an empty mapping for one that is not open.
     ///
     /// # Errors
-    /// EIO when the file ends before the region does, EINVAL for a region that does not start at a page, else the kernel's.
+    /// EIO when the file ends before the region does, else the kernel's.
     pub(crate) fn new(file: &OpenFile, options: &MappingOptions) -> Result<Self, EngineError> {
-        let empty = MappedFile { base: std::ptr::null_mut(), offset: file.offset, length: 0 };
+        let empty =
+            MappedFile { base: std::ptr::null_mut(), offset: file.offset, length: 0, before: 0, mapped: 0 };
         let Some(fd) = file.fd.as_ref().filter(|_| file.size > 0) else { return Ok(empty) };
         let failed = |errno| EngineError::new("mmap", errno);
-        if !file.offset.is_multiple_of(PAGE) {
-            let hint = format!(
-                "a mapping begins at a page boundary, but offset {} is not a multiple of {PAGE}",
-                file.offset
-            );
-            return Err(failed(Errno::EINVAL).hint(hint));
-        }
         let end = file.offset.checked_add(file.size).ok_or_else(|| failed(Errno::EOVERFLOW))?;
         let length = usize::try_from(file.size).map_err(|_| failed(Errno::ENOMEM))?;
         let found = size_of(fd)?;
@@ -68,31 +99,30 @@ impl MappedFile {
             );
             return Err(failed(Errno::EIO).hint(hint));
         }
+        let start = file.offset - file.offset % options.unit;
+        let whole = end.checked_next_multiple_of(options.unit).ok_or_else(|| failed(Errno::EOVERFLOW))?;
+        let mapped = usize::try_from(whole - start).map_err(|_| failed(Errno::ENOMEM))?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe {
-            let at = file.offset.cast_signed();
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                options.protection,
-                options.sharing(),
-                fd.as_raw_fd(),
-                at,
-            )
+            let (flags, at) = (options.sharing.flags(), start.cast_signed());
+            libc::mmap(std::ptr::null_mut(), mapped, options.protection, flags, fd.as_raw_fd(), at)
         };
         if base == libc::MAP_FAILED {
             return Err(EngineError::new("mmap", io::Error::last_os_error()).hint_for(advice));
         }
-        let mapping = MappedFile { base: base.cast(), length, ..empty };
+        let before = (file.offset - start) as usize;
+        // SAFETY: the mapping has at least `before` bytes, as it ends behind the offset.
+        let base = unsafe { base.cast::<u8>().add(before) };
+        let mapping = MappedFile { base, length, before, mapped, ..empty };
         mapping.advise(options)?;
         Ok(mapping)
     }
 
     fn advise(&self, options: &MappingOptions) -> Result<(), EngineError> {
-        let huge = options.huge_pages.then_some(libc::MADV_HUGEPAGE);
+        let huge = (options.sharing == Sharing::PrivateHugePages).then_some(libc::MADV_HUGEPAGE);
         for advice in [huge, options.order].into_iter().flatten() {
             // SAFETY: the range is this mapping; none of the advices changes what is in it.
-            if unsafe { libc::madvise(self.base.cast(), self.length, advice) } != 0 {
+            if unsafe { libc::madvise(self.base.sub(self.before).cast(), self.mapped, advice) } != 0 {
                 let refused = EngineError::new("madvise", io::Error::last_os_error());
                 return Err(refused.hint_for(|errno| match (advice, errno) {
                     (libc::MADV_HUGEPAGE, libc::EINVAL) => {
@@ -127,12 +157,14 @@ impl MappedFile {
         let Some(memory) = self.at(offset, len) else {
             return -i64::from(libc::EINVAL);
         };
-        let before = memory.addr() % PAGE as usize;
-        // SAFETY: the pages belong to this mapping, whose first byte is at the start of a page; no reference points into it.
+        let unit = options.unit as usize;
+        let before = memory.addr() % unit;
+        let again = (before + len).next_multiple_of(unit);
+        // SAFETY: the units belong to this mapping, whose first byte is at the start of one; no reference points into it.
         let again = unsafe {
             let at = (offset - before as u64).cast_signed();
-            let flags = options.sharing() | libc::MAP_FIXED;
-            libc::mmap(memory.sub(before).cast(), before + len, options.protection, flags, fd, at)
+            let flags = options.sharing.flags() | libc::MAP_FIXED;
+            libc::mmap(memory.sub(before).cast(), again, options.protection, flags, fd, at)
         };
         if again == libc::MAP_FAILED {
             return ferrio_engine::sync_ops::outcome(-1);
@@ -163,9 +195,9 @@ impl MappedFile {
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
-        if self.length > 0 {
-            // SAFETY: base and length are those of the mapping made in `new`; requests on it end in the submitting call.
-            unsafe { libc::munmap(self.base.cast(), self.length) };
+        if self.mapped > 0 {
+            // SAFETY: this is the mapping made in `new`; requests on it end in the submitting call.
+            unsafe { libc::munmap(self.base.sub(self.before).cast(), self.mapped) };
         }
     }
 }

@@ -101,6 +101,7 @@ subjects! {
         "cpuio-without-load" Stderr: "a job of engine `cpuio` has no `cpuload`";
         "exec-without-program" Stderr: "a job of engine `exec` has no `program`";
         "e4defrag-without-donor" Stderr: "a job of engine `e4defrag` has no `donorname`";
+        "device-without-direct" Stderr: "`direct` is used with a device that has no page cache";
         "network-options-conflict" Stderr: "options of a network engine exclude each other, or one is missing";
         "http-options-conflict" Stderr: "options of engine `http` are missing or wrong";
         "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";

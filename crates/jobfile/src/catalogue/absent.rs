@@ -79,7 +79,6 @@ pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which ferr
 const ZONED: &str =
     "it is for zoned devices, which ferrio does not support; zonemode=strided works on any device";
 const PASSTHROUGH: &str = "engine io_uring_cmd needs the character device of an NVMe namespace or of bsg, which ferrio does not support";
-const PMEM: &str = "it needs persistent memory and libpmem, which ferrio is not linked with";
 const ZBC: &str = "engine libzbc needs the library libzbc and a zoned disk, which ferrio is not linked with";
 const IME: &str = "it needs DDN's Infinite Memory Engine (libim), which ferrio is not linked with";
 const SOLARIS: &str = "engine solarisaio exists on Solaris only";
@@ -96,7 +95,6 @@ macro_rules! absent {
 }
 
 absent! {
-    "dev-dax": "Memory copies to a DAX device", PMEM, "on a file system mounted with DAX, `mmap` does the same";
     "dfs": "DAOS file system", DFS, "mount the container with dfuse and use `psync` or `io_uring` on its files";
     "gfapi": "GlusterFS, synchronous", GFAPI, "mount the volume and use `psync` on its files";
     "gfapi_async": "GlusterFS, asynchronous", GFAPI, "mount the volume and use `io_uring` on its files";
@@ -109,7 +107,6 @@ absent! {
     "libhdfs": "Hadoop file system", LIBHDFS, "mount HDFS through NFS or FUSE and use `psync` on its files";
     "libhipfile": "GPU memory by AMD hipFile", LIBHIPFILE, "`io_uring` with direct=1 moves the data to ordinary memory";
     "libiscsi": "iSCSI from user space", LIBISCSI, "log in with iscsiadm and use `io_uring` on the disk that appears";
-    "libpmem": "Persistent memory by libpmem", PMEM, "on a file system mounted with DAX, `mmap` does the same";
     "libzbc": "Zoned devices by libzbc", ZBC, "`psync` on the block device is the closest";
     "mtd": "Raw flash", MTD, "no engine of ferrio is similar";
     "nbd": "Network block device", NBD, "attach the export with nbd-client and use `io_uring` on the device";

@@ -55,6 +55,22 @@ fn size_is_split_evenly_without_rounding_to_blocks() {
 }
 
 #[test]
+fn a_device_of_known_size_has_no_more_than_that() {
+    let sizing = Sizing { size: Some(BytesOrPercent::Bytes(64 * K)), ..SIZING };
+    for kind in [FileKind::Block, FileKind::Char] {
+        let found = regions(0, &sizing, files(kind, &[Some(16 * K)]), &mut stream()).unwrap();
+        assert_eq!(
+            (found.files[0].size, found.files[0].real_size, found.files[0].extend),
+            (16 * K, 16 * K, false)
+        );
+        let whole = regions(0, &SIZING, files(kind, &[Some(16 * K)]), &mut stream()).unwrap();
+        assert_eq!(whole.size, 16 * K);
+    }
+    let unknown = regions(0, &sizing, files(FileKind::Char, &[None]), &mut stream()).unwrap();
+    assert_eq!(unknown.size, 64 * K);
+}
+
+#[test]
 fn a_remainder_larger_than_a_block_goes_to_the_first_files() {
     let sizing = Sizing { size: Some(BytesOrPercent::Bytes(10)), min_block: 2, ..SIZING };
     let (found, size) = sized(sizing, 0, &[None; 4]);

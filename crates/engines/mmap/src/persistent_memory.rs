@@ -1,0 +1,135 @@
+//! Engines libpmem and dev-dax: copies to and from persistent memory. The CPU itself makes writes durable, without the kernel.
+//!
+//! libpmem maps files of a file system that is mounted with DAX, dev-dax the device itself. Neither needs the library of that name.
+
+use std::io;
+use std::ptr;
+
+use ferrio_engine::{
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+};
+use ferrio_job::{EngineKind, JobSpec, OpenSync};
+use ferrio_machine::DaxDevice;
+use nix::errno::Errno;
+
+use crate::guarded_copy;
+use crate::mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
+use crate::write_back::{self, WriteBack};
+
+/// `ioengine=libpmem` and `ioengine=dev-dax`
+pub struct PersistentMemory {
+    mappings: Vec<MappedFile>,
+    fds: Descriptors,
+    options: MappingOptions,
+    write_back: WriteBack,
+    /// Writes bypass the caches.
+    past_caches: bool,
+    /// Each write waits until it is durable; otherwise a sync does.
+    drains: bool,
+}
+
+impl PersistentMemory {
+    /// The engine with another kind of mapping than the job's own, which only persistent memory has.
+    fn with_sharing(spec: &JobSpec, sharing: Sharing, unit: u64) -> Result<Self, EngineError> {
+        guarded_copy::install().map_err(|errno| EngineError::new("sigaction", errno))?;
+        let write_back = write_back::detect().ok_or_else(|| {
+            let hint = "no instruction of this CPU is known that makes writes to persistent memory durable";
+            EngineError::new("init", Errno::ENOTSUP).hint(hint)
+        })?;
+        let options = MappingOptions { protection: protection(spec), sharing, unit, order: None };
+        Ok(PersistentMemory {
+            mappings: Vec::new(),
+            fds: Descriptors::default(),
+            options,
+            write_back,
+            past_caches: spec.direct,
+            drains: spec.engine == EngineKind::DevDax || spec.open_sync != OpenSync::None,
+        })
+    }
+
+    fn map(&self, file: &OpenFile) -> Result<MappedFile, EngineError> {
+        MappedFile::new(file, &self.options).map_err(|error| match (self.options.sharing, error.errno()) {
+            (Sharing::Synchronous, libc::EOPNOTSUPP) => {
+                let source = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
+                EngineError::new("file_name does not point to persistent memory", source)
+                    .hint("the file system has to be on persistent memory and mounted with DAX; `mmap` works on any other")
+            }
+            _ => error,
+        })
+    }
+
+    /// Copies a range. False when a page of the mapping was missing.
+    #[inline]
+    fn copy(&self, request: &Request, memory: *mut u8, len: usize) -> bool {
+        let (unit, buffer) = (self.options.unit as usize, request.buffer);
+        // SAFETY: `memory` has `len` mapped bytes, the buffer by the contract of Request, and private buffers do not overlap a mapping of a
+        // file. Other processes may change the file meanwhile: the bytes are plain data, any value will do.
+        guarded_copy::access(memory, len, unit, || unsafe {
+            match request.op {
+                Op::Read => ptr::copy_nonoverlapping(memory.cast_const(), buffer, len),
+                _ if self.past_caches => self.write_back.copy_past_caches(buffer, memory, len),
+                _ => {
+                    ptr::copy_nonoverlapping(buffer.cast_const(), memory, len);
+                    self.write_back.write_back(memory, len);
+                }
+            }
+        })
+    }
+}
+
+impl Engine for PersistentMemory {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        if spec.engine != EngineKind::DevDax {
+            return Self::with_sharing(spec, Sharing::Synchronous, PAGE);
+        }
+        // Each device maps units of its own size only; one engine has one, the largest.
+        let units =
+            spec.files.iter().map(|file| DaxDevice::at(&file.path).map_or(PAGE, |device| device.unit));
+        Self::with_sharing(spec, Sharing::Shared, units.max().unwrap_or(PAGE))
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.mappings.clear();
+        self.fds.attach(files);
+        for file in &files.files {
+            self.mappings.push(self.map(file)?);
+        }
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.fds.attach_one(index, file);
+        self.mappings[index] = self.map(file)?;
+        Ok(())
+    }
+
+    #[inline]
+    fn submit(&mut self, request: &Request) -> Submit {
+        let mapping = &self.mappings[request.file as usize];
+        Submit::Done(match request.op {
+            Op::Read | Op::Write => {
+                let len = request.len as usize;
+                let Some(memory) = mapping.at(request.offset, len) else {
+                    return Submit::Done(-i64::from(libc::EINVAL));
+                };
+                if !self.copy(request, memory, len) {
+                    let fd = self.fds.of(request.file);
+                    return Submit::Done(mapping.after_missing_page(fd, &self.options, request.offset, len));
+                }
+                if self.drains && request.op == Op::Write {
+                    write_back::drain();
+                }
+                i64::from(request.len)
+            }
+            Op::Trim => sync_ops::run(self.fds.of(request.file), request),
+            // What was written is on its way already.
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
+                write_back::drain();
+                0
+            }
+        })
+    }
+}
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests;

@@ -1,0 +1,69 @@
+//! Devices of persistent memory that programs map without a file system (device DAX), as `/sys/dev/char` describes them.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use crate::devices::{DeviceNumber, device_number};
+use crate::files::sys_figure;
+
+/// Bytes that a device maps together unless it says otherwise.
+const USUAL_UNIT: u64 = 2 << 20;
+
+/// A device of persistent memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DaxDevice {
+    /// Bytes.
+    pub size: u64,
+    /// Mappings begin and end at multiples of this.
+    pub unit: u64,
+}
+
+impl DaxDevice {
+    /// The device at a path; `None` for anything else.
+    #[must_use]
+    pub fn at(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok().filter(|found| found.file_type().is_char_device())?;
+        Self::described_in(Path::new("/sys/dev/char"), device_number(found.rdev()))
+    }
+
+    fn described_in(devices: &Path, (major, minor): DeviceNumber) -> Option<Self> {
+        let here = devices.join(format!("{major}:{minor}"));
+        let subsystem = fs::canonicalize(here.join("subsystem")).ok()?;
+        if subsystem.file_name()? != "dax" {
+            return None;
+        }
+        let unit = sys_figure(&here.join("align")).filter(|&unit| unit.is_power_of_two());
+        Some(DaxDevice { size: sys_figure(&here.join("size"))?, unit: unit.unwrap_or(USUAL_UNIT) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_device_has_a_size_and_a_unit_of_mapping() {
+        let sys = tempfile::tempdir().unwrap();
+        let device = |number: &str, subsystem: &str, figures: &[(&str, &str)]| {
+            let (here, bus) = (sys.path().join(number), sys.path().join(subsystem));
+            fs::create_dir_all(&here).unwrap();
+            fs::create_dir_all(&bus).unwrap();
+            symlink(bus, here.join("subsystem")).unwrap();
+            figures.iter().for_each(|(name, text)| fs::write(here.join(name), text).unwrap());
+        };
+        device("252:0", "bus/dax", &[("size", "8589934592\n"), ("align", "1073741824\n")]);
+        device("252:1", "class/dax", &[("size", "2097152\n")]);
+        device("252:2", "bus/dax", &[]);
+        device("1:3", "class/mem", &[("size", "4096\n")]);
+        let found = |number| DaxDevice::described_in(sys.path(), number);
+        assert_eq!(found((252, 0)), Some(DaxDevice { size: 8 << 30, unit: 1 << 30 }));
+        assert_eq!(found((252, 1)), Some(DaxDevice { size: 2 << 20, unit: 2 << 20 }));
+        assert_eq!(found((252, 2)), None, "a device without a size");
+        assert_eq!((found((1, 3)), found((9, 9))), (None, None));
+        assert_eq!(DaxDevice::at(Path::new("/dev/null")), None);
+        assert_eq!(DaxDevice::at(Path::new("/no/such/device")), None);
+    }
+}

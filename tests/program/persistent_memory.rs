@@ -1,0 +1,52 @@
+//! Engines libpmem and dev-dax: what is no persistent memory is refused as fio refuses it. Their copies are tested beside the code, on
+//! ordinary memory.
+
+use std::fs;
+
+use crate::support::{Place, both};
+
+#[test]
+fn files_without_persistent_memory_are_refused_as_in_fio() {
+    let words = ["--name=a", "--ioengine=libpmem", "--filename=f", "--size=64k"];
+    for more in [&["--rw=write"][..], &["--rw=randread", "--direct=1"], &["--rw=randrw", "--sync=1"]] {
+        let [fio, ferrio] = both(|fio| {
+            let place = Place::new();
+            let words = [&words[..], more].concat();
+            let run = if fio { place.fio(&words) } else { place.ferrio(&words) }.run().ended_with(1);
+            assert_eq!(place.files(), [("f".to_owned(), 65536)], "laid out first");
+            run.stderr + &run.stdout
+        });
+        for told in [&fio, &ferrio] {
+            let want = "func=file_name does not point to persistent memory, error=Operation not supported";
+            assert!(told.contains(want) && told.contains("err=95"), "{more:?}: {told}");
+        }
+        assert!(ferrio.contains("mounted with DAX; `mmap` works on any other"), "{ferrio}");
+    }
+}
+
+#[test]
+fn a_file_that_is_long_enough_keeps_its_data() {
+    let place = Place::new();
+    fs::write(place.work().join("f"), [7; 65536]).unwrap();
+    let words = ["--name=a", "--ioengine=libpmem", "--filename=f", "--size=64k", "--rw=write"];
+    place.ferrio(&words).run().ended_with(1);
+    assert_eq!(fs::read(place.work().join("f")).unwrap(), [7; 65536]);
+}
+
+#[test]
+fn devices_without_persistent_memory_are_refused_as_in_fio() {
+    let place = Place::new();
+    let words = ["--name=a", "--ioengine=dev-dax", "--filename=/dev/null", "--size=64k"];
+    for run in [place.fio(&words).run(), place.ferrio(&words).run()] {
+        let run = run.ended_with(1);
+        assert!(run.stderr.contains("a: /dev/null not a DAX device!"), "{}", run.stderr);
+    }
+    let run = place
+        .ferrio(&[&words[..2], &["--filename=f", "--size=64k", "--rw=write"]].concat())
+        .run()
+        .ended_with(1);
+    assert!(run.stderr.contains("a: f not a DAX device!"), "{}", run.stderr);
+    assert_eq!(place.files(), [], "no file is created in place of a device");
+    let run = place.ferrio(&[&words[..], &["--direct=1"]].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("direct=1 has no meaning for a device that is memory"), "{}", run.stderr);
+}
