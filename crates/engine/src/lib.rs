@@ -12,6 +12,7 @@ pub mod ring;
 pub mod sync_ops;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod zones;
 
 pub use buffers::{Buffers, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile};

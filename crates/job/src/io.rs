@@ -88,8 +88,7 @@ choices! {
     pub enum ZoneMode default None {
         None: "none", "No zones";
         Strided: "strided", "Zones defined by zonesize and zoneskip";
-        /// Not available here.
-        Zbd: "zbd", "Zones of a zoned block device";
+        Zbd: "zbd", "Zones of a zoned block device, or emulated ones";
     }
 }
 

@@ -37,6 +37,7 @@ mod spec;
 mod steadystate;
 mod verify;
 mod work;
+mod zbd;
 
 pub use buffers::*;
 pub use character::*;
@@ -65,3 +66,4 @@ pub use spec::*;
 pub use steadystate::*;
 pub use verify::*;
 pub use work::*;
+pub use zbd::*;

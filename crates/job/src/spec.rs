@@ -50,6 +50,8 @@ pub struct JobSpec {
     pub bs_unaligned: bool,
     /// Zones that are worked on one after the other.
     pub zones: Option<Zones>,
+    /// `zonemode=zbd`.
+    pub zbd: Option<Box<Zbd>>,
     /// False with `norandommap` and whatever implies it.
     pub random_map: bool,
     /// `softrandommap`: a job whose map does not fit into memory runs without one.

@@ -67,6 +67,7 @@ impl JobSpec {
             || repeats
             || self.replay.is_some()
             || self.zones.is_some()
+            || self.zbd.as_ref().is_some_and(|zbd| zbd.resets.is_some())
             || self.file_service.never_finishes()
             || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
     }

@@ -9,7 +9,8 @@
 //! - Control groups: [`IoCgroups`].
 //! - Whether io_uring is allowed: [`IoUringSysctl`].
 //! - The terminal: [`terminal_columns`].
-//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], [`DaxDevice`], what a device is used for ([`DeviceUse`]), the statistics of a [`Disk`].
+//! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], [`DaxDevice`], what a device is used for ([`DeviceUse`]), whether it has
+//!   zones ([`ZonedDevice`]), the statistics of a [`Disk`].
 //! - What layout leaves on files: [`mark_laid_out`].
 #![forbid(unsafe_code)]
 
@@ -26,6 +27,7 @@ mod layout_mark;
 mod mounts;
 mod places;
 mod terminal;
+mod zoned;
 
 pub use cgroups::IoCgroups;
 pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
@@ -42,3 +44,4 @@ pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
 pub use terminal::terminal_columns;
+pub use zoned::ZonedDevice;

@@ -19,7 +19,8 @@ use crate::findings::Findings;
 use crate::probe::{Found, probe, probe_dax};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
-use crate::{engine, files, http, network, priorities, protection, random, replay};
+use crate::zbd::ZonesByPath;
+use crate::{engine, files, http, network, priorities, protection, random, replay, zbd};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -39,6 +40,8 @@ pub(crate) struct Groups {
     /// A number of jobs, and the sizes of files once these jobs are laid out. Unused in a run of one job.
     laid_out: (usize, HashMap<PathBuf, Option<u64>>),
     character: Character,
+    /// The zones of the files that jobs have in zones.
+    zones: ZonesByPath,
     /// Mounted file systems, read when a job names the first device.
     mounts: Option<Mounts>,
 }
@@ -180,8 +183,14 @@ impl Groups {
             let size_by_then = earlier.unwrap_or(found.size);
             files.push(JobFile { path, found, size_by_then });
         }
+        let zones = match spec.zbd {
+            Some(_) => zbd::of_files(job, spec, &files, &mut self.zones)?,
+            None => Vec::new(),
+        };
+        let in_zones = zbd::sizing(job, spec, &zones);
+        let sizing = in_zones.as_ref().unwrap_or(&draft.sizing);
         let mut stream = size_stream(spec);
-        let regions = sizes::regions(spec.clone, &draft.sizing, files, &mut stream)?;
+        let regions = sizes::regions(spec.clone, sizing, files, &mut stream)?;
         for sizes::Note { opts, code, message } in regions.notes {
             findings.note(note(job, opts, code, message));
         }
@@ -194,6 +203,7 @@ impl Groups {
         }
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
+        zbd::fit_files(job, spec, zones, findings)?;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
         if spec.file_append && spec.limits.loops > 1 {
             let text = "file_append makes one pass: `loops` above 1 has no effect";

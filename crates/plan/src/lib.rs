@@ -8,7 +8,7 @@
 //! - A subject is a file with everything about its options except their rows in the catalogue and the types in `ferrio-job`. It
 //!   turns options into its part of the spec, refuses options that exclude each other, and adjusts the parts of the spec to each
 //!   other.
-//!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `verify`, `buffers`.
+//!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `zbd`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
 //!   - With what: `engine`, `work` (engines that do no I/O), `memory`, `process`, `cpus`, `priorities`, `durability`.
 //!   - On which files: `files`, `file_names`, `sizes`, `protection`.
@@ -53,6 +53,7 @@ mod steadystate;
 pub mod testing;
 mod verify;
 mod work;
+mod zbd;
 mod zones;
 
 use ferrio_job::{Character, Plan};

@@ -14,7 +14,7 @@ use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle,
     limits, logs, measure, memory, network, priorities, process, queue_depth, random, rates, replay,
-    steadystate, verify, work, zones,
+    steadystate, verify, work, zbd, zones,
 };
 
 /// A job before its clones are made.
@@ -29,6 +29,7 @@ pub(crate) struct SpecDraft {
 /// Checks that need only the options as written. They run even if the engine or an option is not implemented.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check(job, findings);
+    zbd::check(job, findings);
     random::check(job, findings);
     block_sizes::check(job, findings);
     rates::check(job, findings);
@@ -82,7 +83,7 @@ pub(crate) fn resolve(
         ..JobSpec::default()
     };
     resolve_subjects(job, &mut spec, log, findings);
-    let sizing = Sizing::of(job, &spec, findings);
+    let sizing = Sizing::of(job, &spec, None, findings);
     apply_rules(job, &mut spec, &sizing, machine, findings);
     Some(SpecDraft { spec, sizing, unreadable_log: None })
 }
@@ -100,6 +101,7 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
         replay::apply(log, spec);
     }
     zones::resolve(job, spec, findings);
+    zbd::resolve(job, spec);
     random::resolve(job, spec);
     buffers::resolve(job, spec);
     memory::resolve(job, spec);
@@ -136,6 +138,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     random::apply_rules(job, spec, findings);
     limits::check_full_device(job, spec, findings);
     verify::apply_rules(job, spec, findings);
+    zbd::apply_rules(job, spec, findings);
     measure::apply_rules(job, spec, findings);
     logs::apply_rules(job, spec, findings);
     cpus::place_on_nodes(job, spec, machine, findings);

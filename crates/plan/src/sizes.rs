@@ -5,11 +5,11 @@
 
 use std::path::PathBuf;
 
-use ferrio_job::{Diagnostic, FileKind, FileSpec, JobSpec, Limits, Prefix, SetupError};
+use ferrio_job::{FileKind, FileSpec, JobSpec, Limits, Prefix, SetupError};
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
-use crate::as_written::{inert, name, place};
+use crate::as_written::{inert, refuse};
 use crate::findings::Findings;
 use crate::limits::only_a_full_device_limits;
 use crate::probe::Found;
@@ -48,19 +48,19 @@ pub(crate) struct Sizing {
 }
 
 impl Sizing {
-    /// What the options say.
-    pub(crate) fn of(job: &Job, spec: &JobSpec, findings: &mut Findings) -> Sizing {
+    /// What the options say. Sizes in zones are 0 as long as the size of a zone is not known.
+    pub(crate) fn of(job: &Job, spec: &JobSpec, zone: Option<u64>, findings: &mut Findings) -> Sizing {
         let options = &job.options;
         let mut extent = |opt: Opt| match options.if_given(opt)? {
             Amount::Bytes(bytes) => Some(BytesOrPercent::Bytes(bytes)),
             Amount::Percent(percent) => Some(BytesOrPercent::Percent(percent)),
+            Amount::Zones(count) if spec.zbd.is_some() => {
+                Some(BytesOrPercent::Bytes(count.saturating_mul(zone.unwrap_or(0))))
+            }
             Amount::Zones(_) => {
-                let option = opt.row().name;
-                let message =
-                    format!("option `{option}` in zones needs zonemode=zbd, which is not implemented yet");
-                let problem =
-                    Diagnostic::error(message, place(job, &[opt])).code("unimplemented-value").job(name(job));
-                findings.refuse_unsupported(problem.help("give bytes or percent"));
+                let message = format!("option `{}` in zones needs zonemode=zbd", opt.row().name);
+                let help = "give bytes or percent, or set zonemode=zbd";
+                refuse(findings, job, &[opt], "zones-without-zbd", message, help);
                 None
             }
         };

@@ -9,11 +9,11 @@ use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
     buffers, cpus, direction, engine, files, http, life_cycle, limits, logs, memory, network, priorities,
-    process, queue_depth, random, rates, replay, sizes, steadystate, verify, work, zones,
+    process, queue_depth, random, rates, replay, sizes, steadystate, verify, work, zbd, zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 21] = [
+const TABLES: [&[Inert]; 22] = [
     buffers::INERT,
     cpus::INERT,
     direction::INERT,
@@ -34,6 +34,7 @@ const TABLES: [&[Inert]; 21] = [
     sizes::INERT,
     steadystate::INERT,
     verify::INERT,
+    zbd::INERT,
     zones::INERT,
 ];
 

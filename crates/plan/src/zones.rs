@@ -1,5 +1,5 @@
-//! Zones of a file or a device (`zonemode` and the options it needs), and where a device places written data (`fdp`,
-//! `dataplacement`).
+//! The zones of `zonemode=strided`, and where a device places written data (`fdp`, `dataplacement`). The zones of `zonemode=zbd` are in
+//! `zbd`.
 
 use ferrio_job::{JobSpec, ZoneMode, Zones};
 use ferrio_jobfile::{Amount, Job, Opt};
@@ -25,10 +25,7 @@ inert! {
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     match job.options.choice(Opt::Zonemode) {
         ZoneMode::Strided => strided_needs_a_zonesize(job, findings),
-        ZoneMode::Zbd => {
-            zones_of_a_device_are_laid_out_in_turn(job, findings);
-            remainders_need_free_offsets(job, findings);
-        }
+        ZoneMode::Zbd => {}
         ZoneMode::None => zonesize_needs_a_mode(job, findings),
     }
 }
@@ -67,7 +64,7 @@ fn strided(job: &Job, findings: &mut Findings) -> Option<Zones> {
 fn zonesize_needs_a_mode(job: &Job, findings: &mut Findings) {
     if asks(job, Opt::Zonesize) {
         let message = "--zonemode=none and --zonesize are not compatible";
-        let help = "set `zonemode=strided`, or remove `zonesize`";
+        let help = "set `zonemode=strided` or `zonemode=zbd`, or remove `zonesize`";
         refuse(findings, job, &[Opt::Zonesize], "zonesize-without-zonemode", message, help);
     }
 }
@@ -77,22 +74,6 @@ fn strided_needs_a_zonesize(job: &Job, findings: &mut Findings) {
         let message = "--zonesize must be specified when using --zonemode=strided";
         let help = "set the bytes to transfer in each zone with `zonesize`";
         refuse(findings, job, &[Opt::Zonemode], "zonemode-without-zonesize", message, help);
-    }
-}
-
-fn zones_of_a_device_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
-    if !job.options.value::<bool>(Opt::CreateSerialize) {
-        let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
-        let help = "remove `create_serialize=0`";
-        refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
-    }
-}
-
-fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::WriteZoneRemainder) && job.options.if_given(Opt::Norandommap) == Some(false) {
-        let message = "write_zone_remainder=1 requires norandommap=1";
-        let help = "remove `norandommap=0`";
-        refuse(findings, job, &[Opt::Norandommap], "zone-remainders-with-random-map", message, help);
     }
 }
 
@@ -151,18 +132,6 @@ mod tests {
         let want = "--zonesize must be specified when using --zonemode=strided";
         assert_eq!(first_refusal("zonemode=strided\n"), want);
         assert_eq!(first_refusal("zonemode=strided\nzonesize=0\n"), want);
-    }
-
-    #[test]
-    fn zones_of_a_device_are_never_laid_out_side_by_side() {
-        let want = "--zonemode=zbd and --create_serialize=0 are not compatible";
-        assert_eq!(first_refusal("zonemode=zbd\ncreate_serialize=0\n"), want);
-    }
-
-    #[test]
-    fn writing_remainders_of_zones_excludes_a_random_map() {
-        let want = "write_zone_remainder=1 requires norandommap=1";
-        assert_eq!(first_refusal("zonemode=zbd\nwrite_zone_remainder=1\nnorandommap=0\n"), want);
     }
 
     #[test]

@@ -116,7 +116,11 @@ fn write_direction(
     let figures = units.significant_figures;
     let iops = num(per_second(total_ios, runtime), figures, Prefixes::Decimal, NumberUnit::None);
     let moved = num(io_bytes, figures, Prefixes::of_kb_base(units.kb_base), NumberUnit::Bytes);
-    writeln!(out, "  {name}: IOPS={iops}, BW={bandwidth} ({other})({moved}/{runtime}msec)")?;
+    write!(out, "  {name}: IOPS={iops}, BW={bandwidth} ({other})({moved}/{runtime}msec)")?;
+    if let Some(resets) = direction.zone_resets {
+        write!(out, "; {resets} zone resets")?;
+    }
+    writeln!(out)?;
     let latencies = [("slat", &direction.slat_ns), ("clat", &direction.clat_ns), (" lat", &direction.lat_ns)];
     for (name, report) in latencies {
         latency::write_summary(out, name, report)?;

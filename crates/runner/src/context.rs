@@ -20,6 +20,7 @@ use crate::result::JobResult;
 use crate::timing::SharedRamp;
 use crate::verify_state::WriteProgress;
 use crate::worker_limits::AddressSpace;
+use crate::zones::JobZones;
 
 /// What a worker is given.
 pub(crate) struct Context<'a> {
@@ -55,6 +56,8 @@ pub(crate) struct Context<'a> {
     pub(crate) coverage: Option<Arc<Coverage>>,
     /// The locks of the files, for a job with `lockfile`.
     pub(crate) locks: Option<Arc<FileLocks>>,
+    /// The zones of the files, for a job with `zonemode=zbd`.
+    pub(crate) zones: Option<Box<JobZones>>,
     /// The control groups of the run.
     pub(crate) cgroups: &'a Cgroups,
     /// The address space that must stay free.

@@ -14,7 +14,7 @@
 //!
 //! - `slots`: the requests in flight.
 //! - `meter`: clock readings, latencies and counters; `figures` makes the job's result of them.
-//! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `replay_waits` (`read_iolog`), `after_issue` (thinktime, minimum
+//! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `zones`, `replay_waits` (`read_iolog`), `after_issue` (thinktime, minimum
 //!   rates), `latency_limits`, `read_back` (verification) and `due_work` (ramps, flow groups).
 //!
 //! `passes` and `files` run once per pass or file, `errors` when something fails.
@@ -34,6 +34,7 @@ mod rate_limits;
 mod read_back;
 mod replay_waits;
 mod slots;
+mod zones;
 
 use ferrio_engine::{Buffers, Engine, Op, Request, Submit};
 use ferrio_job::{Direction, JobSpec};
@@ -94,9 +95,9 @@ impl<E: Engine> IoLoop<'_, E> {
             if !self.budget.may_issue() {
                 return;
             }
-            // Two branches, so that the step of a job without rates stays in registers.
-            let goes_on = if self.hooks.rates.is_some() {
-                self.perform_when_due()
+            // Two branches, so that the step of a job without rates and zones stays in registers.
+            let goes_on = if self.hooks.on_terms {
+                self.perform_on_terms()
             } else {
                 let step = self.workload.next();
                 self.perform(step)
@@ -205,8 +206,8 @@ impl<E: Engine> IoLoop<'_, E> {
                     // A failed I/O: there is nothing to check.
                     return;
                 }
-                if self.hooks.verifies() {
-                    self.verify_completed(direction, unit, file, offset, len);
+                if self.hooks.at_end {
+                    self.io_completed(direction, unit, file, offset, len);
                 }
             }
             Submit::Queued => self.accept(unit, InFlight { request, direction, start, issued: start }),

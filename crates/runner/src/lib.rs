@@ -56,6 +56,7 @@ mod waiting;
 mod worker;
 mod worker_limits;
 mod wrapped;
+mod zones;
 
 pub use failure::{JobError, tolerated_error};
 pub use idle::{Idleness, UnitWork};

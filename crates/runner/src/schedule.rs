@@ -44,6 +44,7 @@ use crate::trigger::Trigger;
 use crate::verify_state::{self, WriteProgress};
 use crate::worker_limits::AddressSpace;
 use crate::wrapped::debug_seeds;
+use crate::zones::ZonedFiles;
 use crate::{placement, registry, worker_limits};
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
@@ -129,6 +130,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         ramps: SharedRamp::of(plan),
         overlaps: SharedRanges::of(plan),
         locks: FileLocks::of(plan),
+        zones: ZonedFiles::of(plan),
         cgroups: &cgroups,
         nice: placement::nice_value(),
         monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
@@ -432,6 +434,7 @@ impl<'a> Run<'a, '_> {
             progress: self.jobs[index].progress.clone(),
             coverage: self.jobs[index].coverage.take(),
             locks: self.locks[index].clone(),
+            zones: self.jobs[index].zones.take(),
             cgroups: self.cgroups,
             address_space,
             nice: self.nice,

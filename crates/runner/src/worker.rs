@@ -19,6 +19,7 @@ use crate::layout::LaidOut;
 use crate::result::{JobResult, JobState};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
+use crate::zones::JobZones;
 use crate::{commands, layout, open, placement, pre_read, verify_state};
 
 /// How far a worker came.
@@ -35,14 +36,15 @@ pub(crate) fn run<E: Engine>(
     mut context: Context<'_>,
     open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
 ) {
-    let layout = context.layout.take();
+    let (layout, zones) = (context.layout.take(), context.zones.take());
     let context = context;
     let mut result = Box::<JobResult>::default();
     result.pid = placement::thread_id();
     context.control.pid.store(result.pid, Relaxed);
     let mut reached = Reached::default();
-    let outcome =
-        catch_unwind(AssertUnwindSafe(|| work(&context, open_engine, layout, &mut result, &mut reached)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        work(&context, open_engine, layout, zones, &mut result, &mut reached)
+    }));
     let failure = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure),
@@ -71,6 +73,7 @@ fn work<E: Engine>(
     context: &Context<'_>,
     open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
     laid_out: Option<LayoutContent>,
+    zones: Option<Box<JobZones>>,
     result: &mut JobResult,
     reached: &mut Reached,
 ) -> Result<(), Failure> {
@@ -78,7 +81,7 @@ fn work<E: Engine>(
     let mut note = |diagnostic| context.note(diagnostic);
     control.set_state(JobState::SettingUp);
     let _placement = placement::apply(context)?;
-    let Some(mut io_loop) = set_up(context, open_engine, laid_out, reached)? else { return Ok(()) };
+    let Some(mut io_loop) = set_up(context, open_engine, laid_out, zones, reached)? else { return Ok(()) };
     // What a command does to the files must be seen by the opens.
     let opens_late = !context.begins_at_once();
     if !opens_late {
@@ -120,6 +123,7 @@ fn set_up<'a, E: Engine>(
     context: &'a Context<'_>,
     open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
     mut laid_out: Option<LayoutContent>,
+    zones: Option<Box<JobZones>>,
     reached: &mut Reached,
 ) -> Result<Option<Box<IoLoop<'a, E>>>, Failure> {
     let spec = context.spec;
@@ -152,7 +156,7 @@ fn set_up<'a, E: Engine>(
     let iolog = Iolog::new(spec, context.clock)?;
     let workload = workload(context)?;
     let content = content(context, laid_out)?;
-    let hooks = hooks(context, iolog)?;
+    let hooks = hooks(context, iolog, zones)?;
     let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
     Ok(Some(io_loop))
@@ -201,10 +205,14 @@ fn content(context: &Context<'_>, laid_out: Option<LayoutContent>) -> Result<Con
 }
 
 #[inline(never)]
-fn hooks<'a>(context: &Context<'_>, iolog: Option<Box<Iolog<'a>>>) -> Result<Hooks<'a>, Failure> {
+fn hooks<'a>(
+    context: &Context<'_>,
+    iolog: Option<Box<Iolog<'a>>>,
+    zones: Option<Box<JobZones>>,
+) -> Result<Hooks<'a>, Failure> {
     let Context { spec, entropy, ref progress, ref coverage, .. } = *context;
     let verification = Verification::new(spec, entropy, progress.clone(), coverage.clone())?;
-    Ok(Hooks::new(context, verification, BlockStates::of(spec)?, iolog))
+    Ok(Hooks::new(context, verification, BlockStates::of(spec)?, iolog, zones))
 }
 
 /// The figures, and what follows the I/O.

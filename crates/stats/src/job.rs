@@ -295,6 +295,8 @@ pub struct JobStats {
     pub total_errors: u64,
     /// First tolerated errno, 0 without.
     pub first_error: i32,
+    /// Zones that were reset (`zonemode=zbd`), by trims too.
+    pub zone_resets: u64,
     /// What became of blocks that were trimmed, if that was counted.
     pub block_errors: Option<BlockErrors>,
 }
@@ -341,6 +343,7 @@ impl JobStats {
         self.job_runtime_ms += other.job_runtime_ms;
         self.usage.merge(&other.usage);
         self.total_errors += other.total_errors;
+        self.zone_resets += other.zone_resets;
         if self.first_error == 0 {
             self.first_error = other.first_error;
         }
@@ -364,6 +367,7 @@ impl JobStats {
             job_runtime_ms: self.job_runtime_ms.saturating_sub(earlier.job_runtime_ms),
             usage: self.usage.since(&earlier.usage),
             total_errors: self.total_errors.saturating_sub(earlier.total_errors),
+            zone_resets: self.zone_resets.saturating_sub(earlier.zone_resets),
             first_error: self.first_error,
             ..JobStats::default()
         })

@@ -20,7 +20,7 @@ use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
 use crate::replay::ReplayPath;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Sequential;
-use crate::step::{Region, Step, WorkloadError};
+use crate::step::{Io, Region, Step, WorkloadError};
 use crate::sync::Syncs;
 use crate::zoned_distribution::Zoned;
 
@@ -89,6 +89,22 @@ impl Called {
     pub(crate) fn synced(&mut self) {
         if let Called::General(placed) = self {
             placed.general.synced();
+        }
+    }
+
+    /// The last I/O was `chosen`, and `done` is done in its place; a sequential walk goes on at `next`. Only in zones, where jobs take
+    /// the general path.
+    pub(crate) fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
+        if let Called::General(placed) = self {
+            placed.general.moved(chosen, done, next);
+        }
+    }
+
+    /// The last I/O cannot be done. Returns the step that follows from that, if there is one.
+    pub(crate) fn give_up(&mut self, chosen: &Io) -> Option<Step> {
+        match self {
+            Called::General(placed) => placed.general.give_up(chosen),
+            Called::VariedRandom(_) | Called::Replay(_) => None,
         }
     }
 
@@ -185,6 +201,7 @@ fn is_simple(spec: &JobSpec) -> bool {
             || (block.min, block.align) == (first.min, first.align) && spec.percentage_random[d] >= 100
     };
     spec.zones.is_none()
+        && spec.zbd.is_none()
         && !spec.engine.operates_on_files()
         && !spec.file_service.never_finishes()
         && !spec.rw.is_trimwrite()

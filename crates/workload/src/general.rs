@@ -6,6 +6,7 @@
 
 mod file_service;
 mod file_state;
+mod moved;
 mod random_choice;
 
 use std::collections::HashMap;

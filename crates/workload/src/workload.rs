@@ -8,7 +8,7 @@ use ferrio_job::{Direction, JobSpec};
 use crate::code_path::CodePath;
 use crate::offset_space::{has_map, map_unit, room};
 use crate::seeds::SEEDS;
-use crate::step::{Region, Step, WorkloadError};
+use crate::step::{Io, Region, Step, WorkloadError};
 
 /// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
 const MOST_MAPPED: u64 = 1 << 38;
@@ -94,6 +94,22 @@ impl Workload {
     pub fn synced(&mut self) {
         if let CodePath::Called(called) = &mut self.path {
             called.synced();
+        }
+    }
+
+    /// In zones (`zonemode=zbd`): the last I/O was `chosen`, and `done` is done in its place. A sequential walk goes on at `next`.
+    pub fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
+        if let CodePath::Called(called) = &mut self.path {
+            called.moved(chosen, done, next);
+        }
+    }
+
+    /// In zones: the last I/O, `chosen`, cannot be done, and nothing is left to do in its file. Returns the step that follows from that,
+    /// if there is one.
+    pub fn give_up(&mut self, chosen: &Io) -> Option<Step> {
+        match &mut self.path {
+            CodePath::Called(called) => called.give_up(chosen),
+            CodePath::Sequential(_) | CodePath::Random(_) => None,
         }
     }
 

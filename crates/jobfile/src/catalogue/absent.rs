@@ -34,7 +34,6 @@ pub fn absent_engines() -> &'static [AbsentEngine] {
 #[must_use]
 pub fn absent_word(opt: Opt, word: &str) -> Option<&'static str> {
     match (opt, word) {
-        (Opt::Zonemode, "zbd") => Some(ZONED),
         (Opt::Mem, "cudamalloc") => Some(CUDA),
         _ => None,
     }
@@ -52,7 +51,6 @@ pub(super) const RANGES: &str =
 pub(super) const PLACEMENT: &str =
     "placement ids need a device with FDP or write streams, and no engine of ferrio passes them on";
 pub(super) const PROTECTION: &str = "protection information needs a device formatted with it and engine io_uring_cmd, which ferrio does not have";
-pub(super) const ZONES: &str = "it is for zoned devices (zonemode=zbd), which ferrio does not support";
 pub(super) const DFS: &str = "engine dfs needs DAOS (libdfs), which ferrio is not linked with";
 pub(super) const GFAPI: &str = "engine gfapi needs Gluster (libgfapi), which ferrio is not linked with";
 pub(super) const LIBBLKIO: &str =
@@ -76,8 +74,6 @@ pub(super) const EXTERNAL: &str =
     "it is an option of the example in fio's own source, and engines made for fio cannot be loaded";
 pub(super) const WINDOWS: &str = "engine windowsaio exists on Windows only";
 pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which ferrio is not linked with";
-const ZONED: &str =
-    "it is for zoned devices, which ferrio does not support; zonemode=strided works on any device";
 const PASSTHROUGH: &str = "engine io_uring_cmd needs the character device of an NVMe namespace or of bsg, which ferrio does not support";
 const ZBC: &str = "engine libzbc needs the library libzbc and a zoned disk, which ferrio is not linked with";
 const IME: &str = "it needs DDN's Infinite Memory Engine (libim), which ferrio is not linked with";
@@ -196,10 +192,8 @@ mod tests {
 
     #[test]
     fn a_word_that_cannot_be_used_is_a_choice_of_its_option_and_says_why() {
-        for (opt, word) in [(Opt::Zonemode, "zbd"), (Opt::Mem, "cudamalloc")] {
-            assert!(opt.row().choice(word).is_some());
-            assert!(absent_word(opt, word).is_some_and(is_a_sentence));
-        }
+        assert!(Opt::Mem.row().choice("cudamalloc").is_some());
+        assert!(absent_word(Opt::Mem, "cudamalloc").is_some_and(is_a_sentence));
         assert_eq!(absent_word(Opt::Zonemode, "strided"), None);
     }
 

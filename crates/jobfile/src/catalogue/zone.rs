@@ -11,29 +11,29 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Zonesize: "zonesize", Size, Bytes, default "0";
             Works; "Bytes handled per zone, or zone size for zbd";
         Zonecapacity: "zonecapacity", Size, Bytes, default "0";
-            Unavailable(absent::ZONES); "Writable part of each emulated zone";
+            Works; "Writable part of each emulated zone";
         Zonerange: "zonerange", Size, Bytes, default "0";
             Works; "Spacing of strided zones";
         Zoneskip: "zoneskip", SizeZone, Bytes, default "0";
             Works; "Bytes skipped after each zone";
         ZoneResetThreshold: "zone_reset_threshold", Float, Plain, min 0, max 1;
-            Unavailable(absent::ZONES); "Ratio of written data above which zone resets start";
+            Works; "Ratio of written data above which zone resets start";
         ZoneResetFrequency: "zone_reset_frequency", Float, Plain, min 0, max 1;
-            Unavailable(absent::ZONES); "Resets issued per write, between 0 and 1";
+            Works; "Resets issued per write, between 0 and 1";
         RecoverZbdWriteError: "recover_zbd_write_error", Bool, Plain;
-            Unavailable(absent::ZONES); "Repair write pointers after a failed write and go on";
+            Works; "Repair write pointers after a failed write and go on";
         WriteZoneRemainder: "write_zone_remainder", Bool, Plain;
-            Unavailable(absent::ZONES); "Write short blocks to fill zone ends instead of finishing zones";
+            Works; "Write short blocks to fill zone ends instead of finishing zones";
     }
     [Core; "io" / "none"] {
         ReadBeyondWp: "read_beyond_wp", Bool, Plain, default "0";
-            Unavailable(absent::ZONES); "Allow reads past a zone's write pointer";
+            Works; "Allow reads past a zone's write pointer";
         MaxOpenZones: "max_open_zones", Int, Count, default "0", max 4096;
-            Unavailable(absent::ZONES); "Zones open for writing at once, over all jobs of a file";
+            Works; "Zones open for writing at once, over all jobs of a file";
         JobMaxOpenZones: "job_max_open_zones", Int, Count, default "0", max 4096;
-            Unavailable(absent::ZONES); "Zones one job may write at once";
+            Works; "Zones one job may write at once";
         IgnoreZoneLimits: "ignore_zone_limits", Bool, Plain, default "0";
-            Unavailable(absent::ZONES); "Do not enforce the device's open-zone limit";
+            Works; "Do not enforce the device's open-zone limit";
         Fdp: "fdp", Bool, Plain, default "0";
             Unavailable(absent::PLACEMENT); "Tag writes with Flexible Data Placement ids";
         Dataplacement: "dataplacement" | "data_placement", Enum, Plain, default "none", words ["none": "No placement", "fdp": "NVMe flexible data placement", "streams": "Kernel write streams"];

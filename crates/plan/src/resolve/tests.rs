@@ -47,9 +47,9 @@ fn a_long_description_is_cut_between_characters() {
 }
 
 #[test]
-fn sizes_in_zones_are_refused() {
+fn sizes_in_zones_need_zones_of_a_device() {
     let job = "[a]\nioengine=null\n";
-    let want = "option `size` in zones needs zonemode=zbd, which is not implemented yet";
+    let want = "option `size` in zones needs zonemode=zbd";
     assert_eq!(refusals(&format!("{job}size=10z\n")), [want]);
 }
 

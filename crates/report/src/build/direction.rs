@@ -46,6 +46,7 @@ pub(super) fn direction_report(
         iops_mean: finite(stats.iops.mean),
         iops_stddev: finite(stats.iops.stddev()),
         iops_samples: stats.iops.samples,
+        zone_resets: None,
     }
 }
 

@@ -1,7 +1,8 @@
 //! One entry of the report: its jobs with their figures summed up, shares, latency target, trimmed blocks and steady state.
 
 use ferrio_job::{
-    Character, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, UnifiedReporting, Units,
+    Character, Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState,
+    UnifiedReporting, Units,
 };
 use ferrio_runner::{JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockErrors, BlockState, DirectionStats, JobStats};
@@ -9,9 +10,9 @@ use ferrio_stats::{BlockErrors, BlockState, DirectionStats, JobStats};
 use super::direction::{Histograms, direction_report, sync_percentiles, sync_report};
 use crate::messages::{error_message, report_name};
 use crate::model::{
-    BATCH_LABELS, BLOCK_LABELS, BlockReport, GroupDirection, GroupReport, JobReport, LATENCY_LABELS,
-    LEVEL_LABELS, LabelledShares, Pairs, SteadyData, SteadyLatency, SteadyReport, TargetReport,
-    TersePercentiles, TextFigures, ToleratedErrors,
+    BATCH_LABELS, BLOCK_LABELS, BlockReport, DirectionReport, GroupDirection, GroupReport, JobReport,
+    LATENCY_LABELS, LEVEL_LABELS, LabelledShares, Pairs, SteadyData, SteadyLatency, SteadyReport,
+    TargetReport, TersePercentiles, TextFigures, ToleratedErrors,
 };
 use crate::num::{finite, percent};
 
@@ -37,6 +38,12 @@ impl<'a> EntryJobs<'a> {
 
     pub(super) fn stats(&self) -> &JobStats {
         self.merged.as_ref().unwrap_or(&self.first().1.stats)
+    }
+
+    /// True if a job of the entry writes to zones in this direction, or resets them by trims.
+    fn changes_zones(&self, direction: Direction) -> bool {
+        direction != Direction::Read
+            && self.jobs.iter().any(|(spec, _)| spec.zbd.is_some() && spec.rw.does(direction))
     }
 
     /// True if the next job of the plan belongs to this entry.
@@ -89,7 +96,8 @@ pub(super) fn job_report(
     };
     let direction = |index: usize| {
         let of_group = group.and_then(|group| group.directions[index]);
-        (!replaced).then(|| report(&stats.directions[index], of_group))
+        let zone_resets = entry.changes_zones(Direction::ALL[index]).then_some(stats.zone_resets);
+        (!replaced).then(|| DirectionReport { zone_resets, ..report(&stats.directions[index], of_group) })
     };
     let mixed = (unified != UnifiedReporting::None).then(|| {
         // Beside the directions it is compared with the reads of the group, as in fio.

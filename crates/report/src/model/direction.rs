@@ -71,6 +71,9 @@ pub struct DirectionReport {
     pub iops_stddev: f64,
     /// Number of IOPS samples.
     pub iops_samples: u64,
+    /// Zones that the job has reset. Only for writes and trims of a job with `zonemode=zbd`; the same number for both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone_resets: Option<u64>,
 }
 
 /// The I/Os of one direction that have one priority.

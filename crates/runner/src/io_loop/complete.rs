@@ -17,10 +17,10 @@ impl<E: Engine> IoLoop<'_, E> {
             self.record_sync(request, completion.result, unit.issued);
         } else if completion.result == i64::from(request.len) {
             self.record_completion(&unit);
-            if self.hooks.verifies() {
+            if self.hooks.at_end {
                 // The request may be the rest of a short transfer: the block begins where the slot does.
                 let moved = (request.buffer as usize - self.buffers.slot(completion.unit) as usize) as u32;
-                self.verify_completed(
+                self.io_completed(
                     unit.direction,
                     completion.unit,
                     request.file,
@@ -126,8 +126,8 @@ impl<E: Engine> IoLoop<'_, E> {
         } else if !self.finish_inline(request, direction, result, start) || self.failure.is_some() {
             return;
         }
-        if self.hooks.verifies() {
-            self.verify_completed(direction, unit, request.file, request.offset, request.len);
+        if self.hooks.at_end {
+            self.io_completed(direction, unit, request.file, request.offset, request.len);
         }
     }
 
@@ -162,6 +162,9 @@ impl<E: Engine> IoLoop<'_, E> {
             self.meter.publish(direction);
             if let Some(verification) = &self.hooks.verification {
                 verification.completed_write(request.unit);
+            }
+            if self.hooks.zones.is_some() {
+                self.leave_zone(request.unit, true);
             }
             return None;
         }

@@ -36,6 +36,13 @@ impl<E: Engine> IoLoop<'_, E> {
                  the sector size. Try setting direct=0.",
             );
         }
+        if errno == libc::EOVERFLOW && self.hooks.zones.is_some() {
+            let message = format!(
+                "{}: Exceeded max_active_zones limit. Check conditions of zones out of I/O ranges.",
+                self.file_name(request.file)
+            );
+            failure = failure.note("active-zones-exceeded", message);
+        }
         if errno == libc::EINVAL && self.spec.engine == EngineKind::Splice {
             failure = failure.note("splice-refused", "looks like splice doesn't work on this file system");
         }
@@ -108,6 +115,9 @@ impl<E: Engine> IoLoop<'_, E> {
             && let Some(verification) = &mut self.hooks.verification
         {
             verification.forget(request.unit, request.file, request.offset - moved as u64);
+        }
+        if self.hooks.zones.is_some() {
+            self.fail_in_zone(request);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Features that only some jobs ask for: before an I/O is issued, after that, and when it completes. A job without any of them pays one
-//! branch for each of the three.
+//! branch for each.
 
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use crate::rate_schedule::RateSchedule;
 use crate::timing::RampSize;
 use crate::verification::Verification;
 use crate::waiting::Waiter;
+use crate::zones::JobZones;
 
 /// The features of one job that concern single I/Os.
 pub(crate) struct Hooks<'a> {
@@ -25,6 +26,12 @@ pub(crate) struct Hooks<'a> {
     pub(super) before_issue: bool,
     /// The schedule of a rate, limits of the latency, or a log see each data I/O when it completes.
     pub(super) at_completion: bool,
+    /// Verification or zones see each data I/O when all of it has ended.
+    pub(super) at_end: bool,
+    /// A rate or zones decide when and where each I/O is done.
+    pub(super) on_terms: bool,
+    /// `zonemode=zbd`
+    pub(super) zones: Option<Box<JobZones>>,
     /// `rate`, `rate_iops`: I/Os are due at times of a schedule.
     pub(super) rates: Option<Box<RateSchedule>>,
     /// `verify`
@@ -54,6 +61,7 @@ impl<'a> Hooks<'a> {
         verification: Option<Box<Verification>>,
         blocks: Option<Box<BlockStates>>,
         iolog: Option<Box<Iolog<'a>>>,
+        zones: Option<Box<JobZones>>,
     ) -> Self {
         let spec = context.spec;
         let rates = RateSchedule::new(spec, context.entropy, context.clock);
@@ -67,6 +75,9 @@ impl<'a> Hooks<'a> {
                 || iolog.is_some()
                 || priorities.is_some()
                 || context.locks.is_some(),
+            at_end: verification.is_some() || zones.is_some(),
+            on_terms: rates.is_some() || zones.is_some(),
+            zones,
             rates,
             verification,
             blocks,
@@ -135,12 +146,6 @@ impl<'a> Hooks<'a> {
         }
     }
 
-    /// True when data I/Os have to pass [`verify_completed`](super::IoLoop::verify_completed).
-    #[inline]
-    pub(super) fn verifies(&self) -> bool {
-        self.verification.is_some()
-    }
-
     /// Another pass begins.
     pub(super) fn begin_pass(&mut self) {
         if let Some(priorities) = &mut self.priorities {
@@ -151,6 +156,9 @@ impl<'a> Hooks<'a> {
         }
         if let Some(verification) = &mut self.verification {
             verification.begin_pass();
+        }
+        if let Some(zones) = &mut self.zones {
+            zones.begin_pass();
         }
     }
 

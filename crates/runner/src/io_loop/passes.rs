@@ -100,12 +100,16 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             self.leave_out_pass();
             return Ok(());
         }
+        self.empty_zones()?;
         let began = self.meter.clock.now();
         self.meter.now = began;
         self.meter.timing.loop_began(began);
         self.files_finished = false;
         self.issue_until_done();
         self.drain();
+        if self.hooks.zones.is_some() {
+            self.end_in_zones();
+        }
         self.check_minimum_rate_at_end();
         self.meter.timing.loop_ended(self.meter.clock.now());
         let failure = self.failure.take();

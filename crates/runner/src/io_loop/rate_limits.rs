@@ -26,7 +26,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// The next step under a rate limit, after waiting for its time. `None` when the wait was cut short.
-    fn next_when_due(&mut self) -> Option<Step> {
+    pub(super) fn next_when_due(&mut self) -> Option<Step> {
         self.meter.now = self.meter.clock.now();
         let since = self.meter.measured_ns();
         let pacer = &self.hooks.rates.as_ref()?.pacer;

@@ -107,7 +107,10 @@ impl<E: Engine> IoLoop<'_, E> {
     /// A data I/O of unit `unit` is complete. What was read is checked.
     #[cold]
     #[inline(never)]
-    pub(super) fn verify_completed(&mut self, direction: usize, unit: u32, file: u32, offset: u64, len: u32) {
+    pub(super) fn io_completed(&mut self, direction: usize, unit: u32, file: u32, offset: u64, len: u32) {
+        if self.hooks.zones.is_some() {
+            self.leave_zone(unit, true);
+        }
         let Some(verification) = &self.hooks.verification else { return };
         if direction == Direction::Write as usize {
             verification.completed_write(unit);

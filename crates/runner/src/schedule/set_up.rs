@@ -54,8 +54,11 @@ impl Run<'_, '_> {
                 Ok(content)
             });
         self.controls[index].set_state(JobState::NotCreated);
-        match done {
-            Ok(content) => self.jobs[index].layout = Some(content),
+        match done.and_then(|content| Ok((content, self.zones.of_job(spec)?))) {
+            Ok((content, zones)) => {
+                self.jobs[index].layout = Some(content);
+                self.jobs[index].zones = zones;
+            }
             Err(failure) => self.fail_set_up(index, spec, failure),
         }
     }

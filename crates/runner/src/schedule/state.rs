@@ -25,6 +25,7 @@ use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
 use crate::verify_state::WriteProgress;
+use crate::zones::{JobZones, ZonedFiles};
 
 /// The state of a job.
 #[derive(Debug, Default)]
@@ -33,6 +34,7 @@ pub(super) struct ScheduledJob {
     /// Present once the job has ended, or will never start.
     pub(super) result: Option<JobResult>,
     pub(super) layout: Option<LayoutContent>,
+    pub(super) zones: Option<Box<JobZones>>,
     pub(super) entropy: [u64; SEEDS],
     /// What it has written, if that may be saved as its verify state.
     pub(super) progress: Option<Arc<WriteProgress>>,
@@ -80,6 +82,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) overlaps: Option<Arc<SharedRanges>>,
     /// Per job.
     pub(super) locks: Vec<Option<Arc<FileLocks>>>,
+    /// The zones of files with `zonemode=zbd`.
+    pub(super) zones: ZonedFiles,
     pub(super) cgroups: &'a Cgroups,
     /// Nice value of the process before the run.
     pub(super) nice: i32,

@@ -99,6 +99,7 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
         progress: None,
         coverage: None,
         locks: None,
+        zones: None,
         overlaps: None,
     };
     worker(context);

@@ -35,6 +35,11 @@ impl RandomChoice {
         }
     }
 
+    /// True when each I/O marks its blocks in the map.
+    pub(super) fn marks_all(&self) -> bool {
+        self.share.is_none() && self.every.period == 1
+    }
+
     /// Starts the streams again that do so at each pass.
     pub(super) fn reseed(&mut self, seeds: &[u64; SEEDS]) {
         self.stream.reseed(seeds[seeds::OFFSET]);

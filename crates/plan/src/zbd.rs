@@ -1,0 +1,414 @@
+//! `zonemode=zbd`: zones that are written from their start to their end, those of a zoned block device or emulated ones.
+//!
+//! A file has one table of zones, which all its jobs share: the first of them settles how large its zones are and how many may be open.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use ferrio_job::{
+    Character, ContinueOnError, Direction, FileKind, FileSpec, FileZones, JobSpec, Prefix, SetupError, Zbd,
+    ZoneMode, ZoneModel, ZoneResets,
+};
+use ferrio_jobfile::{Amount, Job, Opt};
+use ferrio_machine::ZonedDevice;
+
+use crate::as_written::{asks, chooses, inert, note, refuse};
+use crate::findings::Findings;
+use crate::sizes::{JobFile, Sizing};
+
+/// Smallest zone, in bytes.
+const SMALLEST: u64 = 512;
+
+inert! {
+    ZoneResetThreshold:
+        |job| !asks(job, Opt::ZoneResetFrequency); "no zone is reset by it without `zone_reset_frequency`";
+    Zonerange:
+        |job| chooses(job, Opt::Zonemode, ZoneMode::Zbd); "it applies only to zonemode=strided";
+}
+
+/// The zones of all files that earlier jobs have in zones.
+pub(crate) type ZonesByPath = HashMap<PathBuf, FileZones>;
+
+/// Rules about the job as written.
+pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if !chooses(job, Opt::Zonemode, ZoneMode::Zbd) {
+        return;
+    }
+    zones_are_laid_out_in_turn(job, findings);
+    remainders_need_free_offsets(job, findings);
+    recovery_continues_after_errors(job, findings);
+    nothing_is_appended_or_replayed(job, findings);
+    if asks(job, Opt::ExperimentalVerify) {
+        let message = "zonemode=zbd does not support experimental verify";
+        let help = "remove `experimental_verify`";
+        refuse(findings, job, &[Opt::ExperimentalVerify], "zbd-with-experimental-verify", message, help);
+    }
+}
+
+/// What the options say; the files follow when they are known.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let options = &job.options;
+    if !chooses(job, Opt::Zonemode, ZoneMode::Zbd) {
+        return;
+    }
+    let frequency: f64 = options.if_given(Opt::ZoneResetFrequency).unwrap_or(0.0);
+    let resets = (frequency > 0.0).then(|| ZoneResets {
+        threshold: options.if_given(Opt::ZoneResetThreshold).unwrap_or(0.0),
+        every: (1.0 / frequency).min(1e18) as u64,
+    });
+    spec.zbd = Some(Box::new(Zbd {
+        files: Vec::new(),
+        skip: 0,
+        read_beyond_wp: options.value(Opt::ReadBeyondWp),
+        job_max_open: options.value(Opt::JobMaxOpenZones),
+        resets,
+        writes_remainder: asks(job, Opt::WriteZoneRemainder),
+        recovers: asks(job, Opt::RecoverZbdWriteError),
+    }));
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+    let Some(zbd) = &spec.zbd else { return };
+    let (writes_remainder, recovers) = (zbd.writes_remainder, zbd.recovers);
+    if writes_remainder {
+        spec.random_map = false;
+    }
+    let engine = spec.engine;
+    if engine.operates_on_files() || engine.has_peer() || !engine.does_io() {
+        let message =
+            format!("zonemode=zbd does not work with ioengine={}, which has no offsets", engine.word());
+        let help = "use an engine that reads and writes files";
+        refuse(findings, job, &[Opt::Zonemode], "zbd-without-offsets", message, help);
+    }
+    trims_are_whole_zones(job, spec, findings);
+    if recovers && spec.verify.is_some() && !spec.is_sync() {
+        let message = "recover_zbd_write_error does not support verify with asynchronous engines";
+        let help = "a repaired zone has zeroes where writes failed: use a synchronous engine, or remove one of the options";
+        refuse(findings, job, &[Opt::RecoverZbdWriteError], "recovery-with-verify", message, help);
+    }
+    if spec.verify.as_ref().is_some_and(|verify| verify.only) {
+        let message = "verify_only does not work with zonemode=zbd";
+        let help = "which zones were written is not known without the writes: verify in the job that writes";
+        refuse(findings, job, &[Opt::VerifyOnly], "zbd-with-verify-only", message, help);
+    }
+}
+
+/// The zones of the files of a job, which were examined.
+///
+/// # Errors
+/// A file has no zones and the job does not say how large they are, or what it says does not fit.
+pub(crate) fn of_files(
+    job: &Job,
+    spec: &JobSpec,
+    files: &[JobFile],
+    known: &mut ZonesByPath,
+) -> Result<Vec<FileZones>, SetupError> {
+    files.iter().map(|file| of_file(job, spec, file, known)).collect()
+}
+
+fn of_file(
+    job: &Job,
+    spec: &JobSpec,
+    file: &JobFile,
+    known: &mut ZonesByPath,
+) -> Result<FileZones, SetupError> {
+    let options = &job.options;
+    let (size, capacity): (u64, u64) = (options.value(Opt::Zonesize), options.value(Opt::Zonecapacity));
+    let max_open: u32 = options.value(Opt::MaxOpenZones);
+    let path = file.path.display();
+    if file.found.kind == FileKind::Char {
+        return Err(failed(format!("{path}: zonemode=zbd needs a regular file or a block device")));
+    }
+    let device = file.found.device.and_then(ZonedDevice::read);
+    if let Some(earlier) = known.get(&file.path) {
+        return same_zones(&path, *earlier, size, capacity, max_open);
+    }
+    let zones = match device {
+        Some(device) => of_device(&path, spec, device, size, (max_open, asks(job, Opt::IgnoreZoneLimits)))?,
+        None => emulated(&path, size, capacity, max_open)?,
+    };
+    known.insert(file.path.clone(), zones);
+    Ok(zones)
+}
+
+/// What the first job with a file has settled holds for all others.
+fn same_zones(
+    path: &dyn std::fmt::Display,
+    zones: FileZones,
+    size: u64,
+    capacity: u64,
+    max_open: u32,
+) -> Result<FileZones, SetupError> {
+    if size > 0 && size != zones.size {
+        let message = format!("{path}: zonesize {size} does not match the device zone size {}.", zones.size);
+        return Err(failed(message));
+    }
+    if capacity > 0 && capacity != zones.capacity && zones.model == ZoneModel::Emulated {
+        let message = format!(
+            "{path}: zonecapacity {capacity} does not match that of an earlier job, {}",
+            zones.capacity
+        );
+        return Err(failed(message));
+    }
+    if max_open > 0 && max_open != zones.max_open {
+        return Err(failed("Different 'max_open_zones' values".to_owned()));
+    }
+    Ok(zones)
+}
+
+fn emulated(
+    path: &dyn std::fmt::Display,
+    size: u64,
+    capacity: u64,
+    max_open: u32,
+) -> Result<FileZones, SetupError> {
+    let message = match (size, capacity) {
+        (0, _) => {
+            "Specifying the zone size is mandatory for regular file/block device with --zonemode=zbd".into()
+        }
+        (size, _) if size < SMALLEST => "zone size must be at least 512 bytes for --zonemode=zbd".into(),
+        (size, capacity) if capacity > size => {
+            format!("job parameter zonecapacity {capacity} is larger than zone size {size}")
+        }
+        (size, capacity) => {
+            let capacity = if capacity > 0 { capacity } else { size };
+            return Ok(FileZones { model: ZoneModel::Emulated, size, capacity, max_open });
+        }
+    };
+    Err(failed(format!("{path}: {message}")))
+}
+
+/// The limit of the device holds for the job too, unless it ignores that.
+fn of_device(
+    path: &dyn std::fmt::Display,
+    spec: &JobSpec,
+    device: ZonedDevice,
+    size: u64,
+    (max_open, ignores_limits): (u32, bool),
+) -> Result<FileZones, SetupError> {
+    let zone = device.zone_bytes;
+    if zone == 0 {
+        return Err(failed(format!("{path}: the kernel does not tell the zone size of the device")));
+    }
+    if size > 0 && size != zone {
+        let message = format!("{path} job parameter zonesize {size} does not match disk zone size {zone}.");
+        return Err(SetupError { prefix: Prefix::Program, ..failed(message) });
+    }
+    let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
+    if device.host_managed && changes && !spec.direct {
+        return Err(failed("Using direct I/O is mandatory for writing to ZBD drives".to_owned()));
+    }
+    if spec.offload && spec.rw.does(Direction::Write) && spec.depth.iodepth > 1 {
+        let message =
+            format!("{path}: the threads of io_submit_mode=offload do not keep writes to a zone in order");
+        return Err(failed(message));
+    }
+    let most = match device.max_open_zones {
+        0 => device.max_active_zones,
+        most => most,
+    };
+    let most = u32::try_from(most).unwrap_or(u32::MAX);
+    let max_open = match (max_open, most) {
+        (max_open, _) if ignores_limits => max_open,
+        (0, most) => most,
+        (max_open, most) if most > 0 && max_open > most => {
+            let message = format!("Specified --max_open_zones ({max_open}) is larger than max ({most})");
+            return Err(failed(message));
+        }
+        (max_open, _) => max_open,
+    };
+    let model = if device.host_managed { ZoneModel::HostManaged } else { ZoneModel::HostAware };
+    Ok(FileZones { model, size: zone, capacity: zone, max_open })
+}
+
+/// Sizes and offsets with zones as their unit, once the size of a zone is known.
+pub(crate) fn sizing(job: &Job, spec: &JobSpec, zones: &[FileZones]) -> Option<Sizing> {
+    // What is wrong with the values was found before.
+    let zone = zones.first()?.size;
+    spec.zbd.is_some().then(|| Sizing::of(job, spec, Some(zone), &mut Findings::default()))
+}
+
+/// Fits a job with its files to their zones: what is written begins and ends with a zone.
+///
+/// # Errors
+/// A file is smaller than a zone, or less than one zone is left of it; blocks are larger than a zone.
+pub(crate) fn fit_files(
+    job: &Job,
+    spec: &mut JobSpec,
+    zones: Vec<FileZones>,
+    findings: &mut Findings,
+) -> Result<(), SetupError> {
+    let Some(zbd) = spec.zbd.as_deref() else { return Ok(()) };
+    if zbd.job_max_open > 0 && zones.iter().any(|zones| zones.max_open == 0) {
+        return Err(failed(
+            "'job_max_open_zones' cannot be used without a global open zones limit".to_owned(),
+        ));
+    }
+    let reads_anywhere = zbd.read_beyond_wp;
+    let mut files = std::mem::take(&mut spec.files);
+    let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
+    for (file, zones) in files.iter_mut().zip(&zones) {
+        holds_a_zone(spec.character, file, zones)?;
+        if changes {
+            whole_zones(job, file, zones.size, findings)?;
+        }
+        blocks_fit(spec, file, zones, reads_anywhere)?;
+    }
+    let skip = skip(job, &files, &zones)?;
+    if changes {
+        let total = files.iter().map(|file| file.size).fold(0, u64::saturating_add);
+        spec.limits.size = spec.limits.size.min(total);
+    }
+    spec.files = files;
+    if let Some(zbd) = &mut spec.zbd {
+        zbd.files = zones;
+        zbd.skip = skip;
+    }
+    Ok(())
+}
+
+/// To fio, a file that does not exist yet has no bytes.
+fn holds_a_zone(character: Character, file: &FileSpec, zones: &FileZones) -> Result<(), SetupError> {
+    let bytes = match character {
+        Character::Fio if file.kind == FileKind::Regular => file.found.unwrap_or(0),
+        _ => file.real_size,
+    };
+    if bytes >= zones.size {
+        return Ok(());
+    }
+    let message =
+        format!("{}: file/device size {bytes} is smaller than zone size {}", file.path.display(), zones.size);
+    let error = SetupError::new(libc::EINVAL, "zbd_create_zone_info() failed", message);
+    Err(SetupError { prefix: Prefix::None, ..error })
+}
+
+/// Cuts the region of a file to whole zones.
+fn whole_zones(job: &Job, file: &mut FileSpec, zone: u64, findings: &mut Findings) -> Result<(), SetupError> {
+    let path = file.path.display().to_string();
+    let (begin, end) = (file.offset.next_multiple_of(zone), file.end() - file.end() % zone);
+    let mut cut = |message: String| {
+        let opts = [Opt::Offset, Opt::Size, Opt::Zonesize];
+        findings.note(note(job, &opts, "region-cut-to-zones", message).prefix(Prefix::None));
+    };
+    if begin != file.offset {
+        if begin >= end {
+            return Err(failed(format!("{path}: io_size must be at least one zone")));
+        }
+        cut(format!("{path}: rounded up offset from {} to {begin}", file.offset));
+        file.size -= begin - file.offset;
+        file.offset = begin;
+    }
+    if end != file.end() {
+        if begin >= end {
+            return Err(failed(format!("{path}: io_size must be at least one zone")));
+        }
+        cut(format!("{path}: rounded down io_size from {} to {}", file.size, end - begin));
+        file.size = end - begin;
+    }
+    Ok(())
+}
+
+fn blocks_fit(
+    spec: &JobSpec,
+    file: &FileSpec,
+    zones: &FileZones,
+    reads_anywhere: bool,
+) -> Result<(), SetupError> {
+    let in_zones = |&d: &Direction| spec.rw.does(d) && !(d == Direction::Read && reads_anywhere);
+    for block in Direction::ALL.iter().filter(|d| in_zones(d)).map(|&d| &spec.block[d]) {
+        if block.max > zones.size {
+            let func = "I/O buflen exceeds zone size";
+            let message = format!("I/O buflen {} exceeds zone size {}", block.max, zones.size);
+            return Err(SetupError { prefix: Prefix::None, ..SetupError::new(libc::EINVAL, func, message) });
+        }
+    }
+    if spec.rw.does(Direction::Trim) && spec.block[Direction::Trim].min != zones.size {
+        let (path, bytes) = (file.path.display(), spec.block[Direction::Trim].min);
+        return Err(failed(format!("{path}: trim block size {bytes} is not the zone size {}", zones.size)));
+    }
+    let smallest = spec.block[Direction::Write].min;
+    if spec.rw.does(Direction::Write) && zones.capacity < smallest {
+        let message = format!("zone capacity {} smaller than minimum block size {smallest}", zones.capacity);
+        let error = SetupError::new(libc::EINVAL, "ZCAP is less min_bs", message);
+        return Err(SetupError { prefix: Prefix::None, ..error });
+    }
+    Ok(())
+}
+
+/// `zoneskip` in bytes.
+fn skip(job: &Job, files: &[FileSpec], zones: &[FileZones]) -> Result<u64, SetupError> {
+    let Some((file, zones)) = files.first().zip(zones.first()) else { return Ok(0) };
+    let bytes = match job.options.value(Opt::Zoneskip) {
+        Amount::Bytes(bytes) => bytes,
+        Amount::Zones(count) => count.saturating_mul(zones.size),
+        Amount::Percent(_) => {
+            return Err(failed(format!("{}: zoneskip must be in bytes or zones", file.path.display())));
+        }
+    };
+    if bytes % zones.size != 0 {
+        let (path, zone) = (file.path.display(), zones.size);
+        return Err(failed(format!(
+            "{path}: zoneskip {bytes} is not a multiple of the device zone size {zone}."
+        )));
+    }
+    Ok(bytes)
+}
+
+/// fio prints these lines as they are, and reports no error number.
+fn failed(message: String) -> SetupError {
+    SetupError { prefix: Prefix::None, ..SetupError::new(0, "zbd_setup_files", message) }
+}
+
+fn zones_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {
+    if !job.options.value::<bool>(Opt::CreateSerialize) {
+        let message = "--zonemode=zbd and --create_serialize=0 are not compatible";
+        let help = "remove `create_serialize=0`";
+        refuse(findings, job, &[Opt::CreateSerialize], "zones-laid-out-at-once", message, help);
+    }
+}
+
+fn remainders_need_free_offsets(job: &Job, findings: &mut Findings) {
+    if asks(job, Opt::WriteZoneRemainder) && job.options.if_given(Opt::Norandommap) == Some(false) {
+        let message = "write_zone_remainder=1 requires norandommap=1";
+        let help = "remove `norandommap=0`";
+        refuse(findings, job, &[Opt::Norandommap], "zone-remainders-with-random-map", message, help);
+    }
+}
+
+fn recovery_continues_after_errors(job: &Job, findings: &mut Findings) {
+    let continues = !chooses(job, Opt::ContinueOnError, ContinueOnError::None);
+    if asks(job, Opt::RecoverZbdWriteError) && !continues {
+        let message = "recover_zbd_write_error works only when continue_on_error is set";
+        let help = "set continue_on_error=write, or remove `recover_zbd_write_error`";
+        refuse(findings, job, &[Opt::RecoverZbdWriteError], "recovery-without-continuing", message, help);
+    }
+}
+
+fn nothing_is_appended_or_replayed(job: &Job, findings: &mut Findings) {
+    let mut exclude = |opt: Opt, help: &str| {
+        let message = format!("zonemode=zbd and --{} are not compatible", opt.row().name);
+        refuse(findings, job, &[opt], "zbd-with-other-offsets", message, help);
+    };
+    if asks(job, Opt::FileAppend) {
+        exclude(Opt::FileAppend, "the zones of a file end with it: remove `file_append`");
+    }
+    if asks(job, Opt::FillDevice) {
+        exclude(Opt::FillDevice, "the zones of a file end with it: remove `fill_device`");
+    }
+    if job.options.is_given(Opt::ReadIolog) {
+        exclude(Opt::ReadIolog, "the offsets of a log are not moved to write pointers: remove `zonemode`");
+    }
+}
+
+fn trims_are_whole_zones(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let block = &spec.block[Direction::Trim];
+    if spec.rw.does(Direction::Trim) && (block.min != block.max || !spec.split[Direction::Trim].is_empty()) {
+        let message = "bsrange and bssplit are not allowed for trim with zonemode=zbd";
+        let help = "a trim resets a zone: set the block size of trims to the size of a zone";
+        refuse(findings, job, &[Opt::Bsrange, Opt::Bssplit], "zbd-trims-of-several-sizes", message, help);
+    }
+}
+
+#[cfg(test)]
+mod tests;

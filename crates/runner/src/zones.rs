@@ -1,0 +1,389 @@
+//! `zonemode=zbd`: the zones of the files of a run, and what its jobs have in flight in them.
+//!
+//! [`ZonedFile`] is one file with its table, which all jobs that name it share; [`JobZones`] is how one job uses its files. The lock of a
+//! table is held while an I/O is placed or has ended, never while a device works.
+
+#[cfg(test)]
+mod listed;
+mod source;
+mod table;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ferrio_job::{Direction, FileSpec, FileZones, JobSpec, Plan, ZoneModel};
+use ferrio_workload::Io;
+
+use crate::failure::Failure;
+use source::{ZoneSource, usable};
+pub(crate) use table::Place;
+use table::{Held, Placed, ZoneRules, ZoneTable};
+
+/// How long a job waits for others before it looks whether it was stopped.
+const STOP_CHECK: Duration = Duration::from_millis(20);
+
+/// The zones of one file.
+#[derive(Debug)]
+pub(crate) struct ZonedFile {
+    path: PathBuf,
+    source: ZoneSource,
+    table: Mutex<ZoneTable>,
+    /// An I/O has ended, or a zone was reset.
+    changed: Condvar,
+}
+
+impl ZonedFile {
+    /// Examines the zones of a file that is `bytes` long.
+    fn examine(file: &FileSpec, zones: FileZones, bytes: u64, writes: bool) -> Result<Self, Failure> {
+        let failed = |e: &io::Error, what: &str| {
+            let message = format!("{}: {what}: {e}", file.path.display());
+            Failure::from_io(e, "zbd_create_zone_info() failed").note("zones-not-reported", message)
+        };
+        let source = match zones.model {
+            ZoneModel::Emulated => ZoneSource::Emulated,
+            ZoneModel::HostAware | ZoneModel::HostManaged => ZoneSource::device(&file.path, writes)
+                .map_err(|e| failed(&e, "the device cannot be opened to ask for its zones"))?,
+        };
+        Self::of(source, file, zones, bytes).map_err(|e| failed(&e, "the zones of the device are not known"))
+    }
+
+    fn of(source: ZoneSource, file: &FileSpec, zones: FileZones, bytes: u64) -> io::Result<Self> {
+        let table = match source.zones()? {
+            None => ZoneTable::emulated(zones.size, zones.capacity, bytes, zones.max_open),
+            Some(reports) => ZoneTable::new(zones.size, reports.iter().map(usable).collect(), zones.max_open),
+        };
+        Ok(ZonedFile { path: file.path.clone(), source, table: Mutex::new(table), changed: Condvar::new() })
+    }
+
+    fn table(&self) -> MutexGuard<'_, ZoneTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a zone begins, and its length.
+    fn extent(&self, zone: usize) -> (u64, u64) {
+        let table = self.table();
+        (table.zone(zone).start, table.zone_size())
+    }
+}
+
+/// The zones of all files of a run.
+#[derive(Debug, Default)]
+pub(crate) struct ZonedFiles {
+    /// By path, with the length of the file for the job that uses most of it.
+    files: HashMap<PathBuf, (u64, bool, Option<Arc<ZonedFile>>)>,
+}
+
+impl ZonedFiles {
+    /// The files of a plan that are used in zones. Nothing is examined yet.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let mut files: HashMap<PathBuf, (u64, bool, Option<Arc<ZonedFile>>)> = HashMap::new();
+        for spec in plan.jobs.iter().map(|job| &job.spec).filter(|spec| spec.zbd.is_some()) {
+            for file in &spec.files {
+                let (bytes, writes, _) = files.entry(file.path.clone()).or_default();
+                *bytes = file.real_size.max(*bytes);
+                *writes |= spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
+            }
+        }
+        ZonedFiles { files }
+    }
+
+    /// The zones of a job, for one with `zonemode=zbd`. The first job with a file examines it.
+    ///
+    /// # Errors
+    /// A device does not report its zones.
+    pub(crate) fn of_job(&mut self, spec: &JobSpec) -> Result<Option<Box<JobZones>>, Failure> {
+        let Some(zbd) = spec.zbd.as_deref() else { return Ok(None) };
+        let mut files = Vec::with_capacity(spec.files.len());
+        for (file, &zones) in spec.files.iter().zip(&zbd.files) {
+            let Some((bytes, writes, known)) = self.files.get_mut(&file.path) else { continue };
+            let zoned = match known {
+                Some(zoned) => Arc::clone(zoned),
+                None => Arc::clone(known.insert(Arc::new(ZonedFile::examine(file, zones, *bytes, *writes)?))),
+            };
+            files.push(zoned);
+        }
+        Ok(Some(Box::new(JobZones::new(spec, files))))
+    }
+}
+
+/// How a job uses the zones of its files.
+#[derive(Debug)]
+pub(crate) struct JobZones {
+    files: Vec<(Arc<ZonedFile>, ZoneRules)>,
+    /// The zone that the I/O of each unit is in.
+    held: Vec<Option<HeldZone>>,
+    /// Writes that failed and left gaps, in zones that this job keeps for itself until they are filled.
+    broken: Vec<FailedWrite>,
+    /// `recover_zbd_write_error`: gaps are filled.
+    recovers: bool,
+    /// It reads and writes.
+    mixed: bool,
+    /// Something was issued.
+    pub(crate) begun: bool,
+}
+
+/// An I/O in flight.
+#[derive(Clone, Copy, Debug)]
+struct HeldZone {
+    file: usize,
+    zone: usize,
+    held: Held,
+}
+
+/// A write, or the rest of one, that is missing in its zone.
+#[derive(Clone, Copy, Debug)]
+struct FailedWrite {
+    zone: HeldZone,
+    unit: u32,
+    offset: u64,
+    end: u64,
+}
+
+/// What is missing in a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(crate) file: u32,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// The unit that has the data, and where they begin in its buffer; `None` if several writes are missing.
+    pub(crate) data: Option<(u32, u64)>,
+}
+
+/// What is to be done with an I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Do it here.
+    Io(Place),
+    /// Reap what is in flight, wait for others if that is nothing, and ask again.
+    Wait,
+    /// Reset the zone, and ask again.
+    Reset {
+        /// Its number.
+        zone: usize,
+    },
+    /// Nothing is left to do in the file.
+    Nothing,
+}
+
+impl JobZones {
+    fn new(spec: &JobSpec, files: Vec<Arc<ZonedFile>>) -> Self {
+        let joined = files.into_iter().enumerate().map(|(index, file)| {
+            let rules = file.table().join(spec, index);
+            (file, rules)
+        });
+        JobZones {
+            files: joined.collect(),
+            held: vec![None; spec.units() as usize],
+            broken: Vec::new(),
+            recovers: spec.zbd.as_ref().is_some_and(|zbd| zbd.recovers),
+            mixed: spec.rw.is_mixed(),
+            begun: false,
+        }
+    }
+
+    /// True when a read/write mix has to go on with a write: nothing can be read yet.
+    pub(crate) fn must_write(&self) -> bool {
+        self.mixed && self.files.iter().all(|(file, rules)| file.table().has_nothing_to_read(rules))
+    }
+
+    /// Another pass begins.
+    pub(crate) fn begin_pass(&mut self) {
+        self.files.iter_mut().for_each(|(_, rules)| rules.begin_pass());
+    }
+
+    /// Finds the place of an I/O.
+    pub(crate) fn place(&mut self, io: &Io) -> Next {
+        let Some((file, rules)) = self.files.get_mut(io.file as usize) else { return Next::Nothing };
+        let (mut table, len) = (file.table(), u64::from(io.len));
+        let placed = match io.direction {
+            Direction::Read => table.place_read(rules, io.offset, len),
+            Direction::Write => table.place_write(rules, io.offset, len),
+            Direction::Trim => table.place_trim(rules, io.offset, len),
+        };
+        match placed {
+            Placed::Ready(place) => Next::Io(place),
+            Placed::Reset(zone) => Next::Reset { zone },
+            Placed::Wait => Next::Wait,
+            Placed::Nothing => Next::Nothing,
+        }
+    }
+
+    /// Resets the zone that [`JobZones::place`] named.
+    ///
+    /// # Errors
+    /// The device refuses.
+    pub(crate) fn reset(&mut self, file: u32, zone: usize) -> io::Result<()> {
+        let (file, rules) = &mut self.files[file as usize];
+        let (start, len) = file.extent(zone);
+        let outcome = file.source.reset(start, len);
+        file.table().was_reset(rules, zone, outcome.is_ok());
+        file.changed.notify_all();
+        outcome
+    }
+
+    /// The I/O of `unit` is about to be issued at this place.
+    pub(crate) fn issued(&mut self, unit: u32, io: &Io, place: &Place) {
+        self.begun = true;
+        let end = place.offset + place.len;
+        let held = match io.direction {
+            Direction::Read => Held::Read,
+            Direction::Write => Held::Write { len: place.len, end },
+            Direction::Trim => Held::Trim,
+        };
+        self.held[unit as usize] = place.zone.map(|zone| HeldZone { file: io.file as usize, zone, held });
+    }
+
+    /// The I/O of `unit` has ended, well or not.
+    ///
+    /// # Errors
+    /// The zone is to be finished, and the device refuses.
+    pub(crate) fn ended(&mut self, unit: u32, done: bool) -> io::Result<()> {
+        let Some(HeldZone { file, zone, held }) = self.held[unit as usize].take() else { return Ok(()) };
+        let (file, rules) = &mut self.files[file];
+        let finishes = file.table().ended(rules, zone, held, done);
+        file.changed.notify_all();
+        if finishes {
+            let (start, len) = file.extent(zone);
+            file.source.finish(start, len)?;
+        }
+        Ok(())
+    }
+
+    /// A write of `unit` has failed from `offset` on. True if the gap that it leaves is to be filled: until then its zone is taken.
+    pub(crate) fn broke(&mut self, unit: u32, offset: u64) -> bool {
+        let Some(zone) = self.held[unit as usize].filter(|_| self.recovers) else { return false };
+        let Held::Write { end, .. } = zone.held else { return false };
+        self.held[unit as usize] = None;
+        self.broken.push(FailedWrite { zone, unit, offset, end });
+        true
+    }
+
+    /// True when there are gaps to be filled.
+    pub(crate) fn has_gaps(&self) -> bool {
+        !self.broken.is_empty()
+    }
+
+    /// The next zone with a gap, from its write pointer to the end of the last write that failed. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// The device does not say where the pointer is.
+    pub(crate) fn next_gap(&mut self) -> io::Result<Option<Gap>> {
+        let Some(first) = self.broken.first() else { return Ok(None) };
+        let HeldZone { file: index, zone, .. } = first.zone;
+        let same = |failed: &&FailedWrite| (failed.zone.file, failed.zone.zone) == (index, zone);
+        let failed = self.broken.iter().filter(same);
+        let (from, end) = failed
+            .clone()
+            .fold((u64::MAX, 0), |(from, end), failed| (failed.offset.min(from), failed.end.max(end)));
+        let only = failed.clone().count() == 1;
+        let file = &self.files[index].0;
+        // The program itself has no other pointer than the first write that failed.
+        let report = file.source.zone_at(file.extent(zone).0)?;
+        let start = report.map_or(from, |report| report.write_pointer.min(end));
+        let data = (only && start >= first.offset).then(|| {
+            let Held::Write { len, end } = first.zone.held else { return (first.unit, 0) };
+            (first.unit, start - (end - len))
+        });
+        Ok(Some(Gap { file: index as u32, start, end, data }))
+    }
+
+    /// The gap was filled: its zone is free.
+    ///
+    /// # Errors
+    /// The zone is to be finished, and the device refuses.
+    pub(crate) fn filled(&mut self, gap: &Gap) -> io::Result<()> {
+        let Some(&FailedWrite { zone: HeldZone { file: index, zone, .. }, .. }) = self.broken.first() else {
+            return Ok(());
+        };
+        let (file, rules) = &self.files[index];
+        let mut finishes = false;
+        {
+            let mut table = file.table();
+            let written = gap.end.saturating_sub(table.zone(zone).start).max(table.zone(zone).written);
+            table.set_written(zone, written);
+            self.broken.retain(|failed| {
+                let here = (failed.zone.file, failed.zone.zone) == (index, zone);
+                if here {
+                    finishes |= table.ended(rules, zone, failed.zone.held, true);
+                }
+                !here
+            });
+        }
+        file.changed.notify_all();
+        if finishes {
+            let (start, len) = file.extent(zone);
+            file.source.finish(start, len)?;
+        }
+        Ok(())
+    }
+
+    /// Resets the zone of a trim.
+    ///
+    /// # Errors
+    /// The device refuses.
+    pub(crate) fn trim(&self, file: u32, offset: u64, len: u32) -> io::Result<()> {
+        self.files[file as usize].0.source.reset(offset, len.into())
+    }
+
+    /// True when the zone of a trim has something in it. The trim has taken it.
+    pub(crate) fn is_used(&self, file: u32, zone: usize) -> bool {
+        self.files[file as usize].0.table().zone(zone).written > 0
+    }
+
+    /// Waits for other jobs: until something has changed in a file, or a moment has passed.
+    pub(crate) fn wait(&self, file: u32) {
+        let file = &self.files[file as usize].0;
+        let _ = file.changed.wait_timeout(file.table(), STOP_CHECK);
+    }
+
+    /// Makes all zones of the job empty, those that something is written in. Returns how many these are.
+    ///
+    /// # Errors
+    /// A device refuses.
+    pub(crate) fn empty_all(&mut self, stopped: &dyn Fn() -> bool) -> io::Result<u64> {
+        let mut resets = 0;
+        for index in 0..self.files.len() {
+            let (file, rules) = &self.files[index];
+            let used = file.table().used_zones(rules);
+            for zone in used {
+                loop {
+                    let (file, rules) = &self.files[index];
+                    if stopped() {
+                        return Ok(resets);
+                    }
+                    let taken = file.table().take_to_reset(rules, zone);
+                    if let Placed::Reset(_) = taken {
+                        break;
+                    }
+                    self.wait(index as u32);
+                }
+                self.reset(index as u32, zone)?;
+                resets += 1;
+            }
+        }
+        Ok(resets)
+    }
+
+    /// The path of a file.
+    pub(crate) fn path(&self, file: u32) -> &std::path::Path {
+        &self.files[file as usize].0.path
+    }
+}
+
+impl Drop for JobZones {
+    /// Other jobs do not wait for what a job has left in flight.
+    fn drop(&mut self) {
+        let broken = self.broken.drain(..).map(|failed| failed.zone);
+        for HeldZone { file, zone, held } in self.held.iter_mut().filter_map(Option::take).chain(broken) {
+            let (file, rules) = &self.files[file];
+            file.table().ended(rules, zone, held, false);
+            file.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

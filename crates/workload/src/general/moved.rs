@@ -1,0 +1,41 @@
+//! I/Os that are not done as they were chosen: in zones (`zonemode=zbd`), a write goes to the write pointer, and a read to what was
+//! written.
+
+use super::General;
+use crate::step::{Io, Step};
+
+impl General {
+    /// The last I/O was `chosen`, and `done` is done in its place; a sequential walk goes on at `next`.
+    pub(crate) fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
+        let d = done.direction as usize;
+        let Some(file) = self.files.get_mut(done.file as usize) else { return };
+        file.last_start[d] = done.offset;
+        file.last_end[d] = next;
+        file.last_len = done.len;
+        // The blocks that a shorter I/O leaves out are free again, if they were marked.
+        if let (Some(choices), Some(map)) = (&self.random, &mut file.map)
+            && done.len < chosen.len
+            && choices.marks_all()
+        {
+            let begin = chosen.offset - file.region.offset;
+            let bit = |len: u32| (begin + u64::from(len)).div_ceil(choices.unit).min(map.bits());
+            (bit(done.len)..bit(chosen.len)).for_each(|bit| map.free(bit));
+        }
+        if let Some(dirty) = self.dirty.get_mut(done.file as usize)
+            && self.after_write
+        {
+            dirty.wrote(done.offset, done.len);
+        }
+    }
+
+    /// The last I/O cannot be done: nothing is left to do in its file. Returns the step that follows from that, if there is one.
+    pub(crate) fn give_up(&mut self, chosen: &Io) -> Option<Step> {
+        self.choice.issued[chosen.direction as usize] -= 1;
+        self.after_write = false;
+        if !self.rotation.finishes() {
+            self.files[chosen.file as usize].rewind();
+        }
+        let closes = self.rotation.finish(self.choice.issued.iter().sum());
+        closes.then_some(Step::Close { file: chosen.file })
+    }
+}
