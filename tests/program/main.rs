@@ -35,6 +35,7 @@ mod lifecycle;
 mod limits;
 mod log_failures;
 mod logs;
+mod nbd;
 mod network;
 mod offload;
 mod openmetrics;

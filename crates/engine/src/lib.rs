@@ -119,6 +119,17 @@ pub enum Submit {
     Full,
 }
 
+/// Whether a job has to end, for engines that wait for somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It goes on.
+    No,
+    /// As soon as what is in flight is done.
+    Soon,
+    /// Whatever is in flight: it was asked twice.
+    AtOnce,
+}
+
 /// The result of a request that found the end of what there is to do: the peer has ended the transfer. The job ends without an error.
 pub const ENDED: i64 = i64::MIN;
 

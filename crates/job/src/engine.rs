@@ -58,6 +58,8 @@ enum Property {
     Ring,
     /// Its files are objects of a server.
     Objects,
+    /// Its one file is an export of a server, which has a size of its own.
+    Export,
     /// Talks to a peer, who decides how long an I/O takes: nothing can be sought, read ahead or read back.
     Peer,
     /// Its bandwidth is printed in bits unless the job wants bytes.
@@ -103,6 +105,7 @@ engines! {
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
     Libpmem: "libpmem", "Memory copies to mapped files on persistent memory", InCall FixedSize PersistentMemory PageBuffers;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
+    Nbd: "nbd", "NBD, the network block device: a client of its servers", Queued OneThread Diskless FixedSize Export;
     Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless Peer Bits;
     Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless Peer;
     Null: "null", "Does nothing", InCallAtDepthOne Uncounted Diskless NoData;
@@ -286,6 +289,12 @@ impl EngineKind {
         self.is_diskless() && self.moves_data() && !self.has_peer()
     }
 
+    /// True when the job's one file is an export of a server, which has a size of its own.
+    #[must_use]
+    pub fn has_export(self) -> bool {
+        self.has(Property::Export)
+    }
+
     /// True when bandwidth is printed in bits unless the job wants bytes.
     #[must_use]
     pub fn counts_in_bits(self) -> bool {
@@ -374,6 +383,8 @@ pub struct EngineOptions {
     pub libaio_backend: LibaioBackend,
     /// mmap: private mapping with transparent huge pages.
     pub thp: bool,
+    /// nbd: the export.
+    pub uri: String,
     /// filestat, dirstat: which call looks a file up.
     pub stat_type: StatType,
     /// e4defrag: the file that gives its extents.

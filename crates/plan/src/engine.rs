@@ -175,6 +175,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         libaio_vectored: options.value(Opt::LibaioVectored),
         libaio_backend: options.choice(Opt::LibaioBackend),
         thp: any(&[Opt::Thp]),
+        uri: options.text(Opt::Uri).unwrap_or_default().to_owned(),
         stat_type: options.choice(Opt::StatType),
         cpu: work::cpu_load(options),
         program: work::program(options),

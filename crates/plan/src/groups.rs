@@ -20,7 +20,7 @@ use crate::probe::{Found, probe, probe_dax};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
-use crate::{engine, files, http, network, priorities, protection, random, replay, zbd};
+use crate::{engine, files, http, nbd, network, priorities, protection, random, replay, zbd};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -42,6 +42,8 @@ pub(crate) struct Groups {
     character: Character,
     /// The zones of the files that jobs have in zones.
     zones: ZonesByPath,
+    /// What servers said about the exports of jobs.
+    exports: nbd::Exports,
     /// Mounted file systems, read when a job names the first device.
     mounts: Option<Mounts>,
 }
@@ -172,15 +174,20 @@ impl Groups {
             self.lay_out_jobs();
         }
         let filetype = job.options.choice(Opt::Filetype);
+        let paths: Vec<PathBuf> = paths.collect();
+        let export =
+            spec.engine.has_export().then(|| nbd::find(spec, paths.len(), &mut self.exports)).transpose()?;
         for path in paths {
-            let found = match spec.engine {
-                engine if engine.is_diskless() => Found::PRETEND,
-                engine if engine.needs_dax_devices() => probe_dax(&path)?,
-                _ => probe(&path, filetype)?,
+            let found = match export {
+                Some(export) => export,
+                None if spec.engine.is_diskless() => Found::PRETEND,
+                None if spec.engine.needs_dax_devices() => probe_dax(&path)?,
+                None => probe(&path, filetype)?,
             };
             self.check_mounted(job, spec, &path, &found, findings);
             let earlier = self.laid_out.1.get(&path).copied();
-            let size_by_then = earlier.unwrap_or(found.size);
+            // Nothing that a job lays out changes an export.
+            let size_by_then = if export.is_some() { found.size } else { earlier.unwrap_or(found.size) };
             files.push(JobFile { path, found, size_by_then });
         }
         let zones = match spec.zbd {
@@ -195,6 +202,7 @@ impl Groups {
             findings.note(note(job, opts, code, message));
         }
         spec.files = regions.files;
+        nbd::name_export(spec);
         protection::find_missing_devices(&mut spec.files, spec.files_are_named);
         if self.character == Character::Ferrio {
             let changed =

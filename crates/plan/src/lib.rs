@@ -10,7 +10,7 @@
 //!   other.
 //!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `zbd`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
-//!   - With what: `engine`, `work` (engines that do no I/O), `memory`, `process`, `cpus`, `priorities`, `durability`.
+//!   - With what: `engine`, `work` (engines that do no I/O), `network`, `nbd`, `memory`, `process`, `cpus`, `priorities`, `durability`.
 //!   - On which files: `files`, `file_names`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
 //!   - `replay` puts a recorded log in place of much of this.
@@ -36,6 +36,7 @@ mod limits;
 mod logs;
 mod measure;
 mod memory;
+mod nbd;
 mod network;
 mod priorities;
 mod probe;

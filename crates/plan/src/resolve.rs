@@ -13,7 +13,7 @@ use crate::findings::Findings;
 use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle,
-    limits, logs, measure, memory, network, priorities, process, queue_depth, random, rates, replay,
+    limits, logs, measure, memory, nbd, network, priorities, process, queue_depth, random, rates, replay,
     steadystate, verify, work, zbd, zones,
 };
 
@@ -128,6 +128,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     cpus::apply_rules(job, spec, machine, findings);
     process::apply_rules(job, spec, machine, findings);
     engine::apply_rules(job, spec, findings);
+    nbd::apply_rules(job, spec, findings);
     network::apply_rules(job, spec, findings);
     http::apply_rules(job, spec, findings);
     queue_depth::apply_rules(job, spec, findings);

@@ -228,8 +228,10 @@ fn region(
         (None, Some(BytesOrPercent::Bytes(_))) if share_of_size > 0 => share_of_size,
         _ => rest()?,
     };
-    let is_sized_device = kind == FileKind::Block || kind == FileKind::Char && file.found.size.is_some();
-    if is_sized_device {
+    // A device and an export are as large as they are.
+    let is_known = matches!(kind, FileKind::Char | FileKind::Pretend) && file.found.size.is_some();
+    let has_fixed_size = kind == FileKind::Block || is_known;
+    if has_fixed_size {
         if offset > real {
             return Err(failure(format!("offset extends end ({offset} > {real})")));
         }
@@ -242,7 +244,7 @@ fn region(
         kind,
         offset,
         size,
-        real_size: if is_sized_device { real } else { end.max(real) },
+        real_size: if has_fixed_size { real } else { end.max(real) },
         found: file.found.size,
         extend,
         missing_device: false,

@@ -8,12 +8,12 @@ use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Valu
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
-    buffers, cpus, direction, engine, files, http, life_cycle, limits, logs, memory, network, priorities,
-    process, queue_depth, random, rates, replay, sizes, steadystate, verify, work, zbd, zones,
+    buffers, cpus, direction, engine, files, http, life_cycle, limits, logs, memory, nbd, network,
+    priorities, process, queue_depth, random, rates, replay, sizes, steadystate, verify, work, zbd, zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 22] = [
+const TABLES: [&[Inert]; 23] = [
     buffers::INERT,
     cpus::INERT,
     direction::INERT,
@@ -24,6 +24,7 @@ const TABLES: [&[Inert]; 22] = [
     limits::INERT,
     logs::INERT,
     memory::INERT,
+    nbd::INERT,
     network::INERT,
     priorities::INERT,
     process::INERT,

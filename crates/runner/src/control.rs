@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
-use ferrio_engine::Interrupter;
+use ferrio_engine::{Ending, Interrupter};
 use ferrio_job::debug_class;
 use ferrio_stats::LiveCounters;
 use log::debug;
@@ -108,6 +108,15 @@ impl JobControl {
     /// True if the figures are asked for. They are not any more then.
     pub fn take_figures_request(&self) -> bool {
         self.wanted.fetch_and(!FIGURES, Relaxed) & FIGURES != 0
+    }
+
+    /// Whether the job has to end, for an engine that waits for somebody else.
+    pub(crate) fn ending(&self) -> Ending {
+        match (self.stop_requested(), self.signals()) {
+            (false, _) => Ending::No,
+            (true, 0 | 1) => Ending::Soon,
+            (true, _) => Ending::AtOnce,
+        }
     }
 
     /// True when main wants anything of the worker.

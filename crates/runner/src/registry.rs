@@ -7,6 +7,7 @@ use ferrio_engine_file::FileEngine;
 use ferrio_engine_http::Http;
 use ferrio_engine_libaio::Libaio;
 use ferrio_engine_mmap::{Mmap, PersistentMemory};
+use ferrio_engine_nbd::Nbd;
 use ferrio_engine_net::Net;
 use ferrio_engine_null::Null;
 use ferrio_engine_offload::Offload;
@@ -70,6 +71,7 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         // Planning refuses it.
         #[cfg(not(feature = "http"))]
         EngineKind::Http => return Err(EngineError::new("http", Errno::ENOSYS)),
+        EngineKind::Nbd => AnyEngine::of(Nbd::open(spec, buffers)?),
         EngineKind::Net | EngineKind::Netsplice => AnyEngine::of(Net::open(spec, buffers)?),
         EngineKind::TokioUring => AnyEngine::of(TokioUring::open(spec, buffers)?),
         EngineKind::Dircreate
@@ -94,11 +96,16 @@ fn is_wrapped(spec: &JobSpec) -> bool {
 fn run_shared(context: Context<'_>) {
     let spec = context.spec;
     let duty = (!spec.engine.does_io()).then(|| WorkerDuty::new(&context));
+    let control = context.control;
     let (index, overlaps, entropy) = (context.index, context.overlaps.clone(), context.entropy);
     worker::run(context, |spec, buffers| {
         let engine = match duty {
             Some(duty) => AnyEngine::of(Work::new(spec, Box::new(duty))),
             None if spec.offload => AnyEngine::of(Offload::<AnyEngine<'static>>::open(spec, buffers)?),
+            // A server may never answer: the engine asks how long to wait.
+            None if spec.engine == EngineKind::Nbd => {
+                AnyEngine::of(Nbd::new(spec, Box::new(|| control.ending()))?)
+            }
             None => open(spec, buffers)?,
         };
         if is_wrapped(spec) {

@@ -19,7 +19,7 @@ pub enum Target {
     PersistentMemory,
     /// They do no I/O.
     Work,
-    /// They talk to a peer; the tests of the engine start one.
+    /// They talk to a peer or a server; the tests of the engine start one.
     Peer,
     /// Their files are objects of a server, which the tests of the engine start.
     Objects,
@@ -32,7 +32,7 @@ impl Target {
         match engine {
             EngineKind::External => Target::Foreign,
             _ if !engine.does_io() => Target::Work,
-            _ if engine.has_peer() => Target::Peer,
+            _ if engine.has_peer() || engine.has_export() => Target::Peer,
             _ if engine.has_objects() => Target::Objects,
             _ if engine.operates_on_files() => Target::Names,
             _ if engine.is_on_persistent_memory() => Target::PersistentMemory,

@@ -62,7 +62,7 @@ fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
 /// Syncs without a file to sync.
 fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
-    (!spec.engine.uses_files() && spec.is_durable()).then(|| {
+    (!spec.engine.uses_files() && !spec.engine.keeps_data_itself() && spec.is_durable()).then(|| {
         let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.word());
         Observation::new(
             message,

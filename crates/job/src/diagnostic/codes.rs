@@ -287,6 +287,8 @@ subjects! {
         "http-proxy" Hidden: "note: requests go through a proxy that the environment names";
         "http-redirect" Hidden: "note: the server redirects, so that an I/O takes several requests";
         "waiting-for-peer" Report: "note: a job waits until its peer connects";
+        "nbd-uri" Stderr: "`uri` of engine nbd is missing, or is no address of an export";
+        "connected-to-server" Report: "note: a job is connected to its server";
         "engine-fallback" Hidden: "an engine is not available in this kernel and another one does its work";
         "private-mapping" Hidden: "`thp` maps files privately, so writes do not reach them";
         "random-map-dropped" Stderr: "there is no memory for the random map, so blocks may repeat";

@@ -63,7 +63,6 @@ pub(super) const LIBHDFS: &str = "engine libhdfs needs Hadoop's libhdfs, which f
 pub(super) const LIBISCSI: &str =
     "engine libiscsi needs the library libiscsi, which ferrio is not linked with";
 pub(super) const MTD: &str = "engine mtd needs a raw flash device (MTD), which ferrio does not support";
-pub(super) const NBD: &str = "engine nbd needs the library libnbd, which ferrio is not linked with";
 pub(super) const NFS: &str = "engine nfs needs the library libnfs, which ferrio is not linked with";
 pub(super) const RADOS: &str = "engine rados needs Ceph's librados, which ferrio is not linked with";
 pub(super) const RBD: &str = "engine rbd needs Ceph's librbd, which ferrio is not linked with";
@@ -105,7 +104,6 @@ absent! {
     "libiscsi": "iSCSI from user space", LIBISCSI, "log in with iscsiadm and use `io_uring` on the disk that appears";
     "libzbc": "Zoned devices by libzbc", ZBC, "`psync` on the block device is the closest";
     "mtd": "Raw flash", MTD, "no engine of ferrio is similar";
-    "nbd": "Network block device", NBD, "attach the export with nbd-client and use `io_uring` on the device";
     "nfs": "NFS from user space", NFS, "mount the export and use `io_uring` on its files";
     "rados": "Ceph RADOS objects", RADOS, "map an image (rbd map) and use `io_uring` on the device";
     "rbd": "Ceph block device", RBD, "map the image (rbd map) and use `io_uring` on the device";

@@ -107,6 +107,7 @@ static ROWS: [OptionRow; COUNT] = {
         engine::libaio::ROWS,
         engine::filestat::ROWS,
         engine::mmap::ROWS,
+        engine::nbd::ROWS,
         engine::net::ROWS,
         engine::pvsync2::ROWS,
         engine::absent::ROWS,

@@ -85,10 +85,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         SkipBad: "skip_bad", Bool, Plain, default "0";
             Unavailable(absent::MTD); "Skip known bad blocks";
     }
-    [Engines(&["nbd"]); "engine" / "nbd"] {
-        Uri: "uri", Str, Plain;
-            Unavailable(absent::NBD); "NBD export to use";
-    }
     [Engines(&["nfs"]); "engine" / "nfs"] {
         NfsUrl: "nfs_url", Str, Plain;
             Unavailable(absent::NFS); "Server and export in libnfs URL form";

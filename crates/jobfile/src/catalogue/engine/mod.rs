@@ -10,5 +10,6 @@ pub(super) mod http;
 pub(super) mod io_uring;
 pub(super) mod libaio;
 pub(super) mod mmap;
+pub(super) mod nbd;
 pub(super) mod net;
 pub(super) mod pvsync2;

@@ -1,0 +1,260 @@
+//! The nbd engine: a client of the network block device protocol. All requests of a job go over one connection, and as many as `iodepth`
+//! are on their way at once; the server answers in any order.
+//!
+//! - `sender`: requests that wait for room in the socket.
+//! - `receiver`: what comes back.
+//! - `units`: what is in flight.
+//!
+//! No call waits for the server longer than a tick without a look at the job: a server that stopped answering does not keep a job that
+//! has to end.
+
+mod receiver;
+mod sender;
+mod units;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::{Duration, Instant};
+
+use ferrio_engine::{
+    Buffers, Completion, Ending, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit,
+};
+use ferrio_job::{Character, Diagnostic, Direction, JobSpec, OpenSync};
+use ferrio_nbd::wire::{Command, FLAG_FUA};
+use ferrio_nbd::{ExportFlags, NbdError, Uri};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use receiver::Receiver;
+use sender::Sender;
+use socket2::Socket;
+use units::Units;
+
+/// How long a wait lasts before the engine looks whether the job has to end.
+const TICK: Duration = Duration::from_millis(100);
+/// How long a job that has to end waits for a server that sends nothing.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// `ioengine=nbd`
+pub struct Nbd<'a> {
+    socket: Socket,
+    flags: ExportFlags,
+    /// Flags of write requests.
+    write_flags: u16,
+    units: Units,
+    sender: Sender,
+    receiver: Receiver,
+    /// Submitted since the last flush.
+    submitted: u32,
+    /// Why no request can be answered any more.
+    broken: Option<String>,
+    /// Since when the server sends nothing although the job has to end.
+    silent_since: Option<Instant>,
+    ending: Box<dyn Fn() -> Ending + 'a>,
+    notes: Vec<Diagnostic>,
+}
+
+impl<'a> Nbd<'a> {
+    /// Connects to the export of the job. `ending` says whether the job has to end.
+    ///
+    /// # Errors
+    /// There is no such export, or it cannot do what the job needs.
+    pub fn new(spec: &JobSpec, ending: Box<dyn Fn() -> Ending + 'a>) -> Result<Self, EngineError> {
+        let uri = spec.engine_options.uri.parse::<Uri>().map_err(|error| refused(&error))?;
+        let (socket, export) =
+            ferrio_nbd::open(&uri, &|| ending() != Ending::No).map_err(|error| refused(&error))?;
+        let synchronous = spec.rw.does(Direction::Write) && spec.open_sync != OpenSync::None;
+        if synchronous && !export.flags.can_fua() {
+            return Err(EngineError::new("nbd_connect_uri", Errno::EOPNOTSUPP).hint(
+                "the export has no synchronous writes (FUA): replace `sync` by fsync=1, which flushes after each write",
+            ));
+        }
+        wait_in_receive(&socket).map_err(|e| EngineError::new("setsockopt", e))?;
+        let depth = spec.units();
+        let fio = spec.character == Character::Fio;
+        let connected = || Diagnostic::note("connected to NBD server").code("connected-to-server");
+        Ok(Nbd {
+            socket,
+            flags: export.flags,
+            write_flags: if synchronous { FLAG_FUA } else { 0 },
+            units: Units::new(depth),
+            sender: Sender::new(depth),
+            receiver: Receiver::new(depth),
+            submitted: 0,
+            broken: None,
+            silent_since: None,
+            ending,
+            notes: fio.then(connected).into_iter().collect(),
+        })
+    }
+
+    /// What the protocol has for a request; an errno if this export cannot do it.
+    fn command(&self, op: Op) -> Result<(Command, u16), i32> {
+        let able = |able: bool, command| if able { Ok((command, 0)) } else { Err(libc::EOPNOTSUPP) };
+        match op {
+            Op::Read => Ok((Command::Read, 0)),
+            Op::Write => Ok((Command::Write, self.write_flags)),
+            Op::Trim => able(self.flags.can_trim(), Command::Trim),
+            // There is one kind of sync: all completed writes are stable afterwards.
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => able(self.flags.can_flush(), Command::Flush),
+        }
+    }
+
+    /// No request can be answered any more: those in flight fail.
+    #[cold]
+    fn give_up(&mut self, errno: i32, why: String) {
+        self.receiver.fail_all(&mut self.units, errno);
+        self.sender.clear();
+        self.broken.get_or_insert(why);
+    }
+
+    /// Sends what the socket takes.
+    fn send(&mut self) {
+        if self.broken.is_none()
+            && let Err(errno) = self.sender.send(&self.socket, &self.units)
+        {
+            self.give_up(
+                libc::ENOTCONN,
+                format!("the connection to the NBD server is lost: {}", errno.desc()),
+            );
+        }
+    }
+
+    /// Receives what has come. With `waits`, waits for it up to a tick. True if something came.
+    fn receive(&mut self, waits: bool) -> bool {
+        if self.broken.is_some() {
+            return false;
+        }
+        match self.receiver.receive(&self.socket, &mut self.units, waits) {
+            Ok(came) => came,
+            Err(why) => {
+                self.give_up(libc::ENOTCONN, why);
+                true
+            }
+        }
+    }
+
+    /// Waits until there is something to receive, or room for what waits to be sent.
+    fn wait(&mut self, timeout: Duration) {
+        let mut events = PollFlags::POLLIN;
+        if !self.sender.is_empty() {
+            events |= PollFlags::POLLOUT;
+        }
+        let mut waiting = [PollFd::new(self.socket.as_fd(), events)];
+        // A signal ends the wait early, and an error shows when the socket is used.
+        let _ = ppoll(&mut waiting, Some(TimeSpec::from_duration(timeout)), None);
+    }
+
+    /// Looks whether a job that waits in vain has to end.
+    #[cold]
+    fn check_ending(&mut self) {
+        let ending = (self.ending)();
+        if ending == Ending::No {
+            return;
+        }
+        let silent_since = *self.silent_since.get_or_insert_with(Instant::now);
+        if ending == Ending::AtOnce || silent_since.elapsed() >= GRACE {
+            let why = "the NBD server did not answer before the job was ended";
+            self.give_up(libc::ETIMEDOUT, why.to_owned());
+        }
+    }
+}
+
+/// Calls that receive, and may wait, wait for a tick.
+fn wait_in_receive(socket: &Socket) -> io::Result<()> {
+    socket.set_nonblocking(false)?;
+    socket.set_read_timeout(Some(TICK))
+}
+
+fn refused(error: &NbdError) -> EngineError {
+    EngineError::new("nbd_connect_uri", io::Error::from_raw_os_error(error.errno())).hint(error.to_string())
+}
+
+impl Engine for Nbd<'_> {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        Nbd::new(spec, Box::new(|| Ending::No))
+    }
+
+    fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn attach_one(&mut self, _index: usize, _file: &OpenFile) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        if self.broken.is_some() {
+            return Submit::Done(-i64::from(libc::ENOTCONN));
+        }
+        let (command, flags) = match self.command(request.op) {
+            Ok(command) => command,
+            Err(errno) => return Submit::Done(-i64::from(errno)),
+        };
+        self.units.begin(request, command, flags);
+        self.sender.push(request.unit);
+        self.submitted += 1;
+        Submit::Queued
+    }
+
+    fn flush(&mut self) -> io::Result<u32> {
+        self.send();
+        Ok(std::mem::take(&mut self.submitted))
+    }
+
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        let (min, max) = (min as usize, (max as usize).max(1));
+        if self.receiver.ready() < min.max(1) {
+            self.send();
+            self.receive(false);
+        }
+        while self.receiver.ready() < min {
+            let came = if self.sender.is_empty() {
+                self.receive(true)
+            } else {
+                self.wait(TICK);
+                self.send();
+                self.receive(false)
+            };
+            if came {
+                self.silent_since = None;
+            } else {
+                self.check_ending();
+            }
+        }
+        self.receiver.take(max, done);
+        Ok(())
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        if self.receiver.ready() == 0 && self.units.in_flight() > 0 {
+            self.wait(timeout);
+            self.send();
+            self.receive(false);
+        }
+        self.receiver.take(max as usize, done);
+        Ok(true)
+    }
+
+    fn failure_details(&self, unit: u32) -> Option<String> {
+        let said = self.units.details(unit).map(|text| format!("the NBD server says: {text}"));
+        said.or_else(|| self.broken.clone())
+    }
+
+    fn notes(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+impl Drop for Nbd<'_> {
+    fn drop(&mut self) {
+        if self.broken.is_none() && self.units.in_flight() == 0 {
+            ferrio_nbd::disconnect(&self.socket);
+        }
+        // Nothing is read into the buffers any more, nor sent from them.
+        debug_assert!(self.socket.as_raw_fd() >= 0);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! The requests of a job: one for each unit, as they are on the wire and as they are answered.
+
+use ferrio_engine::Request;
+use ferrio_nbd::wire::{self, Command, REQUEST_LEN};
+
+/// What a unit was asked for last.
+struct Unit {
+    header: [u8; REQUEST_LEN],
+    /// The data that follows the header, or where the data of the answer goes.
+    buffer: *mut u8,
+    /// Bytes of it.
+    len: u32,
+    command: Command,
+    offset: u64,
+    in_flight: bool,
+    /// Bytes of a read that the chunks of the answer had so far.
+    answered: u64,
+    /// The first error of the answer, 0 without.
+    errno: i32,
+    /// The server's words about it.
+    details: Option<String>,
+}
+
+/// All units of a job.
+pub(crate) struct Units {
+    units: Vec<Unit>,
+    in_flight: usize,
+}
+
+impl Units {
+    pub(crate) fn new(count: u32) -> Self {
+        let unit = |_| Unit {
+            header: [0; REQUEST_LEN],
+            buffer: std::ptr::null_mut(),
+            len: 0,
+            command: Command::Flush,
+            offset: 0,
+            in_flight: false,
+            answered: 0,
+            errno: 0,
+            details: None,
+        };
+        Units { units: (0..count).map(unit).collect(), in_flight: 0 }
+    }
+
+    /// Requests without an answer.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// A request is on its way. The number of its unit is its cookie.
+    pub(crate) fn begin(&mut self, request: &Request, command: Command, flags: u16) {
+        let (offset, len) = if command == Command::Flush { (0, 0) } else { (request.offset, request.len) };
+        let unit = &mut self.units[request.unit as usize];
+        unit.header = wire::request(command, flags, request.unit.into(), offset, len);
+        (unit.buffer, unit.len, unit.command, unit.offset) = (request.buffer, len, command, offset);
+        (unit.in_flight, unit.answered, unit.errno) = (true, 0, 0);
+        // Freed only if there was a failure.
+        unit.details = None;
+        self.in_flight += 1;
+    }
+
+    /// The bytes of a request: its header, and where its data begins, with their number.
+    pub(crate) fn on_wire(&self, unit: u32) -> (&[u8; REQUEST_LEN], *const u8, usize) {
+        let unit = &self.units[unit as usize];
+        let len = if unit.command == Command::Write { unit.len as usize } else { 0 };
+        (&unit.header, unit.buffer, len)
+    }
+
+    /// The unit that a reply with this cookie is for; `None` if nothing was asked.
+    pub(crate) fn answered_by(&self, cookie: u64) -> Option<u32> {
+        let unit = self.units.get(usize::try_from(cookie).ok()?)?;
+        unit.in_flight.then_some(cookie as u32)
+    }
+
+    pub(crate) fn is_read(&self, unit: u32) -> bool {
+        self.units[unit as usize].command == Command::Read
+    }
+
+    /// Bytes that a unit reads.
+    pub(crate) fn len(&self, unit: u32) -> u32 {
+        self.units[unit as usize].len
+    }
+
+    /// Where in the buffer of a read the `len` bytes at this offset of the export are; `None` if they were not asked for.
+    pub(crate) fn place(&self, unit: u32, offset: u64, len: u32) -> Option<u32> {
+        let unit = &self.units[unit as usize];
+        let at = offset.checked_sub(unit.offset)?;
+        let inside = at.checked_add(len.into())? <= unit.len.into();
+        (unit.command == Command::Read && inside).then_some(at as u32)
+    }
+
+    /// So many bytes of a read have come.
+    pub(crate) fn count(&mut self, unit: u32, len: u32) {
+        self.units[unit as usize].answered += u64::from(len);
+    }
+
+    /// Where byte `at` of a unit's buffer is.
+    pub(crate) fn target(&self, unit: u32, at: u32) -> *mut u8 {
+        let unit = &self.units[unit as usize];
+        debug_assert!(unit.in_flight && at <= unit.len);
+        unit.buffer.wrapping_add(at as usize)
+    }
+
+    /// The server reports an error. The first one counts.
+    pub(crate) fn fail(&mut self, unit: u32, errno: i32, details: Option<String>) {
+        let unit = &mut self.units[unit as usize];
+        if unit.errno == 0 {
+            (unit.errno, unit.details) = (errno, details);
+        }
+    }
+
+    /// The answer is complete: bytes moved, or a negated errno.
+    pub(crate) fn finish(&mut self, unit: u32) -> i64 {
+        let unit = &mut self.units[unit as usize];
+        unit.in_flight = false;
+        self.in_flight -= 1;
+        if unit.errno == 0 && unit.command == Command::Read && unit.answered != u64::from(unit.len) {
+            unit.errno = libc::EIO;
+            unit.details = Some(format!("only {} of {} bytes", unit.answered, unit.len));
+        }
+        if unit.errno == 0 { unit.len.into() } else { -i64::from(unit.errno) }
+    }
+
+    /// The units without an answer.
+    pub(crate) fn waiting(&self) -> Vec<u32> {
+        (0..self.units.len() as u32).filter(|&unit| self.units[unit as usize].in_flight).collect()
+    }
+
+    /// What the server said about the failure of a unit.
+    pub(crate) fn details(&self, unit: u32) -> Option<&str> {
+        self.units.get(unit as usize)?.details.as_deref()
+    }
+}

@@ -1,0 +1,136 @@
+//! The export of jobs with engine nbd: `uri`, and what the server says about it. Its size is the size of the job's one file.
+
+use std::collections::HashMap;
+
+use ferrio_job::{Character, Choice as _, Direction, EngineKind, JobSpec, Prefix, SetupError};
+use ferrio_jobfile::{Job, Opt};
+use ferrio_nbd::{Export, NbdError, Uri};
+
+use crate::as_written::{inert, refuse};
+use crate::direction::changes_data;
+use crate::findings::Findings;
+use crate::probe::Found;
+
+inert! {
+    Filename FilenameFormat Directory PreRead:
+        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_export);
+        "the data is in the export that `uri` names";
+}
+
+/// Servers are asked once, however many jobs use an export.
+pub(crate) type Exports = HashMap<String, Result<Export, SetupError>>;
+
+/// Rules about the resolved job. fio gives such a job up when it sets it up: see [`find`].
+pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    if !spec.engine.has_export() || spec.character == Character::Fio {
+        return;
+    }
+    let help = "write uri=nbd://host[:port]/export or uri=nbd+unix:///export?socket=/path/to/socket";
+    match job.options.text(Opt::Uri) {
+        None => {
+            let message = "nbd: uri parameter was not specified";
+            refuse(findings, job, &[Opt::Ioengine], "nbd-uri", message, help);
+        }
+        Some(text) => {
+            if let Err(error) = text.parse::<Uri>() {
+                refuse(findings, job, &[Opt::Uri], "nbd-uri", error.to_string(), help);
+            }
+        }
+    }
+}
+
+/// The export of a job, as a file. `files` is how many the job has.
+///
+/// # Errors
+/// The server cannot be reached, or the export cannot do what the job needs.
+pub(crate) fn find(spec: &mut JobSpec, files: usize, exports: &mut Exports) -> Result<Found, SetupError> {
+    spec.pre_read = false;
+    let uri = spec.engine_options.uri.clone();
+    let export = match exports.get(&uri) {
+        Some(known) => known.clone()?,
+        None => {
+            let found = describe(spec, &uri);
+            exports.insert(uri.clone(), found.clone());
+            found?
+        }
+    };
+    if files != 1 {
+        let message =
+            format!("a job of engine nbd has one export, not {files} files: use one job for each export");
+        return Err(SetupError::new(libc::EINVAL, "setup_files", message));
+    }
+    fit(spec, &export)?;
+    Ok(Found { size: Some(export.size), ..Found::PRETEND })
+}
+
+/// Messages call the file of a job by its export. fio calls it by the name that a file would have.
+pub(crate) fn name_export(spec: &mut JobSpec) {
+    if spec.engine.has_export() && spec.character == Character::Ferrio {
+        let uri = &spec.engine_options.uri;
+        spec.files.iter_mut().for_each(|file| file.path = uri.into());
+    }
+}
+
+/// Asks the server.
+fn describe(spec: &JobSpec, uri: &str) -> Result<Export, SetupError> {
+    let failed = |error: &NbdError| {
+        let (errno, prefix, message) = match spec.character {
+            // fio has no error number then.
+            Character::Fio => (0, Prefix::Program, format!("nbd_connect_uri: nbd_connect_uri: {error}")),
+            Character::Ferrio => (error.errno(), Prefix::Job, format!("cannot use {uri}: {error}")),
+        };
+        SetupError { prefix, ..SetupError::new(errno, "nbd_connect_uri", message) }
+    };
+    if uri.is_empty() {
+        let error = SetupError::new(0, "setup_files", "nbd: uri parameter was not specified");
+        return Err(SetupError { prefix: Prefix::Program, ..error });
+    }
+    uri.parse::<Uri>().and_then(|uri| ferrio_nbd::describe(&uri)).map_err(|error| failed(&error))
+}
+
+/// Gives a job up that the export cannot serve: its first request would fail.
+fn fit(spec: &JobSpec, export: &Export) -> Result<(), SetupError> {
+    let refused = |errno: i32, why: String| {
+        let message = format!("{}: {why}", spec.engine_options.uri);
+        Err(SetupError::new(errno, "nbd", message))
+    };
+    let unsupported = |why: &str| refused(libc::EOPNOTSUPP, why.to_owned());
+    if changes_data(spec.rw) && export.flags.is_read_only() {
+        return refused(
+            libc::EPERM,
+            "the export is read-only: use rw=read, or a server that lets clients write".into(),
+        );
+    }
+    if spec.rw.does(Direction::Trim) && !export.flags.can_trim() {
+        return unsupported("the export has no trim");
+    }
+    let durability = &spec.durability;
+    let flushes = durability.fsync > 0
+        || durability.fdatasync > 0
+        || durability.sync_file_range.every > 0
+        || durability.end_fsync
+        || durability.fsync_on_close;
+    if spec.rw.does(Direction::Write) && flushes && !export.flags.can_flush() {
+        return unsupported("the export cannot be flushed: remove fsync and similar options");
+    }
+    for direction in [Direction::Read, Direction::Write].into_iter().filter(|&d| spec.rw.does(d)) {
+        let largest = spec.block[direction].max;
+        if largest > export.block.max.into() {
+            let most = export.block.max;
+            return refused(
+                libc::EINVAL,
+                format!("a block of {largest} bytes is more than the {most} bytes of one request"),
+            );
+        }
+    }
+    let unit = u64::from(export.block.min);
+    let odd = Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).find(|&d| {
+        !spec.block[d].min.is_multiple_of(unit)
+            || !spec.block[d].max.is_multiple_of(unit)
+            || spec.bs_unaligned
+    });
+    match odd.filter(|_| unit > 1) {
+        Some(_) => refused(libc::EINVAL, format!("block sizes must be multiples of {unit} bytes")),
+        None => Ok(()),
+    }
+}
