@@ -172,3 +172,98 @@ fn names_group(job: &Job) -> bool {
     let address = job.options.text(Opt::HostnameNet).map(str::parse::<IpAddr>);
     address.is_some_and(|address| address.is_ok_and(|address| address.is_multicast()))
 }
+
+#[cfg(test)]
+mod tests {
+    use ferrio_job::{Network, Protocol};
+
+    use crate::testing::{good_plan_as_fio, jobs_of, plan_of, problems_of, spec_of};
+
+    fn job(options: &str) -> String {
+        format!("[a]\nioengine=net\nsize=4k\n{}\n", options.replace(' ', "\n"))
+    }
+
+    fn network(options: &str) -> Network {
+        *spec_of(&job(options)).network.unwrap()
+    }
+
+    #[test]
+    fn options_that_exclude_each_other_are_refused_by_ferrio_and_fail_the_job_in_fio() {
+        let port = "network IO requires port for tcp or udp";
+        let host = "connect with no host to connect to. did you forget to set 'listen'?";
+        let inbound = "hostname not valid for non-multicast inbound network IO";
+        for (options, want) in [
+            ("port=7 listen rw=randread", "network IO can't be random"),
+            ("port=7 listen rw=trim", "network IO can't trim"),
+            ("listen rw=read", port),
+            ("hostname=h rw=write", port),
+            ("protocol=udp rw=read", port),
+            ("protocol=vsock hostname=2 rw=write", "network IO requires port for vsock"),
+            ("protocol=unix port=7 filename=s rw=read", "network IO port not valid with unix socket"),
+            ("protocol=unix filename=s listen rw=read", "listen only valid for TCP proto IO"),
+            ("protocol=unix rw=read", "UNIX sockets need host/filename"),
+            ("protocol=udp port=7 hostname=h rw=rw", "datagram network connections must be read OR write"),
+            ("protocol=udpv6 port=7 listen rw=read", "listen only valid for TCP proto IO"),
+            ("port=7 listen hostname=h rw=read", inbound),
+            ("protocol=udp port=7 hostname=10.0.0.1 rw=read", inbound),
+            ("protocol=udp port=7 hostname=name rw=read", inbound),
+            ("port=7 rw=write", host),
+            ("protocol=udp port=7 rw=write", host),
+            ("protocol=vsock port=7 rw=read", host),
+        ] {
+            let problems = problems_of(&job(options));
+            let found: Vec<_> = problems.iter().map(|problem| (&*problem.message, problem.code)).collect();
+            assert_eq!(found, [(want, "network-options-conflict")], "{options}");
+            assert!(problems[0].help.is_some(), "{options}");
+            let plan = good_plan_as_fio(&jobs_of(&job(options)));
+            let failed = plan.jobs[0].setup_error.as_ref().unwrap();
+            assert_eq!((&*failed.message, failed.errno), (want, libc::EINVAL), "{options}");
+        }
+    }
+
+    #[test]
+    fn the_end_that_waits_is_the_listener_or_the_one_that_reads_datagrams() {
+        let waits = |options: &str| network(options).waits_for_peer;
+        assert!(waits("port=7 listen rw=read") && waits("port=7 listen rw=write"));
+        assert!(!waits("port=7 hostname=h rw=read") && !waits("port=7 hostname=h rw=write"));
+        assert!(waits("port=7 protocol=udp rw=read") && !waits("port=7 protocol=udp hostname=h rw=write"));
+        assert!(waits("protocol=unix filename=s rw=read") && !waits("protocol=unix filename=s rw=write"));
+        assert!(waits("protocol=udp port=7 hostname=239.0.0.1 rw=read"), "a group is no peer");
+        assert!(waits("protocol=udpv6 port=7 hostname=ff12::5 rw=read"));
+        assert!(waits("protocol=vsock port=7 listen rw=rw"));
+    }
+
+    #[test]
+    fn options_of_a_peer_arrive() {
+        let options = "port=7 hostname=h rw=write nodelay=1 pingpong window_size=64k mss=1000";
+        let found = network(options);
+        assert_eq!((found.host.as_deref(), found.port, found.protocol), (Some("h"), 7, Protocol::Tcp));
+        assert!(found.nodelay && found.pingpong && found.sends && !found.receives && !found.splices);
+        assert_eq!((found.window_size, found.mss, found.ttl), (65536, 1000, 1));
+        let found = network("protocol=udp port=7 hostname=239.0.0.1 interface=10.0.0.1 ttl=3 rw=write");
+        assert_eq!((found.interface.as_deref(), found.ttl), (Some("10.0.0.1"), 3));
+        let spliced = spec_of(&job("port=7 listen rw=read").replace("=net", "=netsplice"));
+        assert!(spliced.network.unwrap().splices);
+        assert!(spec_of("[a]\nioengine=null\nsize=4k\n").network.is_none());
+    }
+
+    #[test]
+    fn each_clone_has_a_port_of_its_own() {
+        let plan = plan_of(&job("port=65534 listen rw=read numjobs=3")).unwrap();
+        let mut ports: Vec<_> = plan
+            .jobs
+            .iter()
+            .filter_map(|job| job.spec.network.as_ref().map(|network| network.port))
+            .collect();
+        ports.sort_unstable();
+        assert_eq!(ports, [65534, 65535]);
+        let failed = plan.jobs.iter().find_map(|job| job.setup_error.as_ref()).unwrap();
+        assert_eq!(failed.message, "network IO has no port left for this clone: ports end at 65535");
+    }
+
+    #[test]
+    fn nothing_is_read_back_or_ahead() {
+        let spec = spec_of(&job("port=7 hostname=h rw=write verify=crc32c pre_read=1"));
+        assert!(!spec.pre_read && !spec.verify.unwrap().read_back);
+    }
+}

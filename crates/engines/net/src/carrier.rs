@@ -129,3 +129,6 @@ fn splice(from: RawFd, to: RawFd, len: usize, more: bool, ends: bool) -> Step {
     let moved = unsafe { libc::splice(from, ptr::null_mut(), to, ptr::null_mut(), len, flags) };
     Step::of(moved, ends)
 }
+
+#[cfg(test)]
+mod tests;

@@ -175,6 +175,9 @@ pub(crate) fn connected(
     let failed = |e: io::Error| {
         EngineError::new("connect", e).hint_for(|errno| match errno {
             libc::ECONNREFUSED | libc::ENOENT => Some("start the job with `listen` at the other end first"),
+            libc::ENODEV | libc::ETIMEDOUT | libc::ECONNRESET if network.protocol == Protocol::Vsock => Some(
+                "hostname=2 is the host of a virtual machine; hostname=1 is this machine itself, if the kernel module vsock_loopback is loaded",
+            ),
             _ => None,
         })
     };
@@ -271,3 +274,6 @@ fn is_ready(socket: &Socket, event: PollFlags) -> bool {
     let mut waiting = [PollFd::new(socket.as_fd(), event)];
     poll(&mut waiting, PollTimeout::from(WAIT_MS)).is_ok_and(|ready| ready > 0)
 }
+
+#[cfg(test)]
+mod tests;
