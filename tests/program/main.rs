@@ -65,3 +65,4 @@ mod verify;
 mod verify_state;
 mod work;
 mod workers;
+mod zones;
