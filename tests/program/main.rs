@@ -61,6 +61,7 @@ mod syscalls;
 mod terminal;
 mod terse;
 mod text_report;
+mod uring_requests;
 mod verify;
 mod verify_state;
 mod work;

@@ -341,6 +341,32 @@ pub struct Donor {
     pub reserves_per_io: bool,
 }
 
+/// What each I/O carries besides its data, on devices formatted with metadata.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProtectionOptions {
+    /// `md_per_io_size`: bytes of the metadata buffer of each I/O; 0 without one.
+    pub metadata_bytes: u32,
+    /// `pi_act`: the device makes and checks protection information, not the program.
+    pub by_device: bool,
+    /// `pi_chk`: which parts are checked.
+    pub checks: ProtectionChecks,
+    /// `apptag`
+    pub app_tag: u16,
+    /// `apptag_mask`
+    pub app_tag_mask: u16,
+}
+
+/// The parts of the protection information that are checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProtectionChecks {
+    /// `GUARD`: the digest of the data.
+    pub guard: bool,
+    /// `REFTAG`: where the block is.
+    pub reference_tag: bool,
+    /// `APPTAG`: what the application put there.
+    pub app_tag: bool,
+}
+
 choices! {
     /// `stat_type=`: the call that filestat and dirstat measure.
     pub enum StatType default Stat {
@@ -375,6 +401,8 @@ pub struct EngineOptions {
     pub nowait: bool,
     /// io_uring, pvsync2: RWF_DONTCACHE for buffered jobs.
     pub uncached: bool,
+    /// io_uring: metadata and protection information.
+    pub protection: ProtectionOptions,
     /// libaio: reap from the completion ring in user space.
     pub userspace_reap: bool,
     /// libaio: PREADV/PWRITEV requests.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use ferrio_job::{
     Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
-    PerDirection,
+    PerDirection, ProtectionChecks, ProtectionOptions,
 };
-use ferrio_jobfile::{AbsentEngine, Job, Opt, absent_engine, nearest};
+use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
 use crate::as_written::{asks, inert, name, place, refuse};
 use crate::direction::rw;
@@ -25,6 +25,8 @@ inert! {
         |job| !asks(job, Opt::HipriPvsync2); "nothing is polled without `hipri`";
     SqthreadPollCpu:
         |job| !asks(job, Opt::SqthreadPollIoUring); "there is no polling thread without `sqthread_poll`";
+    PiActIoUring PiChkIoUring ApptagIoUring ApptagMaskIoUring:
+        |job| job.options.engine() == "io_uring" && !asks(job, Opt::MdPerIoSizeIoUring); "I/Os have no protection information without `md_per_io_size`";
     UncachedIoUring UncachedPvsync2:
         |job| asks(job, Opt::Direct); "direct I/O leaves nothing in the page cache";
 }
@@ -110,6 +112,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
         check_object(job, findings);
     }
     check_required(job, findings);
+    check_protection(job, findings);
     if asks(job, Opt::Atomic) && !engine.is_some_and(EngineKind::can_ask_for_atomic_writes) {
         let message = "engine does not support atomic writes";
         let help = "remove `atomic`, or use an engine that has it: io_uring, libaio or pvsync2";
@@ -130,6 +133,16 @@ fn check_required(job: &Job, findings: &mut Findings) {
 /// True when the option is one of this engine's own.
 pub(crate) fn has(engine: &str, opt: Opt) -> bool {
     opt.row().belongs_to(engine)
+}
+
+/// Rules about metadata and about what is read back.
+fn check_protection(job: &Job, findings: &mut Findings) {
+    let options = protection(&job.options);
+    if options.metadata_bytes > 0 && options.app_tag_mask != 0xffff && job.options.engine() == "io_uring" {
+        let message = "io_uring with metadata requires an apptag_mask of 0xffff";
+        let help = "remove `apptag_mask`: the kernel's interface has no mask";
+        refuse(findings, job, &[Opt::ApptagMaskIoUring], "apptag-mask", message, help);
+    }
 }
 
 /// The object of an engine of others must be a file. What is in it shows when the job starts.
@@ -171,6 +184,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         force_async: options.value(Opt::ForceAsync),
         nowait: any(&[Opt::NowaitIoUring, Opt::NowaitLibaio, Opt::NowaitPvsync2]),
         uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
+        protection: protection(options),
         userspace_reap: options.value(Opt::UserspaceReap),
         libaio_vectored: options.value(Opt::LibaioVectored),
         libaio_backend: options.choice(Opt::LibaioBackend),
@@ -191,6 +205,24 @@ pub(crate) fn resolve_clone(job: &Job, spec: &mut JobSpec) {
             path: in_directory(job, spec.clone, name),
             reserves_per_io: job.options.value::<u32>(Opt::Inplace) == 1,
         };
+    }
+}
+
+/// Metadata and protection information.
+fn protection(options: &Options) -> ProtectionOptions {
+    let checks = options.words(Opt::PiChkIoUring).map_or_else(Vec::new, |(words, _)| words);
+    // Tags are of 16 bits, whatever is written.
+    let tag = |opt| options.value::<u32>(opt) as u16;
+    ProtectionOptions {
+        metadata_bytes: options.value(Opt::MdPerIoSizeIoUring),
+        by_device: options.value(Opt::PiActIoUring),
+        checks: ProtectionChecks {
+            guard: checks.contains(&"GUARD"),
+            reference_tag: checks.contains(&"REFTAG"),
+            app_tag: checks.contains(&"APPTAG"),
+        },
+        app_tag: tag(Opt::ApptagIoUring),
+        app_tag_mask: tag(Opt::ApptagMaskIoUring),
     }
 }
 

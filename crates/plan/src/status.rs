@@ -200,8 +200,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_here_is_refused_with_the_reason() {
-        let problem = &problems_of("[a]\nioengine=io_uring\nsize=4k\npi_chk=GUARD\n")[0];
-        assert!(problem.message.starts_with("option `pi_chk` is not available: "), "{}", problem.message);
+        let problem = &problems_of("[a]\nioengine=io_uring\nsize=4k\nfdp=1\n")[0];
+        assert!(problem.message.starts_with("option `fdp` is not available: "), "{}", problem.message);
     }
 
     #[test]

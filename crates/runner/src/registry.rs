@@ -15,9 +15,9 @@ use ferrio_engine_posixaio::PosixAio;
 use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
 use ferrio_engine_splice::Splice;
 use ferrio_engine_tokio_uring::TokioUring;
-use ferrio_engine_uring::Uring;
+use ferrio_engine_uring::{FullUring, Uring};
 use ferrio_engine_work::Work;
-use ferrio_job::{EngineKind, JobSpec};
+use ferrio_job::{Direction, EngineKind, JobSpec};
 #[cfg(not(feature = "http"))]
 use nix::errno::Errno;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(context: Context<'_>) {
         EngineKind::Mmap => worker::run(context, Mmap::open),
         EngineKind::Libaio => worker::run(context, Libaio::open),
         EngineKind::Null => worker::run(context, Null::open),
-        EngineKind::IoUring => worker::run(context, Uring::open),
+        EngineKind::IoUring if !needs_full_ring(spec) => worker::run(context, Uring::open),
         _ => run_shared(context),
     }
 }
@@ -63,6 +63,7 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         EngineKind::Splice => AnyEngine::of(Splice::open(spec, buffers)?),
         EngineKind::Libaio => AnyEngine::of(Libaio::open(spec, buffers)?),
         EngineKind::Null => AnyEngine::of(Null::open(spec, buffers)?),
+        EngineKind::IoUring if needs_full_ring(spec) => AnyEngine::of(FullUring::open(spec, buffers)?),
         EngineKind::IoUring => AnyEngine::of(Uring::open(spec, buffers)?),
         EngineKind::Posixaio => AnyEngine::of(PosixAio::open(spec, buffers)?),
         EngineKind::Cpuio | EngineKind::Exec => AnyEngine::of(Work::open(spec, buffers)?),
@@ -85,6 +86,11 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         | EngineKind::Ftruncate
         | EngineKind::PageFault => AnyEngine::of(FileEngine::open(spec, buffers)?),
     })
+}
+
+/// True when requests of io_uring are more than reads, writes and syncs of data.
+fn needs_full_ring(spec: &JobSpec) -> bool {
+    spec.rw.does(Direction::Trim) || spec.engine_options.protection.metadata_bytes > 0
 }
 
 /// True when single I/Os are reported, or several that are in flight must not overlap.

@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use io_uring::opcode::{Fsync, Read, ReadFixed, Readv, SyncFileRange, Write, WriteFixed, Writev};
+use io_uring::opcode::{Fsync, Read, ReadFixed, Readv, SyncFileRange, UringCmd16, Write, WriteFixed, Writev};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags};
 
@@ -18,6 +18,9 @@ pub enum Style {
     /// READ_FIXED, WRITE_FIXED: buffer `unit` is registered.
     Fixed,
 }
+
+/// `BLOCK_URING_CMD_DISCARD` (Linux 6.12): discard a byte range of a block device.
+const DISCARD: u32 = 0x1200;
 
 /// Makes entries; `user_data` is the unit.
 pub struct Entries {
@@ -63,7 +66,7 @@ impl Entries {
         self.targets = (0..count).map(|index| Fd(index as i32)).collect();
     }
 
-    /// The entry of a request; `None` for a trim, which io_uring does not do. It points to the request's buffer, and for
+    /// The entry of a request; `None` for a trim, which [`Entries::discard`] does on some devices. It points to the request's buffer, and for
     /// vectored requests into this value.
     #[inline]
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
@@ -101,6 +104,17 @@ impl Entries {
         Some(entry.flags(self.flags).user_data(u64::from(unit)))
     }
 
+    /// The entry that discards the range of a request, where the device and the kernel know it.
+    #[must_use]
+    pub fn discard(&self, request: &Request) -> Entry {
+        let fd = Fd(self.targets[request.file as usize].0);
+        // The range is where other commands have an address and 16 bytes of their own.
+        let mut own = [0; 16];
+        own[..8].copy_from_slice(&u64::from(request.len).to_ne_bytes());
+        let entry = UringCmd16::new(fd, DISCARD).addr(Some(request.offset)).cmd(own).build();
+        entry.flags(self.flags).user_data(u64::from(request.unit))
+    }
+
     #[inline]
     fn segment(&mut self, request: &Request) -> *const libc::iovec {
         let segment = &mut self.segments[request.unit as usize];
@@ -134,6 +148,25 @@ mod tests {
             // The kernel refuses a sync with one.
             assert_eq!([Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)].map(&mut entry), [Some(0); 3]);
         }
+    }
+
+    #[test]
+    fn a_discard_is_a_command_with_the_range_and_nothing_else() {
+        let mut entries = Entries::new(Style::Plain, 8, 8, 1);
+        entries.use_registered(1);
+        let buffer = std::ptr::without_provenance_mut(4096);
+        let request =
+            Request { op: Op::Trim, unit: 5, file: 0, len: 0x1234, priority: 7, offset: 0xabcd, buffer };
+        let entry = entries.discard(&request);
+        let mut want = [0; 64];
+        (want[0], want[1]) = (46, 1);
+        want[8..12].copy_from_slice(&0x1200u32.to_ne_bytes());
+        want[16..24].copy_from_slice(&0xabcdu64.to_ne_bytes());
+        want[32] = 5;
+        want[48..56].copy_from_slice(&0x1234u64.to_ne_bytes());
+        // SAFETY: as in `priority`.
+        let bytes: [u8; 64] = unsafe { std::mem::transmute(entry) };
+        assert_eq!(bytes, want);
     }
 
     #[test]

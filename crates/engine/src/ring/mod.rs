@@ -20,8 +20,8 @@ use io_uring::{EnterFlags, IoUring, Submitter};
 
 use crate::{Completion, EngineError};
 
-/// Looks at the completion queue of a ring with a submission thread before sleeping in the kernel: some 100 us. Longer would keep
-/// the CPU from the submission thread where CPUs are scarce.
+/// Looks at the completion queue of a ring with a submission thread before giving the CPU away, in case that thread has no other: some
+/// 100 us. Nothing sleeps in the kernel: who polls wants to know at once.
 const SPINS: u32 = 1 << 12;
 
 /// A ring and the count of what it owns.
@@ -148,9 +148,12 @@ impl Ring {
             let missing = min.saturating_sub(taken).min(self.in_flight);
             if self.unsubmitted > 0 {
                 self.hand_over(missing)?;
-            } else if self.sqpoll && (missing == 0 || spins > 0) {
-                spins = spins.saturating_sub(1);
+            } else if self.sqpoll && spins > 0 {
+                spins -= 1;
                 std::hint::spin_loop();
+            } else if self.sqpoll {
+                spins = SPINS;
+                std::thread::yield_now();
             } else {
                 self.enter(0, missing, EnterFlags::GETEVENTS)?;
             }

@@ -97,7 +97,7 @@ pub fn refused(error: io::Error) -> EngineError {
     }
     error.hint_for(|errno| match errno {
         libc::ENOSYS => Some(
-            "this kernel has no io_uring: it needs Linux 5.1 with CONFIG_IO_URING, or try ioengine=libaio",
+            "your kernel doesn't support io_uring: it needs Linux 5.1 with CONFIG_IO_URING, or try ioengine=libaio",
         ),
         libc::ENOMEM => Some("raise the limit of locked memory (ulimit -l) or lower iodepth"),
         libc::EINVAL => Some("io_uring allows an iodepth of at most 32768"),

@@ -1,7 +1,14 @@
 //! The io_uring engine: requests are entries of a submission queue, handed to the kernel in batches.
 //!
-//! The ring itself is [`ferrio_engine::ring`]; this crate turns the job's options into registrations and request flags. Trims,
-//! and syncs of a polled ring (which has no such requests on older kernels), run in `submit`.
+//! The ring itself is [`ferrio_engine::ring`]; this crate turns the job's options into registrations and request flags. Syncs of a
+//! polled ring (which has no such requests on older kernels) run in `submit`. [`FullUring`] adds what few jobs need: trims in the ring,
+//! and metadata.
+
+mod full;
+mod integrity;
+mod protection;
+
+pub use full::FullUring;
 
 use std::io;
 use std::os::fd::RawFd;
@@ -12,7 +19,7 @@ use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::{Character, EngineOptions, JobSpec};
-use io_uring::squeue::Flags;
+use io_uring::squeue::{Entry, Flags};
 use io_uring::{Probe, opcode};
 
 /// `ioengine=io_uring`
@@ -34,17 +41,32 @@ impl Uring {
         no_entry.then(|| sync_ops::run(self.fds[request.file as usize], request))
     }
 
+    /// Discards the range of a request in the call.
+    fn trim_now(&self, request: &Request) -> i64 {
+        sync_ops::run(self.fds[request.file as usize], request)
+    }
+
     #[inline]
     fn queue(&mut self, request: &Request) -> Submit {
-        let Some(mut entry) = self.entries.entry(request) else {
+        let Some(entry) = self.entries.entry(request) else {
             return Submit::Done(-i64::from(libc::EINVAL));
         };
-        if self.force_async.is_due() {
-            entry = entry.flags(Flags::ASYNC);
-        }
         // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request, and the worker owns it longer
         // than this engine, whose ring waits for all completions when dropped. The segment of a vectored request belongs to
         // `entries`, which is dropped after the ring.
+        unsafe { self.push(entry) }
+    }
+
+    /// Appends an entry to the ring.
+    ///
+    /// # Safety
+    /// As for [`Ring::push`].
+    #[inline(always)]
+    unsafe fn push(&mut self, mut entry: Entry) -> Submit {
+        if self.force_async.is_due() {
+            entry = entry.flags(Flags::ASYNC);
+        }
+        // SAFETY: the caller's promise.
         if unsafe { self.ring.push(&entry) } { Submit::Queued } else { Submit::Full }
     }
 }

@@ -193,3 +193,41 @@ fn a_wait_with_a_limit_ends_with_the_limit_or_with_the_first_completion() {
     }
     assert_eq!(done, [Completion { unit: 1, result: 7 }]);
 }
+
+fn full(spec: &JobSpec) -> (Rig<FullUring>, tempfile::NamedTempFile) {
+    let file = file_with(&content(65536));
+    let rig = Rig::new(spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
+    (rig, file)
+}
+
+#[test]
+fn a_trim_that_the_ring_cannot_do_is_repeated_by_a_call_and_so_are_all_after_it() {
+    let (mut rig, _file) = full(&spec(4, |_| ()));
+    let requests: Vec<_> = (0..3).map(|unit| rig.request(unit, Op::Trim, 0, 4096)).collect();
+    for request in &requests[..2] {
+        assert_eq!(rig.engine.submit(request), Submit::Queued);
+    }
+    rig.engine.flush().unwrap();
+    let mut done = Vec::with_capacity(4);
+    rig.engine.reap(2, 4, &mut done).unwrap();
+    let refused = -i64::from(libc::ENOTTY);
+    assert_eq!(done.iter().map(|completion| completion.result).collect::<Vec<_>>(), [refused; 2]);
+    assert_eq!(rig.engine.submit(&requests[2]), Submit::Done(refused));
+}
+
+#[test]
+fn a_job_that_trims_reads_writes_and_syncs_as_others_do() {
+    let (mut rig, _file) = full(&spec(4, |o| o.registerfiles = true));
+    rig.write(4096, &[7; 4096]);
+    assert_eq!(rig.read(4096, 4096), [7; 4096]);
+    assert_eq!(rig.run(Op::Fsync, 0, 0), 0);
+}
+
+#[test]
+fn metadata_needs_a_file_that_keeps_it() {
+    let file = file_with(&content(4096));
+    let options = spec(1, |o| o.protection.metadata_bytes = 64);
+    let error = Rig::<FullUring>::new(&options, open(&file, libc::O_RDWR).unwrap()).err().unwrap();
+    let hint = error.hint.unwrap_or_default();
+    assert!(hint.contains("failed to query protection information capabilities; error "), "{hint}");
+}

@@ -104,6 +104,7 @@ subjects! {
         "device-without-direct" Stderr: "`direct` is used with a device that has no page cache";
         "network-options-conflict" Stderr: "options of a network engine exclude each other, or one is missing";
         "http-options-conflict" Stderr: "options of engine `http` are missing or wrong";
+        "apptag-mask" Stderr: "io_uring checks all bits of application tags, and `apptag_mask` says otherwise";
         "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";
     }
     "Files, sizes and blocks" {

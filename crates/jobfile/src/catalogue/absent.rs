@@ -50,7 +50,6 @@ pub(super) const RANGES: &str =
     "only engine io_uring_cmd puts several ranges into one trim, and ferrio does not have it";
 pub(super) const PLACEMENT: &str =
     "placement ids need a device with FDP or write streams, and no engine of ferrio passes them on";
-pub(super) const PROTECTION: &str = "protection information needs a device formatted with it and engine io_uring_cmd, which ferrio does not have";
 pub(super) const DFS: &str = "engine dfs needs DAOS (libdfs), which ferrio is not linked with";
 pub(super) const GFAPI: &str = "engine gfapi needs Gluster (libgfapi), which ferrio is not linked with";
 pub(super) const LIBBLKIO: &str =

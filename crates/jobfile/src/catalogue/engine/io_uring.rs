@@ -1,6 +1,5 @@
 //! Private options of io_uring, which io_uring_cmd shares.
 
-use crate::catalogue::absent::PROTECTION;
 use crate::catalogue::macros::rows;
 use crate::catalogue::row::OptionRow;
 
@@ -51,15 +50,15 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         CmdprioBssplitIoUring: "cmdprio_bssplit", PrioBssplit ReadWrite, Bytes;
             Works; "Priority shares per block size: size/percent[/class/level[/hint]], colon-joined";
         MdPerIoSizeIoUring: "md_per_io_size", Int, Bytes, default "0", max 4294967295;
-            Unavailable(PROTECTION); "Size of the separate metadata buffer of each I/O";
+            Works; "Size of the separate metadata buffer of each I/O";
         PiActIoUring: "pi_act", Bool, Plain, default "1";
-            Unavailable(PROTECTION); "Protection information is handled by the device (1) or by the program (0)";
+            Works; "Protection information is handled by the device (1) or by the program (0)";
         PiChkIoUring: "pi_chk", WordList, Plain, words ["GUARD", "REFTAG", "APPTAG"];
-            Unavailable(PROTECTION); "Protection fields the device checks";
+            Works; "Protection fields the device checks";
         ApptagIoUring: "apptag", Int, Plain, default "0x1234", max 4294967295;
-            Unavailable(PROTECTION); "Application tag value";
+            Works; "Application tag value";
         ApptagMaskIoUring: "apptag_mask", Int, Plain, default "0xffff", max 4294967295;
-            Unavailable(PROTECTION); "Application tag mask";
+            Works; "Application tag mask";
         Deac: "deac", Bool, Plain, default "0";
             NoEffect("only engine io_uring_cmd acts on it"); "Set deallocate on Write Zeroes";
     }
