@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 
 use ferrio_check::RiskSeverity;
 use serde_json::{Value, json};
 
+use crate::loop_device::LoopDevice;
 use crate::support::{FERRIO, Place, installed, number, same, skipped, text};
 
 const JOB: &str = "\
@@ -361,39 +361,16 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// A loop device over a file, removed at the end.
-struct Loop(String);
-
-impl Loop {
-    /// `None` if the machine does not allow loop devices.
-    fn over(file: &Path) -> Option<Loop> {
-        let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
-        let name = String::from_utf8(output.stdout).ok()?.trim().to_owned();
-        (output.status.success() && !name.is_empty()).then_some(Loop(name))
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["--detach", &self.0]).status();
-    }
-}
-
 #[test]
 fn the_contents_of_a_device_are_reported_before_it_is_written_to() {
     let place = Place::new();
-    let image = place.beside("image");
-    fs::write(&image, vec![0; 4 << 20]).unwrap();
-    let Some(device) = Loop::over(&image) else {
-        eprintln!("SKIPPED: no loop device can be had here (needs root and losetup)");
-        return;
-    };
-    let job = format!("[a]\nfilename={}\nrw=write\nbs=64k\ndirect=1\n", device.0);
+    let Some(device) = LoopDevice::of(&place, 4 << 20) else { return };
+    let job = format!("[a]\nfilename={}\nrw=write\nbs=64k\ndirect=1\n", device.node());
     let empty = check(&place, &job, &[]);
     assert!(codes(&empty).contains(&"write-to-device"), "{empty}");
     assert!(text(&empty, "/places/0/device/model").starts_with("loop over "), "{empty}");
     // The superblock of XFS begins with these bytes.
-    let mut disk = fs::OpenOptions::new().write(true).open(&device.0).unwrap();
+    let mut disk = fs::OpenOptions::new().write(true).open(device.node()).unwrap();
     disk.write_all(b"XFSB").unwrap();
     disk.sync_all().unwrap();
     let used = check(&place, &job, &[]);

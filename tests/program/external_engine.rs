@@ -17,7 +17,7 @@ fn build(place: &Place, source: &Path, definitions: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn with_example() -> Place {
+pub fn with_example() -> Place {
     let place = Place::new();
     build(&place, &Path::new(DOCS).join("example_engine.c"), &[]);
     place

@@ -35,6 +35,7 @@ mod lifecycle;
 mod limits;
 mod log_failures;
 mod logs;
+mod loop_device;
 mod nbd;
 mod network;
 mod offload;

@@ -13,7 +13,7 @@ const OPEN: &[u8] = b"link\0\0\0\x98";
 const CLOSE: &[u8] = b"knil\x89\0\0\0";
 
 /// A port below those that the kernel hands out, for this test alone.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {
         // Runs of the tests at the same time begin at different places.

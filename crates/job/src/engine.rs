@@ -175,6 +175,12 @@ impl EngineKind {
         self.has_directories() && !self.has(Property::Creates)
     }
 
+    /// True when the engine creates the files of a job, and opens them by that.
+    #[must_use]
+    pub fn creates_files(self) -> bool {
+        self.has(Property::Creates) && !self.has_directories()
+    }
+
     /// True when the engine creates, removes or changes files even in jobs that only read.
     #[must_use]
     pub fn always_changes_files(self) -> bool {

@@ -1,6 +1,8 @@
 //! What holds for every engine. Which engines a test is about follows from the engine table, so that a new engine is in all of them.
 
+mod contract;
 mod round_trip;
+mod scene;
 
 use ferrio_job::EngineKind;
 

@@ -1,7 +1,6 @@
 //! Files and devices that go away while a job uses them.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::errno::Errno;
@@ -9,6 +8,7 @@ use nix::sys::signal::Signal;
 
 use super::job;
 use crate::engines::moving;
+use crate::loop_device::LoopDevice;
 use crate::support::{Place, Run, Running, installed, number, skipped, until};
 
 /// Runs an endless job on `file` and calls `change` once it does I/O; the run ends by itself, or it lasts `runtime`.
@@ -72,51 +72,10 @@ fn a_file_that_is_truncated_grows_again_under_a_job_that_writes() {
     }
 }
 
-/// A loop device, detached in the end unless it has lost its backing file before.
-struct LoopDevice {
-    node: String,
-    medium: PathBuf,
-}
-
-impl LoopDevice {
-    /// A device with a backing file of so many bytes beside the work directory. `None` after a message where there are none for the test.
-    fn of(place: &Place, bytes: u64) -> Option<Self> {
-        let medium = place.beside("medium");
-        File::create(&medium).unwrap().set_len(bytes).unwrap();
-        let made = Command::new(installed("losetup")).args(["-f", "--show"]).arg(&medium).output().unwrap();
-        let node = String::from_utf8(made.stdout).unwrap().trim().to_owned();
-        if !made.status.success() || node.is_empty() {
-            skipped("a removed device", "this machine does not let the test make one");
-            return None;
-        }
-        Some(LoopDevice { node, medium: fs::canonicalize(medium).unwrap() })
-    }
-
-    /// Whether the device still has its backing file; it may be the device of another test by now.
-    fn is_attached(&self) -> bool {
-        let number = self.node.trim_start_matches("/dev/");
-        let file = fs::read_to_string(format!("/sys/block/{number}/loop/backing_file"));
-        file.is_ok_and(|file| Path::new(file.trim_end()) == self.medium)
-    }
-
-    fn detach(&self) -> bool {
-        let detached = Command::new(installed("losetup")).args(["-d", &self.node]).status();
-        detached.is_ok_and(|status| status.success())
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        if self.is_attached() {
-            self.detach();
-        }
-    }
-}
-
 /// Takes the backing file away from a device that the program has open. False where this machine does not let the test do that.
 fn detached(run: &Running, device: &LoopDevice) -> bool {
     let pid = run.pid().to_string();
-    let arguments = ["-c", include_str!("detach.py"), &pid, &device.node];
+    let arguments = ["-c", include_str!("detach.py"), &pid, &device.node()];
     let detached = Command::new(installed("python3")).args(arguments).output().unwrap();
     match detached.status.code() {
         Some(0) => true,
@@ -139,7 +98,7 @@ fn a_device_that_is_detached_while_it_is_open_fails_its_job() {
             "--rate_iops=1000",
         ];
         let mut is_detached = false;
-        let run = changed(&place, &device.node, &words, |run| {
+        let run = changed(&place, &device.node(), &words, |run| {
             is_detached = detached(run, &device);
             if !is_detached {
                 run.signal(Signal::SIGINT);
@@ -152,7 +111,7 @@ fn a_device_that_is_detached_while_it_is_open_fails_its_job() {
         let job = job(&run);
         assert_eq!(number(&job, "/error"), Errno::EIO as u64, "{engine} {direction}");
         assert!(number(&job, &format!("/{direction}/total_ios")) > 0, "{engine}");
-        for part in [&*device.node, &format!("{direction} offset="), "Input/output error"] {
+        for part in [&*device.node(), &format!("{direction} offset="), "Input/output error"] {
             assert!(run.stderr.contains(part), "{engine}: no `{part}` in {}", run.stderr);
         }
     }
@@ -164,7 +123,7 @@ fn a_device_that_is_detached_by_losetup_is_used_to_the_end_of_the_run() {
     let place = Place::new();
     let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
     let words = ["--rw=randread", "--time_based", "--direct=1", "--runtime=500ms"];
-    let run = changed(&place, &device.node, &words, |_| assert!(device.detach())).succeeded();
+    let run = changed(&place, &device.node(), &words, |_| assert!(device.detach())).succeeded();
     assert_eq!(number(&job(&run), "/error"), 0);
     until("device without medium", || !device.is_attached());
 }
@@ -175,10 +134,10 @@ fn a_device_that_loses_its_medium_fails_its_job() {
         let place = Place::new();
         let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
         let shorten =
-            |_: &Running| File::options().write(true).open(&device.medium).unwrap().set_len(0).unwrap();
+            |_: &Running| File::options().write(true).open(device.medium()).unwrap().set_len(0).unwrap();
         let engine_word = format!("--ioengine={engine}");
         let words = [&*engine_word, "--rw=randread", "--loops=1000000", "--direct=1", "--runtime=60"];
-        let run = changed(&place, &device.node, &words, shorten).ended_with(1);
+        let run = changed(&place, &device.node(), &words, shorten).ended_with(1);
         let job = job(&run);
         assert_eq!(
             (run.signal, number(&job, "/error")),
@@ -187,7 +146,7 @@ fn a_device_that_loses_its_medium_fails_its_job() {
             run.stderr
         );
         assert!(number(&job, "/read/total_ios") > 0, "{engine}");
-        for part in [&*device.node, "read offset=", "Input/output error"] {
+        for part in [&*device.node(), "read offset=", "Input/output error"] {
             assert!(run.stderr.contains(part), "{engine}: no `{part}` in {}", run.stderr);
         }
     }

@@ -331,6 +331,13 @@ mod tests {
     }
 
     #[test]
+    fn ios_that_move_no_data_are_not_missing_on_the_disk() {
+        let engine = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Filestat, false);
+        let case = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), engine);
+        assert_eq!(case.all_warnings(), []);
+    }
+
+    #[test]
     fn reads_of_direct_jobs_do_not_count_for_buffered_ones() {
         let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
         let case = TestRun::new().disk(disk(64 * MIB, 0)).on_disk("direct", moving(64 * MIB, 0), direct);

@@ -98,9 +98,11 @@ pub(super) struct DiskUser<'a> {
 }
 
 impl DiskUser<'_> {
-    /// Bytes that the job moved. The writes that a job leaves out because it only verifies are counted, but move nothing.
+    /// Bytes that the job moved. I/Os that do something else to a file, and the writes that a job leaves out because it only verifies,
+    /// are counted, but move nothing.
     pub(super) fn bytes(&self, direction: Direction) -> u64 {
-        if direction == Direction::Write && self.spec.only_verifies() {
+        let only_counted = direction == Direction::Write && self.spec.only_verifies();
+        if only_counted || !self.spec.engine.moves_data() {
             return 0;
         }
         self.result.stats.directions[direction as usize].bytes

@@ -137,10 +137,17 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.publish(direction);
     }
 
+    /// True when the connection broke although nothing is wrong: the signal that ends this job has ended its peer already.
+    fn peer_went_first(&self, result: i64) -> bool {
+        let is_broken = [libc::ECONNRESET, libc::EPIPE].iter().any(|&errno| result == -i64::from(errno));
+        let control = self.context.control;
+        is_broken && self.spec.engine.has_peer() && (control.stop_requested() || control.signals() > 0)
+    }
+
     /// Looks at an incomplete transfer. Returns the request for the rest, if there is one to make; errors are recorded.
     fn short_rest(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
         let moved = u32::try_from(result.max(0)).unwrap_or(u32::MAX).min(request.len);
-        if result == ENDED {
+        if result == ENDED || self.peer_went_first(result) {
             self.take_back(direction);
             self.context.control.request_stop();
             return None;
