@@ -164,7 +164,7 @@ fn space_is_reserved_and_cut_as_in_fio() {
 }
 
 /// False, with a line that the test harness does not hide, where the working directories of tests are not on ext4.
-fn is_on_ext4(place: &Place) -> bool {
+pub fn is_on_ext4(place: &Place) -> bool {
     let found = statfs(&place.work()).unwrap().filesystem_type();
     if found != EXT4_SUPER_MAGIC {
         skipped("e4defrag", &format!("the tests' files are on a file system of type {found:?}, not on ext4"));

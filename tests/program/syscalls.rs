@@ -1,5 +1,8 @@
 //! What a run asks of the kernel, counted by strace: per I/O what the I/O needs, and a constant around it.
 
+use ferrio_job::EngineKind;
+
+use crate::engines::moving;
 use crate::support::{FERRIO, Place, Run, installed};
 
 /// Calls of each kind that a run of these arguments makes in all its threads.
@@ -51,6 +54,19 @@ fn a_block_costs_psync_no_other_call() {
     };
     let (small, large) = (with("1m"), with("4m"));
     assert!(large < small + 50, "{small} other calls for 256 blocks, {large} for 1024");
+}
+
+#[test]
+fn each_kind_of_sync_is_its_own_call() {
+    let own_call = |engine: &EngineKind| engine.is_sync(1) && !engine.maps_files();
+    for engine in moving().filter(own_call) {
+        let engine_word = format!("--ioengine={engine}");
+        let own = ["--rw=write", "--size=64k", "--fallocate=none", &engine_word];
+        let jobs =
+            ["--name=a", "--fsync=4", "--name=b", "--fdatasync=4", "--name=c", "--sync_file_range=write:4"];
+        let counts = calls(&["fsync", "fdatasync", "sync_file_range"], &[&own[..], &jobs].concat());
+        assert_eq!(counts, [3, 3, 3], "{engine}");
+    }
 }
 
 #[test]

@@ -28,6 +28,14 @@ enum Property {
     FixedSize,
     /// Moves no data: buffers stay untouched, and there is nothing to verify.
     NoData,
+    /// Its writes do something to a file; there are no reads and no trims.
+    OnlyWrites,
+    /// There is nothing to trim: a trim fails.
+    NoTrim,
+    /// Every kind of sync is an fsync(2).
+    OneSync,
+    /// Works on ext4 only.
+    Ext4,
     /// What it measures is done to each file in place of opening it; its I/Os do nothing.
     FileOperation,
     /// The files of a job are directories.
@@ -92,25 +100,25 @@ engines! {
     Dircreate: "dircreate", "mkdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Creates;
     Dirdelete: "dirdelete", "rmdir(2), once per file of the job", InCall OneThread Diskless NoData FileOperation Directories Removes;
     Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
-    E4defrag: "e4defrag", "Swaps the extents of a file on ext4 with those of another, EXT4_IOC_MOVE_EXT", InCall OneThread NoData;
+    E4defrag: "e4defrag", "Swaps the extents of a file on ext4 with those of another, EXT4_IOC_MOVE_EXT", InCall OneThread NoData OnlyWrites Ext4;
     Exec: "exec", "Runs another program, does no I/O", InCall OneThread Diskless NoData Work;
     External: "external", "An engine of others: external:/path/to/engine.so", Queued OneThread;
     Falloc: "falloc", "fallocate(2)", InCall OneThread NoData ReadWrite;
     Filecreate: "filecreate", "open(2) with O_CREAT, once per file of the job", InCall OneThread Diskless NoData FileOperation Creates;
     Filedelete: "filedelete", "unlink(2), once per file of the job", InCall OneThread NoData FileOperation Removes;
     Filestat: "filestat", "stat(2), once per file of the job", InCall OneThread NoData FileOperation;
-    Ftruncate: "ftruncate", "ftruncate(2) to the offset of each write", InCall OneThread NoData;
+    Ftruncate: "ftruncate", "ftruncate(2) to the offset of each write", InCall OneThread NoData OnlyWrites;
     Http: "http", "Objects of an S3, WebDAV or Swift server", InCall Diskless Objects;
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
-    Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic;
+    Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic OneSync;
     Libpmem: "libpmem", "Memory copies to mapped files on persistent memory", InCall FixedSize PersistentMemory PageBuffers;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
     Nbd: "nbd", "NBD, the network block device: a client of its servers", Queued OneThread Diskless FixedSize Export;
-    Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless Peer Bits;
-    Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless Peer;
+    Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless NoTrim Stream Peer Bits;
+    Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless NoTrim Stream Peer;
     Null: "null", "Does nothing", InCallAtDepthOne Uncounted Diskless NoData;
-    PageFault: "page_fault", "Memory copies to fresh anonymous memory", InCall OneThread FixedSize Diskless;
-    Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce;
+    PageFault: "page_fault", "Memory copies to fresh anonymous memory", InCall OneThread FixedSize Diskless NoTrim;
+    Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce OneSync;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
@@ -203,6 +211,30 @@ impl EngineKind {
     #[must_use]
     pub fn moves_data(self) -> bool {
         !self.has(Property::NoData)
+    }
+
+    /// True when reads and trims have no meaning: a job that does some fails.
+    #[must_use]
+    pub fn only_writes(self) -> bool {
+        self.has(Property::OnlyWrites)
+    }
+
+    /// True when trims are done, if what is trimmed can be.
+    #[must_use]
+    pub fn can_trim(self) -> bool {
+        self.does_io() && !self.has(Property::OnlyWrites) && !self.has(Property::NoTrim)
+    }
+
+    /// True when every kind of sync is an fsync(2).
+    #[must_use]
+    pub fn has_one_sync(self) -> bool {
+        self.has(Property::OneSync)
+    }
+
+    /// True when the engine works on ext4 only.
+    #[must_use]
+    pub fn only_on_ext4(self) -> bool {
+        self.has(Property::Ext4)
     }
 
     /// True when the engine does I/O; the others work, and move nothing.

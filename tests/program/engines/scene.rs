@@ -6,6 +6,7 @@ use ferrio_job::EngineKind;
 
 use super::Target;
 use crate::external_engine::with_example;
+use crate::file_engines::is_on_ext4;
 use crate::network::free_port;
 use crate::support::{FERRIO, Invocation, Place, Run, installed};
 
@@ -26,7 +27,8 @@ pub struct Scene {
 }
 
 impl Scene {
-    pub fn of(engine: EngineKind) -> Scene {
+    /// `None` for engines that need a device or a server that is not here: `contract` tests how they say so.
+    pub fn of(engine: EngineKind) -> Option<Scene> {
         let place = if Target::of(engine) == Target::Foreign { with_example() } else { Place::new() };
         let word = match engine {
             EngineKind::External => "external:./engine.so",
@@ -35,9 +37,11 @@ impl Scene {
         let common = format!("--output-format=json --ioengine={word} --bs={BLOCK}");
         let size = format!("--size={}", BLOCKS * BLOCK);
         let (before, after) = match Target::of(engine) {
+            Target::Space if engine.only_on_ext4() && !is_on_ext4(&place) => return None,
             Target::Files | Target::Space | Target::Foreign => {
-                (format!("{common} --name=a --filename=f {size}"), String::new())
+                (format!("{common} --name=a --filename=f {size} {}", needs(engine)), String::new())
             }
+            Target::PersistentMemory | Target::Objects => return None,
             Target::Names => {
                 let files = format!("--nrfiles={NAMES} --filesize={BLOCK} --openfiles=1");
                 (format!("{common} --name=a {files}"), String::new())
@@ -51,7 +55,7 @@ impl Scene {
             }
         };
         let words = |text: String| text.split_whitespace().map(str::to_owned).collect();
-        Scene { place, before: words(before), after: words(after) }
+        Some(Scene { place, before: words(before), after: words(after) })
     }
 
     /// The program with the job and these options.
@@ -90,10 +94,12 @@ impl Scene {
     }
 }
 
-/// What a job of an engine without files has to say besides its size.
+/// What a job has to say besides its size and its file.
 fn needs(engine: EngineKind) -> &'static str {
     match engine {
-        EngineKind::Null | EngineKind::PageFault => "",
+        _ if matches!(Target::of(engine), Target::Files | Target::Foreign) => "",
+        EngineKind::Null | EngineKind::PageFault | EngineKind::Falloc | EngineKind::Ftruncate => "",
+        EngineKind::E4defrag => "--donorname=donor --overwrite=1",
         EngineKind::Cpuio => "--cpuload=100 --cpuchunks=1000",
         EngineKind::Exec => "--program=sleep --arguments=3600 --grace_time=0",
         _ => panic!("{engine} is new here: add a row that says what its jobs need"),
