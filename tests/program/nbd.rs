@@ -29,14 +29,14 @@ fn has(server: &str, package: &str) -> bool {
     found
 }
 
-fn has_nbdkit() -> bool {
+pub fn has_nbdkit() -> bool {
     has("nbdkit", "nbdkit")
 }
 
 /// A server, which ends with the test.
-struct Server {
+pub struct Server {
     child: Child,
-    uri: String,
+    pub uri: String,
     /// Where one that puts itself into the background leaves its number.
     pid_file: Option<PathBuf>,
 }
@@ -64,7 +64,7 @@ impl Server {
     }
 
     /// nbdkit with these arguments after those for its socket.
-    fn nbdkit(place: &Place, arguments: &[&str]) -> Server {
+    pub fn nbdkit(place: &Place, arguments: &[&str]) -> Server {
         let socket = place.beside("socket");
         let first = ["--foreground", "--exit-with-parent", "--unix", socket.to_str().unwrap()];
         Server::start(place, "nbdkit", &[&first[..], arguments].concat(), "")

@@ -23,6 +23,8 @@ pub enum Target {
     Work,
     /// They talk to a peer or a server; the tests of the engine start one.
     Peer,
+    /// Their file is the export of a server, which the tests start.
+    Export,
     /// Their files are objects of a server, which the tests of the engine start.
     Objects,
     /// What the engine of somebody else works on; `external_engine` tests the way to it.
@@ -34,7 +36,8 @@ impl Target {
         match engine {
             EngineKind::External => Target::Foreign,
             _ if !engine.does_io() => Target::Work,
-            _ if engine.has_peer() || engine.has_export() => Target::Peer,
+            _ if engine.has_peer() => Target::Peer,
+            _ if engine.has_export() => Target::Export,
             _ if engine.has_objects() => Target::Objects,
             _ if engine.operates_on_files() => Target::Names,
             _ if engine.is_on_persistent_memory() => Target::PersistentMemory,

@@ -7,6 +7,7 @@ use ferrio_job::EngineKind;
 use super::Target;
 use crate::external_engine::with_example;
 use crate::file_engines::is_on_ext4;
+use crate::nbd::{Server, has_nbdkit};
 use crate::network::free_port;
 use crate::support::{FERRIO, Invocation, Place, Run, installed};
 
@@ -20,6 +21,8 @@ pub const NAMES: u64 = 4;
 /// A job of one engine, or two that talk to each other.
 pub struct Scene {
     pub place: Place,
+    /// What it talks to.
+    _server: Option<Server>,
     /// Options before those of a test.
     before: Vec<String>,
     /// Options after those of a test: more jobs.
@@ -36,10 +39,19 @@ impl Scene {
         };
         let common = format!("--output-format=json --ioengine={word} --bs={BLOCK}");
         let size = format!("--size={}", BLOCKS * BLOCK);
+        let mut server = None;
         let (before, after) = match Target::of(engine) {
             Target::Space if engine.only_on_ext4() && !is_on_ext4(&place) => return None,
             Target::Files | Target::Space | Target::Foreign => {
                 (format!("{common} --name=a --filename=f {size} {}", needs(engine)), String::new())
+            }
+            Target::Export => {
+                let served =
+                    has_nbdkit().then(|| Server::nbdkit(&place, &["memory", &(BLOCKS * BLOCK).to_string()]));
+                let uri = &served.as_ref()?.uri;
+                let words = format!("{common} --name=a {size} --uri={uri}");
+                server = served;
+                (words, String::new())
             }
             Target::PersistentMemory | Target::Objects => return None,
             Target::Names => {
@@ -55,7 +67,7 @@ impl Scene {
             }
         };
         let words = |text: String| text.split_whitespace().map(str::to_owned).collect();
-        Some(Scene { place, before: words(before), after: words(after) })
+        Some(Scene { place, _server: server, before: words(before), after: words(after) })
     }
 
     /// The program with the job and these options.
