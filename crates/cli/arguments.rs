@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use ferrio_job::{ArgOrigin, Diagnostic, FioWords};
-use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, nearest, option_names};
+use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, masked, nearest, option_names};
 
 use crate::options::{ProgramOption, Takes};
 
@@ -345,7 +345,7 @@ impl<'a> Scanner<'a> {
     /// The error for an unknown option, with the most likely reason.
     fn unknown(&mut self, argument: &str, body: &str) -> Diagnostic {
         let (name, value) = body.split_once('=').map_or((body, None), |(name, value)| (name, Some(value)));
-        let message = format!("unrecognized option '{argument}'");
+        let message = format!("unrecognized option '{}'", masked(argument));
         let owners = engines_with_option(name);
         if let Some(owner) = owners.first() {
             let engine = self.engines.current();

@@ -27,6 +27,7 @@ mod faults;
 mod file_engines;
 mod file_options;
 mod files;
+mod http;
 mod interim;
 mod interval_report;
 mod iolog;

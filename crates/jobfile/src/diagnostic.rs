@@ -174,7 +174,8 @@ impl<'a> Excerpt<'a> {
 }
 
 /// A line or argument with asterisks for each character of a password or key.
-fn masked(line: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn masked(line: &str) -> Cow<'_, str> {
     let begin = line.len() - line.trim_start().len();
     let Some(end) = line[begin..].find([' ', '=']) else { return Cow::Borrowed(line) };
     let (name, value) = line.split_at(begin + end);

@@ -24,7 +24,9 @@ pub use catalogue::{
     AbsentEngine, MASK, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit,
     absent_engine, absent_engines, absent_word, absent_words, canonical_engine, option_names, rows,
 };
-pub use diagnostic::{Problems, diagnostics_json, diagnostics_render, diagnostics_render_as_fio, nearest};
+pub use diagnostic::{
+    Problems, diagnostics_json, diagnostics_render, diagnostics_render_as_fio, masked, nearest,
+};
 pub use environment::{Environment, ReadFile, Variable};
 pub use evaluate::engines_with_option;
 pub use help::{Help, cmdhelp, enghelp, is_listed, option_help, range_text, type_text, unit_text};

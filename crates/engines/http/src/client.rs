@@ -222,8 +222,8 @@ impl Client {
     fn explain(&self, server: &Server, error: &ureq::Error) -> String {
         if let Some(error) = tls_error(error) {
             return match error {
-                rustls::Error::InvalidCertificate(reason) => format!(
-                    "the certificate of {} is not valid ({reason:?}): https=insecure accepts any; a certificate authority of your own \
+                rustls::Error::InvalidCertificate(_) => format!(
+                    "the certificate of {} is not valid ({error}): https=insecure accepts any; a certificate authority of your own \
                      belongs into the certificates of the system, or into the file that SSL_CERT_FILE names",
                     server.host
                 ),
@@ -243,16 +243,18 @@ impl Client {
                 format!("the name {} is not known: look at `http_host` ({e})", server.name())
             }
             ureq::Error::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
-                let advice = if server.is_tls { "" } else { "; a server that wants TLS needs https=on" };
-                format!("the server closed the connection without an answer{advice}")
+                let advice = match server.is_tls {
+                    true => "a server without TLS needs https=off",
+                    false => "a server that wants TLS needs https=on",
+                };
+                format!("the server closed the connection without an answer; {advice}")
             }
             ureq::Error::Timeout(ureq::Timeout::Connect) => {
                 format!("no connection to {host} within {} s: look at `http_host`", CONNECT.as_secs())
             }
             ureq::Error::Timeout(_) => format!("nothing moved for {} s", STALL.as_secs()),
             ureq::Error::Protocol(e) => {
-                let advice = if server.is_tls { "" } else { "; a server that wants TLS needs https=on" };
-                format!("the answer is not HTTP ({e}){advice}")
+                format!("the answer is not HTTP ({e}): look at `http_host` and `https`")
             }
             error => error.to_string(),
         }
