@@ -1,5 +1,6 @@
 //! `zonemode=zbd` with emulated zones, beside real fio: where the I/Os go, how many zones are reset, what is refused.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 
 use crate::support::{FERRIO, Place, Run, installed, number, same};
@@ -145,6 +146,41 @@ fn what_is_written_in_zones_is_verified_as_with_fio() {
         "rw=randwrite verify=md5 ioengine=libaio iodepth=4 direct=1",
         "rw=randrw verify=crc32c",
     ]);
+}
+
+#[test]
+fn what_a_reset_has_discarded_is_not_read_back() {
+    let options =
+        "rw=randwrite io_size=512k verify=crc32c zone_reset_threshold=0.25 zone_reset_frequency=0.3";
+    let text = format!("{GLOBAL}[j]\nfilename=f\nwrite_iolog=log\n{}\n", options.replace(' ', "\n"));
+    let (place, run, report) = run(&text, false);
+    run.succeeded();
+    assert_ne!(resets(&report), ["0 zone resets"]);
+    let (mut written, mut discarded, mut passes) = (BTreeSet::new(), 0, 0);
+    let mut read = BTreeSet::new();
+    for io in ios(&place, "log") {
+        let words: Vec<&str> = io.split(' ').collect();
+        let offset: u64 = words[1].parse().unwrap();
+        match words[0] {
+            "write" => {
+                if !read.is_empty() {
+                    assert_eq!(read, written, "of a pass");
+                    (read, written) = (BTreeSet::new(), BTreeSet::new());
+                    passes += 1;
+                }
+                let zone = offset / 65536 * 65536;
+                if offset == zone {
+                    let before = written.len();
+                    written.retain(|block| !(zone..zone + 65536).contains(block));
+                    discarded += before - written.len();
+                }
+                written.insert(offset);
+            }
+            _ => assert!(read.insert(offset), "{offset} twice"),
+        }
+    }
+    assert_eq!(read, written);
+    assert!(discarded > 0 && passes < 9, "{discarded} blocks discarded in {passes} passes and one more");
 }
 
 #[test]

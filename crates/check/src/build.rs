@@ -3,14 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Direction, ExitWhat, JobSpec, Plan, PlannedJob, PlannedLog, log_files};
+use ferrio_job::{
+    Direction, ExitWhat, FileSpec, FileZones, JobSpec, Plan, PlannedJob, PlannedLog, ZoneModel, log_files,
+};
 use ferrio_jobfile::{JobSet, Sources};
 
 use crate::facts::Facts;
 use crate::model::{
     BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
     CheckedOrigin, EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Report,
-    SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes,
+    SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{files, timeline, volume};
@@ -139,11 +141,35 @@ fn job<'a>(
         rate_bytes_per_second: rate.map(|rate| rate.saturating_mul(u64::from(spec.clones))),
         pauses: pauses(spec),
         zones: spec.zones.map(|zones| ZoneSizes { size: zones.size, range: zones.range, skip: zones.skip }),
+        zoned_files: zoned_files(spec),
         steady_state: steady_state(&section.instances[0]),
         logs: logs(section, facts),
         time: section.instances.iter().map(timeline::of).reduce(TimeSpan::longest).unwrap_or_default(),
         setup_error: setup_error(section),
     }
+}
+
+/// The files of a job in zones, each once.
+fn zoned_files(spec: &JobSpec) -> Vec<ZonedFile> {
+    let Some(zbd) = spec.zbd.as_deref() else { return Vec::new() };
+    let limit = |most: u32| Some(most).filter(|&most| most > 0);
+    let zoned = |(file, zones): (&FileSpec, &FileZones)| ZonedFile {
+        path: file.path.clone(),
+        model: match zones.model {
+            ZoneModel::Emulated => ZonedModel::Emulated,
+            ZoneModel::HostAware => ZonedModel::HostAware,
+            ZoneModel::HostManaged => ZonedModel::HostManaged,
+        },
+        zones: file.real_size.div_ceil(zones.size.max(1)),
+        zone_bytes: zones.size,
+        capacity_bytes: (zones.model == ZoneModel::Emulated).then_some(zones.capacity),
+        max_open_zones: limit(zones.max_open),
+        job_max_open_zones: limit(zbd.job_max_open),
+    };
+    let mut seen = HashSet::new();
+    let mut files: Vec<ZonedFile> = spec.files.iter().zip(&zbd.files).map(zoned).collect();
+    files.retain(|file| seen.insert(file.path.clone()));
+    files
 }
 
 fn block_sizes(spec: &JobSpec) -> BlockRanges {

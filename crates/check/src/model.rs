@@ -155,6 +155,8 @@ pub struct CheckedJob {
     pub pauses: Option<Pauses>,
     /// Zones (`zonemode=strided`).
     pub zones: Option<ZoneSizes>,
+    /// Its files in zones (`zonemode=zbd`).
+    pub zoned_files: Vec<ZonedFile>,
     /// What may end it early (`steadystate`).
     pub steady_state: Option<SteadyEnd>,
     /// Log files of all instances.
@@ -238,6 +240,37 @@ pub struct ZoneSizes {
     pub range: u64,
     /// Skipped after each zone.
     pub skip: u64,
+}
+
+/// A file whose zones are written from their start to their end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ZonedFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// What makes the zones.
+    pub model: ZonedModel,
+    /// Zones of the file.
+    pub zones: u64,
+    /// Length of a zone.
+    pub zone_bytes: u64,
+    /// Bytes of a zone that can be written; `null` for a device, each of whose zones has a capacity of its own.
+    pub capacity_bytes: Option<u64>,
+    /// Zones that all jobs together may have open for writing.
+    pub max_open_zones: Option<u32>,
+    /// Zones that this job may have open.
+    pub job_max_open_zones: Option<u32>,
+}
+
+/// What makes zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ZonedModel {
+    /// The program.
+    Emulated,
+    /// A device that takes writes at other places too.
+    HostAware,
+    /// A device that takes no others.
+    HostManaged,
 }
 
 /// The steady state that ends a job.

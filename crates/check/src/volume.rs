@@ -157,8 +157,15 @@ fn certainty(spec: &JobSpec) -> Certainty {
         let block = &spec.block[direction];
         block.min != block.max || !share(spec, direction).is_multiple_of(block.max.max(1))
     });
+    // Zones may have nothing to read or trim, and those of a device less room than others.
+    let in_zones = spec.zbd.is_some();
     let searches = spec.latency_target.is_sought() && !spec.latency_target.goes_on;
-    if !spec.limits.runtime.is_zero() || spec.steadystate.is_some() || searches || spec.fill_device {
+    if !spec.limits.runtime.is_zero()
+        || spec.steadystate.is_some()
+        || searches
+        || spec.fill_device
+        || in_zones
+    {
         Certainty::AtMost
     } else if spec.rw.is_mixed() || uneven {
         Certainty::About

@@ -1,6 +1,7 @@
 //! What a verifying job adds to its I/O: it prepares blocks before they are written, records them, chooses which are read back, and
 //! checks what was read.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -175,6 +176,13 @@ impl Verification {
             if self.lists_failures {
                 progress.failed(number);
             }
+        }
+    }
+
+    /// A zone was reset: what was written there is not read back.
+    pub(crate) fn forget_range(&mut self, file: u32, range: Range<u64>) {
+        if let Some(written) = &mut self.written {
+            written.forget_range(file, range);
         }
     }
 

@@ -10,6 +10,7 @@ mod table;
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -211,17 +212,17 @@ impl JobZones {
         }
     }
 
-    /// Resets the zone that [`JobZones::place`] named.
+    /// Resets the zone that [`JobZones::place`] named. Returns where it is.
     ///
     /// # Errors
     /// The device refuses.
-    pub(crate) fn reset(&mut self, file: u32, zone: usize) -> io::Result<()> {
+    pub(crate) fn reset(&mut self, file: u32, zone: usize) -> io::Result<Range<u64>> {
         let (file, rules) = &mut self.files[file as usize];
         let (start, len) = file.extent(zone);
         let outcome = file.source.reset(start, len);
         file.table().was_reset(rules, zone, outcome.is_ok());
         file.changed.notify_all();
-        outcome
+        outcome.map(|()| start..start + len)
     }
 
     /// The I/O of `unit` is about to be issued at this place.

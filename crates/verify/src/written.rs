@@ -1,6 +1,7 @@
 //! What was written and is to be read back, in which order, and with which seeds.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// One written block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,21 @@ impl WrittenList {
                     && blocks.get(&block.offset).is_some_and(|extent| extent.number() == block.number)
                 {
                     blocks.remove(&block.offset);
+                }
+            }
+        }
+    }
+
+    /// Forgets the blocks that begin in a range of a file: what was there is no more.
+    pub fn forget_range(&mut self, file: u32, range: Range<u64>) {
+        match &mut self.0 {
+            Order::Issued(blocks) => {
+                blocks.retain(|block| block.file != file || !range.contains(&block.offset));
+            }
+            Order::Placed(files) => {
+                let Some(blocks) = files.get_mut(file as usize) else { return };
+                while let Some((&start, _)) = blocks.range(range.clone()).next() {
+                    blocks.remove(&start);
                 }
             }
         }
@@ -232,6 +248,17 @@ mod tests {
             list.forget(&block(0, 0, 4096));
             list.forget(&block(7, 4096, 4096));
             assert_eq!(drain(list), [block(1, 4096, 4096)]);
+        }
+    }
+
+    #[test]
+    fn blocks_of_a_range_that_was_emptied_are_not_read_back() {
+        for may_overlap in [false, true] {
+            let mut list = WrittenList::new(may_overlap);
+            [0, 4096, 8192].into_iter().zip(0..).for_each(|(offset, n)| list.record(block(n, offset, 4096)));
+            list.forget_range(1, 0..1 << 20);
+            list.forget_range(0, 4096..8192);
+            assert_eq!(drain(list), [block(0, 0, 4096), block(2, 8192, 4096)]);
         }
     }
 

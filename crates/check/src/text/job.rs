@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{BOLD, TextStyle, clean, moves, short};
 use crate::model::{
     Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, EndsOthers, EndsWhen,
-    EndsWhich, JobCommand, LayoutAction, Pauses, TimeSpan, ZoneSizes,
+    EndsWhich, JobCommand, LayoutAction, Pauses, TimeSpan, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::units::{block, bytes, listed_in_part, time};
 
@@ -32,6 +32,9 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     }
     if let Some(zones) = &job.zones {
         line("in", zones_text(zones));
+    }
+    for text in zoned_text(&job.zoned_files) {
+        line("in", text);
     }
     let lasts = length_text(&job.time);
     let timed = job.volume.certainty == Certainty::Unknown;
@@ -79,6 +82,38 @@ fn zones_text(zones: &ZoneSizes) -> String {
         true => format!("zones of {}{gap}", bytes(zones.range)),
         false => format!("zones of {}, {} done in each{gap}", bytes(zones.range), bytes(zones.size)),
     }
+}
+
+/// One line for the files that have the same zones.
+fn zoned_text(files: &[ZonedFile]) -> Vec<String> {
+    let text = |file: &ZonedFile| {
+        let model = match file.model {
+            ZonedModel::Emulated => "emulated",
+            ZonedModel::HostAware => "host-aware",
+            ZonedModel::HostManaged => "host-managed",
+        };
+        let count = format!("{} {model} zone{}", file.zones, if file.zones == 1 { "" } else { "s" });
+        let mut text = format!("{count} of {}", bytes(file.zone_bytes));
+        if let Some(capacity) = file.capacity_bytes.filter(|&capacity| capacity < file.zone_bytes) {
+            text += &format!(", {} of each can be written", bytes(capacity));
+        }
+        if let Some(most) = file.max_open_zones {
+            text += &format!(", at most {most} open");
+        }
+        if let Some(most) = file.job_max_open_zones {
+            text += &format!(", {most} by one instance");
+        }
+        text
+    };
+    let mut lines: Vec<(String, usize)> = Vec::new();
+    for line in files.iter().map(text) {
+        match lines.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, files)) => *files += 1,
+            None => lines.push((line, 1)),
+        }
+    }
+    let shown = |(text, files)| if files > 1 { format!("{text}, in each of {files} files") } else { text };
+    lines.into_iter().map(shown).collect()
 }
 
 fn pauses_text(pauses: &Pauses) -> String {

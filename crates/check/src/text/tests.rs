@@ -31,6 +31,21 @@ fn what_precedes_and_follows_a_job_is_shown() {
 }
 
 #[test]
+fn zones_of_files_are_shown_with_their_limits() {
+    let shown = |options: &str| {
+        let job = format!("[a]\nioengine=null\nrw=write\nzonemode=zbd\nzonesize=1m\nsize=8m\n{options}");
+        let text = text(&report(&job), false);
+        text.lines().find(|line| line.contains("zone")).unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(shown(""), "in     8 emulated zones of 1MiB");
+    let want =
+        "in     8 emulated zones of 1MiB, 768KiB of each can be written, at most 4 open, 2 by one instance";
+    assert_eq!(shown("zonecapacity=768k\nmax_open_zones=4\njob_max_open_zones=2\n"), want);
+    let want = "in     4 emulated zones of 1MiB, in each of 2 files";
+    assert_eq!(shown("nrfiles=2\n"), want);
+}
+
+#[test]
 fn risks_name_place_and_advice() {
     let text = text(&report("[a]\nsize=64k\niodepth=8\nrw=write\nfilename=a\\:b\n"), false);
     insta::assert_snapshot!(text);

@@ -66,7 +66,12 @@ impl<E: Engine> IoLoop<'_, E> {
                     return Outcome::Placed(io, place);
                 }
                 Next::Reset { zone } => match zones.reset(chosen.file, zone) {
-                    Ok(()) => self.meter.stats.zone_resets += 1,
+                    Ok(range) => {
+                        self.meter.stats.zone_resets += 1;
+                        if let Some(verification) = &mut self.hooks.verification {
+                            verification.forget_range(chosen.file, range);
+                        }
+                    }
                     Err(e) => {
                         let message =
                             format!("{}: a zone cannot be reset: {e}", zones.path(chosen.file).display());
@@ -120,6 +125,9 @@ impl<E: Engine> IoLoop<'_, E> {
         let start = self.meter.now;
         match self.hooks.zones.as_ref().map_or(Ok(()), |zones| zones.trim(io.file, io.offset, io.len)) {
             Ok(()) => {
+                if let Some(verification) = &mut self.hooks.verification {
+                    verification.forget_range(io.file, io.offset..io.offset + u64::from(io.len));
+                }
                 self.record_inline(direction, &request, start);
                 self.io_completed(direction, unit, io.file, io.offset, io.len);
             }
