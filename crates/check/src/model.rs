@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use ferrio_job::Origin;
-use ferrio_jobfile::Sources;
+use ferrio_jobfile::{Sources, masked};
 use ferrio_machine::{BlockDevice, DeviceUse, Resources};
 use serde::Serialize;
 
@@ -492,10 +492,10 @@ impl CheckedOrigin {
                 file: Some(sources.name(*source).to_owned()),
                 line: Some(*line),
                 column: Some(*column),
-                text: sources.line(*source, *line).trim().to_owned(),
+                text: masked(sources.line(*source, *line).trim()).into_owned(),
             }),
             Origin::Argument { text, .. } => {
-                Some(CheckedOrigin { file: None, line: None, column: None, text: text.clone() })
+                Some(CheckedOrigin { file: None, line: None, column: None, text: masked(text).into_owned() })
             }
             Origin::Builtin => None,
         }

@@ -1,8 +1,8 @@
 //! The server of jobs with the engine http, and what their requests say.
 
 use ferrio_job::{
-    Character, Direction, EngineKind, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options, Secret,
-    SetupError,
+    Character, Choice as _, Direction, EngineKind, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options,
+    Secret, SetupError,
 };
 use ferrio_jobfile::{Job, Opt};
 
@@ -14,6 +14,10 @@ const CUSTOMER_KEY: usize = 32;
 const CUSTOMER_KEY_ENCODED: usize = 44;
 
 inert! {
+    Fsync Fdatasync SyncFileRange EndFsync FsyncOnClose EndSyncfs Sync:
+        has_objects; "a write ends when the server has answered, and the server decides what that means";
+    Unlink:
+        has_objects; "objects are removed by a job with rw=trim";
     HttpUser HttpPass:
         |job| chooses(job, Opt::HttpMode, HttpMode::S3); "S3 requests are signed with `http_s3_key`";
     HttpPass:
@@ -26,11 +30,19 @@ inert! {
         |job| !chooses(job, Opt::HttpMode, HttpMode::Swift); "only http_mode=swift has it";
 }
 
+fn has_objects(job: &Job) -> bool {
+    EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_objects)
+}
+
 /// The options of the engine. Nothing for a job with another one.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     if spec.engine != EngineKind::Http {
         return;
     }
+    // Workers are threads anyway; the report says so, as that of fio.
+    spec.thread = true;
+    (spec.durability, spec.open_sync) = Default::default();
+    (spec.pre_read, spec.unlink) = (false, false);
     let options = &job.options;
     let text = |opt: Opt| options.text(opt).unwrap_or(opt.row().default).to_owned();
     let secret = |opt| options.text(opt).filter(|text| !text.is_empty()).map(Secret::from);
@@ -184,6 +196,12 @@ mod tests {
         assert_eq!((options.https, options.mode), (Https::Off, HttpMode::Webdav));
         assert_eq!((&options.s3.region[..], &options.s3.storage_class[..]), ("us-east-1", "STANDARD"));
         assert_eq!((options.user, options.swift_token, options.s3.customer_key), (None, None, None));
+    }
+
+    #[test]
+    fn nothing_is_synced_and_workers_are_threads() {
+        let spec = resolved("fsync=1\nend_fsync=1\nsync=1\nunlink=1\npre_read=1\n", Character::Fio).0;
+        assert!(!spec.is_durable() && !spec.unlink && !spec.pre_read && spec.thread);
     }
 
     #[test]

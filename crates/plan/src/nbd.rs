@@ -15,6 +15,9 @@ inert! {
     Filename FilenameFormat Directory PreRead:
         |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_export);
         "the data is in the export that `uri` names";
+    PreRead:
+        |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_objects);
+        "objects are in no page cache";
 }
 
 /// Servers are asked once, however many jobs use an export.

@@ -266,4 +266,20 @@ fn a_mistake_in_the_line_of_a_password_is_shown_without_it() {
     assert!(!run.stderr.contains("hunter2"), "{}", run.stderr);
     let run = place.ferrio(&["--as=fio", &file]).run().ended_with(1);
     assert!(!run.stderr.contains("hunter2"), "{}", run.stderr);
+    if !is_built_in() {
+        return;
+    }
+    // No mistake, but without effect.
+    let file = place.job("[a]\nioengine=http\nrw=write\nsize=4k\nhttp_pass=hunter2\n");
+    for arguments in
+        [vec!["check", &file], vec!["check", "--output-format=json", &file], vec!["--parse-only", &file]]
+    {
+        let run = place.ferrio(&arguments).run().succeeded();
+        let shown = format!("{}{}", run.stdout, run.stderr);
+        assert!(
+            shown.contains("`http_pass` has no effect here") || arguments[0] == "--parse-only",
+            "{shown}"
+        );
+        assert!(!shown.contains("hunter2"), "{arguments:?}: {shown}");
+    }
 }
