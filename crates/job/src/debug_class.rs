@@ -51,6 +51,8 @@ pub const FIO_PARSE: &str = "fio:parse";
 pub const JOB: &str = "job";
 /// The clock.
 pub const TIME: &str = "time";
+/// Zones of files and devices.
+pub const ZBD: &str = "zbd";
 /// Messages between the engine http and its server: no class, but what the jobs with `http_verbose` print.
 pub const HTTP: &str = "http";
 /// The class that stands for all others.
@@ -88,7 +90,7 @@ pub const CLASSES: [DebugClass; 21] = [
     silent("compress"),
     silent("steadystate"),
     silent("helperthread"),
-    silent("zbd"),
+    class(ZBD, "zones that are examined, reset, finished and repaired"),
     silent("sprandom"),
     class(ALL, "every class"),
 ];

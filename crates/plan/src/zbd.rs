@@ -251,7 +251,7 @@ pub(crate) fn fit_files(
     for (file, zones) in files.iter_mut().zip(&zones) {
         holds_a_zone(spec.character, file, zones)?;
         if changes {
-            whole_zones(job, file, zones.size, findings)?;
+            whole_zones(job, spec.character, file, zones.size, findings)?;
         }
         blocks_fit(spec, file, zones, reads_anywhere)?;
     }
@@ -268,12 +268,16 @@ pub(crate) fn fit_files(
     Ok(())
 }
 
-/// To fio, a file that does not exist yet has no bytes.
-fn holds_a_zone(character: Character, file: &FileSpec, zones: &FileZones) -> Result<(), SetupError> {
-    let bytes = match character {
+/// The bytes of a file that are in zones: to fio, not those that layout adds.
+fn bytes_in_zones(character: Character, file: &FileSpec) -> u64 {
+    match character {
         Character::Fio if file.kind == FileKind::Regular => file.found.unwrap_or(0),
         _ => file.real_size,
-    };
+    }
+}
+
+fn holds_a_zone(character: Character, file: &FileSpec, zones: &FileZones) -> Result<(), SetupError> {
+    let bytes = bytes_in_zones(character, file);
     if bytes >= zones.size {
         return Ok(());
     }
@@ -284,9 +288,16 @@ fn holds_a_zone(character: Character, file: &FileSpec, zones: &FileZones) -> Res
 }
 
 /// Cuts the region of a file to whole zones.
-fn whole_zones(job: &Job, file: &mut FileSpec, zone: u64, findings: &mut Findings) -> Result<(), SetupError> {
+fn whole_zones(
+    job: &Job,
+    character: Character,
+    file: &mut FileSpec,
+    zone: u64,
+    findings: &mut Findings,
+) -> Result<(), SetupError> {
     let path = file.path.display().to_string();
-    let (begin, end) = (file.offset.next_multiple_of(zone), file.end() - file.end() % zone);
+    let begin = file.offset.next_multiple_of(zone);
+    let end = file.end().min(bytes_in_zones(character, file)) / zone * zone;
     let mut cut = |message: String| {
         let opts = [Opt::Offset, Opt::Size, Opt::Zonesize];
         findings.note(note(job, &opts, "region-cut-to-zones", message).prefix(Prefix::None));

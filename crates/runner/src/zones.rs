@@ -15,8 +15,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ferrio_job::{Direction, FileSpec, FileZones, JobSpec, Plan, ZoneModel};
+use ferrio_job::{Direction, FileSpec, FileZones, JobSpec, Plan, ZoneModel, debug_class};
 use ferrio_workload::Io;
+use log::debug;
 
 use crate::failure::Failure;
 use source::{ZoneSource, usable};
@@ -48,7 +49,13 @@ impl ZonedFile {
             ZoneModel::HostAware | ZoneModel::HostManaged => ZoneSource::device(&file.path, writes)
                 .map_err(|e| failed(&e, "the device cannot be opened to ask for its zones"))?,
         };
-        Self::of(source, file, zones, bytes).map_err(|e| failed(&e, "the zones of the device are not known"))
+        let zoned = Self::of(source, file, zones, bytes)
+            .map_err(|e| failed(&e, "the zones of the device are not known"))?;
+        debug!(
+            target: debug_class::ZBD,
+            "{}: {} zones of {} bytes, {:?}", file.path.display(), zoned.table().len(), zones.size, zones.model
+        );
+        Ok(zoned)
     }
 
     fn of(source: ZoneSource, file: &FileSpec, zones: FileZones, bytes: u64) -> io::Result<Self> {
@@ -113,6 +120,8 @@ impl ZonedFiles {
 /// How a job uses the zones of its files.
 #[derive(Debug)]
 pub(crate) struct JobZones {
+    /// The number of the job, for `--debug`.
+    job: u32,
     files: Vec<(Arc<ZonedFile>, ZoneRules)>,
     /// The zone that the I/O of each unit is in.
     held: Vec<Option<HeldZone>>,
@@ -176,6 +185,7 @@ impl JobZones {
             (file, rules)
         });
         JobZones {
+            job: spec.number,
             files: joined.collect(),
             held: vec![None; spec.units() as usize],
             broken: Vec::new(),
@@ -219,6 +229,7 @@ impl JobZones {
     pub(crate) fn reset(&mut self, file: u32, zone: usize) -> io::Result<Range<u64>> {
         let (file, rules) = &mut self.files[file as usize];
         let (start, len) = file.extent(zone);
+        debug!(target: debug_class::ZBD, job = self.job; "{}: reset zone {zone}", file.path.display());
         let outcome = file.source.reset(start, len);
         file.table().was_reset(rules, zone, outcome.is_ok());
         file.changed.notify_all();
@@ -248,6 +259,7 @@ impl JobZones {
         file.changed.notify_all();
         if finishes {
             let (start, len) = file.extent(zone);
+            debug!(target: debug_class::ZBD, job = self.job; "{}: finish zone {zone}", file.path.display());
             file.source.finish(start, len)?;
         }
         Ok(())
@@ -284,6 +296,10 @@ impl JobZones {
         // The program itself has no other pointer than the first write that failed.
         let report = file.source.zone_at(file.extent(zone).0)?;
         let start = report.map_or(from, |report| report.write_pointer.min(end));
+        debug!(
+            target: debug_class::ZBD, job = self.job;
+            "{}: repair zone {zone} from {start} to {end}", self.files[index].0.path.display()
+        );
         let data = (only && start >= first.offset).then(|| {
             let Held::Write { len, end } = first.zone.held else { return (first.unit, 0) };
             (first.unit, start - (end - len))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{first_refusal, plan_of, refusals, spec_of, texts, wrong};
+use crate::testing::{first_refusal, good_plan_as_fio, jobs_of, plan_of, refusals, spec_of, texts, wrong};
 
 const M: u64 = 1 << 20;
 
@@ -77,7 +77,10 @@ fn what_is_written_begins_and_ends_with_a_zone() {
     assert_eq!((size, limit), (4 * M, 4 * M));
     assert_eq!(note, format!("{path}: rounded down io_size from 4608000 to 4194304"));
     assert_eq!(region("rw=read\nsize=4500k\n").1, 4_608_000, "reads go anywhere");
-    assert_eq!(error_of("rw=write\noffset=7500k\n"), format!("{path}: io_size must be at least one zone"));
+    assert_eq!(
+        error_of("rw=write\nfilesize=8m\nsize=100%\noffset=7500k\n"),
+        format!("{path}: io_size must be at least one zone")
+    );
 }
 
 #[test]
@@ -103,6 +106,17 @@ fn zones_that_do_not_fit_are_refused() {
     assert_eq!(of_file("job_max_open_zones=2\n"), want);
     assert_eq!(of_file("job_max_open_zones=2\nmax_open_zones=2\n"), "");
     assert_eq!(error_of("rw=read\nbs=2m\nread_beyond_wp=1\n"), "");
+}
+
+#[test]
+fn to_fio_what_layout_adds_has_no_zones() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    std::fs::File::create(&path).unwrap().set_len(2 * M).unwrap();
+    let text = format!("[a]\nfilename={}\nzonemode=zbd\nzonesize=1m\nsize=4m\nrw=write\n", path.display());
+    let size = |plan: ferrio_job::Plan| (plan.jobs[0].spec.files[0].size, plan.jobs[0].spec.limits.size);
+    assert_eq!(size(good_plan_as_fio(&jobs_of(&text))), (2 * M, 2 * M));
+    assert_eq!(size(plan_of(&text).unwrap()), (4 * M, 4 * M));
 }
 
 #[test]

@@ -204,6 +204,11 @@ impl ZoneTable {
         &self.zones[zone]
     }
 
+    /// The number of zones.
+    pub(crate) fn len(&self) -> usize {
+        self.zones.len()
+    }
+
     /// Length of a zone.
     pub(crate) fn zone_size(&self) -> u64 {
         self.size
