@@ -1,7 +1,10 @@
 //! The shapes of jobs that published articles ask their readers to try, at sizes that fit a test.
 
-use crate::differential::{compare, compare_alike};
-use crate::support::Place;
+use ferrio_job::EngineKind;
+
+use crate::differential::{compare, compare_alike, compare_all};
+use crate::engines::scene::{BLOCK, BLOCKS, Scene};
+use crate::support::{Place, number};
 
 /// The smallest job: a name, a direction, a size.
 const SMALLEST: &str = "[lone-reader]\nrw=randread\nsize=1m\n";
@@ -65,6 +68,25 @@ fn a_depth_from_the_environment_reaches_the_job() {
     let report = run.json();
     assert_eq!(report["global options"]["iodepth"], "8");
     assert_eq!(report["jobs"][0]["read"]["total_ios"], 256);
+}
+
+/// The list of engines in an article, with the job that it begins with.
+#[test]
+fn the_engines_that_articles_list_do_as_in_fio() {
+    let jobs = ["sync", "psync", "vsync", "libaio", "posixaio", "mmap", "splice", "null"]
+        .map(|engine| format!("[{engine}]\nioengine={engine}\nrw=randread\nsize=1m\n"));
+    let load = "[cpuio]\nioengine=cpuio\ncpuload=100\ncpuchunks=1000\nnumber_ios=5\n";
+    compare_all(&[&jobs.each_ref().map(String::as_str)[..], &[load]].concat());
+}
+
+#[test]
+fn the_network_engines_that_articles_list_run() {
+    for engine in [EngineKind::Net, EngineKind::Netsplice] {
+        let report = Scene::of(engine).unwrap().run(&[]).succeeded().json();
+        let moved = [(0, "write"), (1, "read")]
+            .map(|(job, direction)| number(&report, &format!("/jobs/{job}/{direction}/io_bytes")));
+        assert_eq!(moved, [BLOCKS * BLOCK; 2], "{engine}");
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! `docs/options.md` and the counts in the README are generated from the option table, `docs/messages.md` from the table of codes,
-//! and the JSON Schemas from the types that are serialized.
+//! `docs/options.md` and the counts in the README are generated from the option table, `docs/engines.md` from the engine table,
+//! `docs/messages.md` from the table of codes, and the JSON Schemas from the types that are serialized.
 //!
 //! `FERRIO_BLESS=1 cargo test --test program reference` regenerates them.
+
+mod engines;
 
 use std::fmt::Write;
 use std::fs;
@@ -51,7 +53,7 @@ fn the_counts_in_the_readme_are_up_to_date() {
     let readme = fs::read_to_string(in_repository("README.md")).unwrap();
     let (before, rest) = readme.split_once(BEGIN).expect("the README marks where the counts begin");
     let (_, after) = rest.split_once(END).expect("the README marks where the counts end");
-    check("README.md", &format!("{before}{BEGIN}\n{}{END}{after}", counts()));
+    check("README.md", &format!("{before}{BEGIN}\n{}{END}{after}", counts("docs/engines.md")));
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn reference() -> String {
          | not yet | the option is refused, because it is not implemented yet |\n\
          | not available | the option is refused, for the reason given |\n\n",
     );
-    text.push_str(&counts());
+    text.push_str(&counts("engines.md"));
     text.push_str("\n| Option | Of | Status | Type | Default | Meaning |\n|---|---|---|---|---|---|\n");
     for row in rows() {
         let names: Vec<_> = std::iter::once(&row.name).chain(row.aliases).map(|name| code(name)).collect();
@@ -159,18 +161,11 @@ fn reference() -> String {
             cell(row.help),
         );
     }
-    text.push_str(
-        "\n## Engines of fio that are not available\n\n| Engine | Why | Instead |\n|---|---|---|\n",
-    );
-    for engine in absent_engines() {
-        let _ =
-            writeln!(text, "| {} | {} | {} |", code(engine.name), cell(engine.reason), cell(engine.instead));
-    }
     text
 }
 
-/// The number of options by status.
-fn counts() -> String {
+/// The number of options by status, and all engines with a link to what they can do.
+fn counts(engines_page: &str) -> String {
     let count = |wanted: fn(&OptionStatus) -> bool| rows().iter().filter(|row| wanted(&row.status)).count();
     let lines = [
         ("work", count(|status| matches!(status, OptionStatus::Works))),
@@ -194,7 +189,7 @@ fn counts() -> String {
         None => code(engine.word()),
     };
     let engines: Vec<_> = EngineKind::ALL.iter().map(engine).collect();
-    let _ = writeln!(text, "\nEngines: {}.", engines.join(", "));
+    let _ = writeln!(text, "\n[Engines]({engines_page}): {}.", engines.join(", "));
     let absent: Vec<_> = absent_engines().iter().map(|engine| code(engine.name)).collect();
     let _ = writeln!(text, "\nEngines of fio that are not available here: {}.", absent.join(", "));
     text
@@ -210,7 +205,9 @@ fn owner(row: &OptionRow) -> String {
 
 fn status(row: &OptionRow) -> String {
     match row.status {
-        OptionStatus::Works if row.opt == Opt::Ioengine => "works; absent engines are below".to_owned(),
+        OptionStatus::Works if row.opt == Opt::Ioengine => {
+            "works; [engines.md](engines.md) says what each engine can do".to_owned()
+        }
         OptionStatus::Works => {
             let absent = absent_words(row).into_iter();
             let absent =

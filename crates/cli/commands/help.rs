@@ -169,13 +169,15 @@ fn engine(name: &str) -> Option<String> {
             wrapped(&reason, 2)
         ));
     }
+    let special: Vec<_> = EngineKind::from_word(name).into_iter().flat_map(EngineKind::in_words).collect();
+    let special = if special.is_empty() { String::new() } else { wrapped(&special.join(" "), 2) };
     let options = enghelp(&[name], Some(name), None);
     let options = if options.failed {
         "It has no options of its own.\n".to_owned()
     } else {
         format!("Its own options:\n{}", options.text)
     };
-    Some(format!("{name}: an engine (ioengine={name})\n  {}\n\n{options}", word.help))
+    Some(format!("{name}: an engine (ioengine={name})\n  {}\n{special}\n{options}", word.help))
 }
 
 /// False for options that belong only to missing engines.
@@ -335,6 +337,18 @@ mod tests {
         assert!(
             text.contains("  io_uring     io_uring(7)\n") && text.contains("  sg           `io_uring`"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn an_engine_is_explained_by_its_properties() {
+        let text = on("mmap", COMMANDS);
+        assert!(text.starts_with(
+            "mmap: an engine (ioengine=mmap)\n  Memory copies to mapped files\n  Cannot extend"
+        ));
+        assert!(
+            on("psync", COMMANDS).contains("  pread(2), pwrite(2)\n\nIt has no options"),
+            "nothing is special"
         );
     }
 

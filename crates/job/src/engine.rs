@@ -5,9 +5,26 @@ use std::path::PathBuf;
 use crate::choice::choices;
 use crate::work::{CpuLoad, Program};
 
-/// A property of an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Property {
+/// Makes [`Property`]; the comment of each is also what documentation and help say of an engine.
+macro_rules! properties {
+    ($(#[doc = $text:literal] $name:ident,)+) => {
+        /// A property of an engine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Property {
+            $(#[doc = $text] $name,)+
+        }
+
+        impl Property {
+            const fn text(self) -> &'static str {
+                match self {
+                    $(Property::$name => $text,)+
+                }
+            }
+        }
+    };
+}
+
+properties! {
     /// Every I/O completes in the call that submits it.
     InCall,
     /// The same, but only at `iodepth=1`.
@@ -131,6 +148,19 @@ engines! {
 impl EngineKind {
     fn has(self, property: Property) -> bool {
         self.properties().contains(&property)
+    }
+
+    /// What is special about the engine, a sentence for each property: all but how I/Os complete, and what `docs/engines.md` has columns
+    /// for.
+    pub fn in_words(self) -> impl Iterator<Item = &'static str> {
+        use Property::{Atomic, Ext4, InCall, InCallAtDepthOne, NoTrim, OneSync, OneThread, Queued, Ring};
+        let is_special = |property: &&Property| {
+            !matches!(
+                property,
+                InCall | InCallAtDepthOne | Queued | OneThread | OneSync | NoTrim | Atomic | Ext4 | Ring
+            )
+        };
+        self.properties().iter().filter(is_special).map(|property| property.text().trim_start())
     }
 
     /// True when the engine is part of this build of the program.

@@ -219,6 +219,15 @@ fn offloading_works_or_is_refused() {
 }
 
 #[test]
+fn untorn_writes_are_refused_by_engines_that_cannot_ask_for_them() {
+    each(|engine, target, scene, _| {
+        if target != Target::Work && !engine.can_ask_for_atomic_writes() {
+            refused(scene.run(&["--rw=write", "--atomic=1"]), "engine does not support atomic writes");
+        }
+    });
+}
+
+#[test]
 fn ios_that_may_not_overlap_are_all_done() {
     each(|engine, target, scene, whole| {
         let words = ["--rw=randwrite", "--serialize_overlap=1", "--iodepth=4"];
@@ -301,5 +310,21 @@ fn an_engine_without_its_device_or_its_server_says_so() {
             None => "Connection refused".to_owned(),
         };
         assert!(told.contains(&refusal), "{engine}: {told}");
+    }
+}
+
+#[test]
+fn engines_on_files_are_in_the_contract_beside_their_code() {
+    let crates = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/crates/engines")).unwrap();
+    let tests = crates.filter_map(|path| fs::read_to_string(path.unwrap().path().join("src/tests.rs")).ok());
+    let calls: Vec<String> = tests
+        .flat_map(|text| text.split("contract::holds_for::").skip(1).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    for engine in moving() {
+        let job = format!("ioengine={engine}\\n");
+        assert!(
+            calls.iter().any(|call| call.contains(&job)),
+            "{engine}: call ferrio_engine::testing::contract::holds_for in the tests of its crate"
+        );
     }
 }

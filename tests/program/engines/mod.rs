@@ -2,7 +2,7 @@
 
 mod contract;
 mod round_trip;
-mod scene;
+pub mod scene;
 
 use ferrio_job::EngineKind;
 

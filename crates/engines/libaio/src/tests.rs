@@ -1,6 +1,6 @@
-use ferrio_engine::testing::{Rig, content, file_with, open};
+use ferrio_engine::testing::{Rig, content, contract, file_with, open};
 use ferrio_job::EngineOptions;
-use ferrio_plan::testing::default_job;
+use ferrio_plan::testing::{default_job, spec_of};
 
 use super::*;
 
@@ -26,6 +26,12 @@ fn round_trip(spec: &JobSpec, flags: i32) {
     }
     assert_eq!(rig.run(Op::Trim, 0, 4096), -i64::from(libc::ENOTTY));
     assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288], "requests after a sync are whole again");
+}
+
+#[test]
+fn what_every_engine_promises_holds() {
+    contract::holds_for::<Libaio>(&spec_of("[a]\nioengine=libaio\nrw=randrw\nsize=256k\niodepth=1\n"));
+    contract::holds_for::<Libaio>(&spec_of("[a]\nioengine=libaio\nrw=randrw\nsize=256k\niodepth=16\n"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::fs;
 
-use ferrio_engine::testing::{Rig, content, file_with, open};
+use ferrio_engine::testing::{Rig, content, contract, file_with, open};
 use ferrio_job::ReadWrite;
 use ferrio_plan::testing::{default_job, spec_of};
 
@@ -15,6 +15,11 @@ fn spec(rw: ReadWrite, change: impl FnOnce(&mut JobSpec)) -> JobSpec {
 
 fn refusal(spec: &JobSpec, files: FileSet) -> EngineError {
     Rig::<Mmap>::new(spec, files).err().unwrap()
+}
+
+#[test]
+fn what_every_engine_promises_holds() {
+    contract::holds_for::<Mmap>(&spec_of("[a]\nioengine=mmap\nrw=randrw\nsize=256k\niodepth=1\n"));
 }
 
 #[test]

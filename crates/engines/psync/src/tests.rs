@@ -1,48 +1,16 @@
-use ferrio_engine::testing::{Rig, content, file_with, open};
+use ferrio_engine::testing::{Rig, content, contract, file_with, open};
 
 use super::*;
-use ferrio_plan::testing::default_job;
-
-fn round_trip<E: Engine>(spec: &JobSpec) {
-    let file = file_with(&content(65536));
-    let mut rig = Rig::<E>::new(spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
-    assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288]);
-    rig.write(4096, &[7; 4096]);
-    assert_eq!(rig.read(4096, 4096), [7; 4096]);
-    assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288]);
-    assert_eq!(rig.run(Op::Read, 65536 - 100, 4096), 100, "a read over the end is short");
-    assert_eq!(rig.run(Op::Read, 65536, 4096), 0, "a read at the end moves nothing");
-    for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)] {
-        assert_eq!(rig.run(op, 0, 4096), 0);
-    }
-    assert_eq!(rig.run(Op::Trim, 0, 4096), -i64::from(libc::ENOTTY));
-}
+use ferrio_plan::testing::{default_job, spec_of};
 
 #[test]
-fn every_engine_reads_back_what_it_wrote() {
-    let spec = default_job("round trip");
-    round_trip::<Psync>(&spec);
-    round_trip::<Sync>(&spec);
-    round_trip::<Vsync>(&spec);
-    round_trip::<Pvsync>(&spec);
-    round_trip::<Pvsync2>(&spec);
-    let queue = JobSpec { depth: ferrio_job::Depth { iodepth: 4, ..spec.depth }, ..spec };
-    round_trip::<Vsync>(&queue);
-}
-
-#[test]
-fn errors_are_results() {
-    fn read_of_a_write_only_file<E: Engine>() -> i64 {
-        let file = file_with(&[1; 4096]);
-        let files = open(&file, libc::O_WRONLY).unwrap();
-        Rig::<E>::new(&default_job("errors"), files).unwrap().run(Op::Read, 0, 4096)
-    }
-    let refused = -i64::from(libc::EBADF);
-    assert_eq!(read_of_a_write_only_file::<Psync>(), refused);
-    assert_eq!(read_of_a_write_only_file::<Sync>(), refused);
-    assert_eq!(read_of_a_write_only_file::<Vsync>(), refused);
-    assert_eq!(read_of_a_write_only_file::<Pvsync>(), refused);
-    assert_eq!(read_of_a_write_only_file::<Pvsync2>(), refused);
+fn what_every_engine_promises_holds() {
+    contract::holds_for::<Sync>(&spec_of("[a]\nioengine=sync\nrw=randrw\nsize=256k\niodepth=1\n"));
+    contract::holds_for::<Psync>(&spec_of("[a]\nioengine=psync\nrw=randrw\nsize=256k\niodepth=1\n"));
+    contract::holds_for::<Vsync>(&spec_of("[a]\nioengine=vsync\nrw=randrw\nsize=256k\niodepth=1\n"));
+    contract::holds_for::<Vsync>(&spec_of("[a]\nioengine=vsync\nrw=randrw\nsize=256k\niodepth=16\n"));
+    contract::holds_for::<Pvsync>(&spec_of("[a]\nioengine=pvsync\nrw=randrw\nsize=256k\niodepth=1\n"));
+    contract::holds_for::<Pvsync2>(&spec_of("[a]\nioengine=pvsync2\nrw=randrw\nsize=256k\niodepth=1\n"));
 }
 
 #[test]

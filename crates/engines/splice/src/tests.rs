@@ -1,5 +1,5 @@
-use ferrio_engine::testing::{Rig, content, file_with, open};
-use ferrio_plan::testing::default_job;
+use ferrio_engine::testing::{Rig, content, contract, file_with, open};
+use ferrio_plan::testing::{default_job, spec_of};
 
 use super::*;
 
@@ -8,6 +8,11 @@ fn rig(size: usize, flags: i32) -> (tempfile::NamedTempFile, Rig<Splice>) {
     let files = open(&file, flags).unwrap();
     let rig = Rig::<Splice>::new(&default_job("splice"), files).unwrap();
     (file, rig)
+}
+
+#[test]
+fn what_every_engine_promises_holds() {
+    contract::holds_for::<Splice>(&spec_of("[a]\nioengine=splice\nrw=randrw\nsize=256k\niodepth=1\n"));
 }
 
 #[test]
@@ -33,13 +38,6 @@ fn offsets_and_lengths_need_no_alignment() {
     let now = std::fs::read(file.path()).unwrap();
     assert_eq!((now[0], now[65536]), (content(1)[0], content(65_537)[65536]));
     assert!(now[1..65536].iter().all(|&byte| byte == 9));
-}
-
-#[test]
-fn a_read_beyond_the_end_is_short_and_one_at_the_end_is_empty() {
-    let (_file, mut rig) = rig(6144, libc::O_RDONLY);
-    assert_eq!(rig.run(Op::Read, 4096, 4096), 2048);
-    assert_eq!(rig.run(Op::Read, 6144, 4096), 0);
 }
 
 #[test]

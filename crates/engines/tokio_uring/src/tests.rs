@@ -1,9 +1,9 @@
 use std::fs::OpenOptions;
 
-use ferrio_engine::testing::{Rig, content, file_with, open};
+use ferrio_engine::testing::{Rig, content, contract, file_with, open};
 
 use super::*;
-use ferrio_plan::testing::default_job;
+use ferrio_plan::testing::{default_job, spec_of};
 
 fn spec(iodepth: u32) -> JobSpec {
     let mut spec = default_job("tokio_uring");
@@ -13,6 +13,16 @@ fn spec(iodepth: u32) -> JobSpec {
 
 fn rig(iodepth: u32, files: FileSet) -> Rig<TokioUring> {
     Rig::new(&spec(iodepth), files).unwrap()
+}
+
+#[test]
+fn what_every_engine_promises_holds() {
+    contract::holds_for::<TokioUring>(&spec_of(
+        "[a]\nioengine=tokio_uring\nrw=randrw\nsize=256k\niodepth=1\n",
+    ));
+    contract::holds_for::<TokioUring>(&spec_of(
+        "[a]\nioengine=tokio_uring\nrw=randrw\nsize=256k\niodepth=16\n",
+    ));
 }
 
 #[test]
@@ -27,14 +37,6 @@ fn requests_read_back_what_they_wrote_buffered_and_direct() {
         whole[4096..8192].fill(7);
         assert_eq!(std::fs::read(file.path()).unwrap(), whole, "only the block written changed");
     }
-}
-
-#[test]
-fn reads_end_where_the_file_ends() {
-    let file = file_with(&content(65536 - 1000));
-    let mut rig = rig(4, open(&file, libc::O_RDONLY).unwrap());
-    assert_eq!(rig.run(Op::Read, 61440, 4096), 3096);
-    assert_eq!(rig.run(Op::Read, 65536, 4096), 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
-use ferrio_engine::testing::{Rig, content, file_with, open};
+use ferrio_engine::testing::{Rig, content, contract, file_with, open};
 
 use super::*;
-use ferrio_plan::testing::default_job;
+use ferrio_plan::testing::{default_job, spec_of};
 
 fn spec(iodepth: u32, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
     let mut spec = default_job("io_uring");
@@ -21,6 +21,12 @@ fn round_trip(spec: &JobSpec, flags: i32) {
         assert_eq!(rig.run(op, 0, 4096), 0, "{op:?}");
     }
     assert_eq!(rig.run(Op::Trim, 0, 4096), -i64::from(libc::ENOTTY));
+}
+
+#[test]
+fn what_every_engine_promises_holds() {
+    contract::holds_for::<Uring>(&spec_of("[a]\nioengine=io_uring\nrw=randrw\nsize=256k\niodepth=1\n"));
+    contract::holds_for::<Uring>(&spec_of("[a]\nioengine=io_uring\nrw=randrw\nsize=256k\niodepth=16\n"));
 }
 
 #[test]
