@@ -167,7 +167,7 @@ fn a_server_that_cannot_be_reached_is_an_error_that_says_what_to_look_at() {
     let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
     let refused = failure(&place, &free.to_string(), "--rw=write");
     assert!(
-        refused.contains(&format!("PUT http://{free}/bucket/o_0_16384: connection refused")),
+        refused.contains(&format!("PUT http://{free}/bucket/o_0_16384: Connection refused")),
         "{refused}"
     );
     assert!(refused.contains("look at `http_host` and `https`"), "{refused}");

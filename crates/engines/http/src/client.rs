@@ -236,7 +236,7 @@ impl Client {
         let host = &server.host;
         match error {
             ureq::Error::Io(e) if e.kind() == io::ErrorKind::ConnectionRefused => {
-                format!("connection refused: no server listens at {host}; look at `http_host` and `https`")
+                format!("Connection refused: no server listens at {host}; look at `http_host` and `https`")
             }
             ureq::Error::HostNotFound => format!("the name {host} is not known: look at `http_host`"),
             ureq::Error::Io(e) if e.raw_os_error().is_none() && e.to_string().contains("lookup") => {
