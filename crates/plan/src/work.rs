@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use ferrio_job::PlannedJob;
 use ferrio_job::{
-    Choice as _, CpuLoad, CpuMode, Depth, EngineKind, JobSpec, LifeCycle, Limits, Program, ReadWrite, Think,
+    Choice as _, CpuLoad, CpuMode, Depth, Diagnostic, EngineKind, JobSpec, LifeCycle, Limits, Program,
+    ReadWrite, Think,
 };
 use ferrio_jobfile::{Job, Opt, OptionScope, Options};
 
 use crate::engine::has;
+use crate::findings::Findings;
 
 /// Pause between two looks at the program of `exec`, as in fio.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -114,5 +117,32 @@ fn has_no_meaning_without_io(opt: Opt) -> bool {
                 )
         }
         _ => false,
+    }
+}
+
+/// Loads end with the last job that does I/O. Where there is none, nothing ends one without a run time.
+pub(crate) fn check_end(jobs: &[PlannedJob], findings: &mut Findings) {
+    let has_end = |spec: &JobSpec| !spec.limits.runtime.is_zero() || spec.limits.number_ios > 0;
+    let endless = jobs.iter().find(|job| !has_end(&job.spec));
+    if let Some(job) = endless.filter(|_| jobs.iter().all(|job| job.spec.engine.only_makes_load())) {
+        let message = "no job does I/O, so nothing ends the load: the run ends at a signal only";
+        let note = Diagnostic::note(message).code("endless-load").job(&job.spec.name);
+        findings.warn(note.help("give the job a `runtime`"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::plan_of;
+
+    #[test]
+    fn a_run_of_nothing_but_endless_loads_has_a_warning() {
+        let is_warned =
+            |text: &str| plan_of(text).unwrap().diagnostics.iter().any(|found| found.code == "endless-load");
+        let load = "[c]\nioengine=cpuio\ncpuload=50\n";
+        assert!(is_warned(load));
+        assert!(is_warned(&format!("{load}[d]\nioengine=cpuio\ncpuload=5\nruntime=1\n")));
+        assert!(!is_warned(&format!("{load}runtime=1\n")) && !is_warned(&format!("{load}number_ios=3\n")));
+        assert!(!is_warned(&format!("{load}[i]\nioengine=null\nsize=4k\n")));
     }
 }

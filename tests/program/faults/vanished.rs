@@ -75,7 +75,7 @@ fn a_file_that_is_truncated_grows_again_under_a_job_that_writes() {
 /// Takes the backing file away from a device that the program has open. False where this machine does not let the test do that.
 fn detached(run: &Running, device: &LoopDevice) -> bool {
     let pid = run.pid().to_string();
-    let arguments = ["-c", include_str!("detach.py"), &pid, &device.node()];
+    let arguments = ["-c", include_str!("detach.py"), &pid, device.node()];
     let detached = Command::new(installed("python3")).args(arguments).output().unwrap();
     match detached.status.code() {
         Some(0) => true,
@@ -98,7 +98,7 @@ fn a_device_that_is_detached_while_it_is_open_fails_its_job() {
             "--rate_iops=1000",
         ];
         let mut is_detached = false;
-        let run = changed(&place, &device.node(), &words, |run| {
+        let run = changed(&place, device.node(), &words, |run| {
             is_detached = detached(run, &device);
             if !is_detached {
                 run.signal(Signal::SIGINT);
@@ -111,7 +111,7 @@ fn a_device_that_is_detached_while_it_is_open_fails_its_job() {
         let job = job(&run);
         assert_eq!(number(&job, "/error"), Errno::EIO as u64, "{engine} {direction}");
         assert!(number(&job, &format!("/{direction}/total_ios")) > 0, "{engine}");
-        for part in [&*device.node(), &format!("{direction} offset="), "Input/output error"] {
+        for part in [device.node(), &format!("{direction} offset="), "Input/output error"] {
             assert!(run.stderr.contains(part), "{engine}: no `{part}` in {}", run.stderr);
         }
     }
@@ -123,7 +123,7 @@ fn a_device_that_is_detached_by_losetup_is_used_to_the_end_of_the_run() {
     let place = Place::new();
     let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
     let words = ["--rw=randread", "--time_based", "--direct=1", "--runtime=500ms"];
-    let run = changed(&place, &device.node(), &words, |_| assert!(device.detach())).succeeded();
+    let run = changed(&place, device.node(), &words, |_| assert!(device.detach())).succeeded();
     assert_eq!(number(&job(&run), "/error"), 0);
     until("device without medium", || !device.is_attached());
 }
@@ -137,7 +137,7 @@ fn a_device_that_loses_its_medium_fails_its_job() {
             |_: &Running| File::options().write(true).open(device.medium()).unwrap().set_len(0).unwrap();
         let engine_word = format!("--ioengine={engine}");
         let words = [&*engine_word, "--rw=randread", "--loops=1000000", "--direct=1", "--runtime=60"];
-        let run = changed(&place, &device.node(), &words, shorten).ended_with(1);
+        let run = changed(&place, device.node(), &words, shorten).ended_with(1);
         let job = job(&run);
         assert_eq!(
             (run.signal, number(&job, "/error")),
@@ -146,7 +146,7 @@ fn a_device_that_loses_its_medium_fails_its_job() {
             run.stderr
         );
         assert!(number(&job, "/read/total_ios") > 0, "{engine}");
-        for part in [&*device.node(), "read offset=", "Input/output error"] {
+        for part in [device.node(), "read offset=", "Input/output error"] {
             assert!(run.stderr.contains(part), "{engine}: no `{part}` in {}", run.stderr);
         }
     }

@@ -98,6 +98,7 @@ subjects! {
         "unavailable-engine" Stderr: "the engine is not available, for the reason given";
         "external-engine-missing" Stderr: "there is no file at the path of `ioengine=external:PATH`";
         "unknown-engine" Stderr: "the engine does not exist";
+        "endless-load" Hidden: "all jobs only make a load, and one of them has no run time";
         "cpuio-without-load" Stderr: "a job of engine `cpuio` has no `cpuload`";
         "exec-without-program" Stderr: "a job of engine `exec` has no `program`";
         "e4defrag-without-donor" Stderr: "a job of engine `e4defrag` has no `donorname`";
