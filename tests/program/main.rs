@@ -43,6 +43,7 @@ mod offload;
 mod openmetrics;
 mod own_jobs;
 mod parsing_like_fio;
+mod passthrough;
 mod persistent_memory;
 mod priorities;
 mod profiles;

@@ -81,6 +81,8 @@ properties! {
     Atomic,
     /// Sets up an io_uring.
     Ring,
+    /// Passes commands through to NVMe devices: its files are the character devices of namespaces.
+    Passthrough,
     /// Its files are objects of a server.
     Objects,
     /// Its one file is an export of a server, which has a size of its own.
@@ -127,6 +129,7 @@ engines! {
     Ftruncate: "ftruncate", "ftruncate(2) to the offset of each write", InCall OneThread NoData OnlyWrites;
     Http: "http", "Objects of an S3, WebDAV or Swift server", InCall Diskless Objects;
     IoUring: "io_uring", "io_uring(7)", Queued OneThread Atomic Ring;
+    IoUringCmd: "io_uring_cmd", "Commands passed through to NVMe devices by io_uring(7)", Queued OneThread FixedSize Ring PageBuffers Passthrough;
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic OneSync;
     Libpmem: "libpmem", "Memory copies to mapped files on persistent memory", InCall FixedSize PersistentMemory PageBuffers;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
@@ -321,6 +324,12 @@ impl EngineKind {
         self.has(Property::Atomic)
     }
 
+    /// True when the files of a job are the character devices of NVMe namespaces, past whose block layer the engine works.
+    #[must_use]
+    pub fn passes_through(self) -> bool {
+        self.has(Property::Passthrough)
+    }
+
     /// True when the engine is built on io_uring and fails where that is forbidden.
     #[must_use]
     pub fn is_on_io_uring(self) -> bool {
@@ -436,6 +445,29 @@ pub struct ProtectionChecks {
 }
 
 choices! {
+    /// `write_mode=`: the command that a write of io_uring_cmd becomes.
+    pub enum WriteMode default Write {
+        Write: "write", "Writes data";
+        Uncor: "uncor", "Marks blocks invalid";
+        Zeroes: "zeroes", "Sets blocks to zero";
+        Verify: "verify", "Lets the device check blocks";
+    }
+}
+
+/// What engine io_uring_cmd asks of the device besides reads and writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassthroughOptions {
+    /// `write_mode`: commands with their shares in percent; one or more.
+    pub write_modes: Vec<(WriteMode, u32)>,
+    /// `readfua`
+    pub fua_reads: bool,
+    /// `writefua`
+    pub fua_writes: bool,
+    /// `deac`: writes of zeroes may deallocate.
+    pub deallocates: bool,
+}
+
+choices! {
     /// `stat_type=`: the call that filestat and dirstat measure.
     pub enum StatType default Stat {
         Stat: "stat", "stat(2)";
@@ -469,7 +501,9 @@ pub struct EngineOptions {
     pub nowait: bool,
     /// io_uring, pvsync2: RWF_DONTCACHE for buffered jobs.
     pub uncached: bool,
-    /// io_uring: metadata and protection information.
+    /// io_uring_cmd: what it asks of the device.
+    pub passthrough: PassthroughOptions,
+    /// io_uring, io_uring_cmd: metadata and protection information.
     pub protection: ProtectionOptions,
     /// libaio: reap from the completion ring in user space.
     pub userspace_reap: bool,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_job::{
     Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
-    PerDirection, ProtectionChecks, ProtectionOptions,
+    PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, WriteMode,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
@@ -16,6 +16,8 @@ use crate::findings::Findings;
 use crate::work;
 
 inert! {
+    ReadfuaIoUring WritefuaIoUring WriteMode Deac:
+        |job| job.options.engine() == "io_uring"; "only engine io_uring_cmd acts on it";
     LatencyTarget MaxLatency:
         |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::operates_on_files);
         "the engine measures operations on files, not I/Os";
@@ -113,6 +115,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
     check_required(job, findings);
     check_protection(job, findings);
+    check_passthrough(job, findings);
     if asks(job, Opt::Atomic) && !engine.is_some_and(EngineKind::can_ask_for_atomic_writes) {
         let message = "engine does not support atomic writes";
         let help = "remove `atomic`, or use an engine that has it: io_uring, libaio or pvsync2";
@@ -133,6 +136,24 @@ fn check_required(job: &Job, findings: &mut Findings) {
 /// True when the option is one of this engine's own.
 pub(crate) fn has(engine: &str, opt: Opt) -> bool {
     opt.row().belongs_to(engine)
+}
+
+/// Rules about the commands of io_uring_cmd.
+fn check_passthrough(job: &Job, findings: &mut Findings) {
+    if job.options.engine() != "io_uring_cmd" {
+        return;
+    }
+    let modes = job.options.text(Opt::WriteMode).unwrap_or_default();
+    if modes.contains("zone_append") || job.options.word(Opt::Zonemode) == Some("zbd") {
+        let message = "io_uring_cmd does not work in zones: neither write_mode=zone_append nor zonemode=zbd";
+        let help = "use ioengine=io_uring with zonemode=zbd on the block device of the namespace";
+        refuse(findings, job, &[Opt::WriteMode, Opt::Zonemode], "passthrough-in-zones", message, help);
+    }
+    let writes = rw(job).does(Direction::Write);
+    if !writes && !modes.is_empty() && modes != "write" {
+        let message = "'readwrite=|rw=' has no write";
+        refuse(findings, job, &[Opt::WriteMode], "write-mode-without-writes", message, "remove `write_mode`");
+    }
 }
 
 /// Rules about metadata and about what is read back.
@@ -185,6 +206,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         nowait: any(&[Opt::NowaitIoUring, Opt::NowaitLibaio, Opt::NowaitPvsync2]),
         uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
         protection: protection(options),
+        passthrough: passthrough(options),
         userspace_reap: options.value(Opt::UserspaceReap),
         libaio_vectored: options.value(Opt::LibaioVectored),
         libaio_backend: options.choice(Opt::LibaioBackend),
@@ -206,6 +228,38 @@ pub(crate) fn resolve_clone(job: &Job, spec: &mut JobSpec) {
             reserves_per_io: job.options.value::<u32>(Opt::Inplace) == 1,
         };
     }
+}
+
+/// What io_uring_cmd asks of the device.
+fn passthrough(options: &Options) -> PassthroughOptions {
+    PassthroughOptions {
+        write_modes: write_modes(options.text(Opt::WriteMode).unwrap_or_default()),
+        fua_reads: options.value(Opt::ReadfuaIoUring),
+        fua_writes: options.value(Opt::WritefuaIoUring),
+        deallocates: options.value(Opt::Deac),
+    }
+}
+
+/// `mode` or `mode/percent:mode/percent`; those without a share have the rest in equal parts.
+fn write_modes(text: &str) -> Vec<(WriteMode, u32)> {
+    let entries: Vec<_> = text
+        .split(':')
+        .filter_map(|entry| {
+            let (word, share) = entry.split_once('/').unwrap_or((entry, ""));
+            Some((WriteMode::from_word(word.trim())?, share.trim().parse::<u32>().ok()))
+        })
+        .collect();
+    let given: u32 = entries.iter().filter_map(|&(_, share)| share).sum();
+    let mut blank = entries.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    let mut rest = 100_u32.saturating_sub(given);
+    let mut part = || {
+        let part = rest.div_ceil(blank.max(1));
+        (rest, blank) = (rest - part, blank.saturating_sub(1));
+        part
+    };
+    let modes: Vec<_> =
+        entries.into_iter().map(|(mode, share)| (mode, share.unwrap_or_else(&mut part))).collect();
+    if modes.is_empty() { vec![(WriteMode::Write, 100)] } else { modes }
 }
 
 /// Metadata and protection information.

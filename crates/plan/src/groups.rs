@@ -16,7 +16,7 @@ use crate::as_written::{chooses, name, note, place, refuse};
 use crate::direction::changes_data;
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::probe::{Found, probe, probe_dax};
+use crate::probe::{Found, probe, probe_dax, probe_namespace};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
@@ -182,6 +182,9 @@ impl Groups {
                 Some(export) => export,
                 None if spec.engine.is_diskless() => Found::PRETEND,
                 None if spec.engine.needs_dax_devices() => probe_dax(&path)?,
+                None if spec.engine.passes_through() => {
+                    probe_namespace(&path, spec.engine_options.protection.by_device)?
+                }
                 None => probe(&path, filetype)?,
             };
             self.check_mounted(job, spec, &path, &found, findings);

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use ferrio_machine::{DaxDevice, DeviceNumber, block_device_bytes, device_number};
 
+use ferrio_nvme::{Namespace, NamespaceError};
+
 use ferrio_job::{FileKind, FileType, Prefix, SetupError, strerror};
 
 /// A file of this name is standard input or output.
@@ -56,6 +58,33 @@ pub(crate) fn probe_dax(path: &Path) -> Result<Found, SetupError> {
         None => {
             let message = format!("{} not a DAX device!", path.display());
             Err(SetupError::new(libc::EINVAL, "get_file_size", message))
+        }
+    }
+}
+
+/// Looks at a path that must be the character device of an NVMe namespace.
+pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result<Found, SetupError> {
+    let name = path.display();
+    let refused = |errno, message: String| Err(SetupError::new(errno, "get_file_size", message));
+    match Namespace::at(path) {
+        Ok(namespace) => {
+            let size = namespace.blocks.saturating_mul(namespace.block_bytes(protection_by_device).into());
+            Ok(Found { kind: FileKind::Char, size: Some(size), device: None })
+        }
+        Err(NamespaceError::NoCharacterDevice) => {
+            let text = "ioengine io_uring_cmd only works with nvme ns generic char devices (/dev/ngXnY)";
+            refused(libc::EINVAL, format!("{name}: {text}"))
+        }
+        Err(NamespaceError::NoNumber(error)) => {
+            let errno = error.raw_os_error().unwrap_or(libc::ENOTTY);
+            refused(errno, format!("{name}: failed to fetch namespace-id: {}", strerror(errno)))
+        }
+        Err(NamespaceError::Identify(error)) => {
+            let errno = error.raw_os_error().unwrap_or(libc::EIO);
+            refused(errno, format!("{name}: failed to identify the namespace: {}", strerror(errno)))
+        }
+        Err(NamespaceError::Format) => {
+            refused(libc::EINVAL, format!("{name}: the format of this namespace is not supported"))
         }
     }
 }

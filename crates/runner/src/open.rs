@@ -176,8 +176,8 @@ fn open_with(spec: &JobSpec, file: &FileSpec, extra_flags: i32) -> io::Result<Fi
     let create = may_create
         && spec.allow_file_create
         && (always || spec.rw.does(Direction::Write) || spec.create_on_open);
-    // What the kernel would do to single reads and writes, the CPU does to persistent memory.
-    let by_cpu = spec.engine.is_on_persistent_memory();
+    // What the kernel would do to single reads and writes, the CPU does to persistent memory, and the device to passed-through commands.
+    let by_cpu = spec.engine.is_on_persistent_memory() || spec.engine.passes_through();
     let sync = match spec.open_sync {
         _ if by_cpu => 0,
         OpenSync::None => 0,

@@ -15,7 +15,7 @@ use ferrio_engine_posixaio::PosixAio;
 use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
 use ferrio_engine_splice::Splice;
 use ferrio_engine_tokio_uring::TokioUring;
-use ferrio_engine_uring::{FullUring, Uring};
+use ferrio_engine_uring::{FullUring, Uring, UringCmd};
 use ferrio_engine_work::Work;
 use ferrio_job::{Direction, EngineKind, JobSpec};
 #[cfg(not(feature = "http"))]
@@ -65,6 +65,7 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         EngineKind::Null => AnyEngine::of(Null::open(spec, buffers)?),
         EngineKind::IoUring if needs_full_ring(spec) => AnyEngine::of(FullUring::open(spec, buffers)?),
         EngineKind::IoUring => AnyEngine::of(Uring::open(spec, buffers)?),
+        EngineKind::IoUringCmd => AnyEngine::of(UringCmd::open(spec, buffers)?),
         EngineKind::Posixaio => AnyEngine::of(PosixAio::open(spec, buffers)?),
         EngineKind::Cpuio | EngineKind::Exec => AnyEngine::of(Work::open(spec, buffers)?),
         #[cfg(feature = "http")]

@@ -19,6 +19,8 @@ pub enum Target {
     Memory,
     /// They need persistent memory, which few machines have; `persistent_memory` tests how they refuse anything else.
     PersistentMemory,
+    /// They need NVMe devices; `passthrough` tests how they refuse anything else.
+    Namespaces,
     /// They do no I/O.
     Work,
     /// They talk to a peer or a server; the tests of the engine start one.
@@ -41,6 +43,7 @@ impl Target {
             _ if engine.has_objects() => Target::Objects,
             _ if engine.operates_on_files() => Target::Names,
             _ if engine.is_on_persistent_memory() => Target::PersistentMemory,
+            _ if engine.passes_through() => Target::Namespaces,
             _ if !engine.uses_files() => Target::Memory,
             _ if engine.moves_data() => Target::Files,
             _ => Target::Space,

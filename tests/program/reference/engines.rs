@@ -86,6 +86,7 @@ fn sync(engine: EngineKind) -> &'static str {
         Target::Names => "fails: no file is open",
         Target::Memory | Target::Peer | Target::Objects => "nothing to do",
         Target::Export => "flush",
+        Target::Namespaces => "flush for all",
         Target::PersistentMemory => "write-back of CPU caches",
         Target::Files | Target::Space => match engine {
             _ if engine.maps_files() => "msync(2)",
@@ -103,6 +104,7 @@ fn trim(engine: EngineKind) -> &'static str {
         Target::Memory | Target::Names => "does nothing",
         Target::Objects => "objects: removed",
         Target::Export => "exports",
+        Target::Namespaces => "namespaces",
         Target::Space => "files, devices: holes",
         Target::Files | Target::PersistentMemory | Target::Peer => "block devices",
     }

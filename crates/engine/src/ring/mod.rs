@@ -14,9 +14,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use io_uring::squeue::Entry;
 use io_uring::types::{SubmitArgs, Timespec};
-use io_uring::{EnterFlags, IoUring, Submitter};
+use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 
 use crate::{Completion, EngineError};
 
@@ -24,9 +23,13 @@ use crate::{Completion, EngineError};
 /// 100 us. Nothing sleeps in the kernel: who polls wants to know at once.
 const SPINS: u32 = 1 << 12;
 
-/// A ring and the count of what it owns.
-pub struct Ring {
-    ring: IoUring,
+/// A ring and the count of what it owns. Its entries have the usual size unless commands need more room.
+pub struct Ring<S = squeue::Entry, C = cqueue::Entry>
+where
+    S: squeue::EntryMarker,
+    C: cqueue::EntryMarker,
+{
+    ring: IoUring<S, C>,
     /// Index given to io_uring_enter(2), or the descriptor when the kernel registers none.
     enter_fd: i32,
     /// Flags of every io_uring_enter(2).
@@ -43,7 +46,11 @@ pub struct Ring {
     in_flight: u32,
 }
 
-impl Ring {
+impl<S, C> Ring<S, C>
+where
+    S: squeue::EntryMarker,
+    C: cqueue::EntryMarker,
+{
     /// Makes the ring, trying fewer and fewer of the newer flags while the kernel refuses them.
     ///
     /// # Errors
@@ -78,7 +85,7 @@ impl Ring {
     /// # Safety
     /// Memory that the entry points to must stay valid until its completion is reaped or the ring is dropped.
     #[inline]
-    pub unsafe fn push(&mut self, entry: &Entry) -> bool {
+    pub unsafe fn push(&mut self, entry: &S) -> bool {
         // SAFETY: the caller keeps the memory valid, and Drop waits for every completion.
         let room = unsafe { self.ring.submission().push(entry) }.is_ok();
         self.unsubmitted += u32::from(room);
@@ -172,6 +179,7 @@ impl Ring {
             self.ring
                 .completion()
                 .take(max as usize)
+                .map(|cqe| -> cqueue::Entry { cqe.into() })
                 .map(|cqe| Completion { unit: cqe.user_data() as u32, result: i64::from(cqe.result()) }),
         );
         let taken = (done.len() - before) as u32;
@@ -243,7 +251,11 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl<S, C> Drop for Ring<S, C>
+where
+    S: squeue::EntryMarker,
+    C: cqueue::EntryMarker,
+{
     /// Waits for whatever the kernel still owns: it may write into buffers that are freed next.
     fn drop(&mut self) {
         let mut done = Vec::with_capacity(self.in_flight as usize);

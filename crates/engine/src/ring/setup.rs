@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::RawFd;
 
 use ferrio_machine::IoUringSysctl;
-use io_uring::{Builder, IoUring, squeue};
+use io_uring::{Builder, IoUring, cqueue, squeue};
 
 use crate::EngineError;
 
@@ -40,7 +40,9 @@ struct Extras {
 }
 
 impl Setup {
-    pub(super) fn build(&self) -> Result<IoUring, EngineError> {
+    pub(super) fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+        &self,
+    ) -> Result<IoUring<S, C>, EngineError> {
         // The kernel refuses the first two together with a submission thread.
         let own = !self.sqpoll;
         let attempts = [(own, own, true), (false, own, true), (false, false, true), (false, false, false)];
@@ -64,8 +66,8 @@ impl Setup {
         if self.sqpoll && depth < LARGEST { depth * 2 } else { depth }
     }
 
-    fn builder(&self, extras: Extras) -> Builder<squeue::Entry> {
-        let mut builder = IoUring::builder();
+    fn builder<S: squeue::EntryMarker, C: cqueue::EntryMarker>(&self, extras: Extras) -> Builder<S, C> {
+        let mut builder = IoUring::<S, C>::builder();
         if self.iopoll {
             builder.setup_iopoll();
         }
@@ -147,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_depth_that_no_ring_has_is_refused_with_the_limit() {
-        let error = Setup { iodepth: 1 << 20, ..Setup::default() }.build().err().unwrap();
+        let error = Setup { iodepth: 1 << 20, ..Setup::default() };
+        let error = error.build::<squeue::Entry, cqueue::Entry>().err().unwrap();
         assert_eq!((error.func.as_str(), error.errno()), ("io_queue_init", libc::EINVAL));
         assert!(error.to_string().contains("32768"), "{error}");
     }

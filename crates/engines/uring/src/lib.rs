@@ -6,9 +6,11 @@
 
 mod full;
 mod integrity;
+mod passthrough;
 mod protection;
 
 pub use full::FullUring;
+pub use passthrough::UringCmd;
 
 use std::io;
 use std::os::fd::RawFd;
@@ -20,7 +22,7 @@ use ferrio_engine::{
 };
 use ferrio_job::{Character, EngineOptions, JobSpec};
 use io_uring::squeue::{Entry, Flags};
-use io_uring::{Probe, opcode};
+use io_uring::{Probe, cqueue, opcode, squeue};
 
 /// `ioengine=io_uring`
 pub struct Uring {
@@ -168,7 +170,10 @@ impl Engine for Uring {
     }
 }
 
-fn style(ring: &Ring, options: &EngineOptions) -> Style {
+fn style<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    ring: &Ring<S, C>,
+    options: &EngineOptions,
+) -> Style {
     if options.fixedbufs {
         return Style::Fixed;
     }
@@ -184,7 +189,10 @@ fn style(ring: &Ring, options: &EngineOptions) -> Style {
     if plain { Style::Plain } else { Style::Vectored }
 }
 
-fn register_buffers(ring: &Ring, buffers: &Buffers) -> Result<(), EngineError> {
+fn register_buffers<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    ring: &Ring<S, C>,
+    buffers: &Buffers,
+) -> Result<(), EngineError> {
     let slots: Vec<libc::iovec> = (0..buffers.count())
         .map(|unit| libc::iovec { iov_base: buffers.slot(unit).cast(), iov_len: buffers.stride() })
         .collect();

@@ -105,6 +105,8 @@ subjects! {
         "device-without-direct" Stderr: "`direct` is used with a device that has no page cache";
         "network-options-conflict" Stderr: "options of a network engine exclude each other, or one is missing";
         "http-options-conflict" Stderr: "options of engine `http` are missing or wrong";
+        "passthrough-in-zones" Stderr: "`io_uring_cmd` is used with zones, which it does not know";
+        "write-mode-without-writes" Stderr: "`write_mode` is used in a job that does not write";
         "apptag-mask" Stderr: "io_uring checks all bits of application tags, and `apptag_mask` says otherwise";
         "engine-cannot-offload" Stderr: "the engine does not support io_submit_mode=offload";
     }

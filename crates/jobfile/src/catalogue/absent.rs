@@ -47,7 +47,7 @@ pub fn absent_words(row: &OptionRow) -> Vec<(&'static str, &'static str)> {
 
 pub(super) const CUDA: &str = "buffers in GPU memory need CUDA, which ferrio is not linked with";
 pub(super) const RANGES: &str =
-    "only engine io_uring_cmd puts several ranges into one trim, and ferrio does not have it";
+    "each trim of ferrio has one range; fio's engine io_uring_cmd puts several into one command";
 pub(super) const PLACEMENT: &str =
     "placement ids need a device with FDP or write streams, and no engine of ferrio passes them on";
 pub(super) const DFS: &str = "engine dfs needs DAOS (libdfs), which ferrio is not linked with";
@@ -72,7 +72,6 @@ pub(super) const EXTERNAL: &str =
     "it is an option of the example in fio's own source, and engines made for fio cannot be loaded";
 pub(super) const WINDOWS: &str = "engine windowsaio exists on Windows only";
 pub(super) const XNVME: &str = "engine xnvme needs the library xNVMe, which ferrio is not linked with";
-const PASSTHROUGH: &str = "engine io_uring_cmd needs the character device of an NVMe namespace or of bsg, which ferrio does not support";
 const ZBC: &str = "engine libzbc needs the library libzbc and a zoned disk, which ferrio is not linked with";
 const IME: &str = "it needs DDN's Infinite Memory Engine (libim), which ferrio is not linked with";
 const SOLARIS: &str = "engine solarisaio exists on Solaris only";
@@ -95,7 +94,6 @@ absent! {
     "ime_aio": "DDN IME, asynchronous", IME, "mount the IME file system and use `libaio` on its files";
     "ime_psync": "DDN IME, synchronous", IME, "mount the IME file system and use `psync` on its files";
     "ime_psyncv": "DDN IME, synchronous vectors", IME, "mount the IME file system and use `pvsync` on its files";
-    "io_uring_cmd": "NVMe pass-through by io_uring(7)", PASSTHROUGH, "`io_uring` on the block device of the same namespace is the closest";
     "libblkio": "libblkio", LIBBLKIO, "`io_uring` on the block device is the closest";
     "libcufile": "GPU memory by NVIDIA GDS", LIBCUFILE, "`io_uring` with direct=1 moves the data to ordinary memory";
     "libhdfs": "Hadoop file system", LIBHDFS, "mount HDFS through NFS or FUSE and use `psync` on its files";

@@ -37,22 +37,22 @@ pub(crate) fn choices(row: &'static OptionRow, text: &str) -> Result<Value, Faul
 /// A word, or several with shares: `word/percent:word/percent`.
 pub(crate) fn mode_split(row: &'static OptionRow, text: &str) -> Result<Value, Fault> {
     let whole = TextPiece::whole(text).trim();
-    let mut sum = 0_u32;
+    // Words without a share have the rest in equal parts.
+    let (mut sum, mut shares_rest) = (0_u32, false);
     for entry in whole.split(':') {
         let (word, percent) = entry.cut('/');
         find(row, word.trim())?;
         if let Some(percent) = percent {
             match percent.text.trim().parse::<u32>() {
                 Ok(number) if number <= 100 => sum += number,
+                _ if percent.text.trim().is_empty() => shares_rest = true,
                 _ => return Err(percent.fault("a whole number from 0 to 100 is expected")),
             }
-        } else if whole.text.contains(':') {
-            return Err(entry
-                .fault("each word of a mix needs a share")
-                .help("write `word/percent:word/percent`"));
+        } else {
+            shares_rest = true;
         }
     }
-    if whole.text.contains(':') && sum != 100 {
+    if whole.text.contains(':') && (sum > 100 || sum < 100 && !shares_rest) {
         return Err(whole.fault(format!("the shares add up to {sum}, not to 100")));
     }
     Ok(Value::Text(whole.text.to_owned()))

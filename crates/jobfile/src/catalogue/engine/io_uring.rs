@@ -8,13 +8,13 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         HipriIoUring: "hipri", Flag, Plain;
             Works; "Busy-poll for completions in the kernel";
         ReadfuaIoUring: "readfua", Bool, Plain, default "0";
-            NoEffect("only engine io_uring_cmd acts on it"); "Set force-unit-access on reads";
+            Works; "Set force-unit-access on reads";
         WritefuaIoUring: "writefua", Bool, Plain, default "0";
-            NoEffect("only engine io_uring_cmd acts on it"); "Set force-unit-access on writes";
+            Works; "Set force-unit-access on writes";
         WriteMode: "write_mode", ModeSplit, Percent, default "write", words ["write", "uncor", "zeroes", "verify", "zone_append"];
-            NoEffect("only engine io_uring_cmd acts on it"); "Command used for writes, or a weighted mix of commands";
+            Works; "Command used for writes, or a weighted mix of commands";
         VerifyMode: "verify_mode", Enum, Plain, default "read", words ["read", "compare"];
-            NoEffect("only engine io_uring_cmd acts on it"); "Command used to check data";
+            OnlyOff(&["read"]); "Command used to check data";
         Fixedbufs: "fixedbufs", Flag, Plain;
             Works; "Register the I/O buffers with the ring";
         Registerfiles: "registerfiles", Flag, Plain;
@@ -32,13 +32,13 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ForceAsync: "force_async", Int, Count, max 4294967295;
             Works; "Force every Nth request to a kernel worker";
         CmdType: "cmd_type", Enum, Plain, default "nvme", words ["nvme", "bsg"];
-            NoEffect("only engine io_uring_cmd acts on it"); "Kind of passthrough command";
+            OnlyOff(&["nvme"]); "Kind of passthrough command";
         CdbLen: "cdb_len", Enum, Bytes, default "0", words ["0", "10", "16", "32"];
-            NoEffect("only engine io_uring_cmd acts on it"); "SCSI command length; 0 chooses the smallest that fits";
+            OnlyOff(&["0"]); "SCSI command length; 0 chooses the smallest that fits";
         VerifyBytchk: "verify_bytchk", Enum, Plain, default "0", words ["0", "1", "3"];
-            NoEffect("only engine io_uring_cmd acts on it"); "Comparison done by SCSI VERIFY";
+            OnlyOff(&["0"]); "Comparison done by SCSI VERIFY";
         ReadMode: "read_mode", Enum, Plain, default "read", words ["read", "prefetch"];
-            NoEffect("only engine io_uring_cmd acts on it"); "SCSI command used for reads";
+            OnlyOff(&["read"]); "SCSI command used for reads";
         CmdprioPercentageIoUring: "cmdprio_percentage", Int ReadWrite, Percent, max 100;
             Works; "Percentage of I/Os submitted with the cmdprio priority";
         CmdprioClassIoUring: "cmdprio_class", Int ReadWrite, Plain, min 1, max 3;
@@ -60,6 +60,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ApptagMaskIoUring: "apptag_mask", Int, Plain, default "0xffff", max 4294967295;
             Works; "Application tag mask";
         Deac: "deac", Bool, Plain, default "0";
-            NoEffect("only engine io_uring_cmd acts on it"); "Set deallocate on Write Zeroes";
+            Works; "Set deallocate on Write Zeroes";
     }
 };

@@ -1,0 +1,12 @@
+//! NVMe as the kernel passes it through to the character device of a namespace: commands, what a namespace is like, and status codes.
+//!
+//! Facts are from the NVMe Base and NVM Command Set specifications and from the kernel's `nvme_ioctl.h`. All but [`Namespace::of`] are
+//! plain functions.
+
+mod command;
+mod namespace;
+mod status;
+
+pub use command::{Command, PASSTHROUGH, PASSTHROUGH_VECTORED, Range, RwFlags, opcode};
+pub use namespace::{GuardFormat, Namespace, NamespaceError, ProtectionFormat};
+pub use status::Status;

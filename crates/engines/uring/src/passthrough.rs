@@ -1,0 +1,461 @@
+//! The engine io_uring_cmd: commands of NVMe that the kernel passes through to the device, past its block layer.
+//!
+//! Files are the character devices of namespaces (`/dev/ng0n1`). What an I/O becomes is in [`ferrio_nvme`]; this file has the memory that
+//! commands need besides the data: metadata, ranges and segments of each unit.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use ferrio_engine::ring::{Ring, Setup, Style};
+use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
+use ferrio_job::{JobSpec, PassthroughOptions, ProtectionOptions, WriteMode};
+use ferrio_nvme::{
+    Command, GuardFormat, Namespace, NamespaceError, PASSTHROUGH, PASSTHROUGH_VECTORED, Range, RwFlags,
+    Status, opcode,
+};
+use io_uring::cqueue::Entry32;
+use io_uring::opcode::UringCmd80;
+use io_uring::squeue::{Entry128, Flags};
+use io_uring::types::{Fd, Fixed};
+use nix::errno::Errno;
+
+use crate::protection::{Guard, Protection};
+use crate::{EveryNth, register_buffers, style};
+
+/// `ioengine=io_uring_cmd`
+pub struct UringCmd {
+    /// First, so that it is dropped, which waits for all I/O, while the memory below is still there.
+    ring: Ring<Entry128, Entry32>,
+    style: Style,
+    fds: Vec<RawFd>,
+    files: Vec<Option<Device>>,
+    names: Vec<String>,
+    register_files: bool,
+    files_are_registered: bool,
+    force_async: EveryNth,
+    /// Largest block of the job, and all bounds, to be compared with those of the device.
+    largest_io: u64,
+    block_sizes: Vec<u64>,
+    options: PassthroughOptions,
+    protection: ProtectionOptions,
+    modes: Modes,
+    /// By unit.
+    units: Box<[Unit]>,
+    metadata: Box<[u8]>,
+}
+
+/// What one command needs besides the data.
+#[derive(Clone)]
+struct Unit {
+    request: Option<Request>,
+    range: Range,
+    segment: libc::iovec,
+    details: Option<String>,
+}
+
+/// One namespace, as the job uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Device {
+    namespace: Namespace,
+    /// Bytes of a block in the buffer of an I/O.
+    block: u32,
+    /// Bytes of its metadata that an I/O moves.
+    metadata: u32,
+    /// Protection information that the program makes and checks.
+    own: Option<Protection>,
+}
+
+impl Device {
+    /// # Errors
+    /// Why the job cannot use the namespace.
+    fn new(namespace: Namespace, options: &ProtectionOptions) -> Result<Self, &'static str> {
+        let metadata = namespace.transferred_metadata(options.by_device);
+        let own = match namespace.protection {
+            Some(format) if !options.by_device => {
+                let guard = match format.guard {
+                    GuardFormat::Bits16 => Guard::Crc16,
+                    GuardFormat::Bits64 => Guard::Crc64,
+                    GuardFormat::Bits32 => return Err("guards of 32 bits are not supported: use pi_act=1"),
+                };
+                if format.storage_tag_bits > 0 {
+                    return Err("Storage tag not supported");
+                }
+                let offset = if format.is_first { 0 } else { metadata as usize - guard.bytes() };
+                Some(Protection { guard, offset, has_reference: format.kind != 3 })
+            }
+            _ => None,
+        };
+        Ok(Device { namespace, block: namespace.block_bytes(options.by_device), metadata, own })
+    }
+
+    fn first_block(&self, request: &Request) -> u64 {
+        request.offset / u64::from(self.block)
+    }
+
+    fn blocks(&self, request: &Request) -> u32 {
+        request.len / self.block
+    }
+
+    /// Bytes of metadata in a buffer of its own.
+    fn separate_metadata(&self, request: &Request) -> u32 {
+        if self.namespace.is_extended { 0 } else { self.metadata * self.blocks(request) }
+    }
+
+    /// Calls `each` with number, data and metadata of each block of an I/O.
+    fn for_each_block<E>(
+        &self,
+        request: &Request,
+        data: &mut [u8],
+        metadata: &mut [u8],
+        mut each: impl FnMut(u64, &[u8], &mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bytes = self.namespace.data_bytes as usize;
+        let first = self.first_block(request);
+        if self.namespace.is_extended {
+            let blocks = data.chunks_exact_mut(self.block as usize).map(|block| block.split_at_mut(bytes));
+            return (first..).zip(blocks).try_for_each(|(lba, (data, metadata))| each(lba, data, metadata));
+        }
+        let blocks = data.chunks_exact(bytes).zip(metadata.chunks_exact_mut(self.metadata as usize));
+        (first..).zip(blocks).try_for_each(|(lba, (data, metadata))| each(lba, data, metadata))
+    }
+}
+
+/// Draws the command that a write becomes.
+struct Modes {
+    shares: Vec<(WriteMode, u32)>,
+    /// xorshift64 with a fixed seed.
+    state: u64,
+}
+
+impl Modes {
+    fn next(&mut self) -> WriteMode {
+        if let [(only, _)] = self.shares[..] {
+            return only;
+        }
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        let mut draw = (((self.state >> 32) * 100) >> 32) as u32;
+        for &(mode, share) in &self.shares {
+            if draw < share {
+                return mode;
+            }
+            draw -= share;
+        }
+        WriteMode::Write
+    }
+}
+
+/// The command of a read or write, without addresses.
+fn rw_command(
+    device: &Device,
+    request: &Request,
+    mode: Option<WriteMode>,
+    options: &PassthroughOptions,
+    protection: &ProtectionOptions,
+) -> Command {
+    let (operation, fua) = match mode {
+        None => (opcode::READ, options.fua_reads),
+        Some(WriteMode::Write) => (opcode::WRITE, options.fua_writes),
+        Some(WriteMode::Uncor) => (opcode::WRITE_UNCORRECTABLE, false),
+        Some(WriteMode::Zeroes) => (opcode::WRITE_ZEROES, options.fua_writes),
+        Some(WriteMode::Verify) => (opcode::VERIFY, options.fua_writes),
+    };
+    let mut flags = RwFlags {
+        force_unit_access: fua,
+        deallocate: options.deallocates && mode == Some(WriteMode::Zeroes),
+        ..RwFlags::default()
+    };
+    let first = device.first_block(request);
+    let protected = device.namespace.protection.filter(|_| operation != opcode::WRITE_UNCORRECTABLE);
+    if protected.is_some() {
+        flags.protection_action = protection.by_device;
+        flags.check_guard = protection.checks.guard;
+        flags.check_app_tag = protection.checks.app_tag;
+        flags.check_reference_tag = protection.checks.reference_tag;
+    }
+    let command = Command::of_blocks(operation, device.namespace.id, first, device.blocks(request), flags);
+    let Some(format) = protected else { return command };
+    let reference = match (format.kind, format.guard) {
+        (3, _) => 0,
+        (_, GuardFormat::Bits16) => first & 0xffff_ffff,
+        _ => first & 0xffff_ffff_ffff,
+    };
+    command.tags(reference, protection.app_tag, protection.app_tag_mask)
+}
+
+/// True for commands that move data.
+fn has_data(command: &Command) -> bool {
+    matches!(command.opcode, opcode::READ | opcode::WRITE)
+}
+
+impl UringCmd {
+    /// The command of a request, with the addresses of its data and metadata.
+    fn command(&mut self, request: &Request) -> Result<Command, Errno> {
+        let device = self.files.get(request.file as usize).copied().flatten().ok_or(Errno::EBADF)?;
+        let unit = request.unit as usize;
+        let mut command = match request.op {
+            Op::Read => rw_command(&device, request, None, &self.options, &self.protection),
+            Op::Write => {
+                let mode = self.modes.next();
+                rw_command(&device, request, Some(mode), &self.options, &self.protection)
+            }
+            Op::Trim => {
+                self.units[unit].range = Range::new(device.first_block(request), device.blocks(request));
+                let mut command = Command::deallocate(device.namespace.id, 1);
+                command.data = &raw const self.units[unit].range as u64;
+                return Ok(command);
+            }
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
+                return Ok(Command::flush(device.namespace.id));
+            }
+        };
+        if !request.len.is_multiple_of(device.block) || !request.offset.is_multiple_of(device.block.into()) {
+            return Err(Errno::EINVAL);
+        }
+        if !has_data(&command) {
+            return Ok(command);
+        }
+        (command.data, command.data_length) = (request.buffer as u64, request.len);
+        let separate = device.separate_metadata(request) as usize;
+        let per_unit = self.protection.metadata_bytes as usize;
+        let metadata = self.metadata.get_mut(unit * per_unit..).and_then(|all| all.get_mut(..separate));
+        let metadata = metadata.ok_or(Errno::EINVAL)?;
+        if separate > 0 {
+            (command.metadata, command.metadata_length) = (metadata.as_mut_ptr() as u64, separate as u32);
+        }
+        if command.opcode == opcode::WRITE
+            && let Some(own) = device.own
+        {
+            // SAFETY: the contract of Request: the buffer is valid for `len` bytes, and nobody else uses it.
+            let data = unsafe { std::slice::from_raw_parts_mut(request.buffer, request.len as usize) };
+            let sealed: Result<(), Errno> =
+                device.for_each_block(request, data, metadata, |lba, data, metadata| {
+                    own.seal(data, metadata, lba, &self.protection);
+                    Ok(())
+                });
+            sealed?;
+        }
+        Ok(command)
+    }
+
+    fn entry(&mut self, request: &Request, command: &Command) -> Entry128 {
+        let unit = request.unit as usize;
+        let fixed = self.style == Style::Fixed && has_data(command);
+        let vectored = self.style == Style::Vectored && has_data(command);
+        let mut command = *command;
+        if vectored {
+            self.units[unit].segment =
+                libc::iovec { iov_base: request.buffer.cast(), iov_len: request.len as usize };
+            (command.data, command.data_length) = (&raw const self.units[unit].segment as u64, 1);
+        }
+        let operation = if vectored { PASSTHROUGH_VECTORED } else { PASSTHROUGH };
+        let entry = if self.register_files {
+            UringCmd80::new(Fixed(request.file), operation)
+        } else {
+            UringCmd80::new(Fd(self.fds[request.file as usize]), operation)
+        };
+        let entry = entry.cmd(command.encode()).buf_index(fixed.then_some(request.unit as u16)).build();
+        let flags = if self.force_async.is_due() { Flags::ASYNC } else { Flags::empty() };
+        entry.flags(flags).user_data(u64::from(request.unit))
+    }
+
+    /// Turns what the kernel and the device said into results.
+    fn settle(&mut self, done: &mut [Completion]) {
+        for completion in done {
+            let unit = completion.unit as usize;
+            let Some(request) = self.units[unit].request.take() else { continue };
+            completion.result = match completion.result {
+                0 => self.checked(&request),
+                errno @ ..0 => errno,
+                status => {
+                    let status = Status::of(status as u32);
+                    let name = &self.names[request.file as usize];
+                    self.units[unit].details = Some(format!("io_uring_cmd: {name}: {status}"));
+                    -i64::from(libc::EIO)
+                }
+            };
+        }
+    }
+
+    /// The result of a request that the device has completed.
+    fn checked(&mut self, request: &Request) -> i64 {
+        let device = self.files.get(request.file as usize).copied().flatten();
+        let (Op::Read, Some(device)) = (request.op, device) else { return i64::from(request.len) };
+        let Some(own) = device.own else { return i64::from(request.len) };
+        // SAFETY: the contract of Request: the buffer is valid for `len` bytes, and the kernel is done with it.
+        let data = unsafe { std::slice::from_raw_parts_mut(request.buffer, request.len as usize) };
+        let start = request.unit as usize * self.protection.metadata_bytes as usize;
+        let metadata = &mut self.metadata[start..][..device.separate_metadata(request) as usize];
+        let protection = &self.protection;
+        let check = device.for_each_block(request, data, metadata, |lba, data, metadata| {
+            own.check(data, metadata, lba, protection)
+        });
+        match check {
+            Ok(()) => i64::from(request.len),
+            Err(mismatch) => {
+                let name = &self.names[request.file as usize];
+                self.units[request.unit as usize].details = Some(format!("{name}: {mismatch}"));
+                -i64::from(libc::EIO)
+            }
+        }
+    }
+
+    /// What a file is, and whether the job's blocks fit.
+    fn device(&self, index: usize, fd: RawFd) -> Result<Device, EngineError> {
+        let name = self.names.get(index).map_or("", String::as_str);
+        let refused = |errno: i32, text: String| {
+            EngineError::new(format!("open({name})"), io::Error::from_raw_os_error(errno)).hint(text)
+        };
+        let namespace = Namespace::of(fd).map_err(|error| match error {
+            NamespaceError::NoNumber(e) => refused(
+                e.raw_os_error().unwrap_or(libc::ENOTTY),
+                format!("{name}: failed to fetch namespace-id"),
+            ),
+            NamespaceError::Identify(e) => refused(
+                e.raw_os_error().unwrap_or(libc::EIO),
+                format!("{name}: failed to fetch identify namespace"),
+            ),
+            NamespaceError::NoCharacterDevice | NamespaceError::Format => {
+                refused(libc::EINVAL, format!("{name}: the format of this namespace is not supported"))
+            }
+        })?;
+        let device = Device::new(namespace, &self.protection)
+            .map_err(|text| refused(libc::EOPNOTSUPP, format!("{name}: {text}")))?;
+        let block = u64::from(device.block);
+        if let Some(size) = self.block_sizes.iter().find(|&&size| !size.is_multiple_of(block)) {
+            let unit = if device.block > device.namespace.data_bytes {
+                format!("{block} (LBA data size + Metadata size)")
+            } else {
+                format!("LBA data size ({block})")
+            };
+            let better = (size / block).max(1) * block;
+            let text = format!(
+                "{name}: block size must be a multiple of {unit}. Did you mean to use a block size of {better}?"
+            );
+            return Err(refused(libc::EINVAL, text));
+        }
+        let metadata = if device.namespace.is_extended { 0 } else { u64::from(device.metadata) };
+        let needed = metadata * (self.largest_io / block);
+        if needed > self.protection.metadata_bytes.into() {
+            let text = format!("{name}: md_per_io_size should be at least {needed} bytes");
+            return Err(refused(libc::EINVAL, text));
+        }
+        Ok(device)
+    }
+}
+
+impl Engine for UringCmd {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
+        let options = &spec.engine_options;
+        let iodepth = spec.depth.iodepth;
+        let ring = Ring::new(&Setup {
+            iodepth,
+            iopoll: options.hipri,
+            sqpoll: options.sqthread_poll,
+            sqpoll_cpu: options.sqthread_poll_cpu,
+        })?;
+        let style = style(&ring, options);
+        if style == Style::Fixed {
+            register_buffers(&ring, buffers)?;
+        }
+        let units = iodepth.max(1) as usize;
+        let unit = Unit {
+            request: None,
+            range: Range::default(),
+            segment: libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 },
+            details: None,
+        };
+        let sizes = spec.block.0.iter().flat_map(|sizes| [sizes.min, sizes.max]);
+        Ok(UringCmd {
+            ring,
+            style,
+            fds: Vec::new(),
+            files: Vec::new(),
+            names: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
+            register_files: options.registerfiles || options.sqthread_poll,
+            files_are_registered: false,
+            force_async: EveryNth::new(options.force_async),
+            largest_io: spec.block.0.iter().map(|sizes| sizes.max).max().unwrap_or(0),
+            block_sizes: sizes.collect(),
+            options: options.passthrough.clone(),
+            protection: options.protection.clone(),
+            modes: Modes { shares: options.passthrough.write_modes.clone(), state: 0x9e37_79b9_7f4a_7c15 },
+            units: vec![unit; units].into_boxed_slice(),
+            metadata: vec![0; options.protection.metadata_bytes as usize * units].into_boxed_slice(),
+        })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.fds = files.files.iter().map(OpenFile::raw_fd).collect();
+        self.files = vec![None; self.fds.len()];
+        for index in 0..self.fds.len() {
+            if self.fds[index] >= 0 {
+                self.files[index] = Some(self.device(index, self.fds[index])?);
+            }
+        }
+        if !self.register_files {
+            return Ok(());
+        }
+        let submitter = self.ring.submitter();
+        if std::mem::take(&mut self.files_are_registered) {
+            submitter.unregister_files().map_err(|e| EngineError::new("io_uring_unregister_files", e))?;
+        }
+        submitter.register_files(&self.fds).map_err(|e| EngineError::new("io_uring_register_files", e))?;
+        self.files_are_registered = true;
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        let fd = file.raw_fd();
+        self.fds[index] = fd;
+        self.files[index] = if fd < 0 { None } else { Some(self.device(index, fd)?) };
+        if self.register_files {
+            let update = self.ring.submitter().register_files_update(index as u32, &[fd]);
+            update.map_err(|e| EngineError::new("io_uring_register_files_update", e))?;
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        let command = match self.command(request) {
+            Ok(command) => command,
+            Err(errno) => return Submit::Done(-i64::from(errno as i32)),
+        };
+        let entry = self.entry(request, &command);
+        // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request; metadata, range and segment belong to
+        // this engine, whose ring waits for all completions when it is dropped, before them.
+        if unsafe { self.ring.push(&entry) } {
+            self.units[request.unit as usize].request = Some(*request);
+            Submit::Queued
+        } else {
+            Submit::Full
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<u32> {
+        self.ring.submit()
+    }
+
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
+        let before = done.len();
+        self.ring.reap(min, max, done)?;
+        self.settle(&mut done[before..]);
+        Ok(())
+    }
+
+    fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
+        let before = done.len();
+        let waited = self.ring.reap_within(timeout, max, done)?;
+        self.settle(&mut done[before..]);
+        Ok(waited)
+    }
+
+    fn failure_details(&self, unit: u32) -> Option<String> {
+        self.units[unit as usize].details.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;
