@@ -1,6 +1,7 @@
 //! Errors, warnings and notes on standard error, as text or, with `--message-format=json`, as one JSON object per line. And the
 //! information on standard output that is not a report.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
@@ -29,6 +30,16 @@ pub struct Messages {
     color: ColorChoice,
 }
 
+/// The choice that a value of `--color` means.
+fn color(when: &str) -> Option<ColorChoice> {
+    match when {
+        "always" => Some(ColorChoice::Always),
+        "never" => Some(ColorChoice::Never),
+        "auto" => Some(ColorChoice::Auto),
+        _ => None,
+    }
+}
+
 impl Messages {
     /// The settings in a command line of a program of this character; of several values the last one counts.
     #[must_use]
@@ -40,12 +51,15 @@ impl Messages {
             })
         };
         let quiet = items.iter().any(|item| item.is_program_option(QUIET));
-        let color = match last(COLOR) {
-            Some("always") => ColorChoice::Always,
-            Some("never") => ColorChoice::Never,
-            _ => ColorChoice::Auto,
-        };
+        let color = last(COLOR).and_then(color).unwrap_or_default();
         Messages { json: last(MESSAGE_FORMAT) == Some("json"), quiet, character, color }
+    }
+
+    /// The same with the colours that one word of a command line asks for: `--color=never`. `None` for any other word.
+    #[must_use]
+    pub fn with_color(self, word: &OsStr) -> Option<Self> {
+        let when = word.to_str()?.strip_prefix("--")?.strip_prefix(COLOR)?.strip_prefix('=')?;
+        Some(Messages { color: color(when)?, ..self })
     }
 
     /// Whether text for this stream is coloured. Without `--color`, it is not if the program is called

@@ -253,6 +253,31 @@ fn colours_are_for_terminals_unless_they_are_asked_for() {
 }
 
 #[test]
+fn sub_commands_colour_what_they_say_as_they_are_told() {
+    let of = |words: &[&str]| Place::new().ferrio(words).run();
+    let errors = [
+        &["man", "words"][..],
+        &["help", "no-such-topic"],
+        &["completions", "csh"],
+        &["sysbench", "fileio", "prepare"],
+    ];
+    for words in errors {
+        for (color, coloured) in [("--color=always", true), ("--color=never", false)] {
+            for words in [[&[words[0], color], &words[1..]].concat(), [words, &[color]].concat()] {
+                let run = of(&words).ended_with(1);
+                assert_eq!(run.stderr.contains('\u{1b}'), coloured, "{words:?}: {}", run.stderr);
+                assert!(!run.stderr.contains("--color"), "{words:?}: {}", run.stderr);
+            }
+        }
+    }
+    assert!(of(&["help", "--color=always"]).succeeded().stdout.contains('\u{1b}'));
+    assert!(!of(&["help", "--color=never"]).succeeded().stdout.contains('\u{1b}'));
+    let about = of(&["help", "--color"]).succeeded().stdout;
+    assert!(about.starts_with("--color=WHEN: an option of the command line"), "{about}");
+    assert!(of(&["man", "--color=never"]).succeeded().stdout.contains(".TH"));
+}
+
+#[test]
 fn as_fio_a_failing_prerun_ends_its_job_quietly() {
     let words =
         ["--name=a", "--ioengine=null", "--size=64k", "--exec_prerun=exit 3", "--exec_postrun=touch post"];

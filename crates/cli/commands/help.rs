@@ -3,6 +3,7 @@
 //! The texts come from the tables that the program itself reads, and from the chapters of the manual page.
 
 use std::fmt::Write as _;
+use std::io;
 
 use ferrio_job::{Choice as _, Diagnostic, EngineKind, Origin, codes};
 use ferrio_jobfile::{
@@ -70,7 +71,10 @@ const TOPICS: &[Topic] = &[
 /// Standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(word) = invocation.arguments.first() else {
-        let text = format!("{}\n{}", exit::help().render_help(), topics());
+        let help = exit::help().render_help();
+        let colored = invocation.messages.colors(&io::stdout());
+        let help = if colored { help.ansi().to_string() } else { help.to_string() };
+        let text = format!("{help}\n{}", topics());
         return print(|out| out.write_all(text.as_bytes()).map(|()| true));
     };
     let word = word.to_string_lossy();

@@ -75,6 +75,20 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
         None if sysbench::is_meant(words) => (find("sysbench".as_ref())?, words),
         found => (found?, arguments),
     };
+    // A sub-command that runs jobs reads it among its options.
+    let mut others = Vec::new();
+    let arguments = match command.operand {
+        Operand::Jobs => arguments,
+        _ => {
+            for word in arguments {
+                match messages.with_color(word) {
+                    Some(colored) => *messages = colored,
+                    None => others.push(word.clone()),
+                }
+            }
+            &others
+        }
+    };
     if arguments.first().is_some_and(|word| word == "--help" || word == "-h") {
         return Some(print(|out| out.write_all(command.text().as_bytes()).map(|()| true)));
     }

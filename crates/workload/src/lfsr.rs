@@ -11,6 +11,9 @@ use taps::taps;
 /// register itself.
 const BATCH: usize = 16;
 
+/// Where a register begins whose seed is the one state that it never leaves: fio 3.33 begins its first jobs like this.
+const SUBSTITUTE: u64 = 0b1101;
+
 /// The blocks of a file, each once and then again from the start on demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Lfsr {
@@ -32,12 +35,12 @@ pub(crate) struct Lfsr {
 }
 
 impl Lfsr {
-    /// The order of `blocks` blocks that begins at `seed`; `None` when that is the one state without a successor.
-    pub(crate) fn new(blocks: u64, seed: u64) -> Option<Self> {
-        let bits = bits(blocks)?;
+    /// The order of `blocks` blocks that begins at `seed`.
+    pub(crate) fn new(blocks: u64, seed: u64) -> Self {
+        let bits = bits(blocks);
         let ones = !0 >> (64 - bits);
-        let start = seed & ones;
-        (start != ones).then(|| Lfsr {
+        let start = if seed & ones == ones { SUBSTITUTE & ones } else { seed & ones };
+        Lfsr {
             value: start,
             start,
             mask: taps(bits).iter().fold(0, |mask, tap| mask | 1 << (tap - 1)),
@@ -48,7 +51,7 @@ impl Lfsr {
             at: 0,
             end: 0,
             fresh: true,
-        })
+        }
     }
 
     /// The next block, `None` after the last one.
@@ -111,9 +114,9 @@ impl Lfsr {
     }
 }
 
-/// Bits of a register with a state for each block and one more; `None` for more blocks than any file has.
-fn bits(blocks: u64) -> Option<u32> {
-    Some((u64::BITS - blocks.leading_zeros()).max(3)).filter(|&bits| bits <= 63)
+/// Bits of a register with a state for each block and one more; no file has more blocks than the largest register.
+fn bits(blocks: u64) -> u32 {
+    (u64::BITS - blocks.leading_zeros()).clamp(3, 63)
 }
 
 #[cfg(test)]
@@ -151,15 +154,12 @@ mod tests {
     proptest! {
         #[test]
         fn a_round_is_that_of_a_register_of_single_bits(blocks in 1u64..5000, seed: u64) {
-            let Some(mut lfsr) = Lfsr::new(blocks, seed) else {
-                prop_assert!((seed + 1).trailing_zeros() >= 3);
-                return Ok(());
-            };
+            let mut lfsr = Lfsr::new(blocks, seed);
             let round: Vec<_> = std::iter::from_fn(|| lfsr.next()).collect();
-            prop_assert_eq!(&round, &plain(blocks, seed));
+            prop_assert_eq!(&round, &plain(blocks, lfsr.start));
             prop_assert_eq!(lfsr.next(), None);
             let mut filled = vec![0; 31];
-            let mut register = Lfsr::new(blocks, seed).unwrap();
+            let mut register = Lfsr::new(blocks, seed);
             let batches = std::iter::from_fn(|| match register.fill(&mut filled) {
                 0 => None,
                 count => Some(filled[..count].to_vec()),
@@ -172,10 +172,17 @@ mod tests {
     }
 
     #[test]
-    fn all_bits_set_is_no_start() {
-        assert!(Lfsr::new(8, 0b1_1111).is_none());
-        assert!(Lfsr::new(16, 0b1111).is_some());
-        assert!(Lfsr::new(1 << 63, 1).is_none());
+    fn a_seed_with_all_bits_set_gives_way_to_a_state_that_moves() {
+        let order = |blocks, seed| {
+            let mut lfsr = Lfsr::new(blocks, seed);
+            std::iter::from_fn(|| lfsr.next()).collect::<Vec<_>>()
+        };
+        // As fio 3.33 does with its default seed.
+        assert_eq!(order(4, 0b111), [1, 0, 2, 3]);
+        assert_eq!(order(8, u64::MAX), [3, 2, 5, 1, 0, 4, 6, 7]);
+        assert_eq!(order(15, 0b1111), [3, 9, 12, 2, 5, 10, 1, 8, 0, 4, 6, 7, 11, 13, 14]);
+        assert_eq!(order(16, 0b1_1111), [15, 11, 9, 14, 3, 8, 0, 4, 6, 7, 10, 1, 12, 2, 5, 13]);
+        assert_eq!(Lfsr::new(16, 0b1111).start, 0b1111, "not all of five bits");
     }
 
     /// By Brent's method on the power of the step that must bring every state back: a table of bits, squared `n` times, is the
@@ -183,7 +190,7 @@ mod tests {
     #[test]
     fn every_register_returns_after_all_states_but_one() {
         for bits in 3..=63 {
-            let lfsr = Lfsr::new((1 << bits) - 1, 0).unwrap();
+            let lfsr = Lfsr::new((1 << bits) - 1, 0);
             // Inverted, the register is linear: 0 stays 0.
             let ones = !0 >> (64 - bits);
             let step = |value: u64| {

@@ -1,6 +1,6 @@
 //! The space of random offsets: how many a file has, their unit, the stream that draws them, and the orders that visit each once.
 
-use ferrio_job::{Direction, Distribution, Generator, JobSpec, RandomOrder, Seeding, Skew};
+use ferrio_job::{Direction, Distribution, Generator, JobSpec, RandomOrder, Skew};
 
 use crate::lfsr::Lfsr;
 use crate::name_hash::name_hash;
@@ -90,10 +90,7 @@ pub(crate) fn walk(
             if blocks == 0 {
                 return Ok(None);
             }
-            let dead = WorkloadError::DeadRegister { file, blocks };
-            // A seed that the system chooses may as well be an even one.
-            let seed = if spec.seeding == Seeding::FromSystem { seed & !1 } else { seed };
-            Lfsr::new(blocks, seed).map(|lfsr| Some(VisitOrder::Lfsr(lfsr))).ok_or(dead)
+            Ok(Some(VisitOrder::Lfsr(Lfsr::new(blocks, seed))))
         }
         RandomOrder::Permute => {
             let drawn = Direction::ALL.into_iter().rev().find(|&d| spec.rw.does(d));

@@ -150,17 +150,6 @@ pub enum WorkloadError {
         /// Blocks in the regions of all files.
         blocks: u64,
     },
-    /// The shift register of `random_generator=lfsr` begins in the one state it never leaves.
-    #[error(
-        "random_generator=lfsr cannot start: with this seed it repeats one number for the {blocks} blocks of file \
-         {file}: use another randseed, or random_generator=permute"
-    )]
-    DeadRegister {
-        /// Index of the file.
-        file: usize,
-        /// Blocks in its region.
-        blocks: u64,
-    },
     /// There is no memory for the table of duplicates.
     #[error(
         "there is no memory for a dedupe working set of {blocks} blocks: use a smaller dedupe_working_set_percentage or larger blocks"
