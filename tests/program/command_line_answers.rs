@@ -99,7 +99,7 @@ fn help_on_an_option_shows_values_that_a_job_can_have() {
         (facts(&help).remove("words").unwrap_or_default(), help)
     };
     let (zones, help) = words("zonemode");
-    assert_eq!(zones, ["none", "strided"]);
+    assert_eq!(zones, ["none", "strided", "zbd"]);
     assert!(help.contains("note: zbd is refused: it is for zoned devices"), "{help}");
     let (engines, help) = words("ioengine");
     let mut present: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();

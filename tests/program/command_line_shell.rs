@@ -78,7 +78,7 @@ fn bash_knows_the_arguments_of_every_command() {
     let lost: Vec<_> = of_run.iter().filter(|name| !names.contains(name)).collect();
     assert!(lost.is_empty() && names.len() == of_run.len() + 1, "{lost:?}");
     assert_eq!(offered(&place, &["ferrio", "check", "--rw", "=", "randw"]), ["randwrite"]);
-    assert_eq!(offered(&place, &["ferrio", "check", "--zonemode", "=", ""]), ["none", "strided"]);
+    assert_eq!(offered(&place, &["ferrio", "check", "--zonemode", "=", ""]), ["none", "strided", "zbd"]);
     let mut engines: Vec<_> = EngineKind::ALL.iter().map(|engine| engine.word()).collect();
     assert_eq!(offered(&place, &["ferrio", "--enghelp", "=", ""]), engines);
     engines.sort_by_key(|&engine| engine == "external");

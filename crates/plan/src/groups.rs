@@ -174,9 +174,7 @@ impl Groups {
             self.lay_out_jobs();
         }
         let filetype = job.options.choice(Opt::Filetype);
-        let paths: Vec<PathBuf> = paths.collect();
-        let export =
-            spec.engine.has_export().then(|| nbd::find(spec, paths.len(), &mut self.exports)).transpose()?;
+        let export = spec.engine.has_export().then(|| nbd::find(spec, &mut self.exports)).transpose()?;
         for path in paths {
             let found = match export {
                 Some(export) => export,
@@ -192,6 +190,9 @@ impl Groups {
             // Nothing that a job lays out changes an export.
             let size_by_then = if export.is_some() { found.size } else { earlier.unwrap_or(found.size) };
             files.push(JobFile { path, found, size_by_then });
+        }
+        if export.is_some() {
+            nbd::check_files(files.len())?;
         }
         let zones = match spec.zbd {
             Some(_) => zbd::of_files(job, spec, &files, &mut self.zones)?,

@@ -42,11 +42,21 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     }
 }
 
-/// The export of a job, as a file. `files` is how many the job has.
+/// A job has one export, and so one file.
+pub(crate) fn check_files(files: usize) -> Result<(), SetupError> {
+    if files == 1 {
+        return Ok(());
+    }
+    let message =
+        format!("a job of engine nbd has one export, not {files} files: use one job for each export");
+    Err(SetupError::new(libc::EINVAL, "setup_files", message))
+}
+
+/// The export of a job, as a file.
 ///
 /// # Errors
 /// The server cannot be reached, or the export cannot do what the job needs.
-pub(crate) fn find(spec: &mut JobSpec, files: usize, exports: &mut Exports) -> Result<Found, SetupError> {
+pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<Found, SetupError> {
     spec.pre_read = false;
     let uri = spec.engine_options.uri.clone();
     let export = match exports.get(&uri) {
@@ -57,11 +67,6 @@ pub(crate) fn find(spec: &mut JobSpec, files: usize, exports: &mut Exports) -> R
             found?
         }
     };
-    if files != 1 {
-        let message =
-            format!("a job of engine nbd has one export, not {files} files: use one job for each export");
-        return Err(SetupError::new(libc::EINVAL, "setup_files", message));
-    }
     fit(spec, &export)?;
     Ok(Found { size: Some(export.size), ..Found::PRETEND })
 }

@@ -158,9 +158,10 @@ impl MappedFile {
             return -i64::from(libc::EINVAL);
         };
         let unit = options.unit as usize;
-        let before = memory.addr() % unit;
+        // In the file: the kernel aligns addresses to pages only, which may be smaller.
+        let before = (offset % options.unit) as usize;
         let again = (before + len).next_multiple_of(unit);
-        // SAFETY: the units belong to this mapping, whose first byte is at the start of one; no reference points into it.
+        // SAFETY: the units belong to this mapping, whose first byte is that of a unit of the file; no reference points into it.
         let again = unsafe {
             let at = (offset - before as u64).cast_signed();
             let flags = options.sharing.flags() | libc::MAP_FIXED;
