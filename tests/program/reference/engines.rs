@@ -132,6 +132,7 @@ fn needs(engine: EngineKind) -> String {
     need(engine.needs_dax_devices(), "a DAX device");
     need(target == Target::Peer, "fio or ferrio at the other end");
     need(matches!(target, Target::Export | Target::Objects), "a server");
+    need(target == Target::Namespaces, "an NVMe device");
     need(target == Target::Foreign, "a shared object ([interface](ferrio_engine.h))");
     if let Some(feature) = engine.feature() {
         needs.push(format!("the cargo feature {}", code(feature)));
