@@ -63,7 +63,7 @@ fn bash_completes_values_after_an_equals_sign_and_as_separate_words() {
     let some = offered(&place, &["ferrio", "--rw", "=", "randw"]);
     assert_eq!(some, ["randwrite"]);
     assert_eq!(offered(&place, &["ferrio", "--bs=4k", "--rw", "randr"]), ["randread", "randrw"]);
-    assert_eq!(offered(&place, &["ferrio", "--ioengine", "=", "io_"]), ["io_uring"]);
+    assert_eq!(offered(&place, &["ferrio", "--ioengine", "=", "io_"]), ["io_uring", "io_uring_cmd"]);
     assert_eq!(offered(&place, &["ferrio", "--eta", "=", "n"]), ["never"]);
 }
 

@@ -48,6 +48,7 @@ mod persistent_memory;
 mod priorities;
 mod profiles;
 mod protection;
+mod raw_devices;
 mod reference;
 mod replay;
 mod report_trees;

@@ -85,6 +85,10 @@ properties! {
     Passthrough,
     /// Its files are objects of a server.
     Objects,
+    /// Its files are SCSI devices: disks, or SCSI generic devices.
+    ScsiDevice,
+    /// Its files are devices of raw flash (MTD).
+    FlashDevice,
     /// Its one file is an export of a server, which has a size of its own.
     Export,
     /// Talks to a peer, who decides how long an I/O takes: nothing can be sought, read ahead or read back.
@@ -133,6 +137,7 @@ engines! {
     Libaio: "libaio", "Kernel asynchronous I/O, io_submit(2)", Queued Atomic OneSync;
     Libpmem: "libpmem", "Memory copies to mapped files on persistent memory", InCall FixedSize PersistentMemory PageBuffers;
     Mmap: "mmap", "Memory copies to mapped files", InCall FixedSize MapsFiles;
+    Mtd: "mtd", "Raw flash (MTD); trims erase blocks", InCall FixedSize FlashDevice;
     Nbd: "nbd", "NBD, the network block device: a client of its servers", Queued OneThread Diskless FixedSize Export;
     Net: "net", "Sockets: send(2), recv(2)", InCall OneThread Diskless NoTrim Stream Peer Bits;
     Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless NoTrim Stream Peer;
@@ -142,6 +147,7 @@ engines! {
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
+    Sg: "sg", "SCSI commands by SG_IO", InCall PageBuffers ScsiDevice;
     Splice: "splice", "splice(2), vmsplice(2) through a pipe", InCall Stream;
     Sync: "sync", "lseek(2), read(2), write(2)", InCall;
     TokioUring: "tokio_uring", "io_uring(7) by the tokio-uring crate", Queued OneThread Ring;
@@ -363,7 +369,20 @@ impl EngineKind {
     /// True when data is kept where only the engine reaches it, so that only the engine can make it durable.
     #[must_use]
     pub fn keeps_data_itself(self) -> bool {
-        self.is_diskless() && self.moves_data() && !self.has_peer()
+        let is_elsewhere = self.is_diskless() && self.moves_data() && !self.has_peer();
+        is_elsewhere || self.needs_scsi_devices() || self.needs_flash_devices()
+    }
+
+    /// True when files are SCSI devices: disks, or SCSI generic devices.
+    #[must_use]
+    pub fn needs_scsi_devices(self) -> bool {
+        self.has(Property::ScsiDevice)
+    }
+
+    /// True when files are devices of raw flash (MTD).
+    #[must_use]
+    pub fn needs_flash_devices(self) -> bool {
+        self.has(Property::FlashDevice)
     }
 
     /// True when the job's one file is an export of a server, which has a size of its own.
@@ -468,6 +487,22 @@ pub struct PassthroughOptions {
 }
 
 choices! {
+    /// `sg_write_mode=`: which SCSI command a write is.
+    pub enum SgWriteMode default Write {
+        Write: "write", "WRITE";
+        WriteAndVerify: "write_and_verify", "WRITE AND VERIFY: the device reads what it has written, and compares nothing";
+        = WriteAndVerify: "verify";
+        WriteSame: "write_same", "WRITE SAME: one block is sent, and the device repeats it";
+        = WriteSame: "same";
+        WriteSameNdob: "write_same_ndob", "WRITE SAME(16) without data: the device writes zeroes or a pattern of its own";
+        VerifyBytchk00: "verify_bytchk_00", "VERIFY: the device reads the range, and compares nothing";
+        VerifyBytchk01: "verify_bytchk_01", "VERIFY: the device compares the range with the data";
+        VerifyBytchk11: "verify_bytchk_11", "VERIFY: the device compares each block of the range with one that is sent";
+        WriteStream: "write_stream", "WRITE STREAM(16), to the stream of `stream_id`";
+    }
+}
+
+choices! {
     /// `stat_type=`: the call that filestat and dirstat measure.
     pub enum StatType default Stat {
         Stat: "stat", "stat(2)";
@@ -513,6 +548,16 @@ pub struct EngineOptions {
     pub libaio_backend: LibaioBackend,
     /// mmap: private mapping with transparent huge pages.
     pub thp: bool,
+    /// sg: reads come from the medium, not from a cache of the device.
+    pub readfua: bool,
+    /// sg: writes go to the medium before they complete.
+    pub writefua: bool,
+    /// sg: which command a write is.
+    pub sg_write_mode: SgWriteMode,
+    /// sg: the stream that is written to, 0 for one that the engine opens.
+    pub stream_id: u16,
+    /// mtd: blocks that are known to be bad are passed over.
+    pub skip_bad: bool,
     /// nbd: the export.
     pub uri: String,
     /// filestat, dirstat: which call looks a file up.

@@ -26,6 +26,7 @@ mod io_uring;
 mod layout_mark;
 mod mounts;
 mod places;
+mod raw_devices;
 mod terminal;
 mod zoned;
 
@@ -43,5 +44,6 @@ pub use io_uring::IoUringSysctl;
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
+pub use raw_devices::{ScsiGeneric, flash_bytes};
 pub use terminal::terminal_columns;
 pub use zoned::ZonedDevice;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use ferrio_job::{
     Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
-    PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, WriteMode,
+    PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode, WriteMode,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
-use crate::as_written::{asks, inert, name, place, refuse};
+use crate::as_written::{asks, chooses, inert, name, place, refuse};
 use crate::direction::rw;
 use crate::file_names::in_directory;
 use crate::findings::Findings;
@@ -23,6 +23,12 @@ inert! {
         "the engine measures operations on files, not I/Os";
     Atomic:
         |job| !rw(job).does(Direction::Write); "the job does not write";
+    WritefuaSg:
+        |job| !matches!(job.options.choice(Opt::SgWriteMode), SgWriteMode::Write | SgWriteMode::WriteStream);
+        "the command of `sg_write_mode` has no such bit";
+    StreamId:
+        |job| !chooses(job, Opt::SgWriteMode, SgWriteMode::WriteStream);
+        "only `sg_write_mode=write_stream` writes to a stream";
     HipriPercentage:
         |job| !asks(job, Opt::HipriPvsync2); "nothing is polled without `hipri`";
     SqthreadPollCpu:
@@ -195,7 +201,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     };
     spec.engine_options = EngineOptions {
         atomic: asks(job, Opt::Atomic),
-        hipri: any(&[Opt::HipriIoUring, Opt::HipriPvsync2]),
+        hipri: any(&[Opt::HipriIoUring, Opt::HipriPvsync2, Opt::HipriSg]),
         hipri_percentage: options.value(Opt::HipriPercentage),
         fixedbufs: options.value(Opt::Fixedbufs),
         registerfiles: options.value(Opt::Registerfiles) || sqthread_poll,
@@ -211,6 +217,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         libaio_vectored: options.value(Opt::LibaioVectored),
         libaio_backend: options.choice(Opt::LibaioBackend),
         thp: any(&[Opt::Thp]),
+        readfua: any(&[Opt::ReadfuaSg]),
+        writefua: any(&[Opt::WritefuaSg]),
+        sg_write_mode: options.choice(Opt::SgWriteMode),
+        // The catalogue has the limit.
+        stream_id: options.value::<u32>(Opt::StreamId) as u16,
+        skip_bad: options.value(Opt::SkipBad),
         uri: options.text(Opt::Uri).unwrap_or_default().to_owned(),
         stat_type: options.choice(Opt::StatType),
         cpu: work::cpu_load(options),

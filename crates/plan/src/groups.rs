@@ -16,7 +16,7 @@ use crate::as_written::{chooses, name, note, place, refuse};
 use crate::direction::changes_data;
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use crate::probe::{Found, probe, probe_dax, probe_namespace};
+use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_scsi};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
@@ -183,6 +183,8 @@ impl Groups {
                 None if spec.engine.passes_through() => {
                     probe_namespace(&path, spec.engine_options.protection.by_device)?
                 }
+                None if spec.engine.needs_scsi_devices() => probe_scsi(&path, filetype, self.character)?,
+                None if spec.engine.needs_flash_devices() => probe_flash(&path, self.character)?,
                 None => probe(&path, filetype)?,
             };
             self.check_mounted(job, spec, &path, &found, findings);

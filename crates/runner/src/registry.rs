@@ -7,12 +7,14 @@ use ferrio_engine_file::FileEngine;
 use ferrio_engine_http::Http;
 use ferrio_engine_libaio::Libaio;
 use ferrio_engine_mmap::{Mmap, PersistentMemory};
+use ferrio_engine_mtd::Mtd;
 use ferrio_engine_nbd::Nbd;
 use ferrio_engine_net::Net;
 use ferrio_engine_null::Null;
 use ferrio_engine_offload::Offload;
 use ferrio_engine_posixaio::PosixAio;
 use ferrio_engine_psync::{Psync, Pvsync, Pvsync2, Sync, Vsync};
+use ferrio_engine_scsi::Sg;
 use ferrio_engine_splice::Splice;
 use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::{FullUring, Uring, UringCmd};
@@ -73,7 +75,9 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
         // Planning refuses it.
         #[cfg(not(feature = "http"))]
         EngineKind::Http => return Err(EngineError::new("http", Errno::ENOSYS)),
+        EngineKind::Mtd => AnyEngine::of(Mtd::open(spec, buffers)?),
         EngineKind::Nbd => AnyEngine::of(Nbd::open(spec, buffers)?),
+        EngineKind::Sg => AnyEngine::of(Sg::open(spec, buffers)?),
         EngineKind::Net | EngineKind::Netsplice => AnyEngine::of(Net::open(spec, buffers)?),
         EngineKind::TokioUring => AnyEngine::of(TokioUring::open(spec, buffers)?),
         EngineKind::Dircreate

@@ -140,7 +140,7 @@ fn an_engine_of_the_command_line() {
     3 | --ioengine=psynk
       |            ^^^^^ no such engine; did you mean `psync`?
       |
-      = help: engines are cpuio, dev-dax, dircreate, dirdelete, dirstat, e4defrag, exec, external, falloc, filecreate, filedelete, filestat, ftruncate, http, io_uring, io_uring_cmd, libaio, libpmem, mmap, nbd, net, netsplice, null, page_fault, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync
+      = help: engines are cpuio, dev-dax, dircreate, dirdelete, dirstat, e4defrag, exec, external, falloc, filecreate, filedelete, filestat, ftruncate, http, io_uring, io_uring_cmd, libaio, libpmem, mmap, mtd, nbd, net, netsplice, null, page_fault, posixaio, psync, pvsync, pvsync2, sg, splice, sync, tokio_uring, vsync
     "#);
 }
 

@@ -144,7 +144,7 @@ fn an_engine_that_is_misspelt() {
     2 | ioengine=libiao
       |          ^^^^^^ no such engine; did you mean `libaio`?
       |
-      = help: engines are cpuio, dev-dax, dircreate, dirdelete, dirstat, e4defrag, exec, external, falloc, filecreate, filedelete, filestat, ftruncate, http, io_uring, io_uring_cmd, libaio, libpmem, mmap, nbd, net, netsplice, null, page_fault, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync
+      = help: engines are cpuio, dev-dax, dircreate, dirdelete, dirstat, e4defrag, exec, external, falloc, filecreate, filedelete, filestat, ftruncate, http, io_uring, io_uring_cmd, libaio, libpmem, mmap, mtd, nbd, net, netsplice, null, page_fault, posixaio, psync, pvsync, pvsync2, sg, splice, sync, tokio_uring, vsync
     "#);
 }
 
@@ -158,7 +158,7 @@ fn an_engine_that_is_not_there() {
     2 | ioengine=rbd
       |          ^^^ not available: engine rbd needs Ceph's librbd, which ferrio is not linked with
       |
-      = help: map the image (rbd map) and use `io_uring` on the device; engines are cpuio, dev-dax, dircreate, dirdelete, dirstat, e4defrag, exec, external, falloc, filecreate, filedelete, filestat, ftruncate, http, io_uring, io_uring_cmd, libaio, libpmem, mmap, nbd, net, netsplice, null, page_fault, posixaio, psync, pvsync, pvsync2, splice, sync, tokio_uring, vsync
+      = help: map the image (rbd map) and use `io_uring` on the device; engines are cpuio, dev-dax, dircreate, dirdelete, dirstat, e4defrag, exec, external, falloc, filecreate, filedelete, filestat, ftruncate, http, io_uring, io_uring_cmd, libaio, libpmem, mmap, mtd, nbd, net, netsplice, null, page_fault, posixaio, psync, pvsync, pvsync2, sg, splice, sync, tokio_uring, vsync
     ");
 }
 

@@ -23,12 +23,14 @@ pub enum Target {
     Namespaces,
     /// They do no I/O.
     Work,
-    /// They talk to a peer or a server; the tests of the engine start one.
+    /// They talk to a peer; the tests of the engine start one.
     Peer,
     /// Their file is the export of a server, which the tests start.
     Export,
     /// Their files are objects of a server, which the tests of the engine start.
     Objects,
+    /// They have devices of their own kind; the tests are beside the code.
+    Devices,
     /// What the engine of somebody else works on; `external_engine` tests the way to it.
     Foreign,
 }
@@ -44,6 +46,7 @@ impl Target {
             _ if engine.operates_on_files() => Target::Names,
             _ if engine.is_on_persistent_memory() => Target::PersistentMemory,
             _ if engine.passes_through() => Target::Namespaces,
+            _ if engine.needs_scsi_devices() || engine.needs_flash_devices() => Target::Devices,
             _ if !engine.uses_files() => Target::Memory,
             _ if engine.moves_data() => Target::Files,
             _ => Target::Space,

@@ -53,7 +53,7 @@ impl Scene {
                 server = served;
                 (words, String::new())
             }
-            Target::PersistentMemory | Target::Namespaces | Target::Objects => return None,
+            Target::PersistentMemory | Target::Namespaces | Target::Objects | Target::Devices => return None,
             Target::Names => {
                 let files = format!("--nrfiles={NAMES} --filesize={BLOCK} --openfiles=1");
                 (format!("{common} --name=a {files}"), String::new())

@@ -87,6 +87,8 @@ fn sync(engine: EngineKind) -> &'static str {
         Target::Memory | Target::Peer | Target::Objects => "nothing to do",
         Target::Export => "flush",
         Target::Namespaces => "flush for all",
+        Target::Devices if engine.needs_scsi_devices() => "SYNCHRONIZE CACHE",
+        Target::Devices => "nothing to do",
         Target::PersistentMemory => "write-back of CPU caches",
         Target::Files | Target::Space => match engine {
             _ if engine.maps_files() => "msync(2)",
@@ -105,6 +107,8 @@ fn trim(engine: EngineKind) -> &'static str {
         Target::Objects => "objects: removed",
         Target::Export => "exports",
         Target::Namespaces => "namespaces",
+        Target::Devices if engine.needs_scsi_devices() => "UNMAP",
+        Target::Devices => "blocks: erased",
         Target::Space => "files, devices: holes",
         Target::Files | Target::PersistentMemory | Target::Peer => "block devices",
     }

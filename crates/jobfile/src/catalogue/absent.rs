@@ -61,13 +61,11 @@ pub(super) const LIBHIPFILE: &str =
 pub(super) const LIBHDFS: &str = "engine libhdfs needs Hadoop's libhdfs, which ferrio is not linked with";
 pub(super) const LIBISCSI: &str =
     "engine libiscsi needs the library libiscsi, which ferrio is not linked with";
-pub(super) const MTD: &str = "engine mtd needs a raw flash device (MTD), which ferrio does not support";
 pub(super) const NFS: &str = "engine nfs needs the library libnfs, which ferrio is not linked with";
 pub(super) const RADOS: &str = "engine rados needs Ceph's librados, which ferrio is not linked with";
 pub(super) const RBD: &str = "engine rbd needs Ceph's librbd, which ferrio is not linked with";
 pub(super) const RDMA: &str =
     "engine rdma needs an RDMA adapter and librdmacm, which ferrio is not linked with";
-pub(super) const SG: &str = "engine sg needs a SCSI generic device, which ferrio does not support";
 pub(super) const EXTERNAL: &str =
     "it is an option of the example in fio's own source, and engines made for fio cannot be loaded";
 pub(super) const WINDOWS: &str = "engine windowsaio exists on Windows only";
@@ -100,12 +98,10 @@ absent! {
     "libhipfile": "GPU memory by AMD hipFile", LIBHIPFILE, "`io_uring` with direct=1 moves the data to ordinary memory";
     "libiscsi": "iSCSI from user space", LIBISCSI, "log in with iscsiadm and use `io_uring` on the disk that appears";
     "libzbc": "Zoned devices by libzbc", ZBC, "`psync` on the block device is the closest";
-    "mtd": "Raw flash", MTD, "no engine of ferrio is similar";
     "nfs": "NFS from user space", NFS, "mount the export and use `io_uring` on its files";
     "rados": "Ceph RADOS objects", RADOS, "map an image (rbd map) and use `io_uring` on the device";
     "rbd": "Ceph block device", RBD, "map the image (rbd map) and use `io_uring` on the device";
     "rdma": "RDMA", RDMA, "no engine of ferrio is similar";
-    "sg": "SCSI generic", SG, "`io_uring` or `psync` on the disk's block device is the closest";
     "solarisaio": "Solaris only", SOLARIS, "`libaio` or `io_uring` is the same on Linux";
     "windowsaio": "Windows only", WINDOWS, "`libaio` or `io_uring` is the same on Linux";
     "xnvme": "NVMe by xNVMe", XNVME, "`io_uring` on the block device is the closest";

@@ -107,9 +107,11 @@ static ROWS: [OptionRow; COUNT] = {
         engine::libaio::ROWS,
         engine::filestat::ROWS,
         engine::mmap::ROWS,
+        engine::mtd::ROWS,
         engine::nbd::ROWS,
         engine::net::ROWS,
         engine::pvsync2::ROWS,
+        engine::sg::ROWS,
         engine::absent::ROWS,
         profile::ROWS,
     ];

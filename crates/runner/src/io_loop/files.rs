@@ -235,11 +235,11 @@ impl<E: Engine> IoLoop<'_, E> {
         self.let_go(index)
     }
 
-    /// Writes what is cached of a file. One without a descriptor is the engine's: it knows what there is to sync.
+    /// Writes what is cached of a file, which some engines do in ways of their own; nothing for one that has no descriptor.
     fn sync_file(&mut self, index: usize, option: &str) -> Result<(), Failure> {
         let synced = match &self.files.set.files[index].fd {
+            _ if self.spec.engine.keeps_data_itself() => self.sync_by_engine(index),
             Some(fd) => nix::unistd::fsync(fd),
-            None if self.spec.engine.keeps_data_itself() => self.sync_by_engine(index),
             None => Ok(()),
         };
         synced.map_err(|e| failed(e, "fsync", option, &self.spec.files[index]))

@@ -81,10 +81,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Initiator: "initiator", Str, Plain, default "iqn.2019-04.org.fio:fio";
             Unavailable(absent::LIBISCSI); "Initiator name presented to the target";
     }
-    [Engines(&["mtd"]); "engine" / "mtd"] {
-        SkipBad: "skip_bad", Bool, Plain, default "0";
-            Unavailable(absent::MTD); "Skip known bad blocks";
-    }
     [Engines(&["nfs"]); "engine" / "nfs"] {
         NfsUrl: "nfs_url", Str, Plain;
             Unavailable(absent::NFS); "Server and export in libnfs URL form";
@@ -128,18 +124,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Unavailable(absent::RDMA); "Connection manager port";
         Verb: "verb" | "proto", Enum, Plain, default "write", words ["write", "read", "send", "recv"];
             Unavailable(absent::RDMA); "RDMA operation";
-    }
-    [Engines(&["sg"]); "engine" / "sg"] {
-        HipriSg: "hipri", Flag, Plain;
-            Unavailable(absent::SG); "Ask for polled completion";
-        ReadfuaSg: "readfua", Bool, Plain, default "0";
-            Unavailable(absent::SG); "Set force-unit-access on reads";
-        WritefuaSg: "writefua", Bool, Plain, default "0";
-            Unavailable(absent::SG); "Set force-unit-access on writes";
-        SgWriteMode: "sg_write_mode", Enum, Plain, default "write", words ["write", "write_and_verify", "verify" = "write_and_verify", "write_same", "same" = "write_same", "write_same_ndob", "verify_bytchk_00", "verify_bytchk_01", "verify_bytchk_11", "write_stream"];
-            Unavailable(absent::SG); "SCSI command used for writes";
-        StreamId: "stream_id", Int, Plain, default "0", max 4294967295;
-            Unavailable(absent::SG); "Which device stream writes go to";
     }
     [Engines(&["external"]); "engine" / "none"] {
         Dummy: "dummy", Flag, Plain;

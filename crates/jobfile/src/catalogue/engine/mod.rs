@@ -10,6 +10,8 @@ pub(super) mod http;
 pub(super) mod io_uring;
 pub(super) mod libaio;
 pub(super) mod mmap;
+pub(super) mod mtd;
 pub(super) mod nbd;
 pub(super) mod net;
 pub(super) mod pvsync2;
+pub(super) mod sg;

@@ -1,0 +1,95 @@
+//! What the pages and blocks of flash allow: plain arithmetic.
+
+/// How a device is divided, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    /// A block: what is erased together.
+    pub(crate) erase: u32,
+    /// A page: what is written together.
+    pub(crate) write: u32,
+}
+
+/// A part of a range that is inside of one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) offset: u64,
+    pub(crate) len: u32,
+    /// Where its block begins.
+    pub(crate) block_begin: u64,
+}
+
+impl Geometry {
+    /// From what a device says. `None` if it makes no sense.
+    pub(crate) fn new(erase: u32, write: u32) -> Option<Self> {
+        (erase > 0 && write > 0 && erase.is_multiple_of(write)).then_some(Geometry { erase, write })
+    }
+
+    /// The range, cut where blocks begin.
+    pub(crate) fn pieces(self, offset: u64, len: u32) -> impl Iterator<Item = Piece> {
+        let block = u64::from(self.erase);
+        let end = offset.saturating_add(len.into());
+        let mut at = offset;
+        std::iter::from_fn(move || {
+            let block_begin = at - at % block;
+            let offset = at;
+            at = end.min(block_begin + block);
+            (offset < end).then(|| Piece { offset, len: (at - offset) as u32, block_begin })
+        })
+    }
+
+    /// Why a range cannot be written.
+    pub(crate) fn check_write(self, offset: u64, len: u32) -> Result<(), String> {
+        if offset.is_multiple_of(self.write.into()) && len.is_multiple_of(self.write) {
+            return Ok(());
+        }
+        Err(format!("writes must be whole pages of {} bytes", self.write))
+    }
+
+    /// Why a range cannot be erased.
+    pub(crate) fn check_erase(self, offset: u64, len: u32) -> Result<(), String> {
+        if offset.is_multiple_of(self.erase.into()) && len.is_multiple_of(self.erase) {
+            return Ok(());
+        }
+        Err(format!(
+            "trims erase whole blocks of {} bytes: use bs={} or a multiple of it",
+            self.erase, self.erase
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAND: Geometry = Geometry { erase: 131_072, write: 2048 };
+
+    fn pieces(offset: u64, len: u32) -> Vec<(u64, u32, u64)> {
+        NAND.pieces(offset, len).map(|piece| (piece.offset, piece.len, piece.block_begin)).collect()
+    }
+
+    #[test]
+    fn a_range_is_cut_where_blocks_begin() {
+        assert_eq!(pieces(0, 2048), [(0, 2048, 0)]);
+        assert_eq!(pieces(131_072 - 2048, 2048), [(129_024, 2048, 0)]);
+        assert_eq!(pieces(131_072 - 2048, 4096), [(129_024, 2048, 0), (131_072, 2048, 131_072)]);
+        let three = [(1024, 130_048, 0), (131_072, 131_072, 131_072), (262_144, 1024, 262_144)];
+        assert_eq!(pieces(1024, 262_144), three);
+        assert_eq!(pieces(0, 0), []);
+    }
+
+    #[test]
+    fn pages_are_written_and_blocks_are_erased_as_wholes() {
+        assert!(NAND.check_write(2048, 4096).is_ok() && NAND.check_erase(131_072, 262_144).is_ok());
+        assert_eq!(NAND.check_write(0, 512).unwrap_err(), "writes must be whole pages of 2048 bytes");
+        assert!(NAND.check_write(512, 2048).is_err());
+        let refused = NAND.check_erase(0, 4096).unwrap_err();
+        assert_eq!(refused, "trims erase whole blocks of 131072 bytes: use bs=131072 or a multiple of it");
+        assert!(NAND.check_erase(2048, 131_072).is_err());
+    }
+
+    #[test]
+    fn a_device_that_makes_no_sense_has_no_geometry() {
+        assert_eq!(Geometry::new(131_072, 2048), Some(NAND));
+        assert_eq!([Geometry::new(0, 1), Geometry::new(4096, 0), Geometry::new(4096, 3)], [None; 3]);
+    }
+}

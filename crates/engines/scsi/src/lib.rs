@@ -1,0 +1,223 @@
+//! The sg engine: SCSI commands instead of system calls for reads and writes, to SCSI generic devices (/dev/sg0) and SCSI disks
+//! (/dev/sda).
+//!
+//! - `cdb`: commands, byte by byte.
+//! - `requests`: which command an I/O is.
+//! - `passthrough`: how it gets to the device.
+//! - `sense`: what the device says about one that failed.
+
+pub mod cdb;
+mod passthrough;
+mod requests;
+pub mod sense;
+
+use std::os::fd::RawFd;
+
+use cdb::Capacity;
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Submit};
+use ferrio_job::{JobSpec, SgWriteMode};
+use passthrough::{Data, Failed};
+use requests::{Command, Commands, Refusal};
+
+/// What a device is asked before the I/O, with fio's words for a failure.
+const UNSUCCESSFUL: &str =
+    "ioengine sg unable to successfully execute read capacity to get block size and maximum lba";
+
+/// `ioengine=sg`
+pub struct Sg {
+    devices: Vec<Device>,
+    commands: Commands,
+    /// Commands are polled for.
+    polled: bool,
+    /// A stream is opened for each device (`stream_id=0`).
+    opens_streams: bool,
+    /// What was said about the last failure. I/Os complete in the call: there is no other one.
+    details: Option<String>,
+}
+
+/// An open device.
+#[derive(Clone, Copy, Debug, Default)]
+struct Device {
+    fd: RawFd,
+    /// Bytes of a block, 0 for a file that is closed.
+    block: u32,
+    /// Writes go there; the stream is closed at the end if this engine opened it.
+    stream: u16,
+    opened_stream: bool,
+}
+
+impl Sg {
+    fn device(&self, file: &OpenFile) -> Result<Device, EngineError> {
+        let fd = file.raw_fd();
+        if fd < 0 {
+            return Ok(Device::default());
+        }
+        let capacity = capacity(fd)?;
+        let mut device =
+            Device { fd, block: capacity.block, stream: self.commands.stream, opened_stream: false };
+        if self.opens_streams {
+            device.stream = open_stream(fd)?;
+            device.opened_stream = true;
+        }
+        Ok(device)
+    }
+
+    fn run(&mut self, request: &Request) -> i64 {
+        let device = self.devices[request.file as usize];
+        let command =
+            match self.commands.command(request.op, request.offset, request.len, device.block, device.stream)
+            {
+                Ok(command) => command,
+                Err(Refusal { errno, why }) => {
+                    self.details = Some(why);
+                    return -i64::from(errno);
+                }
+            };
+        let moved = i64::from(request.len);
+        // What an I/O moves is its length, also where one block stands for all of them, or where the device writes blocks of its own.
+        let (cdb, data, counts) = match command {
+            Command::Plain(cdb) => (cdb, Data::None, false),
+            Command::Reads(cdb) => (cdb, Data::In(request.buffer, request.len), true),
+            Command::Sends(cdb, len) => (cdb, Data::Out(request.buffer, len), len == request.len),
+            Command::SendsList(cdb, list) => {
+                // SAFETY: the list lives until the call returns.
+                return match unsafe {
+                    self.execute(&device, &cdb, Data::Out(list.as_ptr(), list.len() as u32))
+                } {
+                    Ok(_) => moved,
+                    Err(errno) => -i64::from(errno),
+                };
+            }
+        };
+        // SAFETY: the buffer is valid for `len` bytes until the request completes, and nobody else uses it.
+        match unsafe { self.execute(&device, &cdb, data) } {
+            Ok(residual) if counts => moved - i64::from(residual),
+            Ok(_) => moved,
+            Err(errno) => -i64::from(errno),
+        }
+    }
+
+    /// Executes a command; the bytes that were not transferred, or an errno.
+    ///
+    /// # Safety
+    /// As [`passthrough::execute`].
+    unsafe fn execute(&mut self, device: &Device, cdb: &cdb::Cdb, data: Data) -> Result<u32, i32> {
+        // SAFETY: by the contract of this function.
+        unsafe { passthrough::execute(device.fd, cdb, data, self.polled) }.map_err(|failed| match failed {
+            Failed::Call(errno) => {
+                self.details = None;
+                errno
+            }
+            Failed::Command(text) => {
+                self.details = Some(text);
+                libc::EIO
+            }
+        })
+    }
+
+    fn close_streams(&mut self) {
+        for device in self.devices.iter_mut().filter(|device| device.opened_stream) {
+            device.opened_stream = false;
+            // SAFETY: there is no data. A stream that stays open is closed when the device is reset.
+            let _ = unsafe {
+                passthrough::execute(device.fd, &cdb::close_stream(device.stream), Data::None, false)
+            };
+        }
+    }
+}
+
+/// The size of a device and of its blocks.
+fn capacity(fd: RawFd) -> Result<Capacity, EngineError> {
+    let mut answer = [0; cdb::CAPACITY_10_LEN];
+    let data = Data::In(answer.as_mut_ptr(), answer.len() as u32);
+    // SAFETY: the answer lives until the call returns.
+    unsafe { passthrough::execute(fd, &cdb::read_capacity_10(), data, false) }.map_err(unsuccessful)?;
+    let capacity = match Capacity::from_10(&answer) {
+        Some(capacity) => capacity,
+        None => {
+            let mut answer = [0; cdb::CAPACITY_16_LEN];
+            let data = Data::In(answer.as_mut_ptr(), answer.len() as u32);
+            // SAFETY: the answer lives until the call returns.
+            unsafe { passthrough::execute(fd, &cdb::read_capacity_16(), data, false) }
+                .map_err(unsuccessful)?;
+            Capacity::from_16(&answer)
+        }
+    };
+    if capacity.block == 0 {
+        return Err(unsuccessful(Failed::Command("the device has blocks of 0 bytes".to_owned())));
+    }
+    Ok(capacity)
+}
+
+fn unsuccessful(failed: Failed) -> EngineError {
+    let (errno, why) = match failed {
+        Failed::Call(errno) => {
+            let device =
+                "it is no SCSI device; name one such as /dev/sg0 or /dev/sda, or use ioengine=io_uring";
+            (errno, device.to_owned())
+        }
+        Failed::Command(why) => (libc::EIO, why),
+    };
+    EngineError::new("SG_IO", std::io::Error::from_raw_os_error(errno)).hint(format!("{UNSUCCESSFUL}: {why}"))
+}
+
+fn open_stream(fd: RawFd) -> Result<u16, EngineError> {
+    let mut answer = [0; cdb::OPENED_STREAM_LEN];
+    let data = Data::In(answer.as_mut_ptr(), answer.len() as u32);
+    // SAFETY: the answer lives until the call returns.
+    let opened = unsafe { passthrough::execute(fd, &cdb::open_stream(), data, false) };
+    opened.map(|_| cdb::opened_stream(&answer)).map_err(|failed| {
+        let (errno, why) = match failed {
+            Failed::Call(errno) => (errno, String::new()),
+            Failed::Command(why) => (libc::EIO, format!(": {why}")),
+        };
+        EngineError::new("open stream", std::io::Error::from_raw_os_error(errno))
+            .hint(format!("the device opens no stream; give one that is open with stream_id{why}"))
+    })
+}
+
+impl Engine for Sg {
+    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+        let options = &spec.engine_options;
+        Ok(Sg {
+            devices: Vec::new(),
+            commands: Commands {
+                write_mode: options.sg_write_mode,
+                read_fua: options.readfua,
+                write_fua: options.writefua,
+                stream: options.stream_id,
+            },
+            polled: options.hipri,
+            opens_streams: options.sg_write_mode == SgWriteMode::WriteStream && options.stream_id == 0,
+            details: None,
+        })
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.close_streams();
+        self.devices = files.files.iter().map(|file| self.device(file)).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
+        self.devices[index] = self.device(file)?;
+        Ok(())
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        Submit::Done(self.run(request))
+    }
+
+    fn failure_details(&self, _unit: u32) -> Option<String> {
+        self.details.clone()
+    }
+}
+
+impl Drop for Sg {
+    fn drop(&mut self) {
+        self.close_streams();
+    }
+}
+
+#[cfg(test)]
+mod tests;

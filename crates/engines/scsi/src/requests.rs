@@ -1,0 +1,165 @@
+//! Which command an I/O is: a function of the options and the range.
+
+use ferrio_engine::Op;
+use ferrio_job::SgWriteMode;
+
+use crate::cdb::{
+    self, Blocks, COMPARE_ALL, COMPARE_ONE, Cdb, FUA, NO_DATA_OUT, RangeCommand, UNMAP_LIST_LEN,
+};
+
+/// The options that decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Commands {
+    pub(crate) write_mode: SgWriteMode,
+    pub(crate) read_fua: bool,
+    pub(crate) write_fua: bool,
+    /// `stream_id`, 0 if the engine opens a stream.
+    pub(crate) stream: u16,
+}
+
+/// A command and its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Without data.
+    Plain(Cdb),
+    /// Fills the buffer.
+    Reads(Cdb),
+    /// Sends so many bytes of the buffer.
+    Sends(Cdb, u32),
+    /// Sends a list.
+    SendsList(Cdb, [u8; UNMAP_LIST_LEN]),
+}
+
+/// An I/O that is no command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) errno: i32,
+    pub(crate) why: String,
+}
+
+impl Commands {
+    /// The command for an I/O on a device with blocks of `block` bytes, which writes to this stream.
+    pub(crate) fn command(
+        &self,
+        op: Op,
+        offset: u64,
+        len: u32,
+        block: u32,
+        stream: u16,
+    ) -> Result<Command, Refusal> {
+        match op {
+            Op::Read => {
+                let flags = if self.read_fua { FUA } else { 0 };
+                blocks(offset, len, block).map(|b| Command::Reads(cdb::range(RangeCommand::Read, flags, b)))
+            }
+            Op::Write => self.write(blocks(offset, len, block)?, len, block, stream),
+            Op::Trim => {
+                blocks(offset, len, block).map(|b| Command::SendsList(cdb::unmap(), cdb::unmap_list(b)))
+            }
+            // All of the cache: what a sync of a part would leave out may be in it.
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
+                let all = Blocks { first: 0, count: 0 };
+                Ok(Command::Plain(cdb::range(RangeCommand::SynchronizeCache, 0, all)))
+            }
+        }
+    }
+
+    fn write(&self, blocks: Blocks, len: u32, block: u32, stream: u16) -> Result<Command, Refusal> {
+        let fua = if self.write_fua { FUA } else { 0 };
+        Ok(match self.write_mode {
+            SgWriteMode::Write => Command::Sends(cdb::range(RangeCommand::Write, fua, blocks), len),
+            SgWriteMode::WriteAndVerify => {
+                Command::Sends(cdb::range(RangeCommand::WriteAndVerify, 0, blocks), len)
+            }
+            SgWriteMode::WriteSame => Command::Sends(cdb::range(RangeCommand::WriteSame, 0, blocks), block),
+            SgWriteMode::WriteSameNdob => {
+                Command::Plain(cdb::range_16(RangeCommand::WriteSame, NO_DATA_OUT, blocks))
+            }
+            SgWriteMode::VerifyBytchk00 => Command::Plain(cdb::range(RangeCommand::Verify, 0, blocks)),
+            SgWriteMode::VerifyBytchk01 => {
+                Command::Sends(cdb::range(RangeCommand::Verify, COMPARE_ALL, blocks), len)
+            }
+            SgWriteMode::VerifyBytchk11 => {
+                Command::Sends(cdb::range(RangeCommand::Verify, COMPARE_ONE, blocks), block)
+            }
+            SgWriteMode::WriteStream => match cdb::write_stream(fua, stream, blocks) {
+                Some(cdb) => Command::Sends(cdb, len),
+                None => {
+                    let why = "WRITE STREAM has at most 65535 blocks: lower bs".to_owned();
+                    return Err(Refusal { errno: libc::EINVAL, why });
+                }
+            },
+        })
+    }
+}
+
+/// The blocks of a range of bytes.
+fn blocks(offset: u64, len: u32, block: u32) -> Result<Blocks, Refusal> {
+    if block == 0 || !offset.is_multiple_of(block.into()) || !len.is_multiple_of(block) {
+        let why = format!("read/write not sector aligned: the device has blocks of {block} bytes");
+        return Err(Refusal { errno: libc::EINVAL, why });
+    }
+    Ok(Blocks { first: offset / u64::from(block), count: len / block })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(commands: Commands, op: Op) -> Command {
+        commands.command(op, 1 << 20, 8192, 512, 9).unwrap()
+    }
+
+    /// The bytes of a command, and how many bytes it sends.
+    fn written(write_mode: SgWriteMode, write_fua: bool) -> (Vec<u8>, u32) {
+        match made(Commands { write_mode, write_fua, ..Commands::default() }, Op::Write) {
+            Command::Plain(cdb) => (cdb.bytes().to_vec(), 0),
+            Command::Sends(cdb, len) => (cdb.bytes().to_vec(), len),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_mode_of_writing_has_its_command_and_its_data() {
+        // Block 2048, 16 blocks.
+        let ten = |opcode: u8, flags: u8| vec![opcode, flags, 0, 0, 8, 0, 0, 0, 16, 0];
+        assert_eq!(written(SgWriteMode::Write, false), (ten(0x2a, 0), 8192));
+        assert_eq!(written(SgWriteMode::Write, true), (ten(0x2a, FUA), 8192));
+        assert_eq!(written(SgWriteMode::WriteAndVerify, true), (ten(0x2e, 0), 8192));
+        assert_eq!(written(SgWriteMode::WriteSame, true), (ten(0x41, 0), 512), "one block is sent");
+        let ndob = vec![0x93, 1, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 16, 0, 0];
+        assert_eq!(written(SgWriteMode::WriteSameNdob, false), (ndob, 0));
+        assert_eq!(written(SgWriteMode::VerifyBytchk00, false), (ten(0x2f, 0), 0));
+        assert_eq!(written(SgWriteMode::VerifyBytchk01, false), (ten(0x2f, 2), 8192));
+        assert_eq!(written(SgWriteMode::VerifyBytchk11, false), (ten(0x2f, 6), 512));
+        let stream = vec![0x9a, FUA, 0, 0, 0, 0, 0, 0, 8, 0, 0, 9, 0, 16, 0, 0];
+        assert_eq!(written(SgWriteMode::WriteStream, true), (stream, 8192));
+    }
+
+    #[test]
+    fn reads_trims_and_syncs_have_commands_too() {
+        let read = |read_fua| match made(Commands { read_fua, ..Commands::default() }, Op::Read) {
+            Command::Reads(cdb) => cdb.bytes().to_vec(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(false), [0x28, 0, 0, 0, 8, 0, 0, 0, 16, 0]);
+        assert_eq!(read(true), [0x28, FUA, 0, 0, 8, 0, 0, 0, 16, 0]);
+        let Command::SendsList(cdb, list) = made(Commands::default(), Op::Trim) else { panic!() };
+        assert_eq!((cdb.bytes()[0], &list[14..20]), (0x42, &[8, 0, 0, 0, 0, 16][..]));
+        for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)] {
+            let Command::Plain(cdb) = made(Commands::default(), op) else { panic!("{op:?}") };
+            assert_eq!(cdb.bytes(), [0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        }
+    }
+
+    #[test]
+    fn ranges_that_are_no_whole_blocks_are_refused() {
+        let refused = |offset, len, block| {
+            Commands::default().command(Op::Read, offset, len, block, 0).unwrap_err().errno
+        };
+        assert_eq!([refused(0, 1000, 512), refused(512, 4096, 4096), refused(0, 512, 0)], [libc::EINVAL; 3]);
+        let commands = Commands { write_mode: SgWriteMode::WriteStream, ..Commands::default() };
+        let refused = commands.command(Op::Write, 0, 65536 * 512, 512, 1).unwrap_err();
+        assert!(refused.why.contains("at most 65535 blocks"));
+    }
+}
