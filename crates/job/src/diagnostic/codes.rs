@@ -155,7 +155,7 @@ subjects! {
         "zone-not-repaired" Stderr: "a zone cannot be repaired after a failed write";
         "active-zones-exceeded" Stderr: "more zones are active than the device allows";
         "zones-laid-out-at-once" Stderr: "`zonemode=zbd` is used with `create_serialize=0`";
-        "zones-off" Hidden: "note: zones are off because several files are open at once";
+        "zones-off" Hidden: "note: `zonemode=strided` is off because `openfiles` is above 1";
         "zone-remainders-with-random-map" Stderr: "`write_zone_remainder` is used with `norandommap=0`";
     }
     "Random offsets" {
