@@ -39,6 +39,8 @@ pub struct UringCmd {
     block_sizes: Vec<u64>,
     options: PassthroughOptions,
     protection: ProtectionOptions,
+    /// `verify`: blocks are read back as they were written.
+    verifies: bool,
     modes: Modes,
     /// By unit.
     units: Box<[Unit]>,
@@ -95,6 +97,21 @@ impl Device {
 
     fn blocks(&self, request: &Request) -> u32 {
         request.len / self.block
+    }
+
+    /// Why what a job writes cannot be verified. The program or the device puts protection information into a block after the block was
+    /// filled. If the block includes its metadata, what is read back differs from what was filled in.
+    fn cannot_verify(&self) -> Option<String> {
+        let changes_blocks =
+            self.namespace.is_extended && self.namespace.protection.is_some() && self.metadata > 0;
+        changes_blocks.then(|| {
+            let hidden_by_device = self.namespace.transferred_metadata(true) == 0;
+            let way_out = if hidden_by_device { "pi_act=1, " } else { "" };
+            format!(
+                "verify does not work with this namespace, whose protection information lies behind the data in the verified block and \
+                 changes it: use {way_out}a namespace with separate metadata, or no verify"
+            )
+        })
     }
 
     /// Bytes of metadata in a buffer of its own.
@@ -323,6 +340,9 @@ impl UringCmd {
         })?;
         let device = Device::new(namespace, &self.protection)
             .map_err(|text| refused(libc::EOPNOTSUPP, format!("{name}: {text}")))?;
+        if let Some(text) = device.cannot_verify().filter(|_| self.verifies) {
+            return Err(refused(libc::EOPNOTSUPP, format!("{name}: {text}")));
+        }
         let block = u64::from(device.block);
         if let Some(size) = self.block_sizes.iter().find(|&&size| !size.is_multiple_of(block)) {
             let unit = if device.block > device.namespace.data_bytes {
@@ -381,6 +401,7 @@ impl Engine for UringCmd {
             block_sizes: sizes.collect(),
             options: options.passthrough.clone(),
             protection: options.protection.clone(),
+            verifies: spec.verify.is_some(),
             modes: Modes { shares: options.passthrough.write_modes.clone(), state: 0x9e37_79b9_7f4a_7c15 },
             units: vec![unit; units].into_boxed_slice(),
             metadata: vec![0; options.protection.metadata_bytes as usize * units].into_boxed_slice(),
