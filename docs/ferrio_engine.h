@@ -18,6 +18,8 @@
  * Errors: functions return a positive errno, or a negative one where a number of 0 or more is the answer, as said below. No function may
  * throw, call longjmp or end the program.
  *
+ * Each request in flight has a slot number, its unit, from 0 to iodepth - 1.
+ *
  * This file may be used, copied and changed under the terms of either the MIT license or the Apache License 2.0, as ferrio itself.
  */
 #ifndef FERRIO_ENGINE_H
@@ -46,7 +48,7 @@ enum ferrio_op {
 enum ferrio_submitted {
 	FERRIO_DONE = 0,   /* it is complete, *result tells how */
 	FERRIO_QUEUED = 1, /* reap() will return it */
-	FERRIO_FULL = 2,   /* there is no room: ferrio flushes, reaps at least one request and submits it again */
+	FERRIO_FULL = 2,   /* there is no room: ferrio flushes, reaps at least one other request and submits the refused one again */
 };
 
 /* Flags of a job. */
@@ -54,11 +56,11 @@ enum ferrio_submitted {
 #define FERRIO_WRITES 2u /* some requests are writes */
 #define FERRIO_TRIMS 4u  /* some requests are trims */
 
-/* The job that an engine is opened for. Valid until open() returns, but for the buffers, which live until close(). */
+/* The job that an engine is opened for. Valid until open() returns, except the buffers, which live until close() returns. */
 struct ferrio_job {
 	uint32_t size;          /* bytes of this struct; a later ferrio may append fields */
 	uint32_t flags;         /* FERRIO_DIRECT, ... */
-	uint32_t iodepth;       /* requests in flight at most; those of a job have the units 0 to iodepth - 1 */
+	uint32_t iodepth;       /* most requests in flight */
 	uint32_t files;         /* number of files */
 	const char *name;       /* name of the job */
 	const char *options;    /* external_options, "" without them */
@@ -78,7 +80,7 @@ struct ferrio_file {
 /* One I/O. Valid during the call; buffer is valid until the request is reaped. */
 struct ferrio_request {
 	uint32_t op;         /* enum ferrio_op */
-	uint32_t unit;       /* which of the requests in flight this is */
+	uint32_t unit;       /* slot of this request */
 	uint32_t file;       /* index of its file */
 	uint32_t len;        /* bytes */
 	uint64_t offset;     /* bytes from the beginning of the file */
@@ -87,18 +89,21 @@ struct ferrio_request {
 	uint32_t priority;   /* I/O priority as in ioprio_set(2), 0 for that of the thread */
 };
 
-/* The end of one I/O. */
+/*
+ * The end of one I/O. A read, write or trim may be short: ferrio submits the rest as another request. The result 0 means the end of the
+ * file.
+ */
 struct ferrio_completion {
 	uint32_t unit; /* of the request */
 	uint32_t reserved;
-	int64_t result; /* bytes moved, 0 for a sync, or a negative errno */
+	int64_t result; /* bytes read, written or trimmed, 0 for a sync, or a negative errno */
 };
 
-/* An engine. */
+/* An engine. Only flush and reap may be NULL, as said there; name too. */
 struct ferrio_engine {
 	uint32_t version; /* FERRIO_ENGINE_VERSION */
 	uint32_t size;    /* sizeof(struct ferrio_engine) */
-	const char *name; /* for messages */
+	const char *name; /* for messages; the path of the object if NULL */
 
 	/* Prepares for a job and stores a state, which all other functions get. Returns 0 or a positive errno. */
 	int (*open)(const struct ferrio_job *job, void **state);
@@ -106,7 +111,10 @@ struct ferrio_engine {
 	/* The files are open, or were opened again for another pass; nothing is in flight. Returns 0 or a positive errno. */
 	int (*attach)(void *state, const struct ferrio_file *files, uint32_t count);
 
-	/* Starts a request, or completes it at once and stores its result. Returns enum ferrio_submitted. */
+	/*
+	 * Starts a request, or completes it at once. Returns enum ferrio_submitted. With FERRIO_DONE, *result is what the result of a completion
+	 * would be, so an error is FERRIO_DONE and a negative errno in *result. FERRIO_FULL is an error if no request is in flight.
+	 */
 	int (*submit)(void *state, const struct ferrio_request *request, int64_t *result);
 
 	/*
@@ -116,12 +124,12 @@ struct ferrio_engine {
 	int (*flush)(void *state);
 
 	/*
-	 * Waits until at least min requests are complete, and stores the ends of at most max. Returns how many, or a negative errno, which
-	 * ends the job; only -EINTR makes ferrio call again. May be NULL if submit() never answers FERRIO_QUEUED.
+	 * Waits until at least min requests are complete, and stores the ends of at most max. With min = 0, it does not wait. Returns how many,
+	 * or a negative errno, which ends the job; after -EINTR, ferrio calls again. May be NULL if submit() never returns FERRIO_QUEUED.
 	 */
 	int (*reap)(void *state, uint32_t min, uint32_t max, struct ferrio_completion *done);
 
-	/* Frees the state. Requests that are still in flight, because the job failed, must end before: their buffers go next. */
+	/* Waits for or cancels requests that are still in flight, because ferrio then frees their buffers, and frees the state. */
 	void (*close)(void *state);
 };
 

@@ -233,7 +233,7 @@ fn help_explains_whatever_has_a_name() {
         ("rw", "valid values: read "),
         ("--iodepth=32", "I/O units kept in flight"),
         ("libaio", "userspace_reap"),
-        ("sg", "`io_uring` or `psync` on the disk's block device"),
+        ("nfs", "mount the export and use `io_uring`"),
         ("check", "Usage: ferrio check"),
         ("output-format", "--output-format=FORMATS"),
         ("few-ios", "the code of a message"),

@@ -177,9 +177,9 @@ fn engine(name: &str) -> Option<String> {
     let special = if special.is_empty() { String::new() } else { wrapped(&special.join(" "), 2) };
     let options = enghelp(&[name], Some(name), None);
     let options = if options.failed {
-        "It has no options of its own.\n".to_owned()
+        "It has no private options.\n".to_owned()
     } else {
-        format!("Its own options:\n{}", options.text)
+        format!("Private options:\n{}", options.text)
     };
     Some(format!("{name}: an engine (ioengine={name})\n  {}\n{special}\n{options}", word.help))
 }

@@ -31,21 +31,21 @@ properties! {
     InCallAtDepthOne,
     /// At `iodepth=1`, neither submissions nor completions are counted.
     Uncounted,
-    /// Collects requests and moves them all in one call: a request that waits to be moved is part of its I/O, and submitting it takes no time.
+    /// Collects a batch and makes one call for adjacent I/Os. The wait for the call counts as completion latency; there is no submission latency.
     Merges,
     /// I/Os are queued and complete later.
     Queued,
-    /// A queued I/O begins as soon as it is submitted: submissions make no batches.
+    /// Each I/O starts when it is submitted, so `iodepth_batch` has no effect.
     BeginsAtOnce,
     /// One thread submits and reaps: there is no `io_submit_mode=offload`.
     OneThread,
-    /// Touches no file: no layout, no open, sizes come from the job.
+    /// ferrio does not lay out or open its files; sizes come from the job.
     Diskless,
-    /// Cannot extend a file: a job that writes is laid out in full first.
+    /// Cannot extend a file: regular files are laid out in full before a job writes.
     FixedSize,
     /// Moves no data: buffers stay untouched, and there is nothing to verify.
     NoData,
-    /// Its writes do something to a file; there are no reads and no trims.
+    /// Only writes have an effect: a job that reads or trims fails.
     OnlyWrites,
     /// There is nothing to trim: a trim fails.
     NoTrim,
@@ -53,47 +53,47 @@ properties! {
     OneSync,
     /// Works on ext4 only.
     Ext4,
-    /// What it measures is done to each file in place of opening it; its I/Os do nothing.
+    /// The call that it measures is made on each file in place of opening it; its I/Os do nothing.
     FileOperation,
     /// The files of a job are directories.
     Directories,
-    /// Creates files, whatever the job's direction.
+    /// Creates each file of the job, whatever `rw` says.
     Creates,
-    /// Removes files, whatever the job's direction.
+    /// Removes each file of the job, whatever `rw` says.
     Removes,
-    /// Does no I/O at all: it has no files, buffers, sizes or directions, and what counts as an I/O is a piece of work that moves nothing.
+    /// Does no I/O: files, buffers, sizes and directions have no meaning. Each piece of work counts as one I/O in the report.
     Work,
-    /// Makes a load for other jobs, and nothing that is worth waiting for.
+    /// The run does not wait for this job: without `runtime` or `number_ios`, it ends with the last other job.
     Load,
-    /// Opens files for writing, and creates them, whatever the job's direction.
+    /// Opens files for writing, and creates them, whatever `rw` says.
     ReadWrite,
     /// Maps files into memory: their pages stay in the page cache until the engine lets go of them.
     MapsFiles,
     /// Copies to and from persistent memory: past the page cache, and past the counters of disks.
     PersistentMemory,
-    /// The files of a job are devices of persistent memory.
+    /// The files of a job are devices of persistent memory; `direct=1` is refused, since there is no page cache to bypass.
     DaxDevice,
     /// Every I/O buffer begins at a page, as with direct I/O.
     PageBuffers,
-    /// Moves data through a pipe or socket: files are not read before the job (`pre_read`).
+    /// Moves data through a pipe or socket: `pre_read` has no effect.
     Stream,
     /// Its system call has a flag for untorn writes, so that `atomic=1` has a meaning.
     Atomic,
     /// Sets up an io_uring.
     Ring,
-    /// Passes commands through to NVMe devices: its files are the character devices of namespaces.
+    /// Passes commands through to NVMe devices: its files are the character devices of namespaces, such as `/dev/ng0n1`. `cmd_type=nvme` is the default and the only value.
     Passthrough,
-    /// Its files are objects of a server.
+    /// Its files are objects of a server. For several requests at once, use `numjobs` or `io_submit_mode=offload`.
     Objects,
     /// Its files are SCSI devices: disks, or SCSI generic devices.
     ScsiDevice,
     /// Its files are devices of raw flash (MTD).
     FlashDevice,
-    /// Its one file is an export of a server, which has a size of its own.
+    /// Its one file is an export of a server, which is not laid out and keeps its size. Without `size`, a job uses all of it.
     Export,
-    /// Talks to a peer, who decides how long an I/O takes: nothing can be sought, read ahead or read back.
+    /// Talks to a peer, which decides how long an I/O takes. The engine cannot seek, read ahead or read back.
     Peer,
-    /// Its bandwidth is printed in bits unless the job wants bytes.
+    /// Bandwidth is in bits; `unit_base=8` prints bytes.
     Bits,
 }
 
@@ -125,7 +125,7 @@ engines! {
     Dirstat: "dirstat", "stat(2) on directories, once per file of the job", InCall OneThread Diskless NoData FileOperation Directories;
     E4defrag: "e4defrag", "Swaps the extents of a file on ext4 with those of another, EXT4_IOC_MOVE_EXT", InCall OneThread NoData OnlyWrites Ext4;
     Exec: "exec", "Runs another program, does no I/O", InCall OneThread Diskless NoData Work;
-    External: "external", "An engine of others: external:/path/to/engine.so", Queued OneThread;
+    External: "external", "An engine from a shared object: external:/path/to/engine.so", Queued OneThread;
     Falloc: "falloc", "fallocate(2)", InCall OneThread NoData ReadWrite;
     Filecreate: "filecreate", "open(2) with O_CREAT, once per file of the job", InCall OneThread Diskless NoData FileOperation Creates;
     Filedelete: "filedelete", "unlink(2), once per file of the job", InCall OneThread NoData FileOperation Removes;
@@ -143,7 +143,7 @@ engines! {
     Netsplice: "netsplice", "Sockets by splice(2)", InCall OneThread Diskless NoTrim Stream Peer;
     Null: "null", "Does nothing", InCallAtDepthOne Uncounted Diskless NoData;
     PageFault: "page_fault", "Memory copies to fresh anonymous memory", InCall OneThread FixedSize Diskless NoTrim;
-    Posixaio: "posixaio", "aio_read(3), aio_write(3) by threads of its own", Queued OneThread BeginsAtOnce OneSync;
+    Posixaio: "posixaio", "aio_read(3), aio_write(3), done by threads of ferrio", Queued OneThread BeginsAtOnce OneSync;
     Psync: "psync", "pread(2), pwrite(2)", InCall;
     Pvsync: "pvsync", "preadv(2), pwritev(2)", InCall;
     Pvsync2: "pvsync2", "preadv2(2), pwritev2(2)", InCall Atomic;
@@ -162,14 +162,25 @@ impl EngineKind {
     /// What is special about the engine, a sentence for each property: all but how I/Os complete, and what `docs/engines.md` has columns
     /// for.
     pub fn in_words(self) -> impl Iterator<Item = &'static str> {
-        use Property::{Atomic, Ext4, InCall, InCallAtDepthOne, NoTrim, OneSync, OneThread, Queued, Ring};
-        let is_special = |property: &&Property| {
-            !matches!(
-                property,
-                InCall | InCallAtDepthOne | Queued | OneThread | OneSync | NoTrim | Atomic | Ext4 | Ring
-            )
+        self.properties().iter().filter_map(move |&property| self.sentence(property))
+    }
+
+    fn sentence(self, property: Property) -> Option<&'static str> {
+        use Property::{
+            Atomic, Diskless, Ext4, FixedSize, InCall, InCallAtDepthOne, NoData, NoTrim, OneSync, OneThread,
+            Queued, Ring,
         };
-        self.properties().iter().filter(is_special).map(|property| property.text().trim_start())
+        match property {
+            InCall | InCallAtDepthOne | Queued | OneThread | OneSync | NoTrim | Atomic | Ext4 | Ring => None,
+            // That it does no I/O says both.
+            Diskless | NoData if !self.does_io() => None,
+            // That its file is an export says how it differs from other files.
+            Diskless if self.has_export() => None,
+            // Files that are not opened have no size to keep.
+            FixedSize if self.is_diskless() => None,
+            FixedSize if !self.has_regular_files() => Some("Its files keep their size."),
+            _ => Some(property.text().trim_start()),
+        }
     }
 
     /// True when the engine is part of this build of the program.
@@ -310,6 +321,14 @@ impl EngineKind {
     #[must_use]
     pub fn needs_page_buffers(self) -> bool {
         self.has(Property::PageBuffers)
+    }
+
+    /// False when files are devices of one kind.
+    fn has_regular_files(self) -> bool {
+        !self.needs_dax_devices()
+            && !self.needs_flash_devices()
+            && !self.needs_scsi_devices()
+            && !self.passes_through()
     }
 
     /// True when a write job must be laid out in full first because the engine cannot extend a file.

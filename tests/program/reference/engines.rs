@@ -18,15 +18,17 @@ fn reference() -> String {
         "# Engines\n\n\
          Generated from `crates/job/src/engine.rs` by `FERRIO_BLESS=1 cargo test --test program reference`; do not edit.\n\n\
          `ioengine=NAME` selects an engine. `ferrio help NAME` shows its private options, which are also among [all options](options.md).\n\
-         Tests run every engine through what this table says of it.\n\n\
+         The test suite checks this table.\n\n\
          | Column | Meaning |\n|---|---|\n\
-         | I/Os | *in the call*: `iodepth` is 1, except with offloading; *queued*: as many are in flight as `iodepth` allows |\n\
+         | I/Os | *in the call*: one I/O at a time, whatever `iodepth` says; `io_submit_mode=offload` runs `iodepth` of them in threads. \
+         *queued*: up to `iodepth` I/Os in flight |\n\
          | Offload | whether `io_submit_mode=offload` is possible; otherwise it is refused |\n\
-         | Sync | what `fsync`, `fdatasync` and `sync_file_range` do |\n\
-         | Trim | what `rw=trim` works on; elsewhere the I/O fails |\n\
+         | Sync | what `fsync`, `fdatasync` and `sync_file_range` do. *as named*: each makes the system call of its name; *fsync(2) for \
+         all*: each makes an fsync(2); *flush for all*: each flushes the device or export; *nothing to do*: they succeed and do nothing; empty: the engine does no I/O |\n\
+         | Trim | what `rw=trim` works on; on other files the I/O fails. *no*: the job fails or is refused |\n\
          | Atomic | whether `atomic=1` is possible; otherwise it is refused |\n\
          | Verify | whether `verify` reads back what a job wrote |\n\n\
-         | Engine | What it does | I/Os | Offload | Sync | Trim | Atomic | Verify | Needs | Options of its own |\n\
+         | Engine | What it does | I/Os | Offload | Sync | Trim | Atomic | Verify | Needs | Private options |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
     for &engine in EngineKind::ALL {
@@ -85,8 +87,7 @@ fn sync(engine: EngineKind) -> &'static str {
         Target::Names if engine.creates_files() => "as named",
         Target::Names => "fails: no file is open",
         Target::Memory | Target::Peer | Target::Objects => "nothing to do",
-        Target::Export => "flush",
-        Target::Namespaces => "flush for all",
+        Target::Export | Target::Namespaces => "flush for all",
         Target::Devices if engine.needs_scsi_devices() => "SYNCHRONIZE CACHE",
         Target::Devices => "nothing to do",
         Target::PersistentMemory => "write-back of CPU caches",
@@ -101,15 +102,15 @@ fn sync(engine: EngineKind) -> &'static str {
 fn trim(engine: EngineKind) -> &'static str {
     match Target::of(engine) {
         Target::Work => "",
-        _ if !engine.can_trim() => "no",
+        _ if !engine.can_trim() || engine.needs_dax_devices() => "no",
         Target::Foreign => "as its object does",
         Target::Memory | Target::Names => "does nothing",
-        Target::Objects => "objects: removed",
+        Target::Objects => "objects (removes them)",
         Target::Export => "exports",
         Target::Namespaces => "namespaces",
-        Target::Devices if engine.needs_scsi_devices() => "UNMAP",
-        Target::Devices => "blocks: erased",
-        Target::Space => "files, devices: holes",
+        Target::Devices if engine.needs_scsi_devices() => "SCSI devices (UNMAP)",
+        Target::Devices => "raw flash (erases blocks)",
+        Target::Space => "files and devices (punches holes)",
         Target::Files | Target::PersistentMemory | Target::Peer => "block devices",
     }
 }
@@ -137,6 +138,8 @@ fn needs(engine: EngineKind) -> String {
     need(target == Target::Peer, "fio or ferrio at the other end");
     need(matches!(target, Target::Export | Target::Objects), "a server");
     need(target == Target::Namespaces, "an NVMe device");
+    need(engine.needs_scsi_devices(), "a SCSI device");
+    need(engine.needs_flash_devices(), "a raw flash device");
     need(target == Target::Foreign, "a shared object ([interface](ferrio_engine.h))");
     if let Some(feature) = engine.feature() {
         needs.push(format!("the cargo feature {}", code(feature)));

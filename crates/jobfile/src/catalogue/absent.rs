@@ -97,14 +97,14 @@ absent! {
     "libhdfs": "Hadoop file system", LIBHDFS, "mount HDFS through NFS or FUSE and use `psync` on its files";
     "libhipfile": "GPU memory by AMD hipFile", LIBHIPFILE, "`io_uring` with direct=1 moves the data to ordinary memory";
     "libiscsi": "iSCSI from user space", LIBISCSI, "log in with iscsiadm and use `io_uring` on the disk that appears";
-    "libzbc": "Zoned devices by libzbc", ZBC, "`psync` on the block device is the closest";
+    "libzbc": "Zoned devices by libzbc", ZBC, "use `psync` or `libaio` with `zonemode=zbd` on the block device";
     "nfs": "NFS from user space", NFS, "mount the export and use `io_uring` on its files";
     "rados": "Ceph RADOS objects", RADOS, "map an image (rbd map) and use `io_uring` on the device";
     "rbd": "Ceph block device", RBD, "map the image (rbd map) and use `io_uring` on the device";
     "rdma": "RDMA", RDMA, "no engine of ferrio is similar";
     "solarisaio": "Solaris only", SOLARIS, "`libaio` or `io_uring` is the same on Linux";
     "windowsaio": "Windows only", WINDOWS, "`libaio` or `io_uring` is the same on Linux";
-    "xnvme": "NVMe by xNVMe", XNVME, "`io_uring` on the block device is the closest";
+    "xnvme": "NVMe by xNVMe", XNVME, "use `io_uring_cmd` on `/dev/ngXnY`";
 }
 
 /// The words of `ioengine` by name, those of absent engines included; `external` is last, as in fio.
