@@ -15,7 +15,7 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{Diagnostic, JobSpec, LibaioBackend, Prefix};
+use ferrio_job::{Character, Diagnostic, JobSpec, LibaioBackend, Prefix};
 
 /// `ioengine=libaio`
 pub struct Libaio {
@@ -33,12 +33,15 @@ enum Backend {
 
 impl Backend {
     fn kernel(spec: &JobSpec) -> Result<Self, EngineError> {
+        let polling = spec.depth.complete_min == 0;
+        // In fio, a job that waits asks the kernel whatever is in the ring.
+        let takes_from_ring = polling || spec.character == Character::Ferrio;
         let options = AioOptions {
             read_flags: sync_ops::rw_flags(spec).cast_unsigned(),
             write_flags: sync_ops::write_flags(spec).cast_unsigned(),
             vectored: spec.engine_options.libaio_vectored,
-            userspace_reap: spec.engine_options.userspace_reap,
-            polling: spec.depth.complete_min == 0,
+            userspace_reap: spec.engine_options.userspace_reap && takes_from_ring,
+            polling,
             priority: spec.priorities.own_bits(),
         };
         AioContext::new(spec.depth.iodepth, options).map(Backend::Kernel)
