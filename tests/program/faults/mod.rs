@@ -134,6 +134,26 @@ fn a_tolerated_error_is_counted_and_the_job_goes_on() {
 }
 
 #[test]
+fn a_call_that_would_block_is_an_error_that_can_be_ignored() {
+    for (call, rw) in [(Call::Read, "read"), (Call::Write, "write")] {
+        let rule = Rule { call, when: When::At(AT), fault: Fault::Error(Errno::EAGAIN) };
+        let direction = format!("--rw={rw}");
+        with_each_engine(rule, &[&direction], |run, engine, _| {
+            assert_eq!((run.status, run.signal), (Some(1), None), "{engine}: {}", run.stderr);
+            assert_eq!(number(&job(run), "/error"), Errno::EAGAIN as u64, "{engine}");
+            let place = format!("Resource temporarily unavailable: {rw} offset={AT}, buflen={BLOCK}");
+            assert!(run.stderr.contains(&place), "{engine}: {}", run.stderr);
+        });
+        with_each_engine(rule, &[&direction, "--ignore_error=EAGAIN,EAGAIN"], |run, engine, _| {
+            assert_eq!((run.status, run.signal), (Some(0), None), "{engine}: {}", run.stderr);
+            let job = job(run);
+            assert_eq!(number(&job, "/total_err"), 1, "{engine}");
+            assert_eq!(number(&job, &format!("/{rw}/io_bytes")), SIZE - BLOCK, "{engine}");
+        });
+    }
+}
+
+#[test]
 fn the_rest_of_a_short_transfer_is_transferred() {
     for (call, rw) in [(Call::Read, "read"), (Call::Write, "write")] {
         let rule = Rule { call, when: When::OnceAt(AT), fault: Fault::Short(1024) };
