@@ -339,7 +339,8 @@ mod tests {
         assert!(text.contains("needs Ceph's librbd") && text.contains("(rbd map)"), "{text}");
         let text = on("engines", COMMANDS);
         assert!(
-            text.contains("  io_uring     io_uring(7)\n") && text.contains("  sg           `io_uring`"),
+            text.contains("  io_uring     io_uring(7)\n")
+                && text.contains("  nfs          mount the export and use `io_uring`"),
             "{text}"
         );
     }
@@ -351,7 +352,7 @@ mod tests {
             "mmap: an engine (ioengine=mmap)\n  Memory copies to mapped files\n  Cannot extend"
         ));
         assert!(
-            on("psync", COMMANDS).contains("  pread(2), pwrite(2)\n\nIt has no options"),
+            on("psync", COMMANDS).contains("  pread(2), pwrite(2)\n\nIt has no private options"),
             "nothing is special"
         );
     }
