@@ -90,16 +90,7 @@ impl Engine for Uring {
                  program as ferrio, which registers files as they are opened",
             ));
         }
-        let ring = Ring::new(&Setup {
-            iodepth,
-            iopoll: options.hipri,
-            sqpoll: options.sqthread_poll,
-            sqpoll_cpu: options.sqthread_poll_cpu,
-        })?;
-        let style = style(&ring, options);
-        if style == Style::Fixed {
-            register_buffers(&ring, buffers)?;
-        }
+        let (ring, style) = new_ring(spec, buffers)?;
         Ok(Uring {
             ring,
             entries: Entries::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth),
@@ -168,6 +159,25 @@ impl Engine for Uring {
     fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
         self.ring.reap_within(timeout, max, done)
     }
+}
+
+/// A ring as the options of a job want it, with the buffers registered if they are to be.
+fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    spec: &JobSpec,
+    buffers: &Buffers,
+) -> Result<(Ring<S, C>, Style), EngineError> {
+    let options = &spec.engine_options;
+    let ring = Ring::new(&Setup {
+        iodepth: spec.depth.iodepth,
+        iopoll: options.hipri,
+        sqpoll: options.sqthread_poll,
+        sqpoll_cpu: options.sqthread_poll_cpu,
+    })?;
+    let style = style(&ring, options);
+    if style == Style::Fixed {
+        register_buffers(&ring, buffers)?;
+    }
+    Ok((ring, style))
 }
 
 fn style<S: squeue::EntryMarker, C: cqueue::EntryMarker>(

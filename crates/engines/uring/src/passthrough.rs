@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use ferrio_engine::ring::{Ring, Setup, Style};
+use ferrio_engine::ring::{Ring, Style};
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
 use ferrio_job::{JobSpec, PassthroughOptions, ProtectionOptions, WriteMode};
 use ferrio_nvme::{
@@ -21,7 +21,7 @@ use io_uring::types::{Fd, Fixed};
 use nix::errno::Errno;
 
 use crate::protection::{Guard, Protection};
-use crate::{EveryNth, register_buffers, style};
+use crate::{EveryNth, new_ring};
 
 /// `ioengine=io_uring_cmd`
 pub struct UringCmd {
@@ -370,16 +370,7 @@ impl Engine for UringCmd {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let options = &spec.engine_options;
         let iodepth = spec.depth.iodepth;
-        let ring = Ring::new(&Setup {
-            iodepth,
-            iopoll: options.hipri,
-            sqpoll: options.sqthread_poll,
-            sqpoll_cpu: options.sqthread_poll_cpu,
-        })?;
-        let style = style(&ring, options);
-        if style == Style::Fixed {
-            register_buffers(&ring, buffers)?;
-        }
+        let (ring, style) = new_ring(spec, buffers)?;
         let units = iodepth.max(1) as usize;
         let unit = Unit {
             request: None,
