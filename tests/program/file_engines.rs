@@ -223,6 +223,7 @@ fn extents_that_cannot_be_moved_are_refused_with_the_reason() {
     let elsewhere = format!("--filename={}", shared.path().display());
     refused(&["--rw=write"], "'donorname' options required");
     refused(&["--rw=write", "--donorname=d", &elsewhere], "a file of the job is not on ext4");
+    assert!(!place.work().join("d").exists(), "a donor of no use is not left behind");
     refused(&["--rw=read", "--donorname=d"], "a write moves extents, and e4defrag does nothing else");
     refused(&["--rw=randrw", "--donorname=d"], "a write moves extents, and e4defrag does nothing else");
     refused(&["--rw=write", "--donorname=no/such/d"], "open(no/such/d)");

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 
 use ferrio_engine::{EngineError, Op, OpenFile, Request, sync_ops};
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
@@ -36,6 +37,8 @@ pub(crate) struct DonorFile {
     stat: FileStat,
     /// Its name, for messages.
     name: String,
+    /// Its path if there was none before: a job that cannot use it leaves none.
+    new: Option<PathBuf>,
     /// Space is reserved for each I/O and freed after it.
     reserves_per_io: bool,
     /// Bytes in a block of the file system.
@@ -59,6 +62,7 @@ impl DonorFile {
         let donor = &spec.engine_options.donor;
         let name = donor.path.display().to_string();
         let failed = |call: &str, error: io::Error| EngineError::new(format!("{call}({name})"), error);
+        let new = (!donor.path.exists()).then(|| donor.path.clone());
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o644).open(&donor.path);
         let file = file.map_err(|e| failed("open", e))?;
         let stat = fstat(&file).map_err(|e| failed("fstat", e.into()))?;
@@ -69,7 +73,7 @@ impl DonorFile {
             })?;
         }
         let block = u64::try_from(stat.st_blksize).unwrap_or(0).max(1);
-        Ok(DonorFile { file, stat, name, reserves_per_io: donor.reserves_per_io, block })
+        Ok(DonorFile { file, stat, name, new, reserves_per_io: donor.reserves_per_io, block })
     }
 
     /// Finds out whether extents of these files can be moved at all.
@@ -77,6 +81,15 @@ impl DonorFile {
     /// # Errors
     /// A file is not on ext4, not on the file system of the donor, or the donor itself.
     pub(crate) fn check(&self, files: &[OpenFile]) -> Result<(), EngineError> {
+        self.suits(files).inspect_err(|_| {
+            if let Some(path) = &self.new {
+                // The reason why it is of no use says more than one why it stays.
+                let _ = std::fs::remove_file(path);
+            }
+        })
+    }
+
+    fn suits(&self, files: &[OpenFile]) -> Result<(), EngineError> {
         let name = &self.name;
         let failed = |errno, hint: String| EngineError::new(format!("e4defrag({name})"), errno).hint(hint);
         for fd in files.iter().filter_map(|file| file.fd.as_ref()) {
