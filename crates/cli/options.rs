@@ -194,7 +194,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("trigger-file", 'W', "FILE", JOBS, "When FILE exists, remove it, end the jobs and run the trigger"),
     value("trigger-timeout", 'B', "TIME", JOBS, "End the jobs and run the trigger after TIME; 0 means never"),
     value("trigger", 'H', "COMMAND", JOBS, "The shell command that --trigger-file and --trigger-timeout run"),
-    value("aux-path", 'K', "DIRECTORY", JOBS, "Keep verify state files in DIRECTORY"),
+    value("aux-path", 'K', "DIRECTORY", JOBS, "Keep verify state files and dumps of bad blocks in DIRECTORY"),
     value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY),
     value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY),
     value(DEBUG, 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them"),

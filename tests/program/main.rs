@@ -67,6 +67,7 @@ mod terse;
 mod text_report;
 mod uring_requests;
 mod verify;
+mod verify_dump;
 mod verify_state;
 mod work;
 mod workers;

@@ -18,6 +18,8 @@ pub struct Verify {
     pub pattern_interval: u32,
     /// `verify_fatal`.
     pub fatal: bool,
+    /// `verify_dump`: bad blocks are saved in files, and what should have been there.
+    pub dump: bool,
     /// `verify_only`: nothing is written, what an earlier run of the job wrote is read back.
     pub only: bool,
     /// `do_verify`: read everything back after writing.

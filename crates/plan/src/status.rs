@@ -191,9 +191,9 @@ mod tests {
 
     #[test]
     fn a_refusal_says_what_the_option_would_have_done_and_what_to_do() {
-        let problem = &problems_of("[a]\nioengine=null\nsize=4k\nverify=md5\nverify_dump=1\n")[0];
-        assert_eq!(problem.message, "option `verify_dump` is not implemented yet");
-        assert_eq!(problem.label, "its purpose: Save expected and received data of a bad block to files");
+        let problem = &problems_of("[a]\nioengine=io_uring\nsize=4k\nverify_bytchk=1\n")[0];
+        assert_eq!(problem.message, "option `verify_bytchk` is not implemented yet");
+        assert_eq!(problem.label, "its purpose: Comparison done by SCSI VERIFY");
         let want = "remove the option to run the job without it; only `0` is accepted";
         assert_eq!(problem.help.as_deref(), Some(want));
     }

@@ -66,6 +66,7 @@ fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verif
         pattern: options.if_given(Opt::VerifyPattern),
         pattern_interval: options.value(Opt::VerifyPatternInterval),
         fatal: options.value(Opt::VerifyFatal),
+        dump: options.value(Opt::VerifyDump),
         only: options.value(Opt::VerifyOnly),
         read_back: options.value(Opt::DoVerify) || options.value(Opt::VerifyOnly),
         header_seed: options.if_given(Opt::VerifyHeaderSeed),

@@ -255,6 +255,7 @@ mod tests {
                 pattern: None,
                 pattern_interval: 0,
                 fatal: false,
+                dump: false,
                 only: false,
                 read_back,
                 header_seed: None,

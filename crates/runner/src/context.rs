@@ -48,7 +48,7 @@ pub(crate) struct Context<'a> {
     pub(crate) flow: Option<Arc<FlowMember>>,
     /// Bytes to move before anything is measured.
     pub(crate) ramp: Option<Arc<SharedRamp>>,
-    /// Directory of verify states; the current one if empty.
+    /// Directory of verify states and dumps; the current one if empty.
     pub(crate) state_dir: &'a Path,
     /// What the job has written, for its verify state.
     pub(crate) progress: Option<Arc<WriteProgress>>,

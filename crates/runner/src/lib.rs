@@ -51,6 +51,7 @@ mod steadystate;
 mod timing;
 mod totals;
 mod verification;
+mod verify_dump;
 mod verify_state;
 mod waiting;
 mod worker;

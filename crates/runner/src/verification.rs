@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ferrio_job::{Direction, JobSpec, VerifyPolicy};
 use ferrio_verify::{
-    Coverage, Covered, Expected, Mismatch, SeedReplay, Stamp, Uncovered, Verifier, VerifySpec, Written,
-    WrittenList,
+    Coverage, Covered, Dump, Expected, IntervalFailure, Mismatch, SeedReplay, Stamp, Uncovered, Verifier,
+    VerifySpec, Written, WrittenList,
 };
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS};
 
@@ -46,6 +46,8 @@ pub(crate) struct Verification {
     unchecked: Vec<bool>,
     /// Where checking stopped, by the state.
     stopped: Option<Uncovered>,
+    /// `verify_dump`
+    pub(crate) dumps: bool,
     /// The verify state lists failed writes apart from those in flight.
     lists_failures: bool,
 }
@@ -91,6 +93,7 @@ impl Verification {
             unchecked: vec![false; if writes || coverage.is_none() { 0 } else { units }],
             coverage,
             stopped: None,
+            dumps: verify.dump,
             lists_failures: !spec.is_sync(),
         })))
     }
@@ -249,6 +252,11 @@ impl Verification {
             return Ok(());
         }
         self.verifier.check(block, offset, &self.expected[unit as usize])
+    }
+
+    /// What is dumped of a failure in a block that was checked.
+    pub(crate) fn dumps_of(&self, block: &[u8], mismatch: &Mismatch, failure: &IntervalFailure) -> Vec<Dump> {
+        self.verifier.dumps(block, mismatch, failure, |block, seed| self.body.fill(block, seed))
     }
 
     /// fio's word for the state of a read, in messages.

@@ -20,5 +20,5 @@ pub use header::{Header, MAGIC, VERSION, resolve_interval};
 pub use mismatch::{BadDigest, IntervalFailure, Mismatch, Problem};
 pub use pattern::{BlockPattern, PatternError};
 pub use state::{Coverage, Covered, StateError, Uncovered, VerifyState, state_file_name};
-pub use verifier::{BlockTooSmall, Expected, SpecError, Stamp, Verifier, VerifySpec};
+pub use verifier::{BlockTooSmall, Dump, DumpKind, Expected, SpecError, Stamp, Verifier, VerifySpec};
 pub use written::{SeedReplay, Written, WrittenList};

@@ -84,14 +84,20 @@ pub struct BadDigest {
 impl Mismatch {
     /// The messages to the user, one per line, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
     /// state of the I/O: `0x8` in a job that reads, `0x88` when written blocks are read back.
+    /// `of_interval` has further lines about a failure.
     #[must_use]
-    pub fn diagnostics(&self, file: &str, flags: u32) -> Vec<Diagnostic> {
+    pub fn diagnostics(
+        &self,
+        file: &str,
+        flags: u32,
+        mut of_interval: impl FnMut(&IntervalFailure) -> Vec<Diagnostic>,
+    ) -> Vec<Diagnostic> {
         let mut lines = Vec::new();
-        let mut add = |prefix, message| {
-            let line = Diagnostic::error(message, Origin::Builtin).code("verify-mismatch");
-            lines.push(line.prefix(prefix));
+        let line = |prefix, message| {
+            Diagnostic::error(message, Origin::Builtin).code("verify-mismatch").prefix(prefix)
         };
-        for IntervalFailure { offset, len, problem } in &self.failures {
+        for failure @ IntervalFailure { offset, len, problem } in &self.failures {
+            let mut add = |prefix, message| lines.push(line(prefix, message));
             let Mismatch { offset: block, len: block_len, .. } = self;
             let place = |more: fmt::Arguments<'_>| {
                 format!(
@@ -124,8 +130,12 @@ impl Mismatch {
                     None
                 }
             };
+            lines.append(&mut of_interval(failure));
             if let Some((media, given)) = media {
-                add(Prefix::Program, format!("verify type mismatch ({media} media, {given} given)"));
+                lines.push(line(
+                    Prefix::Program,
+                    format!("verify type mismatch ({media} media, {given} given)"),
+                ));
             }
         }
         lines
@@ -162,7 +172,7 @@ mod tests {
     fn lines(len: u32, problem: Problem) -> Vec<String> {
         let failure = IntervalFailure { offset: 5120, len, problem };
         let mismatch = Mismatch { offset: 4096, len: 4096, failures: vec![failure] };
-        mismatch.diagnostics("f", 0x88).iter().map(|note| note.line(Character::Fio)).collect()
+        mismatch.diagnostics("f", 0x88, |_| Vec::new()).iter().map(|note| note.line(Character::Fio)).collect()
     }
 
     #[test]

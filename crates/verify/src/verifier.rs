@@ -3,6 +3,8 @@
 //! A block is one I/O. It is cut into intervals of equal length, each with its own header; header and digest lie at the start of
 //! the interval, or `verify_offset` bytes into it, in exchange for the data there. Nothing allocates unless a check fails.
 
+mod dump;
+
 use std::time::Duration;
 
 use ferrio_job::{JobSpec, Pattern, Verify};
@@ -12,6 +14,8 @@ use crate::{
     BadDigest, BlockPattern, Digest, Header, IntervalFailure, MAGIC, Mismatch, PatternError, Problem,
     VERSION, VerifyMethod,
 };
+
+pub use dump::{Dump, DumpKind};
 
 /// How a job verifies, with every implication of its options resolved.
 #[derive(Clone, Debug)]

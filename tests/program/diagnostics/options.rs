@@ -108,13 +108,13 @@ fn a_removed_option() {
 
 #[test]
 fn an_option_without_implementation() {
-    insta::assert_snapshot!(of("[a]\nioengine=null\nsize=4k\nverify=md5\nverify_dump=1\n"), @"
+    insta::assert_snapshot!(of("[a]\nioengine=io_uring\nsize=4k\nverify_bytchk=1\n"), @"
     [unimplemented-value]
-    error: option `verify_dump` is not implemented yet
-     --> x.fio:5:13
+    error: option `verify_bytchk` is not implemented yet
+     --> x.fio:4:15
       |
-    5 | verify_dump=1
-      |             ^ its purpose: Save expected and received data of a bad block to files
+    4 | verify_bytchk=1
+      |               ^ its purpose: Comparison done by SCSI VERIFY
       |
       = help: remove the option to run the job without it; only `0` is accepted
     ");

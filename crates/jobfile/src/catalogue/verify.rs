@@ -26,7 +26,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         VerifyFatal: "verify_fatal", Bool, Plain, default "0", under "verify";
             Works; "Stop the job at the first mismatch";
         VerifyDump: "verify_dump", Bool, Plain, default "0", under "verify";
-            OnlyOff(&["0"]); "Save expected and received data of a bad block to files";
+            Works; "Save expected and received data of a bad block to files";
         VerifyAsync: "verify_async", Int, Count, default "0", max 4294967295, under "verify";
             OnlyOff(&["0"]); "Threads that check blocks in the background";
         VerifyBacklog: "verify_backlog", Int, Count, under "verify";

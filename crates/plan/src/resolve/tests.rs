@@ -134,7 +134,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("numjobs=50000", "too-many-jobs", "50000"),
         ("nrfiles=99999999", "too-many-files", "99999999"),
         ("directory=/nonexistent", "not-a-directory", "/nonexistent"),
-        ("verify=md5\nverify_dump=1", "unimplemented-value", "1"),
+        ("ioengine=io_uring\nverify_bytchk=1", "unimplemented-value", "1"),
         ("merge_blktrace_file=x", "unimplemented-option", "merge_blktrace_file"),
         ("gpu_dev_id=1\nmem=cudamalloc", "unavailable-value", "cudamalloc"),
     ] {

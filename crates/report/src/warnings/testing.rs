@@ -133,6 +133,7 @@ pub(super) fn verifying(spec: &mut JobSpec) {
         pattern: None,
         pattern_interval: 0,
         fatal: false,
+        dump: false,
         only: false,
         read_back: true,
         header_seed: None,

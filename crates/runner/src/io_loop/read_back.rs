@@ -1,13 +1,16 @@
 //! The read-back phase after a pass of a job that verifies, and the check of each block that was read.
 
+use std::path::Path;
+
 use ferrio_engine::{Engine, Op};
 use ferrio_job::{Diagnostic, Direction, Prefix};
-use ferrio_verify::{Uncovered, Written};
+use ferrio_verify::{IntervalFailure, Uncovered, Written};
 use ferrio_workload::Step;
 
 use super::{IoLoop, Next};
 use crate::failure::Failure;
 use crate::result::JobState;
+use crate::verify_dump;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// True when what the pass wrote is to be read back now.
@@ -138,10 +141,16 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Checks what unit `unit` read, once all of it is there.
     fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
         let Some(verification) = &self.hooks.verification else { return };
-        let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) else {
-            return;
+        let block = self.buffers.fill(unit, len as usize);
+        let Err(mismatch) = verification.check(unit, block, offset) else { return };
+        let directory = self.context.state_dir;
+        let data = self.spec.files.get(file as usize).map_or(Path::new(""), |data| &data.path);
+        let dumped = |failure: &IntervalFailure| match verification.dumps {
+            true => verify_dump::save(directory, data, &verification.dumps_of(block, &mismatch, failure)),
+            false => Vec::new(),
         };
-        self.context.note_all(mismatch.diagnostics(&self.file_name(file), verification.flags()));
+        let name = data.display().to_string();
+        self.context.note_all(mismatch.diagnostics(&name, verification.flags(), dumped));
         self.fail_check();
     }
 }

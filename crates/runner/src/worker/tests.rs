@@ -49,6 +49,7 @@ fn crc32c() -> Verify {
         pattern: None,
         pattern_interval: 0,
         fatal: false,
+        dump: false,
         only: false,
         read_back: true,
         header_seed: None,

@@ -117,6 +117,7 @@ fn a_trigger_timeout_ends_all_jobs() {
         pattern: None,
         pattern_interval: 0,
         fatal: false,
+        dump: false,
         only: false,
         read_back: true,
         header_seed: None,

@@ -7,7 +7,7 @@ const SEEDS: [u64; 4] =
     [46_386_204_153_304_124, 9_852_480_210_356_360_750, 4_726_550_845_720_924_880, 1_763_778_943_062_938_676];
 
 /// fio's random fill.
-fn body(block: &mut [u8], seed: u64) {
+pub(super) fn body(block: &mut [u8], seed: u64) {
     const HASH: u64 = 0x61C8_8646_80B5_83EB;
     let mut lanes = [1, 2, 3, 5].map(|factor| seed.wrapping_mul(factor));
     let (groups, rest) = block.as_chunks_mut::<32>();
@@ -21,7 +21,7 @@ fn body(block: &mut [u8], seed: u64) {
     }
 }
 
-fn spec(method: VerifyMethod) -> VerifySpec {
+pub(super) fn spec(method: VerifyMethod) -> VerifySpec {
     VerifySpec {
         method,
         interval: 4096,
@@ -40,7 +40,7 @@ fn verifier(method: VerifyMethod) -> Verifier {
 }
 
 /// A pattern for the methods that need one.
-fn complete(mut spec: VerifySpec) -> VerifySpec {
+pub(super) fn complete(mut spec: VerifySpec) -> VerifySpec {
     if spec.method.needs_pattern() {
         spec.pattern = BlockPattern::new(vec![1, 2, 3], vec![], 0).ok();
     }
@@ -52,7 +52,7 @@ fn stamp(index: usize, len: usize) -> Stamp {
 }
 
 /// A file of four blocks, written in order.
-fn image(verifier: &Verifier) -> Vec<u8> {
+pub(super) fn image(verifier: &Verifier) -> Vec<u8> {
     let mut file = vec![0; 4 * 4096];
     for (index, block) in file.chunks_mut(4096).enumerate() {
         verifier.fill(block, &stamp(index, 4096), body).expect("room");
