@@ -10,6 +10,8 @@ pub struct Verify {
     pub method: VerifyMethod,
     /// Bytes that carry one header.
     pub interval: u32,
+    /// `verify_layout` (ferrio's own option).
+    pub layout: HeaderLayout,
     /// `verify_offset`, bytes; 0 when not given.
     pub offset: u32,
     /// `verify_pattern`.
@@ -106,8 +108,35 @@ impl JobSpec {
     }
 }
 
-/// Bytes of the header that a verified block begins with.
+/// Bytes of the header that a verified block begins with, in the current layout.
 pub const HEADER_BYTES: usize = 48;
+
+choices! {
+    /// Which releases of fio can check the headers that are written.
+    pub enum HeaderLayout default Current {
+        /// 48 bytes with a version, 0x81.
+        Current: "current", "48 bytes: fio 3.41 and later";
+        /// 40 bytes without a version.
+        Fio340: "fio-3.40", "40 bytes: fio up to 3.40";
+    }
+}
+
+impl HeaderLayout {
+    /// Bytes of the header.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            HeaderLayout::Current => HEADER_BYTES,
+            HeaderLayout::Fio340 => 40,
+        }
+    }
+
+    /// Bytes of header and digest at the start of each interval: the checked data begins there.
+    #[must_use]
+    pub fn overhead(self, method: VerifyMethod) -> usize {
+        if method.has_header() { self.bytes() + method.digest_bytes() } else { 0 }
+    }
+}
 
 choices! {
     /// How blocks are verified.
@@ -221,10 +250,10 @@ impl VerifyMethod {
         matches!(self, VerifyMethod::Pattern | VerifyMethod::PatternHdr)
     }
 
-    /// Bytes of header and digest at the start of each interval: the checked data begins there.
+    /// Bytes of header and digest in the current layout.
     #[must_use]
     pub fn overhead(self) -> usize {
-        if self.has_header() { HEADER_BYTES + self.digest_bytes() } else { 0 }
+        HeaderLayout::Current.overhead(self)
     }
 }
 

@@ -9,13 +9,15 @@ use crate::direction;
 use crate::findings::Findings;
 
 inert! {
-    DoVerify VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync
+    DoVerify VerifyLayout VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync
         VerifyBacklog VerifyBacklogBatch VerifyAsyncCpus ExperimentalVerify VerifyStateSave VerifyStateLoad VerifyWriteSequence
         VerifyHeaderSeed TrimPercentage:
         |job| !verifies(job); "nothing is verified without `verify`";
     VerifyOnly:
         |job| !verifies(job) || !direction::rw(job).does(Direction::Write);
         "a job that writes nothing, or does not verify, has no writes to leave out";
+    VerifyLayout:
+        |job| method(job).is_some_and(|method| !method.has_header()); "blocks have no headers with this method of `verify`";
     VerifyPatternInterval:
         |job| lacks(job, Opt::VerifyPattern); "there is no `verify_pattern` to restart";
     VerifyAsyncCpus:
@@ -62,6 +64,7 @@ fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verif
     Verify {
         method,
         interval: options.value(Opt::VerifyInterval),
+        layout: options.choice(Opt::VerifyLayout),
         offset: options.value(Opt::VerifyOffset),
         pattern: options.if_given(Opt::VerifyPattern),
         pattern_interval: options.value(Opt::VerifyPatternInterval),
@@ -97,6 +100,12 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
                 "verify-offset-beyond-interval",
                 "cannot offset verify header beyond the verify interval".to_owned(),
                 error.to_string(),
+            ),
+            SpecError::NoDigest { .. } => (
+                &[Opt::VerifyLayout],
+                "verify-layout-without-digest",
+                error.to_string(),
+                "use `verify=sha3-512`, or leave out `verify_layout`".to_owned(),
             ),
             SpecError::OffsetInHeader { .. } => (
                 &[Opt::VerifyOffset],

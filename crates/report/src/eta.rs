@@ -251,6 +251,7 @@ mod tests {
             spec.verify = Some(Verify {
                 method: VerifyMethod::Null,
                 interval: 4096,
+                layout: ferrio_job::HeaderLayout::default(),
                 offset: 0,
                 pattern: None,
                 pattern_interval: 0,

@@ -1,19 +1,20 @@
 //! Data verification: what a block contains when it is written, and how a block that was read is checked.
 //!
 //! Everything here is arithmetic on byte slices: no files, no clock, no random numbers. The bytes on disk are those of
-//! fio 3.41 and later (header version `0x81`), so that each program can check what the other wrote. fio's older 40-byte header is
-//! not supported; `verify=pattern`, which has no header, works with every release.
+//! fio, so that each program can check what the other wrote: of fio 3.41 and later (header version `0x81`), or on request of the
+//! releases before, whose headers are recognised by jobs that read ([`HeaderLayout`]).
 #![forbid(unsafe_code)]
 
 mod digest;
 mod header;
+mod layout;
 mod mismatch;
 mod pattern;
 mod state;
 mod verifier;
 mod written;
 
-pub use ferrio_job::{HEADER_BYTES, VerifyMethod};
+pub use ferrio_job::{HEADER_BYTES, HeaderLayout, VerifyMethod};
 
 pub use digest::Digest;
 pub use header::{Header, MAGIC, VERSION, resolve_interval};

@@ -11,8 +11,8 @@ use ferrio_job::{JobSpec, Pattern, Verify};
 use thiserror::Error;
 
 use crate::{
-    BadDigest, BlockPattern, Digest, Header, IntervalFailure, MAGIC, Mismatch, PatternError, Problem,
-    VERSION, VerifyMethod,
+    BadDigest, BlockPattern, Digest, Header, HeaderLayout, IntervalFailure, MAGIC, Mismatch, PatternError,
+    Problem, VERSION, VerifyMethod, layout,
 };
 
 pub use dump::{Dump, DumpKind};
@@ -22,6 +22,10 @@ pub use dump::{Dump, DumpKind};
 pub struct VerifySpec {
     /// `verify`.
     pub method: VerifyMethod,
+    /// `verify_layout`: how headers are written, and expected.
+    pub layout: HeaderLayout,
+    /// Blocks may have the header of any layout, because another program may have written them.
+    pub any_layout: bool,
     /// Bytes that carry one header, from [`resolve_interval`](crate::resolve_interval).
     pub interval: u32,
     /// Each block is one interval whatever its length (`bs_unaligned`).
@@ -52,6 +56,9 @@ impl VerifySpec {
             .map(|Pattern { bytes, offsets }| BlockPattern::new(bytes, offsets, verify.pattern_interval));
         Ok(VerifySpec {
             method: verify.method,
+            layout: verify.layout,
+            // What the job has written has the header that it asks for: another one is that of data it should have replaced.
+            any_layout: !job.writes_data(),
             interval: verify.interval,
             whole_blocks: false,
             offset: verify.offset,
@@ -73,6 +80,14 @@ pub enum SpecError {
     /// The method needs a pattern.
     #[error("verify={} needs verify_pattern", .0.word())]
     PatternMissing(VerifyMethod),
+    /// The releases that write this layout have no such digest.
+    #[error("verify={} does not work with verify_layout={}: these releases of fio store no SHA-512", .method.word(), .layout.word())]
+    NoDigest {
+        /// The method.
+        method: VerifyMethod,
+        /// `verify_layout`
+        layout: HeaderLayout,
+    },
     /// The header would be exchanged with part of itself.
     #[error("verify_offset={offset} reaches into the header: with verify={} it must be {header} or more", .method.word())]
     OffsetInHeader {
@@ -128,7 +143,7 @@ pub struct Expected {
 #[derive(Clone, Debug)]
 pub struct Verifier {
     spec: VerifySpec,
-    /// Bytes of header and digest.
+    /// Bytes of header and digest as they are written.
     overhead: usize,
 }
 
@@ -138,10 +153,14 @@ impl Verifier {
     /// # Errors
     /// When the options contradict each other.
     pub fn new(spec: VerifySpec) -> Result<Self, SpecError> {
-        let VerifySpec { method, offset, interval, .. } = spec;
-        let header = method.overhead() as u32;
+        let VerifySpec { method, layout, offset, interval, .. } = spec;
+        let overhead = layout.overhead(method);
+        let header = overhead as u32;
         if method.needs_pattern() && spec.pattern.is_none() {
             return Err(SpecError::PatternMissing(method));
+        }
+        if method == VerifyMethod::Sha512 && layout != HeaderLayout::Current && !spec.any_layout {
+            return Err(SpecError::NoDigest { method, layout });
         }
         if method.has_header() && offset > 0 {
             if offset < header {
@@ -151,7 +170,7 @@ impl Verifier {
                 return Err(SpecError::OffsetBeyondInterval { offset, header, interval });
             }
         }
-        Ok(Verifier { overhead: method.overhead(), spec })
+        Ok(Verifier { overhead, spec })
     }
 
     /// True when [`fill`](Self::fill) takes the body from its argument, so that each write draws a seed.
@@ -197,7 +216,7 @@ impl Verifier {
         let mut offset = stamp.offset;
         for interval in block.chunks_mut(step) {
             self.seal(interval, &Stamp { offset, ..*stamp });
-            self.exchange(interval);
+            self.exchange(interval, self.overhead);
             offset += interval.len() as u64;
         }
         Ok(())
@@ -222,8 +241,11 @@ impl Verifier {
             Some(step) => {
                 for start in (0..block.len()).step_by(step) {
                     let len = step.min(block.len() - start);
-                    self.exchange(&mut block[start..start + len]);
-                    let Err(problem) = self.check_interval(block, start, len, offset, expected) else {
+                    let interval = &mut block[start..start + len];
+                    let layout = self.layout_of(interval, offset + start as u64);
+                    self.exchange(interval, layout.overhead(self.spec.method));
+                    let Err(problem) = self.check_interval(layout, block, start, len, offset, expected)
+                    else {
                         continue;
                     };
                     let ends = self.spec.fatal || !problem.is_about_data();
@@ -276,24 +298,41 @@ impl Verifier {
             checksum: 0,
         };
         let (head, data) = interval.split_at_mut(self.overhead);
-        let (place, field) = head.split_at_mut(crate::HEADER_BYTES);
-        place.copy_from_slice(&header.sealed());
+        let (place, field) = head.split_at_mut(self.spec.layout.bytes());
+        header.write_as(self.spec.layout, place);
         if method.has_digest() {
             field.copy_from_slice(Digest::compute(method, data).as_bytes());
         }
     }
 
-    /// Exchanges header and digest with the data at `verify_offset`; a second call undoes the first.
-    fn exchange(&self, interval: &mut [u8]) {
+    /// The layout of the header of an interval as it is on disk, at `offset` of the file: the one that is expected, unless the
+    /// header is a sound one of the other.
+    fn layout_of(&self, interval: &[u8], offset: u64) -> HeaderLayout {
+        let VerifySpec { method, layout: expected, any_layout, .. } = self.spec;
+        let place = &interval[(self.spec.offset as usize).min(interval.len())..];
+        let current = place.get(2) == Some(&VERSION);
+        if !any_layout || !method.has_header() || current == (expected == HeaderLayout::Current) {
+            return expected;
+        }
+        let other = if current { HeaderLayout::Current } else { HeaderLayout::Fio340 };
+        let overhead = other.overhead(method);
+        let (offset_in, end) = (self.spec.offset as usize, self.spec.offset as usize + overhead);
+        let fits = (offset_in == 0 || offset_in >= overhead) && end < interval.len();
+        if fits && layout::has_header(other, place, interval.len(), offset) { other } else { expected }
+    }
+
+    /// Exchanges the `overhead` bytes of header and digest with the data at `verify_offset`; a second call undoes the first.
+    fn exchange(&self, interval: &mut [u8], overhead: usize) {
         let offset = self.spec.offset as usize;
         if offset > 0 && self.spec.method.has_header() {
             let (front, back) = interval.split_at_mut(offset);
-            front[..self.overhead].swap_with_slice(&mut back[..self.overhead]);
+            front[..overhead].swap_with_slice(&mut back[..overhead]);
         }
     }
 
     fn check_interval(
         &self,
+        layout: HeaderLayout,
         block: &[u8],
         start: usize,
         len: usize,
@@ -305,17 +344,23 @@ impl Verifier {
         let mut data = 0;
         let mut media = None;
         if method.has_header() {
-            let header = Header::read(interval).ok_or(Problem::NoRoom)?;
-            self.check_header(&header, len, block_offset + start as u64, expected)?;
+            let header = Header::read_as(layout, interval).ok_or(Problem::NoRoom)?;
+            let checksum = layout::checksum(layout, interval);
+            self.check_header(layout, &header, checksum, len, block_offset + start as u64, expected)?;
             // The writer's type decides where data begins; a digest of another kind then fails on its own.
             let writer = VerifyMethod::from_code(header.method);
             media = Some(header.method).filter(|_| writer != Some(method));
-            data = writer.map_or(self.overhead, VerifyMethod::overhead).clamp(crate::HEADER_BYTES, len);
+            data = layout.overhead(writer.unwrap_or(method)).clamp(layout.bytes(), len);
         }
         if method.has_digest() {
-            let stored = Digest::of(&interval[crate::HEADER_BYTES..self.overhead]);
+            let stored = Digest::of(&interval[layout.bytes()..layout.overhead(method)]);
             let computed = Digest::compute(method, &interval[data..]);
-            if stored != computed {
+            let unfinished = || {
+                layout == HeaderLayout::Fio340
+                    && method == VerifyMethod::Sha512
+                    && layout::is_unfinished_sha512(stored.as_bytes(), &interval[data..])
+            };
+            if stored != computed && !unfinished() {
                 return Err(Problem::Digest(Box::new(BadDigest { method, stored, computed, media })));
             }
         } else if let Some(pattern) = &self.spec.pattern
@@ -334,7 +379,9 @@ impl Verifier {
 
     fn check_header(
         &self,
+        layout: HeaderLayout,
         header: &Header,
+        computed: u32,
         len: usize,
         offset: u64,
         expected: &Expected,
@@ -355,9 +402,8 @@ impl Verifier {
         }
         field("offset", header.offset, offset)?;
         if let Some(wanted) = expected.number.filter(|_| self.spec.write_sequence) {
-            field("numberio", header.number, wanted)?;
+            field("numberio", header.number, layout::number(layout, wanted))?;
         }
-        let computed = header.computed_checksum();
         if header.checksum != computed {
             return Err(Problem::HeaderChecksum { found: header.checksum, computed });
         }

@@ -180,6 +180,7 @@ subjects! {
         "dedupe-global-without-seed" Stderr: "`dedupe_global` is used while a job takes its seeds from the system";
         "verify-offset-beyond-interval" Stderr: "`verify_offset` moves the header out of the verify interval";
         "verify-offset-in-header" Stderr: "`verify_offset` lies within the header itself";
+        "verify-layout-without-digest" Stderr: "`verify_layout` asks for headers of releases that store no digest of this `verify` method";
         "verify-without-pattern" Stderr: "the `verify` method needs `verify_pattern`";
         "verify-limited" Stderr: "note: blocks of several sizes are verified without a map";
         "verify-shared-file" Report: "note: several jobs write to a file and verify it";

@@ -25,7 +25,7 @@ options! {
     Sprandom, SprNumRegions, SprOp, SprCs, RandomGenerator, RandomDistribution, RandomSequenceStride, PercentageRandom,
     PercentageSequential, Nrfiles, Openfiles, FileServiceType, Fallocate, FadviseHint, Fsync, Fdatasync, WriteBarrier,
     SyncFileRange, Direct, Atomic, Buffered, Overwrite, Loops, Numjobs, Startdelay, Runtime, TimeBased, VerifyOnly, RampTime,
-    RampSize, Clocksource, Mem, IomemAlign, Verify, DoVerify, VerifyPolicy, Verifysort, VerifysortNr, VerifyInterval,
+    RampSize, Clocksource, Mem, IomemAlign, Verify, DoVerify, VerifyPolicy, Verifysort, VerifysortNr, VerifyLayout, VerifyInterval,
     VerifyOffset, VerifyPattern, VerifyPatternInterval, VerifyFatal, VerifyDump, VerifyAsync, VerifyBacklog,
     VerifyBacklogBatch, VerifyAsyncCpus, ExperimentalVerify, VerifyStateLoad, VerifyStateSave, VerifyWriteSequence,
     VerifyHeaderSeed, TrimPercentage, TrimVerifyZero, TrimBacklog, TrimBacklogBatch, WriteIolog, WriteIologVersion, ReadIolog,

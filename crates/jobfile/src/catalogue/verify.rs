@@ -15,6 +15,8 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
         VerifysortNr: "verifysort_nr", Ignored, Plain;
             NoEffect("it is deprecated in fio, where it does nothing either"); "Accepted with a notice and ignored";
+        VerifyLayout: "verify_layout", Enum, Plain, of HeaderLayout, under "verify";
+            Works; "Layout of the headers that are written; jobs that only read recognise both (ferrio only)";
         VerifyInterval: "verify_interval", Size, Bytes, min 96, max 4294967295, under "verify";
             Works; "Distance between verify headers inside a block";
         VerifyOffset: "verify_offset", Size, Bytes, min 48, max 4294967295, under "verify";

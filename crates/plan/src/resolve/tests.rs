@@ -130,6 +130,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
             "100",
         ),
         ("rw=write\nverify=md5\nverify_offset=50", "verify-offset-in-header", "50"),
+        ("rw=write\nverify=sha512\nverify_layout=fio-3.40", "verify-layout-without-digest", "fio-3.40"),
         ("rw=write\nverify=pattern", "verify-without-pattern", "pattern"),
         ("numjobs=50000", "too-many-jobs", "50000"),
         ("nrfiles=99999999", "too-many-files", "99999999"),

@@ -129,6 +129,7 @@ pub(super) fn verifying(spec: &mut JobSpec) {
     spec.verify = Some(ferrio_job::Verify {
         method: ferrio_job::VerifyMethod::Crc32c,
         interval: 4096,
+        layout: ferrio_job::HeaderLayout::default(),
         offset: 0,
         pattern: None,
         pattern_interval: 0,

@@ -45,6 +45,7 @@ fn crc32c() -> Verify {
     Verify {
         method: ferrio_job::VerifyMethod::Crc32c,
         interval: 4096,
+        layout: ferrio_job::HeaderLayout::default(),
         offset: 0,
         pattern: None,
         pattern_interval: 0,

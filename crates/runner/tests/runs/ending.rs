@@ -113,6 +113,7 @@ fn a_trigger_timeout_ends_all_jobs() {
     verifying.verify = Some(Verify {
         method: ferrio_job::VerifyMethod::Crc32c,
         interval: 4096,
+        layout: ferrio_job::HeaderLayout::default(),
         offset: 0,
         pattern: None,
         pattern_interval: 0,

@@ -24,6 +24,8 @@ pub(super) fn body(block: &mut [u8], seed: u64) {
 pub(super) fn spec(method: VerifyMethod) -> VerifySpec {
     VerifySpec {
         method,
+        layout: HeaderLayout::Current,
+        any_layout: false,
         interval: 4096,
         whole_blocks: false,
         offset: 0,
@@ -303,6 +305,89 @@ fn contradicting_options_are_refused() {
         refused(VerifySpec { offset: 4090, ..spec(VerifyMethod::Meta) }),
         "verify_offset=4090 and a header of 48 bytes reach beyond the verify interval of 4096 bytes"
     );
+}
+
+/// A verifier of jobs that only read, which accept every layout.
+fn reader(spec: VerifySpec) -> Verifier {
+    Verifier::new(VerifySpec { any_layout: true, ..spec }).expect("sound options")
+}
+
+#[test]
+fn a_reader_recognises_the_layout_of_each_interval() {
+    for &method in VerifyMethod::ALL.iter().filter(|&&method| method != VerifyMethod::Sha512) {
+        for offset in [0, 200] {
+            let current = complete(VerifySpec { offset, interval: 1024, ..spec(method) });
+            let old = VerifySpec { layout: HeaderLayout::Fio340, ..current.clone() };
+            let mut file = image(&Verifier::new(old.clone()).expect("sound options"));
+            file[8192..]
+                .copy_from_slice(&image(&Verifier::new(current.clone()).expect("sound options"))[8192..]);
+            for block in 0..4 {
+                assert_eq!(problems(&reader(current.clone()), &file, block), [], "{method:?}");
+                assert_eq!(problems(&reader(old.clone()), &file, block), [], "{method:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn old_blocks_are_checked_like_current_ones() {
+    let old = VerifySpec { layout: HeaderLayout::Fio340, ..spec(VerifyMethod::Crc32c) };
+    let sound = image(&Verifier::new(old).expect("sound options"));
+    let reader = reader(spec(VerifyMethod::Crc32c));
+    let mut file = sound.clone();
+    file[4096 + 44] ^= 1;
+    let found = problems(&reader, &file, 1);
+    let [Problem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
+    assert_eq!(bad.stored, Digest::of(&sound[4136..4140]));
+    let other = Expected { seed: Some(1), number: Some(0x1_0001) };
+    let mismatch = reader.check(&mut sound[4096..8192].to_vec(), 4096, &other).expect_err("another seed");
+    assert!(matches!(mismatch.failures[0].problem, Problem::Field { name: "rand_seed", .. }));
+    let wrapped = Expected { seed: None, number: Some(0x1_0001) };
+    assert_eq!(reader.check(&mut sound[4096..8192].to_vec(), 4096, &wrapped), Ok(()));
+}
+
+#[test]
+fn a_job_that_writes_accepts_its_own_layout_only() {
+    let old = VerifySpec { layout: HeaderLayout::Fio340, ..spec(VerifyMethod::Meta) };
+    let writer = verifier(VerifyMethod::Meta);
+    let old_writer = Verifier::new(old).expect("sound options");
+    assert_eq!(problems(&writer, &image(&old_writer), 0), [Problem::Version(1)]);
+    let found = problems(&old_writer, &image(&writer), 0);
+    assert!(
+        matches!(found[..], [Problem::Field { name: "numberio", .. } | Problem::HeaderChecksum { .. }]),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn an_old_header_with_a_flipped_bit_is_none() {
+    let old = VerifySpec { layout: HeaderLayout::Fio340, ..spec(VerifyMethod::Meta) };
+    let mut file = image(&Verifier::new(old).expect("sound options"));
+    let reader = reader(spec(VerifyMethod::Meta));
+    assert_eq!(problems(&reader, &file, 0), []);
+    file[20] ^= 1;
+    assert_eq!(problems(&reader, &file, 0), [Problem::Version(1)]);
+}
+
+#[test]
+fn sha512_of_old_releases_is_read_and_not_written() {
+    let old = VerifySpec { layout: HeaderLayout::Fio340, ..spec(VerifyMethod::Sha512) };
+    let refused = Verifier::new(old.clone()).expect_err("no digest").to_string();
+    assert_eq!(
+        refused,
+        "verify=sha512 does not work with verify_layout=fio-3.40: these releases of fio store no SHA-512"
+    );
+    let mut block = vec![0; 4096];
+    body(&mut block, SEEDS[0]);
+    let header =
+        Header { method: 10, ..Header::read(&image(&verifier(VerifyMethod::Meta))).expect("48 bytes") };
+    header.write_as(HeaderLayout::Fio340, &mut block);
+    let (head, data) = block.split_at_mut(168);
+    head[40..].copy_from_slice(&data[..128]);
+    head[40..128].copy_from_slice(&data[3840..]);
+    assert_eq!(reader(old).check(&mut block, 0, &Expected::default()), Ok(()));
+    block[4095] ^= 1;
+    assert!(reader(spec(VerifyMethod::Sha512)).check(&mut block, 0, &Expected::default()).is_err());
 }
 
 #[derive(Clone, Debug)]
