@@ -242,7 +242,8 @@ impl Verifier {
                 for start in (0..block.len()).step_by(step) {
                     let len = step.min(block.len() - start);
                     let interval = &mut block[start..start + len];
-                    let layout = self.layout_of(interval, offset + start as u64);
+                    let moved = (self.spec.offset as usize).min(len);
+                    let layout = self.layout_of(&interval[moved..], len, offset + start as u64);
                     self.exchange(interval, layout.overhead(self.spec.method));
                     let Err(problem) = self.check_interval(layout, block, start, len, offset, expected)
                     else {
@@ -305,20 +306,18 @@ impl Verifier {
         }
     }
 
-    /// The layout of the header of an interval as it is on disk, at `offset` of the file: the one that is expected, unless the
+    /// The layout of a header at `place`, of an interval of `len` bytes at `offset` of the file: the one that is expected, unless the
     /// header is a sound one of the other.
-    fn layout_of(&self, interval: &[u8], offset: u64) -> HeaderLayout {
-        let VerifySpec { method, layout: expected, any_layout, .. } = self.spec;
-        let place = &interval[(self.spec.offset as usize).min(interval.len())..];
+    fn layout_of(&self, place: &[u8], len: usize, offset: u64) -> HeaderLayout {
+        let VerifySpec { method, layout: expected, any_layout, offset: moved, .. } = self.spec;
         let current = place.get(2) == Some(&VERSION);
         if !any_layout || !method.has_header() || current == (expected == HeaderLayout::Current) {
             return expected;
         }
         let other = if current { HeaderLayout::Current } else { HeaderLayout::Fio340 };
-        let overhead = other.overhead(method);
-        let (offset_in, end) = (self.spec.offset as usize, self.spec.offset as usize + overhead);
-        let fits = (offset_in == 0 || offset_in >= overhead) && end < interval.len();
-        if fits && layout::has_header(other, place, interval.len(), offset) { other } else { expected }
+        let (overhead, moved) = (other.overhead(method), moved as usize);
+        let fits = (moved == 0 || moved >= overhead) && moved + overhead < len;
+        if fits && layout::has_header(other, place, len, offset) { other } else { expected }
     }
 
     /// Exchanges the `overhead` bytes of header and digest with the data at `verify_offset`; a second call undoes the first.
@@ -356,9 +355,8 @@ impl Verifier {
             let stored = Digest::of(&interval[layout.bytes()..layout.overhead(method)]);
             let computed = Digest::compute(method, &interval[data..]);
             let unfinished = || {
-                layout == HeaderLayout::Fio340
-                    && method == VerifyMethod::Sha512
-                    && layout::is_unfinished_sha512(stored.as_bytes(), &interval[data..])
+                let of_old_release = layout == HeaderLayout::Fio340 && method == VerifyMethod::Sha512;
+                of_old_release && stored == layout::unfinished_sha512(&interval[data..])
             };
             if stored != computed && !unfinished() {
                 return Err(Problem::Digest(Box::new(BadDigest { method, stored, computed, media })));

@@ -1,7 +1,7 @@
 //! The contents of dump files (`verify_dump`): what was read of a bad interval, and what should have been there.
 
 use super::Verifier;
-use crate::{Digest, HEADER_BYTES, Header, IntervalFailure, Mismatch, Problem};
+use crate::{Digest, Header, HeaderLayout, IntervalFailure, Mismatch, Problem};
 
 /// A file of `verify_dump`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,8 @@ impl Verifier {
         match failure.problem {
             Problem::Digest(_) | Problem::Pattern { .. } if self.spec.method.has_header() => {
                 let mut wanted = vec![0; block.len()];
-                let media = Header::read(&block[start..end]);
+                let layout = self.layout_of(&block[start..end], end - start, failure.offset);
+                let media = Header::read_as(layout, &block[start..end]);
                 match (&self.spec.pattern, &media) {
                     (Some(pattern), _) => pattern.fill(&mut wanted, mismatch.offset),
                     (None, Some(media)) => body(&mut wanted, media.seed),
@@ -63,7 +64,7 @@ impl Verifier {
                 }
                 let wanted = &mut wanted[start..end];
                 if let Some(media) = media {
-                    self.seal_again(wanted, media);
+                    self.seal_again(wanted, layout, media);
                 }
                 vec![dump(DumpKind::Received, &block[start..end]), dump(DumpKind::Expected, wanted)]
             }
@@ -73,16 +74,17 @@ impl Verifier {
     }
 
     /// Puts the header of a bad interval, which is sound, over the data that it was written with, and the digest of that data.
-    fn seal_again(&self, interval: &mut [u8], media: Header) {
+    fn seal_again(&self, interval: &mut [u8], layout: HeaderLayout, media: Header) {
         let method = self.spec.method;
         let header = Header { method: method.code(), padding: [interval[42], interval[43]], ..media };
-        let (head, data) = interval.split_at_mut(self.overhead);
-        let (place, field) = head.split_at_mut(HEADER_BYTES);
-        place.copy_from_slice(&header.sealed());
+        let overhead = layout.overhead(method);
+        let (head, data) = interval.split_at_mut(overhead);
+        let (place, field) = head.split_at_mut(layout.bytes());
+        header.write_as(layout, place);
         if method.has_digest() {
             field.copy_from_slice(Digest::compute(method, data).as_bytes());
         }
-        self.exchange(interval);
+        self.exchange(interval, overhead);
     }
 
     /// Blocks without headers are compared as a whole; what is dumped are the intervals that differ.
@@ -187,5 +189,18 @@ mod tests {
         let names: Vec<&str> = dumps.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["5120.received", "5120.expected", "7168.received", "7168.expected"]);
         assert_eq!((&dumps[0].1[..], &dumps[1].1[..]), (&bad[5120..6144], &good[5120..6144]));
+    }
+
+    #[test]
+    fn a_block_with_an_old_header_is_dumped_with_one() {
+        let old = VerifySpec { layout: HeaderLayout::Fio340, ..spec(VerifyMethod::Md5) };
+        let good = image(&Verifier::new(old).unwrap());
+        let bad = flipped(&good, 7000);
+        let reader = Verifier::new(VerifySpec { any_layout: true, ..spec(VerifyMethod::Md5) }).unwrap();
+        let want = vec![
+            ("4096.received".to_owned(), bad[4096..8192].to_vec()),
+            ("4096.expected".to_owned(), good[4096..8192].to_vec()),
+        ];
+        assert_eq!(dumped(&reader, &bad), want);
     }
 }
