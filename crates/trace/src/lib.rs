@@ -8,6 +8,7 @@
 //! never mix.
 #![forbid(unsafe_code)]
 
+pub mod import;
 mod reader;
 
 use std::ffi::OsStr;
@@ -87,10 +88,16 @@ impl Writer {
             path: path.to_owned(),
             source,
         })?;
+        Ok(Writer::to(file, path, version))
+    }
+
+    /// Writes a log to a file that is open already; `path` is what errors call it.
+    #[must_use]
+    pub fn to(file: File, path: &Path, version: IologVersion) -> Self {
         let mut lines = Vec::with_capacity(ENOUGH + LINE);
         lines.extend_from_slice(version.header().as_bytes());
         lines.push(b'\n');
-        Ok(Writer { file, path: path.to_owned(), version, lines })
+        Writer { file, path: path.to_owned(), version, lines }
     }
 
     /// Adds a line about a file. `time_us` counts from the opening of the log, and is not in logs of version 2.

@@ -63,6 +63,18 @@ pub enum IoAction {
 }
 
 impl IoAction {
+    /// The word in the log.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            IoAction::Read => "read",
+            IoAction::Write => "write",
+            IoAction::Trim => "trim",
+            IoAction::Sync => "sync",
+            IoAction::Datasync => "datasync",
+        }
+    }
+
     fn from_word(word: &[u8]) -> Option<Self> {
         Some(match word {
             b"read" => IoAction::Read,

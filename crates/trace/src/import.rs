@@ -1,0 +1,241 @@
+//! Makes I/O logs of the traces that other programs write: [`import`] reads lines, and writes a log of version 3.
+//!
+//! A format is a file: [`blkparse`], [`columns`] (published traces and biosnoop) and [`strace`]; each turns lines into [`event`]s.
+//! [`guess`] finds the format of a trace from its first lines. [`select`] leaves I/Os out, [`names`] chooses the names of files in the
+//! log, [`order`] sorts what is nearly sorted, and [`Summary`] counts. Memory does not grow with the trace: only with the number of its
+//! files and processes.
+
+pub mod blkparse;
+pub mod columns;
+pub mod event;
+mod fields;
+mod format;
+mod kind;
+mod lines;
+pub mod names;
+mod order;
+pub mod select;
+mod strace;
+mod summary;
+
+use std::io::{self, BufRead, Read as _};
+
+pub use format::{Format, Parser, guess, missing_column};
+pub use summary::{BadLines, FileSummary, Summary};
+
+use crate::{FileAction, LogError, Writer};
+use event::{Event, Found, Skip, What};
+use lines::Lines;
+use names::{LogNames, Naming};
+use order::Order;
+use select::Selection;
+
+/// Bytes of a trace that are looked at to guess its format.
+const HEAD: u64 = 256 << 10;
+
+/// Time of the first I/O in a log. fio waits before no line up to the first one whose time is not 0, so a log that began at 0 would
+/// lose the pause after its first I/O.
+const FIRST_US: u64 = 1;
+
+/// Longest I/O in a log: the largest length that a system call takes.
+const LONGEST: u64 = 0x7fff_f000;
+
+/// Lines after which a trace of which most do not fit is given up.
+const ENOUGH_LINES: u64 = 10_000;
+
+/// How a trace becomes a log.
+#[derive(Debug)]
+pub struct Settings {
+    /// Which I/Os are in the log.
+    pub selection: Selection,
+    /// How files are named in it.
+    pub naming: Naming,
+    /// How many events are held back to be sorted.
+    pub window: usize,
+    /// True if the times of the trace stay as they are. Otherwise the log begins with its first I/O.
+    pub keeps_times: bool,
+    /// Largest share of lines that may not fit the format, in percent.
+    pub most_bad_lines: f64,
+}
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The trace cannot be read.
+    #[error("cannot read the trace: {}", ferrio_job::reason(.0))]
+    Read(#[from] io::Error),
+    /// The log cannot be written.
+    #[error("{}: {}", .0, ferrio_job::reason(&.0.source))]
+    Write(#[from] LogError),
+    /// Too many lines are of no use.
+    #[error("{} of {} lines do not fit the format {format}; the first is line {}: {}", .bad.count, .lines, .bad.first_number(), .bad.first_reason())]
+    WrongFormat {
+        /// The format.
+        format: &'static str,
+        /// Lines read.
+        lines: u64,
+        /// Those that do not fit.
+        bad: BadLines,
+    },
+    /// Nothing of the trace is in the log.
+    #[error("no I/O of the trace is left for the log")]
+    Nothing(Box<Summary>),
+}
+
+/// The beginning of a trace, without the rest of the last line.
+///
+/// # Errors
+/// The trace cannot be read.
+pub fn head(source: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    source.by_ref().take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Reads a trace and writes the log.
+///
+/// # Errors
+/// The trace cannot be read, is of another format, or has no I/O; or the log cannot be written.
+pub fn import(
+    source: impl BufRead,
+    format: Format,
+    mut parser: Parser,
+    settings: &Settings,
+    log: Writer,
+) -> Result<Summary, ImportError> {
+    let mut lines = Lines::new(source);
+    let mut found = Found::default();
+    let mut conversion = Conversion {
+        settings,
+        order: Order::new(settings.window),
+        names: LogNames::new(&settings.naming),
+        log,
+        zero_ns: None,
+        summary: Summary::default(),
+    };
+    let mut bad = BadLines::default();
+    while let Some((number, line)) = lines.next_line()? {
+        let fits = match line {
+            Some(line) => parser.line(line, &mut found),
+            None => Err(lines::TOO_LONG.into()),
+        };
+        if let Err(why) = fits {
+            bad.add(number, line.unwrap_or_default(), &why);
+            if number == ENOUGH_LINES && bad.count > number / 2 {
+                return Err(ImportError::WrongFormat { format: format.word(), lines: number, bad });
+            }
+        }
+        conversion.take(&mut found)?;
+    }
+    parser.finish(&mut found);
+    let lines = lines.number();
+    if bad.count as f64 * 100.0 > settings.most_bad_lines * lines as f64 {
+        return Err(ImportError::WrongFormat { format: format.word(), lines, bad });
+    }
+    let mut summary = conversion.finish(&mut found)?;
+    (summary.lines, summary.bad, summary.remarks, summary.skipped) =
+        (lines, bad, found.remarks, found.skipped);
+    summary.deepest = summary.deepest.max(found.remarks.deepest);
+    if summary.ios() == 0 {
+        return Err(ImportError::Nothing(Box::new(summary)));
+    }
+    Ok(summary)
+}
+
+/// The way of events into the log.
+struct Conversion<'a> {
+    settings: &'a Settings,
+    order: Order,
+    names: LogNames<'a>,
+    log: Writer,
+    /// Time of the first event, for which the log has [`FIRST_US`].
+    zero_ns: Option<u64>,
+    summary: Summary,
+}
+
+impl Conversion<'_> {
+    /// Takes what a line has brought.
+    fn take(&mut self, found: &mut Found) -> Result<(), ImportError> {
+        let mut left_out = 0;
+        for event in found.events.drain(..) {
+            if !self.settings.selection.takes(&event, &found.targets) {
+                left_out += u64::from(event.what != What::Close);
+                continue;
+            }
+            if let Some(event) = self.order.push(event) {
+                left_out += self.write(event, &found.targets)?;
+            }
+        }
+        found.skipped[Skip::LeftOut as usize] += left_out;
+        Ok(())
+    }
+
+    fn finish(mut self, found: &mut Found) -> Result<Summary, ImportError> {
+        while let Some(event) = self.order.pop() {
+            let left_out = self.write(event, &found.targets)?;
+            found.skipped[Skip::LeftOut as usize] += left_out;
+        }
+        let end_us = self.summary.last_us.unwrap_or(0);
+        for name in self.names.open_files() {
+            self.log.file(end_us, name.as_ref(), FileAction::Close)?;
+        }
+        self.summary.files = self.names.files(&found.targets);
+        (self.summary.late, self.summary.deepest) = (self.order.late(), self.order.deepest());
+        self.log.finish()?;
+        Ok(self.summary)
+    }
+
+    /// Writes an event in its turn. Returns 1 if it is outside the chosen times.
+    fn write(&mut self, event: Event, targets: &event::Targets) -> Result<u64, ImportError> {
+        // What was closed without any I/O was never opened in the log.
+        let is_close = event.what == What::Close;
+        if is_close && !self.names.is_open(event.target) {
+            return Ok(0);
+        }
+        let begin = *self.zero_ns.get_or_insert(event.time_ns);
+        let since = event.time_ns.saturating_sub(begin);
+        if !is_close && !self.settings.selection.covers(since, self.summary.ios()) {
+            return Ok(1);
+        }
+        let time_us = if self.settings.keeps_times {
+            (event.time_ns / 1000).max(FIRST_US)
+        } else {
+            // Time that was left out at the beginning is no pause.
+            (since.saturating_sub(self.settings.selection.from_ns)) / 1000 + FIRST_US
+        };
+        let time_us = time_us.max(self.summary.last_us.unwrap_or(0));
+        self.summary.first_us.get_or_insert(time_us);
+        self.summary.last_us = Some(time_us);
+        let name = self.names.name(event.target, targets);
+        let is_new = name.is_new;
+        let is_open = std::mem::replace(name.is_open, !is_close);
+        let (offset, len, action) = match event.what {
+            What::Close => {
+                self.log.file(time_us, name.text.as_ref(), FileAction::Close)?;
+                return Ok(0);
+            }
+            What::Io { action, offset, len } => (offset, len, action),
+        };
+        if is_new {
+            self.log.file(time_us, name.text.as_ref(), FileAction::Add)?;
+        }
+        if !is_open {
+            self.log.file(time_us, name.text.as_ref(), FileAction::Open)?;
+        }
+        name.usage.add(action, offset, len);
+        let mut at = offset;
+        let mut rest = len;
+        loop {
+            let part = rest.min(LONGEST);
+            self.log.io(time_us, name.text.as_ref(), action.word(), at, part as u32)?;
+            self.summary.count(action, part);
+            (at, rest) = (at + part, rest - part);
+            if rest == 0 {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! Puts events into the order of their times, as far as a window reaches.
+//!
+//! Traces are nearly sorted: some have the order in which I/Os ended. Sorting all would take as much memory as the trace.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::event::{Event, What};
+
+/// A window of events.
+#[derive(Debug)]
+pub struct Order {
+    window: usize,
+    waiting: BinaryHeap<Reverse<Entry>>,
+    arrived: u64,
+    last_ns: u64,
+    late: u64,
+    /// When the I/Os in flight end.
+    ends: BinaryHeap<Reverse<u64>>,
+    deepest: u32,
+}
+
+/// An event, ordered by time and then by arrival.
+#[derive(Debug)]
+struct Entry {
+    arrived: u64,
+    event: Event,
+}
+
+impl Entry {
+    fn key(&self) -> (u64, u64) {
+        (self.event.time_ns, self.arrived)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// Most I/Os whose ends are followed to find out how many were in flight. No job has a larger queue.
+const MOST_IN_FLIGHT: usize = 65536;
+
+impl Order {
+    /// Sorts within a window of this many events.
+    pub fn new(window: usize) -> Self {
+        Order {
+            window,
+            waiting: BinaryHeap::new(),
+            arrived: 0,
+            last_ns: 0,
+            late: 0,
+            ends: BinaryHeap::new(),
+            deepest: 0,
+        }
+    }
+
+    /// Takes an event, and returns the one whose turn it is once the window is full.
+    pub fn push(&mut self, event: Event) -> Option<Event> {
+        self.waiting.push(Reverse(Entry { arrived: self.arrived, event }));
+        self.arrived += 1;
+        if self.waiting.len() > self.window { self.pop() } else { None }
+    }
+
+    /// The earliest event. One that is earlier than its predecessor, because it came too late for the window, has the time of that.
+    pub fn pop(&mut self) -> Option<Event> {
+        let Reverse(Entry { event, .. }) = self.waiting.pop()?;
+        self.late += u64::from(event.time_ns < self.last_ns);
+        self.last_ns = self.last_ns.max(event.time_ns);
+        self.follow(&event);
+        Some(Event { time_ns: self.last_ns, ..event })
+    }
+
+    /// How many events came too late for the window.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// Most I/Os in flight at once; 0 if the trace does not say how long they took.
+    pub fn deepest(&self) -> u32 {
+        self.deepest
+    }
+
+    fn follow(&mut self, event: &Event) {
+        let (Some(took_ns), What::Io { .. }) = (event.took_ns, event.what) else { return };
+        while self.ends.peek().is_some_and(|Reverse(end)| *end <= event.time_ns) {
+            self.ends.pop();
+        }
+        if self.ends.len() < MOST_IN_FLIGHT {
+            self.ends.push(Reverse(event.time_ns.saturating_add(took_ns)));
+        }
+        self.deepest = self.deepest.max(self.ends.len() as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::IoAction;
+
+    fn event(time_ns: u64, offset: u64, took_ns: Option<u64>) -> Event {
+        let what = What::Io { action: IoAction::Read, offset, len: 1 };
+        Event { time_ns, took_ns, pid: None, target: 0, what }
+    }
+
+    fn sorted(window: usize, times: &[u64]) -> (Vec<u64>, u64) {
+        let mut order = Order::new(window);
+        let mut out: Vec<u64> =
+            times.iter().filter_map(|&time| Some(order.push(event(time, 0, None))?.time_ns)).collect();
+        out.extend(std::iter::from_fn(|| order.pop()).map(|event| event.time_ns));
+        (out, order.late())
+    }
+
+    #[test]
+    fn what_is_in_the_window_is_sorted_and_what_is_not_is_late() {
+        assert_eq!(sorted(2, &[10, 30, 20, 40]), (vec![10, 20, 30, 40], 0));
+        assert_eq!(sorted(1, &[10, 30, 20, 5, 40]), (vec![10, 20, 20, 30, 40], 1));
+    }
+
+    #[test]
+    fn events_of_one_time_stay_in_their_order() {
+        let mut order = Order::new(8);
+        (0..5).for_each(|at| assert!(order.push(event(7, at, None)).is_none()));
+        let offsets: Vec<What> = std::iter::from_fn(|| order.pop()).map(|event| event.what).collect();
+        let want = (0..5).map(|offset| What::Io { action: IoAction::Read, offset, len: 1 });
+        assert!(offsets.into_iter().eq(want));
+    }
+
+    #[test]
+    fn ios_in_flight_are_those_that_have_not_ended() {
+        let mut order = Order::new(0);
+        for (time, took) in [(0, 100), (10, 50), (20, 10), (40, 10), (100, 10)] {
+            order.push(event(time, 0, Some(took)));
+        }
+        assert_eq!(order.deepest(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn times_never_go_back_and_nothing_is_lost(times in prop::collection::vec(0..1000_u64, 0..200), window in 0..50_usize) {
+            let (out, late) = sorted(window, &times);
+            prop_assert_eq!(out.len(), times.len());
+            prop_assert!(out.is_sorted());
+            if window >= times.len() {
+                let mut want = times;
+                want.sort_unstable();
+                prop_assert_eq!((out, late), (want, 0));
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The output of strace: which files an application read, wrote and synced, and where.
+//!
+//! A system call names a descriptor, and often no offset; so descriptors, file offsets and working directories of all processes are
+//! followed ([`processes`]). [`line`] takes lines apart, [`arguments`] the arguments of a call, [`calls`] knows what calls do.
+
+mod arguments;
+mod calls;
+mod line;
+mod processes;
+
+use super::event::{Found, Misfit, Skip};
+use line::{Body, Clock};
+use processes::{Call, Processes};
+
+/// Longest beginning of a call that is kept until its end comes.
+const LONGEST_CALL: usize = 1 << 20;
+
+/// Reads the output of strace, best with `-f -tt -T`.
+#[derive(Debug, Default)]
+pub struct Strace {
+    clock: Clock,
+    processes: Processes,
+}
+
+impl Strace {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// It is none of strace.
+    pub fn line(&mut self, text: &[u8], found: &mut Found) -> Result<(), Misfit> {
+        let line = line::parse(text)?;
+        let time_ns = match self.clock.time(&line, found) {
+            Some(time_ns) => time_ns,
+            None => return Err("its time is out of range".into()),
+        };
+        let process = self.processes.of_line(line.pid);
+        match line.body {
+            Body::Other => {}
+            Body::Attached(child) => self.processes.attached(child),
+            Body::Exit => self.processes.exit(process, time_ns, found),
+            Body::Begin { call, child } => {
+                if call.len() <= LONGEST_CALL {
+                    self.processes.begin(process, Call { text: call.to_vec(), time_ns, child: None });
+                    if let Some(child) = child {
+                        self.processes.attached(child);
+                    }
+                }
+            }
+            Body::End { name, rest, took_ns } => match self.processes.end(process) {
+                Some(mut call) if call.text.starts_with(name) => {
+                    call.text.extend_from_slice(rest);
+                    let began = call.time_ns;
+                    let Some(parts) = line::split_call(&call.text) else {
+                        return Err("it does not end the call that the process began".into());
+                    };
+                    let took_ns = took_ns.or_else(|| time_ns.checked_sub(began));
+                    calls::apply(&mut self.processes, process, &parts, began, took_ns, found);
+                }
+                _ => found.skip(Skip::Cut),
+            },
+            Body::Call(call, took_ns) => {
+                let parts = line::split_call(call).ok_or("it is no system call with a result")?;
+                calls::apply(&mut self.processes, process, &parts, time_ns, took_ns, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the calls that have not ended, after the last line.
+    pub fn finish(&self, found: &mut Found) {
+        for _ in 0..self.processes.unfinished() {
+            found.skip(Skip::Cut);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
