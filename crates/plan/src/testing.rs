@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ferrio_job::{
     ArgOrigin, Character, Diagnostic, EngineKind, FileKind, FileSpec, JobSpec, Origin, Plan, PlannedJob,
-    PlannedSection, ReadWrite,
+    PlannedSection, ReadWrite, Verify,
 };
 use ferrio_jobfile::{Builder, Environment, JobSet, Problems};
 
@@ -76,6 +76,14 @@ pub fn plan(specs: impl IntoIterator<Item = JobSpec>) -> Plan {
         plan.jobs.push(PlannedJob { spec, setup_error: None });
     }
     plan
+}
+
+/// How a job that writes verifies with these options, one a line.
+#[must_use]
+pub fn verify_of(options: &str) -> Verify {
+    spec_of(&null(&format!("rw=write\n{options}")))
+        .verify
+        .unwrap_or_else(|| panic!("verifies nothing: {options}"))
 }
 
 /// A reader of job files for that machine, which finds no other file.

@@ -128,8 +128,7 @@ pub(crate) fn clock_text(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::{Verify, VerifyMethod};
-    use ferrio_plan::testing::{default_job, plan};
+    use ferrio_plan::testing::{default_job, plan, verify_of};
 
     fn job(state: JobState, seconds: u64, bytes: u64) -> JobProgress {
         JobProgress {
@@ -248,23 +247,8 @@ mod tests {
         let left = |rw, rwmixread, read_back| {
             let mut spec = spec(400, 0);
             (spec.rw, spec.rwmixread) = (rw, rwmixread);
-            spec.verify = Some(Verify {
-                method: VerifyMethod::Null,
-                interval: 4096,
-                layout: ferrio_job::HeaderLayout::default(),
-                offset: 0,
-                pattern: None,
-                pattern_interval: 0,
-                fatal: false,
-                dump: false,
-                only: false,
-                read_back,
-                header_seed: None,
-                write_sequence: None,
-                policy: ferrio_job::VerifyPolicy::Completed,
-                saves_state: false,
-                loads_state: false,
-            });
+            let options = if read_back { "verify=null\n" } else { "verify=null\ndo_verify=0\n" };
+            spec.verify = Some(verify_of(options));
             remaining_of(&[spec], 4, &[job(JobState::Running, 4, 200)]).unwrap()
         };
         assert_eq!(left(ReadWrite::Write, 50, true), 12);

@@ -126,23 +126,7 @@ pub(super) fn disk(read: u64, written: u64) -> DiskUsage {
 
 /// Lets a job verify what it writes.
 pub(super) fn verifying(spec: &mut JobSpec) {
-    spec.verify = Some(ferrio_job::Verify {
-        method: ferrio_job::VerifyMethod::Crc32c,
-        interval: 4096,
-        layout: ferrio_job::HeaderLayout::default(),
-        offset: 0,
-        pattern: None,
-        pattern_interval: 0,
-        fatal: false,
-        dump: false,
-        only: false,
-        read_back: true,
-        header_seed: None,
-        write_sequence: None,
-        policy: ferrio_job::VerifyPolicy::Completed,
-        saves_state: false,
-        loads_state: false,
-    });
+    spec.verify = Some(testing::verify_of("verify=crc32c\n"));
 }
 
 /// A file of this many bytes.

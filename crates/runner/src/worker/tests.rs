@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
 use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
-use ferrio_plan::testing::{file, job_on, plan};
+use ferrio_plan::testing::{file, job_on, plan, verify_of};
 use ferrio_stats::Clock;
 use ferrio_workload::SEEDS;
 use tempfile::{NamedTempFile, TempDir};
@@ -42,23 +42,7 @@ fn on_file(mut spec: JobSpec, path: &Path) -> JobSpec {
 }
 
 fn crc32c() -> Verify {
-    Verify {
-        method: ferrio_job::VerifyMethod::Crc32c,
-        interval: 4096,
-        layout: ferrio_job::HeaderLayout::default(),
-        offset: 0,
-        pattern: None,
-        pattern_interval: 0,
-        fatal: false,
-        dump: false,
-        only: false,
-        read_back: true,
-        header_seed: None,
-        write_sequence: None,
-        policy: ferrio_job::VerifyPolicy::Completed,
-        saves_state: false,
-        loads_state: false,
-    }
+    verify_of("verify=crc32c\n")
 }
 
 /// Runs the worker, alone, through an open gate. How often it said that it was ready, and its result.

@@ -3,7 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use ferrio_job::{ExitWhat, JobSpec, ReadWrite, Verify};
+use ferrio_job::{ExitWhat, JobSpec, ReadWrite};
+use ferrio_plan::testing::verify_of;
 use ferrio_runner::{Event, RunOptions, RunResult, Trigger, run};
 use tempfile::TempDir;
 
@@ -110,23 +111,7 @@ fn a_trigger_timeout_ends_all_jobs() {
     let trigger = Trigger { timeout: Some(Duration::from_millis(60)), ..Trigger::default() };
     let mut verifying = endless("verifying");
     verifying.rw = ReadWrite::Write;
-    verifying.verify = Some(Verify {
-        method: ferrio_job::VerifyMethod::Crc32c,
-        interval: 4096,
-        layout: ferrio_job::HeaderLayout::default(),
-        offset: 0,
-        pattern: None,
-        pattern_interval: 0,
-        fatal: false,
-        dump: false,
-        only: false,
-        read_back: true,
-        header_seed: None,
-        write_sequence: None,
-        policy: ferrio_job::VerifyPolicy::Completed,
-        saves_state: false,
-        loads_state: false,
-    });
+    verifying.verify = Some(verify_of("verify=crc32c\n"));
     let (result, lines) = triggered(vec![verifying], trigger);
     assert!(done(&result)[0] > 0 && result.elapsed >= Duration::from_millis(60));
     assert_eq!(lines[0], "trigger timeout of 0.06s expired: all jobs end");
