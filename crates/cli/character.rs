@@ -6,6 +6,7 @@ use std::path::Path;
 use ferrio_job::{Character, Choice as _};
 
 use crate::arguments::Item;
+use crate::commands;
 use crate::error::Error;
 
 /// The option that chooses the character.
@@ -13,7 +14,8 @@ pub const AS: &str = "as";
 /// The variable that chooses it for programs that pass no options of their own.
 pub const VARIABLE: &str = "FERRIO_AS";
 
-/// The character of a process that is called by the name `program`, with this value of [`VARIABLE`].
+/// The character of a process that is called by the name `program`, `fio` or that of a helper program of fio, with this value of
+/// [`VARIABLE`].
 ///
 /// # Errors
 /// The value is neither `fio` nor `ferrio`. An empty one counts as none.
@@ -22,8 +24,9 @@ pub fn of_process(program: Option<&OsStr>, variable: Option<&OsStr>) -> Result<C
         let unknown = || Error::UnknownCharacter { word: word.to_string_lossy().into_owned() };
         return word.to_str().and_then(Character::from_word).ok_or_else(unknown);
     }
-    let name = program.and_then(|path| Path::new(path).file_name());
-    Ok(if name.is_some_and(|name| name == "fio") { Character::Fio } else { Character::Ferrio })
+    let is_fio = |path: &OsStr| Path::new(path).file_name().is_some_and(|name| name == "fio");
+    let is_of_fio = program.is_some_and(|path| is_fio(path) || commands::helper(path).is_some());
+    Ok(if is_of_fio { Character::Fio } else { Character::Ferrio })
 }
 
 /// The character of a call with this command line: the last one that it asks for, else that of the process. A word that does not exist
@@ -44,6 +47,7 @@ mod tests {
     fn the_name_of_the_file_counts_and_not_its_directory() {
         let called = |path: &str| of_process(Some(OsStr::new(path)), None).unwrap();
         assert_eq!((called("/usr/bin/fio"), called("fio")), (Character::Fio, Character::Fio));
+        assert_eq!(called("/usr/bin/fio-btrace2fio"), Character::Fio);
         assert_eq!((called("./ferrio"), called("fio/x")), (Character::Ferrio, Character::Ferrio));
         assert_eq!(of_process(None, None).unwrap(), Character::Ferrio);
     }

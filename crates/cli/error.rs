@@ -39,6 +39,14 @@ pub enum Error {
         /// The first argument too many.
         word: String,
     },
+    /// A helper program of fio does not take these arguments.
+    #[error("{message}")]
+    HelperArguments {
+        /// Which of them, and why.
+        message: String,
+        /// How the program is called.
+        program: String,
+    },
     /// `check` with an option that runs nothing either.
     #[error(
         "`ferrio check` cannot be combined with --parse-only, --showcmd or options that only print information"
@@ -111,7 +119,9 @@ impl Error {
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
             Error::NothingToCheck => "nothing-to-check",
             Error::NoAnswerFormat | Error::UnknownCharacter { .. } => "invalid-program-option",
-            Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } => "invalid-command",
+            Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } | Error::HelperArguments { .. } => {
+                "invalid-command"
+            }
             Error::OpenOutput { .. }
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
@@ -133,6 +143,7 @@ impl Error {
         match self {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
+            Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),
             _ => None,
         }
     }

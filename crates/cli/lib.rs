@@ -2,7 +2,8 @@
 //!
 //! [`main`] is the whole program. The first argument decides what runs:
 //!
-//! - a word in the table of `commands`: that sub-command, one file each;
+//! - a word in the table of `commands`: that sub-command, one file each (some are also programs of fio, such as `fio-btrace2fio`: called by
+//!   the name of one, the program is that one);
 //! - anything else: `fio`, the front end that takes fio's command line and job files.
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
@@ -29,7 +30,7 @@ mod queries;
 mod selftest;
 mod settings;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 pub use error::Error;
@@ -49,7 +50,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut messages = Messages::default();
     let variable = std::env::var_os(character::VARIABLE);
     let status = match character::of_process(program.as_deref(), variable.as_deref()) {
-        Ok(character) => run(&words, character, &mut messages),
+        Ok(character) => run(program.as_deref(), &words, character, &mut messages),
         Err(error) => {
             messages = fio::messages(&words);
             Err(error)
@@ -58,8 +59,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit::code(status, messages)
 }
 
-/// Runs a sub-command or, without one, fio's front end. fio has no sub-commands: to it, their names are names of job files.
-fn run(words: &[OsString], character: Character, messages: &mut Messages) -> Result<u8, Error> {
+/// Runs a helper program of fio if the program is called by its name, a sub-command, or else fio's front end. fio has no sub-commands:
+/// to it, their names are names of job files.
+fn run(
+    program: Option<&OsStr>,
+    words: &[OsString],
+    character: Character,
+    messages: &mut Messages,
+) -> Result<u8, Error> {
+    if let Some(helper) = program.and_then(commands::helper) {
+        *messages = Messages::of(&[], character);
+        return commands::run_helper(helper, words, messages);
+    }
     let command = match character {
         Character::Ferrio => commands::run(words, messages),
         Character::Fio => None,

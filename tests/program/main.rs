@@ -7,6 +7,7 @@ mod articles;
 mod as_fio;
 mod bad_input;
 mod bandwidth_log;
+mod block_traces;
 mod broken_runs;
 mod buffers;
 mod character;

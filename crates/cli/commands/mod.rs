@@ -2,6 +2,7 @@
 //!
 //! A sub-command is a file and a row of [`COMMANDS`]. Help, manual page and completions read the table.
 
+mod btrace2fio;
 mod chapters;
 mod check;
 mod completions;
@@ -12,6 +13,7 @@ mod subcommand;
 mod sysbench;
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use crate::error::Error;
 use crate::messages::{Messages, print};
@@ -20,6 +22,14 @@ use subcommand::{Invocation, Operand};
 
 /// All sub-commands, in the order of the help text.
 pub const COMMANDS: &[Subcommand] = &[
+    Subcommand {
+        name: "btrace2fio",
+        operand: Operand::Helper { program: "fio-btrace2fio", command: btrace2fio::command },
+        help: "Summarise a block trace of blktrace, or make a job file of it",
+        details: btrace2fio::DETAILS,
+        options: &[],
+        run: btrace2fio::run,
+    },
     Subcommand {
         name: "check",
         operand: Operand::Jobs,
@@ -61,6 +71,25 @@ pub const COMMANDS: &[Subcommand] = &[
         run: sysbench::run,
     },
 ];
+
+/// The sub-command that is a helper program of fio, for a process that is called by the name of one.
+pub fn helper(process: &OsStr) -> Option<&'static Subcommand> {
+    let called = Path::new(process).file_name()?;
+    let is_called = |command: &&Subcommand| match command.operand {
+        Operand::Helper { program, .. } => called == program,
+        _ => false,
+    };
+    COMMANDS.iter().find(is_called)
+}
+
+/// Runs a helper program with these arguments.
+pub fn run_helper(
+    command: &'static Subcommand,
+    words: &[OsString],
+    messages: &mut Messages,
+) -> Result<u8, Error> {
+    (command.run)(Invocation { command, arguments: words, messages, commands: COMMANDS })
+}
 
 /// Runs the sub-command that `words` begin with, if any. A command line that can only be meant for sysbench runs `sysbench`.
 pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {

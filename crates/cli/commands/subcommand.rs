@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use crate::error::Error;
-use crate::messages::Messages;
+use crate::messages::{Messages, print};
 use crate::options::ProgramOption;
 
 /// A sub-command.
@@ -46,6 +46,13 @@ pub enum Operand {
     },
     /// A command line of another program.
     Foreign,
+    /// The command line of a helper program of fio. Called by the name of that program, ferrio runs the sub-command.
+    Helper {
+        /// The name of the program.
+        program: &'static str,
+        /// Its command line. Its usage names the operands.
+        command: fn() -> clap::Command,
+    },
 }
 
 /// A call of a sub-command.
@@ -64,7 +71,7 @@ impl Subcommand {
     /// The name and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
-            Operand::None | Operand::Jobs | Operand::Foreign => self.name.to_owned(),
+            Operand::None | Operand::Jobs | Operand::Foreign | Operand::Helper { .. } => self.name.to_owned(),
             Operand::OneOf { name, .. } => format!("{} {name}", self.name),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
         }
@@ -78,13 +85,55 @@ impl Subcommand {
             Operand::OneOf { words, .. } => format!("{} {}", self.name, words.join("|")),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
             Operand::Foreign => format!("{} [TEST] [OPTIONS] [COMMAND]", self.name),
+            Operand::Helper { command, .. } => {
+                let usage = command().bin_name(self.name).render_usage().to_string();
+                usage.trim_start_matches("Usage: ").to_owned()
+            }
         }
     }
 
     /// What it does and how it is called.
     pub fn text(&self) -> String {
+        if let Operand::Helper { command, .. } = self.operand {
+            let command = command().bin_name(format!("ferrio {}", self.name));
+            return command.about(self.help).after_help(self.details).render_help().to_string();
+        }
         let usage = format!("{}\n\nUsage: ferrio {}\n", self.help, self.usage());
         if self.details.is_empty() { usage } else { format!("{usage}\n{}", self.details) }
+    }
+}
+
+impl Invocation<'_> {
+    /// The options and operands of a helper program, read by its command line; `None` after `--help`, which is answered.
+    ///
+    /// # Errors
+    /// They are not those of the program, or standard output cannot be written to.
+    pub fn helper_arguments(&self) -> Result<Option<clap::ArgMatches>, Error> {
+        let Operand::Helper { program, command } = self.command.operand else { return Ok(None) };
+        let name = match self.messages.are_of_fio() {
+            true => program.to_owned(),
+            false => format!("ferrio {}", self.command.name),
+        };
+        let command = command()
+            .no_binary_name(true)
+            .bin_name(&name)
+            .about(self.command.help)
+            .after_help(self.command.details)
+            .args_override_self(true);
+        match command.try_get_matches_from(self.arguments) {
+            Ok(matches) => Ok(Some(matches)),
+            Err(answer) if answer.kind() == clap::error::ErrorKind::DisplayHelp => {
+                print(|out| write!(out, "{answer}").map(|()| true))?;
+                Ok(None)
+            }
+            Err(wrong) => {
+                // The first paragraph; what follows is usage.
+                let text = wrong.to_string();
+                let paragraph = text.split("\n\n").next().unwrap_or_default();
+                let words: Vec<&str> = paragraph.trim_start_matches("error: ").split_whitespace().collect();
+                Err(Error::HelperArguments { message: words.join(" "), program: name })
+            }
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Block devices, as `/sys/dev/block` describes them.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
 use serde::Serialize;
 
-use crate::files::{sys_figure, sys_text};
+use crate::files::{entries, sys_figure, sys_text};
 
 /// Major and minor number.
 pub type DeviceNumber = (u64, u64);
@@ -15,6 +16,17 @@ pub type DeviceNumber = (u64, u64);
 #[must_use]
 pub fn device_number(rdev: u64) -> DeviceNumber {
     (major(rdev), minor(rdev))
+}
+
+/// The node below `/dev` of the block device with this number: that which the kernel names, or else one directly in `/dev`.
+#[must_use]
+pub fn block_device_node(device: DeviceNumber) -> Option<PathBuf> {
+    let is_it = |path: &PathBuf| {
+        let is_it = |of: fs::Metadata| of.file_type().is_block_device() && device_number(of.rdev()) == device;
+        fs::metadata(path).is_ok_and(is_it)
+    };
+    let named = sys_directory(device).and_then(|sys| device_node(&sys));
+    named.filter(is_it).or_else(|| entries(Path::new("/dev")).into_iter().find(is_it))
 }
 
 /// A block device, perhaps a partition; the figures of its queue are those of the whole disk. Serializes as a `device` object of

@@ -34,7 +34,7 @@ pub use cgroups::IoCgroups;
 pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
 pub use dax::DaxDevice;
 pub use device_use::{DeviceUse, is_mounted};
-pub use devices::{BlockDevice, DeviceNumber, device_number};
+pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices};
 pub use host::{

@@ -1,4 +1,7 @@
-//! I/O logs: one line of text per I/O of a job, in fio's format, versions 2 and 3. [`Writer`] writes them, [`Reader`] reads them.
+//! What a program has done, recorded: I/O logs and block traces.
+//!
+//! An I/O log is one line of text per I/O of a job, in fio's format, versions 2 and 3. [`Writer`] writes them, [`Reader`] reads them.
+//! A block trace is what blktrace records of a device, in binary; [`TraceReader`] reads them.
 //!
 //! The first line names the version. Lines add, open and close files; the line of an I/O has the file's name, an action, an offset
 //! and a length. In version 3 each line begins with the microseconds since the job opened the log; version 2 has no times. A log
@@ -8,6 +11,7 @@
 //! never mix.
 #![forbid(unsafe_code)]
 
+mod block_trace;
 pub mod import;
 mod reader;
 
@@ -19,6 +23,10 @@ use std::path::{Path, PathBuf};
 
 pub use ferrio_job::IologVersion;
 
+pub use block_trace::{
+    ByteOrder, MergeInput, RequestsSummary, ThreadSummary, TraceAction, TraceError, TraceMerge, TraceReader,
+    TraceRecord, TraceRequest, TraceSummary, is_block_trace,
+};
 pub use reader::{BadLine, IoAction, LogAction, LogLine, NumberedLine, ReadError, Reader};
 
 /// Bytes that are collected before they are written; the line that reaches this many is written with them.

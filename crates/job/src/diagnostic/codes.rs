@@ -309,6 +309,8 @@ subjects! {
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
         "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is skipped";
+        "unreadable-trace" Stderr: "a block trace cannot be read, or its device is not found";
+        "trace-summary" Stderr: "note: what the summary of a block trace leaves out";
         "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
         "rate-below-minimum" Stderr: "a job is slower than its `rate_min` or `rate_iops_min`";
         "latency-above-maximum" Stderr: "an I/O takes longer than `max_latency` or `latency_target` allows";

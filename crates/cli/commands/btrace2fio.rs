@@ -1,0 +1,259 @@
+//! `ferrio btrace2fio`, and `fio-btrace2fio` of fio: what the threads of a block trace do, as a table or as a job file with a job for
+//! each.
+
+mod job;
+mod table;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use ferrio_job::{Diagnostic, Origin, reason};
+use ferrio_jobfile::Sources;
+use ferrio_machine::block_device_node;
+use ferrio_trace::{ThreadSummary, TraceReader, TraceSummary};
+
+use super::subcommand::Invocation;
+use crate::error::Error;
+use crate::messages::print;
+
+/// Help below the options.
+pub const DETAILS: &str = "\
+`blktrace -d DEVICE -o NAME` records what goes to a device, and
+`blkparse -i NAME -d TRACE` makes the trace that this command reads.
+
+A job of the job file does what its thread did on average: kind, sizes and
+depth of its I/O, and how random it is. To do the same I/O at the same times,
+use a job with read_iolog=TRACE.";
+
+/// The options, which are those of the program of fio.
+pub fn command() -> Command {
+    let number = |letter: char, name: &'static str, default: &'static str| {
+        let number = Arg::new(name).short(letter).long(name).default_value(default);
+        number.value_parser(value_parser!(u64))
+    };
+    Command::new("btrace2fio").args([
+        Arg::new("job-file").short('f').long("job-file").action(ArgAction::SetTrue).help("Print a job file"),
+        Arg::new("device")
+            .short('d')
+            .long("device")
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .value_parser(NonEmptyStringValueParser::new())
+            .help("Use this file or device in place of the traced ones"),
+        number('t', "least-time", "1000000")
+            .value_name("USEC")
+            .help("Leave out threads that are busy for less time"),
+        number('n', "least-ios", "10").value_name("NUMBER").help("Leave out threads with fewer I/Os"),
+        number('r', "least-rate", "0").value_name("KIB").help("Leave out threads with fewer KiB per second"),
+        Arg::new("rate")
+            .short('R')
+            .long("rate")
+            .action(ArgAction::SetTrue)
+            .help("Limit jobs to the rate of their thread"),
+        number('D', "most-depth", "256").value_name("NUMBER").help("Cap queue depths at this"),
+        number('c', "collapse", "0")
+            .value_name("0|1")
+            .value_parser(value_parser!(u64).range(..=1))
+            .help("Make one job of threads that do much the same"),
+        number('u', "depth-difference", "1")
+            .value_name("NUMBER")
+            .help("Difference in depth of such threads, at most"),
+        number('x', "random-difference", "5")
+            .value_name("PERCENT")
+            .help("Difference in the share of random I/O of such threads, at most"),
+        Arg::new("add")
+            .short('a')
+            .long("add")
+            .value_name("OPTION")
+            .action(ArgAction::Append)
+            .help("Add this line to each job; may be repeated"),
+        Arg::new("trace")
+            .value_name("TRACE")
+            .required(true)
+            .value_parser(value_parser!(OsString))
+            .value_hint(ValueHint::FilePath)
+            .help("The trace; - is standard input"),
+    ])
+}
+
+/// What the options ask for.
+struct Request {
+    least_us: u64,
+    least_ios: u64,
+    least_kib: u64,
+    most_depth: u64,
+    collapse: bool,
+    depth_difference: u64,
+    random_difference: u64,
+    limits_rates: bool,
+    device: Option<String>,
+    added: Vec<String>,
+}
+
+/// Threads that one job stands for.
+struct Group {
+    pids: Vec<u32>,
+    /// What they do together; depth and shares of random I/O are those of the average thread.
+    threads: Vec<ThreadSummary>,
+    files: Vec<String>,
+}
+
+/// Prints the table or the job file.
+///
+/// # Errors
+/// The arguments are invalid, or standard output cannot be written to.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    let Some(arguments) = invocation.helper_arguments()? else { return Ok(0) };
+    let request = Request::of(&arguments);
+    let messages = *invocation.messages;
+    let failed = |text: String, help: &str| {
+        let error = Diagnostic::error(text, Origin::Builtin).code("unreadable-trace").help(help);
+        messages.show(&[error], &Sources::default());
+        Ok(1)
+    };
+    let name = arguments.get_one::<OsString>("trace").cloned().unwrap_or_default();
+    let shown = name.to_string_lossy();
+    let summary = match open(&name) {
+        Err(error) => return failed(format!("open: {}: {shown}", reason(&error)), ""),
+        Ok(source) => match TraceReader::new(source).and_then(TraceSummary::read) {
+            Ok(summary) => summary,
+            Err(error) => {
+                return failed(format!("{error}: {shown}"), "make it with `blkparse -i NAME -d TRACE`");
+            }
+        },
+    };
+    let (groups, left_out) = match request.groups(&summary) {
+        Ok(found) => found,
+        Err((major, minor)) => {
+            return failed(format!("failed to find device {major}/{minor}"), "use -d to specify device");
+        }
+    };
+    let note =
+        |text: String| messages.note(&Diagnostic::warning(text, Origin::Builtin).code("trace-summary"));
+    if groups.iter().any(|group| group.depth() > request.most_depth) {
+        note(format!("missing completion traces, depths capped at {}", request.most_depth));
+    }
+    if !messages.are_of_fio() {
+        if left_out > 0 {
+            note(format!(
+                "left out {left_out} threads with fewer than {} I/Os, less than {} us or less than {} KiB/s: see -n, -t and -r",
+                request.least_ios, request.least_us, request.least_kib
+            ));
+        }
+        if summary.is_cut {
+            note(format!("{shown} ends in the middle of a record"));
+        }
+    }
+    let text = match arguments.get_flag("job-file") {
+        true => groups.iter().map(|group| job::text(group, &request)).collect(),
+        false => table::text(&summary, &groups, &request),
+    };
+    print(|out| out.write_all(text.as_bytes()).map(|()| true))
+}
+
+fn open(name: &OsString) -> io::Result<Box<dyn BufRead>> {
+    Ok(match name == "-" {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(BufReader::new(File::open(name)?)),
+    })
+}
+
+impl Request {
+    fn of(arguments: &ArgMatches) -> Self {
+        let number = |name: &str| arguments.get_one(name).copied().unwrap_or_default();
+        Request {
+            least_us: number("least-time"),
+            least_ios: number("least-ios"),
+            least_kib: number("least-rate"),
+            most_depth: number("most-depth").max(1),
+            collapse: number("collapse") == 1,
+            depth_difference: number("depth-difference"),
+            random_difference: number("random-difference"),
+            limits_rates: arguments.get_flag("rate"),
+            device: arguments.get_one("device").cloned(),
+            added: arguments.get_many("add").map(|lines| lines.cloned().collect()).unwrap_or_default(),
+        }
+    }
+
+    /// The threads of each job, and the number of threads that have none.
+    ///
+    /// # Errors
+    /// The number of a device that this host does not have.
+    fn groups(&self, summary: &TraceSummary) -> Result<(Vec<Group>, usize), (u64, u64)> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut left_out = 0;
+        for (&pid, thread) in &summary.threads {
+            let rate =
+                thread.kinds.iter().fold(0_u64, |sum, kind| sum.saturating_add(thread.kib_per_second(kind)));
+            let is_small = thread.ios() < self.least_ios.max(1)
+                || thread.lasts_ns / 1000 < self.least_us
+                || rate < self.least_kib;
+            if is_small {
+                left_out += 1;
+                continue;
+            }
+            let like =
+                groups.iter_mut().find(|group| self.collapse && self.are_alike(&group.threads[0], thread));
+            match like {
+                Some(group) => {
+                    group.pids.push(pid);
+                    group.threads.push(thread.clone());
+                }
+                None => {
+                    let files = self.files(thread)?;
+                    groups.push(Group { pids: vec![pid], threads: vec![thread.clone()], files });
+                }
+            }
+        }
+        Ok((groups, left_out))
+    }
+
+    fn are_alike(&self, one: &ThreadSummary, other: &ThreadSummary) -> bool {
+        let kinds = one.kinds.iter().zip(&other.kinds);
+        let same_kinds = kinds.clone().all(|(one, other)| {
+            (one.ios > 0) == (other.ios > 0)
+                && one.sizes.keys().eq(other.sizes.keys())
+                && one.random_percent().abs_diff(other.random_percent()) <= self.random_difference
+        });
+        let depths = u64::from(one.depth.abs_diff(other.depth));
+        same_kinds && depths <= self.depth_difference && one.devices == other.devices
+    }
+
+    fn files(&self, thread: &ThreadSummary) -> Result<Vec<String>, (u64, u64)> {
+        if let Some(device) = &self.device {
+            return Ok(vec![device.clone()]);
+        }
+        let name = |&device: &(u64, u64)| {
+            block_device_node(device).map(|path| path.to_string_lossy().into_owned()).ok_or(device)
+        };
+        thread.devices.iter().map(name).collect()
+    }
+}
+
+impl Group {
+    /// The depth of the average thread.
+    fn depth(&self) -> u64 {
+        self.average(|thread| u64::from(thread.depth)).max(1)
+    }
+
+    /// When the first begins, and how long it takes until the last is done: microseconds.
+    fn times_us(&self) -> (u64, u64) {
+        let begins = self.threads.iter().map(|thread| thread.begins_ns).min().unwrap_or_default();
+        let ends = self.threads.iter().map(|thread| thread.begins_ns.saturating_add(thread.lasts_ns)).max();
+        (begins / 1000, ends.unwrap_or_default().saturating_sub(begins) / 1000)
+    }
+
+    /// KiB per second of all threads.
+    fn kib_per_second(&self, kind: usize) -> u64 {
+        self.threads
+            .iter()
+            .fold(0, |sum: u64, thread| sum.saturating_add(thread.kib_per_second(&thread.kinds[kind])))
+    }
+
+    fn average(&self, of: impl Fn(&ThreadSummary) -> u64) -> u64 {
+        self.threads.iter().map(of).sum::<u64>() / (self.threads.len() as u64).max(1)
+    }
+}

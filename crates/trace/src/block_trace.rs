@@ -1,0 +1,152 @@
+//! Block traces: the binary records of blktrace, one for each step of each request of a block device.
+//!
+//! [`TraceReader`] reads what `blkparse -d` writes and the files that blktrace fills, one per CPU, in either byte order. [`TraceMerge`]
+//! merges traces by time.
+//!
+//! Records have two forms: version 7, and version 8 of newer kernels, with an action of 64 bits that has room for the categories of
+//! zoned devices. Their layout is that of `struct blk_io_trace` and `struct blk_io_trace2` in the kernel's `linux/blktrace_api.h`.
+
+mod merge;
+mod record;
+mod summary;
+
+use std::io::{self, BufRead, Cursor, Read};
+
+pub use merge::{MergeInput, TraceMerge};
+pub use record::{ByteOrder, TraceAction, TraceRecord, TraceRequest};
+pub use summary::{RequestsSummary, ThreadSummary, TraceSummary};
+
+use record::{LENGTH_7, LENGTH_8, MAGIC, VERSION_7, VERSION_8};
+
+/// Why a trace cannot be read on.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// It has not even one record, or begins with something else.
+    #[error("file is not a blktrace")]
+    NoTrace,
+    /// A record begins with something else; where the next one begins is unknown.
+    #[error("bad magic in blktrace data: {magic:x} (record {number}, at byte {at})")]
+    Magic {
+        /// What it begins with.
+        magic: u32,
+        /// Number of the record, from 1.
+        number: u64,
+        /// Where it begins.
+        at: u64,
+    },
+    /// A record has a form that is not known.
+    #[error("bad blktrace version {version} (record {number}, at byte {at}): versions 7 and 8 can be read")]
+    Version {
+        /// Its version.
+        version: u8,
+        /// Number of the record, from 1.
+        number: u64,
+        /// Where it begins.
+        at: u64,
+    },
+    /// The kernel refuses to read the file.
+    #[error("unable to read blktrace data: {}", ferrio_job::reason(.0))]
+    Io(#[from] io::Error),
+}
+
+/// True if a file that begins with these bytes is a block trace, of whatever version.
+#[must_use]
+pub fn is_block_trace(first: &[u8]) -> bool {
+    first.first_chunk().is_some_and(|magic| ByteOrder::of_magic(*magic).is_some())
+}
+
+/// A trace being read, record by record.
+#[derive(Debug)]
+pub struct TraceReader<R> {
+    source: io::Chain<Cursor<[u8; 4]>, R>,
+    order: ByteOrder,
+    records: u64,
+    /// Bytes read so far.
+    at: u64,
+    is_cut: bool,
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// A trace. The magic number of its first record tells the byte order.
+    ///
+    /// # Errors
+    /// The source has no record, begins with something else, or cannot be read.
+    pub fn new(mut source: R) -> Result<Self, TraceError> {
+        let mut magic = [0; 4];
+        if fill(&mut source, &mut magic)? < magic.len() {
+            return Err(TraceError::NoTrace);
+        }
+        let order = ByteOrder::of_magic(magic).ok_or(TraceError::NoTrace)?;
+        Ok(TraceReader { source: Cursor::new(magic).chain(source), order, records: 0, at: 0, is_cut: false })
+    }
+
+    /// The next record; `None` at the end. A record that the end of the file cuts is left out.
+    ///
+    /// # Errors
+    /// What follows is no record, or cannot be read.
+    pub fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+        let mut bytes = [0; LENGTH_8];
+        let mut read = fill(&mut self.source, &mut bytes[..LENGTH_7])?;
+        if read < LENGTH_7 {
+            self.is_cut |= read > 0;
+            return Ok(None);
+        }
+        let (number, at) = (self.records + 1, self.at);
+        let magic = self.order.u32(&bytes, 0);
+        if magic & !0xff != MAGIC {
+            return Err(TraceError::Magic { magic, number, at });
+        }
+        let version = magic.to_le_bytes()[0];
+        let record = match version {
+            VERSION_7 => TraceRecord::of_version_7(&bytes, self.order),
+            VERSION_8 => {
+                read += fill(&mut self.source, &mut bytes[LENGTH_7..])?;
+                if read < LENGTH_8 {
+                    self.is_cut = true;
+                    return Ok(None);
+                }
+                TraceRecord::of_version_8(&bytes, self.order)
+            }
+            _ => return Err(TraceError::Version { version, number, at }),
+        };
+        let skipped = skip(&mut self.source, u64::from(record.payload))?;
+        self.is_cut |= skipped < u64::from(record.payload);
+        self.records = number;
+        self.at += read as u64 + skipped;
+        Ok(Some(record))
+    }
+
+    /// The byte order of the trace.
+    #[must_use]
+    pub const fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// True if the trace has ended in the middle of a record.
+    #[must_use]
+    pub const fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+}
+
+/// Reads as many bytes as there are room and bytes, and returns their number.
+fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match source.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Passes over bytes and returns how many there were.
+fn skip(source: &mut impl BufRead, bytes: u64) -> io::Result<u64> {
+    if bytes == 0 { Ok(0) } else { io::copy(&mut source.take(bytes), &mut io::sink()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Merging block traces: the requests of several traces as one, in the order of their times.
+//!
+//! One record of each trace is in memory. A trace may be stretched or compressed in time, and may be repeated: each repetition begins
+//! where the one before ends.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::{self, BufRead, Write};
+
+use super::{TraceAction, TraceError, TraceReader, TraceRecord, TraceRequest};
+
+/// A trace to be merged.
+#[derive(Debug)]
+pub struct MergeInput<F> {
+    /// Opens the trace, once for each repetition.
+    pub open: F,
+    /// The length that its times get, in percent.
+    pub percent: f64,
+    /// How often it is in the result, at least once.
+    pub iterations: u64,
+}
+
+/// Traces being merged.
+#[derive(Debug)]
+pub struct TraceMerge<F, R> {
+    sources: Vec<Source<F, R>>,
+    /// The time of the next record of each source that has one, and the index of the source: of equal times, the earlier source is first.
+    next: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+#[derive(Debug)]
+struct Source<F, R> {
+    input: MergeInput<F>,
+    reader: TraceReader<R>,
+    /// Iterations that are over.
+    done: u64,
+    /// Time of the latest record of this iteration, as recorded.
+    latest_ns: u64,
+    /// Recorded time at which this iteration begins.
+    begins_ns: u64,
+    /// It has a request.
+    has_request: bool,
+    next: Option<TraceRecord>,
+}
+
+impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
+    /// Opens all traces.
+    ///
+    /// # Errors
+    /// A trace cannot be opened or read, or is none; with its index.
+    pub fn new(inputs: Vec<MergeInput<F>>) -> Result<Self, (usize, TraceError)> {
+        let mut merge = TraceMerge { sources: Vec::with_capacity(inputs.len()), next: BinaryHeap::new() };
+        for (index, mut input) in inputs.into_iter().enumerate() {
+            let opened = (input.open)().map_err(TraceError::Io).and_then(TraceReader::new);
+            let reader = opened.map_err(|error| (index, error))?;
+            let (done, latest_ns, begins_ns) = (0, 0, 0);
+            let (has_request, next) = (false, None);
+            merge.sources.push(Source { input, reader, done, latest_ns, begins_ns, has_request, next });
+            merge.advance(index)?;
+        }
+        Ok(merge)
+    }
+
+    /// The next request: a record of a read, a write or a discard that is queued, with its time in the result.
+    ///
+    /// # Errors
+    /// A trace cannot be read on; with its index.
+    pub fn next_record(&mut self) -> Result<Option<TraceRecord>, (usize, TraceError)> {
+        let Some(Reverse((_, index))) = self.next.pop() else { return Ok(None) };
+        let record = self.sources[index].next.take();
+        self.advance(index)?;
+        Ok(record)
+    }
+
+    fn advance(&mut self, index: usize) -> Result<(), (usize, TraceError)> {
+        let source = &mut self.sources[index];
+        source.next = source.find().map_err(|error| (index, error))?;
+        if let Some(record) = &source.next {
+            self.next.push(Reverse((record.time_ns, index)));
+        }
+        Ok(())
+    }
+}
+
+impl TraceRecord {
+    /// Writes the record as merged traces have it: in version 7 and the byte order of this host, without what followed it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_to(self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&self.to_version_7())
+    }
+}
+
+impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
+    /// The next request of the trace, or of its next iteration.
+    fn find(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+        loop {
+            while let Some(record) = self.reader.next_record()? {
+                let Some(request) = record.request() else { continue };
+                self.latest_ns = record.time_ns;
+                let moves_data = match request {
+                    TraceRequest::Read
+                    | TraceRequest::Write
+                    | TraceRequest::FlushAndWrite
+                    | TraceRequest::Discard => record.len > 0,
+                    TraceRequest::Flush | TraceRequest::ZoneManagement => false,
+                };
+                if record.action() == TraceAction::Queue && moves_data {
+                    let time_ns = self.scaled(self.begins_ns.saturating_add(record.time_ns));
+                    self.has_request = true;
+                    return Ok(Some(TraceRecord { time_ns, ..record }));
+                }
+            }
+            self.done += 1;
+            if self.done >= self.input.iterations || !self.has_request {
+                return Ok(None);
+            }
+            self.begins_ns = self.begins_ns.saturating_add(self.latest_ns);
+            self.reader = TraceReader::new((self.input.open)()?)?;
+        }
+    }
+
+    fn scaled(&self, time_ns: u64) -> u64 {
+        // Times are exact where nothing is asked for.
+        if self.input.percent == 100.0 {
+            time_ns
+        } else {
+            (time_ns as f64 * self.input.percent / 100.0) as u64
+        }
+    }
+}

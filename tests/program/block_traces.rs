@@ -1,0 +1,4 @@
+//! Block traces of blktrace: replayed, merged and summarised, side by side with fio and its helper program.
+
+mod btrace2fio;
+mod records;
