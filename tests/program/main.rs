@@ -59,6 +59,7 @@ mod rules;
 mod same_io;
 mod schemas;
 mod signals;
+mod sprandom;
 mod statistics;
 mod steadystate;
 mod support;

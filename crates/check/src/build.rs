@@ -4,15 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{
-    Direction, ExitWhat, FileSpec, FileZones, JobSpec, Plan, PlannedJob, PlannedLog, ZoneModel, log_files,
+    Direction, ExitWhat, FileSpec, FileZones, JobSpec, Plan, PlannedJob, PlannedLog, Sprandom, ZoneModel,
+    log_files,
 };
 use ferrio_jobfile::{JobSet, Sources};
 
 use crate::facts::Facts;
 use crate::model::{
     BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
-    CheckedOrigin, EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Report,
-    SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
+    CheckedOrigin, EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses,
+    Preconditioning, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{files, timeline, volume};
@@ -142,10 +143,28 @@ fn job<'a>(
         pauses: pauses(spec),
         zones: spec.zones.map(|zones| ZoneSizes { size: zones.size, range: zones.range, skip: zones.skip }),
         zoned_files: zoned_files(spec),
+        preconditioning: spec.sprandom.as_deref().map(preconditioning),
         steady_state: steady_state(&section.instances[0]),
         logs: logs(section, facts),
         time: section.instances.iter().map(timeline::of).reduce(TimeSpan::longest).unwrap_or_default(),
         setup_error: setup_error(section),
+    }
+}
+
+fn preconditioning(pass: &Sprandom) -> Preconditioning {
+    let share = |share: Option<&u16>| f64::from(*share.unwrap_or(&0)) / f64::from(Sprandom::WHOLE);
+    let logical_bytes = pass.logical_blocks.saturating_mul(pass.block_bytes);
+    // Two lists: what the last region has saved and what this one saves.
+    let memory_bytes = pass.most_repetitions().saturating_mul(2 * size_of::<u64>() as u64);
+    Preconditioning {
+        logical_bytes,
+        physical_bytes: pass.physical_bytes(),
+        repeated_bytes: pass.expected_bytes().saturating_sub(logical_bytes),
+        write_amplification: pass.write_amplification(),
+        regions: pass.invalid_shares.len(),
+        region_bytes: pass.region_bytes(),
+        invalid_shares: [share(pass.invalid_shares.first()), share(pass.invalid_shares.last())],
+        memory_bytes,
     }
 }
 

@@ -157,6 +157,8 @@ pub struct CheckedJob {
     pub zones: Option<ZoneSizes>,
     /// Its files in zones (`zonemode=zbd`).
     pub zoned_files: Vec<ZonedFile>,
+    /// The pass that preconditions an SSD (`sprandom`), of one instance.
+    pub preconditioning: Option<Preconditioning>,
     /// What may end it early (`steadystate`).
     pub steady_state: Option<SteadyEnd>,
     /// Log files of all instances.
@@ -165,6 +167,27 @@ pub struct CheckedJob {
     pub time: TimeSpan,
     /// Why it cannot run.
     pub setup_error: Option<String>,
+}
+
+/// A pass that preconditions an SSD (`sprandom`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Preconditioning {
+    /// Capacity of the device, or the part of it that the job writes.
+    pub logical_bytes: u64,
+    /// The capacity with spare space.
+    pub physical_bytes: u64,
+    /// Bytes that are written a second time, by the model.
+    pub repeated_bytes: u64,
+    /// Bytes that the flash writes for each byte of long random writing, by the model.
+    pub write_amplification: f64,
+    /// Number of regions.
+    pub regions: usize,
+    /// Bytes written in each region.
+    pub region_bytes: u64,
+    /// Shares of a region that the next one writes again, of the first and the last region.
+    pub invalid_shares: [f64; 2],
+    /// Memory for the blocks to write again.
+    pub memory_bytes: u64,
 }
 
 /// What ends a run from outside (`--trigger-file`, `--trigger-timeout`).

@@ -128,7 +128,9 @@ fn only_room_ends(spec: &JobSpec) -> bool {
 fn share(spec: &JobSpec, direction: Direction) -> u64 {
     let limits = &spec.limits;
     let loops = u64::from(limits.loops.max(1));
-    let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(loops);
+    let once =
+        spec.sprandom.as_ref().map_or(limits.io_size.unwrap_or(limits.size), |pass| pass.expected_bytes());
+    let whole = once.saturating_mul(loops);
     let counted = match limits.number_ios {
         0 => whole,
         ios => whole.min(ios.saturating_mul(loops).saturating_mul(mean_block(spec, direction))),
@@ -167,7 +169,7 @@ fn certainty(spec: &JobSpec) -> Certainty {
         || in_zones
     {
         Certainty::AtMost
-    } else if spec.rw.is_mixed() || uneven {
+    } else if spec.rw.is_mixed() || uneven || spec.sprandom.is_some() {
         Certainty::About
     } else {
         Certainty::Exact
@@ -197,6 +199,13 @@ mod tests {
         assert_eq!(read("latency_target=1\nlatency_run=1\n"), (Some(1 << 20), Certainty::Exact));
         assert_eq!(read("runtime=9\ntime_based\n"), (None, Certainty::Unknown));
         assert_eq!(read("runtime=9\ntime_based\nrate=1k\n"), (Some(9 << 10), Certainty::AtMost));
+    }
+
+    #[test]
+    fn preconditioning_writes_about_the_physical_capacity() {
+        let written = volume("rw=randwrite\nsprandom=1\nsize=64m\nspr_num_regions=4\nspr_op=0.25\n");
+        // 16384 blocks, and of the regions of 5120 blocks, the shares 0.3704, 0.2653 and 0.1431 again.
+        assert_eq!((written.write, written.certainty), (Some((16_384 + 3987) << 12), Certainty::About));
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub const JOB: &str = "job";
 pub const TIME: &str = "time";
 /// Zones of files and devices.
 pub const ZBD: &str = "zbd";
+/// The passes of `sprandom`.
+pub const SPRANDOM: &str = "sprandom";
 /// Messages between the engine http and its server: no class, but what the jobs with `http_verbose` print.
 pub const HTTP: &str = "http";
 /// The class that stands for all others.
@@ -91,6 +93,6 @@ pub const CLASSES: [DebugClass; 21] = [
     silent("steadystate"),
     silent("helperthread"),
     class(ZBD, "zones that are examined, reset, finished and repaired"),
-    silent("sprandom"),
+    class(SPRANDOM, "what `sprandom` writes: sizes, the share of each region, every write"),
     class(ALL, "every class"),
 ];

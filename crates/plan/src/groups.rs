@@ -20,7 +20,7 @@ use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
-use crate::{engine, files, http, nbd, network, priorities, protection, random, replay, zbd};
+use crate::{engine, files, http, nbd, network, priorities, protection, random, replay, sprandom, zbd};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -224,6 +224,7 @@ impl Groups {
             findings.note(note(job, &[Opt::Loops], "append-makes-one-pass", text));
         }
         random::fit_files(job, spec, findings);
+        sprandom::fit_files(job, spec, findings);
         engine::resolve_clone(job, spec);
         network::resolve(job, spec)?;
         http::check_files(spec)?;

@@ -8,7 +8,7 @@
 //! - A subject is a file with everything about its options except their rows in the catalogue and the types in `ferrio-job`. It
 //!   turns options into its part of the spec, refuses options that exclude each other, and adjusts the parts of the spec to each
 //!   other.
-//!   - What is done: `direction`, `block_sizes`, `random`, `zones`, `zbd`, `verify`, `buffers`.
+//!   - What is done: `direction`, `block_sizes`, `random`, `sprandom`, `zones`, `zbd`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
 //!   - With what: `engine`, `work` (engines that do no I/O), `network`, `nbd`, `memory`, `process`, `cpus`, `priorities`, `durability`.
 //!   - On which files: `files`, `file_names`, `sizes`, `protection`.
@@ -48,6 +48,7 @@ mod rates;
 mod replay;
 mod resolve;
 mod sizes;
+mod sprandom;
 mod status;
 mod steadystate;
 #[cfg(any(test, feature = "testing"))]
@@ -131,6 +132,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         }
     }
     process::check_cgroups(&groups.jobs, &groups.sections, &mut findings);
+    sprandom::clones_are_apart(&groups.jobs, &groups.sections, &mut findings);
     work::check_end(&groups.jobs, &mut findings);
     if !findings.is_fine() {
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });

@@ -11,10 +11,8 @@ use crate::direction::rw;
 use crate::findings::Findings;
 
 inert! {
-    SprNumRegions SprOp SprCs:
-        |job| !asks(job, Opt::Sprandom); "it applies only to `sprandom`";
     Softrandommap:
-        |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || orders_blocks(job)
+        |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || asks(job, Opt::Sprandom) || orders_blocks(job)
             || !chooses(job, Opt::RandomDistribution, DistributionType::Random);
         "the job needs no map of random blocks";
     PercentageRandom RandomDistribution:
@@ -24,15 +22,6 @@ inert! {
     RandomSequenceStride:
         |job| !chooses(job, Opt::RandomDistribution, DistributionType::Sequence);
         "it applies only to random_distribution=sequence";
-}
-
-/// Rules about the job as written.
-pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::Sprandom) {
-        sprandom_writes_at_random(job, findings);
-        sprandom_settles_the_generator(job, findings);
-        sprandom_settles_the_map(job, findings);
-    }
 }
 
 /// Options about random offsets and the streams that they are drawn from.
@@ -150,45 +139,6 @@ fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
             Some(format!("random_distribution=sequence ends a pass at block {last}: {path} has fewer blocks"))
         }
         _ => None,
-    }
-}
-
-fn sprandom_writes_at_random(job: &Job, findings: &mut Findings) {
-    let rw = rw(job);
-    if !rw.is_random() || !rw.does(Direction::Write) {
-        let message = "sprandom requires random write, random_generator=lfsr, norandommap=1";
-        let opts = [Opt::Sprandom, Opt::Rw];
-        refuse(findings, job, &opts, "sprandom-without-random-writes", message, "set rw=randwrite");
-    }
-}
-
-fn sprandom_settles_the_generator(job: &Job, findings: &mut Findings) {
-    match job.options.chosen(Opt::RandomGenerator) {
-        Some(RandomGenerator::Lfsr) => {}
-        Some(_) => {
-            let message = "sprandom requires random_generator=lfsr";
-            let help = "remove `random_generator`";
-            refuse(findings, job, &[Opt::RandomGenerator], "sprandom-with-other-generator", message, help);
-        }
-        None => {
-            let text = "sprandom sets random_generator=lfsr";
-            findings.note(note(job, &[Opt::Sprandom], "option-set-by-sprandom", text));
-        }
-    }
-}
-
-fn sprandom_settles_the_map(job: &Job, findings: &mut Findings) {
-    match job.options.if_given(Opt::Norandommap) {
-        Some(true) => {}
-        Some(false) => {
-            let message = "sprandom requires norandommap=1";
-            let help = "remove `norandommap=0`";
-            refuse(findings, job, &[Opt::Norandommap], "sprandom-with-random-map", message, help);
-        }
-        None => {
-            let text = "sprandom sets norandommap=1";
-            findings.note(note(job, &[Opt::Sprandom], "option-set-by-sprandom", text));
-        }
     }
 }
 
@@ -360,27 +310,6 @@ mod tests {
         assert_eq!(job("").seeding, Seeding::Repeatable);
         assert_eq!(job("randrepeat=0\n").seeding, Seeding::FromSystem);
         assert_eq!(job("randrepeat=0\nrandseed=7\n").seeding, Seeding::Fixed(7));
-    }
-
-    #[test]
-    fn sprandom_is_for_random_writers() {
-        let want = "sprandom requires random write, random_generator=lfsr, norandommap=1";
-        assert_eq!(first_refusal("sprandom=1\nrw=read\n"), want);
-        assert_eq!(first_refusal("sprandom=1\nrw=write\n"), want);
-    }
-
-    #[test]
-    fn sprandom_has_one_generator_and_no_map() {
-        let want = "sprandom requires random_generator=lfsr";
-        assert_eq!(first_refusal("sprandom=1\nrw=randwrite\nrandom_generator=tausworthe64\n"), want);
-        let want = "sprandom requires norandommap=1";
-        assert_eq!(first_refusal("sprandom=1\nrw=randwrite\nnorandommap=0\n"), want);
-    }
-
-    #[test]
-    fn sprandom_says_what_it_sets() {
-        let found = notes_of("sprandom=1\nrw=randwrite\n");
-        assert_eq!(found, ["sprandom sets random_generator=lfsr", "sprandom sets norandommap=1"]);
     }
 
     #[test]

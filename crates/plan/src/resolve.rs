@@ -14,7 +14,7 @@ use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle,
     limits, logs, measure, memory, nbd, network, priorities, process, queue_depth, random, rates, replay,
-    steadystate, verify, work, zbd, zones,
+    sprandom, steadystate, verify, work, zbd, zones,
 };
 
 /// A job before its clones are made.
@@ -30,7 +30,7 @@ pub(crate) struct SpecDraft {
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check(job, findings);
     zbd::check(job, findings);
-    random::check(job, findings);
+    sprandom::check(job, findings);
     block_sizes::check(job, findings);
     rates::check(job, findings);
     limits::check(job, findings);
@@ -103,6 +103,7 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
     zones::resolve(job, spec, findings);
     zbd::resolve(job, spec);
     random::resolve(job, spec);
+    sprandom::resolve(job, spec);
     buffers::resolve(job, spec);
     memory::resolve(job, spec);
     engine::resolve(job, spec);
@@ -136,6 +137,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     memory::apply_rules(job, spec, machine, findings);
     files::apply_rules(job, spec, findings);
     limits::apply_rules(job, spec, findings);
+    sprandom::apply_rules(job, spec, findings);
     random::apply_rules(job, spec, findings);
     limits::check_full_device(job, spec, findings);
     verify::apply_rules(job, spec, findings);

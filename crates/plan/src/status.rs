@@ -9,11 +9,12 @@ use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
     buffers, cpus, direction, engine, files, http, life_cycle, limits, logs, memory, nbd, network,
-    priorities, process, queue_depth, random, rates, replay, sizes, steadystate, verify, work, zbd, zones,
+    priorities, process, queue_depth, random, rates, replay, sizes, sprandom, steadystate, verify, work, zbd,
+    zones,
 };
 
 /// The tables of all subjects.
-const TABLES: [&[Inert]; 23] = [
+const TABLES: [&[Inert]; 24] = [
     buffers::INERT,
     cpus::INERT,
     direction::INERT,
@@ -33,6 +34,7 @@ const TABLES: [&[Inert]; 23] = [
     random::INERT,
     rates::INERT,
     sizes::INERT,
+    sprandom::INERT,
     steadystate::INERT,
     verify::INERT,
     zbd::INERT,

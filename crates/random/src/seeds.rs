@@ -36,6 +36,8 @@ pub mod purpose {
     pub const ZONE: usize = 16;
     /// I/Os that have a priority of their own.
     pub const PRIORITY: usize = 19;
+    /// Which blocks `sprandom` writes again.
+    pub const SPRANDOM: usize = 22;
 }
 
 /// The default of `randseed`.

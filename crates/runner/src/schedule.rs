@@ -43,7 +43,7 @@ use crate::totals::Totals;
 use crate::trigger::Trigger;
 use crate::verify_state::{self, WriteProgress};
 use crate::worker_limits::AddressSpace;
-use crate::wrapped::debug_seeds;
+use crate::wrapped::{debug_pass, debug_seeds};
 use crate::zones::ZonedFiles;
 use crate::{placement, registry, worker_limits};
 use due_reports::DueReports;
@@ -171,6 +171,7 @@ fn scheduled_jobs(plan: &Plan, options: &RunOptions) -> Vec<ScheduledJob> {
         let progress = if is_saved { WriteProgress::new(&job.spec).map(Arc::new) } else { None };
         let entropy = placement::entropy();
         debug_seeds(&job.spec, entropy);
+        debug_pass(&job.spec);
         ScheduledJob { entropy, progress, ..ScheduledJob::default() }
     };
     plan.jobs.iter().map(scheduled).collect()

@@ -12,18 +12,25 @@ use std::time::Duration;
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, Ran, Request, Submit,
 };
-use ferrio_job::{Diagnostic, JobSpec, debug_class};
+use ferrio_job::{Diagnostic, JobSpec, Sprandom, debug_class};
 use ferrio_stats::Usage;
-use ferrio_workload::{OffsetDraws, SEEDS, thread_seeds};
+use ferrio_workload::{OffsetDraws, PreconditioningOrder, Region, SEEDS, thread_seeds};
 use log::{Level, debug, log_enabled};
 
 use crate::overlap::{JobRanges, SharedRanges};
 
+/// The classes that report single I/Os.
+const TRACED: [&str; 5] = [
+    debug_class::IO,
+    debug_class::RANDOM,
+    debug_class::SPRANDOM,
+    debug_class::FIO_IO,
+    debug_class::FIO_RANDOM,
+];
+
 /// True when a debug class reports single I/Os.
 pub(crate) fn is_traced() -> bool {
-    [debug_class::IO, debug_class::RANDOM, debug_class::FIO_IO, debug_class::FIO_RANDOM]
-        .iter()
-        .any(|target| log_enabled!(target: target, Level::Debug))
+    TRACED.iter().any(|target| log_enabled!(target: target, Level::Debug))
 }
 
 /// Reports the seeds of a job, as fio does: scripts compare them between jobs and runs.
@@ -35,6 +42,32 @@ pub(crate) fn debug_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) {
     for (at, seed) in thread_seeds(spec, entropy).into_iter().enumerate() {
         debug!(target: debug_class::FIO_RANDOM, job = spec.number; "rand_seeds[{at}]={seed}");
     }
+}
+
+/// Reports what the job with `sprandom` is going to write.
+pub(crate) fn debug_pass(spec: &JobSpec) {
+    let Some(pass) = spec.sprandom.as_deref() else { return };
+    debug!(target: debug_class::SPRANDOM, job = spec.number;
+        "{} blocks of {} bytes, {} with spare space (spr_op={}), in {} regions of {} blocks",
+        pass.logical_blocks, pass.block_bytes, pass.physical_blocks, pass.over_provisioning,
+        pass.invalid_shares.len(), pass.region_blocks);
+    debug!(target: debug_class::SPRANDOM, job = spec.number;
+        "write amplification {:.4}, spr_cs={}, memory for {} blocks to write again",
+        pass.write_amplification(), pass.cache_bytes, pass.most_repetitions());
+    for (region, share) in pass.invalid_shares.iter().enumerate() {
+        let percent = f64::from(*share) * 100.0 / f64::from(Sprandom::WHOLE);
+        debug!(target: debug_class::SPRANDOM, job = spec.number; "region {region}: {percent:.2}% are written again");
+    }
+}
+
+/// The writes of the job, for those who read where they belong in the pass of `sprandom`.
+fn pass_of(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<PreconditioningOrder> {
+    if !log_enabled!(target: debug_class::SPRANDOM, Level::Debug) {
+        return None;
+    }
+    let file = spec.files.first()?;
+    let region = Region { offset: file.offset, size: file.size, real_size: file.real_size };
+    PreconditioningOrder::of(spec, &region, &thread_seeds(spec, entropy)).ok().flatten()
 }
 
 /// Engine `E`, reporting every call.
@@ -52,6 +85,8 @@ pub(crate) struct Wrapped<E> {
     name: &'static str,
     /// The random numbers that offsets are made of, for those who read them as fio reports them.
     draws: Option<OffsetDraws>,
+    /// The writes of `sprandom`.
+    pass: Option<PreconditioningOrder>,
     /// Names of the files.
     files: Vec<String>,
     /// The unit for which there was no room.
@@ -81,6 +116,7 @@ impl<E: Engine> Wrapped<E> {
             draws: log_enabled!(target: debug_class::FIO_RANDOM, Level::Debug)
                 .then(|| OffsetDraws::of(spec, entropy))
                 .flatten(),
+            pass: pass_of(spec, entropy),
             files: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
             waiting: None,
             units: vec![None; spec.units() as usize],
@@ -102,6 +138,9 @@ impl<E: Engine> Engine for Wrapped<E> {
         }
         if let Some(draws) = &mut self.draws {
             draws.begin_pass();
+        }
+        if let Some(pass) = &mut self.pass {
+            pass.begin_pass();
         }
         self.engine.attach(files)
     }
@@ -136,6 +175,15 @@ impl<E: Engine> Engine for Wrapped<E> {
             && let Some(draws) = &mut self.draws
         {
             debug!(target: debug_class::FIO_RANDOM, job = self.job; "off rand {}", draws.draw());
+        }
+        if self.waiting != Some(request.unit)
+            && request.op == Op::Write
+            && let Some(write) = self.pass.as_mut().and_then(PreconditioningOrder::next_write)
+        {
+            let what = if write.again { "again" } else { "new" };
+            let saved = if write.saved { ", to be written again" } else { "" };
+            debug!(target: debug_class::SPRANDOM, job = self.job;
+                "region {}: block {} at {:#x}, {what}{saved}", write.region, write.block, request.offset);
         }
         for step in ["fill", "prep", "queue"] {
             self.debug_step(step, request);

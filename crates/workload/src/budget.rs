@@ -25,7 +25,8 @@ pub struct Budget {
     length: u64,
     largest_block: u64,
     has_io_size: bool,
-    /// A pass of `file_append` begins where the file ends now: only the first one finds a region there. A log is replayed once.
+    /// A pass of `file_append` begins where the file ends now: only the first one finds a region there. A log is replayed once, and
+    /// so is the order of `sprandom`.
     one_pass: bool,
 }
 
@@ -38,7 +39,8 @@ impl Budget {
     ///   comes with a trim.
     /// * A pass of an asynchronous engine also ends when the pass alone has issued `size` bytes: `io_size`, if larger, for writers that are
     ///   sequential or have no random map; and the whole byte limit more for `trimwrite`.
-    /// * `time_based` lifts all of these, and a log that is replayed has no limit but `number_ios`; it is replayed once.
+    /// * `time_based` lifts all of these, and a log that is replayed has no limit but `number_ios`; it is replayed once. So is the order of
+    ///   `sprandom`, which ends by itself.
     #[must_use]
     pub fn new(spec: &JobSpec) -> Self {
         let limits = &spec.limits;
@@ -53,7 +55,7 @@ impl Budget {
         } else {
             [spec.rw.does(Direction::Read), false, spec.rw.does(Direction::Trim)]
         };
-        let sized = !limits.time_based && spec.replay.is_none();
+        let sized = !limits.time_based && spec.replay.is_none() && spec.sprandom.is_none();
         let free = |limited: bool, limit: u64| if limited { limit } else { u64::MAX };
         let pairs = if spec.rw.is_trimwrite() { 2 } else { 1 };
         let mut pass_limit = limits.size;
@@ -79,7 +81,7 @@ impl Budget {
             length,
             largest_block: Direction::ALL.into_iter().map(|d| spec.block[d].max).max().unwrap_or(0),
             has_io_size: limits.io_size.is_some(),
-            one_pass: spec.file_append || spec.replay.is_some(),
+            one_pass: spec.file_append || spec.replay.is_some() || spec.sprandom.is_some(),
         }
     }
 

@@ -229,7 +229,7 @@ fn source(
     }
     Ok(match &spec.distribution {
         Distribution::Uniform => {
-            walk(spec, 0, region, seeds[seeds::OFFSET])?.map(|walk| BlockSource::VisitOrder(Box::new(walk)))
+            walk(spec, 0, region, seeds)?.map(|walk| BlockSource::VisitOrder(Box::new(walk)))
         }
         Distribution::Skewed(skew) => {
             skewed_choices(spec, skew, 0, region, seeds).map(|skewed| BlockSource::Skewed(Box::new(skewed)))

@@ -75,7 +75,7 @@ impl General {
             let bits = room(spec, &region) / unit;
             let map = (has_map(spec) && bits > 0).then(|| Box::new(RandomMap::new(bits)));
             let last_end = [region.offset; 3];
-            let walk = walk(spec, index, &region, seeds[seeds::OFFSET])?.map(Box::new);
+            let walk = walk(spec, index, &region, &seeds)?.map(Box::new);
             Ok(FileState { region, last_start: [NONE; 3], last_end, last_len: 0, blocks, map, walk })
         });
         let files: Vec<FileState> = files.collect::<Result<_, _>>()?;

@@ -8,7 +8,8 @@
 //! - Which file: `general::file_service`. Which direction: `direction_and_length`, a mix by `rwmix`. Which length: `length`. Which sync:
 //!   `sync`.
 //! - Which offset: `sequential`, or at random: `random_offsets` (fast paths) and `general::random_choice` within the bounds of
-//!   `offset_space`, unevenly by `skewed` and `zoned_distribution`, each block once by `random_map`, `lfsr` or `permute`; in zones by
+//!   `offset_space`, unevenly by `skewed` and `zoned_distribution`, each block once by `random_map`, `lfsr` or `permute`, an SSD's
+//!   physical capacity by `sprandom`; in zones by
 //!   `general::file_state`.
 //! - How much: `budget`. When: `pacing`, `pauses`, `min_rate`, `latency_target`. With which priority: `priority`.
 //! - Which bytes: `content` of buffers, and `verify_blocks`.
@@ -38,6 +39,7 @@ mod rwmix;
 mod seeds;
 mod sequential;
 mod skewed;
+mod sprandom;
 mod step;
 mod sync;
 mod verify_blocks;
@@ -54,6 +56,7 @@ pub use offset_draws::OffsetDraws;
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
+pub use sprandom::{PreconditioningOrder, PreconditioningWrite};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use verify_blocks::{BlockBody, BlockSeeds};
 pub use workload::{Workload, memory_is_there};

@@ -8,6 +8,7 @@ use crate::permute::Permute;
 use crate::random::Stream;
 use crate::seeds::{OFFSET, SEEDS};
 use crate::skewed::Skewed;
+use crate::sprandom::PreconditioningOrder;
 use crate::step::{Region, WorkloadError};
 
 /// The direction of a job that has one.
@@ -73,15 +74,18 @@ fn file_seed(spec: &JobSpec, index: usize, seeds: &[u64; SEEDS]) -> u64 {
 /// The order in which each block of a region is visited once, if the job's generator makes one.
 ///
 /// # Errors
-/// When the shift register would begin in the state it never leaves.
+/// When there is no memory for the blocks that `sprandom` writes again.
 pub(crate) fn walk(
     spec: &JobSpec,
     file: usize,
     region: &Region,
-    seed: u64,
+    seeds: &[u64; SEEDS],
 ) -> Result<Option<VisitOrder>, WorkloadError> {
     if !spec.rw.is_random() || spec.distribution != Distribution::Uniform {
         return Ok(None);
+    }
+    if let Some(order) = PreconditioningOrder::of(spec, region, seeds)? {
+        return Ok(Some(VisitOrder::Sprandom(order)));
     }
     match spec.random_order {
         RandomOrder::Drawn => Ok(None),
@@ -90,21 +94,23 @@ pub(crate) fn walk(
             if blocks == 0 {
                 return Ok(None);
             }
-            Ok(Some(VisitOrder::Lfsr(Lfsr::new(blocks, seed))))
+            Ok(Some(VisitOrder::Lfsr(Lfsr::new(blocks, seeds[OFFSET]))))
         }
         RandomOrder::Permute => {
             let drawn = Direction::ALL.into_iter().rev().find(|&d| spec.rw.does(d));
             let blocks = drawn.map_or(0, |d| offset_count(spec, region, d));
-            Ok(Some(VisitOrder::Permute(Permute::new(blocks, seed, file))))
+            Ok(Some(VisitOrder::Permute(Permute::new(blocks, seeds[OFFSET], file))))
         }
     }
 }
 
-/// An order in which each block of a file is visited once without a map (`random_generator=lfsr` and `permute`), and the position in it.
+/// An order in which the blocks of a file are visited without a map, each once (`random_generator=lfsr` and `permute`) or at least once
+/// (`sprandom`), and the position in it.
 #[derive(Clone, Debug)]
 pub(crate) enum VisitOrder {
     Lfsr(Lfsr),
     Permute(Permute),
+    Sprandom(PreconditioningOrder),
 }
 
 impl VisitOrder {
@@ -114,6 +120,7 @@ impl VisitOrder {
         match self {
             VisitOrder::Lfsr(lfsr) => lfsr.next(),
             VisitOrder::Permute(permute) => permute.next(),
+            VisitOrder::Sprandom(order) => order.next_write().map(|write| write.block),
         }
     }
 
@@ -122,6 +129,7 @@ impl VisitOrder {
         match self {
             VisitOrder::Lfsr(lfsr) => lfsr.rewind(),
             VisitOrder::Permute(permute) => permute.rewind(),
+            VisitOrder::Sprandom(order) => order.begin_pass(),
         }
     }
 
@@ -130,6 +138,7 @@ impl VisitOrder {
         match self {
             VisitOrder::Lfsr(lfsr) => lfsr.rewind(),
             VisitOrder::Permute(permute) => permute.restart(),
+            VisitOrder::Sprandom(order) => order.begin_pass(),
         }
     }
 }

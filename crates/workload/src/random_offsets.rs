@@ -198,7 +198,7 @@ impl BlockSource {
                     let count = lfsr.fill(batch);
                     batch[count..].fill(NONE);
                 }
-                VisitOrder::Permute(permute) => batch.fill_with(|| permute.next().unwrap_or(NONE)),
+                order => batch.fill_with(|| order.next().unwrap_or(NONE)),
             },
             BlockSource::Skewed(skewed) => skewed.fill(batch),
             BlockSource::Zoned(zoned, direction, blocks, offsets) => {

@@ -150,6 +150,14 @@ pub enum WorkloadError {
         /// Blocks in the regions of all files.
         blocks: u64,
     },
+    /// There is no memory for the blocks that `sprandom` writes again.
+    #[error(
+        "there is no memory for {blocks} blocks that sprandom writes again: use a larger block size or a larger spr_num_regions"
+    )]
+    TooManyRepetitions {
+        /// Blocks of one region.
+        blocks: u64,
+    },
     /// There is no memory for the table of duplicates.
     #[error(
         "there is no memory for a dedupe working set of {blocks} blocks: use a smaller dedupe_working_set_percentage or larger blocks"

@@ -189,3 +189,68 @@ fn a_warning_that_is_fatal() {
       = help: warnings are fatal (--warnings-fatal)
     "#);
 }
+
+#[test]
+fn what_sprandom_cannot_be_used_with() {
+    let job = |more: &str| of(&format!("[a]\nioengine=null\nsize=1m\nrw=randwrite\nsprandom=1\n{more}\n"));
+    insta::assert_snapshot!(job("loops=2"), @"
+    [sprandom-with-conflicting-option]
+    error: sprandom makes one pass over the device, and another one would undo its work
+     --> x.fio:6:7
+      |
+    6 | loops=2
+      |       ^
+      |
+      = help: remove `loops` and `time_based`
+    ");
+    insta::assert_snapshot!(job("nrfiles=3"), @"
+    [sprandom-with-several-files]
+    error: sprandom requires one file, but the job has 3
+     --> x.fio:6:9
+      |
+    6 | nrfiles=3
+      |         ^
+      |
+      = help: write a job for each device
+    ");
+    insta::assert_snapshot!(job("spr_op=15"), @"
+    [sprandom-value-out-of-range]
+    error: spr_op=15 is out of range: spare space is a share of the capacity, above 0 and below 1
+     --> x.fio:6:8
+      |
+    6 | spr_op=15
+      |        ^^
+      |
+      = help: a device of 1000 GB with 1150 GB of flash has spr_op=0.15
+    ");
+    insta::assert_snapshot!(job("spr_num_regions=1000"), @"
+    [sprandom-regions-too-small]
+    error: sprandom cannot divide 294 blocks of 4096 bytes into 1000 regions
+     --> x.fio:6:17
+      |
+    6 | spr_num_regions=1000
+      |                 ^^^^
+      |
+      = help: set `spr_num_regions` to at most 294, or choose a smaller block size
+    ");
+    insta::assert_snapshot!(job("spr_cs=64k"), @"
+    [sprandom-regions-smaller-than-cache]
+    error: spr_cs=65536 is larger than a region of 8192 bytes: with this cache there can be at most 18 regions
+     --> x.fio:6:8
+      |
+    6 | spr_cs=64k
+      |        ^^^
+      |
+      = help: set `spr_num_regions` to a smaller number, or `spr_cs` to the size of the device's cache
+    ");
+    insta::assert_snapshot!(job("numjobs=2\nfilename=x"), @"
+    [sprandom-clones-overlap]
+    error: several clones of a job with sprandom write the same part of x
+     --> x.fio:1:1
+      |
+    1 | [a]
+      | ^^^
+      |
+      = help: remove `numjobs`, or give each clone its part with `size` and `offset_increment`
+    ");
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{BOLD, TextStyle, clean, moves, short};
 use crate::model::{
     Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, EndsOthers, EndsWhen,
-    EndsWhich, JobCommand, LayoutAction, Pauses, TimeSpan, ZoneSizes, ZonedFile, ZonedModel,
+    EndsWhich, JobCommand, LayoutAction, Pauses, Preconditioning, TimeSpan, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::units::{block, bytes, listed_in_part, time};
 
@@ -47,6 +47,9 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
             Some(moves) => format!("{moves}{}, {lasts}", rate_text(job)),
         },
     );
+    if let Some(pass) = &job.preconditioning {
+        preconditioning_text(pass).into_iter().for_each(|text| line("as", text));
+    }
     if let Some(pauses) = &job.pauses {
         line("pauses", pauses_text(pauses));
     }
@@ -73,6 +76,25 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
 fn command_text(command: &JobCommand) -> String {
     let output = clean(&command.output.display().to_string());
     format!("runs `{}` ({}), output goes to {output}", clean(&command.command), command.option)
+}
+
+fn preconditioning_text(pass: &Preconditioning) -> [String; 2] {
+    let [first, last] = pass.invalid_shares.map(|share| format!("{:.2}%", share * 100.0));
+    let regions = if pass.regions == 1 { "1 region".to_owned() } else { format!("{} regions", pass.regions) };
+    [
+        format!(
+            "a pass over {} of flash for {} of data: each block once, about {} of them again (sprandom)",
+            bytes(pass.physical_bytes),
+            bytes(pass.logical_bytes),
+            bytes(pass.repeated_bytes)
+        ),
+        format!(
+            "{regions} of {}, of which {first} (first) to {last} (last) are written again; write amplification {:.2}; {} of memory",
+            bytes(pass.region_bytes),
+            pass.write_amplification,
+            bytes(pass.memory_bytes)
+        ),
+    ]
 }
 
 fn zones_text(zones: &ZoneSizes) -> String {

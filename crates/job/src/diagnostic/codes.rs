@@ -162,10 +162,17 @@ subjects! {
         "sprandom-without-random-writes" Stderr: "a job with `sprandom` does not write at random offsets";
         "sprandom-with-other-generator" Stderr: "`sprandom` is used with a `random_generator` other than lfsr";
         "sprandom-with-random-map" Stderr: "`sprandom` is used with `norandommap=0`";
+        "sprandom-with-conflicting-option" Stderr: "`sprandom` is used with an option that chooses offsets or lengths, or repeats the job";
+        "sprandom-with-several-files" Stderr: "a job with `sprandom` has several files";
+        "sprandom-value-out-of-range" Stderr: "`spr_op` or `spr_num_regions` is out of range";
+        "sprandom-regions-too-small" Stderr: "a region of `sprandom` is smaller than a block";
+        "sprandom-regions-smaller-than-cache" Stderr: "`spr_cs` is larger than a region of `sprandom`";
+        "sprandom-clones-overlap" Stderr: "clones of a job with `sprandom` write the same blocks";
         "permute-with-distribution" Stderr: "random_generator=permute is used with a `random_distribution` that repeats blocks";
         "permute-with-unequal-blocks" Stderr: "random_generator=permute is used with block sizes or alignments that differ by direction";
         "permute-overlaps" Hidden: "note: random_generator=permute with I/Os longer than the blocks it orders";
         "option-set-by-sprandom" Report: "note: an option that `sprandom` sets";
+        "sprandom-may-end-early" Hidden: "note: `number_ios`, `runtime` or `steadystate` may end a job with `sprandom` early";
         "random-map-off" Stderr: "note: `blockalign` turns the map of random blocks off";
         "generator-without-effect" Hidden: "note: random_generator=lfsr with a `random_distribution` that does not use it";
         "generator-switched" Report: "note: a file has more blocks than the generator can number; another one is used";

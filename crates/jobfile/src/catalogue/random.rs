@@ -14,13 +14,13 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Softrandommap: "softrandommap", Bool, Plain, default "0", under "norandommap";
             Works; "Continue without the block map when it cannot be allocated";
         Sprandom: "sprandom", Bool, Plain, default "0", under "rw";
-            OnlyOff(&["0"]); "Precondition an SSD by writing its physical capacity once in invalidation-aware order";
+            Works; "Precondition an SSD by writing its physical capacity once in invalidation-aware order";
         SprNumRegions: "spr_num_regions", Int, Count, default "100", max 4294967295, under "sprandom";
-            OnlyOff(&["100"]); "Regions that sprandom divides the device into";
+            Works; "Regions that sprandom divides the device into";
         SprOp: "spr_op", Float, Plain, default "0.15", under "sprandom";
-            OnlyOff(&["0.15"]); "Over-provisioning ratio of the device, between 0 and 1";
+            Works; "Over-provisioning ratio of the device, between 0 and 1";
         SprCs: "spr_cs", Size, Bytes, default "0", max 18446744073709551615, under "sprandom";
-            OnlyOff(&["0"]); "Device cache size; delays invalidating writes by one region";
+            Works; "Device cache size; delays invalidating writes by one region";
         RandomGenerator: "random_generator", Enum, Plain, of RandomGenerator;
             Works; "Generator of random offsets (permute: ferrio only)";
         RandomDistribution: "random_distribution", EnumArg, Plain, of DistributionType;
