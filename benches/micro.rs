@@ -127,7 +127,8 @@ fn next_io(workload: &mut Workload) -> Io {
             | Step::Open { .. }
             | Step::Close { .. }
             | Step::AwaitReplayTime { .. }
-            | Step::AwaitProgramTime { .. } => {}
+            | Step::AwaitProgramTime { .. }
+            | Step::AwaitLog => {}
             Step::PassEnd => workload.begin_pass(),
         }
     }

@@ -254,6 +254,7 @@ impl ProgramSettings {
             readonly: self.readonly,
             warnings_fatal: self.warnings_fatal,
             character: self.character,
+            describes_only: false,
         }
     }
 

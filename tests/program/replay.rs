@@ -228,3 +228,62 @@ fn what_a_log_decides_is_noted() {
     assert!(run.stderr.contains("read iolog overrides write_iolog"), "{}", run.stderr);
     replay(&place, &["--write_iolog=again", "--warnings-fatal"]).ended_with(1);
 }
+
+/// A log that is longer than what is kept ready of it.
+fn long_log() -> String {
+    let ios: String = (0..200_000_u64)
+        .map(|at| match at % 5 {
+            0 => format!("{at} e trim {} 8192\n", at * 4096),
+            1 => format!("{at} e sync 0 0\n"),
+            2 => format!("{at} d read {} 512\n", at % 64 * 512),
+            _ => format!("{at} d write {} 4096\n", (at * 7919 % 1000) * 4096),
+        })
+        .collect();
+    format!("{V3}1 d add\n1 e add\n2 d open\n2 e open\n{ios}bogus\n200000 d close\n200000 e close\n")
+}
+
+#[test]
+fn a_log_that_is_read_in_pieces_gives_the_same_replay() {
+    let place = Place::new();
+    log(&place, &long_log());
+    let [whole, chunked] = ["--read_iolog_chunked=0", "--read_iolog_chunked=1"].map(|chunked| {
+        let more =
+            ["--replay_no_stall=1", "--write_lat_log=done", "--log_offset=1", "--ioengine=null", chunked];
+        let run = replay(&place, &more).succeeded();
+        assert_eq!(run.stderr.matches("bad iolog3: bogus").count(), 1, "{}", run.stderr);
+        (totals(&run), ios(&place))
+    });
+    assert_eq!(whole.0, [40_000, 80_000, 40_000, 40_000]);
+    assert!(whole == chunked, "{:?} and {:?}", whole.0, chunked.0);
+}
+
+#[test]
+fn pieces_come_from_files_standard_input_and_sockets_alike() {
+    let text = long_log();
+    let words = ["--ioengine=null", "--replay_no_stall=1", "--read_iolog_chunked=1", "--replay_skip=trim"];
+    let want = [40_000, 80_000, 0, 40_000];
+    let place = Place::new();
+    let stdin = ["--name=r", "--read_iolog=-", "--output-format=json"];
+    assert_eq!(totals(&place.ferrio(&[&stdin[..], &words].concat()).input(&text).run().succeeded()), want);
+    let listener = UnixListener::bind(place.work().join("log")).unwrap();
+    let serving =
+        std::thread::spawn(move || listener.accept().unwrap().0.write_all(text.as_bytes()).unwrap());
+    assert_eq!(totals(&replay(&place, &words).succeeded()), want);
+    drop(UnixStream::connect(place.work().join("log")));
+    serving.join().unwrap();
+}
+
+#[test]
+fn pieces_are_replayed_by_clones_with_depth_verified_and_up_to_number_ios() {
+    let place = Place::new();
+    let writes: String =
+        (0..20_000_u64).map(|at| format!("{at} d write {} 4096\n", at % 500 * 4096)).collect();
+    log(&place, &format!("{V3}1 d add\n2 d open\n{writes}20000 d close\n"));
+    let words = ["--read_iolog_chunked=1", "--replay_no_stall=1"];
+    let run = |more: &[&str]| replay(&place, &[&words[..], more].concat()).succeeded();
+    let verified = run(&["--verify=crc32c", "--ioengine=io_uring", "--iodepth=8"]);
+    assert_eq!(totals(&verified), [500, 20_000, 0, 0], "what is written often is read once");
+    let clones = run(&["--numjobs=3", "--group_reporting", "--ioengine=null"]);
+    assert_eq!(totals(&clones), [0, 60_000, 0, 0]);
+    assert_eq!(totals(&run(&["--number_ios=9000", "--ioengine=null"])), [0, 9000, 0, 0]);
+}

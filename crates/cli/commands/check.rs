@@ -4,6 +4,7 @@ use std::io;
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
 use ferrio_job::Character;
+use ferrio_plan::PlanOptions;
 use ferrio_report::Format;
 
 use super::subcommand::Invocation;
@@ -89,7 +90,8 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     if set.jobs.is_empty() {
         return Err(job_files::no_jobs(items, &settings.sections));
     }
-    let plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
+    let options = PlanOptions { describes_only: true, ..settings.plan_options() };
+    let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
     settings.check_interval_path()?;
     Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), settings.trigger.as_ref().map(trigger)))
 }

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{
-    Character, CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, FioWords, JobSpec, PlannedJob,
+    Character, CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, FioWords, JobSpec, LoggedFile, PlannedJob,
     PlannedSection, Replay, Seeding, SetupError, layout_of,
 };
 use ferrio_jobfile::{Job, Opt};
@@ -20,7 +20,7 @@ use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
-use crate::{engine, files, http, nbd, network, priorities, protection, random, replay, sprandom, zbd};
+use crate::{engine, files, http, nbd, network, priorities, protection, random, sprandom, zbd};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -241,8 +241,7 @@ impl Groups {
     ) -> Result<(), SetupError> {
         priorities::check(job, spec)?;
         let filetype = job.options.choice(Opt::Filetype);
-        let (bytes, ends) = replay::extents(log);
-        for (path, end) in log.files.iter().zip(ends) {
+        for LoggedFile { path, end } in &log.summary.files {
             let found = if spec.engine.is_diskless() { Found::PRETEND } else { probe(path, filetype)? };
             self.check_mounted(job, spec, path, &found, findings);
             spec.files.push(FileSpec {
@@ -250,8 +249,8 @@ impl Groups {
                 kind: found.kind,
                 offset: 0,
                 // A file without an I/O may be synced.
-                size: end.max(1),
-                real_size: end.max(found.size.unwrap_or(0)),
+                size: (*end).max(1),
+                real_size: (*end).max(found.size.unwrap_or(0)),
                 found: found.size,
                 extend: false,
                 missing_device: false,
@@ -262,7 +261,7 @@ impl Groups {
             // A replay lays nothing out.
             protection::check(job, spec, &|_| false, findings);
         }
-        spec.limits.size = bytes;
+        spec.limits.size = log.summary.bytes();
         spec.limits.io_size = None;
         spec.limits.loops = 1;
         spec.limits.time_based = false;

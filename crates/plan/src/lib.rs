@@ -78,6 +78,8 @@ pub struct PlanOptions {
     pub warnings_fatal: bool,
     /// Whose habits the program has: ferrio's protect the user's files, and verify states are only saved if they are asked for.
     pub character: Character,
+    /// The plan is described, not run: it lacks the steps of the logs that jobs replay.
+    pub describes_only: bool,
 }
 
 /// Resolves all jobs. Files are examined but not changed.

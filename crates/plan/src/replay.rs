@@ -1,56 +1,85 @@
 //! `read_iolog`: reads the logs that a job replays, and puts what they contain in place of `rw`, `bs`, `size` and the files.
 //!
-//! A log is read when the run is planned: its files, directions and block sizes decide what is allocated and opened.
+//! A log is read when the run is planned: its files, directions and block sizes decide what is allocated and opened. With
+//! `read_iolog_chunked` only a summary is kept, and the job reads the log again while it runs.
 
-mod steps;
+mod source;
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::FileTypeExt as _;
-use std::os::unix::net::UnixStream;
+use std::fmt::Display;
+use std::io::Read;
 use std::sync::Arc;
 
 use ferrio_job::{
-    BlockSizes, Diagnostic, Direction, JobSpec, ReadWrite, Replay, ReplayAction, RwPostfix, SetupError,
-    reason,
+    BlockSizes, ChunkedLog, Diagnostic, Direction, JobSpec, PerDirection, ReadWrite, Replay, ReplayRules,
+    ReplayStep, ReplaySteps, ReplaySummary, RwPostfix, SetupError, reason,
 };
 use ferrio_jobfile::{Job, Opt};
-use ferrio_trace::{ReadError, Reader};
+use ferrio_trace::{FilePart, StepError, StepReader};
 
+use crate::PlanOptions;
 use crate::as_written::{inert, note};
 use crate::findings::Findings;
-use steps::{Problem, Rules, StepBuilder};
+use source::STDIN;
 
 inert! {
     Rw Size IoSize Filesize Filename Directory Nrfiles Offset OffsetIncrement Loops TimeBased:
         |job| job.options.is_given(Opt::ReadIolog); "the log of `read_iolog` decides it, and is replayed once";
 }
 
-/// A log on standard input.
-const STDIN: &str = "-";
-
 /// Bad lines of one log that are reported one by one.
 const REPORTED: u64 = 10;
+
+/// How a log that cannot be replayed is reported.
+const FUNC: &str = "failed initializing iolog";
 
 /// The logs of a job, for its clones in turn; `None` for a job that replays nothing.
 pub(crate) fn read(
     job: &Job,
-    readonly: bool,
+    plan: &PlanOptions,
     findings: &mut Findings,
 ) -> Option<Vec<Result<Arc<Replay>, SetupError>>> {
     if !job.options.is_given(Opt::ReadIolog) {
         return None;
     }
-    let rules = Rules::of(job, readonly);
+    let rules = rules(job, plan.readonly);
+    let kept = match (plan.describes_only, job.options.value(Opt::ReadIologChunked)) {
+        (true, _) => Kept::Summary,
+        (false, true) => Kept::Place,
+        (false, false) => Kept::Steps,
+    };
     let logs = job.options.list(Opt::ReadIolog);
-    Some(logs.iter().map(|name| read_log(job, name, &rules, findings).map(Arc::new)).collect())
+    Some(logs.iter().map(|name| read_log(job, name, &rules, kept, findings).map(Arc::new)).collect())
+}
+
+/// What a plan keeps of a log beside its summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Steps,
+    /// Where it can be read again.
+    Place,
+    /// Nothing.
+    Summary,
+}
+
+fn rules(job: &Job, readonly: bool) -> ReplayRules {
+    let options = &job.options;
+    let skipped = options.words(Opt::ReplaySkip).map_or(Vec::new(), |(words, _)| words);
+    let skips = |word| skipped.contains(&word);
+    ReplayRules {
+        no_stall: options.value(Opt::ReplayNoStall),
+        time_scale: options.value::<u64>(Opt::ReplayTimeScale).max(1),
+        scale: options.value::<u64>(Opt::ReplayScale).max(1),
+        align: options.value::<u64>(Opt::ReplayAlign).max(1),
+        redirect: options.text(Opt::ReplayRedirect).map(Into::into),
+        skips: PerDirection([skips("read"), skips("write") || readonly, skips("trim") || readonly]),
+        skips_syncs: skips("sync"),
+    }
 }
 
 /// Puts a log in place of what the options say.
 pub(crate) fn apply(log: &Arc<Replay>, spec: &mut JobSpec) {
-    let lengths = Direction::ALL.map(|direction| Lengths::of(log, direction));
-    let does = lengths.map(|lengths| lengths.most > 0);
-    spec.rw = match does {
+    let ios = &log.summary.ios;
+    spec.rw = match ios.0.map(|ios| ios.count > 0) {
         // A log of waits reads nothing either.
         [_, false, false] => ReadWrite::Read,
         [true, true, false] => ReadWrite::Mixed,
@@ -60,109 +89,92 @@ pub(crate) fn apply(log: &Arc<Replay>, spec: &mut JobSpec) {
         [true, _, true] => ReadWrite::Every,
     };
     spec.rw_postfix = RwPostfix::None;
-    for (direction, lengths) in
-        Direction::ALL.into_iter().zip(lengths).filter(|(_, lengths)| lengths.most > 0)
-    {
-        let (min, max) = (u64::from(lengths.step), u64::from(lengths.most));
+    for direction in Direction::ALL.into_iter().filter(|&direction| ios[direction].count > 0) {
+        let (min, max) = (u64::from(ios[direction].block()), u64::from(ios[direction].longest));
         spec.block[direction] = BlockSizes { min, max, align: min };
     }
     spec.replay = Some(Arc::clone(log));
 }
 
-/// The lengths of one direction.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lengths {
-    most: u32,
-    /// The smallest, if it divides all of them; else the largest.
-    step: u32,
-}
-
-impl Lengths {
-    fn of(log: &Replay, direction: Direction) -> Self {
-        let lengths = || {
-            log.steps.iter().filter(|step| direction_of(step.action) == Some(direction)).map(|step| step.len)
-        };
-        let (least, most) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
-        let step = if least > 0 && lengths().all(|len| len % least == 0) { least } else { most };
-        Lengths { most, step }
-    }
-}
-
-fn direction_of(action: ReplayAction) -> Option<Direction> {
-    match action {
-        ReplayAction::Read => Some(Direction::Read),
-        ReplayAction::Write => Some(Direction::Write),
-        ReplayAction::Trim => Some(Direction::Trim),
-        _ => None,
-    }
-}
-
-/// Bytes that a log moves, and the end of its last I/O in each file.
-pub(crate) fn extents(log: &Replay) -> (u64, Vec<u64>) {
-    let mut ends = vec![0_u64; log.files.len()];
-    let mut bytes = 0_u64;
-    for step in log.steps.iter().filter(|step| direction_of(step.action).is_some()) {
-        bytes = bytes.saturating_add(u64::from(step.len));
-        let end = &mut ends[step.file as usize];
-        *end = (*end).max(step.offset.saturating_add(u64::from(step.len)));
-    }
-    (bytes, ends)
-}
-
-fn read_log(job: &Job, name: &str, rules: &Rules, findings: &mut Findings) -> Result<Replay, SetupError> {
-    const FUNC: &str = "failed initializing iolog";
+fn read_log(
+    job: &Job,
+    name: &str,
+    rules: &ReplayRules,
+    kept: Kept,
+    findings: &mut Findings,
+) -> Result<Replay, SetupError> {
     let shown = if name == STDIN { "standard input" } else { name };
-    let failed = |errno, message: String| SetupError::new(errno, FUNC, format!("{shown}: {message}"));
-    let source = open(name).map_err(|error| {
-        let message = format!("fopen read iolog: {}", reason(&error));
-        failed(error.raw_os_error().unwrap_or(libc::EIO), message)
-    })?;
-    let unreadable = |error: ReadError| failed(libc::EINVAL, error.to_string());
-    let mut reader = Reader::new(source).map_err(unreadable)?;
-    let mut log = StepBuilder::new(rules);
-    let mut bad_lines = 0;
-    while let Some((line, entry)) = reader.next_entry().map_err(unreadable)? {
-        let entry = match entry {
-            Ok(entry) => log.add(entry),
-            Err(bad) => Err(Problem::Skipped(bad.to_string())),
-        };
-        match entry {
-            Ok(()) => {}
-            Err(Problem::Fatal(message)) => {
-                return Err(failed(libc::EINVAL, format!("line {line}: {message}")));
-            }
-            Err(Problem::Skipped(message)) => {
-                bad_lines += 1;
-                if bad_lines <= REPORTED {
-                    findings.note(bad_line(job, format!("{message} ({shown}, line {line})")));
+    let failed = |errno: Option<i32>, message: String| {
+        SetupError::new(errno.unwrap_or(libc::EIO), FUNC, format!("{shown}: {message}"))
+    };
+    let source = source::open(name)
+        .map_err(|error| failed(error.raw_os_error(), format!("fopen read iolog: {}", reason(&error))))?;
+    let log = LogToRead { job, shown, rules };
+    let (summary, steps) = match kept {
+        Kept::Place => {
+            let (file, bytes) = source.into_file().map_err(|error| {
+                let message = format!("cannot copy the log to a temporary file: {}", reason(&error));
+                failed(error.raw_os_error(), message)
+            })?;
+            let summary = log.read(FilePart::new(Arc::clone(&file), bytes.clone()), &mut |_| {}, findings)?;
+            (summary, ReplaySteps::Chunked(ChunkedLog { file, bytes, rules: rules.clone() }))
+        }
+        Kept::Steps => {
+            let mut steps = Vec::new();
+            let summary = log.read(source.into_stream(), &mut |step| steps.push(step), findings)?;
+            steps.shrink_to_fit();
+            (summary, ReplaySteps::Loaded(steps))
+        }
+        Kept::Summary => {
+            (log.read(source.into_stream(), &mut |_| {}, findings)?, ReplaySteps::Loaded(Vec::new()))
+        }
+    };
+    Ok(Replay { name: shown.to_owned(), summary, steps })
+}
+
+/// A log, and how to read it.
+struct LogToRead<'a> {
+    job: &'a Job,
+    shown: &'a str,
+    rules: &'a ReplayRules,
+}
+
+impl LogToRead<'_> {
+    /// Reads the whole log, and hands each step to `keep`.
+    fn read(
+        &self,
+        source: impl Read,
+        keep: &mut dyn FnMut(ReplayStep),
+        findings: &mut Findings,
+    ) -> Result<ReplaySummary, SetupError> {
+        let unusable =
+            |message: &dyn Display| SetupError::new(libc::EINVAL, FUNC, format!("{}: {message}", self.shown));
+        let mut log = StepReader::new(source, self.rules.clone()).map_err(|error| unusable(&error))?;
+        let mut bad_lines = 0;
+        loop {
+            match log.next_step() {
+                Ok(None) => break,
+                Ok(Some(step)) => keep(step),
+                Err(StepError::Skipped { line, message }) => {
+                    bad_lines += 1;
+                    if bad_lines <= REPORTED {
+                        findings.note(self.bad_line(format!("{message} ({}, line {line})", self.shown)));
+                    }
                 }
+                Err(error) => return Err(unusable(&error)),
             }
         }
+        if bad_lines > REPORTED {
+            let message = format!("{} more bad lines in {}", bad_lines - REPORTED, self.shown);
+            findings.note(self.bad_line(message));
+        }
+        let nothing = "the iolog has nothing to replay: no read, write, trim or wait is left";
+        log.finish().ok_or_else(|| unusable(&nothing))
     }
-    if bad_lines > REPORTED {
-        findings.note(bad_line(job, format!("{} more bad lines in {shown}", bad_lines - REPORTED)));
-    }
-    log.finish().ok_or_else(|| {
-        failed(
-            libc::EINVAL,
-            "the iolog has nothing to replay: no read, write, trim or wait is left".to_owned(),
-        )
-    })
-}
 
-fn bad_line(job: &Job, message: String) -> Diagnostic {
-    note(job, &[Opt::ReadIolog], "bad-iolog-line", message)
-}
-
-fn open(name: &str) -> io::Result<Box<dyn BufRead>> {
-    if name == STDIN {
-        return Ok(Box::new(io::stdin().lock()));
+    fn bad_line(&self, message: String) -> Diagnostic {
+        note(self.job, &[Opt::ReadIolog], "bad-iolog-line", message)
     }
-    let is_socket = fs::metadata(name).is_ok_and(|metadata| metadata.file_type().is_socket());
-    Ok(match is_socket {
-        true => Box::new(BufReader::new(UnixStream::connect(name)?)),
-        false => Box::new(BufReader::new(File::open(name)?)),
-    })
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub(crate) fn resolve_all(
     findings: &mut Findings,
 ) -> Vec<SpecDraft> {
     // Nothing is read for a run that is refused.
-    let logs = if findings.is_fine() { replay::read(job, plan.readonly, findings) } else { None };
+    let logs = if findings.is_fine() { replay::read(job, plan, findings) } else { None };
     let Some(logs) = logs else {
         return resolve(job, machine, plan, None, findings).into_iter().collect();
     };

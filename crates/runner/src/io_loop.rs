@@ -147,6 +147,7 @@ impl<E: Engine> IoLoop<'_, E> {
             Step::Close { file } => self.close_file(file),
             Step::AwaitReplayTime { us } => return self.await_replay_time(us),
             Step::AwaitProgramTime { ms } => return self.await_program_time(ms),
+            Step::AwaitLog => return self.await_log(),
         }
         true
     }

@@ -38,6 +38,7 @@ mod io_loop;
 mod io_scheduler;
 mod iolog;
 mod layout;
+mod log_reader;
 mod monitor;
 mod open;
 mod overlap;

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::io_loop::{Hooks, IoLoop};
 use crate::iolog::Iolog;
 use crate::layout::LaidOut;
+use crate::log_reader::LogReader;
 use crate::result::{JobResult, JobState};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
@@ -80,8 +81,11 @@ fn work<E: Engine>(
     let Context { spec, control, .. } = *context;
     let mut note = |diagnostic| context.note(diagnostic);
     control.set_state(JobState::SettingUp);
+    let reader = LogReader::start(spec)?;
     let _placement = placement::apply(context)?;
-    let Some(mut io_loop) = set_up(context, open_engine, laid_out, zones, reached)? else { return Ok(()) };
+    let Some(mut io_loop) = set_up(context, open_engine, laid_out, zones, reader, reached)? else {
+        return Ok(());
+    };
     // What a command does to the files must be seen by the opens.
     let opens_late = !context.begins_at_once();
     if !opens_late {
@@ -124,6 +128,7 @@ fn set_up<'a, E: Engine>(
     open_engine: impl FnOnce(&JobSpec, &Buffers) -> Result<E, EngineError>,
     mut laid_out: Option<LayoutContent>,
     zones: Option<Box<JobZones>>,
+    mut reader: Option<LogReader>,
     reached: &mut Reached,
 ) -> Result<Option<Box<IoLoop<'a, E>>>, Failure> {
     let spec = context.spec;
@@ -154,9 +159,12 @@ fn set_up<'a, E: Engine>(
     let mut engine = open_engine(spec, &buffers).map_err(|e| Failure::from_engine(&e))?;
     context.control.set_interrupter(engine.interrupter());
     let iolog = Iolog::new(spec, context.clock)?;
-    let workload = workload(context)?;
+    let mut workload = workload(context)?;
+    if let Some(feed) = reader.as_mut().and_then(LogReader::take_feed) {
+        workload.feed(feed);
+    }
     let content = content(context, laid_out)?;
-    let hooks = hooks(context, iolog, zones)?;
+    let hooks = hooks(context, iolog, zones, reader)?;
     let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
     Ok(Some(io_loop))
@@ -209,10 +217,11 @@ fn hooks<'a>(
     context: &Context<'_>,
     iolog: Option<Box<Iolog<'a>>>,
     zones: Option<Box<JobZones>>,
+    reader: Option<LogReader>,
 ) -> Result<Hooks<'a>, Failure> {
     let Context { spec, entropy, ref progress, ref coverage, .. } = *context;
     let verification = Verification::new(spec, entropy, progress.clone(), coverage.clone())?;
-    Ok(Hooks::new(context, verification, BlockStates::of(spec)?, iolog, zones))
+    Ok(Hooks::new(context, verification, BlockStates::of(spec)?, iolog, zones, reader))
 }
 
 /// The figures, and what follows the I/O.

@@ -1,6 +1,7 @@
 //! What a program has done, recorded: I/O logs and block traces.
 //!
-//! An I/O log is one line of text per I/O of a job, in fio's format, versions 2 and 3. [`Writer`] writes them, [`Reader`] reads them.
+//! An I/O log is one line of text per I/O of a job, in fio's format, versions 2 and 3. [`Writer`] writes them, [`Reader`] reads them, and
+//! [`StepReader`] makes the steps of a replay of them.
 //! A block trace is what blktrace records of a device, in binary; [`TraceReader`] reads them.
 //!
 //! The first line names the version. Lines add, open and close files; the line of an I/O has the file's name, an action, an offset
@@ -12,8 +13,10 @@
 #![forbid(unsafe_code)]
 
 mod block_trace;
+mod file_part;
 pub mod import;
 mod reader;
+mod steps;
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -27,7 +30,9 @@ pub use block_trace::{
     ByteOrder, MergeInput, RequestsSummary, ThreadSummary, TraceAction, TraceError, TraceMerge, TraceReader,
     TraceRecord, TraceRequest, TraceSummary, is_block_trace,
 };
-pub use reader::{BadLine, IoAction, LogAction, LogLine, NumberedLine, ReadError, Reader};
+pub use file_part::FilePart;
+pub use reader::{BadLine, IoAction, LogAction, LogLine, ReadError, Reader};
+pub use steps::{Problem, StepBuilder, StepError, StepReader};
 
 /// Bytes that are collected before they are written; the line that reaches this many is written with them.
 const ENOUGH: usize = 8192;

@@ -1,27 +1,29 @@
-//! Reads I/O logs of versions 2 and 3, line by line.
+//! Reads I/O logs of versions 2 and 3, line by line, out of a buffer of its own: a log may have many millions of lines.
 
-use std::ffi::OsString;
-use std::io::{self, BufRead, Read as _};
-use std::os::unix::ffi::OsStringExt as _;
+use std::io::{self, Read};
+use std::ops::Range;
 
 use ferrio_job::IologVersion;
+use memchr::memchr;
 
 use crate::FileAction;
 
 /// Longest line in bytes, with its end.
-const LINE: u64 = 4096;
+const LINE: usize = 4096;
 /// Longest word in bytes.
 const WORD: usize = 256;
+/// Bytes that are read at a time.
+const BUFFER: usize = 256 << 10;
 /// How a binary trace of blktrace begins, but for its version in the low byte.
 const BLOCK_TRACE: u32 = 0x6561_7400;
 
 /// What a line says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogLine {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogLine<'a> {
     /// Microseconds since the log was opened; 0 in version 2.
     pub time_us: u64,
     /// The file, as it is named.
-    pub name: OsString,
+    pub name: &'a [u8],
     /// What happens to it.
     pub what: LogAction,
 }
@@ -131,136 +133,226 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
-/// The number of a line, from 1, and what it says.
-pub type NumberedLine = (u64, Result<LogLine, BadLine>);
-
 /// A log being read.
 #[derive(Debug)]
 pub struct Reader<R> {
     source: R,
     version: IologVersion,
     number: u64,
-    line: Vec<u8>,
-    /// `line` has only the beginning of a line that is longer than a line may be.
-    too_long: bool,
+    buffer: Box<[u8]>,
+    /// What is read and not yet taken, in `buffer`.
+    unread: Range<usize>,
+    /// The rest of the last line, which was too long, is still to be passed over.
+    in_long_line: bool,
 }
 
-impl<R: BufRead> Reader<R> {
+/// A line in the buffer.
+enum Line {
+    /// Its bytes, without its end.
+    Whole(Range<usize>),
+    /// It is longer than a line may be.
+    TooLong,
+}
+
+impl<R: Read> Reader<R> {
     /// Reads the first line, which names the version.
     ///
     /// # Errors
     /// It is the first line of no log.
     pub fn new(source: R) -> Result<Self, ReadError> {
-        let mut reader =
-            Reader { source, version: IologVersion::Three, number: 0, line: Vec::new(), too_long: false };
-        if !reader.next_line()? {
-            return Err(ReadError::Empty);
-        }
-        if let Some(first) = reader.line.first_chunk() {
+        let buffer = vec![0; BUFFER].into_boxed_slice();
+        let (version, number) = (IologVersion::Three, 0);
+        let mut reader = Reader { source, version, number, buffer, unread: 0..0, in_long_line: false };
+        while reader.unread.len() < size_of_val(&BLOCK_TRACE) && reader.fill()? > 0 {}
+        if let Some(first) = reader.buffer[reader.unread.clone()].first_chunk() {
             let words = [u32::from_le_bytes(*first), u32::from_be_bytes(*first)];
             if words.iter().any(|word| word & 0xffff_ff00 == BLOCK_TRACE) {
                 return Err(ReadError::BlockTrace);
             }
         }
-        let version = header(&reader.line).filter(|_| !reader.too_long);
-        reader.version = version.ok_or(ReadError::Version)?;
+        let first = match reader.next_line()? {
+            None => return Err(ReadError::Empty),
+            Some(Line::TooLong) => return Err(ReadError::Version),
+            Some(Line::Whole(first)) => first,
+        };
+        reader.version = header(&reader.buffer[first]).ok_or(ReadError::Version)?;
         Ok(reader)
+    }
+
+    /// The number of the line that [`next_entry`](Self::next_entry) returned last, from 1.
+    #[must_use]
+    pub fn line_number(&self) -> u64 {
+        self.number
     }
 
     /// The next line that is not empty; `None` at the end.
     ///
     /// # Errors
     /// The kernel refuses to read it.
-    pub fn next_entry(&mut self) -> Result<Option<NumberedLine>, ReadError> {
-        while self.next_line()? {
-            if self.too_long {
-                return Ok(Some((self.number, Err(BadLine::TooLong))));
+    pub fn next_entry(&mut self) -> Result<Option<Result<LogLine<'_>, BadLine>>, ReadError> {
+        let line = loop {
+            match self.next_line()? {
+                None => return Ok(None),
+                Some(Line::TooLong) => return Ok(Some(Err(BadLine::TooLong))),
+                Some(Line::Whole(line)) => {
+                    if !self.buffer[line.clone()].trim_ascii_start().is_empty() {
+                        break line;
+                    }
+                }
             }
-            if self.line.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            if let Some(version) = header(&self.line) {
-                self.version = version;
-                return Ok(Some((self.number, Err(BadLine::Header(version.header())))));
-            }
-            return Ok(Some((self.number, self.parse())));
+        };
+        let line = &self.buffer[line];
+        if let Some(version) = header(line) {
+            self.version = version;
+            return Ok(Some(Err(BadLine::Header(version.header()))));
         }
-        Ok(None)
+        Ok(Some(parse(line, self.version)))
     }
 
-    /// Reads a line into `line`, without its end. False at the end of the log.
-    fn next_line(&mut self) -> Result<bool, ReadError> {
-        if self.too_long {
+    /// Takes the next line out of the buffer. `None` at the end of the log.
+    fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
+        if self.in_long_line {
             self.skip_line()?;
         }
-        self.line.clear();
-        let length = self.source.by_ref().take(LINE).read_until(b'\n', &mut self.line)?;
-        if length == 0 {
-            return Ok(false);
+        let mut searched = 0;
+        loop {
+            let Range { start, end } = self.unread;
+            let most = (end - start).min(LINE);
+            if let Some(at) = memchr(b'\n', &self.buffer[start + searched..start + most]) {
+                let line_end = start + searched + at;
+                self.unread.start = line_end + 1;
+                self.number += 1;
+                return Ok(Some(Line::Whole(start..line_end)));
+            }
+            if most == LINE {
+                self.in_long_line = true;
+                self.number += 1;
+                return Ok(Some(Line::TooLong));
+            }
+            searched = most;
+            if self.fill()? == 0 {
+                let rest = self.unread.clone();
+                self.unread.start = rest.end;
+                self.number += u64::from(!rest.is_empty());
+                return Ok((!rest.is_empty()).then_some(Line::Whole(rest)));
+            }
         }
-        self.number += 1;
-        let ended = self.line.pop_if(|byte| *byte == b'\n').is_some();
-        self.too_long = !ended && length as u64 == LINE;
-        Ok(true)
     }
 
     /// Passes over the rest of a line.
+    #[cold]
     fn skip_line(&mut self) -> Result<(), ReadError> {
+        self.in_long_line = false;
         loop {
-            let (length, ended) = match self.source.fill_buf()? {
-                [] => return Ok(()),
-                rest => match rest.iter().position(|&byte| byte == b'\n') {
-                    Some(at) => (at + 1, true),
-                    None => (rest.len(), false),
-                },
-            };
-            self.source.consume(length);
-            if ended {
+            let Range { start, end } = self.unread;
+            if let Some(at) = memchr(b'\n', &self.buffer[start..end]) {
+                self.unread.start = start + at + 1;
+                return Ok(());
+            }
+            self.unread.start = end;
+            if self.fill()? == 0 {
                 return Ok(());
             }
         }
     }
 
-    fn parse(&self) -> Result<LogLine, BadLine> {
-        let mut words = self.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let (version, time_us) = match self.version {
-            IologVersion::Two => (2, Some(0)),
-            IologVersion::Three => (3, words.next().and_then(number)),
-        };
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let wrong = || BadLine::Words { version, line: text(&self.line) };
-        let mut word = || words.next().filter(|word| word.len() <= WORD);
-        let (Some(time_us), Some(name), Some(action)) = (time_us, word(), word()) else {
-            return Err(wrong());
-        };
-        let offset: Option<u64> = words.next().and_then(number);
-        let len: Option<u64> = offset.and_then(|_| words.next().and_then(number));
-        let unknown = || BadLine::Action(text(action));
-        let what = match (offset, len) {
-            (None, _) => LogAction::File(FileAction::from_word(action).ok_or_else(unknown)?),
-            (Some(_), None) => return Err(wrong()),
-            (Some(until_ms), Some(_)) if action == b"wait" => match self.version {
-                IologVersion::Two => LogAction::Wait { until_ms },
-                IologVersion::Three => return Err(BadLine::Wait(text(name))),
-            },
-            (Some(offset), Some(len)) => {
-                let len = u32::try_from(len).map_err(|_| wrong())?;
-                let action = IoAction::from_word(action).ok_or_else(unknown)?;
-                LogAction::Io { action, offset, len }
+    /// Reads more behind what is unread, which moves to the front of the buffer. 0 at the end of the log.
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.unread.clone(), 0);
+        self.unread = 0..self.unread.len();
+        let read = loop {
+            match self.source.read(&mut self.buffer[self.unread.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
             }
         };
-        Ok(LogLine { time_us, name: OsString::from_vec(name.to_vec()), what })
+        self.unread.end += read;
+        Ok(read)
     }
 }
 
+/// The words of a line, which are between white space.
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let begin = self.0.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        let rest = &self.0[begin..];
+        let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+        self.0 = &rest[end..];
+        Some(&rest[..end])
+    }
+}
+
+fn parse(line: &[u8], version: IologVersion) -> Result<LogLine<'_>, BadLine> {
+    let mut words = Words(line);
+    let time_us = match version {
+        IologVersion::Two => Some(0),
+        IologVersion::Three => words.next().and_then(number),
+    };
+    let mut word = || words.next().filter(|word| word.len() <= WORD);
+    let (Some(time_us), Some(name), Some(action)) = (time_us, word(), word()) else {
+        return Err(wrong_words(line, version));
+    };
+    let Some(offset) = words.next().and_then(number) else {
+        let action = FileAction::from_word(action).ok_or_else(|| unknown(action))?;
+        return Ok(LogLine { time_us, name, what: LogAction::File(action) });
+    };
+    let Some(len) = words.next().and_then(number) else { return Err(wrong_words(line, version)) };
+    let what = if action == b"wait" {
+        match version {
+            IologVersion::Two => LogAction::Wait { until_ms: offset },
+            IologVersion::Three => return Err(BadLine::Wait(text(name))),
+        }
+    } else {
+        let len = u32::try_from(len).map_err(|_| wrong_words(line, version))?;
+        let action = IoAction::from_word(action).ok_or_else(|| unknown(action))?;
+        LogAction::Io { action, offset, len }
+    };
+    Ok(LogLine { time_us, name, what })
+}
+
+#[cold]
+fn wrong_words(line: &[u8], version: IologVersion) -> BadLine {
+    let version = match version {
+        IologVersion::Two => 2,
+        IologVersion::Three => 3,
+    };
+    BadLine::Words { version, line: text(line) }
+}
+
+#[cold]
+fn unknown(action: &[u8]) -> BadLine {
+    BadLine::Action(text(action))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
 fn header(line: &[u8]) -> Option<IologVersion> {
+    // Nearly no line gets further than this.
+    if line.first() != Some(&b'f') {
+        return None;
+    }
     [IologVersion::Two, IologVersion::Three]
         .into_iter()
         .find(|version| line.starts_with(version.header().as_bytes()))
 }
 
+/// A number that fits into 64 bits.
 fn number(word: &[u8]) -> Option<u64> {
-    std::str::from_utf8(word).ok()?.parse().ok()
+    /// Digits of a number that fits whatever they are.
+    const FITS: usize = 19;
+    if word.is_empty() || word.len() > FITS {
+        return std::str::from_utf8(word).ok()?.parse().ok();
+    }
+    word.iter().try_fold(0, |number: u64, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| number * 10 + u64::from(digit))
+    })
 }
 
 #[cfg(test)]
@@ -269,19 +361,23 @@ mod tests {
 
     use super::*;
 
-    type Entry = (u64, Result<LogLine, String>);
+    /// A line with its name as text.
+    type Parsed = (u64, String, LogAction);
+    type Entry = (u64, Result<Parsed, String>);
 
     fn read(log: &[u8]) -> Result<Vec<Entry>, String> {
         let mut reader = Reader::new(log).map_err(|error| error.to_string())?;
         let mut entries = Vec::new();
-        while let Some((number, entry)) = reader.next_entry().unwrap() {
-            entries.push((number, entry.map_err(|bad| bad.to_string())));
+        while let Some(entry) = reader.next_entry().unwrap() {
+            let entry = entry.map(|line| (line.time_us, text(line.name), line.what));
+            let entry = entry.map_err(|bad| bad.to_string());
+            entries.push((reader.line_number(), entry));
         }
         Ok(entries)
     }
 
-    fn line(time_us: u64, name: &str, what: LogAction) -> Result<LogLine, String> {
-        Ok(LogLine { time_us, name: name.into(), what })
+    fn line(time_us: u64, name: &str, what: LogAction) -> Result<Parsed, String> {
+        Ok((time_us, name.to_owned(), what))
     }
 
     fn io(action: IoAction, offset: u64, len: u32) -> LogAction {
@@ -357,7 +453,7 @@ mod tests {
 
     #[test]
     fn a_source_without_lines_is_not_read_to_its_end() {
-        let error = Reader::new(io::BufReader::new(io::repeat(0))).unwrap_err();
+        let error = Reader::new(io::repeat(0)).unwrap_err();
         assert!(matches!(error, ReadError::Version));
     }
 

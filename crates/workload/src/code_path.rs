@@ -25,7 +25,7 @@ use crate::sync::Syncs;
 use crate::zoned_distribution::Zoned;
 
 /// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to test than a niche.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(u8)]
 #[expect(
     clippy::large_enum_variant,
@@ -41,7 +41,7 @@ pub(crate) enum CodePath {
 }
 
 /// The paths that are called. An enum of its own, so that two compares find an inlined path, without a jump table.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Called {
     /// Random with several lengths or directions.
     VariedRandom(Box<VariedRandomPath>),

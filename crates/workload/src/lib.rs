@@ -4,7 +4,7 @@
 //! a given seed makes the same choices on every machine, and the same ones as fio.
 //!
 //! - [`Workload`] is the sequence of I/Os. `code_path` decides how a job makes its choices: `general` can do every job, `fast_paths` are
-//!   faster ways for jobs over one file; `replay` takes them from a log.
+//!   faster ways for jobs over one file; `replay` takes them from a log, which `step_feed` brings piece by piece if it is long.
 //! - Which file: `general::file_service`. Which direction: `direction_and_length`, a mix by `rwmix`. Which length: `length`. Which sync:
 //!   `sync`.
 //! - Which offset: `sequential`, or at random: `random_offsets` (fast paths) and `general::random_choice` within the bounds of
@@ -41,6 +41,7 @@ mod sequential;
 mod skewed;
 mod sprandom;
 mod step;
+mod step_feed;
 mod sync;
 mod verify_blocks;
 mod workload;
@@ -58,6 +59,7 @@ pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
 pub use sprandom::{PreconditioningOrder, PreconditioningWrite};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
+pub use step_feed::{StepFeed, StepSupply, step_feed};
 pub use verify_blocks::{BlockBody, BlockSeeds};
 pub use workload::{Workload, memory_is_there};
 

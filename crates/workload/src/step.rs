@@ -78,6 +78,8 @@ pub enum Step {
         /// Milliseconds.
         ms: u64,
     },
+    /// Do nothing before more of the log has been read. Only in jobs that replay a log.
+    AwaitLog,
     /// All files are finished. Further calls return the same until the next pass begins.
     PassEnd,
 }

@@ -5,16 +5,17 @@
 
 use ferrio_job::{Direction, JobSpec};
 
-use crate::code_path::CodePath;
+use crate::code_path::{Called, CodePath};
 use crate::offset_space::{has_map, map_unit, room};
 use crate::seeds::SEEDS;
 use crate::step::{Io, Region, Step, WorkloadError};
+use crate::step_feed::StepFeed;
 
 /// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
 const MOST_MAPPED: u64 = 1 << 38;
 
 /// All choices of one job.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Workload {
     path: CodePath,
     without_map: bool,
@@ -77,6 +78,13 @@ impl Workload {
                 path.next()
             }
             CodePath::Called(called) => called.next(pace),
+        }
+    }
+
+    /// Where the steps of a replay come from whose log is not in memory.
+    pub fn feed(&mut self, from: StepFeed) {
+        if let CodePath::Called(Called::Replay(path)) = &mut self.path {
+            path.feed(from);
         }
     }
 

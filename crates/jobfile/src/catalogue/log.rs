@@ -12,7 +12,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ReadIolog: "read_iolog", StrList, Plain;
             Works; "Replay an I/O log (binary traces of blktrace: not yet)";
         ReadIologChunked: "read_iolog_chunked", Bool, Plain, default "0", under "read_iolog";
-            OnlyOff(&["0"]); "Read the log in pieces to bound memory";
+            Works; "Read the log piece by piece while it is replayed, to bound memory";
         ReplayNoStall: "replay_no_stall", Bool, Plain, default "0", under "read_iolog";
             Works; "Ignore recorded delays";
         ReplayRedirect: "replay_redirect", Str, Plain, under "read_iolog";

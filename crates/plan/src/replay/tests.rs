@@ -1,6 +1,7 @@
+use std::fs;
 use std::path::Path;
 
-use ferrio_job::PlannedJob;
+use ferrio_job::{PlannedJob, ReplayAction};
 use tempfile::TempDir;
 
 use super::*;
@@ -30,8 +31,8 @@ fn refusal(log: &str, options: &str) -> String {
 }
 
 fn steps(spec: &JobSpec) -> Vec<(u64, ReplayAction, u32, u64, u32)> {
-    let log = spec.replay.as_ref().unwrap();
-    log.steps.iter().map(|step| (step.due_us, step.action, step.file, step.offset, step.len)).collect()
+    let ReplaySteps::Loaded(steps) = &spec.replay.as_ref().unwrap().steps else { panic!("no steps") };
+    steps.iter().map(|step| (step.due_us, step.action(), step.file(), step.offset, step.len)).collect()
 }
 
 fn dues(spec: &JobSpec) -> Vec<u64> {

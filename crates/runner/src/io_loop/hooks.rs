@@ -13,6 +13,7 @@ use crate::block_states::BlockStates;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::iolog::Iolog;
+use crate::log_reader::LogReader;
 use crate::rate_schedule::RateSchedule;
 use crate::timing::RampSize;
 use crate::verification::Verification;
@@ -62,6 +63,7 @@ impl<'a> Hooks<'a> {
         blocks: Option<Box<BlockStates>>,
         iolog: Option<Box<Iolog<'a>>>,
         zones: Option<Box<JobZones>>,
+        reader: Option<LogReader>,
     ) -> Self {
         let spec = context.spec;
         let rates = RateSchedule::new(spec, context.entropy, context.clock);
@@ -84,7 +86,8 @@ impl<'a> Hooks<'a> {
             iolog,
             replay: spec.replay.is_some().then(|| {
                 let waiter = Waiter::new(context.clock);
-                Box::new(ReplayClock { program_began: context.run_began, replay_began: None, waiter })
+                let program_began = context.run_began;
+                Box::new(ReplayClock { program_began, replay_began: None, waiter, reader })
             }),
             priority: spec.priorities.own_bits(),
             priorities,
@@ -183,13 +186,15 @@ impl<'a> Hooks<'a> {
     }
 }
 
-/// What the times of a replayed log count from, in clock ticks.
+/// A replayed log: what its times count from, in clock ticks, and its reader.
 #[derive(Debug)]
 pub(super) struct ReplayClock {
     pub(super) program_began: u64,
     /// Set by the first wait.
     pub(super) replay_began: Option<u64>,
     pub(super) waiter: Waiter,
+    /// The thread that reads a log that is not in memory.
+    pub(super) reader: Option<LogReader>,
 }
 
 /// What follows each data I/O of a job: pauses (`thinktime`, `thinkcycles`) and the check of minimum rates (`rate_min`,

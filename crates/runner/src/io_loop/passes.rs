@@ -98,7 +98,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         if self.spec.only_verifies() {
             self.files_finished = false;
             self.leave_out_pass();
-            return Ok(());
+            return self.end_log().map_or(Ok(()), Err);
         }
         self.empty_zones()?;
         let began = self.meter.clock.now();
@@ -112,7 +112,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         }
         self.check_minimum_rate_at_end();
         self.meter.timing.loop_ended(self.meter.clock.now());
-        let failure = self.failure.take();
+        let failure = self.failure.take().or_else(|| if self.files_finished { self.end_log() } else { None });
         // fio asks once more when a job gives up, and counts a call that finds nothing.
         if failure.is_some() && self.spec.engine.counts_calls() {
             self.meter.stats.complete.record(0);

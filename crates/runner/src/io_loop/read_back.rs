@@ -43,6 +43,9 @@ impl<E: Engine> IoLoop<'_, E> {
                     self.files_finished = true;
                     return;
                 }
+                Step::AwaitLog => {
+                    self.await_log();
+                }
                 Step::Sync { .. }
                 | Step::Open { .. }
                 | Step::Close { .. }

@@ -1,10 +1,14 @@
-//! Waiting for the times of a replayed log. Times count from the start, so a late I/O shortens the waits that follow it.
+//! Waiting for the times of a replayed log, and for the log itself. Times count from the start, so a late I/O shortens the waits that follow it.
 
 use std::time::Duration;
 
 use ferrio_engine::Engine;
 
 use super::IoLoop;
+use crate::failure::Failure;
+
+/// Time between two looks whether more of the log has been read.
+const LOOK: Duration = Duration::from_micros(200);
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Waits until the replay has run so long. False when the job ends first.
@@ -24,6 +28,23 @@ impl<E: Engine> IoLoop<'_, E> {
         let Some(replay) = &self.hooks.replay else { return true };
         let began = replay.program_began;
         self.await_time(began, Duration::from_millis(ms))
+    }
+
+    /// Waits a moment for more of the log. False when the job ends.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn await_log(&mut self) -> bool {
+        let clock = self.meter.clock;
+        self.reap_until(clock.now().saturating_add(clock.ticks(LOOK)));
+        self.meter.now = clock.now();
+        self.failure.is_none()
+    }
+
+    /// All steps of the log are done: why its reader stopped before the end, if it did.
+    #[cold]
+    pub(super) fn end_log(&mut self) -> Option<Failure> {
+        let reader = self.hooks.replay.as_mut()?.reader.take()?;
+        reader.end().err()
     }
 
     /// Reaps what is in flight meanwhile.

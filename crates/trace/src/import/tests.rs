@@ -166,15 +166,15 @@ proptest! {
         let mut reader = Reader::new(log.as_bytes()).unwrap();
         let mut open = std::collections::HashMap::new();
         let (mut before, mut bytes) = (0, 0_u64);
-        while let Some((_, line)) = reader.next_entry().unwrap() {
+        while let Some(line) = reader.next_entry().unwrap() {
             let line = line.unwrap();
             prop_assert!(line.time_us >= before.max(1));
             before = line.time_us;
             match line.what {
-                LogAction::File(FileAction::Add) => prop_assert_eq!(open.insert(line.name, false), None),
-                LogAction::File(action) => prop_assert_eq!(open.insert(line.name, action == FileAction::Open), Some(action == FileAction::Close)),
+                LogAction::File(FileAction::Add) => prop_assert_eq!(open.insert(line.name.to_vec(), false), None),
+                LogAction::File(action) => prop_assert_eq!(open.insert(line.name.to_vec(), action == FileAction::Open), Some(action == FileAction::Close)),
                 LogAction::Io { len, .. } => {
-                    prop_assert_eq!(open[&line.name], true);
+                    prop_assert_eq!(open[line.name], true);
                     bytes += u64::from(len);
                 }
                 LogAction::Wait { .. } => prop_assert!(false),

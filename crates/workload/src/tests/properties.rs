@@ -149,7 +149,7 @@ proptest! {
                     ends[io.file as usize] += u64::from(io.len);
                 }
                 Step::Sync { .. }
-| Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } => {}
+| Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } | Step::AwaitLog => {}
                 Step::PassEnd => break,
             }
         }

@@ -84,6 +84,7 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
         Step::Close { file } => format!("close{file}"),
         Step::AwaitReplayTime { us } => format!("replay {us} us"),
         Step::AwaitProgramTime { ms } => format!("program {ms} ms"),
+        Step::AwaitLog => "log".to_owned(),
         Step::PassEnd => "end".to_owned(),
     };
     steps.iter().map(word).collect::<Vec<_>>().join(" ")

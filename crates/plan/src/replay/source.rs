@@ -1,0 +1,69 @@
+//! Where a log comes from: a file, a Unix socket or standard input.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek as _};
+use std::ops::Range;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The name of standard input.
+pub(super) const STDIN: &str = "-";
+
+/// A log that was opened and not yet read.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// A regular file, which can be read more than once.
+    File(File),
+    /// Anything else.
+    Stream(File),
+    /// A connection.
+    Socket(UnixStream),
+}
+
+/// Opens the log `name`.
+pub(super) fn open(name: &str) -> io::Result<Source> {
+    if name == STDIN {
+        return of_file(File::from(io::stdin().as_fd().try_clone_to_owned()?));
+    }
+    if fs::metadata(name)?.file_type().is_socket() {
+        return Ok(Source::Socket(UnixStream::connect(name)?));
+    }
+    of_file(File::open(name)?)
+}
+
+fn of_file(file: File) -> io::Result<Source> {
+    Ok(if file.metadata()?.is_file() { Source::File(file) } else { Source::Stream(file) })
+}
+
+impl Source {
+    /// The log as a stream, to be read once.
+    pub(super) fn into_stream(self) -> Box<dyn Read> {
+        match self {
+            Source::File(file) | Source::Stream(file) => Box::new(file),
+            Source::Socket(socket) => Box::new(socket),
+        }
+    }
+
+    /// The log as a part of a file. What can be read only once is copied to a file without a name.
+    pub(super) fn into_file(self) -> io::Result<(Arc<File>, Range<u64>)> {
+        let mut file = match self {
+            Source::File(file) => file,
+            source => {
+                let mut copy = tempfile::tempfile_in(temporary_directory())?;
+                io::copy(&mut source.into_stream(), &mut copy)?;
+                copy.rewind()?;
+                copy
+            }
+        };
+        let (start, end) = (file.stream_position()?, file.metadata()?.len());
+        Ok((Arc::new(file), start..end.max(start)))
+    }
+}
+
+/// Where large temporary files belong: `/tmp` may be in memory.
+fn temporary_directory() -> PathBuf {
+    std::env::var_os("TMPDIR").map_or_else(|| PathBuf::from("/var/tmp"), PathBuf::from)
+}

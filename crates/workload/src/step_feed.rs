@@ -1,0 +1,142 @@
+//! The way of a log's steps from the thread that reads it to the job that replays it (`read_iolog_chunked`).
+//!
+//! A fixed number of batches go round: the reader fills one, the job takes its steps and gives it back. So memory is bounded, the reader
+//! is never far ahead, and the job neither allocates nor waits while there are steps.
+
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+
+use ferrio_job::ReplayStep;
+
+/// The job's end.
+#[derive(Debug)]
+pub struct StepFeed {
+    full: Receiver<Vec<ReplayStep>>,
+    used: SyncSender<Vec<ReplayStep>>,
+    /// The batch that [`wait`](Self::wait) has waited for.
+    first: Option<Vec<ReplayStep>>,
+}
+
+/// The reader's end.
+#[derive(Debug)]
+pub struct StepSupply {
+    used: Receiver<Vec<ReplayStep>>,
+    full: SyncSender<Vec<ReplayStep>>,
+}
+
+/// Both ends, with `batches` batches between them that have room for `steps` steps each.
+#[must_use]
+pub fn step_feed(batches: usize, steps: usize) -> (StepFeed, StepSupply) {
+    let (to_job, full) = sync_channel(batches);
+    let (to_reader, used) = sync_channel(batches);
+    for _ in 0..batches {
+        // There is room for all of them.
+        let _ = to_reader.try_send(Vec::with_capacity(steps));
+    }
+    (StepFeed { full, used: to_reader, first: None }, StepSupply { used, full: to_job })
+}
+
+/// What the feed has for a job that is done with a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fed {
+    /// Further steps.
+    Steps,
+    /// Nothing yet.
+    NothingYet,
+    /// The log is at its end, or its reader has failed.
+    End,
+}
+
+impl StepFeed {
+    /// Waits for the first steps. A job that begins with them does not wait while it is measured.
+    pub fn wait(&mut self) {
+        self.first = self.full.recv().ok();
+    }
+
+    /// Gives a batch back, and puts the next one in its place.
+    pub(crate) fn exchange(&mut self, batch: &mut Vec<ReplayStep>) -> Fed {
+        let next = match self.first.take().map_or_else(|| self.full.try_recv(), Ok) {
+            Ok(next) => next,
+            Err(TryRecvError::Empty) => return Fed::NothingYet,
+            Err(TryRecvError::Disconnected) => return Fed::End,
+        };
+        let mut done = std::mem::replace(batch, next);
+        done.clear();
+        // The first batch is none of those that go round, and has no room.
+        if done.capacity() > 0 {
+            // A reader at the end of its log needs no more of them.
+            let _ = self.used.try_send(done);
+        }
+        Fed::Steps
+    }
+}
+
+impl StepSupply {
+    /// An empty batch; waits until there is one. `None` when the job is over.
+    #[must_use]
+    pub fn batch(&self) -> Option<Vec<ReplayStep>> {
+        self.used.recv().ok()
+    }
+
+    /// Hands over a batch. False when the job is over.
+    #[must_use]
+    pub fn send(&self, batch: Vec<ReplayStep>) -> bool {
+        self.full.send(batch).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_job::ReplayAction;
+
+    use super::*;
+
+    fn step(offset: u64) -> ReplayStep {
+        ReplayStep::new(0, ReplayAction::Read, 0, offset, 1)
+    }
+
+    #[test]
+    fn batches_go_round_in_order_and_none_is_made_later() {
+        let (mut feed, supply) = step_feed(2, 8);
+        let mut batch = Vec::new();
+        assert_eq!(feed.exchange(&mut batch), Fed::NothingYet);
+        let mut places = std::collections::HashSet::new();
+        for number in 0..10 {
+            let mut empty = supply.batch().unwrap();
+            assert_eq!((empty.len(), empty.capacity()), (0, 8));
+            places.insert(empty.as_ptr());
+            empty.push(step(number));
+            assert!(supply.send(empty));
+            assert_eq!(feed.exchange(&mut batch), Fed::Steps);
+            assert_eq!(batch, [step(number)]);
+        }
+        assert_eq!(places.len(), 2);
+        drop(supply);
+        assert_eq!((feed.exchange(&mut batch), batch.len()), (Fed::End, 1));
+    }
+
+    #[test]
+    fn a_reader_learns_that_the_job_is_over() {
+        let (feed, supply) = step_feed(1, 1);
+        let batch = supply.batch().unwrap();
+        drop(feed);
+        assert!(!supply.send(batch));
+        assert_eq!(supply.batch(), None);
+    }
+
+    #[test]
+    fn what_was_sent_before_the_end_is_not_lost() {
+        let (mut feed, supply) = step_feed(2, 1);
+        for number in 0..2 {
+            let mut batch = supply.batch().unwrap();
+            batch.push(step(number));
+            assert!(supply.send(batch));
+        }
+        drop(supply);
+        feed.wait();
+        let mut batch = Vec::new();
+        for number in 0..2 {
+            assert_eq!((feed.exchange(&mut batch), batch[0]), (Fed::Steps, step(number)));
+        }
+        assert_eq!(feed.exchange(&mut batch), Fed::End);
+    }
+}
