@@ -69,6 +69,7 @@ mod terse;
 mod text_report;
 mod uring_requests;
 mod verify;
+mod verify_async;
 mod verify_dump;
 mod verify_state;
 mod work;

@@ -6,14 +6,17 @@
 mod area;
 mod file;
 mod huge;
+mod lent;
 mod locked;
 #[cfg(test)]
 mod tests;
 
+pub use lent::LentSlot;
 pub use locked::LockedMemory;
 
 use std::io;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use ferrio_job::Memory;
 use nix::errno::Errno;
@@ -34,8 +37,8 @@ pub struct Buffers {
     base: NonNull<u8>,
     stride: usize,
     count: u32,
-    /// Owns what `base` points into.
-    _area: Area,
+    /// Owns what `base` points into, together with the slots that are lent.
+    area: Arc<Area>,
 }
 
 impl Buffers {
@@ -71,7 +74,7 @@ impl Buffers {
         // SAFETY: an area begins at a page, so `skipped` is 0 unless `unit` is larger than a page, and then it is less than
         // `slack`: the sum stays inside the area of `length + slack` bytes.
         let base = unsafe { start.add(skipped) };
-        Ok(Buffers { base, stride, count: count.max(1), _area: area })
+        Ok(Buffers { base, stride, count: count.max(1), area: Arc::new(area) })
     }
 
     /// Gives the slots their pages now, so that first I/Os do not wait for them. Areas of more than 64 MiB get theirs as they are used:
@@ -121,5 +124,12 @@ impl Buffers {
         // SAFETY: in range by the assertion; `&mut self` excludes other slices, and callers fill a slot only while no request
         // that uses it is in flight (a slot is free until it is submitted).
         unsafe { std::slice::from_raw_parts_mut(self.slot(unit), len) }
+    }
+
+    /// The first `len` bytes of slot `unit`, for another thread. Until what it returns is dropped, the slot is used by no request and not
+    /// filled.
+    pub fn lend(&mut self, unit: u32, len: usize) -> LentSlot {
+        let start = NonNull::from(self.fill(unit, len)).cast();
+        LentSlot::new(start, len, Arc::clone(&self.area))
     }
 }

@@ -14,7 +14,7 @@ pub mod sync_ops;
 pub mod testing;
 pub mod zones;
 
-pub use buffers::{Buffers, LockedMemory};
+pub use buffers::{Buffers, LentSlot, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile};
 
 use std::fmt;

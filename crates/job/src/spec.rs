@@ -199,10 +199,11 @@ impl JobSpec {
         self.block.0.iter().map(|b| b.min).min().unwrap_or(0)
     }
 
-    /// Most I/Os in flight at once, each with a buffer of its own.
+    /// Most I/Os in flight at once, each with a buffer of its own. A synchronous job goes on while threads check what it has read
+    /// (`verify_async`).
     #[must_use]
     pub fn units(&self) -> u32 {
-        if self.is_sync() { 1 } else { self.depth.iodepth }
+        if self.is_sync() { 1 + self.verify_threads() } else { self.depth.iodepth }
     }
 
     /// True when each I/O completes in the submitting call.

@@ -22,6 +22,10 @@ pub struct Verify {
     pub fatal: bool,
     /// `verify_dump`: bad blocks are saved in files, and what should have been there.
     pub dump: bool,
+    /// `verify_async`: this many threads check what the job reads; with 0 it does so itself.
+    pub threads: u32,
+    /// `verify_async_cpus`: where these threads may run; empty for anywhere the job may.
+    pub thread_cpus: Vec<u32>,
     /// `verify_only`: nothing is written, what an earlier run of the job wrote is read back.
     pub only: bool,
     /// `do_verify`: read everything back after writing.
@@ -86,6 +90,16 @@ impl JobSpec {
     #[must_use]
     pub fn writes_data(&self) -> bool {
         self.rw.does(Direction::Write) && !self.only_verifies()
+    }
+
+    /// How many threads check what the job reads (`verify_async`); 0 for a job that has nothing to check.
+    #[must_use]
+    pub fn verify_threads(&self) -> u32 {
+        let Some(verify) = &self.verify else { return 0 };
+        let reads =
+            if self.rw.does(Direction::Write) { verify.read_back } else { self.rw.does(Direction::Read) };
+        let compares = verify.method != VerifyMethod::Null && self.engine.moves_data();
+        if reads && compares { verify.threads } else { 0 }
     }
 
     /// True when the seed in the header of a block that is read back must be the one that was drawn for it.

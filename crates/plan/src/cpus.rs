@@ -66,7 +66,9 @@ fn check_cpus(job: &Job, spec: &JobSpec, machine: &Machine, findings: &mut Findi
     let cpus = job.options.last_of(&CPUS).map(|given| (given.opt, &spec.cpus_allowed));
     let writer = job.options.is_given(Opt::LogCompressionCpus);
     let writer = writer.then_some((Opt::LogCompressionCpus, &spec.logs.writer_cpus));
-    for (opt, cpus) in cpus.into_iter().chain(writer) {
+    let checkers = spec.verify.as_ref().filter(|_| job.options.is_given(Opt::VerifyAsyncCpus));
+    let checkers = checkers.map(|verify| (Opt::VerifyAsyncCpus, &verify.thread_cpus));
+    for (opt, cpus) in cpus.into_iter().chain(writer).chain(checkers) {
         let message = match cpus.iter().find(|&&cpu| cpu > max) {
             Some(cpu) => format!("CPU {cpu} too large (max={max})"),
             None if cpus.is_empty() => "the list names no CPU".to_owned(),

@@ -70,6 +70,8 @@ fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verif
         pattern_interval: options.value(Opt::VerifyPatternInterval),
         fatal: options.value(Opt::VerifyFatal),
         dump: options.value(Opt::VerifyDump),
+        threads: options.value(Opt::VerifyAsync),
+        thread_cpus: options.value(Opt::VerifyAsyncCpus),
         only: options.value(Opt::VerifyOnly),
         read_back: options.value(Opt::DoVerify) || options.value(Opt::VerifyOnly),
         header_seed: options.if_given(Opt::VerifyHeaderSeed),

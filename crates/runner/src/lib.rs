@@ -25,6 +25,7 @@ pub mod trigger;
 mod any_engine;
 mod block_states;
 mod cgroups;
+mod checkers;
 mod commands;
 mod context;
 mod control;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ferrio_engine::LentSlot;
 use ferrio_job::{Direction, JobSpec, VerifyPolicy};
 use ferrio_verify::{
     Coverage, Covered, Dump, Expected, IntervalFailure, Mismatch, SeedReplay, Stamp, Uncovered, Verifier,
@@ -12,16 +13,20 @@ use ferrio_verify::{
 };
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS};
 
+use crate::checkers::{Block, Checkers};
 use crate::failure::Failure;
 use crate::verify_state::WriteProgress;
 
-/// fio's I/O flags in messages: in flight, and taken from the list of written blocks.
-const FLAGS_READ: u32 = 0x08;
-const FLAGS_READ_BACK: u32 = 0x88;
+/// fio's I/O flags in messages: in flight, or with a thread of `verify_async`; and taken from the list of written blocks.
+const FLAG_IN_FLIGHT: u32 = 0x08;
+const FLAG_WITH_THREAD: u32 = 0x04;
+const FLAG_READ_BACK: u32 = 0x80;
 
 /// State of the verification of one job.
 pub(crate) struct Verification {
-    verifier: Verifier,
+    verifier: Arc<Verifier>,
+    /// `verify_async`: they check what is read.
+    pub(crate) checkers: Option<Checkers>,
     seeds: BlockSeeds,
     body: BlockBody,
     /// Writes issued so far; in a job that only reads, reads.
@@ -71,12 +76,14 @@ impl Verification {
         let verifier = VerifySpec::of(spec, verify)
             .and_then(Verifier::new)
             .map_err(|e| Failure::new(libc::EINVAL, "verify").note("invalid-verify", e.to_string()))?;
+        let verifier = Arc::new(verifier);
         let seeds = BlockSeeds::new(spec, entropy);
         let writes = spec.rw.does(Direction::Write);
         let holds_data = spec.engine.moves_data();
         let units = spec.units() as usize;
         let reads_back = writes && verify.read_back && !spec.limits.time_based;
         Ok(Some(Box::new(Verification {
+            checkers: Checkers::start(spec, verify, &verifier)?,
             verifier,
             number: 0,
             written: reads_back.then(|| WrittenList::new(spec.may_overwrite())),
@@ -246,9 +253,28 @@ impl Verification {
         self.checks_reads
     }
 
+    /// False for a block that unit `unit` has read although the state that the job loaded does not cover it.
+    fn is_covered(&self, unit: u32) -> bool {
+        self.unchecked.get(unit as usize).is_none_or(|&unchecked| !unchecked)
+    }
+
+    /// Has a thread check what unit `unit` read, unless the job does so itself. True if the unit is lent to it now.
+    pub(crate) fn lend(
+        &mut self,
+        unit: u32,
+        file: u32,
+        offset: u64,
+        block: impl FnOnce() -> LentSlot,
+    ) -> bool {
+        let covered = self.is_covered(unit);
+        let Some(checkers) = self.checkers.as_mut().filter(|_| covered) else { return false };
+        checkers.lend(Block { unit, file, offset, expected: self.expected[unit as usize], data: block() });
+        true
+    }
+
     /// Checks what unit `unit` read.
     pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<Mismatch>> {
-        if self.unchecked.get(unit as usize).is_some_and(|&unchecked| unchecked) {
+        if !self.is_covered(unit) {
             return Ok(());
         }
         self.verifier.check(block, offset, &self.expected[unit as usize])
@@ -261,7 +287,8 @@ impl Verification {
 
     /// fio's word for the state of a read, in messages.
     pub(crate) fn flags(&self) -> u32 {
-        if self.phase.is_some() { FLAGS_READ_BACK } else { FLAGS_READ }
+        let place = if self.checkers.is_some() { FLAG_WITH_THREAD } else { FLAG_IN_FLIGHT };
+        if self.phase.is_some() { place | FLAG_READ_BACK } else { place }
     }
 
     /// True when there is something to read back.

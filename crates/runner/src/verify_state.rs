@@ -37,14 +37,14 @@ impl WriteProgress {
         let counts = spec.verify.is_some() && spec.rw.does(Direction::Write);
         counts.then(|| WriteProgress {
             number: AtomicU64::new(0),
-            in_flight: (0..spec.depth.iodepth.max(spec.units())).map(|_| AtomicU64::new(NONE)).collect(),
+            in_flight: (0..spec.depth.iodepth).map(|_| AtomicU64::new(NONE)).collect(),
             failed: Mutex::default(),
         })
     }
 
     /// Unit `unit` is about to issue this write.
     pub(crate) fn issued(&self, unit: u32, number: u64) {
-        self.in_flight[unit as usize].store(number, Relaxed);
+        self.place(unit).store(number, Relaxed);
     }
 
     /// A state that is saved from now on covers this many writes. Who sees the number also sees which of them are in flight.
@@ -54,7 +54,12 @@ impl WriteProgress {
 
     /// What unit `unit` wrote is written.
     pub(crate) fn completed(&self, unit: u32) {
-        self.in_flight[unit as usize].store(NONE, Relaxed);
+        self.place(unit).store(NONE, Relaxed);
+    }
+
+    /// The place of a unit. A synchronous job may have more units than places, and one write at a time.
+    fn place(&self, unit: u32) -> &AtomicU64 {
+        &self.in_flight[unit as usize % self.in_flight.len()]
     }
 
     /// A write in the queue of an asynchronous engine failed.

@@ -34,11 +34,21 @@ pub(super) struct MappedMemory {
     length: usize,
 }
 
+// SAFETY: a mapping belongs to the process. What is in here is its place, which any thread may read, and unmap when all are done.
+unsafe impl Send for MappedMemory {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for MappedMemory {}
+
 /// An attached segment that no other process can find.
 #[derive(Debug)]
 pub(super) struct Segment {
     start: NonNull<u8>,
 }
+
+// SAFETY: as for mappings: the process has it attached, not a thread.
+unsafe impl Send for Segment {}
+// SAFETY: as above.
+unsafe impl Sync for Segment {}
 
 impl Area {
     /// At least `length` bytes, from the beginning of a page.

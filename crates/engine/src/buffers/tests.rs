@@ -148,3 +148,17 @@ fn populated_slots_have_their_pages() {
     buffers.populate();
     assert_eq!(look(), 15);
 }
+
+#[test]
+fn a_lent_slot_is_used_by_another_thread_and_outlives_the_buffers() {
+    let mut buffers = Buffers::new(2, 4096, true).unwrap();
+    buffers.fill(1, 100).fill(7);
+    let mut lent = buffers.lend(1, 100);
+    buffers.fill(0, 100).fill(1);
+    drop(buffers);
+    let sum = std::thread::spawn(move || {
+        lent[0] = 9;
+        lent.iter().map(|&byte| u32::from(byte)).sum::<u32>()
+    });
+    assert_eq!(sum.join().unwrap(), 99 * 7 + 9);
+}

@@ -30,13 +30,13 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         VerifyDump: "verify_dump", Bool, Plain, default "0", under "verify";
             Works; "Save expected and received data of a bad block to files";
         VerifyAsync: "verify_async", Int, Count, default "0", max 4294967295, under "verify";
-            OnlyOff(&["0"]); "Threads that check blocks in the background";
+            Works; "Threads that check blocks in the background";
         VerifyBacklog: "verify_backlog", Int, Count, under "verify";
             OnlyOff(&["0"]); "Start checking after every N written blocks instead of at the end";
         VerifyBacklogBatch: "verify_backlog_batch", Int, Count, max 4294967295, under "verify";
             OnlyOff(&["0"]); "Blocks checked per backlog round";
         VerifyAsyncCpus: "verify_async_cpus", CpuList, Plain, under "verify_async";
-            NotYet; "CPUs for the verify threads";
+            Works; "CPUs for the verify threads";
         ExperimentalVerify: "experimental_verify", Bool, Plain, under "verify";
             OnlyOff(&["0"]); "Regenerate the I/O sequence for checking instead of remembering it";
         VerifyStateLoad: "verify_state_load", Bool, Plain, under "verify";

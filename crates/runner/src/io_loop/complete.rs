@@ -20,13 +20,16 @@ impl<E: Engine> IoLoop<'_, E> {
             if self.hooks.at_end {
                 // The request may be the rest of a short transfer: the block begins where the slot does.
                 let moved = (request.buffer as usize - self.buffers.slot(completion.unit) as usize) as u32;
-                self.io_completed(
+                let lent = self.io_completed(
                     unit.direction,
                     completion.unit,
                     request.file,
                     request.offset - u64::from(moved),
                     request.len + moved,
                 );
+                if lent {
+                    return;
+                }
             }
         } else if let Some(rest) = self.short_rest(request, unit.direction, completion.result) {
             // The rest is an I/O of its own: its latencies begin here.

@@ -1,8 +1,8 @@
 //! Work that may be due before the next I/O: the end of the ramp or of the run time, a depth that changes (`latency_target`), bytes
 //! of a ramp (`ramp_size`), the turns of a flow group (`flow`), the first I/Os of other jobs.
 //!
-//! The loop compares the clock with [`crate::timing::Timing::next_due`]; only jobs with `ramp_size`, `flow` or a verify state come here
-//! at every I/O.
+//! The loop compares the clock with [`crate::timing::Timing::next_due`]; only jobs with `ramp_size`, `flow`, a verify state or
+//! `verify_async` come here at every I/O.
 
 use std::hint::spin_loop;
 use std::time::Duration;
@@ -21,6 +21,7 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     pub(super) fn do_due_work(&mut self) -> Next {
         self.meter.timing.due_work_done();
+        self.take_back_checked();
         if self.lets_others_begin {
             self.let_others_begin();
         }
@@ -53,7 +54,9 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Decides whether work may be due before every I/O.
     pub(super) fn update_due_every_io(&mut self) {
         let stops = self.hooks.verification.as_ref().is_some_and(|verification| verification.stops_reads());
-        let due = stops || self.hooks.ramp.is_some() || self.context.flow.is_some();
+        let lends =
+            self.hooks.verification.as_ref().is_some_and(|verification| verification.checkers.is_some());
+        let due = stops || lends || self.hooks.ramp.is_some() || self.context.flow.is_some();
         self.meter.timing.set_due_every_io(due || self.lets_others_begin);
     }
 

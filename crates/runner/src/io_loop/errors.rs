@@ -75,16 +75,20 @@ impl<E: Engine> IoLoop<'_, E> {
         ));
     }
 
-    /// A block is not what was written.
+    /// A block is not what was written. `by_thread`: a thread of `verify_async` found that out.
     #[cold]
-    pub(super) fn fail_check(&mut self) {
+    pub(super) fn fail_check(&mut self, by_thread: bool) {
         if self.tolerates(true, libc::EILSEQ) {
             if self.spec.verify.as_ref().is_some_and(|verify| verify.fatal) {
                 self.context.control.request_stop();
             }
             return;
         }
-        let func = if self.synchronous { "io_u_sync_complete" } else { "io_u_queued_complete" };
+        let func = match (by_thread, self.synchronous) {
+            (true, _) => "async_verify",
+            (false, true) => "io_u_sync_complete",
+            (false, false) => "io_u_queued_complete",
+        };
         self.fail(Failure::new(libc::EILSEQ, func));
     }
 

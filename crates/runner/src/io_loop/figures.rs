@@ -37,6 +37,9 @@ impl<E: Engine> IoLoop<'_, E> {
         if let Some(log) = &mut self.meter.log {
             log.flush();
         }
+        if let Some(checkers) = self.hooks.verification.as_mut().and_then(|v| v.checkers.as_mut()) {
+            checkers.end();
+        }
         self.figures()
     }
 

@@ -10,6 +10,7 @@ use ferrio_workload::{DepthSearch, Io, MinRate, PriorityChoice, ThinkTime, Verdi
 
 use super::meter::Meter;
 use crate::block_states::BlockStates;
+use crate::checkers::Checked;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::iolog::Iolog;
@@ -147,6 +148,11 @@ impl<'a> Hooks<'a> {
             (None, Some(replay)) => Some(&mut replay.waiter),
             (None, None) => None,
         }
+    }
+
+    /// A block that a thread of `verify_async` has checked. `wait` for one, if any is out.
+    pub(super) fn take_back_checked(&mut self, wait: bool) -> Option<Checked> {
+        self.verification.as_mut()?.checkers.as_mut()?.take_back(wait)
     }
 
     /// Another pass begins.

@@ -66,6 +66,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.failure.is_some() {
             return;
         }
+        self.await_checks();
         self.slots.set_depth(depth);
         self.begin_window();
     }

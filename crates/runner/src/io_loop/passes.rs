@@ -107,6 +107,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.files_finished = false;
         self.issue_until_done();
         self.drain();
+        self.await_checks();
         if self.hooks.zones.is_some() {
             self.end_in_zones();
         }
@@ -149,6 +150,9 @@ impl<'a, E: Engine> IoLoop<'a, E> {
     pub(super) fn usage(&mut self) -> Usage {
         let mut usage = Usage::of_this_thread();
         usage.merge(&self.engine.usage());
+        if let Some(checkers) = self.hooks.verification.as_ref().and_then(|v| v.checkers.as_ref()) {
+            usage.merge(&checkers.usage());
+        }
         usage
     }
 

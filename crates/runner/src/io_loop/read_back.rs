@@ -4,10 +4,12 @@ use std::path::Path;
 
 use ferrio_engine::{Engine, Op};
 use ferrio_job::{Diagnostic, Direction, Prefix};
-use ferrio_verify::{IntervalFailure, Uncovered, Written};
+use ferrio_verify::{IntervalFailure, Mismatch, Uncovered, Written};
 use ferrio_workload::Step;
 
+use super::slots::Slots;
 use super::{IoLoop, Next};
+use crate::checkers::{Checked, Found};
 use crate::failure::Failure;
 use crate::result::JobState;
 use crate::verify_dump;
@@ -68,6 +70,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let before = self.meter.moved_bytes();
         self.read_back();
         self.drain();
+        self.await_checks();
         self.meter.read_back.bytes += self.meter.moved_bytes() - before;
         self.meter.read_back.ticks += self.meter.read_back_ticks(self.meter.clock.now());
         self.meter.read_back.began = u64::MAX;
@@ -110,19 +113,27 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// A data I/O of unit `unit` is complete. What was read is checked.
+    /// A data I/O of unit `unit` is complete. What was read is checked. True if a thread does that: the unit is not free then.
     #[cold]
     #[inline(never)]
-    pub(super) fn io_completed(&mut self, direction: usize, unit: u32, file: u32, offset: u64, len: u32) {
+    pub(super) fn io_completed(
+        &mut self,
+        direction: usize,
+        unit: u32,
+        file: u32,
+        offset: u64,
+        len: u32,
+    ) -> bool {
         if self.hooks.zones.is_some() {
             self.leave_zone(unit, true);
         }
-        let Some(verification) = &self.hooks.verification else { return };
+        let Some(verification) = &self.hooks.verification else { return false };
         if direction == Direction::Write as usize {
             verification.completed_write(unit);
         } else if direction == Direction::Read as usize && verification.checks_reads() {
-            self.check_read(unit, file, offset, len);
+            return self.check_read(unit, file, offset, len);
         }
+        false
     }
 
     /// Ends a job that only reads where the state that it loaded says that no more was written.
@@ -141,19 +152,58 @@ impl<E: Engine> IoLoop<'_, E> {
         self.context.note(Diagnostic::note(why.to_string()).code("verify-stopped").prefix(Prefix::None));
     }
 
-    /// Checks what unit `unit` read, once all of it is there.
-    fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
+    /// Checks what unit `unit` read, once all of it is there, or lends it to a thread: then it is true.
+    fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) -> bool {
+        let Some(verification) = &mut self.hooks.verification else { return false };
+        if verification.lend(unit, file, offset, || self.buffers.lend(unit, len as usize)) {
+            self.slots.lend(unit);
+            return true;
+        }
+        if let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) {
+            let block = self.buffers.lend(unit, len as usize);
+            self.report_mismatch(file, &block, &mismatch);
+        }
+        false
+    }
+
+    /// `verify_async`: takes back what was checked. Waits for a block if the job has no other unit to go on with.
+    pub(super) fn take_back_checked(&mut self) {
+        let stuck = |slots: &Slots| slots.free.is_empty() && slots.retry.is_empty() && slots.submitted() == 0;
+        while let Some(checked) = self.hooks.take_back_checked(stuck(&self.slots)) {
+            self.use_checked(checked);
+        }
+    }
+
+    /// Waits until everything that is with threads has been checked.
+    pub(super) fn await_checks(&mut self) {
+        while let Some(checked) = self.hooks.take_back_checked(true) {
+            self.use_checked(checked);
+        }
+    }
+
+    /// The unit is free again. What is wrong with its block is reported.
+    fn use_checked(&mut self, Checked { block, found }: Checked) {
+        self.slots.take_back(block.unit);
+        match found {
+            Found::Sound => {}
+            Found::Bad(mismatch) => self.report_mismatch(block.file, &block.data, &mismatch),
+            Found::Panic => self.fail(Failure::new(libc::EFAULT, "async_verify: panic")),
+        }
+    }
+
+    /// A block is not what was written.
+    #[cold]
+    fn report_mismatch(&mut self, file: u32, block: &[u8], mismatch: &Mismatch) {
         let Some(verification) = &self.hooks.verification else { return };
-        let block = self.buffers.fill(unit, len as usize);
-        let Err(mismatch) = verification.check(unit, block, offset) else { return };
         let directory = self.context.state_dir;
         let data = self.spec.files.get(file as usize).map_or(Path::new(""), |data| &data.path);
         let dumped = |failure: &IntervalFailure| match verification.dumps {
-            true => verify_dump::save(directory, data, &verification.dumps_of(block, &mismatch, failure)),
+            true => verify_dump::save(directory, data, &verification.dumps_of(block, mismatch, failure)),
             false => Vec::new(),
         };
         let name = data.display().to_string();
         self.context.note_all(mismatch.diagnostics(&name, verification.flags(), dumped));
-        self.fail_check();
+        let by_thread = verification.checkers.is_some();
+        self.fail_check(by_thread);
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct InFlight {
 /// As many units as the job may have I/Os in flight, and the state of each.
 #[derive(Debug)]
 pub(super) struct Slots {
-    /// I/Os that may be in flight.
+    /// I/Os that may be in flight now: without those units that are lent.
     pub(super) depth: u32,
     pub(super) units: Vec<InFlight>,
     /// Free units, as a stack.
@@ -34,6 +34,8 @@ pub(super) struct Slots {
     pub(super) syncs: u32,
     /// Free units above the present depth of a job that varies it.
     unused: Vec<u32>,
+    /// Units with threads that check what they read, which makes them neither free nor busy.
+    lent: Vec<bool>,
 }
 
 impl Slots {
@@ -58,6 +60,7 @@ impl Slots {
             done: Vec::with_capacity(room),
             syncs: 0,
             unused: Vec::new(),
+            lent: vec![false; room],
         }
     }
 
@@ -99,6 +102,23 @@ impl Slots {
         self.retry.push_front(unit);
     }
 
+    /// The block of a unit that is free, or about to be, is with a thread that checks it.
+    pub(super) fn lend(&mut self, unit: u32) {
+        // An I/O that completes in the call uses the first free unit and leaves it there.
+        if self.free.last() == Some(&unit) {
+            self.free.pop();
+        }
+        self.lent[unit as usize] = true;
+        self.depth -= 1;
+    }
+
+    /// The block of a unit was checked: the unit is free.
+    pub(super) fn take_back(&mut self, unit: u32) {
+        self.lent[unit as usize] = false;
+        self.depth += 1;
+        self.free.push(unit);
+    }
+
     /// Makes a free unit the next one to use.
     pub(super) fn use_next(&mut self, unit: u32) {
         if let Some(at) = self.free.iter().position(|&free| free == unit) {
@@ -129,6 +149,7 @@ impl Slots {
     fn busy(&self) -> impl Iterator<Item = &InFlight> {
         let mut busy = vec![true; self.units.len()];
         self.free.iter().chain(&self.unused).for_each(|&unit| busy[unit as usize] = false);
+        self.lent.iter().zip(&mut busy).for_each(|(&lent, busy)| *busy &= !lent);
         self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit))
     }
 
