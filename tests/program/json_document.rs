@@ -14,7 +14,7 @@ static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::of("report.schema.jso
 
 /// The document of a run that ends with this status; it is as the schema says, and reads back into the tree it was printed from.
 #[track_caller]
-fn document(place: &Place, words: &[&str], status: i32) -> Value {
+pub fn document(place: &Place, words: &[&str], status: i32) -> Value {
     let format = if words.iter().any(|word| word.starts_with("--output-format")) {
         "--eta=never"
     } else {

@@ -3,6 +3,7 @@
 pub(crate) mod direction;
 mod entry;
 mod ferrio;
+mod verify;
 
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ impl RunReport {
         let times = Times { elapsed, eta: eta(plan, result, elapsed) };
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();
-        let mut ferrio = ferrio_report(plan, result, options, &jobs);
+        let mut ferrio = ferrio_report(plan, result, options, &jobs, &entries);
         ferrio.warnings = warnings::find(&RunView {
             plan,
             result,
@@ -46,7 +47,7 @@ impl RunReport {
         });
         ferrio.notes = ferrio::notes(plan, options, &ferrio.warnings);
         let has_messages = !ferrio.warnings.is_empty() || !ferrio.notes.is_empty();
-        let is_shown = options.always_has_own_object() || has_messages;
+        let is_shown = options.always_has_own_object() || has_messages || !ferrio.verify.is_empty();
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),

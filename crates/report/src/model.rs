@@ -8,8 +8,10 @@ mod direction;
 mod ferrio;
 mod maps;
 mod rules;
+mod verify;
 
 use ferrio_job::Units;
+use ferrio_runner::damage::DamageKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,7 @@ pub use ferrio::*;
 pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 pub use maps::{LabelledShares, Pairs, Percentiles};
 pub(crate) use rules::{settings, together};
+pub use verify::{DamagedBlockReport, VerifyReport};
 
 /// A report of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -218,6 +221,8 @@ pub struct TextFigures {
     pub steady_criterion: String,
     /// Blocks of an entry without trims, which followed no block: its document has none.
     pub block: Option<BlockReport>,
+    /// How many blocks failed their check, by what they look like.
+    pub damage: Vec<(DamageKind, u64)>,
 }
 
 /// The percentiles of one latency, which have fields with or without samples.

@@ -83,6 +83,9 @@ const ENTRIES: &[Family<JobReport>] = &[
         "Errors that did not end the job, with continue_on_error",
         |job| maybe(job.tolerated.map(|tolerated| tolerated.total_err)),
     ),
+    counter("ferrio_job_damaged_blocks", "Blocks that failed verification, by what they look like", |job| {
+        each("kind", job.text.damage.iter().map(|&(kind, count)| (kind.word(), count)))
+    }),
     gauge("ferrio_job_cpu_ratio", "CPU time divided by run time", |job| {
         each("mode", [("user", ratio(job.usr_cpu)), ("system", ratio(job.sys_cpu))])
     }),

@@ -71,7 +71,9 @@ impl ReportOptions {
     /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first 1000 are kept.
     pub fn add_run_note(&mut self, note: &Diagnostic) {
         let has_room = self.run_notes.len() < MOST_RUN_NOTES;
-        if has_room && note.severity != Severity::Error && !self.run_notes.contains(note) {
+        // Damaged blocks are in `verify`.
+        let is_new = note.severity != Severity::Error && note.code != "verify-damage";
+        if has_room && is_new && !self.run_notes.contains(note) {
             self.run_notes.push(note.clone());
         }
     }

@@ -89,6 +89,12 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
         let ToleratedErrors { total_err: total, first_error: first } = *errors;
         writeln!(out, "     errors    : total={total}, first_error={first}/<{}>", strerror(first))?;
     }
+    if !job.text.damage.is_empty() && !job.text.only_lines_of_fio {
+        let total: u64 = job.text.damage.iter().map(|(_, count)| count).sum();
+        let kinds: Vec<String> =
+            job.text.damage.iter().map(|(kind, count)| format!("{}={count}", kind.word())).collect();
+        writeln!(out, "     damage    : total={total}, {}", kinds.join(", "))?;
+    }
     if let Some(target) = &job.target {
         write_target(out, target)?;
     }

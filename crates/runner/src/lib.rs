@@ -11,7 +11,7 @@
 //!   `result` (events and results).
 //! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (user, CPUs, priorities) and `open` (files) to the end;
 //!   `io_loop` does its I/O, with `timing` (ramps, run time) and `waiting`.
-//! - Present only in jobs that ask for it: `verification` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
+//! - Present only in jobs that ask for it: `verification`, `damage` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
 //!   (`block_error_percentiles`), `flow`, `overlap` (`serialize_overlap`), `wrapped` (that and `--debug`), `cgroups` and
 //!   `io_scheduler`.
 //! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `commands` (`exec_prerun`, `exec_postrun`, the shell).
@@ -29,6 +29,7 @@ mod checkers;
 mod commands;
 mod context;
 mod control;
+pub mod damage;
 mod disk;
 mod duty;
 mod failure;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use ferrio_job::Diagnostic;
 use ferrio_stats::{JobStats, TickSource};
 
+use crate::damage::DamageTally;
 use crate::failure::JobError;
 use crate::idle::Idleness;
 
@@ -191,6 +192,8 @@ pub struct JobResult {
     pub latency_depth: Option<u32>,
     /// How steady it was; for a group that reports as one, with its last job.
     pub steadystate: Option<SteadyResult>,
+    /// The blocks that failed their check.
+    pub damage: DamageTally,
 }
 
 /// The result of the checks of a steady state.

@@ -8,12 +8,13 @@ use std::time::Duration;
 use ferrio_engine::LentSlot;
 use ferrio_job::{Direction, JobSpec, VerifyPolicy};
 use ferrio_verify::{
-    Coverage, Covered, Dump, Expected, IntervalFailure, Mismatch, SeedReplay, Stamp, Uncovered, Verifier,
-    VerifySpec, Written, WrittenList,
+    Coverage, Covered, Damage, DrawnSeeds, Dump, Evidence, Expected, IntervalFailure, Mismatch, SeedReplay,
+    Stamp, Uncovered, Verifier, VerifySpec, Written, WrittenList,
 };
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS};
 
 use crate::checkers::{Block, Checkers};
+use crate::damage::DamageTally;
 use crate::failure::Failure;
 use crate::verify_state::WriteProgress;
 
@@ -21,6 +22,9 @@ use crate::verify_state::WriteProgress;
 const FLAG_IN_FLIGHT: u32 = 0x08;
 const FLAG_WITH_THREAD: u32 = 0x04;
 const FLAG_READ_BACK: u32 = 0x80;
+
+/// Seeds that are drawn to explain a damaged block of a job that does not know how many blocks were written.
+const READ_SEEDS: u64 = 1 << 16;
 
 /// State of the verification of one job.
 pub(crate) struct Verification {
@@ -55,6 +59,14 @@ pub(crate) struct Verification {
     pub(crate) dumps: bool,
     /// The verify state lists failed writes apart from those in flight.
     lists_failures: bool,
+    /// The job checks what it wrote itself, in this run.
+    checks_own_writes: bool,
+    /// The job may write to one place more than once.
+    overwrites: bool,
+    /// The seeds of the pass, made when a damaged block is explained.
+    drawn: DrawnSeeds,
+    /// The damaged blocks.
+    pub(crate) damage: DamageTally,
 }
 
 /// How many writes syncs have covered.
@@ -102,6 +114,10 @@ impl Verification {
             stopped: None,
             dumps: verify.dump,
             lists_failures: !spec.is_sync(),
+            checks_own_writes: writes && !verify.only,
+            overwrites: spec.may_overwrite(),
+            drawn: DrawnSeeds::default(),
+            damage: DamageTally::default(),
         })))
     }
 
@@ -285,6 +301,33 @@ impl Verification {
         self.verifier.dumps(block, mismatch, failure, |block, seed| self.body.fill(block, seed))
     }
 
+    /// Says what the block looks like that unit `unit` read and that failed its check.
+    pub(crate) fn explain(&mut self, unit: u32, block: &[u8], mismatch: &Mismatch) -> Damage {
+        self.draw_again();
+        self.verifier.explain(&Evidence {
+            block,
+            mismatch,
+            expected: self.expected[unit as usize],
+            own: self.checks_own_writes,
+            overwrites: self.overwrites,
+            fill: &|block, seed| self.body.fill(block, seed),
+            drawn: &self.drawn,
+        })
+    }
+
+    /// Draws the seeds of the pass again, up to the last write at least.
+    fn draw_again(&mut self) {
+        let (seeds, first) = &self.pass;
+        // A job that only reads learns from them which write a piece without header may be, if the writer had the same seeds.
+        let writes = if self.checks_own_writes { self.number - first } else { READ_SEEDS };
+        let writes = usize::try_from(writes).unwrap_or(DrawnSeeds::MOST).min(DrawnSeeds::MOST);
+        if self.verifier.draws_seeds() && (self.drawn.len() < writes || self.drawn.is_empty()) {
+            let (mut seeds, first) = (seeds.clone(), *first);
+            let more = std::iter::repeat_with(move || seeds.draw());
+            self.drawn = DrawnSeeds::new(first, more.take(writes.next_power_of_two()));
+        }
+    }
+
     /// fio's word for the state of a read, in messages.
     pub(crate) fn flags(&self) -> u32 {
         let place = if self.checkers.is_some() { FLAG_WITH_THREAD } else { FLAG_IN_FLIGHT };
@@ -343,6 +386,7 @@ impl Verification {
     pub(crate) fn begin_pass(&mut self) {
         self.seeds.begin_pass();
         self.pass = (self.seeds.clone(), self.number);
+        self.drawn = DrawnSeeds::default();
         if let Some(written) = &mut self.written {
             written.clear();
         }

@@ -5,6 +5,7 @@
 //! releases before, whose headers are recognised by jobs that read ([`HeaderLayout`]).
 #![forbid(unsafe_code)]
 
+mod damage;
 mod digest;
 mod header;
 mod layout;
@@ -16,6 +17,7 @@ mod written;
 
 pub use ferrio_job::{HEADER_BYTES, HeaderLayout, VerifyMethod};
 
+pub use damage::{Damage, DamageKind, DamagedPart, DrawnSeeds, Evidence, FoundWrite, WrongByte};
 pub use digest::Digest;
 pub use header::{Header, MAGIC, VERSION, resolve_interval};
 pub use mismatch::{BadDigest, IntervalFailure, Mismatch, Problem};

@@ -74,6 +74,13 @@ impl BlockPattern {
         }
     }
 
+    /// The offset that a block of this pattern claims to lie at, by the first of the offsets in it.
+    pub(crate) fn claimed_offset(&self, block: &[u8]) -> Option<u64> {
+        let place = *self.offsets.first()?;
+        let value = block.get(place..)?.first_chunk::<OFFSET_BYTES>()?;
+        Some(u64::from_le_bytes(*value))
+    }
+
     /// Compares the bytes `from..to` of a block that lies at `offset` in the file.
     pub(crate) fn compare(&self, block: &[u8], from: usize, to: usize, offset: u64) -> Option<Difference> {
         let piece_len = self.interval.unwrap_or(block.len()).max(1);

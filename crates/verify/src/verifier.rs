@@ -142,7 +142,7 @@ pub struct Expected {
 /// Prepares and checks the blocks of one job.
 #[derive(Clone, Debug)]
 pub struct Verifier {
-    spec: VerifySpec,
+    pub(crate) spec: VerifySpec,
     /// Bytes of header and digest as they are written.
     overhead: usize,
 }
@@ -268,7 +268,7 @@ impl Verifier {
     }
 
     /// Bytes of an interval in a block of `len` bytes; `None` when there is no room for header, digest and data.
-    fn step(&self, len: usize) -> Option<usize> {
+    pub(crate) fn step(&self, len: usize) -> Option<usize> {
         if !self.spec.method.has_header() {
             // Nothing repeats inside the block, so it is compared in one go.
             return Some(len).filter(|&len| len > 0);
@@ -308,7 +308,7 @@ impl Verifier {
 
     /// The layout of a header at `place`, of an interval of `len` bytes at `offset` of the file: the one that is expected, unless the
     /// header is a sound one of the other.
-    fn layout_of(&self, place: &[u8], len: usize, offset: u64) -> HeaderLayout {
+    pub(crate) fn layout_of(&self, place: &[u8], len: usize, offset: u64) -> HeaderLayout {
         let VerifySpec { method, layout: expected, any_layout, offset: moved, .. } = self.spec;
         let current = place.get(2) == Some(&VERSION);
         if !any_layout || !method.has_header() || current == (expected == HeaderLayout::Current) {
@@ -321,7 +321,7 @@ impl Verifier {
     }
 
     /// Exchanges the `overhead` bytes of header and digest with the data at `verify_offset`; a second call undoes the first.
-    fn exchange(&self, interval: &mut [u8], overhead: usize) {
+    pub(crate) fn exchange(&self, interval: &mut [u8], overhead: usize) {
         let offset = self.spec.offset as usize;
         if offset > 0 && self.spec.method.has_header() {
             let (front, back) = interval.split_at_mut(offset);
@@ -329,7 +329,7 @@ impl Verifier {
         }
     }
 
-    fn check_interval(
+    pub(crate) fn check_interval(
         &self,
         layout: HeaderLayout,
         block: &[u8],
@@ -411,10 +411,10 @@ impl Verifier {
 
 impl Problem {
     /// True when the header is sound, so that further intervals of the block are worth a look.
-    fn is_about_data(&self) -> bool {
+    pub(crate) fn is_about_data(&self) -> bool {
         matches!(self, Problem::Digest(_) | Problem::Pattern { .. })
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -27,6 +27,10 @@ pub enum Fault {
     Late(Duration),
     /// A read gets the right data with this bit of the byte at this offset flipped.
     FlippedBit { at: u64, bit: u8 },
+    /// A write succeeds, and only this many of its bytes arrive.
+    Torn(usize),
+    /// A write succeeds, and its bytes arrive at this offset.
+    Misdirected(u64),
 }
 
 /// Which calls a fault hits.
@@ -252,7 +256,7 @@ impl Filesystem for OneFile {
             Some(Fault::Short(bytes)) => data.truncate(bytes),
             Some(Fault::Late(time)) => wait(time),
             Some(Fault::FlippedBit { at, bit }) => data[(at - offset) as usize] ^= 1 << bit,
-            None => {}
+            Some(Fault::Torn(_) | Fault::Misdirected(_)) | None => {}
         }
         self.reads.lock().unwrap().push(ServedRead { began, ended: Instant::now() });
         reply.data(&data);
@@ -270,6 +274,7 @@ impl Filesystem for OneFile {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
+        let (mut stored, mut at) = (None, offset as usize);
         let data = match self.fault(Call::Write, offset..offset + data.len() as u64) {
             Some(Fault::Error(error)) => return reply.error(number(error)),
             Some(Fault::Short(bytes)) => &data[..bytes],
@@ -277,14 +282,23 @@ impl Filesystem for OneFile {
                 wait(time);
                 data
             }
+            Some(Fault::Torn(bytes)) => {
+                stored = Some(bytes);
+                data
+            }
+            Some(Fault::Misdirected(to)) => {
+                at = to as usize;
+                data
+            }
             Some(Fault::FlippedBit { .. }) | None => data,
         };
         let mut state = self.state.lock().unwrap();
-        let end = offset as usize + data.len();
+        let arrived = &data[..stored.unwrap_or(data.len())];
+        let end = at + arrived.len();
         if state.content.len() < end {
             state.content.resize(end, 0);
         }
-        state.content[offset as usize..end].copy_from_slice(data);
+        state.content[at..end].copy_from_slice(arrived);
         reply.written(data.len() as u32);
     }
 

@@ -9,6 +9,7 @@ mod vanished;
 
 use std::fs::File;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use ferrio_job::EngineKind;
 use nix::errno::Errno;
@@ -187,6 +188,57 @@ fn a_flipped_bit_is_found_by_verification() {
         assert_eq!(number(&job(run), "/error"), Errno::EILSEQ as u64, "{engine}");
         assert!(run.stderr.contains(&AT.to_string()), "{engine}: {}", run.stderr);
     });
+}
+
+/// What the job says of the block at `AT`, which it writes twice, if a fault hits the second write.
+fn looks_like(fault: Fault) -> Value {
+    let on_time = Fault::Late(Duration::ZERO);
+    let rules = [
+        Rule { call: Call::Write, when: When::OnceAt(AT), fault: on_time },
+        Rule { call: Call::Write, when: When::At(AT), fault },
+    ];
+    let words =
+        ["--ioengine=psync", "--rw=write", "--io_size=512k", "--verify=crc32c", "--continue_on_error=verify"];
+    let run = run_with(&rules, &words);
+    let blocks = run.json()["ferrio"]["verify"][0]["blocks"].clone();
+    let at = |block: &&Value| number(block, "/offset") == AT;
+    blocks
+        .as_array()
+        .and_then(|blocks| blocks.iter().find(at))
+        .unwrap_or_else(|| panic!("{}", run.stderr))
+        .clone()
+}
+
+#[test]
+fn a_lost_write_and_a_torn_one_leave_an_older_version() {
+    if !fuse_is_available() {
+        return;
+    }
+    let lost = looks_like(Fault::Torn(0));
+    assert_eq!((&lost["kind"], number(&lost, "/found_number")), (&"older-version".into(), 9), "{lost}");
+    assert_eq!((number(&lost, "/wanted_number"), number(&lost, "/damage_length")), (64 + 9, BLOCK));
+    let torn = looks_like(Fault::Torn(1024));
+    assert_eq!((&torn["kind"], number(&torn, "/found_number")), (&"torn-write".into(), 9), "{torn}");
+    assert_eq!((number(&torn, "/damage_start"), number(&torn, "/damage_length")), (1024, BLOCK - 1024));
+    let elsewhere = looks_like(Fault::Misdirected(3 * BLOCK));
+    assert_eq!(elsewhere["kind"], "older-version", "{elsewhere}");
+}
+
+#[test]
+fn a_misdirected_write_says_where_its_data_belongs() {
+    if !fuse_is_available() {
+        return;
+    }
+    let rule = Rule { call: Call::Write, when: When::At(AT), fault: Fault::Misdirected(3 * BLOCK) };
+    let words = ["--ioengine=psync", "--rw=write", "--verify=md5", "--continue_on_error=verify"];
+    let run = run_with(&[rule], &words);
+    let verify = run.json()["ferrio"]["verify"][0].clone();
+    assert_eq!(number(&verify, "/damaged_blocks"), 2, "{}", run.stderr);
+    let hit = &verify["blocks"][0];
+    assert_eq!((number(hit, "/offset"), &hit["kind"]), (3 * BLOCK, &"other-block".into()));
+    assert_eq!((number(hit, "/found_offset"), number(hit, "/found_number")), (AT, 9));
+    let missed = &verify["blocks"][1];
+    assert_eq!((number(missed, "/offset"), &missed["kind"]), (AT, &"other-fill".into()));
 }
 
 #[test]

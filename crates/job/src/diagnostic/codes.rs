@@ -330,6 +330,7 @@ subjects! {
         "io-error-details" Stderr: "what the device or the server said about the I/O that failed";
         "log-error" Stderr: "a log cannot be created or completed; the jobs continue";
         "verify-mismatch" Stderr: "a block does not contain what was written";
+        "verify-damage" Hidden: "note: what such a block looks like";
         "verify-threads" Stderr: "the threads of `verify_async` cannot be started";
         "verify-dump-failed" Stderr: "what was read of a bad block cannot be saved (`verify_dump`)";
         "job-failed" Stderr: "a job ended with an error";

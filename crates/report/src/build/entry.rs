@@ -4,10 +4,12 @@ use ferrio_job::{
     Character, Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState,
     UnifiedReporting, Units,
 };
+use ferrio_runner::damage::DamageTally;
 use ferrio_runner::{JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockErrors, BlockState, DirectionStats, JobStats};
 
 use super::direction::{Histograms, direction_report, sync_percentiles, sync_report};
+use super::verify::kinds;
 use crate::messages::{error_message, report_name};
 use crate::model::{
     BATCH_LABELS, BLOCK_LABELS, BlockReport, DirectionReport, GroupDirection, GroupReport, JobReport,
@@ -38,6 +40,11 @@ impl<'a> EntryJobs<'a> {
 
     pub(super) fn stats(&self) -> &JobStats {
         self.merged.as_ref().unwrap_or(&self.first().1.stats)
+    }
+
+    /// The damaged blocks of each job.
+    pub(super) fn damage(&self) -> impl Iterator<Item = &'a DamageTally> {
+        self.jobs.iter().map(|(_, result)| &result.damage)
     }
 
     /// True if a job of the entry writes to zones in this direction, or resets them by trims.
@@ -170,6 +177,7 @@ pub(super) fn job_report(
             sync_percentiles: sync_percentiles(stats, last, histograms),
             steady_criterion: steady_criterion.unwrap_or_default(),
             block: text_block,
+            damage: kinds(entry.damage()),
         },
     }
 }

@@ -8,6 +8,8 @@ use ferrio_machine::{BlockDevice, Host, Place};
 use ferrio_runner::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
+use super::entry::EntryJobs;
+use super::verify::verify_report;
 use crate::messages::job_names;
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, Note,
@@ -25,6 +27,7 @@ pub(super) fn ferrio_report(
     result: &RunResult,
     options: &ReportOptions,
     jobs: &[JobReport],
+    entries: &[EntryJobs<'_>],
 ) -> FerrioReport {
     let environment = &options.environment;
     FerrioReport {
@@ -42,6 +45,11 @@ pub(super) fn ferrio_report(
         quantile_error: as_bound(quantile_error(options.buckets())),
         run: run(result, options),
         response_ns: jobs.iter().filter_map(response).collect(),
+        verify: jobs
+            .iter()
+            .zip(entries)
+            .filter_map(|(job, entry)| verify_report(job, entry.damage()))
+            .collect(),
         warnings: Vec::new(),
         notes: Vec::new(),
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::direction::LatencyReport;
 use super::rules;
+use super::verify::VerifyReport;
 
 /// Version of the object.
 pub const FORMAT: u32 = 1;
@@ -37,6 +38,9 @@ pub struct FerrioReport {
     /// Response times of the entries whose jobs have rates, as in their directions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub response_ns: Vec<ResponseReport>,
+    /// Blocks that failed their check, of the entries that have any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verify: Vec<VerifyReport>,
     /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
     /// What the plan and the run noted, which figures need not confirm.

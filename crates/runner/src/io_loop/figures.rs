@@ -61,6 +61,9 @@ impl<E: Engine> IoLoop<'_, E> {
         result.measured = Duration::from_nanos(timing.measured_ns(&self.meter.clock, taken));
         result.in_ramp = timing.in_ramp();
         result.latency_depth = self.hooks.searched_depth();
+        if let Some(verification) = &self.hooks.verification {
+            result.damage = verification.damage.clone();
+        }
         snapshot
     }
 }

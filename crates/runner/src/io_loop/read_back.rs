@@ -161,7 +161,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         if let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) {
             let block = self.buffers.lend(unit, len as usize);
-            self.report_mismatch(file, &block, &mismatch);
+            self.report_mismatch(unit, file, &block, &mismatch);
         }
         false
     }
@@ -186,15 +186,15 @@ impl<E: Engine> IoLoop<'_, E> {
         self.slots.take_back(block.unit);
         match found {
             Found::Sound => {}
-            Found::Bad(mismatch) => self.report_mismatch(block.file, &block.data, &mismatch),
+            Found::Bad(mismatch) => self.report_mismatch(block.unit, block.file, &block.data, &mismatch),
             Found::Panic => self.fail(Failure::new(libc::EFAULT, "async_verify: panic")),
         }
     }
 
-    /// A block is not what was written.
+    /// The block that unit `unit` read is not what was written.
     #[cold]
-    fn report_mismatch(&mut self, file: u32, block: &[u8], mismatch: &Mismatch) {
-        let Some(verification) = &self.hooks.verification else { return };
+    fn report_mismatch(&mut self, unit: u32, file: u32, block: &[u8], mismatch: &Mismatch) {
+        let Some(verification) = &mut self.hooks.verification else { return };
         let directory = self.context.state_dir;
         let data = self.spec.files.get(file as usize).map_or(Path::new(""), |data| &data.path);
         let dumped = |failure: &IntervalFailure| match verification.dumps {
@@ -202,8 +202,11 @@ impl<E: Engine> IoLoop<'_, E> {
             false => Vec::new(),
         };
         let name = data.display().to_string();
-        self.context.note_all(mismatch.diagnostics(&name, verification.flags(), dumped));
+        let mut lines = mismatch.diagnostics(&name, verification.flags(), dumped);
+        let damage = verification.explain(unit, block, mismatch);
+        lines.push(verification.damage.add(&name, damage));
         let by_thread = verification.checkers.is_some();
+        self.context.note_all(lines);
         self.fail_check(by_thread);
     }
 }

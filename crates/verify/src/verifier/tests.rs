@@ -3,11 +3,11 @@ use proptest::prelude::*;
 use super::*;
 
 /// The first seeds of a job with the default `randseed`.
-const SEEDS: [u64; 4] =
+pub(crate) const SEEDS: [u64; 4] =
     [46_386_204_153_304_124, 9_852_480_210_356_360_750, 4_726_550_845_720_924_880, 1_763_778_943_062_938_676];
 
 /// fio's random fill.
-pub(super) fn body(block: &mut [u8], seed: u64) {
+pub(crate) fn body(block: &mut [u8], seed: u64) {
     const HASH: u64 = 0x61C8_8646_80B5_83EB;
     let mut lanes = [1, 2, 3, 5].map(|factor| seed.wrapping_mul(factor));
     let (groups, rest) = block.as_chunks_mut::<32>();
@@ -21,7 +21,7 @@ pub(super) fn body(block: &mut [u8], seed: u64) {
     }
 }
 
-pub(super) fn spec(method: VerifyMethod) -> VerifySpec {
+pub(crate) fn spec(method: VerifyMethod) -> VerifySpec {
     VerifySpec {
         method,
         layout: HeaderLayout::Current,
@@ -37,12 +37,16 @@ pub(super) fn spec(method: VerifyMethod) -> VerifySpec {
     }
 }
 
-fn verifier(method: VerifyMethod) -> Verifier {
-    Verifier::new(spec(method)).expect("sound options")
+pub(crate) fn verifier(method: VerifyMethod) -> Verifier {
+    verifier_of(spec(method))
+}
+
+pub(crate) fn verifier_of(spec: VerifySpec) -> Verifier {
+    Verifier::new(spec).expect("sound options")
 }
 
 /// A pattern for the methods that need one.
-pub(super) fn complete(mut spec: VerifySpec) -> VerifySpec {
+pub(crate) fn complete(mut spec: VerifySpec) -> VerifySpec {
     if spec.method.needs_pattern() {
         spec.pattern = BlockPattern::new(vec![1, 2, 3], vec![], 0).ok();
     }

@@ -1,0 +1,57 @@
+//! The damaged blocks of an entry.
+
+use std::collections::BTreeMap;
+
+use ferrio_runner::damage::{Damage, DamageKind, DamageTally, DamagedBlock};
+
+use crate::model::{DamagedBlockReport, JobReport, VerifyReport};
+
+/// How many blocks of each kind the jobs of an entry found damaged.
+pub(super) fn kinds<'a>(tallies: impl Iterator<Item = &'a DamageTally>) -> Vec<(DamageKind, u64)> {
+    let mut counts: BTreeMap<DamageKind, u64> = BTreeMap::new();
+    for (&kind, count) in tallies.flat_map(|tally| &tally.counts) {
+        *counts.entry(kind).or_default() += count;
+    }
+    counts.into_iter().collect()
+}
+
+/// What the `ferrio` object says of an entry; `None` without damaged blocks.
+pub(super) fn verify_report<'a>(
+    job: &JobReport,
+    tallies: impl Iterator<Item = &'a DamageTally>,
+) -> Option<VerifyReport> {
+    let kinds = &job.text.damage;
+    (!kinds.is_empty()).then(|| VerifyReport {
+        jobname: job.jobname.clone(),
+        groupid: job.groupid,
+        damaged_blocks: kinds.iter().map(|(_, count)| count).sum(),
+        kinds: kinds.iter().map(|&(kind, count)| (kind.word().to_owned(), count)).collect(),
+        blocks: tallies.flat_map(|tally| &tally.blocks).map(block_report).collect(),
+    })
+}
+
+fn block_report(DamagedBlock { file, damage }: &DamagedBlock) -> DamagedBlockReport {
+    let Damage { kind, offset, len, range, differing, besides, part, byte, found, .. } = damage;
+    DamagedBlockReport {
+        file: file.clone(),
+        offset: *offset,
+        length: (*len).into(),
+        kind: kind.word().to_owned(),
+        message: damage.to_string(),
+        damage_start: range.start.into(),
+        damage_length: range.len() as u64,
+        damage_part: part.word().to_owned(),
+        differing_bytes: differing.map(u64::from),
+        unexplained_bytes: Some(u64::from(*besides)).filter(|&bytes| bytes > 0),
+        bit: byte.map(|byte| byte.bit().into()),
+        found_byte: byte.map(|byte| byte.found.into()),
+        wanted_byte: byte.map(|byte| byte.wanted.into()),
+        found_offset: found.and_then(|found| found.offset),
+        found_number: found.and_then(|found| found.number),
+        found_job: found.and_then(|found| found.job).map(u64::from),
+        wanted_number: damage.wanted_number,
+        shift: damage.shift,
+        fill_byte: damage.fill.map(u64::from),
+        options: damage.options.clone(),
+    }
+}

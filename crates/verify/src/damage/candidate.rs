@@ -1,0 +1,159 @@
+//! Blocks that could be here, built again from what identifies a write.
+
+use std::ops::Range;
+
+use super::Evidence;
+use super::scene::Scene;
+use crate::{Digest, Header, HeaderLayout, MAGIC, VERSION, VerifyMethod, layout};
+
+/// What identifies a write, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// Seed of the body; not used with a pattern.
+    pub(super) seed: u64,
+    /// Where the block lies in the file, bytes.
+    pub(super) offset: u64,
+    /// Number of the write.
+    pub(super) number: Option<u64>,
+    /// Number of the job, from 1.
+    pub(super) thread: Option<u16>,
+    /// Time of the write; seconds and nanoseconds as in the header.
+    pub(super) time: Option<(u32, u32)>,
+}
+
+impl Identity {
+    /// The write that a header names, in the interval that begins at byte `start` of its block.
+    pub(super) fn of_header(header: &Header, start: usize) -> Self {
+        Identity {
+            seed: header.seed,
+            offset: header.offset.wrapping_sub(start as u64),
+            number: Some(header.number),
+            thread: Some(header.thread),
+            time: Some((header.time_sec, header.time_nsec)),
+        }
+    }
+
+    /// Whether both may be the same write.
+    pub(super) fn agrees(&self, other: &Identity) -> bool {
+        fn either<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.is_none() || other.is_none() || one == other
+        }
+        self.seed == other.seed
+            && self.offset == other.offset
+            && either(self.number, other.number)
+            && either(self.thread, other.thread)
+    }
+
+    /// The same with what only `other` knows.
+    pub(super) fn completed_by(self, other: &Identity) -> Self {
+        Identity {
+            number: self.number.or(other.number),
+            thread: self.thread.or(other.thread),
+            time: self.time.or(other.time),
+            ..self
+        }
+    }
+}
+
+/// The bytes of a block, as they would lie on disk.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) bytes: Vec<u8>,
+    /// Where the bytes cannot be known: parts of headers.
+    pub(super) unknown: Vec<Range<usize>>,
+}
+
+impl Candidate {
+    /// The block of `len` bytes that the write `identity` leaves.
+    pub(super) fn of(scene: &Scene<'_>, identity: &Identity, len: usize) -> Self {
+        let mut bytes = vec![0; len];
+        match &scene.verifier.spec.pattern {
+            Some(pattern) => pattern.fill(&mut bytes, identity.offset),
+            None => (scene.evidence.fill)(&mut bytes, identity.seed),
+        }
+        let mut candidate = Candidate { bytes, unknown: Vec::new() };
+        if scene.verifier.spec.method.has_header() {
+            for start in (0..len).step_by(scene.step) {
+                candidate.seal(scene, identity, start, scene.step.min(len - start));
+            }
+        }
+        candidate
+    }
+
+    /// The body alone, as a write without `verify` leaves it.
+    pub(super) fn without_headers(evidence: &Evidence<'_>, seed: u64, len: usize) -> Self {
+        let mut bytes = vec![0; len];
+        (evidence.fill)(&mut bytes, seed);
+        Candidate { bytes, unknown: Vec::new() }
+    }
+
+    /// Lays header and digest over the interval at `start`, whose body is complete.
+    pub(super) fn seal(&mut self, scene: &Scene<'_>, identity: &Identity, start: usize, len: usize) {
+        let (layout, method) = (scene.layout, scene.verifier.spec.method);
+        let interval = &mut self.bytes[start..start + len];
+        let (time_sec, time_nsec) = identity.time.unwrap_or_default();
+        let header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            method: method.code(),
+            len: len as u32,
+            seed: identity.seed,
+            offset: identity.offset.wrapping_add(start as u64),
+            time_sec,
+            time_nsec,
+            number: identity.number.unwrap_or_default(),
+            thread: identity.thread.unwrap_or_default(),
+            padding: [42, 43].map(|at| interval.get(at).copied().unwrap_or_default()),
+            checksum: 0,
+        };
+        let (head, data) = interval.split_at_mut(scene.overhead);
+        let (place, field) = head.split_at_mut(layout.bytes());
+        header.write_as(layout, place);
+        match (layout, method) {
+            (HeaderLayout::Fio340, VerifyMethod::Sha512) => {
+                field.copy_from_slice(layout::unfinished_sha512(data).as_bytes());
+            }
+            _ => field.copy_from_slice(Digest::compute(method, data).as_bytes()),
+        }
+        scene.verifier.exchange(interval, scene.overhead);
+        let place = start + scene.verifier.spec.offset as usize;
+        let mut unknown = |known: bool, range: Range<usize>| {
+            if !known {
+                self.unknown.push(place + range.start..place + range.end);
+            }
+        };
+        let [number, thread, checksum] = match layout {
+            HeaderLayout::Current => [32..40, 40..42, 44..48],
+            HeaderLayout::Fio340 => [34..36, 32..34, 36..40],
+        };
+        let all = identity.time.is_some() && identity.number.is_some() && identity.thread.is_some();
+        unknown(identity.time.is_some(), 24..32);
+        unknown(identity.number.is_some(), number);
+        unknown(identity.thread.is_some(), thread);
+        unknown(all, checksum);
+    }
+
+    /// Whether the byte at `at` may be this one.
+    pub(super) fn allows(&self, at: usize, byte: u8) -> bool {
+        self.bytes[at] == byte || self.unknown.iter().any(|range| range.contains(&at))
+    }
+
+    /// How many bytes of `found`, which begins at `at`, are as they should be before the first that is not.
+    pub(super) fn matching(&self, found: &[u8], at: usize) -> usize {
+        if self.bytes[at..at + found.len()] == *found {
+            return found.len();
+        }
+        found.iter().enumerate().take_while(|&(index, &byte)| self.allows(at + index, byte)).count()
+    }
+
+    /// The same bytes moved to higher offsets, or to lower ones. What would come from outside the block has no bytes, and is taken to
+    /// differ from `found`.
+    pub(super) fn moved(&self, by: i64, found: &[u8]) -> Self {
+        let source = |at: usize| usize::try_from(at as i64 - by).ok().filter(|&from| from < self.bytes.len());
+        let bytes =
+            (0..self.bytes.len()).map(|at| source(at).map_or(!found[at], |from| self.bytes[from])).collect();
+        let shift = |at: usize| usize::try_from(at as i64 + by).unwrap_or(0).min(found.len());
+        let unknown = self.unknown.iter().map(|range| shift(range.start)..shift(range.end)).collect();
+        Candidate { bytes, unknown }
+    }
+}

@@ -1,0 +1,275 @@
+//! From the stretches of a block to the likeliest explanation.
+
+use std::ops::Range;
+
+use super::body::{ROW, moved_seed};
+use super::candidate::Identity;
+use super::scene::{Content, Scene, Wanted};
+use super::segments::{Segment, Source, segments};
+use super::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
+use crate::{HeaderLayout, layout};
+
+/// Up to here, differing bytes are listed as such, whatever they contain.
+const FEW_BYTES: usize = 8;
+/// Pieces of other blocks are looked for at multiples of this.
+const SECTOR: usize = 512;
+/// Places at which a stretch is looked up elsewhere in the block.
+const PROBES: usize = 8;
+
+/// What a block that failed its check looks like.
+pub(super) fn conclude(scene: &Scene<'_>) -> Damage {
+    let wanted = scene.wanted();
+    let mut sources = scene.sources(&wanted);
+    let mut cut = cut(scene, &sources);
+    if wanted.is_known
+        && let Some(by) = shift_of_unexplained(scene, &wanted, &cut)
+    {
+        let moved = wanted.block.moved(by, &scene.raw);
+        sources.push((Content::Moved(by), Source::Block(moved)));
+        cut = self::cut(scene, &sources);
+    }
+    Conclusion { scene, wanted, sources, cut }.damage()
+}
+
+fn cut(scene: &Scene<'_>, sources: &[(Content, Source)]) -> Vec<Segment> {
+    let blocks: Vec<&Source> = sources.iter().map(|(_, source)| source).collect();
+    segments(&scene.raw, &blocks)
+}
+
+/// Looks for unexplained bytes elsewhere in the block that should be here.
+fn shift_of_unexplained(scene: &Scene<'_>, wanted: &Wanted, cut: &[Segment]) -> Option<i64> {
+    let unexplained = cut.iter().filter(|segment| segment.label.is_none() && segment.range.len() >= 2 * ROW);
+    // At several places: any of them may be one where the block has been damaged as well, or a header of which not everything is known.
+    let mut probes = unexplained.flat_map(|segment| {
+        let Range { start, end } = segment.range;
+        (0..PROBES).map(move |probe| start + (end - start - ROW) * probe / (PROBES - 1))
+    });
+    probes.by_ref().take(6).find_map(|at| {
+        let probe = &scene.raw[at..at + ROW];
+        let is_telling = probe.iter().any(|&byte| byte != probe[0]);
+        let mut places = wanted.block.bytes.windows(ROW).enumerate().filter(|(_, bytes)| bytes == &probe);
+        let (from, _) = places.next().filter(|_| is_telling)?;
+        // Patterns repeat: of all moves that explain the bytes, the shortest is the likeliest.
+        let nearest = places.map(|(from, _)| from).chain([from]).min_by_key(|&from| from.abs_diff(at))?;
+        Some(at as i64 - nearest as i64).filter(|&by| by != 0)
+    })
+}
+
+struct Conclusion<'a, 'b> {
+    scene: &'b Scene<'a>,
+    wanted: Wanted,
+    sources: Vec<(Content, Source)>,
+    cut: Vec<Segment>,
+}
+
+impl Conclusion<'_, '_> {
+    fn damage(&self) -> Damage {
+        let wrong: Vec<&Segment> =
+            self.cut.iter().filter(|segment| self.content(segment) != Some(Content::Wanted)).collect();
+        let Some(content) = self.most_of(&wrong) else { return self.damaged_header() };
+        let names_write = wrong.iter().any(|segment| self.is_named_write(segment));
+        let differing = self.differing(&wrong);
+        if self.wanted.is_known && differing.len() <= FEW_BYTES && !names_write {
+            return self.few_bytes(&differing);
+        }
+        let of_content = || wrong.iter().filter(|segment| self.content(segment) == content);
+        let range = hull(of_content().map(|segment| segment.range.clone()));
+        let bytes = |segments: &mut dyn Iterator<Item = &&Segment>| -> usize {
+            segments.map(|segment| segment.range.len()).sum()
+        };
+        let besides = bytes(&mut wrong.iter().filter(|segment| self.content(segment) != content));
+        let is_whole = bytes(&mut wrong.iter()) == self.scene.raw.len();
+        let differing = self.wanted.is_known.then_some(differing.len() as u32);
+        let base = Damage {
+            differing,
+            besides: besides as u32,
+            part: self.part(of_content().map(|segment| segment.range.clone())),
+            range: range.start as u32..range.end as u32,
+            ..self.base(DamageKind::Unknown)
+        };
+        match content {
+            Some(Content::Fill(fill)) => {
+                let kind = if fill == 0 { DamageKind::Zeros } else { DamageKind::Ones };
+                Damage { kind, fill: Some(fill), ..base }
+            }
+            Some(Content::Moved(by)) => Damage { kind: DamageKind::Shifted, shift: Some(by), ..base },
+            Some(Content::Bare(_)) => Damage { kind: DamageKind::NoHeader, ..base },
+            _ if !names_write && self.lacks_header(&wrong) => Damage { kind: DamageKind::NoHeader, ..base },
+            Some(Content::Write(identity)) => self.other_write(&identity, is_whole, base),
+            // What is wanted is not among the wrong stretches.
+            None | Some(Content::Wanted) => {
+                let mut stretches = of_content().map(|segment| &self.scene.raw[segment.range.clone()]);
+                let fill = stretches.clone().next().and_then(|bytes| bytes.first().copied());
+                let fill = fill.filter(|fill| stretches.all(|bytes| bytes.iter().all(|byte| byte == fill)));
+                let kind = match fill {
+                    Some(_) => DamageKind::OtherFill,
+                    None if is_whole => DamageKind::Unknown,
+                    None if base.part == DamagedPart::Header => DamageKind::Header,
+                    None => DamageKind::WrongPart,
+                };
+                Damage { kind, fill, ..base }
+            }
+        }
+    }
+
+    fn content(&self, segment: &Segment) -> Option<Content> {
+        segment.label.map(|label| self.sources[label].0)
+    }
+
+    fn is_named_write(&self, segment: &Segment) -> bool {
+        matches!(self.content(segment), Some(Content::Write(Identity { number: Some(_), .. })))
+    }
+
+    /// Without any header, a body of which most is wrong is not one that was written with `verify`.
+    fn lacks_header(&self, wrong: &[&Segment]) -> bool {
+        let bytes: usize = wrong.iter().map(|segment| segment.range.len()).sum();
+        self.wanted.is_guess && 2 * bytes > self.scene.raw.len() && self.scene.has_rows()
+    }
+
+    /// What most of the wrong bytes are; `None` if no byte is wrong.
+    fn most_of(&self, wrong: &[&Segment]) -> Option<Option<Content>> {
+        let mut totals: Vec<(Option<Content>, usize)> = Vec::new();
+        for segment in wrong {
+            let content = self.content(segment);
+            match totals.iter_mut().find(|(known, _)| *known == content) {
+                Some((_, total)) => *total += segment.range.len(),
+                None => totals.push((content, segment.range.len())),
+            }
+        }
+        totals.into_iter().rev().max_by_key(|&(_, total)| total).map(|(content, _)| content)
+    }
+
+    /// The bytes that are not what they should be.
+    fn differing(&self, wrong: &[&Segment]) -> Vec<usize> {
+        let places = wrong.iter().flat_map(|segment| segment.range.clone());
+        places.filter(|&at| !self.wanted.block.allows(at, self.scene.raw[at])).collect()
+    }
+
+    fn few_bytes(&self, differing: &[usize]) -> Damage {
+        let (Some(&first), Some(&last)) = (differing.first(), differing.last()) else {
+            return self.damaged_header();
+        };
+        let byte = WrongByte {
+            at: first as u32,
+            found: self.scene.raw[first],
+            wanted: self.wanted.block.bytes[first],
+        };
+        let is_flip = first == last && (byte.found ^ byte.wanted).is_power_of_two();
+        Damage {
+            range: first as u32..last as u32 + 1,
+            differing: Some(differing.len() as u32),
+            part: self.part(differing.iter().map(|&at| at..at + 1)),
+            byte: Some(byte),
+            ..self.base(if is_flip { DamageKind::BitFlip } else { DamageKind::FewBytes })
+        }
+    }
+
+    /// Everything that can be known is right, but a check failed: it is the part of a header that cannot be known.
+    fn damaged_header(&self) -> Damage {
+        let mismatch = self.scene.evidence.mismatch;
+        let start = mismatch.failures.first().map_or(0, |failure| failure.offset - mismatch.offset) as u32;
+        let start = start + self.scene.verifier.spec.offset;
+        let end = start + self.scene.overhead as u32;
+        Damage { range: start..end, part: DamagedPart::Header, ..self.base(DamageKind::Header) }
+    }
+
+    /// The damaged bytes are those of another write.
+    fn other_write(&self, identity: &Identity, is_whole: bool, base: Damage) -> Damage {
+        let evidence = self.scene.evidence;
+        let named = identity.number.is_some();
+        let has_seeds = self.scene.verifier.spec.pattern.is_none();
+        let piece = has_seeds.then(|| self.piece_of(identity.seed)).flatten();
+        let number = identity.number.or(piece.map(|(number, _)| number));
+        let is_moved = !named && piece.is_some_and(|(_, by)| by != 0);
+        let wanted = self.wanted.identity.and_then(|wanted| wanted.number);
+        let number = number.map(|number| layout::number(self.scene.layout, number));
+        let thread = self.wanted.identity.and_then(|wanted| wanted.thread);
+        let found = FoundWrite {
+            offset: Some(identity.offset).filter(|&offset| named || offset != base.offset),
+            number,
+            job: identity.thread,
+        };
+        // The seeds that this job has drawn are known: a header with its number and another seed is of another run.
+        let drawn = number.filter(|_| evidence.own && has_seeds).and_then(|n| evidence.drawn.of_number(n));
+        // A job that writes to each place once has no other version of a block.
+        let is_elsewhere =
+            !named && evidence.own && !evidence.overwrites && number.is_some() && number != wanted;
+        let kind = if identity.offset != base.offset || is_moved || is_elsewhere {
+            DamageKind::OtherBlock
+        } else if evidence.own && identity.thread.is_some_and(|job| Some(job) != thread) {
+            DamageKind::OtherJob
+        } else if drawn.is_some_and(|seed| seed != identity.seed) || (number == wanted && number.is_some()) {
+            DamageKind::OtherRun
+        } else if !is_whole {
+            DamageKind::TornWrite
+        } else if self.is_later(number, wanted) {
+            DamageKind::NewerVersion
+        } else if number.is_some() && wanted.is_some() {
+            DamageKind::OlderVersion
+        } else {
+            DamageKind::OtherRun
+        };
+        Damage { kind, found: Some(found), wanted_number: wanted, ..base }
+    }
+
+    /// Whether a write came after the one that should be here. Old headers have only the low half of the numbers.
+    fn is_later(&self, number: Option<u64>, wanted: Option<u64>) -> bool {
+        self.scene.layout == HeaderLayout::Current
+            && number.zip(wanted).is_some_and(|(number, wanted)| number > wanted)
+    }
+
+    /// The write that has drawn a seed, or one whose body has moved by whole sectors until it looks like that of the seed, and by how
+    /// many rows.
+    fn piece_of(&self, seed: u64) -> Option<(u64, i64)> {
+        let drawn = self.scene.evidence.drawn;
+        let sectors = (self.scene.raw.len() / SECTOR) as i64;
+        let nearest_first = (0..=sectors).flat_map(|sector| [sector, -sector]);
+        nearest_first
+            .map(|sector| sector * (SECTOR / ROW) as i64)
+            .find_map(|rows| drawn.number_of(moved_seed(seed, rows)).map(|number| (number, rows)))
+    }
+
+    /// Which parts of the block these stretches are in.
+    fn part(&self, stretches: impl Iterator<Item = Range<usize>>) -> DamagedPart {
+        let (overhead, place) = (self.scene.overhead, self.scene.verifier.spec.offset as usize);
+        let step = self.scene.step;
+        let (mut header, mut data) = (false, false);
+        for Range { start, end } in stretches {
+            // The two intervals at the ends; all between them are in the stretch as a whole.
+            for interval in [start / step, (end - 1) / step] {
+                let begins = interval * step + place;
+                header |= overhead > 0 && start < begins + overhead && end > begins;
+                let (from, to) = (start.max(interval * step), end.min((interval + 1) * step));
+                data |= from < begins.min(to) || to > (begins + overhead).max(from);
+            }
+        }
+        match (header, data) {
+            (true, true) => DamagedPart::Both,
+            (true, false) => DamagedPart::Header,
+            _ => DamagedPart::Data,
+        }
+    }
+
+    fn base(&self, kind: DamageKind) -> Damage {
+        Damage {
+            kind,
+            offset: self.scene.offset(),
+            len: self.scene.raw.len() as u32,
+            range: 0..self.scene.raw.len() as u32,
+            differing: None,
+            besides: 0,
+            part: DamagedPart::Both,
+            byte: None,
+            found: None,
+            wanted_number: None,
+            shift: None,
+            fill: None,
+            options: None,
+        }
+    }
+}
+
+/// From the first byte of the stretches to the last.
+fn hull(stretches: impl Iterator<Item = Range<usize>>) -> Range<usize> {
+    stretches.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end)).unwrap_or_default()
+}

@@ -1,0 +1,164 @@
+//! Data that is sound, but was written with other options than it is checked with.
+
+use super::scene::Scene;
+use super::{Damage, DamageKind, DamagedPart, media};
+use crate::{Digest, Header, HeaderLayout, VerifyMethod};
+
+/// Patterns of more bytes are not looked for.
+const LONGEST_PATTERN: usize = 64;
+/// Patterns of more bytes are not spelled out.
+const LONGEST_SPELLED: usize = 16;
+
+/// What the block looks like if it is as one of other options, which its header or its pattern proves.
+pub(super) fn other_options(scene: &Scene<'_>) -> Option<Damage> {
+    let spec = &scene.verifier.spec;
+    let place = if spec.method.has_header() { spec.offset as usize } else { 0 };
+    let at_place = scene.raw.get(place..)?;
+    let options = match media::sound(scene.layout, at_place) {
+        Some(header) if header.offset == scene.offset() => of_header(scene, &header),
+        Some(_) => None,
+        None if spec.method.has_header() => other_place(scene).or_else(|| other_layout(scene, at_place)),
+        None => None,
+    };
+    let options = options.or_else(|| other_pattern(scene))?;
+    Some(Damage {
+        kind: DamageKind::OtherOptions,
+        offset: scene.offset(),
+        len: scene.raw.len() as u32,
+        range: 0..scene.raw.len() as u32,
+        differing: None,
+        besides: 0,
+        part: DamagedPart::Both,
+        byte: None,
+        found: None,
+        wanted_number: None,
+        shift: None,
+        fill: None,
+        options: Some(options),
+    })
+}
+
+/// The header has the layout of other releases.
+fn other_layout(scene: &Scene<'_>, place: &[u8]) -> Option<String> {
+    let layout = match scene.layout {
+        HeaderLayout::Current => HeaderLayout::Fio340,
+        HeaderLayout::Fio340 => HeaderLayout::Current,
+    };
+    let header = media::sound(layout, place)?;
+    (header.offset == scene.offset()).then(|| format!("verify_layout={}", layout.word()))
+}
+
+/// The options that the header of the first interval calls for, if the interval is sound with them.
+fn of_header(scene: &Scene<'_>, header: &Header) -> Option<String> {
+    let spec = &scene.verifier.spec;
+    let len = header.len as usize;
+    let writer = VerifyMethod::from_code(header.method)?;
+    let mut options = Vec::new();
+    if writer != spec.method {
+        options.push(format!("verify={}", writer.word()));
+    }
+    let has_pattern = header.seed == 0;
+    match (has_pattern, &spec.pattern) {
+        (false, Some(_)) => options.push("no verify_pattern".to_owned()),
+        (true, None) => {
+            let data = scene.raw.get(scene.layout.overhead(writer)..).filter(|_| spec.offset == 0);
+            let repeated = data.and_then(|data| repeated(data, scene.layout.overhead(writer)));
+            options.push(repeated.map_or_else(|| "verify_pattern".to_owned(), |once| spelled(&once)));
+        }
+        _ => {}
+    }
+    if len != scene.step && spec.method.has_header() {
+        options.push(match len <= scene.raw.len() {
+            true => format!("verify_interval={len}"),
+            false => format!("bs={len}"),
+        });
+    }
+    // Without a difference that makes the check fail, the data is damaged.
+    let explains = writer != spec.method
+        || (len != scene.step && spec.method.has_header())
+        || (!has_pattern && spec.pattern.is_some());
+    let is_sound = len > scene.raw.len() || is_sound(scene, spec.offset as usize, writer, len);
+    (explains && is_sound && !options.is_empty()).then(|| options.join(", "))
+}
+
+/// Whether the first `len` bytes hold an interval with a header at `offset` whose digest is right.
+fn is_sound(scene: &Scene<'_>, offset: usize, writer: VerifyMethod, len: usize) -> bool {
+    let overhead = scene.layout.overhead(writer);
+    let Some(mut interval) = scene.raw.get(..len).map(<[u8]>::to_vec) else { return false };
+    if len <= overhead + offset {
+        return false;
+    }
+    if offset >= overhead {
+        let (front, back) = interval.split_at_mut(offset);
+        if back.len() < overhead {
+            return false;
+        }
+        front[..overhead].swap_with_slice(&mut back[..overhead]);
+    } else if offset > 0 {
+        return false;
+    }
+    let stored = Digest::of(&interval[scene.layout.bytes()..overhead]);
+    media::sound(scene.layout, &interval).is_some()
+        && stored == Digest::compute(writer, &interval[overhead..])
+}
+
+/// The header lies elsewhere in the interval, and the data is right.
+fn other_place(scene: &Scene<'_>) -> Option<String> {
+    let (at, header) = scene.header_elsewhere()?;
+    let writer = VerifyMethod::from_code(header.method)?;
+    let len = header.len as usize;
+    let is_here = at < scene.step && header.offset == scene.offset() && len == scene.step;
+    // Without a digest, a block that is shifted has its header elsewhere as well.
+    let is_proved = writer.has_digest() && is_sound(scene, at, writer, len);
+    let own = scene.verifier.spec.method;
+    let method = if writer == own { String::new() } else { format!("verify={}, ", writer.word()) };
+    (is_here && is_proved).then(|| match at {
+        0 => format!("{method}no verify_offset"),
+        at => format!("{method}verify_offset={at}"),
+    })
+}
+
+/// The block is another pattern from the end of its header on.
+fn other_pattern(scene: &Scene<'_>) -> Option<String> {
+    let spec = &scene.verifier.spec;
+    // With several intervals or a moved header, the other pattern is not in one piece.
+    if spec.pattern.is_none() || spec.offset > 0 || scene.step < scene.raw.len() {
+        return None;
+    }
+    if spec.method.has_header() && !scene.headers.first()?.as_ref()?.sound {
+        return None;
+    }
+    let from = scene.overhead;
+    let once = repeated(scene.raw.get(from..)?, from)?;
+    // Bytes of which a device is full when nothing was written are no pattern of somebody, and a shifted pattern is none either.
+    (!matches!(once[..], [0 | 0xff]) && !is_rotation(scene, &once)).then(|| spelled(&once))
+}
+
+/// The bytes that `data` repeats, from the one at the start of the block on. `data` begins at byte `from` of the block.
+fn repeated(data: &[u8], from: usize) -> Option<Vec<u8>> {
+    if data.len() < 2 * LONGEST_PATTERN {
+        return None;
+    }
+    let period = (1..=LONGEST_PATTERN).find(|&period| data[..data.len() - period] == data[period..])?;
+    Some((0..period).map(|at| data[(period - from % period + at) % period]).collect())
+}
+
+/// The option for a pattern.
+fn spelled(once: &[u8]) -> String {
+    if once.len() > LONGEST_SPELLED {
+        return format!("a verify_pattern of {} bytes", once.len());
+    }
+    let hex: String = once.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("verify_pattern=0x{hex}")
+}
+
+/// Whether the bytes are the job's own pattern, begun elsewhere or with another offset in it.
+fn is_rotation(scene: &Scene<'_>, once: &[u8]) -> bool {
+    let Some(pattern) = &scene.verifier.spec.pattern else { return false };
+    let mut own = vec![0; scene.raw.len().min(4 * LONGEST_PATTERN)];
+    let repeated: Vec<u8> = once.iter().copied().cycle().take(2 * LONGEST_PATTERN).collect();
+    [Some(scene.offset()), pattern.claimed_offset(&scene.raw)].into_iter().flatten().any(|offset| {
+        pattern.fill(&mut own, offset);
+        own.windows(repeated.len()).any(|bytes| bytes == repeated)
+    })
+}
