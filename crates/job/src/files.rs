@@ -185,7 +185,7 @@ pub struct Layout {
 #[must_use]
 pub fn layout_of(spec: &JobSpec) -> Layout {
     // What is to be verified is never replaced.
-    let (reads, writes) = (!spec.only_verifies() && spec.rw.does(Direction::Read), spec.writes_data());
+    let (reads, writes) = (!spec.only_checks() && spec.rw.does(Direction::Read), spec.writes_data());
     Layout {
         happens: !spec.create_on_open && !spec.engine.is_diskless(),
         fills: reads || (writes && (spec.overwrite || spec.engine.cannot_extend())),

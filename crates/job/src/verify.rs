@@ -30,6 +30,12 @@ pub struct Verify {
     pub only: bool,
     /// `do_verify`: read everything back after writing.
     pub read_back: bool,
+    /// `verify_backlog` and its batch: rounds in which blocks are checked while the job writes.
+    pub backlog: Rounds,
+    /// `experimental_verify`: the choices of a pass are made again to find what it wrote. Nothing is remembered.
+    pub regenerates: bool,
+    /// `trim_percentage` and the options below it.
+    pub trims: BlockTrims,
     /// `verify_header_seed` when given.
     pub header_seed: Option<bool>,
     /// `verify_write_sequence` when given.
@@ -40,6 +46,48 @@ pub struct Verify {
     pub saves_state: bool,
     /// `verify_state_load`: only what the file says was written is checked.
     pub loads_state: bool,
+}
+
+/// Rounds of work on written blocks, between the I/Os of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// A round begins when the number of blocks in the list of written ones is a multiple of this; 0 for no rounds.
+    pub every: u64,
+    /// Blocks of a round.
+    pub batch: u64,
+}
+
+/// Trims of written blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockTrims {
+    /// `trim_percentage`: share of the blocks that are marked to be trimmed.
+    pub percentage: u32,
+    /// `trim_backlog` and its batch: rounds in which marked blocks are trimmed.
+    pub backlog: Rounds,
+    /// `trim_verify_zero`: trimmed blocks must be zeroes. Otherwise they are not read back.
+    pub must_be_zero: bool,
+}
+
+impl Rounds {
+    /// True when there are any.
+    #[must_use]
+    pub fn happen(self) -> bool {
+        self.every > 0
+    }
+}
+
+impl BlockTrims {
+    /// True when blocks are marked.
+    #[must_use]
+    pub fn mark(self) -> bool {
+        self.percentage > 0
+    }
+
+    /// True when blocks are trimmed.
+    #[must_use]
+    pub fn happen(self) -> bool {
+        self.mark() && self.backlog.happen()
+    }
 }
 
 choices! {
@@ -62,8 +110,12 @@ pub enum GeneratorState {
 impl JobSpec {
     /// True when the job may write to the same place twice in one pass. Zones come round again, and so do files that are never
     /// finished; nothing is known of a log.
+    ///
+    /// The passes of `time_based` repeat the blocks of the one before. That counts when a block may touch only a part of an older one, or
+    /// when trims leave zeroes of it.
     #[must_use]
     pub fn may_overwrite(&self) -> bool {
+        let trims = self.rw.is_trimwrite() || self.verify.as_ref().is_some_and(|verify| verify.trims.mark());
         let repeats = match self.rw_postfix {
             RwPostfix::None => false,
             RwPostfix::Hole(_) => true,
@@ -73,11 +125,32 @@ impl JobSpec {
         !self.random_map
             || walks_on
             || repeats
+            || (self.limits.time_based && (trims || !self.has_one_block_size()))
             || self.replay.is_some()
             || self.zones.is_some()
             || self.zbd.as_ref().is_some_and(|zbd| zbd.resets.is_some())
             || self.file_service.never_finishes()
             || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
+    }
+
+    /// True when all blocks, of reads, writes and trims, are of one size.
+    #[must_use]
+    pub fn has_one_block_size(&self) -> bool {
+        let sizes = self.block.0.iter();
+        sizes.clone().map(|block| block.min).min() == sizes.map(|block| block.max).max()
+    }
+
+    /// True for a job that trims: its kind says so, or it trims some of the blocks that it has written.
+    #[must_use]
+    pub fn trims(&self) -> bool {
+        self.rw.does(Direction::Trim)
+            || (self.writes_data() && self.verify.as_ref().is_some_and(|verify| verify.trims.happen()))
+    }
+
+    /// True for a job that checks what others have written: it reads and verifies, or only verifies.
+    #[must_use]
+    pub fn only_checks(&self) -> bool {
+        self.verify.is_some() && self.rw.does(Direction::Read) && !self.writes_data() || self.only_verifies()
     }
 
     /// True for a job that writes nothing although its kind says so (`verify_only`).
@@ -105,18 +178,19 @@ impl JobSpec {
     /// True when the seed in the header of a block that is read back must be the one that was drawn for it.
     #[must_use]
     pub fn checks_header_seed(&self, verify: &Verify) -> bool {
-        let as_written = || self.rw.does(Direction::Write) && !verify.only && !self.may_overwrite();
+        let as_written = || {
+            let in_order = !verify.backlog.happen() && !self.may_overwrite();
+            self.rw.does(Direction::Write) && !verify.only && in_order
+        };
         verify.header_seed.unwrap_or_else(as_written)
     }
 
     /// True when the number in the header of a block that is read back must be that of its write.
     #[must_use]
     pub fn checks_write_sequence(&self, verify: &Verify) -> bool {
-        let sizes = self.block.0.iter();
-        let one_size = sizes.clone().map(|b| b.min).min() == sizes.map(|b| b.max).max();
         let ordered = self.random_map || self.is_sync() || self.depth.iodepth == 1;
         self.rw.does(Direction::Write)
-            && one_size
+            && self.has_one_block_size()
             && !self.limits.time_based
             && verify.write_sequence.unwrap_or(ordered && !verify.only)
     }

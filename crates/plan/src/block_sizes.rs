@@ -24,11 +24,6 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.split = shares(job, &spec.block, findings);
     spec.bs_unaligned = options.value(Opt::BsUnaligned);
     spec.bs_is_seq_rand = options.value(Opt::BsIsSeqRand);
-    if spec.bs_unaligned && options.last_of(&[Opt::Verify, Opt::VerifyPattern]).is_some() {
-        let message = "bs_unaligned and verify cannot be used together: verify headers are at multiples of verify_interval";
-        let help = "remove one of the two";
-        refuse(findings, job, &[Opt::BsUnaligned], "bs-unaligned-with-verify", message, help);
-    }
 }
 
 /// Rules about the resolved job.
@@ -188,12 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn unaligned_blocks_are_warned_of_or_refused_where_they_cannot_work() {
+    fn unaligned_blocks_are_warned_of_where_they_may_not_work() {
         assert!(job("bsrange=4k-8k\nbs_unaligned").bs_unaligned);
         let plan = plan_of("[a]\nioengine=null\nsize=1m\ndirect=1\nbs_unaligned\n").unwrap();
         assert_eq!(texts(&plan.diagnostics), ["bs_unaligned may not work with raw io"]);
-        let refused = refusals("[a]\nioengine=null\nsize=1m\nrw=write\nverify=md5\nbs_unaligned\n");
-        assert!(refused[0].starts_with("bs_unaligned and verify cannot be used together"), "{refused:?}");
     }
 
     #[test]

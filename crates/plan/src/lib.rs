@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod as_written;
+mod backlog;
 mod block_sizes;
 mod buffers;
 mod cpus;

@@ -109,7 +109,7 @@ fn fit(spec: &JobSpec, export: &Export) -> Result<(), SetupError> {
             "the export is read-only: use rw=read, or a server that lets clients write".into(),
         );
     }
-    if spec.rw.does(Direction::Trim) && !export.flags.can_trim() {
+    if spec.trims() && !export.flags.can_trim() {
         return unsupported("the export has no trim");
     }
     let durability = &spec.durability;

@@ -107,7 +107,7 @@ fn conflict(job: &Job, spec: &JobSpec) -> Option<Conflict> {
             "use rw=read at one end and rw=write at the other",
         );
     }
-    if spec.rw.does(Direction::Trim) {
+    if spec.trims() {
         return conflict(
             &[Opt::Rw],
             "network IO can't trim",

@@ -279,7 +279,7 @@ mod tests {
             ("log_hist_msec=100", "write_hist_log"),
             ("log_compression_cpus=0", "write_lat_log\nlog_compression=1k"),
             ("steadystate=iops:10%", "steadystate_duration=4"),
-            ("verify_backlog=8", "verify=md5"),
+            ("verify_backlog=8", "rw=write\nverify=md5"),
             ("verify_async_cpus=0", "verify=md5\nverify_async=1"),
             ("trim_backlog=4", "trim_percentage=5"),
             ("unlink_each_loop=1", "loops=2"),
@@ -315,6 +315,16 @@ mod tests {
         }
         let kept = "rw=write\nverify=md5\noverwrite=1\ndedupe_percentage=50\n";
         assert!(inert(kept).is_empty(), "the file that is laid out has duplicates");
+    }
+
+    #[test]
+    fn rounds_of_checks_need_a_list_of_written_blocks_and_a_check() {
+        let write = "rw=write\nverify=md5\nverify_backlog=8\n";
+        for idle in ["do_verify=0\n", "experimental_verify=1\n", "verify_only\n"] {
+            assert_eq!(inert(&format!("{write}{idle}")), ["verify_backlog"], "{idle}");
+        }
+        assert_eq!(inert(&write.replace("write", "read")), ["verify_backlog"]);
+        assert!(inert(write).is_empty());
     }
 
     #[test]

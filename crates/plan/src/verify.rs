@@ -5,8 +5,8 @@ use ferrio_jobfile::{Job, Opt, Options};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
 use crate::as_written::{asks, inert, lacks, note, refuse};
-use crate::direction;
 use crate::findings::Findings;
+use crate::{backlog, direction};
 
 inert! {
     DoVerify VerifyLayout VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync
@@ -24,6 +24,15 @@ inert! {
         |job| !asks(job, Opt::VerifyAsync); "blocks are checked by the job itself without `verify_async`";
     VerifyBacklogBatch:
         |job| !asks(job, Opt::VerifyBacklog); "it applies only to `verify_backlog`";
+    VerifyBacklog VerifyBacklogBatch ExperimentalVerify TrimPercentage:
+        |job| !direction::rw(job).does(Direction::Write) && lacks(job, Opt::ReadIolog);
+        "a job that writes nothing has no written blocks";
+    VerifyBacklog VerifyBacklogBatch ExperimentalVerify:
+        |job| !reads_back(&job.options); "nothing is read back with `do_verify=0`";
+    VerifyBacklog VerifyBacklogBatch:
+        |job| asks(job, Opt::VerifyOnly); "a job that only verifies does nothing meanwhile";
+    VerifyBacklog VerifyBacklogBatch TrimPercentage:
+        |job| asks(job, Opt::ExperimentalVerify); "`experimental_verify` keeps no list of written blocks";
     TrimVerifyZero TrimBacklog TrimBacklogBatch:
         |job| !asks(job, Opt::TrimPercentage); "no written block is trimmed without `trim_percentage`";
     TrimBacklogBatch:
@@ -49,6 +58,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     writers_share_no_file(job, spec, findings);
     a_runtime_leaves_no_time_to_read_back(job, spec, findings);
     a_verifying_pass_has_an_end(job, spec, findings);
+    backlog::apply_rules(job, spec, findings);
 }
 
 /// The method in force; `verify_pattern` alone implies `pattern_hdr`.
@@ -73,7 +83,10 @@ fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verif
         threads: options.value(Opt::VerifyAsync),
         thread_cpus: options.value(Opt::VerifyAsyncCpus),
         only: options.value(Opt::VerifyOnly),
-        read_back: options.value(Opt::DoVerify) || options.value(Opt::VerifyOnly),
+        read_back: reads_back(options),
+        backlog: backlog::of_checks(options),
+        regenerates: options.value(Opt::ExperimentalVerify),
+        trims: backlog::of_trims(options),
         header_seed: options.if_given(Opt::VerifyHeaderSeed),
         write_sequence: options.if_given(Opt::VerifyWriteSequence),
         // What was synced was completed too.
@@ -85,6 +98,10 @@ fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verif
         saves_state: options.if_given(Opt::VerifyStateSave).unwrap_or(saves_state),
         loads_state: options.value(Opt::VerifyStateLoad),
     }
+}
+
+fn reads_back(options: &Options) -> bool {
+    options.value(Opt::DoVerify) || options.value(Opt::VerifyOnly)
 }
 
 fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
@@ -134,9 +151,7 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
 }
 
 fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let sizes = spec.block.0.iter();
-    let several = sizes.clone().map(|block| block.min).min() != sizes.map(|block| block.max).max();
-    if spec.verify.is_some() && !spec.random_map && several {
+    if spec.verify.is_some() && !spec.random_map && !spec.has_one_block_size() {
         let text = "norandommap given for variable block sizes, verify limited";
         findings.warn(note(job, &[Opt::Norandommap], "verify-limited", text));
     }
@@ -169,9 +184,10 @@ fn a_verifying_pass_has_an_end(job: &Job, spec: &JobSpec, findings: &mut Finding
 }
 
 fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
+    let waits = |verify: &Verify| verify.read_back && !verify.backlog.happen();
+    let read_back = spec.verify.as_ref().is_some_and(waits);
     let only_writes = spec.rw.does(Direction::Write) && !spec.rw.does(Direction::Read);
-    if read_back && only_writes && spec.limits.time_based && !asks(job, Opt::VerifyBacklog) {
+    if read_back && only_writes && spec.limits.time_based {
         let text = "verification read phase will never start because write phase uses all of runtime";
         findings.warn(note(job, &[Opt::Verify], "verify-never-runs", text));
     }

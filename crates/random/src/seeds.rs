@@ -20,6 +20,8 @@ pub mod purpose {
     pub const OFFSET: usize = 6;
     /// Sizes of files.
     pub const FILE_SIZE: usize = 7;
+    /// Written blocks that are trimmed.
+    pub const BLOCK_TRIM: usize = 8;
     /// Contents of buffers.
     pub const CONTENT: usize = 9;
     /// Random or sequential with `percentage_random`: all directions have this seed.

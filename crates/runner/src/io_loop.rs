@@ -15,11 +15,12 @@
 //! - `slots`: the requests in flight.
 //! - `meter`: clock readings, latencies and counters; `figures` makes the job's result of them.
 //! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `zones`, `replay_waits` (`read_iolog`), `after_issue` (thinktime, minimum
-//!   rates), `latency_limits`, `read_back` (verification) and `due_work` (ramps, flow groups).
+//!   rates), `latency_limits`, `read_back` and `backlog` (verification) and `due_work` (ramps, flow groups).
 //!
 //! `passes` and `files` run once per pass or file, `errors` when something fails.
 
 mod after_issue;
+mod backlog;
 mod complete;
 mod due_work;
 mod errors;
@@ -175,8 +176,11 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Submits a data I/O of a job whose features see it first. It gets numbers: a struct would lie in memory for all jobs.
     #[inline(never)]
     fn issue_watched(&mut self, unit: u32, direction: Direction, file: u32, offset: u64, len: u32) {
-        let mut request = self.request(op(direction), unit, file, offset, len);
         let io = Io { direction, file, offset, len };
+        if direction != Direction::Read {
+            self.wait_for_overlaps(unit, file, offset..offset + u64::from(len), true);
+        }
+        let mut request = self.request(op(direction), unit, file, offset, len);
         match self.hooks.before_issue(io, &request, &mut self.buffers, &self.meter) {
             Ok(priority) => request.priority = priority,
             Err(failure) => return self.fail(failure),

@@ -70,6 +70,14 @@ pub(crate) fn lay_out(
         if old.size.is_some_and(|size| size >= file.end()) {
             continue;
         }
+        if let Some(size) = old.size.filter(|&size| size > 0 && spec.only_checks()) {
+            let message = format!(
+                "{} has {size} of the {} bytes that are checked: what is missing reads as zeroes",
+                file.path.display(),
+                file.end()
+            );
+            note(Diagnostic::note(message).code("verified-file-too-short").job(&spec.name));
+        }
         if stop() || extend(spec, file, &old, content, stop, note)? == LaidOut::Stopped {
             return Ok(LaidOut::Stopped);
         }

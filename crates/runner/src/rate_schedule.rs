@@ -64,9 +64,9 @@ impl RateSchedule {
         (due != NEVER).then(|| self.clock.between(due, now))
     }
 
-    /// What follows is not on the schedule. Nothing is in flight.
-    pub(crate) fn forget(&mut self) {
-        self.due.fill(NEVER);
+    /// The I/O that is issued in `unit` is not on the schedule.
+    pub(crate) fn is_unscheduled(&mut self, unit: u32) {
+        self.due[unit as usize] = NEVER;
     }
 
     /// The job paused between these clock readings, which is not caught up with.
@@ -172,7 +172,7 @@ mod tests {
         paced.issued(1, &io(Direction::Read));
         assert_eq!(paced.response_ns(1, at(20_500_000)), Some(500_000));
         assert_eq!(paced.wait_for(Direction::Read, &timing, at(20_500_000)), Some(at(21_000_000)));
-        paced.forget();
+        paced.is_unscheduled(1);
         assert_eq!(paced.response_ns(1, at(20_500_000)), None);
     }
 }

@@ -19,7 +19,7 @@ use ferrio_engine_splice::Splice;
 use ferrio_engine_tokio_uring::TokioUring;
 use ferrio_engine_uring::{FullUring, Uring, UringCmd};
 use ferrio_engine_work::Work;
-use ferrio_job::{Direction, EngineKind, JobSpec};
+use ferrio_job::{EngineKind, JobSpec};
 #[cfg(not(feature = "http"))]
 use nix::errno::Errno;
 
@@ -95,7 +95,7 @@ pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a
 
 /// True when requests of io_uring are more than reads, writes and syncs of data.
 fn needs_full_ring(spec: &JobSpec) -> bool {
-    spec.rw.does(Direction::Trim) || spec.engine_options.protection.metadata_bytes > 0
+    spec.trims() || spec.engine_options.protection.metadata_bytes > 0
 }
 
 /// True when single I/Os are reported, or several that are in flight must not overlap.

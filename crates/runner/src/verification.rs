@@ -1,6 +1,11 @@
 //! What a verifying job adds to its I/O: it prepares blocks before they are written, records them, chooses which are read back, and
 //! checks what was read.
 
+mod regenerated;
+mod rounds;
+mod seeds_again;
+mod units;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +13,20 @@ use std::time::Duration;
 use ferrio_engine::LentSlot;
 use ferrio_job::{Direction, JobSpec, VerifyPolicy};
 use ferrio_verify::{
-    Coverage, Covered, Damage, DrawnSeeds, Dump, Evidence, Expected, IntervalFailure, Mismatch, SeedReplay,
-    Stamp, Uncovered, Verifier, VerifySpec, Written, WrittenList,
+    Coverage, Covered, Damage, DrawnSeeds, Dump, Evidence, IntervalFailure, Mismatch, Stamp, Uncovered,
+    Verifier, VerifySpec, Written, WrittenList, check_zeroes,
 };
-use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS};
+use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS, TrimMarks, Workload};
 
 use crate::checkers::{Block, Checkers};
 use crate::damage::DamageTally;
 use crate::failure::Failure;
 use crate::verify_state::WriteProgress;
+use regenerated::Regenerated;
+use rounds::Backlog;
+pub(crate) use rounds::Due;
+use seeds_again::SeedsAgain;
+use units::{Purpose, Units};
 
 /// fio's I/O flags in messages: in flight, or with a thread of `verify_async`; and taken from the list of written blocks.
 const FLAG_IN_FLIGHT: u32 = 0x08;
@@ -35,24 +45,35 @@ pub(crate) struct Verification {
     body: BlockBody,
     /// Writes issued so far; in a job that only reads, reads.
     number: u64,
-    /// What the current pass wrote, if it is to be read back.
+    /// What was written and not checked yet, if it is remembered.
     written: Option<WrittenList>,
+    /// `experimental_verify`: what the pass writes, found by its choices.
+    regenerated: Option<Box<Regenerated>>,
     /// The seeds and the number with which the pass began.
     pass: (BlockSeeds, u64),
-    phase: Option<(SeedReplay, BlockSeeds)>,
+    /// The seeds of the blocks in the list.
+    seeds_again: SeedsAgain,
+    /// A pass is followed by a phase in which everything left of it is read back.
+    reads_back: bool,
+    /// Passes repeat each other, and none of them ends what the one before has begun (`time_based`).
+    runs_on: bool,
+    in_phase: bool,
     checks_reads: bool,
     /// False for engines that store no data: blocks are read back but not compared.
     holds_data: bool,
-    /// What the header of the block that a unit reads must contain; for a block that it writes, the number.
-    expected: Vec<Expected>,
+    /// What each unit does.
+    units: Units,
+    /// Checks and trims between the I/Os of a pass.
+    backlog: Backlog,
+    marks: Option<TrimMarks>,
     /// `verify_policy=fsynced`: only what was synced is read back.
     synced: Option<Synced>,
     /// What is saved of the writes, if it is.
     progress: Option<Arc<WriteProgress>>,
     /// `verify_state_load`: what had been written.
     coverage: Option<Arc<Coverage>>,
-    /// Blocks that are not checked although they are read, per unit; empty unless a job that reads has a state.
-    unchecked: Vec<bool>,
+    /// A job that reads stops where the state says that no more was written.
+    stops_reads: bool,
     /// Where checking stopped, by the state.
     stopped: Option<Uncovered>,
     /// `verify_dump`
@@ -93,23 +114,33 @@ impl Verification {
         let writes = spec.rw.does(Direction::Write);
         let holds_data = spec.engine.moves_data();
         let units = spec.units() as usize;
+        let backlog = Backlog::new(spec, verify);
         let reads_back = writes && verify.read_back && !spec.limits.time_based;
+        let remembers = !verify.regenerates && (reads_back || backlog.happens()) || verify.trims.mark();
+        let written = (writes && remembers).then(|| WrittenList::new(spec.may_overwrite()));
+        let seeds_again = SeedsAgain::new(seeds.clone(), verifier.expects_seeds());
         Ok(Some(Box::new(Verification {
             checkers: Checkers::start(spec, verify, &verifier)?,
             verifier,
             number: 0,
-            written: reads_back.then(|| WrittenList::new(spec.may_overwrite())),
+            marks: written.as_ref().and_then(|_| TrimMarks::new(spec, entropy)),
+            written,
+            regenerated: (reads_back && verify.regenerates).then(Box::default),
             pass: (seeds.clone(), 0),
+            seeds_again,
             seeds,
             body: BlockBody::new(spec),
-            phase: None,
+            reads_back,
+            runs_on: spec.limits.time_based,
+            in_phase: false,
             checks_reads: !writes && spec.rw.does(Direction::Read) && holds_data,
             holds_data,
-            expected: vec![Expected::default(); units],
+            units: Units::new(units),
+            backlog,
             synced: (verify.policy == VerifyPolicy::Fsynced && !verify.only)
                 .then(|| Synced { number: 0, submitted: vec![0; units] }),
             progress,
-            unchecked: vec![false; if writes || coverage.is_none() { 0 } else { units }],
+            stops_reads: !writes && coverage.is_some(),
             coverage,
             stopped: None,
             dumps: verify.dump,
@@ -121,7 +152,7 @@ impl Verification {
         })))
     }
 
-    /// Prepares an I/O of the workload that unit `unit` is about to issue.
+    /// Prepares an I/O of the workload that unit `unit` is about to issue. A trim has no block.
     pub(crate) fn before(
         &mut self,
         io: &Io,
@@ -129,38 +160,52 @@ impl Verification {
         block: &mut [u8],
         time: Duration,
     ) -> Result<(), Failure> {
-        if io.direction == Direction::Write {
-            let seed = if self.verifier.draws_seeds() { self.seeds.draw() } else { 0 };
-            let stamp = Stamp { offset: io.offset, seed, number: self.number, time };
-            self.verifier
-                .fill(block, &stamp, |block, seed| self.body.fill(block, seed))
-                .map_err(|e| Failure::new(libc::EINVAL, e.to_string()))?;
-            if let Some(written) = &mut self.written {
-                written.record(Written {
-                    file: io.file,
-                    len: io.len,
-                    offset: io.offset,
-                    number: self.number,
-                });
-            }
-            self.expected[unit as usize].number = Some(self.number);
-            if let Some(progress) = &self.progress {
-                progress.issued(unit, self.number);
-                if self.synced.is_none() {
-                    progress.covers(self.number + 1);
+        match io.direction {
+            Direction::Write => {
+                let seed = if self.verifier.draws_seeds() { self.seeds.draw() } else { 0 };
+                let stamp = Stamp { offset: io.offset, seed, number: self.number, time };
+                self.verifier
+                    .fill(block, &stamp, |block, seed| self.body.fill(block, seed))
+                    .map_err(|e| Failure::new(libc::EINVAL, e.to_string()))?;
+                let written = self.remember(io);
+                self.units.issue(unit, Purpose::Write, written, None);
+                if let Some(progress) = &self.progress {
+                    progress.issued(unit, self.number);
+                    if self.synced.is_none() {
+                        progress.covers(self.number + 1);
+                    }
                 }
+                self.number += 1;
             }
-            self.number += 1;
-        } else if self.checks_reads && io.direction == Direction::Read {
-            let seed = self.verifier.draws_seeds().then(|| self.seeds.draw());
-            self.expected[unit as usize] = Expected { seed, number: None };
-            if let (Some(coverage), Some(unchecked)) = (&self.coverage, self.unchecked.get_mut(unit as usize))
-            {
-                *unchecked = coverage.of(self.number) == Covered::Skip;
+            Direction::Read if self.checks_reads => {
+                let seed = self.verifier.draws_seeds().then(|| self.seeds.draw());
+                let covered = self.coverage.as_ref().map_or(Covered::Check, |c| c.of(self.number));
+                let checked = covered != Covered::Skip;
+                let purpose = if checked { Purpose::Check } else { Purpose::Read };
+                self.units.issue(unit, purpose, written_by(io, self.number), seed);
+                self.number += 1;
             }
-            self.number += 1;
+            Direction::Read => self.units.issue(unit, Purpose::Read, written_by(io, self.number), None),
+            Direction::Trim => {
+                if let Some(written) = &mut self.written {
+                    written.forget_overlaps(io.file, io.offset..io.offset + u64::from(io.len));
+                }
+                self.units.issue(unit, Purpose::Trim, written_by(io, NO_WRITE), None);
+            }
         }
         Ok(())
+    }
+
+    /// Records the write that has the next number.
+    fn remember(&mut self, io: &Io) -> Written {
+        let block = written_by(io, self.number);
+        if let Some(written) = &mut self.written {
+            written.record(block);
+            if self.marks.as_mut().is_some_and(TrimMarks::draw) {
+                written.mark(&block);
+            }
+        }
+        block
     }
 
     /// Records a write of the workload that is left out (`verify_only`).
@@ -174,9 +219,7 @@ impl Verification {
         if self.verifier.draws_seeds() {
             self.seeds.draw();
         }
-        if let Some(written) = &mut self.written {
-            written.record(Written { file: io.file, len: io.len, offset: io.offset, number: self.number });
-        }
+        self.remember(io);
         self.number += 1;
         if let Some(progress) = &self.progress {
             progress.covers(self.number);
@@ -184,23 +227,42 @@ impl Verification {
         Ok(())
     }
 
-    /// Unit `unit` wrote its block.
-    pub(crate) fn completed_write(&self, unit: u32) {
-        if let Some(progress) = &self.progress {
+    /// The I/O of unit `unit` has ended well.
+    pub(crate) fn ended(&mut self, unit: u32) -> Ended {
+        let purpose = self.units.end(unit);
+        if purpose == Purpose::Write
+            && let Some(progress) = &self.progress
+        {
             progress.completed(unit);
+        }
+        self.backlog.ended(purpose);
+        Ended {
+            is_checked: self.holds_data && purpose.is_checked(),
+            is_extra: !self.in_phase && purpose.is_extra(),
         }
     }
 
-    /// The write of unit `unit` failed, of the block at `offset`: it is not read back.
-    pub(crate) fn forget(&mut self, unit: u32, file: u32, offset: u64) {
-        let Some(number) = self.expected[unit as usize].number else { return };
-        if let Some(written) = &mut self.written {
-            written.forget(&Written { file, len: 0, offset, number });
+    /// True while unit `unit` reads what is to be checked.
+    pub(crate) fn is_checking(&self, unit: u32) -> bool {
+        self.units.purpose(unit).is_checked()
+    }
+
+    /// The I/O of unit `unit` has failed. A block that could not be written is not read back, and neither is one that could not be trimmed.
+    pub(crate) fn failed(&mut self, unit: u32) {
+        let purpose = self.units.end(unit);
+        let Written { file, offset, number, .. } = self.units.block(unit);
+        if let (Some(written), Purpose::Write | Purpose::TrimBlock) = (&mut self.written, purpose) {
+            written.forget(file, offset, number);
         }
-        if let Some(progress) = &self.progress {
-            progress.completed(unit);
-            if self.lists_failures {
-                progress.failed(number);
+        if purpose == Purpose::Write {
+            if let Some(regenerated) = &mut self.regenerated {
+                regenerated.leave_out(number);
+            }
+            if let Some(progress) = &self.progress {
+                progress.completed(unit);
+                if self.lists_failures {
+                    progress.failed(number);
+                }
             }
         }
     }
@@ -242,7 +304,7 @@ impl Verification {
 
     /// True for a job that reads until the state says that no more was written.
     pub(crate) fn stops_reads(&self) -> bool {
-        !self.unchecked.is_empty()
+        self.stops_reads
     }
 
     /// Why the job may not read on, by the state.
@@ -263,17 +325,6 @@ impl Verification {
         self.stops_reads() && self.stopped.is_some()
     }
 
-    /// True while reads have to pass [`check`](Self::check).
-    #[inline]
-    pub(crate) fn checks_reads(&self) -> bool {
-        self.checks_reads
-    }
-
-    /// False for a block that unit `unit` has read although the state that the job loaded does not cover it.
-    fn is_covered(&self, unit: u32) -> bool {
-        self.unchecked.get(unit as usize).is_none_or(|&unchecked| !unchecked)
-    }
-
     /// Has a thread check what unit `unit` read, unless the job does so itself. True if the unit is lent to it now.
     pub(crate) fn lend(
         &mut self,
@@ -282,18 +333,19 @@ impl Verification {
         offset: u64,
         block: impl FnOnce() -> LentSlot,
     ) -> bool {
-        let covered = self.is_covered(unit);
-        let Some(checkers) = self.checkers.as_mut().filter(|_| covered) else { return false };
-        checkers.lend(Block { unit, file, offset, expected: self.expected[unit as usize], data: block() });
+        // Zeroes are compared faster than they are handed over.
+        let trimmed = self.units.block(unit).trimmed;
+        let Some(checkers) = self.checkers.as_mut().filter(|_| !trimmed) else { return false };
+        checkers.lend(Block { unit, file, offset, expected: self.units.expected(unit), data: block() });
         true
     }
 
     /// Checks what unit `unit` read.
     pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<Mismatch>> {
-        if !self.is_covered(unit) {
-            return Ok(());
+        if self.units.block(unit).trimmed {
+            return check_zeroes(block, offset);
         }
-        self.verifier.check(block, offset, &self.expected[unit as usize])
+        self.verifier.check(block, offset, &self.units.expected(unit))
     }
 
     /// What is dumped of a failure in a block that was checked.
@@ -307,7 +359,7 @@ impl Verification {
         self.verifier.explain(&Evidence {
             block,
             mismatch,
-            expected: self.expected[unit as usize],
+            expected: self.units.expected(unit),
             own: self.checks_own_writes,
             overwrites: self.overwrites,
             fill: &|block, seed| self.body.fill(block, seed),
@@ -331,55 +383,64 @@ impl Verification {
     /// fio's word for the state of a read, in messages.
     pub(crate) fn flags(&self) -> u32 {
         let place = if self.checkers.is_some() { FLAG_WITH_THREAD } else { FLAG_IN_FLIGHT };
-        if self.phase.is_some() { place | FLAG_READ_BACK } else { place }
+        if self.checks_reads { place } else { place | FLAG_READ_BACK }
     }
 
-    /// True when there is something to read back.
+    /// True when there is something to read back after the pass.
     pub(crate) fn has_written(&self) -> bool {
-        self.written.as_ref().is_some_and(|written| !written.is_empty())
+        let written = self.written.as_ref().is_some_and(|written| !written.is_empty());
+        self.reads_back
+            && (written || self.regenerated.as_ref().is_some_and(|again| again.covers(self.number)))
+    }
+
+    /// A pass begins, with these choices.
+    pub(crate) fn begin_choices(&mut self, workload: &Workload) {
+        if let Some(regenerated) = &mut self.regenerated {
+            **regenerated = Regenerated::new(workload, self.number);
+        }
     }
 
     /// Begins to read back.
     pub(crate) fn begin_phase(&mut self) {
-        let (seeds, first) = self.pass.clone();
-        self.phase = Some((SeedReplay::new(first), seeds));
-        self.checks_reads = self.holds_data;
+        self.in_phase = true;
     }
 
-    /// The next block to read back, to be read by unit `unit`.
-    pub(crate) fn next_written(&mut self, unit: u32) -> Option<Written> {
-        let block = self.next_covered()?;
-        // By offset there is no order to replay, and no seed is expected.
-        let replay = self.phase.as_mut().filter(|_| self.verifier.expects_seeds());
-        let seed = replay.and_then(|(replay, seeds)| replay.seed_of(block.number, || seeds.draw()));
-        self.expected[unit as usize] = Expected { seed, number: Some(block.number) };
-        Some(block)
-    }
-
-    /// The next block that is to be checked, by the policy and the state.
-    fn next_covered(&mut self) -> Option<Written> {
-        let blocks = self.written.as_mut()?;
+    /// The next block to read back, after the pass.
+    pub(crate) fn next_written(&mut self) -> Option<Written> {
         loop {
-            let block = blocks.take_first()?;
-            if self.synced.as_ref().is_some_and(|synced| block.number >= synced.number) {
-                continue;
-            }
-            match self.coverage.as_ref().map_or(Covered::Check, |coverage| coverage.of(block.number)) {
-                Covered::Check => return Some(block),
-                Covered::Skip => {}
-                Covered::Stop(why) => {
-                    self.stopped = Some(why);
-                    return None;
-                }
+            let block = match &mut self.regenerated {
+                Some(regenerated) => regenerated.next(self.number)?,
+                None => self.take_first()?,
+            };
+            if self.synced.as_ref().is_none_or(|synced| block.number < synced.number)
+                && self.covers_block(block.number)?
+            {
+                return Some(block);
             }
         }
+    }
+
+    /// Whether a block is to be checked, by the state; `None` when neither it nor any block after it is.
+    fn covers_block(&mut self, number: u64) -> Option<bool> {
+        match self.coverage.as_ref().map_or(Covered::Check, |coverage| coverage.of(number)) {
+            Covered::Check => Some(true),
+            Covered::Skip => Some(false),
+            Covered::Stop(why) => {
+                self.stopped = Some(why);
+                None
+            }
+        }
+    }
+
+    /// Unit `unit` is about to read a block back.
+    pub(crate) fn before_check(&mut self, unit: u32, block: Written) {
+        let seed = self.seeds_again.of(block.number);
+        self.units.issue(unit, Purpose::CheckBlock, block, seed);
     }
 
     /// Everything was read back, or the job ends.
     pub(crate) fn end_phase(&mut self) {
-        if self.phase.take().is_some() {
-            self.checks_reads = false;
-        }
+        self.in_phase = false;
     }
 
     /// Begins another pass.
@@ -387,8 +448,32 @@ impl Verification {
         self.seeds.begin_pass();
         self.pass = (self.seeds.clone(), self.number);
         self.drawn = DrawnSeeds::default();
+        if let Some(marks) = &mut self.marks {
+            marks.begin_pass();
+        }
+        if self.runs_on {
+            self.seeds_again.add_pass(self.number, &self.seeds);
+            return;
+        }
+        self.seeds_again.begin_pass(self.number, &self.seeds);
         if let Some(written) = &mut self.written {
             written.clear();
         }
     }
+}
+
+/// What follows from the end of an I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// What was read is to be checked.
+    pub(crate) is_checked: bool,
+    /// It was none of the I/Os of the pass.
+    pub(crate) is_extra: bool,
+}
+
+/// The number of an I/O that is no write and comes from none.
+const NO_WRITE: u64 = u64::MAX;
+
+fn written_by(io: &Io, number: u64) -> Written {
+    Written { file: io.file, len: io.len, offset: io.offset, number, trimmed: false }
 }

@@ -14,6 +14,7 @@ mod pattern;
 mod state;
 mod verifier;
 mod written;
+mod zeroes;
 
 pub use ferrio_job::{HEADER_BYTES, HeaderLayout, VerifyMethod};
 
@@ -25,3 +26,4 @@ pub use pattern::{BlockPattern, PatternError};
 pub use state::{Coverage, Covered, StateError, Uncovered, VerifyState, state_file_name};
 pub use verifier::{BlockTooSmall, Dump, DumpKind, Expected, SpecError, Stamp, Verifier, VerifySpec};
 pub use written::{SeedReplay, Written, WrittenList};
+pub use zeroes::check_zeroes;

@@ -53,6 +53,11 @@ pub enum Problem {
         /// From the other bytes of the header.
         computed: u32,
     },
+    /// A trimmed block is not zeroes.
+    NotZero {
+        /// Index of the first byte that is something else.
+        at: u64,
+    },
     /// The data is damaged.
     Digest(Box<BadDigest>),
     /// The data is not the pattern.
@@ -125,6 +130,11 @@ impl Mismatch {
                     add(Prefix::None, format!("pattern: verify failed {place}"));
                     *media
                 }
+                Problem::NotZero { .. } => {
+                    let place = format!("at file {file} offset {offset}, length {len}");
+                    add(Prefix::None, format!("verify failed for zeroed data {place}, {problem}"));
+                    None
+                }
                 _ => {
                     add(Prefix::None, format!("verify: {problem} {}", place(format_args!(""))));
                     None
@@ -146,6 +156,7 @@ impl Mismatch {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Problem::NotZero { at } => write!(f, "block offset {at}"),
             Problem::NoRoom => f.write_str("no room for a header and data"),
             Problem::Magic(found) => write!(f, "bad magic header {found:x}, wanted {MAGIC:x}"),
             Problem::Version(found) => write!(

@@ -60,7 +60,7 @@ impl VerifySpec {
             // What the job has written has the header that it asks for: another one is that of data it should have replaced.
             any_layout: !job.writes_data(),
             interval: verify.interval,
-            whole_blocks: false,
+            whole_blocks: job.bs_unaligned,
             offset: verify.offset,
             thread: job.number,
             header_seed: job.checks_header_seed(verify),

@@ -1,4 +1,4 @@
-//! What was written and is to be read back, in which order, and with which seeds.
+//! What was written and is to be read back, in which order, and with which seeds; and which of it is to be trimmed before.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -14,27 +14,87 @@ pub struct Written {
     pub offset: u64,
     /// How many writes the job had issued before.
     pub number: u64,
+    /// It was trimmed after it was written, and must be zeroes now.
+    pub trimmed: bool,
 }
 
 /// The blocks to read back. Every write is recorded when it is issued, in that order.
 ///
-/// Costs 24 bytes a block, plus the slack of the collection.
+/// Costs 24 bytes a block, plus the slack of the collection, and as much again for a block that is marked for trimming.
 #[derive(Clone, Debug)]
-pub struct WrittenList(Order);
+pub struct WrittenList {
+    order: Order,
+    /// Blocks in the list.
+    len: usize,
+    /// Blocks in the list that are marked.
+    marked: usize,
+    /// The blocks that were marked, oldest first; also those that have left the list since.
+    marks: VecDeque<Key>,
+}
 
 #[derive(Clone, Debug)]
 enum Order {
     /// No block is written twice: read back as written.
-    Issued(VecDeque<Written>),
+    Issued(VecDeque<IssuedBlock>),
     /// By file and offset. Blocks in here never overlap.
-    Placed(Vec<BTreeMap<u64, WrittenBlock>>),
+    Placed(Vec<BTreeMap<u64, PlacedBlock>>),
+}
+
+/// A block and the number of its write, among blocks in the order of these numbers.
+#[derive(Clone, Copy, Debug)]
+struct IssuedBlock {
+    file: u32,
+    len: u32,
+    offset: u64,
+    number: Numbered,
 }
 
 /// Length and number of a block; the number is cut in two so that nothing is lost to alignment.
 #[derive(Clone, Copy, Debug)]
-struct WrittenBlock {
+struct PlacedBlock {
     len: u32,
     number: [u32; 2],
+}
+
+/// What a block is found by.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    file: u32,
+    offset: u64,
+    number: u64,
+}
+
+/// The number of a write, and above it what became of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbered(u64);
+
+impl Numbered {
+    const TRIMMED: u64 = 1 << 63;
+    const MARKED: u64 = 1 << 62;
+
+    fn new(block: &Written) -> Self {
+        Numbered(block.number | if block.trimmed { Self::TRIMMED } else { 0 })
+    }
+
+    fn number(self) -> u64 {
+        self.0 & !(Self::TRIMMED | Self::MARKED)
+    }
+
+    fn is_trimmed(self) -> bool {
+        self.0 & Self::TRIMMED != 0
+    }
+
+    fn is_marked(self) -> bool {
+        self.0 & Self::MARKED != 0
+    }
+
+    fn with_mark(self) -> Self {
+        Numbered(self.0 | Self::MARKED)
+    }
+
+    fn trimmed(self) -> Self {
+        Numbered(self.number() | Self::TRIMMED)
+    }
 }
 
 impl WrittenList {
@@ -42,109 +102,255 @@ impl WrittenList {
     /// offset, and a newer block makes the list forget every older one that it touches, even in part.
     #[must_use]
     pub fn new(may_overlap: bool) -> Self {
-        WrittenList(if may_overlap { Order::Placed(Vec::new()) } else { Order::Issued(VecDeque::new()) })
+        let order = if may_overlap { Order::Placed(Vec::new()) } else { Order::Issued(VecDeque::new()) };
+        WrittenList { order, len: 0, marked: 0, marks: VecDeque::new() }
     }
 
-    /// Adds the block that is being written.
+    /// Adds the block that is being written. Numbers ascend.
     pub fn record(&mut self, block: Written) {
-        match &mut self.0 {
-            Order::Issued(blocks) => blocks.push_back(block),
+        let end = block.offset.saturating_add(u64::from(block.len));
+        match &mut self.order {
+            Order::Issued(blocks) => blocks.push_back(IssuedBlock::new(&block)),
             Order::Placed(files) => {
                 let file = block.file as usize;
                 if files.len() <= file {
                     files.resize_with(file + 1, BTreeMap::new);
                 }
                 let blocks = &mut files[file];
-                let end = block.offset.saturating_add(u64::from(block.len));
-                // At most one block begins before this one and reaches into it.
-                if let Some((&start, before)) = blocks.range(..block.offset).next_back()
-                    && start + u64::from(before.len) > block.offset
-                {
-                    blocks.remove(&start);
-                }
-                while let Some((&start, _)) = blocks.range(block.offset..end).next() {
-                    blocks.remove(&start);
-                }
-                blocks.insert(block.offset, WrittenBlock::new(&block));
+                let (gone, marks) = remove_overlaps(blocks, block.offset..end);
+                blocks.insert(block.offset, PlacedBlock::new(block.len, Numbered::new(&block)));
+                self.left(gone, marks);
             }
+        }
+        self.len += 1;
+    }
+
+    /// Marks a block of the list: it is to be trimmed.
+    pub fn mark(&mut self, block: &Written) {
+        let key = Key { file: block.file, offset: block.offset, number: block.number };
+        if let Some((_, number)) = self.find(key)
+            && !number.is_marked()
+        {
+            self.set_number(key, number.with_mark());
+            self.marks.push_back(key);
+            self.marked += 1;
         }
     }
 
-    /// Takes back the record of a write that failed. Recent records are found fast.
-    pub fn forget(&mut self, block: &Written) {
-        match &mut self.0 {
-            Order::Issued(blocks) => {
-                if let Some(at) = blocks.iter().rposition(|recorded| recorded.number == block.number) {
-                    blocks.remove(at);
-                }
-            }
-            Order::Placed(files) => {
-                if let Some(blocks) = files.get_mut(block.file as usize)
-                    && blocks.get(&block.offset).is_some_and(|extent| extent.number() == block.number)
-                {
-                    blocks.remove(&block.offset);
-                }
-            }
+    /// Takes back the record of the write `number` of a block at `offset`: it failed, or what the block contains is no longer known.
+    /// Recent records are found fast.
+    pub fn forget(&mut self, file: u32, offset: u64, number: u64) {
+        let key = Key { file, offset, number };
+        if let Some((_, number)) = self.find(key) {
+            self.remove(key);
+            self.left(1, usize::from(number.is_marked()));
         }
     }
 
     /// Forgets the blocks that begin in a range of a file: what was there is no more.
     pub fn forget_range(&mut self, file: u32, range: Range<u64>) {
-        match &mut self.0 {
-            Order::Issued(blocks) => {
-                blocks.retain(|block| block.file != file || !range.contains(&block.offset));
-            }
+        let (mut blocks_left, mut marks_left) = (0, 0);
+        let mut leaves = |number: Numbered| {
+            blocks_left += 1;
+            marks_left += usize::from(number.is_marked());
+        };
+        match &mut self.order {
+            Order::Issued(blocks) => blocks.retain(|block| {
+                let stays = block.file != file || !range.contains(&block.offset);
+                if !stays {
+                    leaves(block.number);
+                }
+                stays
+            }),
             Order::Placed(files) => {
                 let Some(blocks) = files.get_mut(file as usize) else { return };
-                while let Some((&start, _)) = blocks.range(range.clone()).next() {
+                while let Some((&start, block)) = blocks.range(range.clone()).next() {
+                    leaves(block.number());
                     blocks.remove(&start);
                 }
             }
         }
+        self.left(blocks_left, marks_left);
     }
 
-    /// Takes the block that is to be read back next.
-    pub fn take_first(&mut self) -> Option<Written> {
-        match &mut self.0 {
-            Order::Issued(blocks) => blocks.pop_front(),
-            Order::Placed(files) => (0u32..).zip(files).find_map(|(file, blocks)| {
-                let (offset, extent) = blocks.pop_first()?;
-                Some(Written { file, len: extent.len, offset, number: extent.number() })
-            }),
+    /// A range is trimmed by the job itself: blocks that it touches are not read back. In the order of issue there are none, because a
+    /// block is written after its trim.
+    pub fn forget_overlaps(&mut self, file: u32, range: Range<u64>) {
+        if let Order::Placed(files) = &mut self.order
+            && let Some(blocks) = files.get_mut(file as usize)
+        {
+            let (gone, marks) = remove_overlaps(blocks, range);
+            self.left(gone, marks);
         }
+    }
+
+    /// Takes the block that is to be read back next. `busy` says which writes, by number, or trims of their blocks are in flight: in the
+    /// order of issue nothing is taken before the first block that is busy, otherwise such blocks are passed over.
+    pub fn take_first(&mut self, busy: impl Fn(u64) -> bool) -> Option<Written> {
+        let (taken, is_marked) = match &mut self.order {
+            Order::Issued(blocks) => {
+                let block = *blocks.front().filter(|block| !busy(block.number.number()))?;
+                blocks.pop_front();
+                (block.written(), block.number.is_marked())
+            }
+            Order::Placed(files) => (0u32..).zip(files).find_map(|(file, blocks)| {
+                let (&offset, &block) = blocks.iter().find(|(_, block)| !busy(block.number().number()))?;
+                blocks.remove(&offset);
+                Some((block.written(file, offset), block.number().is_marked()))
+            })?,
+        };
+        self.left(1, usize::from(is_marked));
+        Some(taken)
+    }
+
+    /// Takes the mark of the oldest marked block, which is trimmed now: it stays in the list as one of zeroes, or leaves it. `None` when
+    /// there is none, or when it is `busy` as in [`take_first`](Self::take_first).
+    pub fn take_marked(&mut self, stays: bool, busy: impl Fn(u64) -> bool) -> Option<Written> {
+        while let Some(&key) = self.marks.front() {
+            // A mark without its block is left over: the block was read back or written again.
+            let Some((len, number)) = self.find(key).filter(|(_, number)| number.is_marked()) else {
+                self.marks.pop_front();
+                continue;
+            };
+            if busy(key.number) {
+                return None;
+            }
+            self.marks.pop_front();
+            if stays {
+                self.set_number(key, number.trimmed());
+                self.left(0, 1);
+            } else {
+                self.remove(key);
+                self.left(1, 1);
+            }
+            let Key { file, offset, number } = key;
+            return Some(Written { file, len, offset, number, trimmed: true });
+        }
+        None
     }
 
     /// Number of blocks in the list.
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.0 {
-            Order::Issued(blocks) => blocks.len(),
-            Order::Placed(files) => files.iter().map(BTreeMap::len).sum(),
-        }
+        self.len
     }
 
     /// True when nothing is left to read back.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
+    }
+
+    /// Number of blocks in the list that are marked for trimming.
+    #[must_use]
+    pub fn marked(&self) -> usize {
+        self.marked
     }
 
     /// Forgets everything, as at the start of a further loop.
     pub fn clear(&mut self) {
-        match &mut self.0 {
+        match &mut self.order {
             Order::Issued(blocks) => blocks.clear(),
             Order::Placed(files) => files.clear(),
+        }
+        self.marks.clear();
+        (self.len, self.marked) = (0, 0);
+    }
+
+    fn left(&mut self, blocks: usize, marks: usize) {
+        self.len -= blocks;
+        self.marked -= marks;
+    }
+
+    /// Length and number of a block, if it is in the list.
+    fn find(&self, key: Key) -> Option<(u32, Numbered)> {
+        let (len, number) = match &self.order {
+            Order::Issued(blocks) => index(blocks, key).map(|at| (blocks[at].len, blocks[at].number))?,
+            Order::Placed(files) => {
+                let block = files.get(key.file as usize)?.get(&key.offset)?;
+                (block.len, block.number())
+            }
+        };
+        (number.number() == key.number).then_some((len, number))
+    }
+
+    fn set_number(&mut self, key: Key, number: Numbered) {
+        match &mut self.order {
+            Order::Issued(blocks) => {
+                if let Some(at) = index(blocks, key) {
+                    blocks[at].number = number;
+                }
+            }
+            Order::Placed(files) => {
+                let blocks = files.get_mut(key.file as usize);
+                if let Some(block) = blocks.and_then(|blocks| blocks.get_mut(&key.offset)) {
+                    *block = PlacedBlock::new(block.len, number);
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, key: Key) {
+        match &mut self.order {
+            Order::Issued(blocks) => {
+                if let Some(at) = index(blocks, key) {
+                    blocks.remove(at);
+                }
+            }
+            Order::Placed(files) => {
+                if let Some(blocks) = files.get_mut(key.file as usize) {
+                    blocks.remove(&key.offset);
+                }
+            }
         }
     }
 }
 
-impl WrittenBlock {
+/// Removes what touches a range, even in part. Returns how many blocks that are, and how many of them are marked.
+fn remove_overlaps(blocks: &mut BTreeMap<u64, PlacedBlock>, range: Range<u64>) -> (usize, usize) {
+    let (mut gone, mut marks) = (0, 0);
+    // At most one block begins before the range and reaches into it.
+    let before = blocks.range(..range.start).next_back();
+    let first = before
+        .filter(|(start, before)| *start + u64::from(before.len) > range.start)
+        .map_or(range.start, |(&start, _)| start);
+    while let Some((&start, touched)) = blocks.range(first..range.end).next() {
+        gone += 1;
+        marks += usize::from(touched.number().is_marked());
+        blocks.remove(&start);
+    }
+    (gone, marks)
+}
+
+/// The place of a block among blocks in the order of their numbers.
+fn index(blocks: &VecDeque<IssuedBlock>, key: Key) -> Option<usize> {
+    blocks.binary_search_by_key(&key.number, |block| block.number.number()).ok()
+}
+
+impl IssuedBlock {
     fn new(block: &Written) -> Self {
-        WrittenBlock { len: block.len, number: [block.number as u32, (block.number >> 32) as u32] }
+        let &Written { file, len, offset, .. } = block;
+        IssuedBlock { file, len, offset, number: Numbered::new(block) }
     }
 
-    fn number(self) -> u64 {
-        u64::from(self.number[0]) | u64::from(self.number[1]) << 32
+    fn written(&self) -> Written {
+        let &IssuedBlock { file, len, offset, number } = self;
+        Written { file, len, offset, number: number.number(), trimmed: number.is_trimmed() }
+    }
+}
+
+impl PlacedBlock {
+    fn new(len: u32, Numbered(number): Numbered) -> Self {
+        PlacedBlock { len, number: [number as u32, (number >> 32) as u32] }
+    }
+
+    fn number(&self) -> Numbered {
+        Numbered(u64::from(self.number[0]) | u64::from(self.number[1]) << 32)
+    }
+
+    fn written(&self, file: u32, offset: u64) -> Written {
+        let number = self.number();
+        Written { file, len: self.len, offset, number: number.number(), trimmed: number.is_trimmed() }
     }
 }
 
@@ -180,146 +386,4 @@ impl SeedReplay {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn block(number: u64, offset: u64, len: u32) -> Written {
-        Written { file: 0, len, offset, number }
-    }
-
-    fn drain(mut list: WrittenList) -> Vec<Written> {
-        std::iter::from_fn(|| list.take_first()).collect()
-    }
-
-    #[test]
-    fn an_entry_takes_at_most_24_bytes() {
-        assert_eq!(size_of::<Written>(), 24);
-        assert!(size_of::<(u64, WrittenBlock)>() <= 24);
-    }
-
-    #[test]
-    fn blocks_that_cannot_overlap_come_back_as_issued() {
-        let written = [28, 24, 20, 16, 0, 4, 8, 12];
-        let mut list = WrittenList::new(false);
-        for (number, kib) in (0..).zip(written) {
-            list.record(block(number, kib << 10, 4096));
-        }
-        let offsets: Vec<u64> = drain(list).iter().map(|b| b.offset >> 10).collect();
-        assert_eq!(offsets, written);
-    }
-
-    #[test]
-    fn blocks_that_may_overlap_come_back_by_offset_the_newest_once() {
-        let mut list = WrittenList::new(true);
-        for (number, kib) in (0..).zip([28u64, 24, 20, 16, 16, 28, 0, 4]) {
-            list.record(block(number, kib << 10, 4096));
-        }
-        let read: Vec<(u64, u64)> = drain(list).iter().map(|b| (b.offset >> 10, b.number)).collect();
-        assert_eq!(read, [(0, 6), (4, 7), (16, 4), (20, 2), (24, 1), (28, 5)]);
-    }
-
-    #[test]
-    fn a_block_that_is_touched_in_part_is_forgotten() {
-        let mut list = WrittenList::new(true);
-        list.record(block(0, 0, 8192));
-        list.record(block(1, 8192, 4096));
-        list.record(block(2, 4096, 4096));
-        assert_eq!(drain(list), [block(2, 4096, 4096), block(1, 8192, 4096)]);
-    }
-
-    #[test]
-    fn files_do_not_disturb_each_other() {
-        let mut list = WrittenList::new(true);
-        let other = Written { file: 2, ..block(1, 0, 4096) };
-        list.record(other);
-        list.record(block(0, 0, 4096));
-        assert_eq!(list.len(), 2);
-        assert_eq!(drain(list), [block(0, 0, 4096), other]);
-    }
-
-    #[test]
-    fn a_failed_write_is_not_read_back() {
-        for may_overlap in [false, true] {
-            let mut list = WrittenList::new(may_overlap);
-            list.record(block(0, 0, 4096));
-            list.record(block(1, 4096, 4096));
-            list.forget(&block(0, 0, 4096));
-            list.forget(&block(7, 4096, 4096));
-            assert_eq!(drain(list), [block(1, 4096, 4096)]);
-        }
-    }
-
-    #[test]
-    fn blocks_of_a_range_that_was_emptied_are_not_read_back() {
-        for may_overlap in [false, true] {
-            let mut list = WrittenList::new(may_overlap);
-            [0, 4096, 8192].into_iter().zip(0..).for_each(|(offset, n)| list.record(block(n, offset, 4096)));
-            list.forget_range(1, 0..1 << 20);
-            list.forget_range(0, 4096..8192);
-            assert_eq!(drain(list), [block(0, 0, 4096), block(2, 8192, 4096)]);
-        }
-    }
-
-    #[test]
-    fn a_cleared_list_is_empty() {
-        for may_overlap in [false, true] {
-            let mut list = WrittenList::new(may_overlap);
-            list.record(block(u64::MAX, 0, 4096));
-            assert!(!list.is_empty());
-            list.clear();
-            assert!(list.is_empty());
-            assert_eq!(list.take_first(), None);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_survives_is_what_no_newer_block_touches(writes in prop::collection::vec((0u32..2, 0u64..64, 1u32..20), 0..60)) {
-            let blocks: Vec<Written> = (0u64..)
-                .zip(writes)
-                .map(|(n, (file, offset, len))| Written { file, len, offset, number: n << 32 | n })
-                .collect();
-            let mut list = WrittenList::new(true);
-            blocks.iter().for_each(|&b| list.record(b));
-            let touches = |a: &Written, b: &Written| {
-                a.file == b.file && a.offset < b.offset + u64::from(b.len) && b.offset < a.offset + u64::from(a.len)
-            };
-            let mut expected: Vec<Written> = Vec::new();
-            for (i, block) in blocks.iter().enumerate() {
-                if !blocks[i + 1..].iter().any(|newer| touches(block, newer)) {
-                    expected.push(*block);
-                }
-            }
-            expected.sort_by_key(|b| (b.file, b.offset));
-            prop_assert_eq!(drain(list), expected);
-        }
-    }
-
-    /// The seeds of these writes, in a phase that began with write `first` and seed 101.
-    fn seeds(first: u64, numbers: &[u64]) -> Vec<Option<u64>> {
-        let mut drawn = 100;
-        let mut replay = SeedReplay::new(first);
-        let mut draw = || {
-            drawn += 1;
-            drawn
-        };
-        numbers.iter().map(|&number| replay.seed_of(number, &mut draw)).collect()
-    }
-
-    #[test]
-    fn each_write_in_turn_has_the_next_seed() {
-        assert_eq!(seeds(0, &[0, 1]), [Some(101), Some(102)]);
-    }
-
-    #[test]
-    fn gaps_are_drawn_over_even_before_the_first_record() {
-        assert_eq!(seeds(8, &[10, 12]), [Some(103), Some(105)]);
-    }
-
-    #[test]
-    fn a_write_that_was_passed_has_no_seed() {
-        assert_eq!(seeds(0, &[3, 3]), [Some(104), None]);
-    }
-}
+mod tests;

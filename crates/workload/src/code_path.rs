@@ -126,6 +126,19 @@ impl Placed {
 }
 
 impl CodePath {
+    /// The same choices again from here on; `None` for a log, which has none.
+    pub(crate) fn copy(&self) -> Option<Self> {
+        Some(match self {
+            CodePath::Sequential(path) => CodePath::Sequential(path.clone()),
+            CodePath::Random(path) => CodePath::Random(path.clone()),
+            CodePath::Called(Called::VariedRandom(path)) => {
+                CodePath::Called(Called::VariedRandom(path.clone()))
+            }
+            CodePath::Called(Called::General(path)) => CodePath::Called(Called::General(path.clone())),
+            CodePath::Called(Called::Replay(_)) => return None,
+        })
+    }
+
     /// The path of a job whose block sizes and regions were checked.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ pub use seeds::{SEEDS, offset_generator, thread_seeds};
 pub use sprandom::{PreconditioningOrder, PreconditioningWrite};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use step_feed::{StepFeed, StepSupply, step_feed};
-pub use verify_blocks::{BlockBody, BlockSeeds};
+pub use verify_blocks::{BlockBody, BlockSeeds, TrimMarks};
 pub use workload::{Workload, memory_is_there};
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Seeds of the blocks that a verifying job writes, one for each block, and the bytes that belong to a seed.
+//! Seeds of the blocks that a verifying job writes, one for each block, the bytes that belong to a seed, and which blocks are trimmed.
 
 use ferrio_job::JobSpec;
 
@@ -63,6 +63,40 @@ impl BlockSeeds {
     }
 }
 
+/// Which of the written blocks are marked to be trimmed (`trim_percentage`): one draw for each, in the order of issue.
+#[derive(Clone, Debug)]
+pub struct TrimMarks {
+    stream: Stream,
+    restart: Option<u64>,
+    /// Draws up to this mark.
+    most: u64,
+}
+
+impl TrimMarks {
+    /// The marks of a job; `None` for one that trims nothing that it has written. `entropy` as in [`Content::new`](crate::Content::new).
+    #[must_use]
+    pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<Self> {
+        let percentage = spec.verify.as_ref()?.trims.percentage;
+        let seed = thread_seeds(spec, entropy)[seeds::BLOCK_TRIM];
+        let stream = Stream::new(spec.generator, seed);
+        let restart = seeds::restarts_each_pass(spec).then_some(seed);
+        let most = stream.largest() / 100 * u64::from(percentage);
+        (percentage > 0).then_some(TrimMarks { stream, restart, most })
+    }
+
+    /// True when the next block is marked.
+    pub fn draw(&mut self) -> bool {
+        self.stream.draw() <= self.most
+    }
+
+    /// Begins another pass: the draws start again if the job repeats.
+    pub fn begin_pass(&mut self) {
+        if let Some(seed) = self.restart {
+            self.stream.reseed(seed);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use ferrio_job::Generator;
@@ -77,6 +111,26 @@ mod tests {
         assert_eq!(first, [46_386_204_153_304_124, 9_852_480_210_356_360_750, 4_726_550_845_720_924_880]);
         seeds.begin_pass();
         assert_eq!(seeds.draw(), first[0]);
+    }
+
+    fn marks(percentage: u32) -> TrimMarks {
+        let mut spec = job();
+        let mut verify = ferrio_plan::testing::verify_of("verify=md5\n");
+        verify.trims.percentage = percentage;
+        spec.verify = Some(verify);
+        TrimMarks::new(&spec, [0; SEEDS]).unwrap()
+    }
+
+    #[test]
+    fn half_of_the_first_blocks_are_those_that_fio_trims() {
+        let mut half = marks(50);
+        let mut marked = || (0..8).filter(|_| half.draw()).collect::<Vec<_>>();
+        assert_eq!(marked(), [0, 1, 3, 4, 7]);
+        half.begin_pass();
+        assert_eq!((0..8).filter(|_| half.draw()).count(), 5);
+        let mut all = marks(100);
+        assert!((0..1000).filter(|_| all.draw()).count() > 995);
+        assert!(TrimMarks::new(&job(), [0; SEEDS]).is_none());
     }
 
     #[test]

@@ -49,6 +49,12 @@ impl Workload {
         Ok(Workload { path: CodePath::new(&no_map, regions, entropy)?, without_map: true })
     }
 
+    /// The same choices again from here on; `None` for the replay of a log, which has none.
+    #[must_use]
+    pub fn copy(&self) -> Option<Self> {
+        Some(Workload { path: self.path.copy()?, without_map: self.without_map })
+    }
+
     /// True for a job that runs without the map of its blocks because there was no memory for it (`softrandommap`).
     #[must_use]
     pub fn lost_its_map(&self) -> bool {

@@ -71,7 +71,7 @@ impl Engine for External {
         let flags = [
             (abi::DIRECT, spec.direct),
             (abi::WRITES, spec.rw.does(Direction::Write)),
-            (abi::TRIMS, spec.rw.does(Direction::Trim)),
+            (abi::TRIMS, spec.trims()),
         ];
         let job = abi::Job {
             size: size_of::<abi::Job>() as u32,

@@ -123,7 +123,6 @@ subjects! {
         "alignment-not-a-power-of-two" Stderr: "`iomem_align` is not a power of two";
         "not-a-page-size" Stderr: "`hugepage-size` is not a page size";
         "bssplit-below-bsrange" Stderr: "`bssplit` has blocks smaller than the lower bound of `bsrange`";
-        "bs-unaligned-with-verify" Stderr: "`bs_unaligned` and `verify` cannot be combined";
         "engine-cannot-append" Stderr: "`file_append` is used with an engine whose files cannot grow";
         "engine-cannot-fill" Stderr: "`fill_device` is used with an engine whose files cannot grow";
         "fill-at-random-without-size" Stderr: "a job with `fill_device` writes at random offsets and has no `size`";
@@ -281,6 +280,8 @@ subjects! {
         "job-not-set-up" Stderr: "a job cannot be set up and does no I/O";
         "invalid-workload" Stderr: "the job's I/O sequence cannot be generated";
         "verify-only-without-end" Stderr: "`verify_only` is used with `time_based`";
+        "verify-only-with-trims" Stderr: "`verify_only` is used with trims of written blocks";
+        "cannot-verify-by-choices" Stderr: "the choices of a job cannot be made again for `experimental_verify`";
         "invalid-verify" Stderr: "a job's verify options cannot be used";
         "file-not-laid-out" Stderr: "a file of a job cannot be created or extended";
         "file-not-extended" Stderr: "a file is too short for the job and may not be extended";
@@ -329,6 +330,8 @@ subjects! {
         "io-error" Stderr: "an I/O failed";
         "io-error-details" Stderr: "what the device or the server said about the I/O that failed";
         "log-error" Stderr: "a log cannot be created or completed; the jobs continue";
+        "trim-entries-leaked" Stderr: "note: blocks that were marked for trimming were not trimmed";
+        "verified-file-too-short" Hidden: "note: a file is shorter than what a job is to check";
         "verify-mismatch" Stderr: "a block does not contain what was written";
         "verify-damage" Hidden: "note: what such a block looks like";
         "verify-threads" Stderr: "the threads of `verify_async` cannot be started";

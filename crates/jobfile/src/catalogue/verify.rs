@@ -32,13 +32,13 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         VerifyAsync: "verify_async", Int, Count, default "0", max 4294967295, under "verify";
             Works; "Threads that check blocks in the background";
         VerifyBacklog: "verify_backlog", Int, Count, under "verify";
-            OnlyOff(&["0"]); "Start checking after every N written blocks instead of at the end";
+            Works; "Start checking after every N written blocks instead of at the end";
         VerifyBacklogBatch: "verify_backlog_batch", Int, Count, max 4294967295, under "verify";
-            OnlyOff(&["0"]); "Blocks checked per backlog round";
+            Works; "Blocks checked per backlog round";
         VerifyAsyncCpus: "verify_async_cpus", CpuList, Plain, under "verify_async";
             Works; "CPUs for the verify threads";
         ExperimentalVerify: "experimental_verify", Bool, Plain, under "verify";
-            OnlyOff(&["0"]); "Regenerate the I/O sequence for checking instead of remembering it";
+            Works; "Regenerate the I/O sequence for checking instead of remembering it";
         VerifyStateLoad: "verify_state_load", Bool, Plain, under "verify";
             Works; "Read a saved verify state to know how far to check";
         VerifyStateSave: "verify_state_save", Bool, Plain, default "1", under "verify";
@@ -50,12 +50,12 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     }
     [Core; "io" / "trim"] {
         TrimPercentage: "trim_percentage", Int, Percent, default "0", max 100, under "verify";
-            OnlyOff(&["0"]); "Share of written blocks to trim during a verify job";
+            Works; "Share of written blocks to trim during a verify job";
         TrimVerifyZero: "trim_verify_zero", Bool, Plain, default "1", under "trim_percentage";
-            OnlyOff(&["1", "0"]); "Expect zeroes when reading a trimmed block";
+            Works; "Expect zeroes when reading a trimmed block";
         TrimBacklog: "trim_backlog", Int, Count, under "trim_percentage";
-            OnlyOff(&["0"]); "Start trimming after this many written blocks";
+            Works; "Start trimming after this many written blocks";
         TrimBacklogBatch: "trim_backlog_batch", Int, Count, max 4294967295, under "trim_percentage";
-            OnlyOff(&["0"]); "Blocks trimmed per round";
+            Works; "Blocks trimmed per round";
     }
 };

@@ -105,7 +105,12 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("bs=128k", "size-below-block-size", "64k"),
         ("bssplit=4k/50:8g/50", "block-size-too-large", "4k/50:8g/50"),
         ("bssplit=4k/50:16k/50\nbsrange=8k-16k", "bssplit-below-bsrange", "8k-16k"),
-        ("bs_unaligned=1\nverify=md5", "bs-unaligned-with-verify", "1"),
+        (
+            "rw=write\nverify=md5\nverify_only\ntrim_percentage=5\ntrim_backlog=2",
+            "verify-only-with-trims",
+            "5",
+        ),
+        ("rw=randrw\nrate=1m\nverify=md5\nexperimental_verify=1", "cannot-verify-by-choices", "1"),
         ("iodepth=100m", "buffers-exceed-memory", "100m"),
         ("dedupe_percentage=99\ndedupe_mode=working_set", "dedupe-above-100-percent", "99"),
         ("dedupe_percentage=9\ndedupe_mode=working_set\nnrfiles=2", "dedupe-of-several-files", "working_set"),

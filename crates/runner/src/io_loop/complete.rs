@@ -170,8 +170,8 @@ impl<E: Engine> IoLoop<'_, E> {
         let file = &self.spec.files[request.file as usize];
         if offset == file.real_size {
             self.meter.publish(direction);
-            if let Some(verification) = &self.hooks.verification {
-                verification.completed_write(request.unit);
+            if let Some(verification) = &mut self.hooks.verification {
+                verification.ended(request.unit);
             }
             if self.hooks.zones.is_some() {
                 self.leave_zone(request.unit, true);

@@ -4,6 +4,7 @@ use ferrio_engine::{Engine, Op, Request};
 use ferrio_job::{Character, Diagnostic, EngineKind, IoPriority, Severity};
 
 use super::IoLoop;
+use super::slots::is_data;
 use crate::failure::Failure;
 use crate::placement::refused_priority;
 
@@ -57,9 +58,11 @@ impl<E: Engine> IoLoop<'_, E> {
     /// A request moved nothing: the file ends before it.
     #[cold]
     pub(super) fn fail_at_end(&mut self, request: &Request) {
+        let verification = self.hooks.verification.as_ref();
+        let is_checked = verification.is_some_and(|verification| verification.is_checking(request.unit));
         self.forget(request);
-        if !self.synchronous && !self.spec.offload && self.spec.character == Character::Fio {
-            // To fio, an asynchronous I/O that moves nothing is one of 0 bytes.
+        if !self.synchronous && !self.spec.offload && self.spec.character == Character::Fio && !is_checked {
+            // To fio, an asynchronous I/O that moves nothing is one of 0 bytes. Blocks to check must be there.
             return;
         }
         if self.tolerates(request.op == Op::Read, libc::EIO) {
@@ -113,12 +116,10 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// What was not written is not read back.
     fn forget(&mut self, request: &Request) {
-        // The request may be the rest of a short transfer: the block begins where the slot does.
-        let moved = request.buffer as usize - self.buffers.slot(request.unit) as usize;
-        if request.op == Op::Write
+        if is_data(request.op)
             && let Some(verification) = &mut self.hooks.verification
         {
-            verification.forget(request.unit, request.file, request.offset - moved as u64);
+            verification.failed(request.unit);
         }
         if self.hooks.zones.is_some() {
             self.fail_in_zone(request);

@@ -30,7 +30,7 @@ pub(crate) struct Hooks<'a> {
     pub(super) at_completion: bool,
     /// Verification or zones see each data I/O when all of it has ended.
     pub(super) at_end: bool,
-    /// A rate or zones decide when and where each I/O is done.
+    /// A rate or zones decide when and where each I/O is done, or written blocks are checked and trimmed in between.
     pub(super) on_terms: bool,
     /// `zonemode=zbd`
     pub(super) zones: Option<Box<JobZones>>,
@@ -79,7 +79,9 @@ impl<'a> Hooks<'a> {
                 || priorities.is_some()
                 || context.locks.is_some(),
             at_end: verification.is_some() || zones.is_some(),
-            on_terms: rates.is_some() || zones.is_some(),
+            on_terms: rates.is_some()
+                || zones.is_some()
+                || verification.as_ref().is_some_and(|verification| verification.has_rounds()),
             zones,
             rates,
             verification,
@@ -115,12 +117,11 @@ impl<'a> Hooks<'a> {
         if let Some(rates) = &mut self.rates {
             rates.issued(unit, &io);
         }
-        // Trims move no data, and may be larger than a buffer.
-        if let Some(verification) = &mut self.verification
-            && io.direction != Direction::Trim
-        {
+        if let Some(verification) = &mut self.verification {
             let time = Duration::from_nanos(meter.block_time_ns());
-            verification.before(&io, unit, buffers.fill(unit, io.len as usize), time)?;
+            // Trims move no data, and may be larger than a buffer.
+            let len = if io.direction == Direction::Trim { 0 } else { io.len as usize };
+            verification.before(&io, unit, buffers.fill(unit, len), time)?;
         }
         if let Some(blocks) = &mut self.blocks {
             blocks.issued(request);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::Request;
-use ferrio_job::{Direction, JobSpec, SteadyFigure};
+use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
 use super::slots::InFlight;
@@ -318,7 +318,8 @@ impl<'a> Meter<'a> {
         let read_back_ms = self.clock.ns(read_back_ticks).div_ceil(1_000_000);
         // A direction that moves nothing has no bandwidth to compute.
         let run_ms = if self.spec.engine.does_io() { run_ms } else { 0 };
-        let reads = self.spec.rw.does(Direction::Read);
+        let in_rounds = |verify: &Verify| verify.backlog.happen();
+        let reads = self.spec.rw.does(Direction::Read) || self.spec.verify.as_ref().is_some_and(in_rounds);
         let read_ms = if reads { run_ms + read_back_ms } else { read_back_ms };
         stats.clone_from(&self.stats);
         let [read, write, trim] = &self.directions;
@@ -340,7 +341,12 @@ impl<'a> Meter<'a> {
 fn new_recorders(spec: &JobSpec) -> [DirectionRecorder; 3] {
     let measure = &spec.measure;
     Direction::ALL.map(|direction| {
-        match spec.rw.does(direction) || (direction == Direction::Read && spec.verify.is_some()) {
+        let extra = match direction {
+            Direction::Read => spec.verify.is_some(),
+            Direction::Write => false,
+            Direction::Trim => spec.trims(),
+        };
+        match spec.rw.does(direction) || extra {
             true => {
                 let recorder = match spec.engine.is_diskless() && !spec.engine.moves_data() {
                     true => DirectionRecorder::growing,

@@ -95,6 +95,9 @@ impl<'a, E: Engine> IoLoop<'a, E> {
 
     /// One pass: issues I/O until the pass is over, then waits for what is in flight. The time counts as run time.
     pub(crate) fn pass(&mut self) -> Result<(), Failure> {
+        if let Some(verification) = &mut self.hooks.verification {
+            verification.begin_choices(&self.workload);
+        }
         if self.spec.only_verifies() {
             self.files_finished = false;
             self.leave_out_pass();
@@ -112,6 +115,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             self.end_in_zones();
         }
         self.check_minimum_rate_at_end();
+        self.note_leaked_trims();
         self.meter.timing.loop_ended(self.meter.clock.now());
         let failure = self.failure.take().or_else(|| if self.files_finished { self.end_log() } else { None });
         // fio asks once more when a job gives up, and counts a call that finds nothing.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ferrio_engine::{Engine, Op};
+use ferrio_engine::{Engine, Op, Request};
 use ferrio_job::{Diagnostic, Direction, Prefix};
 use ferrio_verify::{IntervalFailure, Mismatch, Uncovered, Written};
 use ferrio_workload::Step;
@@ -62,9 +62,6 @@ impl<E: Engine> IoLoop<'_, E> {
         let Some(verification) = &mut self.hooks.verification else { return Ok(()) };
         verification.begin_phase();
         self.context.control.set_state(JobState::Verifying);
-        if let Some(rates) = &mut self.hooks.rates {
-            rates.forget();
-        }
         self.meter.now = self.meter.clock.now();
         self.meter.read_back.began = self.meter.now;
         let before = self.meter.moved_bytes();
@@ -95,22 +92,39 @@ impl<E: Engine> IoLoop<'_, E> {
                 Next::Again => continue,
                 Next::End => return,
             }
-            let unit = self.slots.next_unit();
-            let next =
-                self.hooks.verification.as_mut().and_then(|verification| verification.next_written(unit));
-            let Some(Written { file, len, offset, .. }) = next else { return };
-            if self.opens_on_demand() {
-                self.open_to_read_back(file, unit);
-                if self.failure.is_some() {
-                    return;
-                }
-            }
-            let request = self.request(Op::Read, unit, file, offset, len);
-            if let Err(failure) = self.hooks.record(&request) {
-                return self.fail(failure);
-            }
-            self.submit(request, Direction::Read as usize);
+            let next = self.hooks.verification.as_mut().and_then(|verification| verification.next_written());
+            let Some(block) = next else { return };
+            self.check_block(block);
         }
+    }
+
+    /// Reads a block back; it is checked when all of it is there.
+    pub(super) fn check_block(&mut self, block: Written) {
+        let Written { file, len, offset, .. } = block;
+        let unit = self.slots.next_unit();
+        if self.opens_on_demand() {
+            self.open_to_read_back(file, unit);
+            if self.failure.is_some() {
+                return;
+            }
+        }
+        if let Some(verification) = &mut self.hooks.verification {
+            verification.before_check(unit, block);
+        }
+        self.submit_extra(self.request(Op::Read, unit, file, offset, len), Direction::Read);
+    }
+
+    /// Submits an I/O that the workload has not chosen: no rate applies to it.
+    pub(super) fn submit_extra(&mut self, request: Request, direction: Direction) {
+        if let Some(rates) = &mut self.hooks.rates {
+            rates.is_unscheduled(request.unit);
+        }
+        if let Err(failure) = self.hooks.record(&request) {
+            return self.fail(failure);
+        }
+        let locks = self.context.locks.as_ref();
+        let _lock = locks.map(|locks| locks.lock(request.file, direction == Direction::Read));
+        self.submit(request, direction as usize);
     }
 
     /// A data I/O of unit `unit` is complete. What was read is checked. True if a thread does that: the unit is not free then.
@@ -127,10 +141,13 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.hooks.zones.is_some() {
             self.leave_zone(unit, true);
         }
-        let Some(verification) = &self.hooks.verification else { return false };
-        if direction == Direction::Write as usize {
-            verification.completed_write(unit);
-        } else if direction == Direction::Read as usize && verification.checks_reads() {
+        let Some(verification) = &mut self.hooks.verification else { return false };
+        let ended = verification.ended(unit);
+        debug_assert!(!ended.is_checked || direction == Direction::Read as usize);
+        if ended.is_extra {
+            self.meter.read_back.bytes += u64::from(len);
+        }
+        if ended.is_checked {
             return self.check_read(unit, file, offset, len);
         }
         false

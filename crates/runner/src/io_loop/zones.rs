@@ -22,12 +22,21 @@ enum Outcome {
 }
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// A step of a job whose I/Os are not done as the workload chooses them, or not at once: under a rate limit, or in zones. False when
-    /// the pass is over.
+    /// A step of a job whose I/Os are not done as the workload chooses them, or not at once: behind checks of written blocks, under a rate
+    /// limit, or in zones. False when the pass is over.
     #[cold]
     #[inline(never)]
     pub(super) fn perform_on_terms(&mut self) -> bool {
-        let Some(zones) = &self.hooks.zones else { return self.perform_when_due() };
+        if self.does_backlog() {
+            return true;
+        }
+        let Some(zones) = &self.hooks.zones else {
+            if self.hooks.rates.is_some() {
+                return self.perform_when_due();
+            }
+            let step = self.workload.next();
+            return self.perform(step);
+        };
         if zones.has_gaps() {
             self.fill_gaps();
             return true;
@@ -58,8 +67,11 @@ impl<E: Engine> IoLoop<'_, E> {
             if self.failure.is_some() || self.stopped() || self.meter.timing.is_over(self.meter.now) {
                 return Outcome::Interrupted;
             }
+            let is_checking = self.checks_in_flight();
             let Some(zones) = &mut self.hooks.zones else { return Outcome::Nowhere };
             match zones.place(chosen) {
+                // What is read of the zone is checked before it goes.
+                Next::Reset { .. } if is_checking => self.drain(),
                 Next::Io(place) => {
                     // A place is never longer than the I/O.
                     let io = Io { offset: place.offset, len: place.len as u32, ..*chosen };

@@ -53,6 +53,7 @@ impl Verifier {
         let end = start + failure.len as usize;
         let dump = |kind, bytes: &[u8]| Dump { kind, offset: failure.offset, bytes: bytes.to_vec() };
         match failure.problem {
+            Problem::NotZero { .. } => vec![dump(DumpKind::Received, &block[start..end])],
             Problem::Digest(_) | Problem::Pattern { .. } if self.spec.method.has_header() => {
                 let mut wanted = vec![0; block.len()];
                 let layout = self.layout_of(&block[start..end], end - start, failure.offset);

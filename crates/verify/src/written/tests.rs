@@ -1,0 +1,145 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn block(number: u64, offset: u64, len: u32) -> Written {
+    Written { file: 0, len, offset, number, trimmed: false }
+}
+
+fn idle(_: u64) -> bool {
+    false
+}
+
+fn drain(mut list: WrittenList) -> Vec<Written> {
+    std::iter::from_fn(|| list.take_first(idle)).collect()
+}
+
+#[test]
+fn an_entry_takes_at_most_24_bytes() {
+    assert_eq!(size_of::<IssuedBlock>(), 24);
+    assert!(size_of::<(u64, PlacedBlock)>() <= 24);
+}
+
+#[test]
+fn blocks_that_cannot_overlap_come_back_as_issued() {
+    let written = [28, 24, 20, 16, 0, 4, 8, 12];
+    let mut list = WrittenList::new(false);
+    for (number, kib) in (0..).zip(written) {
+        list.record(block(number, kib << 10, 4096));
+    }
+    let offsets: Vec<u64> = drain(list).iter().map(|b| b.offset >> 10).collect();
+    assert_eq!(offsets, written);
+}
+
+#[test]
+fn blocks_that_may_overlap_come_back_by_offset_the_newest_once() {
+    let mut list = WrittenList::new(true);
+    for (number, kib) in (0..).zip([28u64, 24, 20, 16, 16, 28, 0, 4]) {
+        list.record(block(number, kib << 10, 4096));
+    }
+    let read: Vec<(u64, u64)> = drain(list).iter().map(|b| (b.offset >> 10, b.number)).collect();
+    assert_eq!(read, [(0, 6), (4, 7), (16, 4), (20, 2), (24, 1), (28, 5)]);
+}
+
+#[test]
+fn a_block_that_is_touched_in_part_is_forgotten() {
+    let mut list = WrittenList::new(true);
+    list.record(block(0, 0, 8192));
+    list.record(block(1, 8192, 4096));
+    list.record(block(2, 4096, 4096));
+    assert_eq!(drain(list), [block(2, 4096, 4096), block(1, 8192, 4096)]);
+}
+
+#[test]
+fn files_do_not_disturb_each_other() {
+    let mut list = WrittenList::new(true);
+    let other = Written { file: 2, ..block(1, 0, 4096) };
+    list.record(other);
+    list.record(block(0, 0, 4096));
+    assert_eq!(list.len(), 2);
+    assert_eq!(drain(list), [block(0, 0, 4096), other]);
+}
+
+#[test]
+fn a_failed_write_is_not_read_back() {
+    for may_overlap in [false, true] {
+        let mut list = WrittenList::new(may_overlap);
+        list.record(block(0, 0, 4096));
+        list.record(block(1, 4096, 4096));
+        list.forget(0, 0, 0);
+        list.forget(0, 4096, 7);
+        assert_eq!(drain(list), [block(1, 4096, 4096)]);
+    }
+}
+
+#[test]
+fn blocks_of_a_range_that_was_emptied_are_not_read_back() {
+    for may_overlap in [false, true] {
+        let mut list = WrittenList::new(may_overlap);
+        [0, 4096, 8192].into_iter().zip(0..).for_each(|(offset, n)| list.record(block(n, offset, 4096)));
+        list.forget_range(1, 0..1 << 20);
+        list.forget_range(0, 4096..8192);
+        assert_eq!(drain(list), [block(0, 0, 4096), block(2, 8192, 4096)]);
+    }
+}
+
+#[test]
+fn a_cleared_list_is_empty() {
+    for may_overlap in [false, true] {
+        let mut list = WrittenList::new(may_overlap);
+        list.record(block(u64::MAX, 0, 4096));
+        assert!(!list.is_empty());
+        list.clear();
+        assert!(list.is_empty());
+        assert_eq!(list.take_first(idle), None);
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_survives_is_what_no_newer_block_touches(writes in prop::collection::vec((0u32..2, 0u64..64, 1u32..20), 0..60)) {
+        let blocks: Vec<Written> = (0u64..)
+            .zip(writes)
+            .map(|(n, (file, offset, len))| Written { file, len, offset, number: n << 31 | n, trimmed: false })
+            .collect();
+        let mut list = WrittenList::new(true);
+        blocks.iter().for_each(|&b| list.record(b));
+        let touches = |a: &Written, b: &Written| {
+            a.file == b.file && a.offset < b.offset + u64::from(b.len) && b.offset < a.offset + u64::from(a.len)
+        };
+        let mut expected: Vec<Written> = Vec::new();
+        for (i, block) in blocks.iter().enumerate() {
+            if !blocks[i + 1..].iter().any(|newer| touches(block, newer)) {
+                expected.push(*block);
+            }
+        }
+        expected.sort_by_key(|b| (b.file, b.offset));
+        prop_assert_eq!(drain(list), expected);
+    }
+}
+
+/// The seeds of these writes, in a phase that began with write `first` and seed 101.
+fn seeds(first: u64, numbers: &[u64]) -> Vec<Option<u64>> {
+    let mut drawn = 100;
+    let mut replay = SeedReplay::new(first);
+    let mut draw = || {
+        drawn += 1;
+        drawn
+    };
+    numbers.iter().map(|&number| replay.seed_of(number, &mut draw)).collect()
+}
+
+#[test]
+fn each_write_in_turn_has_the_next_seed() {
+    assert_eq!(seeds(0, &[0, 1]), [Some(101), Some(102)]);
+}
+
+#[test]
+fn gaps_are_drawn_over_even_before_the_first_record() {
+    assert_eq!(seeds(8, &[10, 12]), [Some(103), Some(105)]);
+}
+
+#[test]
+fn a_write_that_was_passed_has_no_seed() {
+    assert_eq!(seeds(0, &[3, 3]), [Some(104), None]);
+}
