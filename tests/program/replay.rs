@@ -287,3 +287,37 @@ fn pieces_are_replayed_by_clones_with_depth_verified_and_up_to_number_ios() {
     assert_eq!(totals(&clones), [0, 60_000, 0, 0]);
     assert_eq!(totals(&run(&["--number_ios=9000", "--ioengine=null"])), [0, 9000, 0, 0]);
 }
+
+#[test]
+fn check_tells_what_a_log_does() {
+    let place = Place::new();
+    fs::write(place.work().join("d"), [0; 4096]).unwrap();
+    log(
+        &place,
+        &format!(
+            "{V3}1 d add\n1 e add\n2 d open\n2 e open\n1000 d write 0 4096\n301000 d read 0 512\n301001 d sync 0 0\n\
+             301001 e read 0 4096\n"
+        ),
+    );
+    let check = |more: &[&str]| {
+        let words = ["check", "--name=r", "--read_iolog=log", "--ioengine=psync"];
+        place.ferrio(&[&words[..], more].concat()).run().succeeded().stdout
+    };
+    let text = check(&[]);
+    for said in [
+        "r: rw, bs=(R) 4KiB, (W) 4KiB, psync",
+        "does   reads 4.50KiB, writes 4KiB, at least 301ms",
+        "replays log: 2 reads, 1 write, 1 sync, 2 files, over 301ms",
+        "job r ends when its log is replayed: no runtime",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let text = check(&["--replay_no_stall=1", "--replay_skip=read"]);
+    assert!(text.contains("log: 1 write, 1 sync, 2 files, as fast as possible"), "{text}");
+    let missing = check(&["--replay_skip=write", "--filename=x"]);
+    assert!(missing.contains("does not exist"), "{missing}");
+    assert_eq!(size(&place, "e"), None);
+    let stdin = ["check", "--name=r", "--read_iolog=-", "--read_iolog_chunked=1", "--ioengine=null"];
+    let run = place.ferrio(&stdin).input(&place.read("log")).run().succeeded();
+    assert!(run.stdout.contains("standard input: 2 reads"), "{}", run.stdout);
+}

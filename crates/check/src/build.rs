@@ -2,18 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use ferrio_job::{
-    Direction, ExitWhat, FileSpec, FileZones, JobSpec, Plan, PlannedJob, PlannedLog, Sprandom, ZoneModel,
-    log_files,
+    Direction, ExitWhat, FileSpec, FileZones, JobSpec, Plan, PlannedJob, PlannedLog, Replay, Sprandom,
+    ZoneModel, log_files,
 };
 use ferrio_jobfile::{JobSet, Sources};
 
 use crate::facts::Facts;
 use crate::model::{
     BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
-    CheckedOrigin, EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses,
-    Preconditioning, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
+    CheckedOrigin, CheckedReplay, EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction,
+    Pauses, Preconditioning, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{files, timeline, volume};
@@ -91,7 +93,7 @@ fn job<'a>(
     laid_out: &mut HashMap<&'a Path, u64>,
 ) -> CheckedJob {
     let spec = section.spec();
-    let seconds = |duration: std::time::Duration| duration.as_secs_f64();
+    let seconds = |duration: Duration| duration.as_secs_f64();
     let (low, high) = spec.limits.startdelay;
     let mut create_bytes = 0_u64;
     let mut files: Vec<CheckedFile> = Vec::new();
@@ -131,7 +133,7 @@ fn job<'a>(
         instances: spec.clones,
         thread: spec.thread,
         rw: spec.rw.word().to_owned(),
-        rwmixread: spec.rw.is_mixed().then_some(spec.rwmixread),
+        rwmixread: (spec.rw.is_mixed() && spec.replay.is_none()).then_some(spec.rwmixread),
         block_sizes: block_sizes(spec),
         engine: spec.engine.word().to_owned(),
         iodepth: spec.depth.iodepth,
@@ -143,12 +145,33 @@ fn job<'a>(
         pauses: pauses(spec),
         zones: spec.zones.map(|zones| ZoneSizes { size: zones.size, range: zones.range, skip: zones.skip }),
         zoned_files: zoned_files(spec),
+        replays: replays(section),
         preconditioning: spec.sprandom.as_deref().map(preconditioning),
         steady_state: steady_state(&section.instances[0]),
         logs: logs(section, facts),
         time: section.instances.iter().map(timeline::of).reduce(TimeSpan::longest).unwrap_or_default(),
         setup_error: setup_error(section),
     }
+}
+
+/// The logs of a job, each once.
+fn replays(section: &CheckedSection<'_>) -> Vec<CheckedReplay> {
+    let mut logs: Vec<&Arc<Replay>> = Vec::new();
+    for log in section.instances.iter().filter_map(|job| job.spec.replay.as_ref()) {
+        if !logs.iter().any(|known| Arc::ptr_eq(known, log)) {
+            logs.push(log);
+        }
+    }
+    let replay = |log: &Arc<Replay>| CheckedReplay {
+        log: log.name.clone(),
+        reads: log.summary.ios[Direction::Read].count,
+        writes: log.summary.ios[Direction::Write].count,
+        trims: log.summary.ios[Direction::Trim].count,
+        syncs: log.summary.syncs,
+        files: log.summary.files.len(),
+        seconds: Duration::from_micros(log.summary.last_due_us).as_secs_f64(),
+    };
+    logs.into_iter().map(replay).collect()
 }
 
 fn preconditioning(pass: &Sprandom) -> Preconditioning {

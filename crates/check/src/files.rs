@@ -41,6 +41,12 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Layo
     if made_before {
         return LayoutAction::UseEarlier;
     }
+    if spec.replay.is_some() && file.found.is_none() {
+        return if spec.does(Direction::Write) { LayoutAction::CreateOnOpen } else { LayoutAction::Missing };
+    }
+    if spec.replay.is_some() {
+        return LayoutAction::Use;
+    }
     if !file.extend {
         return match file.found {
             None if spec.create_on_open => LayoutAction::CreateOnOpen,

@@ -157,6 +157,8 @@ pub struct CheckedJob {
     pub zones: Option<ZoneSizes>,
     /// Its files in zones (`zonemode=zbd`).
     pub zoned_files: Vec<ZonedFile>,
+    /// The logs that its instances replay (`read_iolog`), each once.
+    pub replays: Vec<CheckedReplay>,
     /// The pass that preconditions an SSD (`sprandom`), of one instance.
     pub preconditioning: Option<Preconditioning>,
     /// What may end it early (`steadystate`).
@@ -167,6 +169,25 @@ pub struct CheckedJob {
     pub time: TimeSpan,
     /// Why it cannot run.
     pub setup_error: Option<String>,
+}
+
+/// A log that is replayed (`read_iolog`), as the options change it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CheckedReplay {
+    /// Its path, or `standard input`.
+    pub log: String,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// fsyncs and fdatasyncs.
+    pub syncs: u64,
+    /// Files.
+    pub files: usize,
+    /// From the first recorded time to the last; 0 if nothing waits.
+    pub seconds: f64,
 }
 
 /// A pass that preconditions an SSD (`sprandom`).
@@ -388,6 +409,8 @@ pub enum LayoutAction {
     Grow,
     /// Created when the job opens it.
     CreateOnOpen,
+    /// Nothing creates it: opening it fails unless it appears before.
+    Missing,
     /// Nothing: there is no file.
     None,
 }

@@ -44,7 +44,7 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     // A device may be full at once.
     let full = if spec.fill_device { 0.0 } else { f64::INFINITY };
     let early = steady_state_end(job).min(depth_search_end(job)).min(full);
-    let least = volume::least_seconds(spec).min(early);
+    let least = volume::least_seconds(spec).max(volume::replay_seconds(spec)).min(early);
     // Run time counts from the end of the ramp.
     let ramp = (limits.ramp_size > 0).then(|| {
         format!(
@@ -62,6 +62,7 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     }
     let whole = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops.max(1)));
     let because = match limits.number_ios {
+        0 if spec.replay.is_some() => format!("job {} ends when its log is replayed: no runtime", spec.name),
         0 if limits.is_unlimited() => format!("job {} ends when its device is full: no runtime", spec.name),
         0 => format!("job {} ends when its {} are done: no runtime", spec.name, bytes(whole)),
         ios => format!("job {} ends when its {ios} I/Os are done: no runtime", spec.name),

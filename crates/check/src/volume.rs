@@ -1,5 +1,7 @@
 //! How many bytes a job transfers, as far as the plan determines it.
 
+use std::time::Duration;
+
 use ferrio_job::{Direction, JobSpec, PlannedJob};
 
 use crate::model::{Certainty, Volume};
@@ -53,6 +55,12 @@ pub(crate) fn least_seconds(spec: &JobSpec) -> f64 {
     used(spec).map(of).fold(pauses(spec), f64::max)
 }
 
+/// Minimum seconds that the times of a replayed log impose on the job. Of a log that is cut short, they are unknown.
+pub(crate) fn replay_seconds(spec: &JobSpec) -> f64 {
+    let whole = spec.replay.as_ref().filter(|_| spec.limits.number_ios == 0);
+    whole.map_or(0.0, |log| Duration::from_micros(log.summary.last_due_us).as_secs_f64())
+}
+
 /// Minimum seconds that a job pauses (`thinktime`) if only its work ends it. Pauses after a length of time are unknown.
 fn pauses(spec: &JobSpec) -> f64 {
     let Some(blocks) = spec.think.blocks.filter(|_| !spec.think.time.is_zero()) else { return 0.0 };
@@ -67,16 +75,30 @@ fn pauses(spec: &JobSpec) -> f64 {
 
 /// Minimum number of I/Os if only the work ends the job: all have the largest size.
 pub(crate) fn least_ios(spec: &JobSpec) -> u64 {
+    if let Some(log) = &spec.replay {
+        return limited(spec, log.summary.count());
+    }
     let of = |direction: Direction| share(spec, direction) / spec.block[direction].max.max(1);
     used(spec).map(of).fold(0, u64::saturating_add)
 }
 
 /// Maximum number of I/Os for this volume: all have the smallest size. `None` when only time ends the job.
 pub(crate) fn most_ios(spec: &JobSpec, volume: &Volume) -> Option<u64> {
+    if spec.replay.is_some() {
+        return Some(least_ios(spec).saturating_mul(u64::from(spec.clones)));
+    }
     let of =
         |direction: Direction, moved: Option<u64>| Some(moved?.div_ceil(spec.block[direction].min.max(1)));
     let (read, write) = (of(Direction::Read, volume.read)?, of(Direction::Write, volume.write)?);
     Some(read.saturating_add(write).saturating_add(of(Direction::Trim, volume.trim)?))
+}
+
+/// As many of `ios` I/Os as `number_ios` allows.
+fn limited(spec: &JobSpec, ios: u64) -> u64 {
+    match spec.limits.number_ios {
+        0 => ios,
+        most => ios.min(most),
+    }
 }
 
 fn used(spec: &JobSpec) -> impl Iterator<Item = Direction> {
@@ -127,6 +149,9 @@ fn only_room_ends(spec: &JobSpec) -> bool {
 /// Bytes of a direction if only the work ends the job.
 fn share(spec: &JobSpec, direction: Direction) -> u64 {
     let limits = &spec.limits;
+    if let Some(log) = &spec.replay {
+        return log.summary.ios[direction].bytes;
+    }
     let loops = u64::from(limits.loops.max(1));
     let once =
         spec.sprandom.as_ref().map_or(limits.io_size.unwrap_or(limits.size), |pass| pass.expected_bytes());
@@ -159,6 +184,12 @@ fn certainty(spec: &JobSpec) -> Certainty {
         let block = &spec.block[direction];
         block.min != block.max || !share(spec, direction).is_multiple_of(block.max.max(1))
     });
+    if let Some(log) = &spec.replay {
+        // Of what a log writes to the same place twice, the last is read back.
+        let all =
+            spec.limits.runtime.is_zero() && least_ios(spec) == log.summary.count() && spec.verify.is_none();
+        return if all { Certainty::Exact } else { Certainty::AtMost };
+    }
     // Zones may have nothing to read or trim, and those of a device less room than others.
     let in_zones = spec.zbd.is_some();
     let searches = spec.latency_target.is_sought() && !spec.latency_target.goes_on;
@@ -252,5 +283,26 @@ mod tests {
         assert_eq!(seconds("rate=128k\n"), 8.0);
         assert_eq!(seconds("rate_iops=64\n"), 4.0);
         assert_eq!(seconds("rw=rw\nrate=512k,64k\n"), 8.0);
+    }
+
+    #[test]
+    fn a_replay_does_what_its_log_says() {
+        let place = tempfile::TempDir::new().unwrap();
+        let log = place.path().join("log");
+        let lines = "1 d add\n2 d open\n3 d write 0 4096\n4 d read 0 512\n500003 d write 8192 100\n";
+        std::fs::write(&log, format!("fio version 3 iolog\n{lines}")).unwrap();
+        let replay = |options: &str| {
+            let text = format!("[a]\nioengine=null\nread_iolog={}\n{options}", log.display());
+            let (_, plan) = plan_of(&text);
+            let spec = &plan.jobs[0].spec;
+            let volume = of(&plan.jobs[0]);
+            let moved = (volume.read, volume.write, volume.certainty);
+            (moved, least_ios(spec), most_ios(spec, &volume), replay_seconds(spec))
+        };
+        assert_eq!(replay(""), ((Some(512), Some(4196), Certainty::Exact), 3, Some(3), 0.500_002));
+        let scaled = replay("replay_time_scale=200\nreplay_skip=read\n");
+        assert_eq!(scaled, ((Some(0), Some(4196), Certainty::Exact), 2, Some(2), 0.250_001));
+        let cut = replay("number_ios=2\n");
+        assert_eq!(cut, ((Some(512), Some(4196), Certainty::AtMost), 2, Some(2), 0.0));
     }
 }

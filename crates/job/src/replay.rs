@@ -124,6 +124,12 @@ impl ReplaySummary {
             && Direction::ALL.into_iter().all(|d| self.ios[d].longest <= other.ios[d].longest)
     }
 
+    /// The number of data I/Os.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.ios.0.iter().map(|ios| ios.count).sum()
+    }
+
     /// Bytes that all data I/Os move.
     #[must_use]
     pub fn bytes(&self) -> u64 {

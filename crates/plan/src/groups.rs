@@ -20,7 +20,7 @@ use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
-use crate::{engine, files, http, nbd, network, priorities, protection, random, sprandom, zbd};
+use crate::{engine, files, http, logs, nbd, network, priorities, protection, random, sprandom, zbd};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -217,6 +217,7 @@ impl Groups {
         }
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;
+        logs::check_recorded_names(job, spec, findings);
         zbd::fit_files(job, spec, zones, findings)?;
         spec.file_append &= spec.files.iter().any(|file| file.kind == FileKind::Regular);
         if spec.file_append && spec.limits.loops > 1 {

@@ -1,6 +1,8 @@
 //! The log files of a job (which ones it writes, their columns, how rows are averaged and stored), and the recording of its I/O:
 //! `write_iolog`.
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use ferrio_job::{IologVersion, JobSpec, Logs, Measure, Origin, RecordTo};
 use ferrio_jobfile::{Job, JobSet, Opt, Value};
 
@@ -38,6 +40,9 @@ pub const LOG_OPTIONS: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteI
 
 /// Bytes that are compressed at a time when `log_store_compressed` comes without `log_compression`.
 const STORED_PIECE: u32 = 64 << 10;
+
+/// Bytes of the longest name that a log is read with.
+const MAX_WORD: usize = 256;
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
@@ -158,6 +163,21 @@ fn note_limits_of_histograms(job: &Job, spec: &JobSpec, findings: &mut Findings)
             "{name}: the histogram log is stored as text: compressed records have no room for histograms"
         );
         findings.note(note(job, &[Opt::LogStoreCompressed], "histograms-stored-as-text", text));
+    }
+}
+
+/// Notes the files of a job whose names a log of version 2 or 3 cannot hold: its words are between white space.
+pub(crate) fn check_recorded_names(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    if spec.iolog.is_none() {
+        return;
+    }
+    let cannot_be_read = |name: &[u8]| name.len() > MAX_WORD || name.iter().any(u8::is_ascii_whitespace);
+    let mut names = spec.files.iter().map(|file| &file.path);
+    if let Some(name) = names.find(|path| cannot_be_read(path.as_os_str().as_bytes())) {
+        let why = if name.as_os_str().len() > MAX_WORD { "is too long for a log" } else { "has white space" };
+        let text =
+            format!("the log of `write_iolog` cannot be replayed: the file name `{}` {why}", name.display());
+        findings.warn(note(job, &[Opt::WriteIolog, Opt::Filename], "iolog-not-replayable", text));
     }
 }
 
@@ -305,6 +325,18 @@ mod tests {
         for options in ["", "write_lat_log=x\n", "write_bw_log=x\nlog_offset=1\n"] {
             assert_eq!(first_refusal(&format!("log_issue_time=1\n{options}")), want);
         }
+    }
+
+    #[test]
+    fn names_that_a_log_cannot_hold_are_noted() {
+        let text = |name: &str| {
+            let plan = plan_of(&null(&format!("write_iolog=l\nfilename={name}\n"))).unwrap();
+            plan.diagnostics.into_iter().map(|note| note.message).collect::<Vec<_>>()
+        };
+        assert_eq!(text("a"), Vec::<String>::new());
+        let want = "the log of `write_iolog` cannot be replayed: the file name `a b` has white space";
+        assert_eq!(text("a b"), [want]);
+        assert!(text(&"n".repeat(257))[0].ends_with("is too long for a log"));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::{BOLD, TextStyle, clean, moves, short};
 use crate::model::{
-    Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, EndsOthers, EndsWhen,
-    EndsWhich, JobCommand, LayoutAction, Pauses, Preconditioning, TimeSpan, ZoneSizes, ZonedFile, ZonedModel,
+    Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, CheckedReplay, EndsOthers,
+    EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Preconditioning, TimeSpan, ZoneSizes, ZonedFile,
+    ZonedModel,
 };
 use crate::units::{block, bytes, listed_in_part, time};
 
@@ -47,6 +48,9 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
             Some(moves) => format!("{moves}{}, {lasts}", rate_text(job)),
         },
     );
+    for replay in &job.replays {
+        line("replays", replay_text(replay));
+    }
     if let Some(pass) = &job.preconditioning {
         preconditioning_text(pass).into_iter().for_each(|text| line("as", text));
     }
@@ -76,6 +80,23 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
 fn command_text(command: &JobCommand) -> String {
     let output = clean(&command.output.display().to_string());
     format!("runs `{}` ({}), output goes to {output}", clean(&command.command), command.option)
+}
+
+fn replay_text(replay: &CheckedReplay) -> String {
+    let kinds =
+        [(replay.reads, "read"), (replay.writes, "write"), (replay.trims, "trim"), (replay.syncs, "sync")];
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let ios = kinds.into_iter().filter(|(count, _)| *count > 0);
+    let mut parts: Vec<String> =
+        ios.map(|(count, kind)| format!("{count} {kind}{}", plural(count))).collect();
+    if replay.files > 1 {
+        parts.push(format!("{} files", replay.files));
+    }
+    parts.push(match replay.seconds {
+        0.0 => "as fast as possible".to_owned(),
+        seconds => format!("over {}", time(seconds)),
+    });
+    format!("{}: {}", clean(&replay.log), parts.join(", "))
 }
 
 fn preconditioning_text(pass: &Preconditioning) -> [String; 2] {
@@ -295,6 +316,7 @@ fn file_text(file: &CheckedFile, places: &[CheckedPlace]) -> String {
         LayoutAction::ReplaceEmpty => replaced(file, "not filled"),
         LayoutAction::Grow => format!("grown from {}", bytes(file.existing_bytes.unwrap_or(0))),
         LayoutAction::CreateOnOpen => "created when opened".to_owned(),
+        LayoutAction::Missing => "does not exist".to_owned(),
     };
     let removed = if file.unlink { ", removed at the end" } else { "" };
     format!("{size}{place}: {action}{removed}")

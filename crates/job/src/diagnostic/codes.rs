@@ -192,6 +192,7 @@ subjects! {
         "verify-shared-file" Report: "note: several jobs write to a file and verify it";
         "verify-never-runs" Report: "note: writing uses all of `runtime`, so nothing is verified";
         "replay-overrides-recording" Stderr: "note: `read_iolog` overrides `write_iolog`";
+        "iolog-not-replayable" Stderr: "note: the log of `write_iolog` has file names that a replay cannot read";
         "stream-not-read-ahead" Report: "note: `pre_read` with an engine that cannot seek";
     }
     "Trims, atomic writes and placement" {
