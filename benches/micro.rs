@@ -46,7 +46,7 @@ rate=100m
 criterion_group! {
     name = parts;
     config = Criterion::default().warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
-    targets = jobfile, planning, workload, statistics, clock
+    targets = jobfile, planning, workload, replay, statistics, clock
 }
 criterion_group! {
     // Last: a run of the runner leaves SIGINT and SIGTERM blocked in its thread, as the program wants it.
@@ -115,6 +115,33 @@ fn workload(c: &mut Criterion) {
         });
     }
     group.finish();
+}
+
+/// A log of 100,000 reads and writes: its next I/O, and what a user waits for before it is replayed, per line.
+fn replay(c: &mut Criterion) {
+    const IOS: u64 = 100_000;
+    let log = std::env::temp_dir().join(format!("ferrio-bench-{}.log", std::process::id()));
+    let ios: String = (0..IOS)
+        .map(|at| {
+            format!("{at} d {} {} 4096\n", if at % 3 == 0 { "write" } else { "read" }, at * 7919 % IOS * 4096)
+        })
+        .collect();
+    if let Err(error) = std::fs::write(&log, format!("fio version 3 iolog\n1 d add\n2 d open\n{ios}")) {
+        panic!("{}: {error}", log.display());
+    }
+    let set = read(&format!("[job]\nioengine=null\nread_iolog={}\nreplay_no_stall=1\n", log.display()));
+    let mut group = c.benchmark_group("replay");
+    group.throughput(Throughput::Elements(IOS));
+    group.bench_function("parse+plan", |b| b.iter_with_large_drop(|| plan(black_box(&set))));
+    group.throughput(Throughput::Elements(1));
+    let mut workload = generator(&plan(&set).jobs.swap_remove(0).spec);
+    group.bench_function("next_io", |b| {
+        b.iter(|| {
+            black_box(&next_io(&mut workload));
+        });
+    });
+    group.finish();
+    let _ = std::fs::remove_file(log);
 }
 
 /// The next I/O, over as many passes as it takes.

@@ -305,8 +305,8 @@ fn check_tells_what_a_log_does() {
     };
     let text = check(&[]);
     for said in [
-        "r: rw, bs=(R) 4KiB, (W) 4KiB, psync",
-        "does   reads 4.50KiB, writes 4KiB, at least 301ms",
+        "r: rw, bs=512-4k (read) 4k (write), psync",
+        "does   reads 4.5KiB, writes 4KiB, at least 301ms",
         "replays log: 2 reads, 1 write, 1 sync, 2 files, over 301ms",
         "job r ends when its log is replayed: no runtime",
     ] {

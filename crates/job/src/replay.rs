@@ -204,25 +204,31 @@ pub struct ReplayStep {
 
 const _: () = assert!(size_of::<ReplayStep>() == 24);
 
-/// Bits of the number of a file.
-const FILE_BITS: u32 = 29;
-
 impl ReplayStep {
+    /// Bits of the number of a file in [`target`](Self::target).
+    pub const FILE_BITS: u32 = 28;
     /// Files that a log may have.
-    pub const MAX_FILES: u32 = 1 << FILE_BITS;
+    pub const MAX_FILES: u32 = 1 << Self::FILE_BITS;
 
     /// A step. `file` is less than [`Self::MAX_FILES`].
     #[must_use]
     pub fn new(due_us: u64, action: ReplayAction, file: u32, offset: u64, len: u32) -> Self {
         debug_assert!(file < Self::MAX_FILES, "file {file} of a log");
-        ReplayStep { due_us, offset, len, target: (action as u32) << FILE_BITS | file }
+        ReplayStep { due_us, offset, len, target: (action as u32) << Self::FILE_BITS | file }
     }
 
     /// What is done.
     #[inline]
     #[must_use]
     pub fn action(&self) -> ReplayAction {
-        ReplayAction::ALL[(self.target >> FILE_BITS) as usize]
+        ReplayAction::ALL[(self.target >> Self::FILE_BITS) as usize]
+    }
+
+    /// The number of the file, with that of the action above it.
+    #[inline]
+    #[must_use]
+    pub fn target(&self) -> u32 {
+        self.target
     }
 
     /// Index of the file.

@@ -15,8 +15,55 @@ pub(crate) struct ReplayPath {
     next: usize,
     /// Time of the last wait, µs.
     waited_us: u64,
-    /// The step that is due now; here, so that the call need not return it.
-    pub(crate) step: Step,
+}
+
+/// What is due now, as a call returns it in two registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DueStep {
+    /// The offset of an I/O, or the time of a wait.
+    offset: u64,
+    len: u32,
+    /// The number of the file, with the kind above it.
+    target: u32,
+}
+
+// The kinds of what is due: those of the steps of a log, and these.
+const AWAIT_REPLAY_TIME: u32 = 8;
+const AWAIT_LOG: u32 = 9;
+const PASS_END: u32 = 10;
+
+impl DueStep {
+    fn new(kind: u32, offset: u64) -> Self {
+        DueStep { offset, len: 0, target: kind << ReplayStep::FILE_BITS }
+    }
+
+    /// The step.
+    #[inline(always)]
+    pub(crate) fn step(self) -> Step {
+        const OPEN: u32 = ReplayAction::Open as u32;
+        const CLOSE: u32 = ReplayAction::Close as u32;
+        const READ: u32 = ReplayAction::Read as u32;
+        const WRITE: u32 = ReplayAction::Write as u32;
+        const TRIM: u32 = ReplayAction::Trim as u32;
+        const SYNC: u32 = ReplayAction::Sync as u32;
+        const DATASYNC: u32 = ReplayAction::Datasync as u32;
+        const WAIT: u32 = ReplayAction::Wait as u32;
+        let file = self.target & (ReplayStep::MAX_FILES - 1);
+        let io = |direction| Step::Io(Io { direction, file, offset: self.offset, len: self.len });
+        match self.target >> ReplayStep::FILE_BITS {
+            READ => io(Direction::Read),
+            WRITE => io(Direction::Write),
+            TRIM => io(Direction::Trim),
+            OPEN => Step::Open { file },
+            CLOSE => Step::Close { file },
+            SYNC => Step::Sync { file, kind: SyncKind::Fsync },
+            DATASYNC => Step::Sync { file, kind: SyncKind::Fdatasync },
+            WAIT => Step::AwaitProgramTime { ms: self.offset },
+            AWAIT_REPLAY_TIME => Step::AwaitReplayTime { us: self.offset },
+            AWAIT_LOG => Step::AwaitLog,
+            _ => Step::PassEnd,
+        }
+    }
 }
 
 /// Where the steps come from.
@@ -41,13 +88,12 @@ impl ReplayPath {
             ReplaySteps::Loaded(_) => Source::Loaded(log),
             ReplaySteps::Chunked(_) => Source::Fed { batch: Vec::new(), feed: None },
         };
-        ReplayPath { source, next: 0, waited_us: 0, step: Step::PassEnd }
+        ReplayPath { source, next: 0, waited_us: 0 }
     }
 
     /// I/Os that move nothing, without end.
     pub(crate) fn of_work() -> Self {
-        let work = Io { direction: Direction::Read, file: 0, offset: 0, len: 0 };
-        ReplayPath { source: Source::Work, next: 0, waited_us: 0, step: Step::Io(work) }
+        ReplayPath { source: Source::Work, next: 0, waited_us: 0 }
     }
 
     /// Where the steps of a log that is not in memory come from.
@@ -57,49 +103,48 @@ impl ReplayPath {
         }
     }
 
-    /// Finds the next step. `pace` is asked before each I/O; its answer changes nothing.
+    /// The next step. `pace` is asked before each I/O; its answer changes nothing.
     #[inline(never)]
-    pub(crate) fn advance(&mut self, mut pace: impl FnMut(Direction) -> Direction) {
+    pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> DueStep {
         let steps = match &self.source {
             Source::Loaded(log) => match &log.steps {
                 ReplaySteps::Loaded(steps) => steps,
-                ReplaySteps::Chunked(_) => return,
+                ReplaySteps::Chunked(_) => return DueStep::new(PASS_END, 0),
             },
             Source::Fed { batch, .. } => batch,
-            Source::Work => return,
+            Source::Work => return DueStep::new(ReplayAction::Read as u32, 0),
         };
         let Some(next) = steps.get(self.next) else {
-            if !self.next_batch() {
-                return;
-            }
-            return self.advance(pace);
+            return match self.next_batch() {
+                Fed::Steps => self.next(pace),
+                Fed::NothingYet => DueStep::new(AWAIT_LOG, 0),
+                Fed::End => DueStep::new(PASS_END, 0),
+            };
         };
         if next.due_us > self.waited_us {
             self.waited_us = next.due_us;
-            self.step = Step::AwaitReplayTime { us: next.due_us };
-            return;
+            return DueStep::new(AWAIT_REPLAY_TIME, next.due_us);
         }
         self.next += 1;
-        self.step = step(next);
-        if let Step::Io(io) = self.step {
+        let due = DueStep { offset: next.offset, len: next.len, target: next.target() };
+        if let Step::Io(io) = due.step() {
             pace(io.direction);
         }
+        due
     }
 
-    /// Takes the next batch of steps. False when there is none, and the step says what comes instead.
+    /// Takes the next batch of steps.
     #[cold]
     #[inline(never)]
-    fn next_batch(&mut self) -> bool {
+    fn next_batch(&mut self) -> Fed {
         let fed = match &mut self.source {
             Source::Fed { batch, feed: Some(feed) } => feed.exchange(batch),
             _ => Fed::End,
         };
-        match fed {
-            Fed::Steps => self.next = 0,
-            Fed::NothingYet => self.step = Step::AwaitLog,
-            Fed::End => self.step = Step::PassEnd,
+        if fed == Fed::Steps {
+            self.next = 0;
         }
-        fed == Fed::Steps
+        fed
     }
 
     /// Starts again. Steps that are read while the job runs come once only, as a log is replayed once.
@@ -107,21 +152,6 @@ impl ReplayPath {
         if let Source::Loaded(_) = self.source {
             (self.next, self.waited_us) = (0, 0);
         }
-    }
-}
-
-fn step(step: &ReplayStep) -> Step {
-    let file = step.file();
-    let io = |direction| Step::Io(Io { direction, file, offset: step.offset, len: step.len });
-    match step.action() {
-        ReplayAction::Open => Step::Open { file },
-        ReplayAction::Close => Step::Close { file },
-        ReplayAction::Read => io(Direction::Read),
-        ReplayAction::Write => io(Direction::Write),
-        ReplayAction::Trim => io(Direction::Trim),
-        ReplayAction::Sync => Step::Sync { file, kind: SyncKind::Fsync },
-        ReplayAction::Datasync => Step::Sync { file, kind: SyncKind::Fdatasync },
-        ReplayAction::Wait => Step::AwaitProgramTime { ms: step.offset },
     }
 }
 
@@ -143,14 +173,14 @@ mod tests {
         let mut paced = Vec::new();
         let mut all = Vec::new();
         loop {
-            path.advance(|direction| {
+            let due = path.next(|direction| {
                 paced.push(direction);
                 direction
             });
-            if path.step == Step::PassEnd {
+            if due.step() == Step::PassEnd {
                 break;
             }
-            all.push(path.step);
+            all.push(due.step());
         }
         let io = Io { direction: Direction::Write, file: 1, offset: 7, len: 512 };
         let want = [
@@ -164,7 +194,6 @@ mod tests {
         assert_eq!(all, want);
         assert_eq!(paced, [Direction::Write]);
         path.begin_pass();
-        path.advance(|direction| direction);
-        assert_eq!(path.step, Step::Open { file: 1 });
+        assert_eq!(path.next(|direction| direction).step(), Step::Open { file: 1 });
     }
 }
