@@ -88,7 +88,7 @@ impl<'a> Hooks<'a> {
             blocks,
             iolog,
             replay: spec.replay.is_some().then(|| {
-                let waiter = Waiter::new(context.clock);
+                let waiter = Waiter::punctual(context.clock);
                 let program_began = context.run_began;
                 Box::new(ReplayClock { program_began, replay_began: None, waiter, reader })
             }),
