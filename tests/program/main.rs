@@ -71,6 +71,7 @@ mod text_report;
 mod uring_requests;
 mod verify;
 mod verify_async;
+mod verify_backlog;
 mod verify_dump;
 mod verify_state;
 mod work;

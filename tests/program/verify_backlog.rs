@@ -1,0 +1,208 @@
+//! What verifying jobs do with written blocks while they still write: `verify_backlog`, trims, and the jobs that do without a list of blocks.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+
+use ferrio_job::VerifyMethod;
+
+use crate::engines::moving_at_depths;
+use crate::loop_device::LoopDevice;
+use crate::support::{Place, number, same};
+
+/// The I/Os of a job in the order of its log, with offsets in KiB.
+fn order(place: &Place) -> String {
+    let log = place.read("log");
+    let ios = log.lines().filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+        [_, _, action, offset, _] if action != "sync" => {
+            Some(format!("{}{}", &action[..1], offset.parse::<u64>().ok()? / 1024))
+        }
+        [_, _, "sync", ..] => Some("sync".to_owned()),
+        _ => None,
+    });
+    ios.collect::<Vec<_>>().join(" ")
+}
+
+fn orders(words: &[&str]) -> [String; 2] {
+    let common = [
+        "--name=v",
+        "--filename=f",
+        "--bs=4k",
+        "--ioengine=psync",
+        "--write_iolog=log",
+        "--verify_state_save=0",
+    ];
+    [true, false].map(|fio| {
+        let place = Place::new();
+        let words = [&common[..], &["--verify=crc32c"], words].concat();
+        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+        order(&place)
+    })
+}
+
+#[test]
+fn blocks_are_read_back_between_the_writes_where_fio_reads_them() {
+    for words in [
+        &["--rw=write", "--size=64k", "--verify_backlog=4"][..],
+        &["--rw=write", "--size=64k", "--verify_backlog=4", "--verify_backlog_batch=2", "--fsync=3"],
+        &["--rw=write", "--size=24k", "--verify_backlog=4", "--verify_backlog_batch=6", "--loops=2"],
+        &["--rw=write", "--size=16k", "--verify_backlog=4", "--verify_backlog_batch=6", "--loops=2"],
+        &["--rw=rw", "--size=128k", "--verify_backlog=3", "--rwmixread=30"],
+        &["--rw=write", "--size=64k", "--verify_backlog=4", "--do_verify=0"],
+    ] {
+        let [fio, ferrio] = orders(words);
+        same!("fio": fio, "ferrio": ferrio, "the I/Os of {words:?}");
+    }
+}
+
+#[test]
+fn every_method_checks_every_block_with_a_backlog_on_every_engine() {
+    let jobs = [
+        "rw=write\nverify_backlog=8\n",
+        "rw=randwrite\nbsrange=4k-16k\nverify_backlog=5\nverify_backlog_batch=9\n",
+        "rw=randrw\nverify_backlog=4\n",
+        "rw=randwrite\nnorandommap\nbsrange=4k-8k\nverify_backlog=3\n",
+        "rw=randwrite\nverify_backlog=16\nloops=2\nnrfiles=3\nopenfiles=1\n",
+        "rw=trimwrite\nverify_backlog=4\nioengine=null\n",
+        "rw=write\nexperimental_verify=1\nrandseed=7\nloops=2\n",
+    ];
+    let methods = VerifyMethod::ALL;
+    let place = Place::new();
+    let mut file = "[global]\nsize=256k\nbs=4k\nverify_pattern=0xab%o\n".to_owned();
+    let mut count = 0;
+    for (at, (engine, depth)) in moving_at_depths().enumerate() {
+        for (which, job) in jobs.iter().enumerate() {
+            let method = methods[(at * jobs.len() + which) % methods.len()];
+            file += &format!(
+                "[e{at}-{which}]\nioengine={engine}\niodepth={depth}\nverify={}\n{job}",
+                method.word()
+            );
+            count += 1;
+        }
+    }
+    let job = place.job(&file);
+    let report = place.ferrio(&["--output-format=json", &job]).run().succeeded().json();
+    for at in 0..count {
+        let of = |what: &str| number(&report, &format!("/jobs/{at}/{what}"));
+        let (name, which) = (&report["jobs"][at]["jobname"], at % jobs.len());
+        assert_eq!(of("error"), 0, "{name}");
+        match which {
+            0 | 1 | 4 | 5 | 6 => assert_eq!(of("read/io_bytes"), of("write/io_bytes"), "{name}"),
+            _ => assert!(of("read/io_bytes") > 0 && of("write/io_bytes") > 0, "{name}"),
+        }
+    }
+}
+
+#[test]
+fn a_job_that_runs_for_a_time_checks_its_blocks_meanwhile() {
+    let place = Place::new();
+    for more in
+        [&["--bs=4k"][..], &["--bsrange=4k-16k", "--rw=randwrite"], &["--ioengine=libaio", "--iodepth=8"]]
+    {
+        let words =
+            [&["--name=v", "--size=128k", "--rw=write", "--verify=crc32c", "--verify_backlog=7"][..], more]
+                .concat();
+        let timed = ["--time_based", "--runtime=300ms", "--output-format=json"];
+        let run = place.ferrio(&[&words[..], &timed].concat()).run().succeeded();
+        assert!(number(&run.json(), "/jobs/0/read/total_ios") > 64, "{more:?}");
+        assert!(!run.stderr.contains("never start"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn trimmed_blocks_are_zeroes_and_the_others_as_written() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
+    let name = format!("--filename={}", device.node());
+    let common = ["--name=t", &name, "--bs=4k", "--size=64k", "--verify=crc32c", "--output-format=json"];
+    for more in [
+        &["--rw=write", "--trim_percentage=50", "--trim_backlog=1"][..],
+        &["--rw=write", "--trim_percentage=50", "--trim_backlog=1", "--trim_verify_zero=0"],
+        &["--rw=randwrite", "--trim_percentage=90", "--trim_backlog=3", "--verify_backlog=8"],
+        &["--rw=randwrite", "--trim_percentage=50", "--trim_backlog=2", "--ioengine=io_uring", "--iodepth=4"],
+        &[
+            "--rw=randwrite",
+            "--norandommap",
+            "--trim_percentage=50",
+            "--trim_backlog=2",
+            "--ioengine=libaio",
+            "--iodepth=4",
+        ],
+        &["--rw=trimwrite", "--ioengine=libaio", "--iodepth=8"],
+    ] {
+        let report = place.ferrio(&[&common[..], more].concat()).run().succeeded().json();
+        assert!(number(&report, "/jobs/0/trim/total_ios") > 0, "{more:?}");
+        assert_eq!(number(&report, "/jobs/0/write/total_ios"), 16, "{more:?}");
+        let data = fs::read(device.node()).unwrap();
+        let blocks = || data[..65536].chunks(4096);
+        assert!(
+            blocks().all(|block| block.starts_with(&[0xca, 0xac]) || block.iter().all(|&byte| byte == 0))
+        );
+        assert!(more[0] == "--rw=trimwrite" || blocks().any(|block| block[0] == 0), "{more:?}");
+    }
+}
+
+#[test]
+fn blocks_that_are_marked_and_not_trimmed_are_counted() {
+    let place = Place::new();
+    let words =
+        ["--name=t", "--size=16k", "--bs=4k", "--rw=write", "--verify=crc32c", "--trim_percentage=100"];
+    let run = place.ferrio(&words).run().succeeded();
+    assert!(run.stderr.contains("4 trim entries leaked?"), "{}", run.stderr);
+    let refused =
+        place.ferrio(&[&words[..], &["--trim_backlog=2", "--ioengine=psync"]].concat()).run().ended_with(1);
+    assert!(refused.messages().contains("Inappropriate ioctl"), "{}", refused.stderr);
+}
+
+#[test]
+fn checking_a_file_that_is_too_short_fails_and_keeps_its_data() {
+    for (engine, name) in [("psync", "ferrio"), ("libaio", "fio"), ("mmap", "fio")] {
+        let place = Place::new();
+        let common = ["--name=v", "--filename=f", "--bs=4k", "--verify=md5", "--verify_state_save=0"];
+        place.ferrio(&[&common[..], &["--rw=write", "--size=16k"]].concat()).run().succeeded();
+        let before = fs::read(place.work().join("f")).unwrap();
+        let (engine, name) = (format!("--ioengine={engine}"), format!("--as={name}"));
+        let longer = [&common[..], &["--rw=read", "--size=64k", &engine, &name]].concat();
+        let run = place.ferrio(&longer).run().ended_with(1);
+        assert!(run.stderr.contains("bad magic header 0"), "{}", run.stderr);
+        assert_eq!(fs::read(place.work().join("f")).unwrap()[..16384], before);
+    }
+}
+
+#[test]
+fn unaligned_blocks_are_one_interval_each_and_a_changed_byte_is_found() {
+    let place = Place::new();
+    let common =
+        ["--name=v", "--filename=f", "--size=64k", "--bsrange=1k-8k", "--bs_unaligned", "--verify=crc32c"];
+    let write = [&common[..], &["--rw=randwrite", "--verify_backlog=3"]].concat();
+    place.ferrio(&write).run().succeeded();
+    let read = [&common[..], &["--rw=randread"]].concat();
+    place.ferrio(&read).run().succeeded();
+    let file = fs::OpenOptions::new().read(true).write(true).open(place.work().join("f")).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, 40_000).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], 40_000).unwrap();
+    place.ferrio(&read).run().ended_with(1);
+}
+
+#[test]
+fn choices_that_are_made_again_find_the_blocks_of_a_pass() {
+    let place = Place::new();
+    for words in [
+        &["--rw=randwrite", "--randseed=5", "--loops=2"][..],
+        &["--rw=randwrite", "--randrepeat=0", "--bsrange=4k-16k"],
+        &["--rw=randrw", "--rwmixread=40"],
+        &["--rw=randwrite", "--norandommap", "--ioengine=libaio", "--iodepth=4"],
+        &["--rw=write", "--nrfiles=4", "--verify_only"],
+    ] {
+        let common =
+            ["--name=v", "--size=128k", "--verify=md5", "--experimental_verify=1", "--output-format=json"];
+        let words = [&common[..], words].concat();
+        if words.contains(&"--verify_only") {
+            place.ferrio(&words[..words.len() - 1]).run().succeeded();
+        }
+        let report = place.ferrio(&words).run().succeeded().json();
+        let [reads, writes] =
+            ["read", "write"].map(|kind| number(&report, &format!("/jobs/0/{kind}/io_bytes")));
+        assert!(reads >= writes && writes > 0, "{words:?}");
+    }
+}
