@@ -1,8 +1,9 @@
 //! Micro-benchmarks of the parts that decide what ferrio costs: reading jobs, planning them, choosing an I/O, taking a time stamp,
-//! recording it; and the whole worker loop on the null engine, where nothing but these parts is left.
+//! filling and checking blocks that are verified, recording it; and the whole worker loop on the null engine, where nothing but these parts is left.
 //!
 //! Each part is fed through its public interface with jobs that come from text by way of the job-file reader and the planner, so
-//! that what is timed is what a run does. Figures are per element: a job for the readers, an I/O for everything else.
+//! that what is timed is what a run does. Figures are per element: a job for the readers, a byte for digests and blocks, an I/O for
+//! everything else.
 //!
 //!     cargo bench --bench micro -- workload
 
@@ -15,7 +16,8 @@ use ferrio_jobfile::{Builder, Environment, JobSet};
 use ferrio_plan::PlanOptions;
 use ferrio_runner::RunOptions;
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, Latency, LatencyBuckets, Recorder};
-use ferrio_workload::{Io, Region, SEEDS, Step, Workload};
+use ferrio_verify::{Digest, Expected, Stamp, Verifier, VerifyMethod, VerifySpec};
+use ferrio_workload::{BlockBody, Io, Region, SEEDS, Step, Workload};
 
 /// Jobs in the large job file.
 const MANY: usize = 1000;
@@ -46,7 +48,7 @@ rate=100m
 criterion_group! {
     name = parts;
     config = Criterion::default().warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
-    targets = jobfile, planning, workload, replay, statistics, clock
+    targets = jobfile, planning, workload, replay, digests, verified_blocks, statistics, clock
 }
 criterion_group! {
     // Last: a run of the runner leaves SIGINT and SIGTERM blocked in its thread, as the program wants it.
@@ -159,6 +161,44 @@ fn next_io(workload: &mut Workload) -> Io {
             Step::PassEnd => workload.begin_pass(),
         }
     }
+}
+
+/// The digests of all methods, of a block of 64 KiB.
+fn digests(c: &mut Criterion) {
+    let mut group = c.benchmark_group("digest");
+    let mut block = vec![0; 64 << 10];
+    BlockBody::new(&spec("[a]\nioengine=null\nsize=1m\n")).fill(&mut block, 46_386_204_153_304_124);
+    group.throughput(Throughput::Bytes(block.len() as u64));
+    for &method in VerifyMethod::ALL.iter().filter(|method| method.has_digest()) {
+        group.bench_function(method.word(), |b| b.iter(|| Digest::compute(method, black_box(&block))));
+    }
+    group.finish();
+}
+
+/// What a verifying job does with each block: body, header and digest of a write, and the check of a read.
+fn verified_blocks(c: &mut Criterion) {
+    let mut group = c.benchmark_group("verified_block");
+    for options in ["meta", "crc32c", "md5", "pattern\nverify_pattern=0x5aa5c3"] {
+        for size in ["4k", "64k", "1m"] {
+            let spec = spec(&format!("[a]\nioengine=null\nsize=1m\nrw=write\nbs={size}\nverify={options}\n"));
+            let verify = spec.verify.as_ref().unwrap_or_else(|| panic!("{options} verifies"));
+            let verifier = VerifySpec::of(&spec, verify).and_then(Verifier::new);
+            let verifier = verifier.unwrap_or_else(|why| panic!("{why}"));
+            let body = BlockBody::new(&spec);
+            let mut block = vec![0; spec.max_buffer() as usize];
+            let stamp = Stamp { offset: 0, seed: 46_386_204_153_304_124, number: 0, time: Duration::ZERO };
+            let method = verify.method.word();
+            group.throughput(Throughput::Bytes(block.len() as u64));
+            group.bench_function(format!("{method}_{size}_write"), |b| {
+                b.iter(|| verifier.fill(&mut block, &stamp, |block, seed| body.fill(block, seed)));
+            });
+            let expected = Expected { seed: Some(stamp.seed), number: Some(0) };
+            group.bench_function(format!("{method}_{size}_check"), |b| {
+                b.iter(|| verifier.check(&mut block, 0, &expected));
+            });
+        }
+    }
+    group.finish();
 }
 
 fn statistics(c: &mut Criterion) {
