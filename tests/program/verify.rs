@@ -52,6 +52,26 @@ fn every_method_finds_its_own_blocks_intact_and_one_changed_bit() {
 }
 
 #[test]
+fn verify_only_reads_back_what_a_mix_wrote_and_nothing_else() {
+    let place = Place::new();
+    let words = [
+        "--output-format=json",
+        "--name=v",
+        "--rw=randrw",
+        "--rwmixwrite=90",
+        "--bsrange=2k-7k",
+        "--size=201k",
+        "--verify=md5",
+    ];
+    let written = place.ferrio(&words).run().succeeded().json();
+    let checked = place.ferrio(&[&words[..], &["--verify_only"]].concat()).run().succeeded().json();
+    let writes = number(&written, "/jobs/0/write/total_ios");
+    assert!(writes > 0);
+    assert_eq!(number(&checked, "/jobs/0/write/total_ios"), writes);
+    assert_eq!(number(&checked, "/jobs/0/read/total_ios"), writes);
+}
+
+#[test]
 fn blocks_that_are_written_again_in_one_pass_are_read_back_as_written_last() {
     let again = [
         &["--rw=write", "--nrfiles=3", "--file_service_type=zipf:1.2"][..],

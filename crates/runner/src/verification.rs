@@ -88,6 +88,8 @@ pub(crate) struct Verification {
     drawn: DrawnSeeds,
     /// The damaged blocks.
     pub(crate) damage: DamageTally,
+    /// Bytes of the reads and trims that `verify_only` has left out.
+    left_out: u64,
 }
 
 /// How many writes syncs have covered.
@@ -149,6 +151,7 @@ impl Verification {
             overwrites: spec.may_overwrite(),
             drawn: DrawnSeeds::default(),
             damage: DamageTally::default(),
+            left_out: 0,
         })))
     }
 
@@ -225,6 +228,17 @@ impl Verification {
             progress.covers(self.number);
         }
         Ok(())
+    }
+
+    /// Records a read or trim of the workload that is left out (`verify_only`): unlike writes, these are in no figure, but a job that
+    /// does them has as many passes.
+    pub(crate) fn leave_out_other(&mut self, len: u32) {
+        self.left_out += u64::from(len);
+    }
+
+    /// Bytes of the reads and trims that were left out.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// The I/O of unit `unit` has ended well.

@@ -130,10 +130,11 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         let out_of_time = self.meter.timing.is_over(self.meter.clock.now());
         let nothing_to_check =
             self.hooks.verification.as_ref().is_some_and(|verification| verification.is_over());
+        let left_out = self.hooks.verification.as_ref().map_or(0, |verification| verification.left_out());
         !self.context.control.stop_requested()
             && !out_of_time
             && !nothing_to_check
-            && self.budget.another_pass(self.meter.moved_bytes(), self.files_finished)
+            && self.budget.another_pass(self.meter.moved_bytes() + left_out, self.files_finished)
     }
 
     /// Begins a further pass: starts choices again, closes and opens the files.

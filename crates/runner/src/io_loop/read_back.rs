@@ -38,6 +38,8 @@ impl<E: Engine> IoLoop<'_, E> {
                         if !self.synchronous {
                             self.meter.stats.depth.record(1, 1);
                         }
+                    } else if let Some(verification) = &mut self.hooks.verification {
+                        verification.leave_out_other(io.len);
                     }
                     self.budget.issued(io.direction, io.len);
                 }
