@@ -112,7 +112,7 @@ impl Place {
 
     /// Real fio with these arguments.
     pub fn fio<S: AsRef<str>>(&self, arguments: &[S]) -> Invocation<'_> {
-        Invocation { may_hang: true, ..self.program(installed("fio"), arguments) }
+        self.program(installed("fio"), arguments).may_hang()
     }
 
     /// Any program with these arguments.
@@ -167,6 +167,12 @@ pub struct Invocation<'a> {
 impl Invocation<'_> {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    /// The program is a fio that may hang at its start.
+    pub fn may_hang(mut self) -> Self {
+        self.may_hang = true;
         self
     }
 

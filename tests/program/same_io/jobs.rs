@@ -1,6 +1,7 @@
 //! Generated jobs: all kinds of I/O, and with each of them a choice of the options that decide what is done where. The same on every run.
 
 use super::options::JobOptions;
+use crate::dice::Dice;
 
 const KINDS: [&str; 10] = [
     "read",
@@ -14,26 +15,6 @@ const KINDS: [&str; 10] = [
     "trimwrite",
     "randtrimwrite",
 ];
-
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[(self.next() % choices.len() as u64) as usize]
-    }
-
-    fn happens(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
-    }
-}
 
 /// A job under construction.
 struct Draft {
