@@ -33,7 +33,9 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> 
     match command.operand {
         Operand::Jobs => subcommand.args(of_run.iter().cloned().chain(own)),
         Operand::Foreign => subcommand.args(own),
-        Operand::Helper { command: arguments, .. } => subcommand.args(arguments().get_arguments().cloned()),
+        Operand::Own(arguments) | Operand::Helper { command: arguments, .. } => {
+            subcommand.args(arguments().get_arguments().cloned())
+        }
         Operand::None | Operand::OneOf { .. } | Operand::Optional { .. } => {
             let help = Arg::new("help").short('h').long("help").num_args(0).help("Print help on the command");
             let words = operand_words(command, commands);
@@ -46,7 +48,7 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> 
 /// The words that complete the operand of a sub-command, if they are a list.
 pub fn operand_words(command: &Subcommand, commands: &[Subcommand]) -> Option<Vec<&'static str>> {
     match command.operand {
-        Operand::None | Operand::Jobs | Operand::Foreign | Operand::Helper { .. } => None,
+        Operand::None | Operand::Jobs | Operand::Foreign | Operand::Own(_) | Operand::Helper { .. } => None,
         Operand::OneOf { words, .. } => Some(words.to_vec()),
         Operand::Optional { words, .. } => Some(words(commands)),
     }

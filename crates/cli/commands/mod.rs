@@ -8,6 +8,7 @@ mod check;
 mod completions;
 mod full_command;
 mod help;
+mod import;
 mod man;
 mod subcommand;
 mod sysbench;
@@ -53,6 +54,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: "",
         options: &[],
         run: help::run,
+    },
+    Subcommand {
+        name: "import",
+        operand: Operand::Own(import::command),
+        help: "Make an I/O log to replay of a trace: blkparse, strace, biosnoop, CSV",
+        details: import::DETAILS,
+        options: &[],
+        run: import::run,
     },
     Subcommand {
         name: "man",

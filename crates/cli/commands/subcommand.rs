@@ -46,6 +46,8 @@ pub enum Operand {
     },
     /// A command line of another program.
     Foreign,
+    /// Options and operands of its own.
+    Own(fn() -> clap::Command),
     /// The command line of a helper program of fio. Called by the name of that program, ferrio runs the sub-command.
     Helper {
         /// The name of the program.
@@ -71,7 +73,9 @@ impl Subcommand {
     /// The name and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
-            Operand::None | Operand::Jobs | Operand::Foreign | Operand::Helper { .. } => self.name.to_owned(),
+            Operand::None | Operand::Jobs | Operand::Foreign | Operand::Own(_) | Operand::Helper { .. } => {
+                self.name.to_owned()
+            }
             Operand::OneOf { name, .. } => format!("{} {name}", self.name),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
         }
@@ -85,7 +89,7 @@ impl Subcommand {
             Operand::OneOf { words, .. } => format!("{} {}", self.name, words.join("|")),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
             Operand::Foreign => format!("{} [TEST] [OPTIONS] [COMMAND]", self.name),
-            Operand::Helper { command, .. } => {
+            Operand::Own(command) | Operand::Helper { command, .. } => {
                 let usage = command().bin_name(self.name).render_usage().to_string();
                 usage.trim_start_matches("Usage: ").to_owned()
             }
@@ -94,7 +98,7 @@ impl Subcommand {
 
     /// What it does and how it is called.
     pub fn text(&self) -> String {
-        if let Operand::Helper { command, .. } = self.operand {
+        if let Operand::Own(command) | Operand::Helper { command, .. } = self.operand {
             let command = command().bin_name(format!("ferrio {}", self.name));
             return command.about(self.help).after_help(self.details).render_help().to_string();
         }
@@ -104,15 +108,19 @@ impl Subcommand {
 }
 
 impl Invocation<'_> {
-    /// The options and operands of a helper program, read by its command line; `None` after `--help`, which is answered.
+    /// The options and operands of a sub-command with a command line of its own; `None` after `--help`, which is answered.
     ///
     /// # Errors
     /// They are not those of the program, or standard output cannot be written to.
     pub fn helper_arguments(&self) -> Result<Option<clap::ArgMatches>, Error> {
-        let Operand::Helper { program, command } = self.command.operand else { return Ok(None) };
-        let name = match self.messages.are_of_fio() {
-            true => program.to_owned(),
-            false => format!("ferrio {}", self.command.name),
+        let own = format!("ferrio {}", self.command.name);
+        let (name, command) = match self.command.operand {
+            Operand::Own(command) => (own, command),
+            Operand::Helper { program, command } if self.messages.are_of_fio() => {
+                (program.to_owned(), command)
+            }
+            Operand::Helper { command, .. } => (own, command),
+            _ => return Ok(None),
         };
         let command = command()
             .no_binary_name(true)

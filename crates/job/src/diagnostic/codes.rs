@@ -321,6 +321,7 @@ subjects! {
         "unreadable-trace" Stderr: "a block trace cannot be read, or its device is not found";
         "trace-summary" Stderr: "note: what the summary of a block trace leaves out";
         "iolog-not-read" Stderr: "the I/O log of `read_iolog` changed or became unreadable while it was replayed";
+        "import" Stderr: "`ferrio import` cannot make an I/O log of a trace";
         "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
         "rate-below-minimum" Stderr: "a job is slower than its `rate_min` or `rate_iops_min`";
         "latency-above-maximum" Stderr: "an I/O takes longer than `max_latency` or `latency_target` allows";

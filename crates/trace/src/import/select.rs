@@ -1,6 +1,6 @@
 //! Which I/Os of a trace are in the log.
 
-use wildmatch::WildMatch;
+pub use wildmatch::WildMatch as Pattern;
 
 use super::event::{Event, Targets, What};
 use crate::IoAction;
@@ -9,9 +9,9 @@ use crate::IoAction;
 #[derive(Debug, Default)]
 pub struct Selection {
     /// Files and devices by patterns; none means all.
-    pub files: Vec<WildMatch>,
+    pub files: Vec<Pattern>,
     /// Files and devices that are left out.
-    pub without: Vec<WildMatch>,
+    pub without: Vec<Pattern>,
     /// Processes; none means all.
     pub pids: Vec<u32>,
     /// Kinds of I/O; none means all.
@@ -72,7 +72,7 @@ impl Selection {
             return true;
         }
         let name = String::from_utf8_lossy(targets.name(event.target));
-        let is_like = |pattern: &WildMatch| pattern.matches(&name);
+        let is_like = |pattern: &Pattern| pattern.matches(&name);
         (self.files.is_empty() || self.files.iter().any(is_like)) && !self.without.iter().any(is_like)
     }
 
@@ -100,8 +100,8 @@ mod tests {
         let all = Selection::default();
         assert!(all.takes(&io(None, db, IoAction::Read), &targets));
         let some = Selection {
-            files: vec![WildMatch::new("/var/*"), WildMatch::new("/usr/*")],
-            without: vec![WildMatch::new("*.so")],
+            files: vec![Pattern::new("/var/*"), Pattern::new("/usr/*")],
+            without: vec![Pattern::new("*.so")],
             pids: vec![7],
             kinds: vec![IoKind::Write, IoKind::Sync],
             ..Selection::default()

@@ -20,6 +20,8 @@ const LONGEST_CALL: usize = 1 << 20;
 pub struct Strace {
     clock: Clock,
     processes: Processes,
+    /// The process whose line a message of strace interrupted.
+    interrupted: Option<u32>,
 }
 
 impl Strace {
@@ -43,8 +45,19 @@ impl Strace {
                     self.processes.begin(process, Call { text: call.to_vec(), time_ns, child: None });
                     if let Some(child) = child {
                         self.processes.attached(child);
+                        self.interrupted = Some(process);
                     }
                 }
+            }
+            Body::Rest(rest) => {
+                let interrupted = self.interrupted.take().and_then(|process| self.processes.end(process));
+                let Some(mut call) = interrupted else {
+                    return Err("it has no system call".into());
+                };
+                // The only calls that are interrupted so are those that make processes, and these are known already.
+                call.text.extend_from_slice(rest);
+                line::split_call(&call.text).ok_or("it does not end the call that was interrupted")?;
+                found.skip(Skip::OtherCall);
             }
             Body::End { name, rest, took_ns } => match self.processes.end(process) {
                 Some(mut call) if call.text.starts_with(name) => {

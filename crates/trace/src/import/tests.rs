@@ -4,9 +4,8 @@ use std::fs;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use wildmatch::WildMatch;
 
-use super::select::IoKind;
+use super::select::{IoKind, Pattern};
 use super::*;
 use crate::{IologVersion, LogAction, Reader};
 
@@ -63,7 +62,7 @@ fio version 3 iolog
 fn a_part_of_a_trace_is_a_log_of_its_own() {
     let mut some = settings();
     some.selection =
-        Selection { files: vec![WildMatch::new("hm_1")], from_ns: 1_000_000_000, ..Selection::default() };
+        Selection { files: vec![Pattern::new("hm_1")], from_ns: 1_000_000_000, ..Selection::default() };
     // The time counts from the first I/O that is chosen.
     let (log, summary) = run(MSR.as_bytes(), Format::Msr, &some).unwrap();
     assert_eq!(
@@ -71,7 +70,7 @@ fn a_part_of_a_trace_is_a_log_of_its_own() {
         "fio version 3 iolog\n10 hm_1 add\n10 hm_1 open\n10 hm_1 write 2822144 65536\n10 hm_1 close\n"
     );
     assert_eq!(summary.skipped[Skip::LeftOut as usize], 3);
-    some.selection.files = vec![WildMatch::new("no-*")];
+    some.selection.files = vec![Pattern::new("no-*")];
     let Err(ImportError::Nothing(summary)) = run(MSR.as_bytes(), Format::Msr, &some) else { panic!() };
     assert_eq!(summary.skipped[Skip::LeftOut as usize], 4);
 }

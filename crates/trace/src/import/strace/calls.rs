@@ -61,6 +61,7 @@ enum Effect {
     SendFile,
     CopyRange,
     Submit,
+    Reap,
     Allocate,
     Truncate,
     TruncatePath,
@@ -117,6 +118,7 @@ fn effect(name: &[u8]) -> Option<Effect> {
         b"sendfile" | b"sendfile64" => Effect::SendFile,
         b"copy_file_range" | b"splice" => Effect::CopyRange,
         b"io_submit" => Effect::Submit,
+        b"io_getevents" | b"io_pgetevents" => Effect::Reap,
         b"fallocate" => Effect::Allocate,
         b"ftruncate" | b"ftruncate64" => Effect::Truncate,
         b"truncate" | b"truncate64" => Effect::TruncatePath,
@@ -191,6 +193,7 @@ impl<'a> Context<'a, '_> {
             Effect::Open { directory: true } => self.open(self.argument(0), 1, self.argument(2)),
             Effect::Open { directory: false } => self.open(b"AT_FDCWD", 0, self.argument(1)),
             Effect::Create => self.open(b"AT_FDCWD", 0, b"O_WRONLY|O_CREAT|O_TRUNC"),
+            Effect::Reap => self.processes.reaped(self.result, self.found),
             Effect::Close => {
                 if let Some((number, _)) = descriptor(self.argument(0)) {
                     self.processes.close(pid, number, time_ns, self.found);
@@ -344,6 +347,7 @@ impl<'a> Context<'a, '_> {
     fn submit(&mut self) {
         let (pid, time_ns) = (self.pid, self.time_ns);
         let count = usize::try_from(self.result).unwrap_or(usize::MAX);
+        self.processes.submitted(self.result);
         // When they end is in io_getevents, without the name of the file.
         self.took_ns = None;
         for request in members(self.argument(2)).into_iter().take(count) {

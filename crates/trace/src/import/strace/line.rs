@@ -41,6 +41,8 @@ pub enum Body<'a> {
     Begin { call: &'a [u8], child: Option<u32> },
     /// The end of a call.
     End { name: &'a [u8], rest: &'a [u8], took_ns: Option<u64> },
+    /// The end of a call whose line was interrupted by a message of strace.
+    Rest(&'a [u8]),
     /// strace attached to this process.
     Attached(u32),
     /// The process ended.
@@ -139,6 +141,9 @@ fn body(rest: &[u8]) -> Result<Body<'_>, Misfit> {
         return Ok(Body::Other);
     }
     let (rest, took_ns) = without_duration(rest);
+    if rest.starts_with(b", ") || rest.starts_with(b") ") {
+        return Ok(Body::Rest(rest));
+    }
     if let Some(resumed) = rest.strip_prefix(b"<... ") {
         let end = resumed.iter().position(|&byte| byte == b' ').unwrap_or(resumed.len());
         let (name, after) = resumed.split_at(end);

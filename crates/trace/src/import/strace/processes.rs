@@ -70,6 +70,8 @@ pub struct Processes {
     sizes: HashMap<u32, u64>,
     /// How many open files there are of each file.
     open: HashMap<u32, u32>,
+    /// Asynchronous I/Os that were submitted and not reaped.
+    in_flight: u64,
 }
 
 /// What a descriptor is.
@@ -361,6 +363,18 @@ impl Processes {
         if let Some(process) = self.all.get(&pid) {
             *process.directory.borrow_mut() = path;
         }
+    }
+
+    /// Asynchronous I/Os were submitted.
+    pub fn submitted(&mut self, count: u64) {
+        self.in_flight = self.in_flight.saturating_add(count);
+    }
+
+    /// The ends of asynchronous I/Os were reaped.
+    pub fn reaped(&mut self, count: u64, found: &mut Found) {
+        let deepest = u32::try_from(self.in_flight).unwrap_or(u32::MAX);
+        found.remarks.deepest = found.remarks.deepest.max(deepest);
+        self.in_flight = self.in_flight.saturating_sub(count);
     }
 
     /// Adds an I/O on an open file to what was found.

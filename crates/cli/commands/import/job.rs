@@ -1,0 +1,107 @@
+//! The job file that replays a log: jobs that lay out what the replay reads, and the replay.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+
+use ferrio_trace::import::select::IoKind;
+use ferrio_trace::import::{FileSummary, Format};
+
+use super::{Done, shown};
+
+/// Files that are laid out with data in all; beyond this they get a size only.
+const DATA: u64 = 4 << 30;
+/// Most jobs that lay out files; fio's limit for all jobs is 4096.
+const MOST_FILES: usize = 4000;
+/// Queue depth if the trace does not show one.
+const DEPTH: u32 = 32;
+/// Largest queue depth.
+const DEEPEST: u32 = 1024;
+
+/// The job file.
+pub fn text(done: &Done) -> String {
+    let summary = &done.summary;
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "# Replays {} I/Os of {}.",
+        summary.ios(),
+        shown(&done.trace).replace(char::is_control, "?")
+    );
+    let _ = writeln!(text, "# The replay writes to the files that the log names.");
+    let needed: Vec<&FileSummary> =
+        summary.files.iter().filter(|file| file.usage.needed > 0 && !is_device(&file.in_log)).collect();
+    let total: u64 = needed.iter().fold(0, |sum, file| sum.saturating_add(file.usage.needed));
+    let with_data = total <= DATA;
+    let lays_out = !needed.is_empty() && needed.len() <= MOST_FILES;
+    if needed.len() > MOST_FILES {
+        let _ = writeln!(
+            text,
+            "# {} files must be there before: more than a job file can lay out.",
+            needed.len()
+        );
+    }
+    if lays_out {
+        let _ = writeln!(text, "\n# What the replay reads must be there.");
+        if !with_data {
+            let _ = writeln!(
+                text,
+                "# These files are large, so they are sparse; rw=read without fallocate fills them."
+            );
+        }
+        for (at, file) in needed.iter().enumerate() {
+            let _ = writeln!(text, "[file-{}]", at + 1);
+            let _ = writeln!(text, "filename={}", escaped(&file.in_log.to_string_lossy()));
+            let _ = writeln!(text, "size={}", file.usage.needed);
+            let _ = writeln!(text, "{}", if with_data { "rw=read" } else { "rw=write\nfallocate=truncate" });
+            let _ = writeln!(text, "create_only=1\n");
+        }
+    }
+    let _ = writeln!(text, "[replay]");
+    if lays_out {
+        let _ = writeln!(text, "stonewall");
+    }
+    let log = done.log.as_ref().map_or_else(String::new, |log| log.display().to_string());
+    let _ = writeln!(text, "read_iolog={}", escaped(&log));
+    for option in options(done) {
+        let _ = writeln!(text, "{option}");
+    }
+    text
+}
+
+/// The options of the replay, but for the log.
+pub fn options(done: &Done) -> Vec<String> {
+    let summary = &done.summary;
+    let transfers = summary.of(IoKind::Read).0 + summary.of(IoKind::Write).0;
+    let is_of_devices = done.format != Format::Strace;
+    let depth = match summary.deepest {
+        0 if is_of_devices => DEPTH,
+        deepest => deepest.clamp(1, DEEPEST),
+    };
+    let mut options = Vec::new();
+    if depth == 1 {
+        options.push("ioengine=psync".to_owned());
+    } else {
+        options.extend(["ioengine=io_uring".to_owned(), format!("iodepth={depth}")]);
+    }
+    // Block requests have passed the page cache.
+    if is_of_devices || (transfers > 0 && summary.remarks.direct >= transfers) {
+        options.push("direct=1".to_owned());
+    }
+    let trims_files =
+        summary.of(IoKind::Trim).0 > 0 && summary.files.iter().any(|file| !is_device(&file.in_log));
+    if trims_files {
+        options.push("replay_skip=trim".to_owned());
+    }
+    options
+}
+
+/// True for names below /dev, which need no layout.
+pub fn is_device(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b"/dev/") && !name.as_bytes().starts_with(b"/dev/shm/")
+}
+
+/// A file name as the value of an option: colons separate several names.
+pub fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\").replace(':', "\\:")
+}
