@@ -31,6 +31,7 @@ mod file_engines;
 mod file_options;
 mod files;
 mod http;
+mod import;
 mod interim;
 mod interval_report;
 mod iolog;
