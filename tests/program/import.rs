@@ -99,7 +99,7 @@ standard input: CSV of Microsoft Research, Cambridge, format msr (found from its
   files:   hm_0, 12.0 KiB
            hm_1, 8.5 KiB
   notes:   a replay reads what must be there before: --job writes a job file that lays the files out
-  line 3 does not fit: 7 fields are expected: oops
+  line 3 does not fit: `oops` is no time: oops
   replay:  ferrio --name=replay --read_iolog=LOG --ioengine=psync --direct=1
 ";
     // The read of 41.3 us lasts until after the last write.
@@ -144,7 +144,7 @@ fn what_is_no_trace_is_refused_and_leaves_no_log() {
     assert_eq!(refused(&[], "fio version 3 iolog\n"), "error: standard input is an I/O log already");
     assert_eq!(
         refused(&["-o", "log", "--format=spc"], MSR),
-        "error: standard input: 4 of 4 lines do not fit the format spc; the first is line 1: 5 fields are expected"
+        "error: standard input: 4 of 4 lines do not fit the format spc; the first is line 1: `hm` is no offset"
     );
     let table = "TIME(ms)     DISK    COMM             PID    LAT(ms)\n611 nvme0n1 bash 4179 10\n";
     assert_eq!(

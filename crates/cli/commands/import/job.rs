@@ -11,6 +11,8 @@ use super::{Done, shown};
 
 /// Files that are laid out with data in all; beyond this they get a size only.
 const DATA: u64 = 4 << 30;
+/// Sizes are multiples of this: a job cannot lay out less than one block.
+const BLOCK: u64 = 4096;
 /// Most jobs that lay out files; fio's limit for all jobs is 4096.
 const MOST_FILES: usize = 4000;
 /// Queue depth if the trace does not show one.
@@ -52,7 +54,7 @@ pub fn text(done: &Done) -> String {
         for (at, file) in needed.iter().enumerate() {
             let _ = writeln!(text, "[file-{}]", at + 1);
             let _ = writeln!(text, "filename={}", escaped(&file.in_log.to_string_lossy()));
-            let _ = writeln!(text, "size={}", file.usage.needed);
+            let _ = writeln!(text, "size={}", file.usage.needed.next_multiple_of(BLOCK));
             let _ = writeln!(text, "{}", if with_data { "rw=read" } else { "rw=write\nfallocate=truncate" });
             let _ = writeln!(text, "create_only=1\n");
         }
