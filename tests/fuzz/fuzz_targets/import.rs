@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, trace)) = data.split_first() else { return };
-    guess(trace, None);
+    let _ = guess(trace, None);
     let path = Path::new("/dev/null");
     let Ok(file) = OpenOptions::new().write(true).open(path) else { return };
     let settings = Settings {
