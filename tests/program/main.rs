@@ -19,6 +19,7 @@ mod command_line_debug;
 mod command_line_shell;
 mod command_line_status;
 mod compressed_logs;
+mod crash_consistency;
 mod damage;
 mod diagnostics;
 mod dice;

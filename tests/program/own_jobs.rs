@@ -19,6 +19,7 @@ macro_rules! runs {
 
 runs! {
     the_buffered_versus_direct_job_runs: "buffered-versus-direct.fio";
+    the_crash_consistency_job_runs: "crash-consistency.fio";
     the_depth_for_latency_job_runs: "depth-for-latency.fio";
     the_engine_comparison_job_runs: "engine-comparison.fio";
     the_fixed_rate_job_runs: "fixed-rate.fio";
@@ -37,7 +38,10 @@ runs! {
 const OF_THE_JOB: [&str; 5] = ["short-run", "few-ios", "cached-reads", "buffered-writes", "libaio-buffered"];
 
 /// Warnings about what a job is for.
-const MEANT: [(&str, &str); 5] = [
+const MEANT: [(&str, &str); 7] = [
+    // It ends with a crash, or when all is written.
+    ("crash-consistency.fio", "short-run"),
+    ("crash-consistency.fio", "few-ios"),
     ("buffered-versus-direct.fio", "cached-reads"),
     ("engine-comparison.fio", "cached-reads"),
     ("hot-blocks.fio", "cached-reads"),
@@ -48,7 +52,10 @@ const MEANT: [(&str, &str); 5] = [
 ];
 
 /// Jobs with options that the installed fio does not have.
-const NEWER_THAN_FIO: [&str; 1] = ["precondition-ssd.fio"];
+const NEWER_THAN_FIO: [&str; 2] = ["crash-consistency.fio", "precondition-ssd.fio"];
+
+/// What a later run looks at stays.
+const KEEPS_FILES: [&str; 1] = ["crash-consistency.fio"];
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs")
@@ -68,7 +75,12 @@ fn run(file: &str) {
         let is_meant = MEANT.contains(&(file, code));
         assert!(is_meant || !OF_THE_JOB.contains(&code), "{file}: {warning:#}");
     }
-    assert_eq!(place.files(), [], "{file} removes its files");
+    if KEEPS_FILES.contains(&file) {
+        let check = ["--verify_only", "--verify_state_load=1", "--verify_state_save=0", path];
+        place.ferrio(&check).run().succeeded();
+    } else {
+        assert_eq!(place.files(), [], "{file} removes its files");
+    }
     if !NEWER_THAN_FIO.contains(&file) {
         place.fio(&["--parse-only", path]).run().succeeded();
     }

@@ -81,11 +81,17 @@ fn the_second_job_and_a_name_with_slashes_have_names_of_their_own_below_the_aux_
 
 #[test]
 fn an_interrupted_writer_leaves_a_state_at_which_a_reader_stops() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        interrupted_by(signal);
+    }
+}
+
+fn interrupted_by(signal: Signal) {
     let place = Place::new();
     let words = ["--verify_state_save=1", "--size=4m", "--rw=write", "--rate_iops=400"];
     let mut running = place.ferrio(&[&WRITER[..], &words[..]].concat()).start();
     running.until("its tenth write", || begins_with_a_header(&place, 9));
-    running.signal(Signal::SIGINT);
+    running.signal(signal);
     let written = number(&running.wait().json(), "/jobs/0/write/total_ios");
     assert!((10..1024).contains(&written), "{written}");
     assert_eq!(covered(&place, STATE), written);

@@ -130,6 +130,11 @@ impl JobControl {
         !self.state_saved.swap(true, Relaxed)
     }
 
+    /// True once the verify state is saved for good.
+    pub fn is_state_saved(&self) -> bool {
+        self.state_saved.load(Relaxed)
+    }
+
     /// Measuring begins at these clock ticks, with the I/O or at the end of the ramp. Call it after the live counters were reset.
     pub fn begin_measuring(&self, now: u64) {
         self.measuring_since.store(now, Release);

@@ -237,7 +237,7 @@ impl<E: Engine> IoLoop<'_, E> {
             return self.fail(failure);
         }
         if let Some(verification) = &mut self.hooks.verification {
-            verification.before_sync(unit);
+            verification.before_sync(unit, file);
         }
         let _lock = self.context.locks.as_ref().map(|locks| locks.lock(file, false));
         self.meter.stats.sync.ios += 1;

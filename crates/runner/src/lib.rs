@@ -51,6 +51,7 @@ mod registry;
 mod schedule;
 mod signals;
 mod steadystate;
+mod synced_writes;
 mod timing;
 mod totals;
 mod verification;

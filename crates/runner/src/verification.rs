@@ -21,7 +21,8 @@ use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS, TrimMarks, Workload};
 use crate::checkers::{Block, Checkers};
 use crate::damage::DamageTally;
 use crate::failure::Failure;
-use crate::verify_state::WriteProgress;
+use crate::synced_writes::SyncedWrites;
+use crate::verify_state::{WriteProgress, saves_at_syncs};
 use regenerated::Regenerated;
 use rounds::Backlog;
 pub(crate) use rounds::Due;
@@ -76,6 +77,8 @@ pub(crate) struct Verification {
     stops_reads: bool,
     /// Where checking stopped, by the state.
     stopped: Option<Uncovered>,
+    /// The verify state is saved after each sync.
+    pub(crate) saves_at_syncs: bool,
     /// `verify_dump`
     pub(crate) dumps: bool,
     /// The verify state lists failed writes apart from those in flight.
@@ -97,6 +100,8 @@ struct Synced {
     number: u64,
     /// Writes issued before the sync of each unit.
     submitted: Vec<u64>,
+    /// Which of them must survive a crash, for a state that is kept current for that.
+    exactly: Option<SyncedWrites>,
 }
 
 impl Verification {
@@ -139,8 +144,12 @@ impl Verification {
             holds_data,
             units: Units::new(units),
             backlog,
-            synced: (verify.policy == VerifyPolicy::Fsynced && !verify.only)
-                .then(|| Synced { number: 0, submitted: vec![0; units] }),
+            synced: (verify.policy == VerifyPolicy::Fsynced && !verify.only).then(|| Synced {
+                number: 0,
+                submitted: vec![0; units],
+                exactly: saves_at_syncs(spec).then(|| SyncedWrites::new(units)),
+            }),
+            saves_at_syncs: saves_at_syncs(spec),
             progress,
             stops_reads: !writes && coverage.is_some(),
             coverage,
@@ -174,6 +183,9 @@ impl Verification {
                 self.units.issue(unit, Purpose::Write, written, None);
                 if let Some(progress) = &self.progress {
                     progress.issued(unit, self.number);
+                    if let Some(exactly) = self.synced.as_mut().and_then(|synced| synced.exactly.as_mut()) {
+                        exactly.issued(self.number, io.file);
+                    }
                     if self.synced.is_none() {
                         progress.covers(self.number + 1);
                     }
@@ -274,7 +286,9 @@ impl Verification {
             }
             if let Some(progress) = &self.progress {
                 progress.completed(unit);
-                if self.lists_failures {
+                if let Some(exactly) = self.synced.as_mut().and_then(|synced| synced.exactly.as_mut()) {
+                    exactly.failed(number);
+                } else if self.lists_failures {
                     progress.failed(number);
                 }
             }
@@ -289,30 +303,43 @@ impl Verification {
     }
 
     /// Unit `unit` is about to sync a file.
-    pub(crate) fn before_sync(&mut self, unit: u32) {
-        if let Some(synced) = &mut self.synced {
-            synced.submitted[unit as usize] = self.number;
+    pub(crate) fn before_sync(&mut self, unit: u32, file: u32) {
+        let Some(synced) = &mut self.synced else { return };
+        synced.submitted[unit as usize] = self.number;
+        if let (Some(exactly), Some(progress)) = (&mut synced.exactly, &self.progress) {
+            exactly.begin_sync(unit, file, self.number, progress.in_flight());
         }
     }
 
-    /// The sync of unit `unit` succeeded.
-    pub(crate) fn synced(&mut self, unit: u32) {
-        if let Some(number) = self.synced.as_ref().map(|synced| synced.submitted[unit as usize]) {
-            self.covers(number);
+    /// The sync of unit `unit` succeeded. `waits_for_device` is false for one that leaves data in the device's cache.
+    pub(crate) fn synced(&mut self, unit: u32, waits_for_device: bool) {
+        let Some(synced) = &mut self.synced else { return };
+        synced.number = synced.number.max(synced.submitted[unit as usize]);
+        if let Some(exactly) = synced.exactly.as_mut().filter(|_| waits_for_device) {
+            exactly.end_sync(unit);
         }
+        self.publish_synced();
     }
 
     /// Everything that was written was synced.
     pub(crate) fn synced_all(&mut self) {
-        self.covers(self.number);
+        let Some(synced) = &mut self.synced else { return };
+        synced.number = self.number;
+        if let Some(exactly) = &mut synced.exactly {
+            exactly.synced_all(self.number);
+        }
+        self.publish_synced();
     }
 
-    /// Syncs have covered this many writes.
-    fn covers(&mut self, number: u64) {
-        let Some(synced) = &mut self.synced else { return };
-        synced.number = synced.number.max(number);
-        if let Some(progress) = &self.progress {
-            progress.covers(synced.number);
+    /// The state has what syncs cover now.
+    fn publish_synced(&self) {
+        let (Some(synced), Some(progress)) = (&self.synced, &self.progress) else { return };
+        match &synced.exactly {
+            None => progress.covers(synced.number),
+            Some(exactly) => {
+                let (number, except) = exactly.covered();
+                progress.covers_except(number, except);
+            }
         }
     }
 

@@ -4,17 +4,18 @@
 //! A worker counts its writes in [`WriteProgress`], which main can read at any time: a trigger saves the states of all jobs, also of
 //! those that hang in a system call.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
-use ferrio_job::{Diagnostic, Direction, JobSpec, reason};
-use ferrio_verify::{Coverage, VerifyState, state_file_name};
+use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Verify, VerifyPolicy, reason};
+use ferrio_verify::{Coverage, StateError, VerifyState, state_file_name};
 use ferrio_workload::{SEEDS, offset_generator};
 
+use crate::context::Context;
 use crate::failure::Failure;
 
 /// No write is in flight in this place of the queue.
@@ -29,6 +30,10 @@ pub(crate) struct WriteProgress {
     in_flight: Box<[AtomicU64]>,
     /// Writes that failed in the queue of an asynchronous engine.
     failed: Mutex<Vec<u64>>,
+    /// Writes below the number that the state does not cover.
+    except: Mutex<Vec<u64>>,
+    /// Held while the state is saved.
+    saving: Mutex<()>,
 }
 
 impl WriteProgress {
@@ -39,6 +44,8 @@ impl WriteProgress {
             number: AtomicU64::new(0),
             in_flight: (0..spec.depth.iodepth).map(|_| AtomicU64::new(NONE)).collect(),
             failed: Mutex::default(),
+            except: Mutex::default(),
+            saving: Mutex::default(),
         })
     }
 
@@ -50,6 +57,18 @@ impl WriteProgress {
     /// A state that is saved from now on covers this many writes. Who sees the number also sees which of them are in flight.
     pub(crate) fn covers(&self, number: u64) {
         self.number.store(number, Release);
+    }
+
+    /// The same without these writes.
+    pub(crate) fn covers_except(&self, number: u64, except: Vec<u64>) {
+        let mut excepted = self.except.lock().unwrap_or_else(PoisonError::into_inner);
+        *excepted = except;
+        self.covers(number);
+    }
+
+    /// Numbers of the writes in flight.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = u64> {
+        self.in_flight.iter().map(|slot| slot.load(Relaxed)).filter(|&number| number != NONE)
     }
 
     /// What unit `unit` wrote is written.
@@ -69,17 +88,50 @@ impl WriteProgress {
 
     /// The number and the slots of a state.
     fn snapshot(&self) -> (u64, Vec<Option<u64>>) {
+        let except = self.except.lock().unwrap_or_else(PoisonError::into_inner);
         let number = self.number.load(Acquire);
         let in_flight =
             self.in_flight.iter().map(|slot| slot.load(Relaxed)).map(|n| (n != NONE).then_some(n));
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        (number, in_flight.chain(failed.into_iter().map(Some)).collect())
+        let skipped = failed.into_iter().chain(except.iter().copied());
+        (number, in_flight.chain(skipped.map(Some)).collect())
     }
 }
 
 /// True for a job that saves its state when it ends.
 pub(crate) fn is_saved(spec: &JobSpec) -> bool {
     spec.verify.as_ref().is_some_and(|verify| verify.saves_state) && spec.rw.does(Direction::Write)
+}
+
+/// True for a job whose state is kept current for a crash: after each sync it has what must survive. fio knows no such state.
+pub(crate) fn saves_at_syncs(spec: &JobSpec) -> bool {
+    let synced = |verify: &Verify| verify.policy == VerifyPolicy::Fsynced && !verify.only;
+    spec.character == Character::Ferrio && is_saved(spec) && spec.verify.as_ref().is_some_and(synced)
+}
+
+/// Saves what syncs have covered so far, unless a trigger has saved the last state of the job.
+///
+/// Returns what the user should know if that fails.
+pub(crate) fn save_at_sync(context: &Context<'_>) -> Vec<Diagnostic> {
+    let Some(progress) = &context.progress else { return Vec::new() };
+    let _saving = progress.saving.lock().unwrap_or_else(PoisonError::into_inner);
+    if context.control.is_state_saved() {
+        return Vec::new();
+    }
+    let state = state_of(context.spec, Some(progress), 0, context.entropy);
+    save(context.state_dir, context.spec, &state, true)
+}
+
+/// Saves the state of a job that a trigger ends, for good.
+pub(crate) fn save_at_trigger(
+    directory: &Path,
+    spec: &JobSpec,
+    progress: Option<&WriteProgress>,
+    writes: u64,
+    entropy: [u64; SEEDS],
+) -> Vec<Diagnostic> {
+    let _saving = progress.map(|progress| progress.saving.lock().unwrap_or_else(PoisonError::into_inner));
+    save(directory, spec, &state_of(spec, progress, writes, entropy), true)
 }
 
 /// The state of a job. One that verifies no writes has issued `writes` of them, and none is in flight.
@@ -108,9 +160,16 @@ pub(crate) fn state_of(
 pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durable: bool) -> Vec<Diagnostic> {
     let path = path(directory, spec);
     let doing = |doing: &'static str| move |error: io::Error| (doing, error);
-    let saved = File::create(&path).map_err(doing("open")).and_then(|mut file| {
+    // A crash leaves the state before or the state after, and no part of one.
+    let replaces = saves_at_syncs(spec);
+    let written = if replaces { path.with_extension("state.new") } else { path.clone() };
+    let saved = File::create(&written).map_err(doing("open")).and_then(|mut file| {
         file.write_all(&state.encode()).map_err(doing("write"))?;
         if durable { file.sync_all().map_err(doing("sync")) } else { Ok(()) }
+    });
+    let saved = saved.and_then(|()| match replaces {
+        true => replace(&written, &path, directory, durable).map_err(doing("replace")),
+        false => Ok(()),
     });
     let Err((doing, error)) = saved else { return Vec::new() };
     let note = |message: String| Diagnostic::note(message).code("verify-state-not-saved").job(&spec.name);
@@ -118,6 +177,31 @@ pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durabl
         note(format!("{doing} state file: {}", reason(&error))),
         note(format!("state file: {} (for_write=1)", path.display())),
     ]
+}
+
+/// Gives a new file the name of the one that it replaces.
+fn replace(new: &Path, old: &Path, directory: &Path, durable: bool) -> io::Result<()> {
+    fs::rename(new, old)?;
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    if durable { File::open(directory)?.sync_all() } else { Ok(()) }
+}
+
+/// What to do when there is no state.
+const MISSING: &str = "the job must have the name and the number of the job that wrote, and that job must have saved its state \
+    (verify_state_save=1) in the same directory (--aux-path); remove verify_state_load to check everything";
+
+/// What to do about a file that is no state.
+fn advice(error: StateError) -> &'static str {
+    match error {
+        StateError::Version(_) => {
+            "ferrio and fio 3.41 and later write versions 5 and 7, which are read; older releases write other versions: save the state \
+             again with a newer one (verify_state_save=1), or remove verify_state_load to check everything"
+        }
+        StateError::ShortHeader | StateError::Cut | StateError::Corrupt => {
+            "the file is damaged, so nothing says how much was written: let the job write again and save its state \
+             (verify_state_save=1), or remove verify_state_load to check everything"
+        }
+    }
 }
 
 /// Reads the file below `directory` that says what a job checks; `None` for a job that checks everything.
@@ -129,19 +213,15 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
     let mut bytes = Vec::new();
     let read = File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes));
     let state = match read {
-        Ok(_) => VerifyState::decode(&bytes).map_err(|error| error.to_string()),
-        Err(error) => Err(format!("open state file: {}", reason(&error))),
+        Ok(_) => VerifyState::decode(&bytes).map_err(|error| (error.to_string(), advice(error))),
+        Err(error) => Err((format!("open state file: {}", reason(&error)), MISSING)),
     };
-    let state = state.map_err(|message| {
+    let state = state.map_err(|(message, advice)| {
         // fio gives no error number for it.
         Failure::new(0, "verify_state_load")
             .note("verify-state-not-loaded", message)
             .note("verify-state-not-loaded", format!("state file: {} (for_write=0)", path.display()))
-            .note(
-                "verify-state-advice",
-                "the job must have the name and the number of the job that wrote, and that job must have saved its state \
-                 (verify_state_save=1) in the same directory (--aux-path); remove verify_state_load to check everything",
-            )
+            .note("verify-state-advice", advice)
     })?;
     Ok(Some(state.coverage(spec.depth.iodepth)))
 }

@@ -1,6 +1,6 @@
 //! Records what the engine completed, and submits the rest of short transfers.
 
-use ferrio_engine::{Completion, ENDED, Engine, Request, Submit};
+use ferrio_engine::{Completion, ENDED, Engine, Op, Request, Submit};
 
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
@@ -193,7 +193,10 @@ impl<E: Engine> IoLoop<'_, E> {
             return self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
         }
         if let Some(verification) = &mut self.hooks.verification {
-            verification.synced(request.unit);
+            verification.synced(request.unit, matches!(request.op, Op::Fsync | Op::Fdatasync));
+            if verification.saves_at_syncs {
+                self.save_state();
+            }
         }
         if self.spec.measure.clat {
             self.meter.stats.sync.record(self.meter.clock.between(start, self.meter.now));

@@ -204,6 +204,9 @@ impl<E: Engine> IoLoop<'_, E> {
         self.workload.synced();
         if let (Ok(()), Some(verification)) = (&result, &mut self.hooks.verification) {
             verification.synced_all();
+            if verification.saves_at_syncs {
+                self.save_state();
+            }
         }
         result
     }

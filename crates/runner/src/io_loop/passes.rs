@@ -78,6 +78,9 @@ impl<'a, E: Engine> IoLoop<'a, E> {
 
     /// Starts the job's clock.
     pub(crate) fn start(&mut self) {
+        if self.hooks.verification.as_ref().is_some_and(|verification| verification.saves_at_syncs) {
+            self.save_state();
+        }
         let usage = self.usage();
         self.lets_others_begin = self.context.begin();
         self.meter.start(self.context.control, usage);

@@ -12,7 +12,7 @@ use super::{IoLoop, Next};
 use crate::checkers::{Checked, Found};
 use crate::failure::Failure;
 use crate::result::JobState;
-use crate::verify_dump;
+use crate::{verify_dump, verify_state};
 
 impl<E: Engine> IoLoop<'_, E> {
     /// True when what the pass wrote is to be read back now.
@@ -165,6 +165,21 @@ impl<E: Engine> IoLoop<'_, E> {
             self.note_stop(why);
         }
         stop.is_some()
+    }
+
+    /// Saves the verify state between two I/Os: when the job begins, so that it has none of an earlier run, and after each sync. A job that
+    /// cannot save it says so once.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn save_state(&mut self) {
+        let problems = verify_state::save_at_sync(self.context);
+        if problems.is_empty() {
+            return;
+        }
+        self.context.note_all(problems);
+        if let Some(verification) = &mut self.hooks.verification {
+            verification.saves_at_syncs = false;
+        }
     }
 
     fn note_stop(&self, why: Uncovered) {

@@ -32,8 +32,7 @@ impl Run<'_, '_> {
                 return;
             }
             let [_, writes, _] = control.live.ios();
-            let state = verify_state::state_of(spec, job.progress.as_deref(), writes, job.entropy);
-            verify_state::save(self.state_dir, spec, &state, true)
+            verify_state::save_at_trigger(self.state_dir, spec, job.progress.as_deref(), writes, job.entropy)
         } else if job.started
             && job.result.is_none()
             && spec.verify.is_some()

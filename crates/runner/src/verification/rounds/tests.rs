@@ -119,9 +119,9 @@ fn only_what_was_synced_is_checked_while_the_job_writes() {
         verification.ended(0);
     }
     assert_eq!(verification.next_due(), None);
-    verification.before_sync(0);
+    verification.before_sync(0, 0);
     write(&mut verification, 1, 8192, BLOCK);
-    verification.synced(0);
+    verification.synced(0, true);
     let due: Vec<Due> = std::iter::from_fn(|| {
         let due = verification.next_due()?;
         do_due(&mut verification, due);
