@@ -59,7 +59,11 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     let mut plan = planned.map_err(Error::Problems)?;
     plan.diagnostics.splice(..0, preface().cloned());
     if settings.action == Action::MergeTraces {
-        return announce(&plan, &set.sources, &settings, messages).map(|()| 0);
+        announce(&plan, &set.sources, &settings, messages)?;
+        let failed = plan.jobs.iter().filter_map(|job| Some((job.setup_error.as_ref()?, &job.spec.name)));
+        let lines: Vec<_> = failed.map(|(error, job)| error.diagnostic(job)).collect();
+        lines.iter().for_each(|line| messages.note(line));
+        return Ok(u8::from(!lines.is_empty()));
     }
     execute(&plan, &set.sources, &settings, messages).map(|outcome| exit::status(&plan, &outcome))
 }

@@ -255,6 +255,7 @@ impl ProgramSettings {
             warnings_fatal: self.warnings_fatal,
             character: self.character,
             describes_only: false,
+            merges_only: matches!(self.action, Action::MergeTraces),
         }
     }
 

@@ -204,9 +204,10 @@ fn merge_blktrace_only_makes_the_jobs_and_runs_none() {
     );
     assert_eq!(place.files(), []);
     place.ferrio(&["--merge-blktrace-only"]).run().succeeded();
-    let words = ["--merge-blktrace-only", "--name=a", "--size=4k", "--merge_blktrace_file=x"];
+    let words = ["--merge-blktrace-only", "--name=a", "--merge_blktrace_file=x", "--read_iolog=missing"];
     let run = place.ferrio(&words).run().ended_with(1);
-    assert!(run.stderr.contains("`merge_blktrace_file` is not implemented yet"), "{}", run.stderr);
+    assert!(run.stderr.contains("could not open file: missing: No such file or directory"), "{}", run.stderr);
+    assert_eq!(place.files(), []);
 }
 
 #[test]

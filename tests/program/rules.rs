@@ -22,7 +22,7 @@ fn in_order(text: &str, parts: &[&str]) {
 
 #[test]
 fn all_that_is_wrong_is_told_at_once_and_before_what_is_missing() {
-    let job = "[a]\nioengine=null\nsize=64k\nmerge_blktrace_file=x\nrate=1m\nrate_iops=9\nzonesize=64k\n";
+    let job = "[a]\nioengine=io_uring\nsize=64k\nverify_bytchk=1\nrate=1m\nrate_iops=9\nzonesize=64k\n";
     let run = run(job, &[]).ended_with(1);
     in_order(
         &run.stderr,
@@ -31,8 +31,8 @@ fn all_that_is_wrong_is_told_at_once_and_before_what_is_missing() {
             "7 | zonesize=64k",
             "rate and rate_iops are mutually exclusive",
             "6 | rate_iops=9",
-            "option `merge_blktrace_file` is not implemented yet",
-            "its purpose: Merge the listed traces into this file and replay it",
+            "option `verify_bytchk` is not implemented yet",
+            "its purpose: Comparison done by SCSI VERIFY",
             "remove the option",
         ],
     );

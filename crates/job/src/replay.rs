@@ -67,6 +67,10 @@ pub struct ReplayRules {
     pub skips: PerDirection<bool>,
     /// The same for fsync.
     pub skips_syncs: bool,
+    /// `--readonly`: of block traces, only reads are replayed.
+    pub readonly: bool,
+    /// Of block traces, a write that flushes first is only the flush, as for fio.
+    pub like_fio: bool,
 }
 
 impl Default for ReplayRules {
@@ -80,6 +84,8 @@ impl Default for ReplayRules {
             redirect: None,
             skips: PerDirection([false; 3]),
             skips_syncs: false,
+            readonly: false,
+            like_fio: false,
         }
     }
 }
@@ -97,6 +103,8 @@ pub struct ReplaySummary {
     pub last_due_us: u64,
     /// The latest time of the program that a step waits for, ms (`wait` of version 2).
     pub waits_until_ms: u64,
+    /// Most I/Os at once, if the log tells: block traces do.
+    pub depth: Option<u32>,
 }
 
 impl ReplaySummary {

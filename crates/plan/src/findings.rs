@@ -113,8 +113,9 @@ mod tests {
         let job = "ioengine=null\nsize=64k\n";
         let problems = problems_of(&format!("[global]\n{job}rate=1m\nrate_iops=9\n[a]\n[b]\n[a]\n"));
         assert_eq!(jobs(&problems), [["a", "b"]]);
-        let problems =
-            problems_of(&format!("[global]\n{job}[a]\nmerge_blktrace_file=x\n[b]\nmerge_blktrace_file=x\n"));
+        let problems = problems_of(
+            "[global]\nioengine=io_uring\nsize=64k\n[a]\nverify_bytchk=1\n[b]\nverify_bytchk=1\n",
+        );
         assert_eq!(jobs(&problems), [["a"], ["b"]], "each has its place");
     }
 

@@ -81,9 +81,11 @@ pub struct PlanOptions {
     pub character: Character,
     /// The plan is described, not run: it lacks the steps of the logs that jobs replay.
     pub describes_only: bool,
+    /// `--merge-blktrace-only`: traces are merged, and merged traces are not replayed.
+    pub merges_only: bool,
 }
 
-/// Resolves all jobs. Files are examined but not changed.
+/// Resolves all jobs. Files are examined but not changed, except that traces are merged into their `merge_blktrace_file`.
 ///
 /// A job that cannot be set up (no size known, a directory as file) is in the plan with its `setup_error`; the others run.
 ///

@@ -25,7 +25,7 @@ inert! {
         |job| !asks(job, Opt::LogHistMsec); "the log stays empty without `log_hist_msec`";
     LogHistMsec LogHistCoarseness:
         |job| lacks(job, Opt::WriteHistLog); "no histograms are logged without `write_hist_log`";
-    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip:
+    ReadIologChunked ReplayNoStall ReplayRedirect ReplayScale ReplayAlign ReplayTimeScale ReplaySkip MergeBlktraceFile:
         |job| lacks(job, Opt::ReadIolog); "nothing is replayed without `read_iolog`";
     MergeBlktraceScalars MergeBlktraceIters:
         |job| lacks(job, Opt::MergeBlktraceFile); "nothing is merged without `merge_blktrace_file`";

@@ -22,7 +22,7 @@ inert! {
 
 /// Queue depth, batches, and whether threads do the I/O.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
-    spec.depth = depth(&job.options);
+    spec.depth = depth(&job.options, spec);
     spec.offload =
         chooses(job, Opt::IoSubmitMode, SubmitMode::Offload) && engine_offloads(job, spec.engine, findings);
     spec.serialize_overlap = job.options.value(Opt::SerializeOverlap);
@@ -46,9 +46,13 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     }
 }
 
-/// A batch size of 0, or above the depth, means the whole depth.
-fn depth(options: &Options) -> Depth {
-    let iodepth = options.value::<u32>(Opt::Iodepth).max(1);
+/// A batch size of 0, or above the depth, means the whole depth. A block trace has a depth for jobs that ask for none.
+fn depth(options: &Options, spec: &JobSpec) -> Depth {
+    let of_trace = spec.replay.as_ref().and_then(|log| log.summary.depth);
+    let iodepth = match of_trace {
+        Some(depth) if !options.is_given(Opt::Iodepth) && !spec.is_sync() => depth,
+        _ => options.value::<u32>(Opt::Iodepth).max(1),
+    };
     let up_to_depth = |n| if n == 0 || n > iodepth { iodepth } else { n };
     let complete_min = options.value(Opt::IodepthBatchCompleteMin);
     Depth {

@@ -3,6 +3,7 @@
 //! A log is read when the run is planned: its files, directions and block sizes decide what is allocated and opened. With
 //! `read_iolog_chunked` only a summary is kept, and the job reads the log again while it runs.
 
+mod merging;
 mod source;
 
 use std::fmt::Display;
@@ -10,16 +11,19 @@ use std::io::Read;
 use std::sync::Arc;
 
 use ferrio_job::{
-    BlockSizes, ChunkedLog, Diagnostic, Direction, JobSpec, PerDirection, ReadWrite, Replay, ReplayRules,
-    ReplayStep, ReplaySteps, ReplaySummary, RwPostfix, SetupError, reason,
+    BlockSizes, Character, ChunkedLog, Diagnostic, Direction, JobSpec, PerDirection, ReadWrite, Replay,
+    ReplayRules, ReplayStep, ReplaySteps, ReplaySummary, RwPostfix, SetupError, reason,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_trace::{FilePart, StepError, StepReader};
 
 use crate::PlanOptions;
-use crate::as_written::{inert, note};
+use crate::as_written::{inert, name as job_name, note};
 use crate::findings::Findings;
-use source::STDIN;
+use merging::Merging;
+use source::{STDIN, Source};
+
+pub(crate) use merging::check;
 
 inert! {
     Rw Size IoSize Filesize Filename Directory Nrfiles Offset OffsetIncrement Loops TimeBased:
@@ -41,14 +45,25 @@ pub(crate) fn read(
     if !job.options.is_given(Opt::ReadIolog) {
         return None;
     }
-    let rules = rules(job, plan.readonly);
+    let rules = rules(job, plan);
     let kept = match (plan.describes_only, job.options.value(Opt::ReadIologChunked)) {
         (true, _) => Kept::Summary,
         (false, true) => Kept::Place,
         (false, false) => Kept::Steps,
     };
+    if let Some(merging) = Merging::of(job) {
+        let name = merging.to.display().to_string();
+        let source = if plan.describes_only { merging.stream() } else { merging.write() };
+        // The devices of merged traces need not be here.
+        let merged = source.and_then(|source| match plan.merges_only {
+            true => Ok(Replay::default()),
+            false => read_log(job, &name, source, &rules, kept, findings),
+        });
+        return Some(vec![merged.map(Arc::new)]);
+    }
     let logs = job.options.list(Opt::ReadIolog);
-    Some(logs.iter().map(|name| read_log(job, name, &rules, kept, findings).map(Arc::new)).collect())
+    let read = |name: &String| read_log(job, name, open(name)?, &rules, kept, findings).map(Arc::new);
+    Some(logs.iter().map(read).collect())
 }
 
 /// What a plan keeps of a log beside its summary.
@@ -61,8 +76,8 @@ enum Kept {
     Summary,
 }
 
-fn rules(job: &Job, readonly: bool) -> ReplayRules {
-    let options = &job.options;
+fn rules(job: &Job, plan: &PlanOptions) -> ReplayRules {
+    let (options, readonly) = (&job.options, plan.readonly);
     let skipped = options.words(Opt::ReplaySkip).map_or(Vec::new(), |(words, _)| words);
     let skips = |word| skipped.contains(&word);
     ReplayRules {
@@ -73,6 +88,8 @@ fn rules(job: &Job, readonly: bool) -> ReplayRules {
         redirect: options.text(Opt::ReplayRedirect).map(Into::into),
         skips: PerDirection([skips("read"), skips("write") || readonly, skips("trim") || readonly]),
         skips_syncs: skips("sync"),
+        readonly,
+        like_fio: plan.character == Character::Fio,
     }
 }
 
@@ -96,19 +113,29 @@ pub(crate) fn apply(log: &Arc<Replay>, spec: &mut JobSpec) {
     spec.replay = Some(Arc::clone(log));
 }
 
+fn open(name: &str) -> Result<Source, SetupError> {
+    source::open(name).map_err(|error| {
+        let message = format!("{}: fopen read iolog: {}", shown(name), reason(&error));
+        SetupError::new(error.raw_os_error().unwrap_or(libc::EIO), FUNC, message)
+    })
+}
+
+fn shown(name: &str) -> &str {
+    if name == STDIN { "standard input" } else { name }
+}
+
 fn read_log(
     job: &Job,
     name: &str,
+    source: Source,
     rules: &ReplayRules,
     kept: Kept,
     findings: &mut Findings,
 ) -> Result<Replay, SetupError> {
-    let shown = if name == STDIN { "standard input" } else { name };
+    let shown = shown(name);
     let failed = |errno: Option<i32>, message: String| {
         SetupError::new(errno.unwrap_or(libc::EIO), FUNC, format!("{shown}: {message}"))
     };
-    let source = source::open(name)
-        .map_err(|error| failed(error.raw_os_error(), format!("fopen read iolog: {}", reason(&error))))?;
     let log = LogToRead { job, shown, rules };
     let (summary, steps) = match kept {
         Kept::Place => {
@@ -150,7 +177,7 @@ impl LogToRead<'_> {
         let unusable =
             |message: &dyn Display| SetupError::new(libc::EINVAL, FUNC, format!("{}: {message}", self.shown));
         let mut log = StepReader::new(source, self.rules.clone()).map_err(|error| unusable(&error))?;
-        let mut bad_lines = 0;
+        let (mut bad_lines, entry) = (0, if log.is_trace() { "record" } else { "line" });
         loop {
             match log.next_step() {
                 Ok(None) => break,
@@ -158,23 +185,53 @@ impl LogToRead<'_> {
                 Err(StepError::Skipped { line, message }) => {
                     bad_lines += 1;
                     if bad_lines <= REPORTED {
-                        findings.note(self.bad_line(format!("{message} ({}, line {line})", self.shown)));
+                        findings.note(self.bad_line(format!("{message} ({}, {entry} {line})", self.shown)));
                     }
                 }
                 Err(error) => return Err(unusable(&error)),
             }
         }
         if bad_lines > REPORTED {
-            let message = format!("{} more bad lines in {}", bad_lines - REPORTED, self.shown);
+            let message = format!("{} more bad {entry}s in {}", bad_lines - REPORTED, self.shown);
             findings.note(self.bad_line(message));
         }
-        let nothing = "the iolog has nothing to replay: no read, write, trim or wait is left";
+        let nothing = match log.is_trace() {
+            true => "found no ios in blktrace data: no read, write or trim is left",
+            false => "the iolog has nothing to replay: no read, write, trim or wait is left",
+        };
+        if log.is_trace() {
+            self.notes_on_trace(&log, findings);
+        }
         log.finish().ok_or_else(|| unusable(&nothing))
+    }
+
+    /// What to know about the replay of a block trace.
+    fn notes_on_trace<R: Read>(&self, trace: &StepReader<R>, findings: &mut Findings) {
+        if trace.changes_left_out() > 0 {
+            let name = job_name(self.job);
+            let message =
+                format!("{name} skips replay of {} writes due to read-only", trace.changes_left_out());
+            findings.note(note(self.job, &[Opt::ReadIolog], "replay-skips-writes", message));
+        }
+        let of_one_cpu = trace_of_all_cpus(self.shown).map(|all| {
+            format!("has the requests of one CPU only: `blkparse -i {all} -d FILE` makes a trace of those of all CPUs")
+        });
+        for message in trace.notes().into_iter().chain(of_one_cpu) {
+            let message = format!("block trace {}: {message}", self.shown);
+            findings.note(note(self.job, &[Opt::ReadIolog], "block-trace", message));
+        }
     }
 
     fn bad_line(&self, message: String) -> Diagnostic {
         note(self.job, &[Opt::ReadIolog], "bad-iolog-line", message)
     }
+}
+
+/// The name that blkparse takes for all files of a trace, of the name of the file of one CPU: `sda` of `sda.blktrace.0`.
+fn trace_of_all_cpus(name: &str) -> Option<&str> {
+    let (name, cpu) = name.rsplit_once('.')?;
+    let is_number = !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit());
+    name.strip_suffix(".blktrace").filter(|_| is_number)
 }
 
 #[cfg(test)]

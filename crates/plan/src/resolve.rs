@@ -41,6 +41,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check_placement(job, findings);
     memory::check(job, findings);
     logs::check(job, findings);
+    replay::check(job, findings);
     files::check(job, findings);
     steadystate::check(job, findings);
     durability::check(job, findings);

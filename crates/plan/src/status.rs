@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn an_option_without_implementation_is_refused_once_however_many_jobs_inherit_it() {
-        let text = "[global]\nioengine=null\nsize=4k\nmerge_blktrace_file=x\n[a]\n[b]\n";
-        assert_eq!(refusals(text), ["option `merge_blktrace_file` is not implemented yet"]);
+        let text = "[global]\nioengine=io_uring\nsize=4k\nverify_bytchk=1\n[a]\n[b]\n";
+        assert_eq!(refusals(text), ["option `verify_bytchk` is not implemented yet"]);
     }
 
     #[test]

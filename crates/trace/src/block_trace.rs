@@ -8,13 +8,16 @@
 
 mod merge;
 mod record;
+mod steps;
 mod summary;
 
 use std::io::{self, BufRead, Cursor, Read};
 
-pub use merge::{MergeInput, TraceMerge};
+pub use merge::{MergeError, MergeInput, MergedTrace, TraceMerge};
 pub use record::{ByteOrder, TraceAction, TraceRecord, TraceRequest};
 pub use summary::{RequestsSummary, ThreadSummary, TraceSummary};
+
+pub(crate) use steps::TraceSteps;
 
 use record::{LENGTH_7, LENGTH_8, MAGIC, VERSION_7, VERSION_8};
 
@@ -114,6 +117,12 @@ impl<R: BufRead> TraceReader<R> {
         self.records = number;
         self.at += read as u64 + skipped;
         Ok(Some(record))
+    }
+
+    /// Records so far.
+    #[must_use]
+    pub const fn records(&self) -> u64 {
+        self.records
     }
 
     /// The byte order of the trace.

@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 pub use ferrio_job::IologVersion;
 
 pub use block_trace::{
-    ByteOrder, MergeInput, RequestsSummary, ThreadSummary, TraceAction, TraceError, TraceMerge, TraceReader,
-    TraceRecord, TraceRequest, TraceSummary, is_block_trace,
+    ByteOrder, MergeError, MergeInput, MergedTrace, RequestsSummary, ThreadSummary, TraceAction, TraceError,
+    TraceMerge, TraceReader, TraceRecord, TraceRequest, TraceSummary, is_block_trace,
 };
 pub use file_part::FilePart;
 pub use reader::{BadLine, IoAction, LogAction, LogLine, ReadError, Reader};

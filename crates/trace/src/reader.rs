@@ -6,7 +6,7 @@ use std::ops::Range;
 use ferrio_job::IologVersion;
 use memchr::memchr;
 
-use crate::FileAction;
+use crate::{FileAction, TraceError};
 
 /// Longest line in bytes, with its end.
 const LINE: usize = 4096;
@@ -14,8 +14,6 @@ const LINE: usize = 4096;
 const WORD: usize = 256;
 /// Bytes that are read at a time.
 const BUFFER: usize = 256 << 10;
-/// How a binary trace of blktrace begins, but for its version in the low byte.
-const BLOCK_TRACE: u32 = 0x6561_7400;
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,9 +123,12 @@ pub enum ReadError {
         "iolog version 1 is no longer supported: the first line must be `fio version 2 iolog` or `fio version 3 iolog`"
     )]
     Version,
-    /// It is a binary trace of blktrace.
-    #[error("iolog is a binary block trace (blktrace), and replaying these is not implemented yet")]
-    BlockTrace,
+    /// It is a block trace, but its records cannot be read.
+    #[error(transparent)]
+    Trace(TraceError),
+    /// It is a block trace of devices that this host does not have; their numbers.
+    #[error("did not find replay device(s): {0}; name a device or file with `replay_redirect`")]
+    NoDevice(String),
     /// The kernel refuses to read it.
     #[error("unable to read iolog: {}", ferrio_job::reason(.0))]
     Io(#[from] io::Error),
@@ -163,13 +164,6 @@ impl<R: Read> Reader<R> {
         let buffer = vec![0; BUFFER].into_boxed_slice();
         let (version, number) = (IologVersion::Three, 0);
         let mut reader = Reader { source, version, number, buffer, unread: 0..0, in_long_line: false };
-        while reader.unread.len() < size_of_val(&BLOCK_TRACE) && reader.fill()? > 0 {}
-        if let Some(first) = reader.buffer[reader.unread.clone()].first_chunk() {
-            let words = [u32::from_le_bytes(*first), u32::from_be_bytes(*first)];
-            if words.iter().any(|word| word & 0xffff_ff00 == BLOCK_TRACE) {
-                return Err(ReadError::BlockTrace);
-            }
-        }
         let first = match reader.next_line()? {
             None => return Err(ReadError::Empty),
             Some(Line::TooLong) => return Err(ReadError::Version),
@@ -446,9 +440,6 @@ mod tests {
             refused(b"fio version 1 iolog\nd add\n").starts_with("iolog version 1 is no longer supported")
         );
         assert!(refused(b"d add\n").starts_with("iolog version 1 is no longer supported"));
-        for trace in [0x6561_7407_u32.to_le_bytes(), 0x6561_7407_u32.to_be_bytes()] {
-            assert!(refused(&[&trace[..], &[0; 44]].concat()).contains("blktrace"));
-        }
     }
 
     #[test]

@@ -2,18 +2,38 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{BufReader, Chain, Cursor, Read};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
 use ferrio_job::{Direction, LoggedFile, ReplayAction, ReplayRules, ReplayStep, ReplaySummary};
 
-use crate::{FileAction, IoAction, LogAction, LogLine, ReadError, Reader};
+use crate::block_trace::TraceSteps;
+use crate::{FileAction, IoAction, LogAction, LogLine, ReadError, Reader, TraceReader, is_block_trace};
 
-/// Reads the steps of a log, one after the other.
+/// Bytes that tell block traces from logs.
+const BEGIN: usize = 4;
+
+/// Bytes of a block trace that are read at once.
+const BUFFER: usize = 1 << 16;
+
+/// Reads the steps of a log or of a block trace, one after the other.
 #[derive(Debug)]
-pub struct StepReader<R> {
-    reader: Reader<R>,
+pub struct StepReader<R>(Steps<R>);
+
+#[derive(Debug)]
+enum Steps<R> {
+    Log(Box<LogSteps<R>>),
+    Trace(Box<TraceSteps<BufReader<Begun<R>>>>),
+}
+
+/// A source of which the first bytes are read already.
+type Begun<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// Reads the steps of a log.
+#[derive(Debug)]
+struct LogSteps<R> {
+    reader: Reader<Begun<R>>,
     steps: StepBuilder,
 }
 
@@ -42,19 +62,76 @@ pub enum StepError {
 }
 
 impl<R: Read> StepReader<R> {
-    /// Begins with the first line, which names the version.
+    /// Begins with the first bytes, which tell traces from logs.
     ///
     /// # Errors
-    /// It is the first line of no log.
-    pub fn new(source: R, rules: ReplayRules) -> Result<Self, ReadError> {
-        Ok(StepReader { reader: Reader::new(source)?, steps: StepBuilder::new(rules) })
+    /// They are those of neither.
+    pub fn new(mut source: R, rules: ReplayRules) -> Result<Self, ReadError> {
+        let mut first = Vec::with_capacity(BEGIN);
+        source.by_ref().take(BEGIN as u64).read_to_end(&mut first)?;
+        let is_trace = is_block_trace(&first);
+        let source = Cursor::new(first).chain(source);
+        Ok(StepReader(if is_trace {
+            let trace =
+                TraceReader::new(BufReader::with_capacity(BUFFER, source)).map_err(ReadError::Trace)?;
+            Steps::Trace(Box::new(TraceSteps::new(trace, rules)))
+        } else {
+            let (reader, steps) = (Reader::new(source)?, StepBuilder::new(rules));
+            Steps::Log(Box::new(LogSteps { reader, steps }))
+        }))
     }
 
-    /// The next step; `None` at the end of the log. After a line that is skipped the log goes on.
+    /// The next step; `None` at the end. After a line or record that is skipped the log goes on.
     ///
     /// # Errors
-    /// A line is skipped, or the log cannot be replayed or read.
+    /// A line or record is skipped, or the log cannot be replayed or read.
     pub fn next_step(&mut self) -> Result<Option<ReplayStep>, StepError> {
+        match &mut self.0 {
+            Steps::Log(log) => log.next_step(),
+            Steps::Trace(trace) => trace.next_step(),
+        }
+    }
+
+    /// What is known of the log as far as it is read.
+    pub fn summary(&self) -> &ReplaySummary {
+        match &self.0 {
+            Steps::Log(log) => log.steps.summary(),
+            Steps::Trace(trace) => trace.summary(),
+        }
+    }
+
+    /// True for a block trace, whose entries are records. Those of a log are lines.
+    pub fn is_trace(&self) -> bool {
+        matches!(self.0, Steps::Trace(_))
+    }
+
+    /// At the end of a block trace: what to know about its replay.
+    pub fn notes(&self) -> Vec<String> {
+        match &self.0 {
+            Steps::Log(_) => Vec::new(),
+            Steps::Trace(trace) => trace.notes(),
+        }
+    }
+
+    /// At the end of a block trace: how many requests that change data are left out because of `--readonly`.
+    pub fn changes_left_out(&self) -> u64 {
+        match &self.0 {
+            Steps::Log(_) => 0,
+            Steps::Trace(trace) => trace.changes_left_out(),
+        }
+    }
+
+    /// What is known of the whole log, at its end; `None` if the log does nothing.
+    pub fn finish(self) -> Option<ReplaySummary> {
+        match self.0 {
+            Steps::Log(log) => log.steps.finish(),
+            Steps::Trace(trace) => trace.finish(),
+        }
+    }
+}
+
+impl<R: Read> LogSteps<R> {
+    fn next_step(&mut self) -> Result<Option<ReplayStep>, StepError> {
         loop {
             let added = match self.reader.next_entry()? {
                 None => return Ok(None),
@@ -68,16 +145,6 @@ impl<R: Read> StepReader<R> {
             }
         }
     }
-
-    /// What is known of the log as far as it is read.
-    pub fn summary(&self) -> &ReplaySummary {
-        &self.steps.summary
-    }
-
-    /// The same at its end; `None` if the log does nothing.
-    pub fn finish(self) -> Option<ReplaySummary> {
-        self.steps.finish()
-    }
 }
 
 /// What is wrong with a line.
@@ -90,7 +157,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    fn in_line(self, line: u64) -> StepError {
+    pub(crate) fn in_line(self, line: u64) -> StepError {
         match self {
             Problem::Skipped(message) => StepError::Skipped { line, message },
             Problem::Unusable(message) => StepError::Unusable { line, message },
@@ -131,6 +198,17 @@ impl StepBuilder {
             waits_us: 0,
             works: false,
         }
+    }
+
+    /// What is known of the entries so far.
+    #[must_use]
+    pub fn summary(&self) -> &ReplaySummary {
+        &self.summary
+    }
+
+    /// Everything from here on is due this long after the start. For entries that are not added with times.
+    pub(crate) fn wait(&mut self, until_us: u64) {
+        self.waits_us = until_us;
     }
 
     /// The step that an entry asks for, if it does.

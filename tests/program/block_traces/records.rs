@@ -4,6 +4,7 @@
 pub const READ: u64 = 1 << 0;
 pub const WRITE: u64 = 1 << 1;
 pub const FLUSH: u64 = 1 << 2;
+pub const NOTIFY: u64 = 1 << 10;
 pub const DISCARD: u64 = 1 << 13;
 
 /// Actions.

@@ -191,6 +191,7 @@ subjects! {
         "verify-limited" Stderr: "note: blocks of several sizes are verified without a map";
         "verify-shared-file" Report: "note: several jobs write to a file and verify it";
         "verify-never-runs" Report: "note: writing uses all of `runtime`, so nothing is verified";
+        "merge-lists-differ" Stderr: "`merge_blktrace_scalars` or `merge_blktrace_iters` does not fit the traces of `read_iolog`";
         "replay-overrides-recording" Stderr: "note: `read_iolog` overrides `write_iolog`";
         "iolog-not-replayable" Stderr: "note: the log of `write_iolog` has file names that a replay cannot read";
         "stream-not-read-ahead" Report: "note: `pre_read` with an engine that cannot seek";
@@ -318,6 +319,8 @@ subjects! {
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
         "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is skipped";
+        "replay-skips-writes" Stderr: "note: `--readonly` leaves out what changes data in a block trace";
+        "block-trace" Hidden: "note: what to know about the replay of a block trace";
         "unreadable-trace" Stderr: "a block trace cannot be read, or its device is not found";
         "trace-summary" Stderr: "note: what the summary of a block trace leaves out";
         "iolog-not-read" Stderr: "the I/O log of `read_iolog` changed or became unreadable while it was replayed";

@@ -10,7 +10,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         WriteIologVersion: "write_iolog_version", Int, Plain, default "3", min 2, max 3, under "write_iolog";
             Works; "Format of the log: 3 has times, 2 has none (ferrio only)";
         ReadIolog: "read_iolog", StrList, Plain;
-            Works; "Replay an I/O log (binary traces of blktrace: not yet)";
+            Works; "Replay an I/O log, or a block trace of blktrace";
         ReadIologChunked: "read_iolog_chunked", Bool, Plain, default "0", under "read_iolog";
             Works; "Read the log piece by piece while it is replayed, to bound memory";
         ReplayNoStall: "replay_no_stall", Bool, Plain, default "0", under "read_iolog";
@@ -26,11 +26,11 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         ReplaySkip: "replay_skip", WordList, Plain, words ["read": "Leave reads out", "write": "Leave writes out", "trim": "Leave trims out", "sync": "Leave syncs out"], under "read_iolog";
             Works; "Leave these I/O kinds out of a replay";
         MergeBlktraceFile: "merge_blktrace_file", Str, Plain;
-            NotYet; "Merge the listed traces into this file and replay it";
+            Works; "Merge the traces of read_iolog into this file and replay it";
         MergeBlktraceScalars: "merge_blktrace_scalars", FloatList, Percent;
-            NotYet; "Time scale of each merged trace";
+            Works; "Time scale of each merged trace";
         MergeBlktraceIters: "merge_blktrace_iters", FloatList, Count;
-            NotYet; "Repetitions of each merged trace";
+            Works; "Repetitions of each merged trace";
     }
     [Core; "log" / "none"] {
         PerJobLogs: "per_job_logs", Bool, Plain, default "1";

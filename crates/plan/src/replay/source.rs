@@ -13,7 +13,6 @@ use std::sync::Arc;
 pub(super) const STDIN: &str = "-";
 
 /// A log that was opened and not yet read.
-#[derive(Debug)]
 pub(super) enum Source {
     /// A regular file, which can be read more than once.
     File(File),
@@ -21,6 +20,8 @@ pub(super) enum Source {
     Stream(File),
     /// A connection.
     Socket(UnixStream),
+    /// Several traces that are merged while they are read.
+    Merged(Box<dyn Read>),
 }
 
 /// Opens the log `name`.
@@ -34,7 +35,8 @@ pub(super) fn open(name: &str) -> io::Result<Source> {
     of_file(File::open(name)?)
 }
 
-fn of_file(file: File) -> io::Result<Source> {
+/// A log in a file that is open.
+pub(super) fn of_file(file: File) -> io::Result<Source> {
     Ok(if file.metadata()?.is_file() { Source::File(file) } else { Source::Stream(file) })
 }
 
@@ -44,6 +46,7 @@ impl Source {
         match self {
             Source::File(file) | Source::Stream(file) => Box::new(file),
             Source::Socket(socket) => Box::new(socket),
+            Source::Merged(merged) => merged,
         }
     }
 

@@ -55,11 +55,15 @@ fn sizes_in_zones_need_zones_of_a_device() {
 
 #[test]
 fn mistakes_are_reported_before_what_is_missing_and_all_at_once() {
-    let set = jobs_of(&null("thinktime=5\nmerge_blktrace_file=x\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+    let set = jobs_of(&null(
+        "thinktime=5\nioengine=io_uring\nverify_bytchk=1\nzonesize=64k\nrate=1m\nrate_iops=9\n",
+    ));
     let mut findings = Findings::default();
     status::check(&set.jobs[0], &mut InertOptions::default(), &mut findings);
     let missing = findings.into_problems();
-    let refused = refusals(&null("thinktime=5\nmerge_blktrace_file=x\nzonesize=64k\nrate=1m\nrate_iops=9\n"));
+    let refused = refusals(&null(
+        "thinktime=5\nioengine=io_uring\nverify_bytchk=1\nzonesize=64k\nrate=1m\nrate_iops=9\n",
+    ));
     let want =
         ["--zonemode=none and --zonesize are not compatible", "rate and rate_iops are mutually exclusive"];
     assert_eq!(refused[..2], want);
@@ -141,7 +145,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("nrfiles=99999999", "too-many-files", "99999999"),
         ("directory=/nonexistent", "not-a-directory", "/nonexistent"),
         ("ioengine=io_uring\nverify_bytchk=1", "unimplemented-value", "1"),
-        ("merge_blktrace_file=x", "unimplemented-option", "merge_blktrace_file"),
+        ("ioengine=io_uring\nfdp=1", "unavailable-option", "fdp"),
         ("gpu_dev_id=1\nmem=cudamalloc", "unavailable-value", "cudamalloc"),
     ] {
         let text = format!("[a]\nioengine=null\nsize=64k\n{options}\n");

@@ -5,13 +5,37 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read};
 
+use super::record::LENGTH_7;
 use super::{TraceAction, TraceError, TraceReader, TraceRecord, TraceRequest};
+
+/// Why traces cannot be merged.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// A trace cannot be opened.
+    #[error("could not open file: {name}: {}", ferrio_job::reason(error))]
+    Open {
+        /// Its name.
+        name: String,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// It is no trace, or cannot be read on.
+    #[error("{error}: {name}")]
+    Read {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: TraceError,
+    },
+}
 
 /// A trace to be merged.
 #[derive(Debug)]
 pub struct MergeInput<F> {
+    /// Its name in messages.
+    pub name: String,
     /// Opens the trace, once for each repetition.
     pub open: F,
     /// The length that its times get, in percent.
@@ -47,12 +71,11 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
     /// Opens all traces.
     ///
     /// # Errors
-    /// A trace cannot be opened or read, or is none; with its index.
-    pub fn new(inputs: Vec<MergeInput<F>>) -> Result<Self, (usize, TraceError)> {
+    /// A trace cannot be opened or read, or is none.
+    pub fn new(inputs: Vec<MergeInput<F>>) -> Result<Self, MergeError> {
         let mut merge = TraceMerge { sources: Vec::with_capacity(inputs.len()), next: BinaryHeap::new() };
         for (index, mut input) in inputs.into_iter().enumerate() {
-            let opened = (input.open)().map_err(TraceError::Io).and_then(TraceReader::new);
-            let reader = opened.map_err(|error| (index, error))?;
+            let reader = input.reader()?;
             let (done, latest_ns, begins_ns) = (0, 0, 0);
             let (has_request, next) = (false, None);
             merge.sources.push(Source { input, reader, done, latest_ns, begins_ns, has_request, next });
@@ -64,17 +87,17 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
     /// The next request: a record of a read, a write or a discard that is queued, with its time in the result.
     ///
     /// # Errors
-    /// A trace cannot be read on; with its index.
-    pub fn next_record(&mut self) -> Result<Option<TraceRecord>, (usize, TraceError)> {
+    /// A trace cannot be read on.
+    pub fn next_record(&mut self) -> Result<Option<TraceRecord>, MergeError> {
         let Some(Reverse((_, index))) = self.next.pop() else { return Ok(None) };
         let record = self.sources[index].next.take();
         self.advance(index)?;
         Ok(record)
     }
 
-    fn advance(&mut self, index: usize) -> Result<(), (usize, TraceError)> {
+    fn advance(&mut self, index: usize) -> Result<(), MergeError> {
         let source = &mut self.sources[index];
-        source.next = source.find().map_err(|error| (index, error))?;
+        source.next = source.find()?;
         if let Some(record) = &source.next {
             self.next.push(Reverse((record.time_ns, index)));
         }
@@ -82,21 +105,52 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
     }
 }
 
-impl TraceRecord {
-    /// Writes the record as merged traces have it: in version 7 and the byte order of this host, without what followed it.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write_to(self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(&self.to_version_7())
+impl<R: BufRead, F: FnMut() -> io::Result<R>> MergeInput<F> {
+    fn reader(&mut self) -> Result<TraceReader<R>, MergeError> {
+        let opened = (self.open)().map_err(|error| MergeError::Open { name: self.name.clone(), error })?;
+        TraceReader::new(opened).map_err(|error| self.unreadable(error))
+    }
+
+    fn unreadable(&self, error: TraceError) -> MergeError {
+        MergeError::Read { name: self.name.clone(), error }
+    }
+}
+
+/// The merged traces as a trace: records of version 7 in the byte order of this host, without payloads.
+#[derive(Debug)]
+pub struct MergedTrace<F, R> {
+    merge: TraceMerge<F, R>,
+    record: [u8; LENGTH_7],
+    /// Bytes of `record` that are read.
+    taken: usize,
+}
+
+impl<F, R> From<TraceMerge<F, R>> for MergedTrace<F, R> {
+    fn from(merge: TraceMerge<F, R>) -> Self {
+        MergedTrace { merge, record: [0; LENGTH_7], taken: LENGTH_7 }
+    }
+}
+
+impl<R: BufRead, F: FnMut() -> io::Result<R>> Read for MergedTrace<F, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken == LENGTH_7 {
+            let Some(record) = self.merge.next_record().map_err(io::Error::other)? else { return Ok(0) };
+            (self.record, self.taken) = (record.to_version_7(), 0);
+        }
+        let bytes = buffer.len().min(LENGTH_7 - self.taken);
+        buffer[..bytes].copy_from_slice(&self.record[self.taken..self.taken + bytes]);
+        self.taken += bytes;
+        Ok(bytes)
     }
 }
 
 impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
     /// The next request of the trace, or of its next iteration.
-    fn find(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+    fn find(&mut self) -> Result<Option<TraceRecord>, MergeError> {
         loop {
-            while let Some(record) = self.reader.next_record()? {
+            while let Some(record) =
+                self.reader.next_record().map_err(|error| self.input.unreadable(error))?
+            {
                 let Some(request) = record.request() else { continue };
                 self.latest_ns = record.time_ns;
                 let moves_data = match request {
@@ -117,7 +171,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
                 return Ok(None);
             }
             self.begins_ns = self.begins_ns.saturating_add(self.latest_ns);
-            self.reader = TraceReader::new((self.input.open)()?)?;
+            self.reader = self.input.reader()?;
         }
     }
 

@@ -144,11 +144,7 @@ fn what_is_no_trace_or_no_known_one_is_refused_with_its_place() {
 
 #[test]
 fn a_merged_record_has_version_7_no_payload_and_no_control_group() {
-    let written = |record: TraceRecord| {
-        let mut bytes = Vec::new();
-        record.write_to(&mut bytes).unwrap();
-        read(&bytes).unwrap()
-    };
+    let written = |record: TraceRecord| read(&record.to_version_7()).unwrap();
     let plain = TraceRecord { payload: 0, ..write() };
     assert_eq!(written(write()), [plain]);
     assert_eq!(written(of_code(0x1a_0101)), [plain]);
@@ -167,7 +163,7 @@ mod merging {
         for &time_ns in times {
             for (code, time_ns) in [(0x1_0001, time_ns), (0x81_0008, time_ns + 1)] {
                 let record = TraceRecord { code, time_ns, sector, ..write() };
-                record.write_to(&mut bytes).unwrap();
+                bytes.extend(record.to_version_7());
             }
         }
         bytes
@@ -175,6 +171,7 @@ mod merging {
 
     fn merged(inputs: &[(&[u8], f64, u64)]) -> Vec<(u64, u64)> {
         let input = |&(bytes, percent, iterations): &(&'static [u8], f64, u64)| MergeInput {
+            name: String::new(),
             open: move || Ok::<_, io::Error>(bytes),
             percent,
             iterations,
@@ -207,7 +204,7 @@ mod merging {
     #[test]
     fn a_trace_without_requests_adds_nothing_however_often_it_is_merged() {
         let mut bytes = Vec::new();
-        of_code(0x82_0008).write_to(&mut bytes).unwrap();
+        bytes.extend(of_code(0x82_0008).to_version_7());
         assert_eq!(merged(&[(&bytes, 100.0, u64::MAX)]), []);
     }
 }

@@ -1,0 +1,114 @@
+//! `merge_blktrace_file`: several block traces as one.
+
+use std::fs;
+
+use super::records::{COMPLETE, FLUSH, Form, READ, Record, USUAL, WRITE, in_form, queued, trace};
+use crate::support::{Place, Run, number};
+
+/// The words that merge `a` and `b` into `merged` and replay it.
+const MERGE: [&str; 6] = [
+    "--name=r",
+    "--ioengine=null",
+    "--read_iolog=a:b",
+    "--merge_blktrace_file=merged",
+    "--replay_redirect=data",
+    "--output-format=json",
+];
+
+fn put(place: &Place, name: &str, bytes: &[u8]) {
+    fs::write(place.work().join(name), bytes).unwrap();
+}
+
+/// Writes in `a` and, in the other byte order, reads in `b`.
+fn place_with_traces() -> Place {
+    let place = Place::new();
+    let mut writes: Vec<_> = [1, 4, 5].map(|time| queued(time, 8 * time, 4096, WRITE)).into();
+    writes.push(Record { action: COMPLETE, ..queued(10, 0, 4096, WRITE) });
+    put(&place, "a", &trace(&writes));
+    let reads = [2, 3, 6].map(|time| Record { payload: b"payload", ..queued(time, 8 * time, 4096, READ) });
+    let flush = queued(7, 0, 0, WRITE | FLUSH);
+    put(&place, "b", &in_form(Form { big_endian: true, ..USUAL }, &[&reads[..], &[flush]].concat()));
+    place
+}
+
+fn merge(place: &Place, words: &[&str]) -> Run {
+    place.ferrio(&[&MERGE[..], words].concat()).run()
+}
+
+/// The times and the sectors of the merged trace, whose records have 48 bytes each.
+fn merged(place: &Place) -> Vec<(u64, u64)> {
+    let bytes = fs::read(place.work().join("merged")).unwrap();
+    assert_eq!(bytes.len() % 48, 0);
+    let number = |record: &[u8], at: usize| u64::from_ne_bytes(record[at..at + 8].try_into().unwrap());
+    bytes.chunks(48).map(|record| (number(record, 8) / 1000, number(record, 16))).collect()
+}
+
+#[test]
+fn requests_are_merged_in_the_order_of_time_and_replayed() {
+    let place = place_with_traces();
+    let run = merge(&place, &[]).succeeded();
+    assert_eq!(merged(&place), [(1, 8), (2, 16), (3, 24), (4, 32), (5, 40), (6, 48)]);
+    let ios = |kind: &str| number(&run.json(), &format!("/jobs/0/{kind}/total_ios"));
+    assert_eq!([ios("read"), ios("write"), ios("sync")], [3, 3, 0]);
+    let scaled = ["--merge_blktrace_scalars=50:100", "--merge_blktrace_iters=2:1", "--merge-blktrace-only"];
+    let run = merge(&place, &scaled).succeeded();
+    assert!(!run.stdout.contains("\"jobs\""), "{}", run.stdout);
+    let want = [(0, 8), (2, 32), (2, 16), (2, 40), (3, 24), (5, 8), (6, 48), (7, 32), (7, 40)];
+    assert_eq!(merged(&place), want);
+}
+
+#[test]
+fn merging_needs_no_devices_and_the_result_can_be_merged_again() {
+    let place = place_with_traces();
+    let words = ["--name=r", "--read_iolog=a:b", "--merge_blktrace_file=merged", "--merge-blktrace-only"];
+    place.ferrio(&words).run().succeeded();
+    fs::rename(place.work().join("merged"), place.work().join("once")).unwrap();
+    let words =
+        ["--name=r", "--read_iolog=once:once", "--merge_blktrace_file=merged", "--merge-blktrace-only"];
+    place.ferrio(&words).run().succeeded();
+    assert_eq!(merged(&place).len(), 12);
+}
+
+#[test]
+fn clones_replay_the_merged_trace_and_a_description_writes_none() {
+    let place = place_with_traces();
+    let run = place.ferrio(&[&["check"], &MERGE[..5]].concat()).run();
+    assert!(!place.is_written("merged"), "{}", run.stdout);
+    assert!(run.stdout.matches("12KiB").count() >= 2, "{}{}", run.stdout, run.stderr);
+    let run = merge(&place, &["--numjobs=2"]).succeeded();
+    for job in 0..2 {
+        assert_eq!(number(&run.json(), &format!("/jobs/{job}/write/total_ios")), 3);
+    }
+}
+
+#[test]
+fn traces_that_cannot_be_merged_are_named_and_nothing_is_left() {
+    for only in [&[][..], &["--merge-blktrace-only"]] {
+        let place = place_with_traces();
+        let refused = |words: &[&str], why: &str| {
+            let run = merge(&place, &[words, only].concat()).ended_with(1);
+            assert!(run.stderr.contains(why), "{why}: {}", run.stderr);
+            assert!(!place.is_written("merged"), "{why}");
+        };
+        put(&place, "text", b"fio version 3 iolog\n1 f add\n");
+        let mut damaged = fs::read(place.work().join("a")).unwrap();
+        damaged.extend([0x55; 48]);
+        put(&place, "damaged", &damaged);
+        refused(&["--read_iolog=a:missing"], "could not open file: missing: No such file or directory");
+        refused(&["--read_iolog=a:text"], "file is not a blktrace: text");
+        refused(
+            &["--read_iolog=damaged:b"],
+            "bad magic in blktrace data: 55555555 (record 5, at byte 192): damaged",
+        );
+        refused(&["--merge_blktrace_scalars=50:50:50"], "merge_blktrace_scalars(3) != nr_logs(2)");
+        refused(&["--merge_blktrace_iters=1"], "merge_blktrace_iters(1) != nr_logs(2)");
+        refused(
+            &["--merge_blktrace_iters=1:1.5"],
+            "has the value 1.5, but a whole number from 1 is expected",
+        );
+        refused(&["--merge_blktrace_scalars=0:1"], "has the value 0, but a percentage above 0 is expected");
+        let before = fs::read(place.work().join("a")).unwrap();
+        refused(&["--merge_blktrace_file=a"], "merge_blktrace_file=a would overwrite the trace a");
+        assert_eq!(fs::read(place.work().join("a")).unwrap(), before);
+    }
+}
