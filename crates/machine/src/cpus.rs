@@ -1,7 +1,10 @@
 //! The machine's CPUs and NUMA nodes, the CPUs that this process may use, and how busy all of them are.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::{fs, io};
+use std::sync::Arc;
 
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -60,9 +63,38 @@ fn id_list(text: &str) -> Option<Vec<u32>> {
     Some(ids)
 }
 
+/// Bytes that the first line of `/proc/stat` fits into: ten numbers of at most 20 digits.
+const STAT_LINE: usize = 256;
+
+/// The counters of CPU time, and what they said when it began.
+///
+/// The kernel's counters stay open: what a run opens once takes no descriptor in its midst, so the numbers of the files of
+/// its jobs do not depend on when the machine is asked.
+#[derive(Clone, Debug, Default)]
+pub struct CpuMeter {
+    stat: Option<Arc<File>>,
+    start: CpuTime,
+}
+
+impl CpuMeter {
+    /// Begins to measure.
+    #[must_use]
+    pub fn begin() -> Self {
+        let stat = File::open("/proc/stat").ok().map(Arc::new);
+        let start = CpuTime::now(stat.as_deref());
+        CpuMeter { stat, start }
+    }
+
+    /// CPU time since then.
+    #[must_use]
+    pub fn so_far(&self) -> CpuUse {
+        CpuTime::now(self.stat.as_deref()).since(&self.start)
+    }
+}
+
 /// CPU time since the machine or this process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuTime {
+struct CpuTime {
     /// Time of all processors, in ticks; 0 if it is unknown.
     machine: Ticks,
     /// CPU time of this process and the commands it ran, µs.
@@ -104,10 +136,9 @@ pub struct CpuUse {
 }
 
 impl CpuTime {
-    /// Reads the counters.
-    #[must_use]
-    pub fn now() -> Self {
-        let machine = parse_stat(&fs::read_to_string("/proc/stat").unwrap_or_default()).unwrap_or_default();
+    /// Reads the counters; without `/proc/stat` those of the machine are unknown.
+    fn now(stat: Option<&File>) -> Self {
+        let machine = stat.and_then(read_stat).unwrap_or_default();
         let own = |who| {
             let usage = getrusage(who).ok()?;
             let us = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
@@ -122,8 +153,7 @@ impl CpuTime {
     }
 
     /// Growth since an earlier reading.
-    #[must_use]
-    pub fn since(&self, earlier: &CpuTime) -> CpuUse {
+    fn since(&self, earlier: &CpuTime) -> CpuUse {
         let us = |of: fn(&Ticks) -> u64| {
             of(&self.machine).saturating_sub(of(&earlier.machine)).saturating_mul(1_000_000) / self.ticks
         };
@@ -158,6 +188,12 @@ impl CpuUse {
     }
 }
 
+fn read_stat(stat: &File) -> Option<Ticks> {
+    let mut line = [0; STAT_LINE];
+    let len = stat.read_at(&mut line, 0).ok()?;
+    parse_stat(&String::from_utf8_lossy(&line[..len]))
+}
+
 /// The first line of `/proc/stat`: user nice system idle iowait irq softirq steal, guests counted in user and nice.
 fn parse_stat(stat: &str) -> Option<Ticks> {
     let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().take(8);
@@ -189,6 +225,17 @@ mod tests {
         let ticks = parse_stat("cpu  10 1 5 100 50 2 3 4 7 0\ncpu0 1 1\n");
         assert_eq!(ticks, Some(Ticks { all: 175, busy: 21, user: 11, stolen: 4 }));
         assert_eq!((parse_stat(""), parse_stat("cpu  1 2 3\n"), parse_stat("intr 5\n")), (None, None, None));
+    }
+
+    #[test]
+    fn the_counters_of_this_machine_can_be_read_again_and_again() {
+        let meter = CpuMeter::begin();
+        let first = meter.so_far();
+        let mut grown = meter.so_far();
+        while grown.all_us == first.all_us {
+            grown = meter.so_far();
+        }
+        assert!(grown.all_us > first.all_us && grown.own_us > 0);
     }
 
     #[test]

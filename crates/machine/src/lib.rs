@@ -5,7 +5,7 @@
 //! depends on jobs.
 //!
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
-//! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuTime`].
+//! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuMeter`].
 //! - Control groups: [`IoCgroups`].
 //! - Whether io_uring is allowed: [`IoUringSysctl`].
 //! - The terminal: [`terminal_columns`].
@@ -31,7 +31,7 @@ mod terminal;
 mod zoned;
 
 pub use cgroups::IoCgroups;
-pub use cpus::{CpuTime, CpuUse, NumaNode, allowed_cpus};
+pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus};
 pub use dax::DaxDevice;
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};

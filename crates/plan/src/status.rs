@@ -220,8 +220,8 @@ mod tests {
         assert!(
             plan_of("[a]\nioengine=null\nsize=4k\nlockmem=0k\nfdp=0\nnum_range=1\ngpu_dev_id=0\n").is_ok()
         );
-        let text = "[a]\nioengine=null\nsize=4k\nrw=write\nverify=md5\nverify_async=2\n";
-        assert_eq!(refusals(text), ["option `verify_async` is not implemented yet"]);
+        let text = "[a]\nioengine=io_uring\nsize=4k\nverify_bytchk=1\n";
+        assert_eq!(refusals(text), ["option `verify_bytchk` is not implemented yet"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The kernel is asked once, before the run, because files may be gone after it.
 
 use ferrio_job::Plan;
-use ferrio_machine::{CpuTime, CpuUse, Host, Place, Places};
+use ferrio_machine::{CpuMeter, CpuUse, Host, Place, Places};
 use ferrio_stats::Clock;
 
 /// The machine that a run takes place on.
@@ -19,8 +19,8 @@ pub struct RunEnvironment {
     pub places_of: Vec<Vec<usize>>,
     /// The machine has a reliable time stamp counter.
     pub counter_is_invariant: bool,
-    /// CPU time at the start.
-    pub(crate) start: CpuTime,
+    /// CPU time from the start on.
+    pub(crate) cpu: CpuMeter,
 }
 
 impl RunEnvironment {
@@ -46,14 +46,14 @@ impl RunEnvironment {
             places: places.all().to_vec(),
             places_of,
             counter_is_invariant: Clock::counter_is_invariant(),
-            start: CpuTime::now(),
+            cpu: CpuMeter::begin(),
         }
     }
 
     /// CPU time since then.
     #[must_use]
     pub(crate) fn cpu_so_far(&self) -> CpuUse {
-        CpuTime::now().since(&self.start)
+        self.cpu.so_far()
     }
 
     /// The places that a job uses, as indices.

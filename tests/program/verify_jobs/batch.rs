@@ -113,12 +113,10 @@ impl Batch<'_> {
         }
         let file = place.job(&text);
         let arguments = ["--output-format=json", "--max-jobs=200", &file];
-        let t0 = std::time::Instant::now();
         let run = match runner {
             Runner::Fio => place.program(&self.peer.program, &arguments).may_hang().run(),
             _ => place.program(FERRIO, &arguments).run(),
         };
-        eprintln!("TIME {what} {:?}", t0.elapsed());
         if !run.stdout.contains("{\n") {
             return vec![format!("{what}: no report: {}{}\n{text}", run.stdout, run.stderr)];
         }
