@@ -111,8 +111,11 @@ fn exactly_the_acknowledged_writes_that_a_disk_loses_are_reported() {
         let drops = BTreeSet::from([0, 8, 33, 34, 61, 140]);
         let habits = Habits { kills_after: 200, drops: drops.clone() };
         let Some(crash) = crash(words, habits) else { return };
+        // How late the last syncs are depends on the machine: a queue full of them has not covered the last block by the time of the kill.
+        let acknowledged: BTreeSet<u64> = crash.covered().intersection(&drops).copied().collect();
+        assert!(acknowledged.contains(&0) && acknowledged.contains(&8), "{words:?}: {acknowledged:?}");
         let synced = crash.disk.synced();
-        let lost: BTreeSet<u64> = drops.iter().map(|number| synced[number]).collect();
+        let lost: BTreeSet<u64> = acknowledged.iter().map(|number| synced[number]).collect();
         assert_eq!(crash.reported(), lost, "{words:?}");
     }
 }
