@@ -31,6 +31,7 @@ mod faults;
 mod file_engines;
 mod file_options;
 mod files;
+mod helper_programs;
 mod http;
 mod import;
 mod interim;

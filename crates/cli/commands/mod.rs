@@ -12,6 +12,7 @@ mod import;
 mod man;
 mod subcommand;
 mod sysbench;
+mod verify_state;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -78,6 +79,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: sysbench::ABOUT,
         options: &[],
         run: sysbench::run,
+    },
+    Subcommand {
+        name: "verify-state",
+        operand: Operand::Helper { program: "fio-verify-state", command: verify_state::command },
+        help: "Show what verify state files say",
+        details: verify_state::DETAILS,
+        options: &[],
+        run: verify_state::run,
     },
 ];
 

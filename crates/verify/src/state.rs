@@ -15,7 +15,7 @@ const VERSION: u64 = 7;
 /// Versions with this layout.
 const READABLE: [u64; 2] = [5, VERSION];
 /// Bytes before those that the length and the checksum are about.
-const HEADER: usize = 24;
+pub(crate) const HEADER: usize = 24;
 /// Bytes between the header and the slots.
 const FIXED: usize = 144;
 /// Bytes of the job's name, with at least one NUL.
@@ -144,11 +144,11 @@ impl VerifyState {
     }
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word))
 }
 

@@ -277,6 +277,7 @@ subjects! {
         "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not saved because `verify_state_save` is not set when a trigger ends the job";
         "verify-state-not-loaded" Stderr: "the verify state of `verify_state_load` cannot be read";
+        "unreadable-state" Stderr: "a verify state cannot be shown by `ferrio verify-state`";
         "verify-state-advice" Hidden: "note: where `verify_state_load` looks for the verify state";
         "verify-stopped" Report: "note: checking stops where, by the verify state, writing had stopped";
         "job-not-set-up" Stderr: "a job cannot be set up and does no I/O";
