@@ -65,7 +65,10 @@ impl Called {
     pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
         match self {
             Called::VariedRandom(path) => path.next(pace).step(),
-            Called::Replay(path) => path.next(pace).step(),
+            Called::Replay(path) => {
+                path.advance(pace);
+                path.step
+            }
             Called::General(placed) => {
                 placed.advance(pace);
                 placed.step

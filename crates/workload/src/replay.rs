@@ -15,6 +15,8 @@ pub(crate) struct ReplayPath {
     next: usize,
     /// Time of the last wait, µs.
     waited_us: u64,
+    /// The step that is due now; here, so that loops that do not replay have no code for the kinds of steps.
+    pub(crate) step: Step,
 }
 
 /// What is due now, as a call returns it in two registers.
@@ -88,12 +90,12 @@ impl ReplayPath {
             ReplaySteps::Loaded(_) => Source::Loaded(log),
             ReplaySteps::Chunked(_) => Source::Fed { batch: Vec::new(), feed: None },
         };
-        ReplayPath { source, next: 0, waited_us: 0 }
+        ReplayPath { source, next: 0, waited_us: 0, step: Step::PassEnd }
     }
 
     /// I/Os that move nothing, without end.
     pub(crate) fn of_work() -> Self {
-        ReplayPath { source: Source::Work, next: 0, waited_us: 0 }
+        ReplayPath { source: Source::Work, next: 0, waited_us: 0, step: Step::PassEnd }
     }
 
     /// Where the steps of a log that is not in memory come from.
@@ -103,9 +105,13 @@ impl ReplayPath {
         }
     }
 
-    /// The next step. `pace` is asked before each I/O; its answer changes nothing.
+    /// Finds the next step. `pace` is asked before each I/O; its answer changes nothing.
     #[inline(never)]
-    pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> DueStep {
+    pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
+        self.step = self.next(pace).step();
+    }
+
+    fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> DueStep {
         let steps = match &self.source {
             Source::Loaded(log) => match &log.steps {
                 ReplaySteps::Loaded(steps) => steps,
