@@ -7,6 +7,7 @@ mod chapters;
 mod check;
 mod completions;
 mod full_command;
+mod genzipf;
 mod help;
 mod import;
 mod man;
@@ -47,6 +48,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: completions::DETAILS,
         options: &[],
         run: completions::run,
+    },
+    Subcommand {
+        name: "genzipf",
+        operand: Operand::Helper { program: "fio-genzipf", command: genzipf::command },
+        help: "Show how a skewed random_distribution spreads I/O over blocks",
+        details: genzipf::DETAILS,
+        options: &[],
+        run: genzipf::run,
     },
     Subcommand {
         name: "help",

@@ -108,19 +108,22 @@ impl Subcommand {
 }
 
 impl Invocation<'_> {
+    /// How the sub-command is called: as such, or by the name of the helper program of fio.
+    pub fn called(&self) -> String {
+        match self.command.operand {
+            Operand::Helper { program, .. } if self.messages.are_of_fio() => program.to_owned(),
+            _ => format!("ferrio {}", self.command.name),
+        }
+    }
+
     /// The options and operands of a sub-command with a command line of its own; `None` after `--help`, which is answered.
     ///
     /// # Errors
     /// They are not those of the program, or standard output cannot be written to.
     pub fn helper_arguments(&self) -> Result<Option<clap::ArgMatches>, Error> {
-        let own = format!("ferrio {}", self.command.name);
-        let (name, command) = match self.command.operand {
-            Operand::Own(command) => (own, command),
-            Operand::Helper { program, command } if self.messages.are_of_fio() => {
-                (program.to_owned(), command)
-            }
-            Operand::Helper { command, .. } => (own, command),
-            _ => return Ok(None),
+        let name = self.called();
+        let (Operand::Own(command) | Operand::Helper { command, .. }) = self.command.operand else {
+            return Ok(None);
         };
         let command = command()
             .no_binary_name(true)

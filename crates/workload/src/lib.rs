@@ -57,6 +57,7 @@ pub use offset_draws::OffsetDraws;
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
+pub use skewed::Skewed;
 pub use sprandom::{PreconditioningOrder, PreconditioningWrite};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use step_feed::{StepFeed, StepSupply, step_feed};

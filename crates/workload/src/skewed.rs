@@ -19,7 +19,7 @@ const SPREAD: u64 = 0x61C8_8646_80B5_83EB;
 
 /// Skewed choices among the numbers below `n`.
 #[derive(Clone, Debug)]
-pub(crate) struct Skewed {
+pub struct Skewed {
     ranks: Ranks,
     draws: T88,
     /// Added to every rank, hashed or not.
@@ -40,7 +40,8 @@ impl Skewed {
     /// Choices among `n` things, at least 1, from the low 32 bits of `seed`. Neighbouring ranks stay neighbours unless they are `hashed`.
     ///
     /// The first zipf of many things adds up to 10^7 terms, once for all.
-    pub(crate) fn new(skew: &Skew, n: u64, seed: u64, hashed: bool) -> Self {
+    #[must_use]
+    pub fn new(skew: &Skew, n: u64, seed: u64, hashed: bool) -> Self {
         debug_assert!(n > 0);
         let mut draws = T88::new(seed);
         let (ranks, shift) = match skew.shape {
@@ -57,7 +58,8 @@ impl Skewed {
 
     /// The next choice, below `n`.
     #[inline]
-    pub(crate) fn next(&mut self) -> u64 {
+    #[allow(clippy::should_implement_trait, reason = "choices never end, and are no items of a loop")]
+    pub fn next(&mut self) -> u64 {
         let rank = match &self.ranks {
             Ranks::Zipf(zipf) => zipf.rank(self.draws.draw()),
             Ranks::Pareto(pareto) => pareto.rank(self.draws.draw()),
