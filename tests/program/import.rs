@@ -98,7 +98,7 @@ standard input: CSV of Microsoft Research, Cambridge, format msr (found from its
   time:    20 us, at most 1 in flight
   files:   hm_0, 12.0 KiB
            hm_1, 8.5 KiB
-  notes:   a replay reads what must be there before: --job writes a job file that lays the files out
+  notes:   files that are read must exist before the replay: --job writes a job file that lays them out
   line 3 does not fit: `oops` is no time: oops
   replay:  ferrio --name=replay --read_iolog=LOG --ioengine=psync --direct=1
 ";
@@ -139,7 +139,7 @@ fn what_is_no_trace_is_refused_and_leaves_no_log() {
         run.stderr.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(refused(&[], ""), "error: standard input is empty");
-    assert_eq!(refused(&[], "hello\n"), "error: the first lines of standard input are of no known format");
+    assert_eq!(refused(&[], "hello\n"), "error: cannot recognise the format of standard input from its first lines");
     assert_eq!(refused(&["missing"], ""), "error: cannot read missing: No such file or directory");
     assert_eq!(refused(&[], "fio version 3 iolog\n"), "error: standard input is an I/O log already");
     assert_eq!(
@@ -153,7 +153,7 @@ fn what_is_no_trace_is_refused_and_leaves_no_log() {
     );
     assert_eq!(
         refused(&["--bad-lines=30", "--only=trim", "-o", "log"], MSR),
-        "error: standard input has no I/O for a log (3 left out by options)"
+        "error: standard input contains no I/O that can be replayed (3 left out by options)"
     );
     assert_eq!(refused(&["--target", "a b"], MSR), "error: `a b` cannot be the name of a file in an I/O log");
     assert_eq!(refused(&["--formt=msr"], MSR), "error: unexpected argument '--formt' found");

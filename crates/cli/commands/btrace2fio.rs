@@ -45,7 +45,7 @@ pub fn command() -> Command {
             .help("Use this file or device in place of the traced ones"),
         number('t', "least-time", "1000000")
             .value_name("USEC")
-            .help("Leave out threads that are busy for less time"),
+            .help("Leave out threads that are busy for less than this"),
         number('n', "least-ios", "10").value_name("NUMBER").help("Leave out threads with fewer I/Os"),
         number('r', "least-rate", "0").value_name("KIB").help("Leave out threads with fewer KiB per second"),
         Arg::new("rate")
@@ -57,13 +57,13 @@ pub fn command() -> Command {
         number('c', "collapse", "0")
             .value_name("0|1")
             .value_parser(value_parser!(u64).range(..=1))
-            .help("Make one job of threads that do much the same"),
+            .help("Combine similar threads into one job"),
         number('u', "depth-difference", "1")
             .value_name("NUMBER")
-            .help("Difference in depth of such threads, at most"),
+            .help("With -c: largest difference in depth between combined threads"),
         number('x', "random-difference", "5")
             .value_name("PERCENT")
-            .help("Difference in the share of random I/O of such threads, at most"),
+            .help("With -c: largest difference in the share of random I/O between combined threads"),
         Arg::new("add")
             .short('a')
             .long("add")
@@ -121,7 +121,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         Ok(source) => match TraceReader::new(source).and_then(TraceSummary::read) {
             Ok(summary) => summary,
             Err(error) => {
-                return failed(format!("{error}: {shown}"), "make it with `blkparse -i NAME -d TRACE`");
+                return failed(format!("{error}: {shown}"), "make a trace with `blkparse -i NAME -d TRACE`");
             }
         },
     };

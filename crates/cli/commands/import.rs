@@ -86,13 +86,13 @@ pub fn command() -> Command {
             .value_parser(PossibleValuesParser::new(Format::ALL.map(|(_, word, _)| word)))
             .hide_possible_values(true)
             .help("The format of the trace"),
-        text("blkparse-form", "FORM", "What blkparse was told with -f"),
+        text("blkparse-form", "FORM", "The format given to blkparse with -f"),
         Arg::new("event")
             .long("event")
             .value_name("LETTER")
             .value_parser(["Q", "D", "C"])
             .hide_possible_values(true)
-            .help("The event of blkparse that stands for an I/O: Q queued, D issued, C completed [default: the first of these that there is]"),
+            .help("The blkparse event that counts as the I/O: Q queued, D issued, C completed [default: the first of these that occurs]"),
         text("file", "PATTERN", "Only I/Os of these files or devices; * and ? match, may be repeated")
             .visible_alias("device")
             .action(ArgAction::Append),
@@ -120,21 +120,21 @@ pub fn command() -> Command {
         name("target", "FILE", "Send all I/Os to this file or device").conflicts_with_all(["rename", "keep-paths", "directory"]),
         name("rename", "OLD=NEW", "Send I/Os of the file or device OLD to NEW; may be repeated").action(ArgAction::Append),
         name("directory", "DIR", "Replay to files in this directory").conflicts_with("keep-paths"),
-        flag("keep-paths", "Replay to the files of the trace: the replay overwrites them"),
+        flag("keep-paths", "Use the files of the trace; the replay overwrites them"),
         flag("keep-times", "Keep the times of the trace, instead of counting from its first I/O"),
         Arg::new("window")
             .long("window")
             .value_name("NUMBER")
             .default_value(WINDOW)
             .value_parser(value_parser!(u32).range(0..=16_777_216))
-            .help("Sort I/Os by time as far as they are not more than this many places off"),
+            .help("Sort I/Os by time within a window of this many I/Os"),
         Arg::new("bad-lines")
             .long("bad-lines")
             .value_name("PERCENT")
             .default_value("10")
             .value_parser(percent)
-            .help("Fail if more than this share of the lines do not fit the format"),
-        flag("quiet", "Say nothing about the log").short('q'),
+            .help("Fail if more than this percentage of the lines does not fit the format"),
+        flag("quiet", "Do not print the summary").short('q'),
     ])
 }
 
@@ -224,7 +224,7 @@ impl Request<'_> {
         let event = self.text("event").and_then(|word| word.bytes().next());
         if format != Format::Blkparse && (form.is_some() || event.is_some()) {
             let message = format!(
-                "--blkparse-form and --event are about blkparse, and the format is {}",
+                "--blkparse-form and --event apply only to the format blkparse, but the format is {}",
                 format.word()
             );
             return Err((message, None));
@@ -335,11 +335,11 @@ impl Request<'_> {
             return Err((format!("{} is empty", shown(trace)), None));
         }
         if let Some(why) = import::missing_column(head) {
-            let help = "docs/import.md has a script of bpftrace whose table says all that a log needs";
+            let help = "docs/import.md has a bpftrace script whose output can be imported";
             return Err((format!("no log can be made of {}: {why}", shown(trace)), Some(help)));
         }
         let help = "`ferrio import --help` lists the formats; --format names one";
-        Err((format!("the first lines of {} are of no known format", shown(trace)), Some(help)))
+        Err((format!("cannot recognise the format of {} from its first lines", shown(trace)), Some(help)))
     }
 
     fn create_log(&self, log: Option<&Path>, trace: &OsStr) -> Result<Writer, Failure> {
@@ -376,7 +376,7 @@ fn failure(error: &ImportError, guessed: bool, trace: &OsStr) -> Failure {
         ImportError::Nothing(summary) => {
             let skipped = report::skipped(summary);
             let why = if skipped.is_empty() { String::new() } else { format!(" ({})", skipped.join("; ")) };
-            format!("{} has no I/O for a log{why}", shown(trace))
+            format!("{} contains no I/O that can be replayed{why}", shown(trace))
         }
         other => format!("{}: {other}", shown(trace)),
     };

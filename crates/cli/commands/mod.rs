@@ -68,7 +68,7 @@ pub const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "import",
         operand: Operand::Own(import::command),
-        help: "Make an I/O log to replay of a trace: blkparse, strace, biosnoop, CSV",
+        help: "Convert a trace (blkparse, strace, biosnoop, CSV) into an I/O log to replay",
         details: import::DETAILS,
         options: &[],
         run: import::run,

@@ -61,10 +61,10 @@ fn choices_can_be_made_again(job: &Job, spec: &JobSpec, findings: &mut Findings)
     let help = "remove `experimental_verify`: a list of the written blocks takes 24 bytes for each";
     let mut refused = |opts: &[Opt], why: &str| {
         let opts = [&[Opt::ExperimentalVerify], opts].concat();
-        refuse(findings, job, &opts, "cannot-verify-by-choices", why.to_owned(), help);
+        refuse(findings, job, &opts, "experimental-verify-impossible", why.to_owned(), help);
     };
     if spec.replay.is_some() {
-        refused(&[Opt::ReadIolog], "experimental_verify makes choices again, and a log has none");
+        refused(&[Opt::ReadIolog], "experimental_verify cannot generate the writes of a log again");
     }
     if spec.zbd.is_some() {
         refused(&[Opt::Zonemode], "experimental_verify does not know where zones have moved the blocks");

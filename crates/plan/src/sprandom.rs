@@ -83,7 +83,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     }
     if spec.limits.number_ios > 0 || !spec.limits.runtime.is_zero() || spec.steadystate.is_some() {
         let opts = [Opt::NumberIos, Opt::Runtime, Opt::Steadystate];
-        let text = "a pass of sprandom that ends early leaves the device in another state than that of long random writing";
+        let text = "a pass of sprandom that ends early does not leave the device in its steady state";
         findings.warn(note(job, &opts, "sprandom-may-end-early", text));
     }
 }
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn an_end_before_the_last_region_has_a_warning() {
-        let want = "a pass of sprandom that ends early leaves the device in another state than that of long random writing";
+        let want = "a pass of sprandom that ends early does not leave the device in its steady state";
         for early in ["number_ios=5", "runtime=1h"] {
             let text = format!("size=64m\nsprandom=1\nrw=randwrite\n{early}\n");
             assert_eq!(notes_of(&text).last().unwrap(), want, "{early}");

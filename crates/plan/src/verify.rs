@@ -30,7 +30,7 @@ inert! {
     VerifyBacklog VerifyBacklogBatch ExperimentalVerify:
         |job| !reads_back(&job.options); "nothing is read back with `do_verify=0`";
     VerifyBacklog VerifyBacklogBatch:
-        |job| asks(job, Opt::VerifyOnly); "a job that only verifies does nothing meanwhile";
+        |job| asks(job, Opt::VerifyOnly); "a job that only verifies has no writes to check meanwhile";
     VerifyBacklog VerifyBacklogBatch TrimPercentage:
         |job| asks(job, Opt::ExperimentalVerify); "`experimental_verify` keeps no list of written blocks";
     TrimVerifyZero TrimBacklog TrimBacklogBatch:

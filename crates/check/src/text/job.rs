@@ -110,7 +110,7 @@ fn preconditioning_text(pass: &Preconditioning) -> [String; 2] {
             bytes(pass.repeated_bytes)
         ),
         format!(
-            "{regions} of {}, of which {first} (first) to {last} (last) are written again; write amplification {:.2}; {} of memory",
+            "{regions} of {}, share written again: {first} (first) to {last} (last); write amplification {:.2}; {} of memory",
             bytes(pass.region_bytes),
             pass.write_amplification,
             bytes(pass.memory_bytes)

@@ -39,12 +39,12 @@ pub fn text(done: &Done) -> String {
     if needed.len() > MOST_FILES {
         let _ = writeln!(
             text,
-            "# {} files must be there before: more than a job file can lay out.",
+            "# {} files must exist before the replay; they are too many to lay out here.",
             needed.len()
         );
     }
     if lays_out {
-        let _ = writeln!(text, "\n# What the replay reads must be there.");
+        let _ = writeln!(text, "\n# Lays out the files that the replay reads.");
         if !with_data {
             let _ = writeln!(
                 text,

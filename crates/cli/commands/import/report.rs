@@ -15,7 +15,7 @@ const LISTED: usize = 8;
 pub fn text(done: &Done) -> String {
     let Done { summary, format, guessed, .. } = done;
     let mut text = String::new();
-    let how = if *guessed { "found from its first lines" } else { "as asked for" };
+    let how = if *guessed { "found from its first lines" } else { "as given by --format" };
     let _ = writeln!(text, "{}: {}, format {} ({how})", shown(&done.trace), format.about(), format.word());
     let kinds = IoKind::ALL.iter().filter_map(|&(word, kind)| {
         let (ios, bytes) = summary.of(kind);
@@ -57,7 +57,7 @@ fn files(summary: &Summary, text: &mut String) {
     }
     let substituted = summary.files.iter().filter(|file| file.substituted).count();
     if substituted > 0 {
-        let what = "have names that a log cannot have (blanks, or too long), and others in their place";
+        let what = "are renamed, because their names have blanks or are too long for a log";
         let _ = writeln!(text, "  {:<8} {substituted} of them {what}", "");
     }
 }
@@ -87,7 +87,7 @@ fn notes(done: &Done) -> Vec<String> {
     };
     note(
         summary.late,
-        "I/Os were too far out of order and have the time of the one before; --window widens the search",
+        "I/Os were too far out of order and got the time of the I/O before them; a larger --window may sort them",
     );
     note(
         remarks.unknown_appends,
@@ -108,7 +108,7 @@ fn notes(done: &Done) -> Vec<String> {
     let needs_files = summary.files.iter().any(|file| file.usage.needed > 0 && !job::is_device(&file.in_log));
     if needs_files && done.job.is_none() {
         notes.push(
-            "a replay reads what must be there before: --job writes a job file that lays the files out"
+            "files that are read must exist before the replay: --job writes a job file that lays them out"
                 .to_owned(),
         );
     }

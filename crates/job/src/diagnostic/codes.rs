@@ -284,7 +284,7 @@ subjects! {
         "invalid-workload" Stderr: "the job's I/O sequence cannot be generated";
         "verify-only-without-end" Stderr: "`verify_only` is used with `time_based`";
         "verify-only-with-trims" Stderr: "`verify_only` is used with trims of written blocks";
-        "cannot-verify-by-choices" Stderr: "the choices of a job cannot be made again for `experimental_verify`";
+        "experimental-verify-impossible" Stderr: "`experimental_verify` cannot generate the writes of this job again";
         "invalid-verify" Stderr: "a job's verify options cannot be used";
         "file-not-laid-out" Stderr: "a file of a job cannot be created or extended";
         "file-not-extended" Stderr: "a file is too short for the job and may not be extended";
@@ -321,9 +321,9 @@ subjects! {
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
         "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is skipped";
         "replay-skips-writes" Stderr: "note: `--readonly` leaves out what changes data in a block trace";
-        "block-trace" Hidden: "note: what to know about the replay of a block trace";
+        "block-trace" Hidden: "note: a block trace is out of order or cut off, or zone requests in it are left out";
         "unreadable-trace" Stderr: "a block trace cannot be read, or its device is not found";
-        "trace-summary" Stderr: "note: what the summary of a block trace leaves out";
+        "trace-summary" Stderr: "note: threads that the summary of a block trace leaves out, and records that are missing";
         "iolog-not-read" Stderr: "the I/O log of `read_iolog` changed or became unreadable while it was replayed";
         "import" Stderr: "`ferrio import` cannot make an I/O log of a trace";
         "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
@@ -339,7 +339,7 @@ subjects! {
         "trim-entries-leaked" Stderr: "note: blocks that were marked for trimming were not trimmed";
         "verified-file-too-short" Hidden: "note: a file is shorter than what a job is to check";
         "verify-mismatch" Stderr: "a block does not contain what was written";
-        "verify-damage" Hidden: "note: what such a block looks like";
+        "verify-damage" Hidden: "note: what a block that failed verification looks like";
         "verify-threads" Stderr: "the threads of `verify_async` cannot be started";
         "verify-dump-failed" Stderr: "what was read of a bad block cannot be saved (`verify_dump`)";
         "job-failed" Stderr: "a job ended with an error";

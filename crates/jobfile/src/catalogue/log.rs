@@ -28,9 +28,9 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         MergeBlktraceFile: "merge_blktrace_file", Str, Plain;
             Works; "Merge the traces of read_iolog into this file and replay it";
         MergeBlktraceScalars: "merge_blktrace_scalars", FloatList, Percent;
-            Works; "Time scale of each merged trace";
+            Works; "Time scale of each merged trace, in percent: 50 halves its times";
         MergeBlktraceIters: "merge_blktrace_iters", FloatList, Count;
-            Works; "Repetitions of each merged trace";
+            Works; "How often each trace is merged";
     }
     [Core; "log" / "none"] {
         PerJobLogs: "per_job_logs", Bool, Plain, default "1";

@@ -14,11 +14,11 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Softrandommap: "softrandommap", Bool, Plain, default "0", under "norandommap";
             Works; "Continue without the block map when it cannot be allocated";
         Sprandom: "sprandom", Bool, Plain, default "0", under "rw";
-            Works; "Precondition an SSD by writing its physical capacity once in invalidation-aware order";
+            Works; "Bring an SSD to its steady state of random writes in one pass";
         SprNumRegions: "spr_num_regions", Int, Count, default "100", max 4294967295, under "sprandom";
             Works; "Regions that sprandom divides the device into";
         SprOp: "spr_op", Float, Plain, default "0.15", under "sprandom";
-            Works; "Over-provisioning ratio of the device, between 0 and 1";
+            Works; "Spare space of the device as a share of its capacity, between 0 and 1";
         SprCs: "spr_cs", Size, Bytes, default "0", max 18446744073709551615, under "sprandom";
             Works; "Device cache size; delays invalidating writes by one region";
         RandomGenerator: "random_generator", Enum, Plain, of RandomGenerator;

@@ -42,7 +42,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         VerifyStateLoad: "verify_state_load", Bool, Plain, under "verify";
             Works; "Read a saved verify state to know how far to check";
         VerifyStateSave: "verify_state_save", Bool, Plain, default "1", under "verify";
-            Works; "Write a verify state file when the job ends or is stopped (called ferrio: off by default, and after each sync with verify_policy=fsynced)";
+            Works; "Write a verify state file when the job ends or is stopped (ferrio: off by default; with verify_policy=fsynced also saved after each sync)";
         VerifyWriteSequence: "verify_write_sequence", Bool, Plain, default "1", under "verify";
             Works; "Check the write number stored in each header";
         VerifyHeaderSeed: "verify_header_seed", Bool, Plain, default "1", under "verify";

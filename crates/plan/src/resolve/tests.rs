@@ -114,7 +114,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
             "verify-only-with-trims",
             "5",
         ),
-        ("rw=randrw\nrate=1m\nverify=md5\nexperimental_verify=1", "cannot-verify-by-choices", "1"),
+        ("rw=randrw\nrate=1m\nverify=md5\nexperimental_verify=1", "experimental-verify-impossible", "1"),
         ("iodepth=100m", "buffers-exceed-memory", "100m"),
         ("dedupe_percentage=99\ndedupe_mode=working_set", "dedupe-above-100-percent", "99"),
         ("dedupe_percentage=9\ndedupe_mode=working_set\nnrfiles=2", "dedupe-of-several-files", "working_set"),

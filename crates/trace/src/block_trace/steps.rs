@@ -118,12 +118,12 @@ impl<R: BufRead> TraceSteps<R> {
         }
         if self.zone_requests > 0 {
             notes.push(format!(
-                "{} resets, finishes, openings and closings of zones are left out",
+                "{} zone management requests (reset, finish, open, close) are left out",
                 self.zone_requests
             ));
         }
         if self.trace.is_cut() {
-            notes.push("the end cuts a record".to_owned());
+            notes.push("the trace ends in the middle of a record".to_owned());
         }
         notes
     }

@@ -257,7 +257,7 @@ impl Form {
         for (at, part) in self.parts.iter().enumerate() {
             let field = match part {
                 Part::Text(text) => {
-                    rest = past(rest, text).ok_or("it has another form")?;
+                    rest = past(rest, text).ok_or("it does not match --blkparse-form")?;
                     continue;
                 }
                 Part::Field(field) => *field,
@@ -271,7 +271,7 @@ impl Form {
             let (value, after) = rest.split_at(end_of(rest, until, field));
             rest = after;
             let value = value.trim_ascii();
-            let number = || whole::<u64>(value).ok_or(Misfit::Borrowed("it has another form"));
+            let number = || whole::<u64>(value).ok_or(Misfit::Borrowed("it does not match --blkparse-form"));
             match field {
                 b'a' => request.action = value,
                 b'd' => request.letters = value,
