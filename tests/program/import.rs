@@ -37,7 +37,7 @@ fn a_replay_does_what_the_application_did() {
     let words = [&["import", "app.trace", "-o", "app.log", "--job", "app.fio"], &only[..]].concat();
     let run = place.ferrio(&words).run().succeeded();
     assert!(run.stderr.contains("format strace (found from its first lines)"), "{}", run.stderr);
-    assert!(run.stderr.contains("1 of them have names that a log cannot have"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 of them are renamed, because their names"), "{}", run.stderr);
     let want = [
         "new write 0 4096",
         "new write 4096 4096",
@@ -139,7 +139,10 @@ fn what_is_no_trace_is_refused_and_leaves_no_log() {
         run.stderr.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(refused(&[], ""), "error: standard input is empty");
-    assert_eq!(refused(&[], "hello\n"), "error: cannot recognise the format of standard input from its first lines");
+    assert_eq!(
+        refused(&[], "hello\n"),
+        "error: cannot recognise the format of standard input from its first lines"
+    );
     assert_eq!(refused(&["missing"], ""), "error: cannot read missing: No such file or directory");
     assert_eq!(refused(&[], "fio version 3 iolog\n"), "error: standard input is an I/O log already");
     assert_eq!(

@@ -102,7 +102,7 @@ fn records_of_newer_kernels_are_read() {
         let run = replay(&place, &[]).succeeded();
         assert_eq!(totals(&run), [1, 3, 0, 0]);
         assert!(
-            run.stderr.contains("1 resets, finishes, openings and closings of zones are left out"),
+            run.stderr.contains("1 zone management requests (reset, finish, open, close) are left out"),
             "{}",
             run.stderr
         );
