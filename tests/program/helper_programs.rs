@@ -1,5 +1,6 @@
 //! The helper programs of fio, as sub-commands and called by their names: what they print, side by side with those of fio.
 
+mod dedupe;
 mod genzipf;
 mod verify_state;
 
@@ -19,7 +20,7 @@ fn called(place: &Place, program: &str, words: &[&str]) -> Run {
 #[test]
 fn each_link_is_a_program_and_each_program_a_sub_command() {
     let place = Place::new();
-    for name in ["btrace2fio", "genzipf", "verify-state"] {
+    for name in ["btrace2fio", "dedupe", "genzipf", "verify-state"] {
         let program = format!("fio-{name}");
         let help = called(&place, &program, &["--help"]).succeeded().stdout;
         assert!(help.contains(&format!("Usage: {program} ")), "{help}");

@@ -6,6 +6,7 @@ mod btrace2fio;
 mod chapters;
 mod check;
 mod completions;
+mod dedupe;
 mod full_command;
 mod genzipf;
 mod help;
@@ -48,6 +49,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: completions::DETAILS,
         options: &[],
         run: completions::run,
+    },
+    Subcommand {
+        name: "dedupe",
+        operand: Operand::Helper { program: "fio-dedupe", command: dedupe::command },
+        help: "Measure how much of a file or device is duplicate",
+        details: dedupe::DETAILS,
+        options: &[],
+        run: dedupe::run,
     },
     Subcommand {
         name: "genzipf",
