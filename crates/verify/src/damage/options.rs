@@ -52,7 +52,8 @@ fn other_layout(scene: &Scene<'_>, place: &[u8]) -> Option<String> {
 fn of_header(scene: &Scene<'_>, header: &Header) -> Option<String> {
     let spec = &scene.verifier.spec;
     let len = header.len as usize;
-    let writer = VerifyMethod::from_code(header.method)?;
+    // Methods without headers have codes as well, which no writer leaves in one.
+    let writer = VerifyMethod::from_code(header.method).filter(|method| method.has_header())?;
     let mut options = Vec::new();
     if writer != spec.method {
         options.push(format!("verify={}", writer.word()));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::verifier::tests::{SEEDS, body, spec, verifier_of};
-use crate::{BlockPattern, HeaderLayout, Stamp, VerifyMethod, VerifySpec};
+use crate::{BlockPattern, Header, HeaderLayout, Stamp, VerifyMethod, VerifySpec};
 
 const LEN: usize = 4096;
 /// Where the damaged block lies.
@@ -353,6 +353,22 @@ fn data_of_other_options_says_which() {
             (DamageKind::OtherOptions, Some(options)),
             "{damage}"
         );
+    }
+}
+
+#[test]
+fn a_header_of_a_method_without_headers_is_no_proof_of_other_options() {
+    for layout in [HeaderLayout::Current, HeaderLayout::Fio340] {
+        for method in [VerifyMethod::Pattern, VerifyMethod::Null] {
+            let job = reader(VerifySpec { layout, ..crc32c() });
+            let mut block = job.wanted();
+            let mut header = Header::read_as(layout, &block).expect("a header");
+            header.method = method.code();
+            header.write_as(layout, &mut block);
+            block[1000] ^= 1;
+            let damage = job.explain(&block);
+            assert_ne!(damage.kind, DamageKind::OtherOptions, "{damage}");
+        }
     }
 }
 
