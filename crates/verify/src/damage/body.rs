@@ -55,13 +55,30 @@ pub(super) fn seeds_in(bytes: &[u8], begins: usize, most: usize) -> Vec<u64> {
 }
 
 /// The index of the row with this value in the body of `seed`, if it is among the first `rows`.
+///
+/// The index is the logarithm of their quotient to the base [`FACTOR`]. Modulo 2^64 it is found bit by bit, however many rows there are.
 pub(super) fn row_of(value: u64, seed: u64, rows: usize) -> Option<usize> {
-    let mut at = seed;
-    (0..rows).find(|_| {
-        let found = at == value;
-        at = at.wrapping_mul(FACTOR);
-        found
-    })
+    let zeros = seed.trailing_zeros();
+    if value.trailing_zeros() != zeros {
+        return None;
+    }
+    // Both are odd multiples of this power of two, so that only the bits above it tell powers apart.
+    let bits = u64::BITS - zeros;
+    let (Some(value), Some(seed)) = (value.checked_shr(zeros), seed.checked_shr(zeros)) else {
+        return (rows > 0).then_some(0);
+    };
+    let mut rest = value.wrapping_mul(inverse(seed));
+    let (mut row, mut step) = (0u64, INVERSE);
+    // The lowest bit above bit 0 that is set in the factor is bit 1. In its square it is bit 3, and with each further squaring the next one.
+    for bit in [1].into_iter().chain(3..bits).take_while(|&bit| bit < bits) {
+        if rest >> bit & 1 == 1 {
+            rest = rest.wrapping_mul(step);
+            row |= 1 << bit.saturating_sub(2);
+        }
+        step = step.wrapping_mul(step);
+    }
+    let is_power = rest & (u64::MAX >> zeros) == 1;
+    usize::try_from(row).ok().filter(|&row| is_power && row < rows)
 }
 
 fn power(base: u64, exponent: u64) -> u64 {
@@ -97,6 +114,31 @@ mod tests {
         }
         assert_eq!(seed_of_row(&[0; 32], 0), None);
         assert_eq!(seed_of_row(&[1; 31], 0), None);
+    }
+
+    #[test]
+    fn a_row_is_found_without_a_walk_to_it() {
+        let far = (1 << 40) + 5;
+        for seed in [46_386_204_153_304_124, 1, 6, u64::MAX] {
+            let value = seed.wrapping_mul(power(FACTOR, far));
+            assert_eq!(row_of(value, seed, usize::MAX), Some(far as usize));
+            assert_eq!(row_of(value, seed, far as usize), None);
+            // All powers of the factor are 1 or 3 modulo 8.
+            assert_eq!(row_of(value.wrapping_mul(5), seed, usize::MAX), None);
+        }
+    }
+
+    #[test]
+    fn rows_of_a_seed_with_few_bits_left_repeat_and_the_first_is_found() {
+        for zeros in 56..64 {
+            let seed = 1u64 << zeros;
+            let walk = |value: u64| (0..1000).find(|&row| seed.wrapping_mul(power(FACTOR, row)) == value);
+            for high in 0..1u64 << (64 - zeros) {
+                let value = high << zeros;
+                assert_eq!(row_of(value, seed, 1000).map(|row| row as u64), walk(value), "{value} of {seed}");
+            }
+        }
+        assert_eq!((row_of(0, 0, 1), row_of(0, 0, 0), row_of(1, 0, 9)), (Some(0), None, None));
     }
 
     #[test]
