@@ -171,3 +171,12 @@ fn a_file_operation_is_one_call() {
     assert_eq!(each("filestat", "statx", &["--stat_type=statx"]), 3);
     assert_eq!(each("filestat", "readlink", &["--stat_type=statx"]), 0);
 }
+
+#[test]
+fn every_state_of_a_job_that_saves_at_syncs_is_synced_with_its_directory() {
+    let own = ["--name=a", "--filename=f", "--rw=write", "--size=64k", "--fallocate=none", "--fdatasync=5"];
+    let verify = ["--verify=crc32c", "--verify_policy=fsynced", "--verify_state_save=1", "--do_verify=0"];
+    let counts = calls(&["fdatasync", "rename", "fsync"], &[&own[..], &verify].concat());
+    // One when the job begins, one after each sync, and one when it ends.
+    assert_eq!(counts, [3, 5, 10]);
+}

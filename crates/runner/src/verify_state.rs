@@ -154,23 +154,16 @@ pub(crate) fn state_of(
     }
 }
 
-/// Writes the state of a job into its file below `directory`. `durable`: it survives a power cut right after this call.
+/// Writes the state of a job into its file below `directory`. `durable`: it survives a power cut right after this call, which then leaves
+/// the state before or this one, and no part of one. The last state of a job that saves at syncs always is: it replaces a durable one.
 ///
 /// Returns what the user should know if that fails; the job goes on.
 pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durable: bool) -> Vec<Diagnostic> {
     let path = path(directory, spec);
-    let doing = |doing: &'static str| move |error: io::Error| (doing, error);
-    // A crash leaves the state before or the state after, and no part of one.
-    let replaces = saves_at_syncs(spec);
-    let written = if replaces { path.with_extension("state.new") } else { path.clone() };
-    let saved = File::create(&written).map_err(doing("open")).and_then(|mut file| {
-        file.write_all(&state.encode()).map_err(doing("write"))?;
-        if durable { file.sync_all().map_err(doing("sync")) } else { Ok(()) }
-    });
-    let saved = saved.and_then(|()| match replaces {
-        true => replace(&written, &path, directory, durable).map_err(doing("replace")),
-        false => Ok(()),
-    });
+    let saved = match durable || saves_at_syncs(spec) {
+        true => replace(&path, directory, &state.encode()),
+        false => write(&path, &state.encode()).map(drop),
+    };
     let Err((doing, error)) = saved else { return Vec::new() };
     let note = |message: String| Diagnostic::note(message).code("verify-state-not-saved").job(&spec.name);
     vec![
@@ -179,11 +172,23 @@ pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durabl
     ]
 }
 
-/// Gives a new file the name of the one that it replaces.
-fn replace(new: &Path, old: &Path, directory: &Path, durable: bool) -> io::Result<()> {
-    fs::rename(new, old)?;
+/// What was tried, and why it failed.
+type SaveError = (&'static str, io::Error);
+
+/// Writes a new file, or overwrites the one that is there.
+fn write(path: &Path, bytes: &[u8]) -> Result<File, SaveError> {
+    let mut file = File::create(path).map_err(|error| ("open", error))?;
+    file.write_all(bytes).map_err(|error| ("write", error))?;
+    Ok(file)
+}
+
+/// Writes a file beside `path`, and gives it that name once its bytes are on disk. The name is on disk, too, when this returns.
+fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError> {
+    let new = path.with_extension("state.new");
+    write(&new, bytes)?.sync_all().map_err(|error| ("sync", error))?;
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    if durable { File::open(directory)?.sync_all() } else { Ok(()) }
+    let renamed = fs::rename(&new, path).and_then(|()| File::open(directory)?.sync_all());
+    renamed.map_err(|error| ("replace", error))
 }
 
 /// What to do when there is no state.
@@ -294,6 +299,23 @@ mod tests {
         assert_eq!(failure.error.errno, 0);
         assert_eq!(failure.notes[0].message, "open state file: No such file or directory");
         assert!(failure.notes[1].message.ends_with("local-a.b-1-verify.state (for_write=0)"));
+    }
+
+    #[test]
+    fn a_durable_state_replaces_the_one_before_and_leaves_its_file_as_it_is() {
+        for policy in ["", "verify_policy=completed\n", "verify_policy=fsynced\nverify_state_save=1\n"] {
+            let place = TempDir::new().unwrap();
+            let spec = writer(policy);
+            let path = place.path().join("local-a.b-0-verify.state");
+            let before = place.path().join("before");
+            fs::write(&path, "before").unwrap();
+            fs::hard_link(&path, &before).unwrap();
+            let state = state_of(&spec, None, 7, [0; SEEDS]);
+            assert_eq!(save(place.path(), &spec, &state, true), []);
+            assert_eq!(fs::read(&before).unwrap(), b"before", "{policy}");
+            assert_eq!(fs::read(&path).unwrap(), state.encode(), "{policy}");
+            assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "{policy}");
+        }
     }
 
     #[test]
