@@ -192,6 +192,8 @@ fn choices_that_are_made_again_find_the_blocks_of_a_pass() {
         &["--rw=randwrite", "--randrepeat=0", "--bsrange=4k-16k"],
         &["--rw=randrw", "--rwmixread=40"],
         &["--rw=randwrite", "--norandommap", "--ioengine=libaio", "--iodepth=4"],
+        &["--rw=randwrite", "--norandommap", "--ioengine=psync"],
+        &["--rw=write", "--io_size=256k", "--ioengine=psync"],
         &["--rw=write", "--nrfiles=4", "--verify_only"],
     ] {
         let common =

@@ -189,10 +189,12 @@ impl JobSpec {
     #[must_use]
     pub fn checks_write_sequence(&self, verify: &Verify) -> bool {
         let ordered = self.random_map || self.is_sync() || self.depth.iodepth == 1;
+        // Choices that are made again name every write to a place, and only the last of them is still there.
+        let last_is_known = !verify.regenerates || !self.may_overwrite();
         self.rw.does(Direction::Write)
             && self.has_one_block_size()
             && !self.limits.time_based
-            && verify.write_sequence.unwrap_or(ordered && !verify.only)
+            && verify.write_sequence.unwrap_or(ordered && !verify.only && last_is_known)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a verifying job does with the blocks that it has written while it still writes: `verify_backlog` and the trims of
 //! `trim_percentage`; and `experimental_verify`, which does without a list of them.
 
-use ferrio_job::{BlockTrims, Direction, JobSpec, Rounds};
+use ferrio_job::{BlockTrims, Direction, JobSpec, Rounds, Verify};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::refuse;
@@ -75,6 +75,14 @@ fn choices_can_be_made_again(job: &Job, spec: &JobSpec, findings: &mut Findings)
             "experimental_verify does not know which blocks were overwritten by larger or smaller ones",
         );
     }
+    let compares = |verify: &Verify| verify.header_seed == Some(true) || verify.write_sequence == Some(true);
+    if spec.may_overwrite() && spec.verify.as_ref().is_some_and(compares) {
+        refused(
+            &[Opt::VerifyHeaderSeed, Opt::VerifyWriteSequence],
+            "experimental_verify does not know which write to a place was the last, whose seed and number `verify_header_seed` and \
+             `verify_write_sequence` ask for",
+        );
+    }
     let mixed = spec.rw.is_mixed();
     if mixed && Direction::ALL.into_iter().any(|direction| spec.rates.limits(direction)) {
         refused(
@@ -129,6 +137,8 @@ mod tests {
         works("rw=write\nverify_only\ntrim_percentage=5\n");
         let again = |options: &str| refused(&format!("experimental_verify=1\n{options}"));
         assert!(again("rw=randwrite\nnorandommap\nbsrange=4k-8k\n").contains("overwritten"));
+        assert!(again("rw=randwrite\nnorandommap\nverify_header_seed=1\n").contains("was the last"));
+        assert!(again("rw=write\nio_size=8k\nsize=4k\nverify_write_sequence=1\n").contains("was the last"));
         assert!(again("rw=randrw\nrate_iops=100\n").contains("under a rate"));
         assert!(again("rw=randrw\nramp_time=1\nruntime=3\n").contains("end of a ramp"));
         for options in [
@@ -136,6 +146,7 @@ mod tests {
             "rw=write\nrate_iops=100\n",
             "rw=randrw\n",
             "rw=randwrite\nnorandommap\n",
+            "rw=randwrite\nverify_header_seed=1\nverify_write_sequence=1\n",
         ] {
             works(&format!("experimental_verify=1\n{options}"));
         }
