@@ -109,6 +109,22 @@ fn a_job_that_runs_for_a_time_checks_its_blocks_meanwhile() {
 }
 
 #[test]
+fn seeds_are_compared_unless_the_block_was_written_again_meanwhile() {
+    let place = Place::new();
+    let common =
+        ["--name=v", "--filename=f", "--bs=4k", "--ioengine=psync", "--verify=crc32c", "--time_based"];
+    let more = ["--runtime=300ms", "--verify_header_seed=1", "--output-format=json"];
+    // Rounds of one and a half times the file, and of half of it.
+    for backlog in ["--verify_backlog=96", "--verify_backlog=32"] {
+        for kind in ["--rw=write", "--rw=randwrite"] {
+            let words = [&common[..], &more, &["--size=256k", backlog, kind]].concat();
+            let report = place.ferrio(&words).run().succeeded().json();
+            assert!(number(&report, "/jobs/0/read/total_ios") > 96, "{backlog} {kind}");
+        }
+    }
+}
+
+#[test]
 fn trimmed_blocks_are_zeroes_and_the_others_as_written() {
     let place = Place::new();
     let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };

@@ -1,6 +1,7 @@
 //! What a verifying job adds to its I/O: it prepares blocks before they are written, records them, chooses which are read back, and
 //! checks what was read.
 
+mod last_writes;
 mod regenerated;
 mod rounds;
 mod seeds_again;
@@ -23,6 +24,7 @@ use crate::damage::DamageTally;
 use crate::failure::Failure;
 use crate::synced_writes::SyncedWrites;
 use crate::verify_state::{WriteProgress, saves_at_syncs};
+use last_writes::LastWrites;
 use regenerated::Regenerated;
 use rounds::Backlog;
 pub(crate) use rounds::Due;
@@ -54,6 +56,8 @@ pub(crate) struct Verification {
     pass: (BlockSeeds, u64),
     /// The seeds of the blocks in the list.
     seeds_again: SeedsAgain,
+    /// Which blocks of the list were written again since, if seeds are compared.
+    last_writes: Option<LastWrites>,
     /// A pass is followed by a phase in which everything left of it is read back.
     reads_back: bool,
     /// Passes repeat each other, and none of them ends what the one before has begun (`time_based`).
@@ -125,6 +129,7 @@ impl Verification {
         let reads_back = writes && verify.read_back && !spec.limits.time_based;
         let remembers = !verify.regenerates && (reads_back || backlog.happens()) || verify.trims.mark();
         let written = (writes && remembers).then(|| WrittenList::new(spec.may_overwrite()));
+        let compares_backlog = writes && backlog.happens() && verifier.expects_seeds();
         let seeds_again = SeedsAgain::new(seeds.clone(), verifier.expects_seeds());
         Ok(Some(Box::new(Verification {
             checkers: Checkers::start(spec, verify, &verifier)?,
@@ -135,6 +140,7 @@ impl Verification {
             regenerated: (reads_back && verify.regenerates).then(Box::default),
             pass: (seeds.clone(), 0),
             seeds_again,
+            last_writes: compares_backlog.then(|| LastWrites::new(spec)).flatten(),
             seeds,
             body: BlockBody::new(spec),
             reads_back,
@@ -214,6 +220,9 @@ impl Verification {
     /// Records the write that has the next number.
     fn remember(&mut self, io: &Io) -> Written {
         let block = written_by(io, self.number);
+        if let Some(last) = &mut self.last_writes {
+            last.record(&block);
+        }
         if let Some(written) = &mut self.written {
             written.record(block);
             if self.marks.as_mut().is_some_and(TrimMarks::draw) {
@@ -475,7 +484,8 @@ impl Verification {
 
     /// Unit `unit` is about to read a block back.
     pub(crate) fn before_check(&mut self, unit: u32, block: Written) {
-        let seed = self.seeds_again.of(block.number);
+        let is_last = self.last_writes.as_mut().is_none_or(|last| last.take(&block));
+        let seed = self.seeds_again.of(block.number).filter(|_| is_last);
         self.units.issue(unit, Purpose::CheckBlock, block, seed);
     }
 
