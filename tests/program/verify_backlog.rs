@@ -210,6 +210,7 @@ fn choices_that_are_made_again_find_the_blocks_of_a_pass() {
         &["--rw=randwrite", "--norandommap", "--ioengine=libaio", "--iodepth=4"],
         &["--rw=randwrite", "--norandommap", "--ioengine=psync"],
         &["--rw=write", "--io_size=256k", "--ioengine=psync"],
+        &["--rw=write", "--io_size=256k", "--verify_header_seed=1", "--verify_write_sequence=1"],
         &["--rw=write", "--nrfiles=4", "--verify_only"],
     ] {
         let common =

@@ -182,19 +182,23 @@ impl JobSpec {
             let in_order = !verify.backlog.happen() && !self.may_overwrite();
             self.rw.does(Direction::Write) && !verify.only && in_order
         };
-        verify.header_seed.unwrap_or_else(as_written)
+        self.knows_last_writes(verify) && verify.header_seed.unwrap_or_else(as_written)
+    }
+
+    /// Choices that are made again name every write to a place, and only the last of them is still there.
+    fn knows_last_writes(&self, verify: &Verify) -> bool {
+        !verify.regenerates || !self.may_overwrite()
     }
 
     /// True when the number in the header of a block that is read back must be that of its write.
     #[must_use]
     pub fn checks_write_sequence(&self, verify: &Verify) -> bool {
         let ordered = self.random_map || self.is_sync() || self.depth.iodepth == 1;
-        // Choices that are made again name every write to a place, and only the last of them is still there.
-        let last_is_known = !verify.regenerates || !self.may_overwrite();
         self.rw.does(Direction::Write)
             && self.has_one_block_size()
             && !self.limits.time_based
-            && verify.write_sequence.unwrap_or(ordered && !verify.only && last_is_known)
+            && self.knows_last_writes(verify)
+            && verify.write_sequence.unwrap_or(ordered && !verify.only)
     }
 }
 

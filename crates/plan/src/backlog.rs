@@ -138,7 +138,7 @@ mod tests {
         let again = |options: &str| refused(&format!("experimental_verify=1\n{options}"));
         assert!(again("rw=randwrite\nnorandommap\nbsrange=4k-8k\n").contains("overwritten"));
         assert!(again("rw=randwrite\nnorandommap\nverify_header_seed=1\n").contains("was the last"));
-        assert!(again("rw=write\nio_size=8k\nsize=4k\nverify_write_sequence=1\n").contains("was the last"));
+        assert!(again("rw=write:8k\nverify_write_sequence=1\n").contains("was the last"));
         assert!(again("rw=randrw\nrate_iops=100\n").contains("under a rate"));
         assert!(again("rw=randrw\nramp_time=1\nruntime=3\n").contains("end of a ramp"));
         for options in [
