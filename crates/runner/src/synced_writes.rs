@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-/// The file of a write that failed: no sync is one of it.
+/// The file of a write that is never covered: no sync is one of it.
 const FAILED: u32 = u32::MAX;
 
 /// The writes of a job, by their numbers.
@@ -69,6 +69,13 @@ impl SyncedWrites {
         self.number = self.number.max(*issued);
     }
 
+    /// A sync of this file failed. Linux takes what it could not write for written once it has said so, and a sync that succeeds later says
+    /// nothing about it: what the file has open is never covered. That includes writes issued after this sync began, which it may have
+    /// met, too.
+    pub(crate) fn fail_sync(&mut self, file: u32) {
+        self.open.iter_mut().filter(|write| write.1 == file).for_each(|write| write.1 = FAILED);
+    }
+
     /// All files were synced when nothing was in flight.
     pub(crate) fn synced_all(&mut self, issued: u64) {
         self.open.retain(|write| write.1 == FAILED);
@@ -123,6 +130,30 @@ mod tests {
         assert_eq!(synced.covered(), (3, vec![1]));
         synced.synced_all(3);
         assert_eq!(synced.covered(), (3, vec![]));
+    }
+
+    #[test]
+    fn what_a_failed_sync_has_met_is_covered_by_none_that_comes_after() {
+        let mut synced = written(&[(0, 0), (1, 1), (2, 0)]);
+        synced.begin_sync(0, 0, 2, [1].into_iter());
+        synced.fail_sync(0);
+        synced.issued(3, 0);
+        for file in [0, 1] {
+            synced.begin_sync(0, file, 4, [].into_iter());
+            synced.end_sync(0);
+        }
+        assert_eq!(synced.covered(), (4, vec![0, 2]));
+        synced.synced_all(4);
+        assert_eq!(synced.covered(), (4, vec![0, 2]));
+    }
+
+    #[test]
+    fn what_was_synced_before_stays_covered_when_a_sync_fails() {
+        let mut synced = written(&[(0, 0)]);
+        synced.begin_sync(0, 0, 1, [].into_iter());
+        synced.end_sync(0);
+        synced.fail_sync(0);
+        assert_eq!(synced.covered(), (1, vec![]));
     }
 
     #[test]

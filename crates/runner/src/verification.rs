@@ -330,6 +330,13 @@ impl Verification {
         self.publish_synced();
     }
 
+    /// A sync of this file failed.
+    pub(crate) fn fail_sync(&mut self, file: u32) {
+        if let Some(exactly) = self.synced.as_mut().and_then(|synced| synced.exactly.as_mut()) {
+            exactly.fail_sync(file);
+        }
+    }
+
     /// Everything that was written was synced.
     pub(crate) fn synced_all(&mut self) {
         let Some(synced) = &mut self.synced else { return };

@@ -190,6 +190,9 @@ impl<E: Engine> IoLoop<'_, E> {
 
     pub(super) fn record_sync(&mut self, request: &Request, result: i64, start: u64) {
         if result < 0 {
+            if let Some(verification) = &mut self.hooks.verification {
+                verification.fail_sync(request.file);
+            }
             return self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
         }
         if let Some(verification) = &mut self.hooks.verification {
