@@ -294,11 +294,13 @@ impl Verification {
                 regenerated.leave_out(number);
             }
             if let Some(progress) = &self.progress {
-                progress.completed(unit);
                 if let Some(exactly) = self.synced.as_mut().and_then(|synced| synced.exactly.as_mut()) {
                     exactly.failed(number);
+                    progress.completed(unit);
                 } else if self.lists_failures {
-                    progress.failed(number);
+                    progress.failed(unit, number);
+                } else {
+                    progress.completed(unit);
                 }
             }
         }

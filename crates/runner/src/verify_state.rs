@@ -51,7 +51,7 @@ impl WriteProgress {
 
     /// Unit `unit` is about to issue this write.
     pub(crate) fn issued(&self, unit: u32, number: u64) {
-        self.place(unit).store(number, Relaxed);
+        self.place(unit).store(number, Release);
     }
 
     /// A state that is saved from now on covers this many writes. Who sees the number also sees which of them are in flight.
@@ -71,9 +71,9 @@ impl WriteProgress {
         self.in_flight.iter().map(|slot| slot.load(Relaxed)).filter(|&number| number != NONE)
     }
 
-    /// What unit `unit` wrote is written.
+    /// The write of unit `unit` has ended. Who sees that also sees what was listed before.
     pub(crate) fn completed(&self, unit: u32) {
-        self.place(unit).store(NONE, Relaxed);
+        self.place(unit).store(NONE, Release);
     }
 
     /// The place of a unit. A synchronous job may have more units than places, and one write at a time.
@@ -81,20 +81,22 @@ impl WriteProgress {
         &self.in_flight[unit as usize % self.in_flight.len()]
     }
 
-    /// A write in the queue of an asynchronous engine failed.
-    pub(crate) fn failed(&self, number: u64) {
+    /// The write of unit `unit` in the queue of an asynchronous engine failed. At no time is it neither in flight nor among those.
+    pub(crate) fn failed(&self, unit: u32, number: u64) {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+        self.completed(unit);
     }
 
     /// The number and the slots of a state.
     fn snapshot(&self) -> (u64, Vec<Option<u64>>) {
         let except = self.except.lock().unwrap_or_else(PoisonError::into_inner);
         let number = self.number.load(Acquire);
-        let in_flight =
-            self.in_flight.iter().map(|slot| slot.load(Relaxed)).map(|n| (n != NONE).then_some(n));
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let skipped = failed.into_iter().chain(except.iter().copied());
-        (number, in_flight.chain(skipped.map(Some)).collect())
+        let in_flight = self.in_flight.iter().map(|slot| slot.load(Acquire));
+        let mut slots: Vec<Option<u64>> = in_flight.map(|n| (n != NONE).then_some(n)).collect();
+        // Only now: what fails is listed before its slot is cleared.
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.extend(failed.iter().chain(except.iter()).copied().map(Some));
+        (number, slots)
     }
 }
 
@@ -267,10 +269,33 @@ mod tests {
             progress.covers(number + 1);
         }
         progress.completed(0);
-        progress.completed(2);
-        progress.failed(2);
+        progress.failed(2, 2);
         let state = state(&spec, &progress);
         assert_eq!((state.number, state.slots), (3, vec![None, Some(1), None, Some(2)]));
+    }
+
+    #[test]
+    fn a_write_that_fails_while_a_state_is_made_is_in_the_state() {
+        const WRITES: u64 = 5000;
+        let progress = WriteProgress::new(&writer("")).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..WRITES {
+                    progress.issued(0, number);
+                    progress.covers(number + 1);
+                    progress.failed(0, number);
+                }
+            });
+            let mut covered = 0;
+            while covered < WRITES {
+                let (number, slots) = progress.snapshot();
+                let mut listed: Vec<u64> = slots.into_iter().flatten().filter(|&n| n < number).collect();
+                listed.sort_unstable();
+                listed.dedup();
+                assert_eq!(listed.len() as u64, number);
+                covered = number;
+            }
+        });
     }
 
     #[test]
