@@ -179,6 +179,10 @@ impl<E: Engine> IoLoop<'_, E> {
         let io = Io { direction, file, offset, len };
         if direction != Direction::Read {
             self.wait_for_overlaps(unit, file, offset..offset + u64::from(len), true);
+            if self.failure.is_some() {
+                // What is damaged stays as it is.
+                return self.budget.not_issued(direction, len);
+            }
         }
         let mut request = self.request(op(direction), unit, file, offset, len);
         match self.hooks.before_issue(io, &request, &mut self.buffers, &self.meter) {

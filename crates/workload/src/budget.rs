@@ -101,6 +101,15 @@ impl Budget {
         self.ios += 1;
     }
 
+    /// The I/O that was counted last is not issued after all.
+    #[cold]
+    pub fn not_issued(&mut self, direction: Direction, len: u32) {
+        let bytes = u64::from(len);
+        self.counted -= if self.counts[direction as usize] { bytes } else { 0 };
+        self.pass -= bytes;
+        self.ios = self.ios.saturating_sub(1);
+    }
+
     /// The ramp is over: `number_ios` counts from here, what is in flight included. Bytes count from the start of the job.
     pub fn end_ramp(&mut self, in_flight: u64) {
         self.ios = in_flight;

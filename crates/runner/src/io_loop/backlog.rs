@@ -41,12 +41,13 @@ impl<E: Engine> IoLoop<'_, E> {
         self.submit_extra(self.request(Op::Trim, unit, file, offset, len), Direction::Trim);
     }
 
-    /// Waits for what is in flight if an I/O to this range would change what a check sees, or see what is being changed. `unit` stays
-    /// the next one.
+    /// Waits for what is in flight, and for the checks of what was read, if an I/O to this range would change what a check sees, or see
+    /// what is being changed. `unit` stays the next one. The job may have failed then.
     pub(super) fn wait_for_overlaps(&mut self, unit: u32, file: u32, range: Range<u64>, changes: bool) {
         let verification = self.hooks.verification.as_ref();
         if verification.is_some_and(|verification| verification.must_wait(file, &range, changes)) {
             self.drain();
+            self.await_checks();
             self.slots.use_next(unit);
         }
     }

@@ -25,6 +25,7 @@ use crate::worker_limits::AddressSpace;
 mod errors;
 mod files;
 mod overlap;
+mod overwritten;
 mod paced;
 mod pauses;
 mod queue;
