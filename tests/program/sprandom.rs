@@ -176,7 +176,10 @@ fn a_check_says_what_is_written() {
     assert!((pass["write_amplification"].as_f64().unwrap() - 4.0333).abs() < 0.0001);
     assert_eq!(number(&report["jobs"][0], "/volume/write"), (BLOCKS + repeated) << 12);
     let text = place.ferrio(&["check", &path]).run().succeeded().stdout;
-    assert!(text.contains("8 regions of 4.6MiB, of which 24.79% (first) to 0.00% (last)"), "{text}");
+    assert!(
+        text.contains("8 regions of 4.6MiB, share written again: 24.79% (first) to 0.00% (last)"),
+        "{text}"
+    );
 }
 
 #[test]
