@@ -1,8 +1,8 @@
 //! Makes I/O logs of the traces that other programs write: [`import`] reads lines, and writes a log of version 3.
 //!
-//! A format is a file: [`blkparse`], [`columns`] (published traces and biosnoop) and [`strace`]; each turns lines into [`event`]s.
+//! A format is a file: [`blkparse`], [`columns`] (published traces and biosnoop) and `strace`; each turns lines into [`event`]s.
 //! [`guess`] finds the format of a trace from its first lines. [`select`] leaves I/Os out, [`names`] chooses the names of files in the
-//! log, [`order`] sorts what is nearly sorted, and [`Summary`] counts. Memory does not grow with the trace: only with the number of its
+//! log, `order` sorts what is nearly sorted, and [`Summary`] counts. Memory does not grow with the trace: only with the number of its
 //! files and processes.
 
 pub mod blkparse;
