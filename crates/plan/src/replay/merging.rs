@@ -96,8 +96,10 @@ impl Merging {
         let mut file = File::create(&to).map_err(|error| failed("could not open file", error))?;
         let copied = io::copy(&mut merged, &mut io::BufWriter::with_capacity(1 << 16, &mut file));
         if let Err(error) = copied {
-            // Half a trace must not be taken for a whole one. What cannot be removed is no regular file.
-            let _ = fs::remove_file(&to);
+            // Half a trace must not be taken for a whole one. A device or a pipe is not ours to remove.
+            if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+                let _ = fs::remove_file(&to);
+            }
             return Err(match error.raw_os_error() {
                 Some(_) => failed("could not write file", error),
                 None => setup_error(libc::EINVAL, error.to_string()),
