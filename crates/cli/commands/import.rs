@@ -42,11 +42,13 @@ Formats (found from the first lines unless --format names one):
             as those of a script of bpftrace
 
 A replay writes to the files that the log names. Unless --keep-paths, --rename
-or --target say so, these are not those of the trace but files of similar
-names in the working directory. docs/import.md says more.
+or --target say so, these are files of similar names in the working directory.
+A relative name without directories stays as it is: where the application's
+own files are, use --directory. docs/import.md says more.
 
   strace -f -tt -T -o app.trace ./app
-  ferrio import app.trace -o app.log --job app.fio
+  mkdir replay
+  ferrio import app.trace -o app.log --job app.fio --directory replay
   ferrio app.fio";
 
 /// Default of `--window`.
