@@ -157,7 +157,12 @@ fn next_io(workload: &mut Workload) -> Io {
             | Step::Close { .. }
             | Step::AwaitReplayTime { .. }
             | Step::AwaitProgramTime { .. }
-            | Step::AwaitLog => {}
+            | Step::AwaitLog
+            | Step::EventEnd
+            | Step::Commit
+            | Step::AwaitWriteBack
+            | Step::AwaitWork
+            | Step::WrittenBack { .. } => {}
             Step::PassEnd => workload.begin_pass(),
         }
     }

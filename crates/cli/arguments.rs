@@ -5,9 +5,10 @@
 
 use std::ffi::OsString;
 
-use ferrio_job::{ArgOrigin, Diagnostic, FioWords};
+use ferrio_job::{ArgOrigin, Character, Diagnostic, FioWords};
 use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, masked, nearest, option_names};
 
+use crate::character::of_call;
 use crate::options::{ProgramOption, Takes};
 
 /// An option or a job file on the command line.
@@ -52,7 +53,8 @@ pub struct InvalidCommandLine {
 }
 
 /// Splits the program's `arguments` (without its name). The first has the number `first`, which is above 1 after the name of a
-/// sub-command.
+/// sub-command. A `process` with this character follows them unless they ask for another, which is returned: it decides which job options
+/// there are.
 ///
 /// # Errors
 /// All mistakes.
@@ -60,6 +62,19 @@ pub fn read(
     arguments: &[OsString],
     first: u32,
     program: &[ProgramOption],
+    process: Character,
+) -> (Result<Vec<Item>, InvalidCommandLine>, Character) {
+    let scanned = read_as(arguments, first, program, process);
+    let character = of_call(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), process);
+    let scanned = if character == process { scanned } else { read_as(arguments, first, program, character) };
+    (scanned, character)
+}
+
+fn read_as(
+    arguments: &[OsString],
+    first: u32,
+    program: &[ProgramOption],
+    character: Character,
 ) -> Result<Vec<Item>, InvalidCommandLine> {
     let mut not_utf8 = Vec::new();
     let text = |(index, argument): (u32, &OsString)| {
@@ -72,7 +87,7 @@ pub fn read(
         text
     };
     let texts: Vec<String> = (first..).zip(arguments).map(text).collect();
-    match scan(&texts, first, program) {
+    match scan(&texts, first, program, character) {
         outcome if not_utf8.is_empty() => outcome,
         Ok(items) => Err(InvalidCommandLine { mistakes: not_utf8, items }),
         // Other mistakes may be due to the conversion.
@@ -88,9 +103,11 @@ pub fn scan(
     arguments: &[String],
     first: u32,
     program: &[ProgramOption],
+    character: Character,
 ) -> Result<Vec<Item>, InvalidCommandLine> {
     let engines = Engines::default();
-    let mut scanner = Scanner { arguments, first, program, current: 0, at: 0, items: Vec::new(), engines };
+    let mut scanner =
+        Scanner { arguments, first, program, character, current: 0, at: 0, items: Vec::new(), engines };
     let mut mistakes = Vec::new();
     while let Some(argument) = scanner.next() {
         if argument == "--" {
@@ -125,6 +142,8 @@ struct Scanner<'a> {
     /// Number of the first of them.
     first: u32,
     program: &'a [ProgramOption],
+    /// Whose job options there are.
+    character: Character,
     /// The option that is being read.
     current: usize,
     /// The next argument.
@@ -320,7 +339,9 @@ impl<'a> Scanner<'a> {
         }
         let engine = self.engines.current();
         let options = program.iter().filter(|option| option.name.starts_with(name)).map(Meaning::Program);
-        let known = option_names(engine).filter_map(|full| Some((full, Opt::from_name(full, engine)?)));
+        let character = self.character;
+        let known = option_names(engine, character)
+            .filter_map(|full| Some((full, Opt::from_name(full, engine, character)?)));
         let mut found: Vec<Meaning<'a>> = options.collect();
         for (full, opt) in known.filter(|(full, _)| full.starts_with(name)) {
             if full == name {
@@ -354,8 +375,8 @@ impl<'a> Scanner<'a> {
             return mistake.help(format!("write it after --ioengine={owner}"));
         }
         let known = self.program.iter().map(|option| option.name);
-        let near =
-            nearest(name, known.chain(option_names(self.engines.current()).map(|name| -> &str { name })));
+        let of_jobs = option_names(self.engines.current(), self.character);
+        let near = nearest(name, known.chain(of_jobs.map(|name| -> &str { name })));
         let Some(near) = near.map(|name| format!("--{name}")) else {
             return self.mistake(message, "unknown-option", "no such option").in_fio(FioWords::Unrecognized);
         };

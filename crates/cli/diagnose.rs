@@ -156,7 +156,7 @@ mod tests {
 
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, options::OPTIONS).unwrap();
+        let items = arguments::scan(&words, 1, options::OPTIONS, Character::Ferrio).unwrap();
         let character = Character::Ferrio;
         match settings(ProgramSettings::read(&items, character).unwrap_err(), &items, character) {
             Error::Problems(problems) => problems.diagnostics,

@@ -4,8 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::ColorChoice;
-use ferrio_job::{Diagnostic, Origin, Plan};
+use ferrio_job::{Character, Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
+use ferrio_runner::JobResult;
 
 use crate::commands::{COMMANDS, Subcommand};
 use crate::error::Error;
@@ -17,13 +18,15 @@ use crate::settings::{self, FIO_VERSION};
 const MAX_FAILED: usize = 127;
 
 /// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete
-/// or the profile's test failed.
+/// or the profile's test failed. Except for fio, a job that found damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     let RunOutcome { result, intervals_lost, verdict_failed } = outcome;
     let failed = |at: usize| {
         let set_up = plan.jobs.get(at).is_some_and(|job| job.setup_error.is_some());
-        set_up || result.jobs.get(at).is_some_and(|job| job.error.is_some())
+        let tells_damage = plan.jobs.get(at).is_some_and(|job| job.spec.character == Character::Ferrio);
+        let damaged = |job: &JobResult| tells_damage && !job.damage.counts.is_empty();
+        set_up || result.jobs.get(at).is_some_and(|job| job.error.is_some() || damaged(job))
     };
     let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
@@ -88,7 +91,8 @@ pub fn help() -> clap::Command {
 mod tests {
     use ferrio_job::SetupError;
     use ferrio_plan::testing::{default_job, plan};
-    use ferrio_runner::{JobError, JobResult, RunResult};
+    use ferrio_runner::damage::DamageKind;
+    use ferrio_runner::{JobError, RunResult};
 
     use super::*;
 
@@ -124,6 +128,17 @@ mod tests {
         assert_eq!(status(&plan, &RunOutcome { verdict_failed: true, ..outcome }), 1);
         let (plan, outcome) = run(&[Some(5), Some(5)], None);
         assert_eq!(status(&plan, &RunOutcome { verdict_failed: true, ..outcome }), 2);
+    }
+
+    #[test]
+    fn damaged_blocks_are_a_failure_except_for_fio() {
+        let (mut plan, mut outcome) = run(&[None, Some(84), None], None);
+        for job in [0, 1] {
+            outcome.result.jobs[job].damage.counts.insert(DamageKind::Zeros, 7);
+        }
+        assert_eq!(status(&plan, &outcome), 2);
+        plan.jobs.iter_mut().for_each(|job| job.spec.character = Character::Fio);
+        assert_eq!(status(&plan, &outcome), 1);
     }
 
     #[test]

@@ -13,16 +13,15 @@ use crate::messages::Messages;
 use crate::options::{DEBUG, OPTIONS, OUTPUT};
 use crate::output::{Output, begin_file};
 use crate::settings::{Action, ProgramSettings};
-use crate::{character, diagnose, exit, job_files, queries};
+use crate::{diagnose, exit, job_files, queries};
 
 /// Runs what the arguments ask for and returns the exit status. Sets `messages` to the format that they ask for.
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
 pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> Result<u8, Error> {
-    let scanned = arguments::read(words, 1, OPTIONS);
+    let (scanned, character) = arguments::read(words, 1, OPTIONS, process);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
-    let character = character::of_call(read, process);
     *messages = Messages::of(read, character);
     let messages = *messages;
     let items = scanned.map_err(diagnose::command_line)?;
@@ -76,7 +75,7 @@ fn is_before(items: &[Item], first: &str, second: &str) -> bool {
 
 /// The format of messages that the arguments ask for, whatever else is wrong.
 pub fn messages(words: &[OsString]) -> Messages {
-    let scanned = arguments::read(words, 1, OPTIONS);
+    let (scanned, _) = arguments::read(words, 1, OPTIONS, Character::default());
     Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Character::default())
 }
 
@@ -95,8 +94,8 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
 /// # Errors
 /// All mistakes in the arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
-    let items: Vec<Item> = arguments::read(words, 1, OPTIONS).map_err(diagnose::command_line)?;
-    let character = character::of_call(&items, Character::Ferrio);
+    let (scanned, character) = arguments::read(words, 1, OPTIONS, Character::Ferrio);
+    let items: Vec<Item> = scanned.map_err(diagnose::command_line)?;
     let settings = ProgramSettings::read(&items, character)
         .map_err(|error| diagnose::settings(error, &items, character))?;
     job_files::read(&items, &settings, environment)

@@ -2,14 +2,13 @@
 //!
 //! All lines of an interval are one write, so that readers of the file or pipe see whole lines only.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::SystemTime;
 
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
+use ferrio_machine::is_same_file;
 use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
@@ -45,11 +44,11 @@ impl Intervals {
     /// They would go where the report goes, the directory of their file is missing, or the file is a directory.
     pub fn check_path(&self, report: &str) -> Result<(), Error> {
         let name = match &self.to {
-            IntervalsTo::StandardOutput if are_the_same_file("/dev/stdout", report) => {
+            IntervalsTo::StandardOutput if is_same_file("/dev/stdout".as_ref(), report.as_ref()) => {
                 return Err(Error::IntervalsInReport(report.to_owned()));
             }
             IntervalsTo::StandardOutput | IntervalsTo::StandardError => return Ok(()),
-            IntervalsTo::File(name) if are_the_same_file(name, report) => {
+            IntervalsTo::File(name) if is_same_file(name.as_ref(), report.as_ref()) => {
                 return Err(Error::IntervalsInReport(name.clone()));
             }
             IntervalsTo::File(name) => name,
@@ -100,19 +99,6 @@ impl IntervalStream {
     pub fn is_lost(&self) -> bool {
         self.stream.is_none()
     }
-}
-
-/// True if both paths are the same file or pipe, or would be once created. Terminals and /dev/null may be shared.
-fn are_the_same_file(one: &str, other: &str) -> bool {
-    let identity = |path: &str| {
-        let path = Path::new(path);
-        let new = (!path.exists()).then(|| path.file_name()).flatten().map(OsStr::to_owned);
-        let known = if new.is_none() { path } else { path.parent()? };
-        let known = if known.as_os_str().is_empty() { Path::new(".") } else { known };
-        let about = fs::metadata(known).ok().filter(|about| !about.file_type().is_char_device())?;
-        Some((about.dev(), about.ino(), new))
-    };
-    identity(one).is_some_and(|file| Some(file) == identity(other))
 }
 
 #[cfg(test)]

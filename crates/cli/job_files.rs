@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::options::OPTIONS;
 use crate::profiles;
 use crate::settings::ProgramSettings;
+use crate::sysbench;
 
 /// Reads the jobs of a command line and of its job files that the settings select. `environment` reads the files.
 ///
@@ -30,6 +31,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     let mb_memory = environment.mb_memory;
     let mut builder = Builder::new(environment);
     builder.reading(settings.strict);
+    builder.character(settings.character);
     builder.sections(settings.sections.clone());
     if let Some(profile) = settings.profile {
         profiles::add(profile, items, settings, mb_memory, &mut builder)?;
@@ -100,7 +102,7 @@ fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
     let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
     let help = match name {
         _ if option => Some(format!("options begin with dashes: --{name}")),
-        "prepare" | "run" | "cleanup" => Some(format!(
+        _ if sysbench::is_word(name) => Some(format!(
             "`ferrio FILE` runs a job file; `{name}` is a word of sysbench, which `ferrio help sysbench` explains"
         )),
         _ => None,
@@ -186,7 +188,7 @@ mod tests {
 
     fn jobs(words: &[&str]) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, OPTIONS).unwrap();
+        let items = arguments::scan(&words, 1, OPTIONS, Character::Ferrio).unwrap();
         read(&items, &ProgramSettings::read(&items, Character::Ferrio).unwrap(), environment())
     }
 

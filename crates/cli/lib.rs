@@ -4,11 +4,12 @@
 //!
 //! - a word in the table of `commands`: that sub-command, one file each (some are also programs of fio, such as `fio-btrace2fio`: called by
 //!   the name of one, the program is that one);
+//! - `sysbench`, or a program of that name: the front end that takes sysbench's command line;
 //! - anything else: `fio`, the front end that takes fio's command line and job files.
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
 //! `output` and `intervals`. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds all mistakes in it;
-//! `messages` writes to standard error; `exit` turns the outcome into a status.
+//! `messages` writes to standard error; `output_file` makes files that appear only once they are complete; `exit` turns the outcome into a status.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -25,10 +26,12 @@ mod messages;
 mod option_values;
 mod options;
 mod output;
+mod output_file;
 mod profiles;
 mod queries;
 mod selftest;
 mod settings;
+mod sysbench;
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -47,6 +50,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let program = arguments.next();
     let words: Vec<OsString> = arguments.collect();
+    if sysbench::is_called(program.as_deref()) {
+        return ExitCode::from(sysbench::run(&words));
+    }
     let mut messages = Messages::default();
     let variable = std::env::var_os(character::VARIABLE);
     let status = match character::of_process(program.as_deref(), variable.as_deref()) {

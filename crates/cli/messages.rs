@@ -283,7 +283,7 @@ mod tests {
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        arguments::scan(&words, 1, options::OPTIONS).unwrap()
+        arguments::scan(&words, 1, options::OPTIONS, Character::Ferrio).unwrap()
     }
 
     fn of(items: &[Item]) -> Messages {

@@ -252,6 +252,7 @@ impl Output {
                 self.message(&Diagnostic::note(message).code("no-interim-report"));
             }
             Event::Interval(result) => self.write_interval(plan, result),
+            Event::Released => {}
             Event::Progress(progress) => {
                 let columns = terminal_columns(io::stdout());
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) {
@@ -347,7 +348,7 @@ mod tests {
     fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         ProgramSettings::read(
-            &crate::arguments::scan(&words, 1, crate::options::OPTIONS).unwrap(),
+            &crate::arguments::scan(&words, 1, crate::options::OPTIONS, Character::Ferrio).unwrap(),
             Character::Ferrio,
         )
         .unwrap()

@@ -178,7 +178,7 @@ mod tests {
 
     fn read(words: &[&str], character: Character) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, OPTIONS).unwrap();
+        let items = arguments::scan(&words, 1, OPTIONS, Character::Ferrio).unwrap();
         let settings = ProgramSettings::read(&items, character).unwrap();
         let machine = Environment { mb_memory: 1000, ..job_files::environment() };
         job_files::read(&items, &settings, machine)

@@ -21,7 +21,7 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
     let help = match query {
         Query::Version => Help::found(format!("{}\n", version(character))),
         // As in fio, an unknown option is no failure, but an unknown engine is one.
-        Query::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref()) },
+        Query::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref(), character) },
         Query::Engines(what) => {
             let (engine, option) = match what.as_deref().map(|what| what.split_once(',')) {
                 Some(Some((engine, option))) => (Some(engine), Some(option)),

@@ -242,7 +242,8 @@ fn help_explains_whatever_has_a_name() {
     ] {
         assert!(help(&["help", topic]).contains(part), "{topic}");
     }
-    for command in ["help", "man", "completions", "check", "sysbench"] {
+    assert!(help(&["help", "sysbench"]).contains("ferrio sysbench fileio"));
+    for command in ["help", "man", "completions", "check"] {
         assert!(help(&[command, "--help"]).contains(&format!("Usage: ferrio {command}")), "{command}");
     }
     assert_eq!(help(&["--help=rw"]), help(&["help", "rw"]));
@@ -251,28 +252,4 @@ fn help_explains_whatever_has_a_name() {
     assert!(run.stderr.contains("did you mean `ferrio help iodepth`?"), "{}", run.stderr);
     // fio takes the word for a job file.
     assert!(place.ferrio(&["--as=fio", "help"]).run().ended_with(1).stderr.contains("unable to open 'help'"));
-}
-
-#[test]
-fn command_lines_of_sysbench_are_answered_with_a_job() {
-    let place = Place::new();
-    let options = ["--file-test-mode=rndrd", "--file-num=2", "--file-total-size=64k", "--events=18", "run"];
-    let of = |first: &[&str]| {
-        let words: Vec<&str> = first.iter().copied().chain(options).collect();
-        let run = place.ferrio(&words).run().ended_with(1);
-        assert!(run.stderr.contains("ferrio does not run the tests of sysbench yet"), "{}", run.stderr);
-        run.stdout
-    };
-    let job = of(&["sysbench", "fileio"]);
-    assert_eq!(job, of(&["fileio"]));
-    assert_eq!(job, of(&["--test=fileio"]));
-    assert_eq!(place.files(), []);
-    let report = place.ferrio(&["--output-format=json", &place.job(&job)]).run().succeeded().json();
-    assert_eq!(report["jobs"][0]["read"]["total_ios"], 18);
-    let run = place.ferrio(&["fileio", "prepare"]).run().ended_with(1);
-    assert!(run.stdout.is_empty() && run.stderr.contains("nothing has to be prepared"), "{}", run.stderr);
-    let run = place.ferrio(&["--num-threads=4", "--name=a"]).run().ended_with(1);
-    assert!(run.stderr.contains("`ferrio help sysbench`"), "{}", run.stderr);
-    let run = place.ferrio(&["prepare"]).run().ended_with(1);
-    assert!(run.stderr.contains("a word of sysbench"), "{}", run.stderr);
 }

@@ -5,21 +5,27 @@ use std::path::Path;
 
 use ferrio_job::EngineKind;
 
-use crate::support::{Place, installed};
+use crate::support::{Place, installed, skipped};
 
 fn script(place: &Place, shell: &str) -> String {
     place.ferrio(&["completions", shell]).run().succeeded().stdout
 }
 
-/// What bash offers for the last of `words`, which readline has taken apart at `=` already.
+fn script_of_sysbench(place: &Place, shell: &str) -> String {
+    place.ferrio(&["completions", shell, "sysbench"]).run().succeeded().stdout
+}
+
+/// What bash offers for the last of `words`, which readline has taken apart at `=` already. The first is a program with a script.
 fn offered(place: &Place, words: &[&str]) -> Vec<String> {
     let path = place.beside("completions.bash");
-    fs::write(&path, script(place, "bash")).unwrap();
+    let program = words[0];
+    let script = if program == "ferrio" { script(place, "bash") } else { script_of_sysbench(place, "bash") };
+    fs::write(&path, script).unwrap();
     let last = words.len() - 1;
     let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
     // compopt works while readline completes only.
     let program = format!(
-        "compopt() {{ :; }}\nsource '{}'\nCOMP_WORDS=({})\nCOMP_CWORD={last}\n_ferrio ferrio {} {}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        "compopt() {{ :; }}\nsource '{}'\nCOMP_WORDS=({})\nCOMP_CWORD={last}\n_{program} {program} {} {}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
         path.display(),
         quoted.join(" "),
         quoted[last],
@@ -92,6 +98,70 @@ fn bash_knows_the_arguments_of_every_command() {
 }
 
 #[test]
+fn bash_knows_the_tests_of_sysbench_behind_the_word_and_for_a_link() {
+    let place = Place::new();
+    for front in [&["ferrio", "sysbench"][..], &["sysbench"]] {
+        let offered = |words: &[&str]| offered(&place, &[front, words].concat());
+        let first = offered(&[""]);
+        for word in ["fileio", "cpu", "memory", "threads", "mutex", "--threads", "--report-interval"] {
+            assert!(first.contains(&word.to_owned()), "{word}: {first:?}");
+        }
+        assert_eq!(offered(&["fi"]), ["fileio"]);
+        assert_eq!(offered(&["fileio", "--file-t"]), ["--file-total-size", "--file-test-mode"]);
+        assert_eq!(offered(&["fileio", "--thr"]), ["--threads", "--thread-stack-size"]);
+        let modes = ["rndrd", "rndwr", "rndrw"];
+        assert_eq!(offered(&["--threads=4", "fileio", "--file-test-mode", "=", "rnd"]), modes);
+        assert_eq!(offered(&["--test", "=", "fileio", "--file-io-mode", "=", ""]), ["sync", "async", "mmap"]);
+        assert_eq!(offered(&["fileio", "--file-num", "=", "4", "p"]), ["prepare"]);
+        assert_eq!(offered(&["fileio", "--file-num", "=", "4", ""]).last().unwrap(), "help");
+        assert_eq!(offered(&["cpu", "--cpu"]), ["--cpu-max-prime"]);
+        assert_eq!(offered(&["cpu", "r"]), ["run"]);
+        assert_eq!(offered(&["cpu", "p"]), [""], "cpu prepares nothing");
+    }
+}
+
+/// What fish offers at the end of this command line, without descriptions.
+fn offered_by_fish(place: &Place, fish: &Path, line: &str) -> Vec<String> {
+    let path = place.beside("completions.fish");
+    fs::write(&path, script(place, "fish") + &script_of_sysbench(place, "fish")).unwrap();
+    let program = format!("source '{}'; complete -C '{line}'", path.display());
+    let home = place.beside("home");
+    let run = place.program(fish, &["--no-config", "-c", &program]).env("HOME", home.to_str().unwrap());
+    let run = run.run().succeeded();
+    assert_eq!(run.stderr, "");
+    run.stdout.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn fish_completes_runs_sub_commands_and_sysbench() {
+    let place = Place::new();
+    let fish = Path::new("/usr/bin/fish");
+    if !fish.exists() {
+        skipped(
+            "fish_completes_runs_sub_commands_and_sysbench",
+            "fish is not installed (apt-get install fish)",
+        );
+        return;
+    }
+    for (line, words) in [
+        ("ferrio --name=a --iodepth_l", &["--iodepth_low"][..]),
+        ("ferrio --rw=randw", &["--rw=randwrite"]),
+        ("ferrio check --deny", &["--deny-warnings"]),
+        ("ferrio check --rw=randw", &["--rw=randwrite"]),
+        ("ferrio completions ", &["bash", "fish", "zsh"]),
+        ("ferrio import --iode", &[]),
+        ("ferrio sysbench ", &["cpu", "fileio", "memory", "mutex", "threads"]),
+        ("ferrio sysbench fileio --file-io-mode=m", &["--file-io-mode=mmap"]),
+        ("ferrio sysbench fileio --file-num=4 ", &["cleanup", "help", "prepare", "run"]),
+        ("sysbench fi", &["fileio"]),
+        ("sysbench --threads=2 fileio --file-te", &["--file-test-mode"]),
+        ("sysbench cpu ", &["help", "run"]),
+    ] {
+        assert_eq!(offered_by_fish(&place, fish, line), words, "{line}");
+    }
+}
+
+#[test]
 fn zsh_and_fish_learn_the_same_options() {
     let place = Place::new();
     let zsh = script(&place, "zsh");
@@ -104,6 +174,13 @@ fn zsh_and_fish_learn_the_same_options() {
             && fish.contains("-l iodepth_batch ")
             && fish.contains("randwrite")
     );
+    for (shell, start) in [("zsh", "#compdef sysbench"), ("fish", "# Print an optspec")] {
+        let script = script_of_sysbench(&place, shell);
+        assert!(script.starts_with(start), "{script}");
+        for word in ["file-test-mode", "seqrewr", "prepare", "cpu-max-prime"] {
+            assert!(script.contains(word) && !script.contains("iodepth"), "{word} for {shell}");
+        }
+    }
 }
 
 #[test]
@@ -112,6 +189,10 @@ fn a_wrong_shell_is_reported() {
     let run = place.ferrio(&["completions", "tcsh"]).run().ended_with(1);
     assert!(run.stderr.contains("bash, zsh or fish"), "{}", run.stderr);
     place.ferrio(&["completions"]).run().ended_with(1);
+    for words in [&["completions", "bash", "fio"][..], &["completions", "bash", "sysbench", "x"]] {
+        let run = place.ferrio(words).run().ended_with(1);
+        assert!(run.stderr.contains(&format!("`{}`", words.last().unwrap())), "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn written(words: &[&str]) -> Place {
 /// Reads the file and checks all blocks.
 fn read(place: &Place, words: &[&str]) -> Run {
     let check = ["--rw=read", "--continue_on_error=verify"];
-    place.ferrio(&[&JOB[..], &check, words].concat()).run().succeeded()
+    place.ferrio(&[&JOB[..], &check, words].concat()).run()
 }
 
 fn change(place: &Place, change: impl FnOnce(&std::fs::File)) {
@@ -50,7 +50,7 @@ fn damaged() -> Place {
 
 #[test]
 fn each_damaged_block_is_explained_after_the_lines_of_fio() {
-    let run = read(&damaged(), &["--verify=crc32c"]);
+    let run = read(&damaged(), &["--verify=crc32c"]).ended_with(1);
     let about = |offset: u64| {
         let place = format!("at offset {offset} looks like ");
         run.stderr
@@ -63,8 +63,7 @@ fn each_damaged_block_is_explained_after_the_lines_of_fio() {
     assert!(flip.starts_with("a bit flip: bit 5 of byte 904 is "), "{flip}");
     assert!(flip.ends_with("(file offset 5000), in the data"), "{flip}");
     assert_eq!(about(2 * BLOCK).unwrap().1, "zeros in place of bytes 512 to 1535 (2 sectors)");
-    let moved =
-        "a misdirected write: all of the block is of the block at offset 36864 (write number 9 of job 1)";
+    let moved = "a misdirected write: all of the block holds data of the block at offset 36864 (write number 9 of job 1)";
     assert_eq!(about(3 * BLOCK).unwrap().1, moved);
     let zeros = "a block that was never written, or was trimmed: all of it is zeros";
     assert_eq!(about(4 * BLOCK).unwrap().1, zeros);
@@ -78,7 +77,7 @@ fn each_damaged_block_is_explained_after_the_lines_of_fio() {
 #[test]
 fn documents_have_the_fields_and_the_counts() {
     let words = [&JOB[..], &["--rw=read", "--continue_on_error=verify", "--verify=crc32c"]].concat();
-    let report = document(&damaged(), &words, 0);
+    let report = document(&damaged(), &words, 1);
     let verify = &report["ferrio"]["verify"][0];
     assert_eq!((verify["jobname"].as_str(), number(verify, "/damaged_blocks")), (Some("v"), 4));
     assert_eq!(verify["kinds"], json!({ "bit-flip": 1, "zeros": 2, "other-block": 1 }));
@@ -111,7 +110,7 @@ fn documents_have_the_fields_and_the_counts() {
 fn called_fio_the_program_has_the_fields_and_nothing_else() {
     let words = ["--as=fio", "--rw=read", "--verify=crc32c", "--continue_on_error=verify"];
     let place = damaged();
-    let text = place.ferrio(&[&JOB[..], &words].concat()).run();
+    let text = place.ferrio(&[&JOB[..], &words].concat()).run().succeeded();
     assert!(text.stderr.contains("verify failed"), "{}", text.stderr);
     assert!(!text.stderr.contains("looks like"), "{}", text.stderr);
     assert!(!text.stdout.contains("damage"), "{}", text.stdout);
@@ -151,7 +150,7 @@ fn only_the_first_hundred_blocks_are_listed_and_all_are_counted() {
         "--verify=md5",
         "--continue_on_error=verify",
     ];
-    let report = place.ferrio(&words).run().succeeded().json();
+    let report = place.ferrio(&words).run().ended_with(1).json();
     let verify = &report["ferrio"]["verify"][0];
     assert_eq!(verify["kinds"], json!({ "other-fill": 256 }));
     assert_eq!(verify["blocks"].as_array().map(Vec::len), Some(100));
@@ -200,5 +199,14 @@ fn flipped_bits_are_all_found_and_named() {
         found.sort_unstable();
         flips.sort_unstable();
         assert_eq!(found, flips, "{words:?}");
+    }
+}
+
+#[test]
+fn the_page_about_damage_has_the_words_of_the_program() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/damage.md")).unwrap();
+    for kind in ferrio_verify::DamageKind::ALL {
+        let row = format!("| `{}` | {} | {} | ", kind.word(), kind.meaning(), kind.cause());
+        assert!(page.contains(&row), "docs/damage.md lacks {row}");
     }
 }

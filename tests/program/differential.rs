@@ -251,6 +251,21 @@ fn names_of_files_are_made_as_in_fio() {
     ]);
 }
 
+/// Of clones with the same names only the first does something, called fio; they share the files otherwise.
+#[test]
+fn clones_with_the_same_names_are_idle_as_in_fio() {
+    let job = "[a]\nrw=write\nsize=64k\nfilename_format=x.$filenum\nnumjobs=3\nnrfiles=2\n";
+    let work = |words: &[&str], fio| {
+        let (report, files) = outcome(job, words, fio);
+        let jobs = report["jobs"].as_array().unwrap().iter();
+        (jobs.map(|job| number(job, "/write/io_bytes")).collect::<Vec<_>>(), files)
+    };
+    let theirs = work(&[], true);
+    same!("fio": theirs, "ferrio": work(&["--as=fio"], false), "work and files of\n{job}");
+    assert_eq!(theirs.0, [64 << 10, 0, 0]);
+    assert_eq!(work(&[], false), (vec![64 << 10; 3], theirs.1));
+}
+
 #[test]
 fn random_blocks_without_a_map_or_with_alignment_are_counted_as_in_fio() {
     compare_all(&[

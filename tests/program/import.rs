@@ -1,7 +1,9 @@
 //! `ferrio import`: traces of real programs become logs, and what a replay does is what the program did.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 
 use crate::support::{FERRIO, Place, both, installed, same};
 
@@ -37,24 +39,26 @@ fn a_replay_does_what_the_application_did() {
     let words = [&["import", "app.trace", "-o", "app.log", "--job", "app.fio"], &only[..]].concat();
     let run = place.ferrio(&words).run().succeeded();
     assert!(run.stderr.contains("format strace (found from its first lines)"), "{}", run.stderr);
-    assert!(run.stderr.contains("1 of them are renamed, because their names"), "{}", run.stderr);
+    assert!(run.stderr.contains("renamed: 1 file, because the name has blanks"), "{}", run.stderr);
     let want = [
-        "new write 0 4096",
-        "new write 4096 4096",
-        "new write 8192 4096",
-        "new sync 0 0",
-        "old read 1000 1000",
-        "a_b write 0 1000",
-        "old read 2000 1000",
-        "a_b write 1000 1000",
-        "new read 0 512",
-        "new write 512 100",
-        "new write 612 100",
-        "new datasync 0 0",
+        "app.log.files/new write 0 4096",
+        "app.log.files/new write 4096 4096",
+        "app.log.files/new write 8192 4096",
+        "app.log.files/new sync 0 0",
+        "app.log.files/old read 1000 1000",
+        "app.log.files/a_b write 0 1000",
+        "app.log.files/old read 2000 1000",
+        "app.log.files/a_b write 1000 1000",
+        "app.log.files/new read 0 512",
+        "app.log.files/new write 512 100",
+        "app.log.files/new write 612 100",
+        "app.log.files/new datasync 0 0",
     ];
     let log = place.read("app.log");
     assert_eq!(ios(&log), want);
-    assert!(log.starts_with("fio version 3 iolog\n1 new add\n1 new open\n1 new write 0 4096\n"), "{log}");
+    let new = "app.log.files/new";
+    let start = format!("fio version 3 iolog\n1 {new} add\n1 {new} open\n1 {new} write 0 4096\n");
+    assert!(log.starts_with(&start), "{log}");
 
     let [fio, ferrio] = both(|fio| {
         let replay = Place::new();
@@ -63,11 +67,11 @@ fn a_replay_does_what_the_application_did() {
         }
         let program = if fio { installed("fio") } else { FERRIO.into() };
         traced(&replay, "replay.trace", &[&program.display().to_string(), "app.fio"]);
-        let words = ["import", "replay.trace", "-q", "--file", "new", "--file", "old", "--file", "a_b"];
+        let words = ["import", "replay.trace", "-q", "--keep-paths", "--file", "app.log.files/*"];
         // The layout of `old` comes first.
         let run = replay.ferrio(&words).run().succeeded();
         let all = ios(&run.stdout);
-        let start = all.iter().position(|line| line.starts_with("new ")).unwrap();
+        let start = all.iter().position(|line| line.starts_with(new)).unwrap();
         all[start..].to_vec()
     });
     same!("application": want.map(str::to_owned).to_vec(), "ferrio": ferrio, "the I/Os of the replay by ferrio");
@@ -80,15 +84,15 @@ fn a_trace_from_standard_input_becomes_a_log_on_standard_output() {
     let run = place.ferrio(&["import", "--bad-lines", "30"]).input(MSR).run().succeeded();
     let want = "\
 fio version 3 iolog
-1 hm_0 add
-1 hm_0 open
-1 hm_0 read 8192 4096
-11 hm_1 add
-11 hm_1 open
-11 hm_1 write 4096 512
-21 hm_1 write 8192 512
-21 hm_0 close
-21 hm_1 close
+1 import.files/hm_0 add
+1 import.files/hm_0 open
+1 import.files/hm_0 read 8192 4096
+11 import.files/hm_1 add
+11 import.files/hm_1 open
+11 import.files/hm_1 write 4096 512
+21 import.files/hm_1 write 8192 512
+21 import.files/hm_0 close
+21 import.files/hm_1 close
 ";
     assert_eq!(run.stdout, want);
     let said = "\
@@ -96,8 +100,8 @@ standard input: CSV of Microsoft Research, Cambridge, format msr (found from its
   lines:   4
   I/Os:    1 read (4.0 KiB), 2 write (1.0 KiB)
   time:    20 us, at most 1 in flight
-  files:   hm_0, 12.0 KiB
-           hm_1, 8.5 KiB
+  files:   import.files/hm_0, 12.0 KiB (in the trace: hm_0)
+           import.files/hm_1, 8.5 KiB (in the trace: hm_1)
   notes:   files that are read must exist before the replay: --job writes a job file that lays them out
   line 3 does not fit: `oops` is no time: oops
   replay:  ferrio --name=replay --read_iolog=LOG --ioengine=psync --direct=1
@@ -152,16 +156,179 @@ fn what_is_no_trace_is_refused_and_leaves_no_log() {
     let table = "TIME(ms)     DISK    COMM             PID    LAT(ms)\n611 nvme0n1 bash 4179 10\n";
     assert_eq!(
         refused(&[], table),
-        "error: no log can be made of standard input: no column has the kind of I/O (T, TYPE, RWBS)"
+        "error: cannot make an I/O log of standard input: no column has the kind of I/O (T, TYPE, RWBS)"
     );
     assert_eq!(
         refused(&["--bad-lines=30", "--only=trim", "-o", "log"], MSR),
-        "error: standard input contains no I/O that can be replayed (3 left out by options)"
+        "error: standard input contains no I/O that can be replayed (3 I/Os left out by options)"
     );
     assert_eq!(refused(&["--target", "a b"], MSR), "error: `a b` cannot be the name of a file in an I/O log");
     assert_eq!(refused(&["--formt=msr"], MSR), "error: unexpected argument '--formt' found");
+}
+
+/// What the import had to guess is in its summary.
+#[test]
+fn guesses_are_in_the_summary() {
+    let place = Place::new();
+    let notes = |trace: &str, words: &[&str]| {
+        place.ferrio(&[&["import"], words].concat()).input(trace).run().succeeded().stderr
+    };
+    let issued = "8,16 0 1 0.0 7 D R 8 + 8 [a]\n8,16 0 2 0.1 7 D R 16 + 8 [a]\n";
+    let note = "each event D (issued) counts as an I/O, because the first lines have such events";
+    assert!(notes(issued, &[]).contains(note));
+    assert!(!notes(issued, &["--event=D"]).contains(note));
+    let note = "the rest of the trace was not read: line 2 is beyond --until or --limit";
+    let text = notes(issued, &["--limit=1", "--window=0"]);
+    assert!(text.contains(note), "{text}");
+    let table = "time,rwbs,device,sector,bytes\n1700000000123,R,sda,8,512\n";
+    assert!(notes(table, &[]).contains("times have no unit and are read as milliseconds"));
+    let before = "1 1.0 read(0</d/in>, \"..\", 10) = 10\n";
+    let note =
+        "1 I/O at the position of a file that was opened before the trace began: the offset counts from 0";
+    assert!(notes(before, &[]).contains(note));
+    let twice = before.repeat(2);
+    assert!(notes(&twice, &[]).contains("  2 I/Os at the position of a file"));
+    let failed =
+        format!("{before}{}1 1.0 fsync(3) = -1 EIO (Input/output error)\n", "1 1.0 getpid() = 1\n".repeat(2));
+    let skipped = "\n  skipped: 2 system calls without I/O\n           1 system call that failed\n";
+    let text = notes(&failed, &[]);
+    assert!(text.contains(skipped), "{text}");
+}
+
+/// All that is below the work directory, with its contents.
+fn contents(place: &Place) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut directories = vec![place.work()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            found.insert(path.clone(), fs::read(&path).ok());
+            directories.extend(entry.file_type().unwrap().is_dir().then_some(path));
+        }
+    }
+    found
+}
+
+/// The files of the application stay as they are, even if it is replayed where it ran: by either program, with layout.
+#[test]
+fn a_replay_leaves_the_files_of_the_application_alone() {
+    let app =
+        "dd if=old of=main.db bs=1000 count=3 conv=fsync; dd if=/dev/zero of=old bs=100 count=1 conv=notrunc";
+    let _ = both(|fio| {
+        let place = Place::new();
+        fs::write(place.work().join("old"), vec![7; 10_000]).unwrap();
+        traced(&place, "app.trace", &["sh", "-c", app]);
+        let before = contents(&place);
+        let words = [
+            "import",
+            "app.trace",
+            "-o",
+            "app.log",
+            "--job",
+            "app.fio",
+            "--file",
+            "old",
+            "--file",
+            "main.db",
+        ];
+        place.ferrio(&words).run().succeeded();
+        let mut all = contents(&place);
+        let new: Vec<_> = all.keys().filter(|path| !before.contains_key(*path)).cloned().collect();
+        assert_eq!(new, ["app.fio", "app.log", "app.log.files"].map(|name| place.work().join(name)));
+        let replay = if fio { place.fio(&["app.fio"]) } else { place.ferrio(&["app.fio"]) };
+        replay.run().succeeded();
+        all = contents(&place);
+        assert_eq!(all[&place.work().join("app.log.files/main.db")].as_ref().unwrap().len(), 3000);
+        all.retain(|path, _| before.contains_key(path));
+        assert!(all == before, "files of the application changed");
+    });
+}
+
+/// A log of writes alone has no job that lays out files: the directory is there nevertheless, as fio makes none.
+#[test]
+fn a_log_without_layout_can_be_replayed_by_fio() {
+    let place = Place::new();
+    let words = ["import", "-q", "-o", "w.log", "--job", "w.fio", "--bad-lines=30", "--only=write"];
+    place.ferrio(&words).input(MSR).run().succeeded();
+    assert!(!place.read("w.fio").contains("[file-1]"));
+    place.fio(&["w.fio"]).run().succeeded();
+    assert_eq!(fs::metadata(place.work().join("w.log.files/hm_1")).unwrap().len(), 8704);
+}
+
+#[test]
+fn a_directory_with_files_of_the_trace_is_refused_unless_they_are_asked_for() {
+    let place = Place::new();
+    fs::write(place.work().join("main.db"), "precious").unwrap();
+    fs::write(place.work().join("t"), "openat(AT_FDCWD, \"main.db\", O_RDWR) = 3\nwrite(3, \"x\", 1) = 1\n")
+        .unwrap();
+    let run = place.ferrio(&["import", "t", "-o", "log", "--directory", "."]).run().ended_with(1);
+    let want =
+        "error: t: the log would name `./main.db`, a file of the trace, which a replay may overwrite\n";
+    assert!(run.stderr.starts_with(want), "{}", run.stderr);
+    assert!(!place.work().join("log").exists());
+    // The file of the application has no I/O in the log.
+    fs::write(place.work().join("a_b"), "precious").unwrap();
+    let trace = "openat(AT_FDCWD, \"a/b\", O_RDWR) = 3\nwrite(3, \"x\", 1) = 1\nopenat(AT_FDCWD, \"a_b\", O_RDWR) = 4\n";
+    let run = place.ferrio(&["import", "--directory", "."]).input(trace).run().ended_with(1);
+    assert!(run.stderr.contains("the log would name `./a_b`, a file of the trace"), "{}", run.stderr);
+    let log =
+        |words: &[&str]| place.ferrio(&[&["import", "t", "-q"], words].concat()).run().succeeded().stdout;
+    assert_eq!(ios(&log(&["--keep-paths"])), ["main.db write 0 1"]);
+    assert_eq!(ios(&log(&["--rename", "main.db=main.db"])), ["main.db write 0 1"]);
+    assert_eq!(ios(&log(&[])), ["import.files/main.db write 0 1"]);
+    let run = place.ferrio(&["import", "t", "-o", "a b"]).run().ended_with(1);
+    let want = "error: the directory `a b.files`, the default for the files of the replay, cannot be in an I/O log\n";
+    assert!(run.stderr.starts_with(want), "{}", run.stderr);
+}
+
+/// With --keep-paths the files of the application are those of the replay: the job file must not lay out what is there.
+#[test]
+fn files_that_are_asked_for_are_laid_out_only_where_they_are_too_short() {
+    let place = Place::new();
+    fs::write(place.work().join("hm_0"), vec![7; 12_288]).unwrap();
+    let job = || {
+        let words = ["import", "-q", "-o", "log", "--job", "job", "--bad-lines=30", "--keep-paths"];
+        place.ferrio(&words).input(MSR).run().succeeded();
+        place.read("job")
+    };
+    assert!(!job().contains("filename=hm_0"), "{}", job());
+    fs::write(place.work().join("hm_0"), vec![7; 12_287]).unwrap();
+    assert!(job().contains("filename=hm_0\nsize=12288\n"), "{}", job());
+}
+
+#[test]
+fn no_output_replaces_the_trace_or_another_output() {
+    let place = Place::new();
     fs::write(place.work().join("t"), MSR).unwrap();
     symlink("t", place.work().join("also")).unwrap();
-    assert_eq!(refused(&["t", "-o", "also", "--bad-lines=30"], ""), "error: also is the trace itself");
-    assert_eq!(place.read("t"), MSR);
+    fs::hard_link(place.beside("work/t"), place.beside("work/hard")).unwrap();
+    let before = contents(&place);
+    let refused = |words: &[&str], from_stdin: bool| {
+        let words = [&["import", "--bad-lines=30"], words].concat();
+        let mut program = place.ferrio(&words);
+        if from_stdin {
+            program = program.input(MSR);
+        }
+        let run = program.run().ended_with(1);
+        assert!(contents(&place) == before, "{words:?}");
+        run.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(refused(&["t", "-o", "also"], false), "error: also is the trace itself (t)");
+    assert_eq!(refused(&["t", "-o", "log", "--job", "hard"], false), "error: hard is the trace itself (t)");
+    assert_eq!(
+        refused(&["t", "-o", "log", "--job", "./log"], false),
+        "error: ./log cannot be both the log and the job file"
+    );
+    symlink("new", place.work().join("dangling")).unwrap();
+    let words = ["import", "--bad-lines=30", "t", "-o", "dangling", "--job", "new"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert!(run.stderr.starts_with("error: new cannot be both the log and the job file"), "{}", run.stderr);
+    assert!(!place.work().join("new").exists(), "neither is written");
+    fs::remove_file(place.work().join("dangling")).unwrap();
+    // The test gives standard input the file beside the work directory.
+    let stdin = "error: ../stdin is the trace itself (standard input)";
+    assert_eq!(refused(&["-o", "../stdin"], true), stdin);
+    assert_eq!(refused(&["-o", "log", "--job", "../stdin"], true), stdin);
+    assert_eq!(fs::read_to_string(place.beside("stdin")).unwrap(), MSR);
+    assert_eq!(refused(&["t", "-o", "-", "--job", "job"], false), "error: --job needs a log with a name");
 }

@@ -98,7 +98,7 @@ fn tolerated_errors_are_told_one_by_one_when_asked_for() {
 }
 
 #[test]
-fn a_mismatch_can_be_lived_with_and_all_blocks_are_read() {
+fn all_blocks_are_read_in_spite_of_mismatches_and_the_status_tells_of_them() {
     let place = Place::new();
     fs::write(place.work().join("f"), [0; 40960]).unwrap();
     let words = ["--output-format=json", "--name=a", "--filename=f", "--rw=read", "--verify=crc32c"];
@@ -108,12 +108,13 @@ fn a_mismatch_can_be_lived_with_and_all_blocks_are_read() {
     for more in [&["--continue_on_error=verify"][..], &["--ignore_error=,,EILSEQ", "--ioengine=io_uring"]] {
         let run = with(more);
         let tolerant = outcome(&run);
-        assert_eq!((tolerant.0, tolerant.1[0].2, tolerant.1[0].3), (Some(0), 84, 40960), "{more:?}");
+        assert_eq!((tolerant.0, tolerant.1[0].2, tolerant.1[0].3), (Some(1), 84, 40960), "{more:?}");
         assert_eq!(number(&run.json(), "/jobs/0/total_err"), 10);
         assert_eq!(run.stderr.matches("verify: bad").count(), 10, "{}", run.stderr);
     }
     let fatal = with(&["--continue_on_error=verify", "--verify_fatal=1"]);
-    assert_eq!((fatal.status, number(&fatal.json(), "/jobs/0/total_err")), (Some(0), 1));
+    assert_eq!((fatal.status, number(&fatal.json(), "/jobs/0/total_err")), (Some(1), 1));
+    assert_eq!(outcome(&with(&["--continue_on_error=verify", "--as=fio"])).0, Some(0), "called fio");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// A device with a backing file of so many zeroes beside the work directory. `None` after a message where there are none for the
+    /// A device with a backing file of so many zeros beside the work directory. `None` after a message where there are none for the
     /// test.
     pub fn of(place: &Place, bytes: u64) -> Option<Self> {
         let medium = place.beside("medium");

@@ -22,15 +22,19 @@ runs! {
     the_crash_consistency_job_runs: "crash-consistency.fio";
     the_depth_for_latency_job_runs: "depth-for-latency.fio";
     the_engine_comparison_job_runs: "engine-comparison.fio";
+    the_etcd_job_runs: "etcd.fio";
     the_fixed_rate_job_runs: "fixed-rate.fio";
     the_hot_blocks_job_runs: "hot-blocks.fio";
+    the_innodb_job_runs: "innodb.fio";
     the_latency_qd1_job_runs: "latency-qd1.fio";
     the_log_writer_job_runs: "log-writer.fio";
     the_many_jobs_job_runs: "many-jobs.fio";
     the_mixed_70_30_job_runs: "mixed-70-30.fio";
+    the_postgres_job_runs: "postgres.fio";
     the_precondition_ssd_job_runs: "precondition-ssd.fio";
     the_queue_depth_ladder_job_runs: "queue-depth-ladder.fio";
     the_quick_look_job_runs: "quick-look.fio";
+    the_rocksdb_job_runs: "rocksdb.fio";
     the_sequential_bandwidth_job_runs: "sequential-bandwidth.fio";
 }
 
@@ -38,21 +42,32 @@ runs! {
 const OF_THE_JOB: [&str; 5] = ["short-run", "few-ios", "cached-reads", "buffered-writes", "libaio-buffered"];
 
 /// Warnings about what a job is for.
-const MEANT: [(&str, &str); 7] = [
+const MEANT: [(&str, &str); 9] = [
     // It ends with a crash, or when all is written.
     ("crash-consistency.fio", "short-run"),
     ("crash-consistency.fio", "few-ios"),
     ("buffered-versus-direct.fio", "cached-reads"),
     ("engine-comparison.fio", "cached-reads"),
     ("hot-blocks.fio", "cached-reads"),
+    // As in PostgreSQL.
+    ("postgres.fio", "cached-reads"),
     // The file of the example is small.
     ("precondition-ssd.fio", "short-run"),
     // On a disk that cannot meet the target it ends after the first window.
     ("depth-for-latency.fio", "short-run"),
+    // As in RocksDB.
+    ("rocksdb.fio", "buffered-writes"),
 ];
 
 /// Jobs with options that the installed fio does not have.
-const NEWER_THAN_FIO: [&str; 2] = ["crash-consistency.fio", "precondition-ssd.fio"];
+const NEWER_THAN_FIO: [&str; 6] = [
+    "crash-consistency.fio",
+    "etcd.fio",
+    "innodb.fio",
+    "postgres.fio",
+    "precondition-ssd.fio",
+    "rocksdb.fio",
+];
 
 /// What a later run looks at stays.
 const KEEPS_FILES: [&str; 1] = ["crash-consistency.fio"];

@@ -13,7 +13,7 @@ use ferrio_job::AsFio;
 use ferrio_job::EngineKind;
 use ferrio_job::codes::{self, SUBJECTS};
 use ferrio_jobfile::{
-    Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, absent_words, rows,
+    Opt, OptionRow, OptionScope, OptionStatus, ValueKind, absent_engines, absent_words, default_text, rows,
 };
 
 use crate::support::same;
@@ -66,6 +66,7 @@ fn the_schemas_are_up_to_date() {
     for (name, schema) in [
         ("docs/report.schema.json", ferrio_report::report_schema()),
         ("docs/interval_report.schema.json", ferrio_report::interval_report_schema()),
+        ("docs/sysbench.schema.json", ferrio_report::sysbench_schema()),
     ] {
         check(name, &format!("{schema:#}\n"));
     }
@@ -143,7 +144,6 @@ fn reference() -> String {
          | works | the option is implemented |\n\
          | only | only the values listed are accepted, which change nothing |\n\
          | no effect | the option is accepted, and a note says that it has no effect |\n\
-         | not yet | the option is refused, because it is not implemented yet |\n\
          | not available | the option is refused, for the reason given |\n\n",
     );
     text.push_str(&counts("engines.md"));
@@ -157,7 +157,7 @@ fn reference() -> String {
             owner(row),
             status(row),
             kind(row),
-            if row.default.is_empty() { String::new() } else { code(row.default) },
+            if default_text(row).is_empty() { String::new() } else { code(&default_text(row)) },
             cell(row.help),
         );
     }
@@ -177,7 +177,6 @@ fn counts(engines_page: &str) -> String {
             "have no effect here, and a note says so",
             count(|status| matches!(status, OptionStatus::NoEffect(_))),
         ),
-        ("are not implemented yet", count(|status| matches!(status, OptionStatus::NotYet))),
         ("are not available here", count(|status| matches!(status, OptionStatus::Unavailable(_)))),
     ];
     let mut text = format!("Of {} options:\n\n", rows().len());
@@ -198,6 +197,7 @@ fn counts(engines_page: &str) -> String {
 fn owner(row: &OptionRow) -> String {
     match row.scope {
         OptionScope::Core => "all jobs".to_owned(),
+        OptionScope::Database => "jobs with a `workload`".to_owned(),
         OptionScope::Engines(engines) => engines.join(", "),
         OptionScope::Profile(profile) => format!("profile {profile}"),
     }
@@ -214,7 +214,6 @@ fn status(row: &OptionRow) -> String {
                 absent.map(|(word, why)| format!("; {} is not available: {}", code(word), cell(why)));
             format!("works{}", absent.collect::<String>())
         }
-        OptionStatus::NotYet => "not yet".to_owned(),
         OptionStatus::Unavailable(reason) => format!("not available: {}", cell(reason)),
         OptionStatus::NoEffect(reason) => format!("no effect: {}", cell(reason)),
         OptionStatus::OnlyOff(texts) => {
@@ -231,6 +230,7 @@ fn kind(row: &OptionRow) -> String {
         ValueKind::Bool => "0 or 1",
         ValueKind::Int => "number",
         ValueKind::Size => "size",
+        ValueKind::SizeZone if row.scope == OptionScope::Database => "size or percentage",
         ValueKind::SizeZone => "size, percentage or zones",
         ValueKind::SizeRange => "size or range of sizes",
         ValueKind::TimeRange => "time or range of times",

@@ -3,8 +3,14 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
-use crate::support::{Place, Run, number, same};
+use nix::errno::Errno;
+use nix::sys::signal::Signal;
+
+use crate::one_file::{Content, Mounted, UNCACHED, piece};
+use crate::support::{Place, Run, number, same, skipped};
 
 const V3: &str = "fio version 3 iolog\n";
 
@@ -222,7 +228,7 @@ fn what_a_log_decides_is_noted() {
     let run = replay(&place, &words).succeeded();
     assert_eq!((totals(&run), size(&place, "again")), ([1, 0, 0, 0], None));
     for option in ["rw", "size", "loops"] {
-        let said = format!("option `{option}` has no effect here: the log of `read_iolog` decides it");
+        let said = format!("option `{option}` has no effect here: the log of `read_iolog` replaces it");
         assert!(run.stderr.contains(&said), "{}", run.stderr);
     }
     assert!(run.stderr.contains("read iolog overrides write_iolog"), "{}", run.stderr);
@@ -273,6 +279,75 @@ fn pieces_come_from_files_standard_input_and_sockets_alike() {
     serving.join().unwrap();
 }
 
+/// A log whose file system does not answer when the beginning is read again.
+struct Stalling {
+    log: Vec<u8>,
+    /// Reads of the beginning so far, and whether further ones get an answer.
+    reads: Mutex<(u32, bool)>,
+    answers: Condvar,
+}
+
+impl Stalling {
+    /// A process whose thread waits for FUSE cannot end, so a test that fails must not wait forever either.
+    const LONGEST: Duration = Duration::from_secs(60);
+
+    fn answer(&self) {
+        self.reads.lock().unwrap().1 = true;
+        self.answers.notify_all();
+    }
+}
+
+impl Content for Stalling {
+    fn size(&self) -> u64 {
+        self.log.len() as u64
+    }
+
+    fn read(&self, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
+        let mut reads = self.reads.lock().unwrap();
+        // The planner tells the kind of log by its first bytes, and then reads on.
+        reads.0 += u32::from(offset == 0);
+        let waits = |(reads, answers): &mut (u32, bool)| *reads > 1 && !*answers;
+        let (mut reads, waited) = self.answers.wait_timeout_while(reads, Self::LONGEST, waits).unwrap();
+        reads.1 |= waited.timed_out();
+        Ok(piece(&self.log, offset, size))
+    }
+}
+
+#[test]
+fn a_signal_ends_a_job_whose_log_does_not_arrive() {
+    let place = Place::new();
+    let log = format!("{V3}1 d add\n2 d open\n3 d write 0 4096\n").into_bytes();
+    let content = Arc::new(Stalling { log, reads: Mutex::default(), answers: Condvar::new() });
+    let Ok(mounted) = Mounted::new(Arc::clone(&content), &place.beside(""), "stalling", UNCACHED) else {
+        return skipped("a log that does not arrive", "FUSE cannot mount a file system");
+    };
+    let words = ["--name=r", "--ioengine=null", "--read_iolog_chunked=1", "--output=report"];
+    let log = format!("--read_iolog={}", mounted.path());
+    let mut running = place.ferrio(&[&words[..], &[&log]].concat()).start();
+    running.until("the log is read again", || content.reads.lock().unwrap().0 > 1);
+    running.signal(Signal::SIGINT);
+    running.until("the report", || {
+        fs::read_to_string(place.work().join("report"))
+            .is_ok_and(|report| report.contains("Run status group 0"))
+    });
+    assert!(!content.reads.lock().unwrap().1, "the report had to wait for the log");
+    content.answer();
+    let run = running.wait().ended_with(128);
+    assert!(run.stderr.contains("terminating on signal 2"), "{}", run.stderr);
+}
+
+#[test]
+fn a_check_of_the_first_pieces_does_not_wait_for_the_others() {
+    let place = Place::new();
+    let writes: String =
+        (0..200_000_u64).map(|at| format!("{at} d write {} 4096\n", at % 500 * 4096)).collect();
+    log(&place, &format!("{V3}1 d add\n2 d open\n{writes}200000 d close\n"));
+    let words = ["--read_iolog_chunked=1", "--replay_no_stall=1", "--verify=crc32c", "--number_ios=20"];
+    replay(&place, &[&words[..], &["--do_verify=0"]].concat()).succeeded();
+    let checked = replay(&place, &[&words[..], &["--verify_only"]].concat()).succeeded();
+    assert_eq!(totals(&checked), [20, 20, 0, 0]);
+}
+
 #[test]
 fn pieces_are_replayed_by_clones_with_depth_verified_and_up_to_number_ios() {
     let place = Place::new();
@@ -306,7 +381,7 @@ fn check_tells_what_a_log_does() {
     let text = check(&[]);
     for said in [
         "r: rw, bs=512-4k (read) 4k (write), psync",
-        "does   reads 4.5KiB, writes 4KiB, at least 301ms",
+        "does    reads 4.5KiB, writes 4KiB, at least 301ms",
         "replays log: 2 reads, 1 write, 1 sync, 2 files, over 301ms",
         "job r ends when its log is replayed: no runtime",
     ] {

@@ -177,9 +177,14 @@ impl Invocation<'_> {
     }
 
     /// Gives the program this text as standard input.
-    pub fn input(mut self, text: &str) -> Self {
+    pub fn input(self, text: &str) -> Self {
         let path = self.place.beside("stdin");
         fs::write(&path, text).unwrap();
+        self.input_file(&path)
+    }
+
+    /// Gives the program this file as standard input.
+    pub fn input_file(mut self, path: &Path) -> Self {
         self.command.stdin(File::open(path).unwrap());
         // A second start would find the input consumed.
         self.may_hang = false;
@@ -228,6 +233,11 @@ impl Running {
 
     pub fn signal(&self, signal: Signal) {
         kill(self.pid(), signal).unwrap();
+    }
+
+    /// The file that its standard output goes to.
+    pub fn stdout_path(&self) -> PathBuf {
+        self.output.path().join("stdout")
     }
 
     /// Polls until `condition` holds; the program must be running until then.

@@ -7,7 +7,8 @@ use nix::errno::Errno;
 use crate::engines::moving;
 use crate::support::{Place, number};
 
-const METHODS: [&str; 15] = [
+/// Methods of `verify` with a digest of the data.
+pub const DIGESTS: [&str; 15] = [
     "md5",
     "crc64",
     "crc32",
@@ -34,7 +35,7 @@ fn flip_a_byte(place: &Place, name: &str, offset: u64) {
 
 #[test]
 fn every_method_finds_its_own_blocks_intact_and_one_changed_bit() {
-    for method in METHODS {
+    for method in DIGESTS {
         let place = Place::new();
         let verify = format!("--verify={method}");
         let write =
@@ -176,6 +177,19 @@ fn verify_only_checks_an_earlier_run_in_any_order_and_engine_without_a_write() {
 }
 
 #[test]
+fn the_run_time_also_ends_the_choices_of_verify_only() {
+    let place = Place::new();
+    let common =
+        ["--name=j", "--filename=f", "--size=64k", "--rw=randwrite", "--norandommap", "--verify=crc32c"];
+    place.ferrio(&common).run().succeeded();
+    let endless =
+        [&common[..], &["--verify_only", "--io_size=1p", "--runtime=1", "--output-format=json"]].concat();
+    let run = place.ferrio(&endless).run().succeeded();
+    assert!(number(&run.json(), "/jobs/0/write/total_ios") > 16);
+    assert!(run.stderr.contains("not read back and checked"), "{}", run.stderr);
+}
+
+#[test]
 fn verify_only_keeps_the_data_of_a_file_that_is_too_short() {
     let place = Place::new();
     let common = ["--name=v", "--filename=f", "--rw=write", "--verify=md5"];
@@ -187,4 +201,62 @@ fn verify_only_keeps_the_data_of_a_file_that_is_too_short() {
     let endless = [&common[..], &["--size=16k", "--verify_only", "--time_based", "--runtime=1"]].concat();
     let refused = place.ferrio(&endless).run().ended_with(1);
     assert!(refused.stderr.contains("would never begin to verify"), "{}", refused.stderr);
+}
+
+#[test]
+fn blocks_that_the_run_time_keeps_from_their_check_are_noted() {
+    let place = Place::new();
+    let job = ["--name=v", "--filename=f", "--size=64k", "--rw=write", "--verify=crc32c", "--runtime=200ms"];
+    // The second block would be due after a second.
+    let slow = [&job[..], &["--rate_iops=1"]].concat();
+    let cut = place.ferrio(&slow).run().succeeded();
+    let note = "`runtime` is over: 1 block that the job wrote was not read back and checked";
+    assert!(cut.stderr.contains(note), "{}", cut.stderr);
+    let as_fio = place.ferrio(&[&["--as=fio"], &slow[..]].concat()).run().succeeded();
+    assert!(!as_fio.stderr.contains("read back"), "{}", as_fio.stderr);
+    let whole = place.ferrio(&[&job[..5], &["--runtime=60"]].concat()).run().succeeded();
+    assert!(!whole.stderr.contains("read back"), "{}", whole.stderr);
+}
+
+/// CRC-32C without the inversion at the end, as headers have it.
+fn crc32c(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0x82f6_3b78 & (crc & 1).wrapping_neg()))
+    })
+}
+
+#[test]
+fn the_method_in_a_header_matters_only_where_the_digest_differs() {
+    let place = Place::new();
+    let words = |name: &str, method: &str, more: &[&str]| {
+        let own = [format!("--filename={name}"), format!("--verify={method}")];
+        let common = ["--name=v", "--size=64k", "--ioengine=psync", "--verify_state_save=0"];
+        [&common.map(str::to_owned)[..], &own, &more.iter().map(ToString::to_string).collect::<Vec<_>>()]
+            .concat()
+    };
+    for (name, method) in [("f", "crc32c"), ("md5", "md5")] {
+        place.ferrio(&words(name, method, &["--rw=write", "--do_verify=0"])).run().succeeded();
+    }
+    let path = |name: &str| place.work().join(name);
+    let mut blocks = std::fs::read(path("f")).unwrap();
+    // Another method in a sound header, whose checksum of the data is that of the job's method.
+    let header = &mut blocks[5 * 4096..][..48];
+    assert_eq!(std::mem::replace(&mut header[3], 4), 5);
+    let crc = crc32c(&header[..44]);
+    header[44..].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(path("f"), &blocks).unwrap();
+    let read = words("f", "crc32c", &["--rw=read", "--continue_on_error=verify"]);
+    let run = place.ferrio(&read).run().succeeded();
+    assert!(!run.stderr.contains("verify"), "{}", run.stderr);
+    // A whole block of another method.
+    let foreign = std::fs::read(path("md5")).unwrap();
+    blocks[2 * 4096..3 * 4096].copy_from_slice(&foreign[2 * 4096..3 * 4096]);
+    std::fs::write(path("f"), &blocks).unwrap();
+    let run = place.ferrio(&read).run();
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("verify")).collect();
+    let place_of_it = "file f offset 8192, length 4096 (requested block: offset=8192, length=4096, flags=8)";
+    assert!(lines[0].ends_with(&format!("crc32c: verify failed at {place_of_it}")), "{}", run.stderr);
+    assert!(lines.contains(&"ferrio: verify type mismatch (2 media, 5 given)"), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("verify failed at").count(), 1, "{}", run.stderr);
+    assert_eq!(run.stderr.matches("verify type mismatch").count(), 1, "{}", run.stderr);
 }

@@ -114,7 +114,7 @@ fn seeds_are_compared_unless_the_block_was_written_again_meanwhile() {
     let common =
         ["--name=v", "--filename=f", "--bs=4k", "--ioengine=psync", "--verify=crc32c", "--time_based"];
     let more = ["--runtime=300ms", "--verify_header_seed=1", "--output-format=json"];
-    // Rounds of one and a half times the file, and of half of it.
+    // Batches of one and a half times the file, and of half of it.
     for backlog in ["--verify_backlog=96", "--verify_backlog=32"] {
         for kind in ["--rw=write", "--rw=randwrite"] {
             let words = [&common[..], &more, &["--size=256k", backlog, kind]].concat();
@@ -210,7 +210,6 @@ fn choices_that_are_made_again_find_the_blocks_of_a_pass() {
         &["--rw=randwrite", "--norandommap", "--ioengine=libaio", "--iodepth=4"],
         &["--rw=randwrite", "--norandommap", "--ioengine=psync"],
         &["--rw=write", "--io_size=256k", "--ioengine=psync"],
-        &["--rw=write", "--io_size=256k", "--verify_header_seed=1", "--verify_write_sequence=1"],
         &["--rw=write", "--nrfiles=4", "--verify_only"],
     ] {
         let common =
@@ -223,5 +222,28 @@ fn choices_that_are_made_again_find_the_blocks_of_a_pass() {
         let [reads, writes] =
             ["read", "write"].map(|kind| number(&report, &format!("/jobs/0/{kind}/io_bytes")));
         assert!(reads >= writes && writes > 0, "{words:?}");
+    }
+    let twice = ["--rw=write", "--size=128k", "--io_size=256k", "--verify_header_seed=1"];
+    let job = ["--name=v", "--verify=md5", "--experimental_verify=1"];
+    let run = place.ferrio(&[&job[..], &twice].concat()).run().ended_with(1);
+    assert!(run.stderr.contains("does not know which write to a place was the last"), "{}", run.stderr);
+}
+
+#[test]
+fn a_job_that_will_verify_nothing_says_so_unless_it_is_called_fio() {
+    let place = Place::new();
+    let job = ["--name=v", "--size=128k", "--verify=md5"];
+    for (words, why) in [
+        (
+            &["--rw=randrw", "--time_based", "--runtime=100ms"][..],
+            "Remove `time_based`, or add `verify_backlog`",
+        ),
+        (&["--rw=write", "--verify_policy=fsynced"], "Add `fsync`, `fdatasync` or `end_fsync`"),
+    ] {
+        let words = [&job[..], words].concat();
+        let run = place.ferrio(&words).run().succeeded();
+        assert!(run.stderr.contains("nothing is verified: ") && run.stderr.contains(why), "{}", run.stderr);
+        let run = place.ferrio(&[&words[..], &["--as=fio"]].concat()).run().succeeded();
+        assert!(!run.stderr.contains("verified") && !run.stdout.contains("is verified"), "{}", run.stderr);
     }
 }

@@ -86,7 +86,7 @@ fn every_bad_block_and_interval_has_its_dumps_in_the_aux_path() {
     fs::create_dir(place.work().join("aux")).unwrap();
     fs::write(place.work().join("aux/f.0.received"), [0; 9000]).unwrap();
     let read = ["--rw=read", "--verify_dump=1", "--continue_on_error=verify", "--aux-path=aux"];
-    let failed = run(&place, &[&words[..], &read[..]].concat()).succeeded();
+    let failed = run(&place, &[&words[..], &read[..]].concat()).ended_with(1);
     let want = [
         "f.0.expected",
         "f.0.received",
@@ -143,7 +143,7 @@ fn every_engine_dumps_what_it_read_back_of_its_own_blocks() {
         let bad = damaged(&place, &good, &[2 * 4096 + 100, 6 * 4096 + 100]);
         let engine_word = format!("--ioengine={engine}");
         let read = ["--rw=randread", "--iodepth=4", "--verify_dump=1", "--continue_on_error=verify"];
-        run(&place, &[&words[..], &read[..], &[&engine_word]].concat()).succeeded();
+        run(&place, &[&words[..], &read[..], &[&engine_word]].concat()).ended_with(1);
         let want = ["f.24576.expected", "f.24576.received", "f.8192.expected", "f.8192.received"];
         assert_eq!(dumps(&place), want, "{engine}");
         assert_eq!(dump(&place, "f.24576.expected"), good[24576..28672], "{engine}");

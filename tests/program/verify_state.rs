@@ -103,6 +103,45 @@ fn interrupted_by(signal: Signal) {
 }
 
 #[test]
+fn the_state_of_an_earlier_run_goes_before_what_it_is_about_changes() {
+    let place = Place::new();
+    let save = ["--verify_state_save=1", "--size=4m", "--rw=write"];
+    run(&place, &save).succeeded();
+    let only = [&save[..], &["--verify_only"]].concat();
+    run(&place, &only).succeeded();
+    assert!(has(&place, STATE), "a check writes nothing");
+    // One that is killed saves no state.
+    let mut running = place.ferrio(&[&WRITER[..], &save[..], &["--rate_iops=400"]].concat()).start();
+    running.until("its first write", || !has(&place, STATE));
+    running.signal(Signal::SIGKILL);
+    running.wait();
+    assert!(!has(&place, STATE));
+    // A layout makes it untrue, too.
+    for (character, stays) in [("--as=ferrio", false), ("--as=fio", true)] {
+        run(&place, &save).succeeded();
+        fs::remove_file(place.work().join("f")).unwrap();
+        run(&place, &[&save[..], &[character, "--create_only=1"]].concat()).succeeded();
+        assert_eq!(has(&place, STATE), stays, "{character}");
+    }
+}
+
+#[test]
+fn a_state_that_is_older_than_the_files_is_warned_of() {
+    let place = Place::new();
+    run(&place, &["--verify_state_save=1", "--size=16k", "--rw=write"]).succeeded();
+    let load = |words: &[&str]| run(&place, &[&["--verify_state_load=1", "--size=16k"], words].concat());
+    let (anew, missing) = ("this job writes its files again", "are missing or too short");
+    assert!(load(&["--rw=write"]).succeeded().stderr.contains(anew));
+    let checked = load(&["--rw=write", "--verify_only"]).succeeded().stderr;
+    assert!(!checked.contains(anew) && !checked.contains(missing), "{checked}");
+    fs::remove_file(place.work().join("f")).unwrap();
+    assert!(load(&["--rw=read"]).ended_with(1).stderr.contains(missing));
+    fs::remove_file(place.work().join("f")).unwrap();
+    let like_fio = load(&["--as=fio", "--rw=read"]).ended_with(1).stderr;
+    assert!(!like_fio.contains(missing), "{like_fio}");
+}
+
+#[test]
 fn a_state_limits_the_reads_after_writing_too() {
     let place = Place::new();
     run(&place, &["--verify_state_save=1", "--size=8k", "--rw=write"]).succeeded();
@@ -164,6 +203,19 @@ fn failed_writes_of_a_queue_are_listed_behind_its_slots() {
     let mut failed = slots[2..].to_vec();
     failed.sort_unstable();
     assert_eq!(failed, [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_state_of_an_earlier_run_is_gone_when_the_first_save_of_the_next_run_fails() {
+    let place = Place::new();
+    let words = ["--verify_policy=fsynced", "--fsync=4", "--size=64k", "--rw=write", "--verify_state_save=1"];
+    run(&place, &words).succeeded();
+    assert!(has(&place, STATE));
+    let in_the_way = place.work().join(STATE).with_extension("state.new");
+    fs::create_dir(&in_the_way).unwrap();
+    let again = run(&place, &[&words[..], &["--number_ios=3"]].concat());
+    assert!(again.stderr.contains("open state file: Is a directory"), "{}", again.stderr);
+    assert!(!has(&place, STATE), "it is about blocks that are not there any more");
 }
 
 #[test]
@@ -269,10 +321,17 @@ fn verify_only_reads_what_a_state_covers_and_changes_nothing() {
     let order = ["--size=64k", "--rw=randwrite"];
     run(&place, &[&order[..], &["--number_ios=5", "--verify_state_save=1"]].concat()).succeeded();
     let before = fs::read(place.work().join("f")).unwrap();
-    let only = run(&place, &[&order[..], &["--verify_only", "--verify_state_load=1"]].concat()).succeeded();
+    let state = fs::read(place.work().join(STATE)).unwrap();
+    let words = ["--verify_only", "--verify_state_load=1", "--verify_state_save=1"];
+    let only = run(&place, &[&order[..], &words].concat()).succeeded();
+    assert_eq!(fs::read(place.work().join(STATE)).unwrap(), state, "the state of the job that wrote is kept");
+    assert!(only.stderr.contains("`verify_state_save` saves nothing with `verify_only`"), "{}", only.stderr);
     assert_eq!((reads(&only), number(&only.json(), "/jobs/0/write/total_ios")), (5, 5));
     assert_eq!(number(&only.json(), "/jobs/0/write/runtime"), 0);
-    assert!(only.stderr.contains("Stop verify because seq 5 >= 5\n"), "{}", only.stderr);
+    assert_eq!(only.stderr.matches("Stop verify because seq 5 >= 5\n").count(), 1, "{}", only.stderr);
     assert_eq!(fs::read(place.work().join("f")).unwrap(), before);
     run(&place, &[&order[..], &["--verify_only"]].concat()).ended_with(1);
+    let shorter = ["--size=64k", "--rw=randwrite", "--verify_only", "--number_ios=3"];
+    run(&place, &[&shorter[..], &["--verify_state_save=1", "--as=fio"]].concat()).succeeded();
+    assert_eq!(covered(&place, STATE), 3, "called fio, a check saves its state");
 }

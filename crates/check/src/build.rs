@@ -18,7 +18,7 @@ use crate::model::{
     Pauses, Preconditioning, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::section::{CheckedSection, JobWork};
-use crate::{files, timeline, volume};
+use crate::{database, files, timeline, volume};
 
 /// An empty report.
 pub(crate) fn empty() -> Report {
@@ -133,7 +133,8 @@ fn job<'a>(
         instances: spec.clones,
         thread: spec.thread,
         rw: spec.rw.word().to_owned(),
-        rwmixread: (spec.rw.is_mixed() && spec.replay.is_none()).then_some(spec.rwmixread),
+        rwmixread: (spec.rw.is_mixed() && spec.replay.is_none() && spec.events.is_none())
+            .then_some(spec.rwmixread),
         block_sizes: block_sizes(spec),
         engine: spec.engine.word().to_owned(),
         iodepth: spec.depth.iodepth,
@@ -146,6 +147,8 @@ fn job<'a>(
         zones: spec.zones.map(|zones| ZoneSizes { size: zones.size, range: zones.range, skip: zones.skip }),
         zoned_files: zoned_files(spec),
         replays: replays(section),
+        database: database::of(spec),
+        background_of: database::background_of(section).map(|job| job.name.clone()),
         preconditioning: spec.sprandom.as_deref().map(preconditioning),
         steady_state: steady_state(&section.instances[0]),
         logs: logs(section, facts),

@@ -1,6 +1,8 @@
 //! The sections of the plan: each job as written, with its clones.
 
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, Plan, PlannedJob, PlannedSection};
+use ferrio_job::{
+    DatabaseRole, Direction, FileKind, FileSpec, JobSpec, PageReads, Plan, PlannedJob, PlannedSection,
+};
 use ferrio_jobfile::{Job, JobSet, Opt};
 
 /// A section of a job file, or a job of the command line, with its clones.
@@ -20,15 +22,23 @@ pub(crate) struct CheckedSection<'a> {
 
 /// All sections in order.
 pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<CheckedSection<'a>> {
-    let sections = set.jobs.iter().zip(&plan.sections).enumerate();
-    let section = |(index, (job, section)): (_, (_, &'a PlannedSection))| {
+    let mut written = set.jobs.iter();
+    let mut job = written.next();
+    // A database is written as one section and planned as several, with the same origin.
+    let written_and_planned = plan.sections.iter().enumerate().filter_map(|(index, section)| {
+        if index > 0 && plan.sections[index - 1].origin != section.origin {
+            job = written.next();
+        }
+        Some((index, job?, section))
+    });
+    let section = |(index, job, section): (usize, &'a Job, &'a PlannedSection)| {
         let instances = &plan.jobs[section.jobs.clone()];
         let awaited = &instances[0].spec.life.wait_for;
         let before = |other: &PlannedSection| other.jobs.end <= awaited.start;
         let waits_for = (!awaited.is_empty()).then(|| plan.sections.partition_point(before));
         CheckedSection { index, job, instances, phase: section.phase, waits_for }
     };
-    sections.map(section).collect()
+    written_and_planned.map(section).collect()
 }
 
 /// The sections of each phase, which run together.
@@ -79,6 +89,16 @@ pub(crate) trait JobWork {
 impl JobWork for JobSpec {
     fn does(&self, direction: Direction) -> bool {
         let writes = direction == Direction::Write;
+        if direction == Direction::Read
+            && let Some((database, role)) = self.events.as_ref().and_then(|part| part.database())
+        {
+            return self.works()
+                && match role {
+                    DatabaseRole::Session => database.reads != PageReads::Count(0),
+                    DatabaseRole::Compactor => true,
+                    DatabaseRole::Cleaner | DatabaseRole::Flusher => false,
+                };
+        }
         self.works() && if writes { self.writes_data() } else { self.rw.does(direction) }
     }
 

@@ -1,12 +1,15 @@
 //! The report as text: what happens, when and where, then errors, risks and notes.
 
+mod database;
 mod job;
+
+use ferrio_job::counted;
 
 use crate::model::{
     Barrier, Certainty, CheckError, CheckTotals, CheckedDevice, CheckedOrigin, CheckedPlace, EndTrigger,
     Phase, Report, Risk, RiskSeverity, TimeSpan, Volume,
 };
-use crate::units::{bytes, count, listed, listed_in_part, time};
+use crate::units::{bytes, listed, listed_in_part, time};
 
 /// The report as text; with terminal colours if `colour`.
 #[must_use]
@@ -66,7 +69,7 @@ pub(crate) fn aligned(lines: Vec<[String; 2]>) -> String {
 }
 
 fn totals(totals: &CheckTotals, phases: usize, trigger: Option<&EndTrigger>) -> String {
-    let mut what = count(totals.jobs, "job");
+    let mut what = counted(totals.jobs as u64, "job");
     if totals.instances > totals.jobs {
         what.push_str(&format!(" in {} instances", totals.instances));
     }
@@ -216,7 +219,8 @@ fn risk(risk: &Risk, style: &TextStyle) -> String {
         lines.push_str(&format!("  at {}\n", at(origin)));
     }
     if risk.origins.len() > PLACES {
-        lines.push_str(&format!("  and at {}\n", count(risk.origins.len() - PLACES, "more place")));
+        lines
+            .push_str(&format!("  and at {}\n", counted((risk.origins.len() - PLACES) as u64, "more place")));
     }
     if !risk.advice.is_empty() {
         lines.push_str(&format!("  = {}\n", clean(&risk.advice)));
@@ -236,10 +240,10 @@ fn verdict(report: &Report) -> String {
     let (errors, warnings) = (report.errors.len() + of(RiskSeverity::Error), of(RiskSeverity::Warning));
     let mut parts = Vec::new();
     if errors > 0 {
-        parts.push(count(errors, "error"));
+        parts.push(counted(errors as u64, "error"));
     }
     if warnings > 0 {
-        parts.push(count(warnings, "warning"));
+        parts.push(counted(warnings as u64, "warning"));
     }
     if parts.is_empty() {
         parts.push("no warnings".to_owned());

@@ -54,6 +54,13 @@ pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
         )
     });
     let most = if ramp.is_some() { f64::INFINITY } else { planned };
+    if let Some(transactions) = spec.events.as_ref().and_then(|part| part.load.limit) {
+        let because = format!("job {} ends when {transactions} transactions are done: no runtime", spec.name);
+        return match limits.runtime.is_zero() {
+            true => TimeSpan::new(0.0, f64::INFINITY, Some(because)),
+            false => TimeSpan::new(0.0, planned, None),
+        };
+    }
     if limits.time_based {
         return TimeSpan::new(planned.min(early), most, ramp);
     }

@@ -1,9 +1,6 @@
 //! Bytes, times and lists as short texts.
 
-/// `4KiB`, `1.5GiB`, `66GiB`; below 1024 `512B`.
-pub(crate) fn bytes(bytes: u64) -> String {
-    scaled(bytes, &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
-}
+pub(crate) use ferrio_job::short_bytes as bytes;
 
 /// A block size as job files write it: `4k`, `1m`, `1536`.
 pub(crate) fn block(bytes: u64) -> String {
@@ -30,11 +27,6 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// A count with a thing: `1 file`, `3 files`.
-pub(crate) fn count(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
-}
-
 /// A list of things: `swap in use, partition sda1`.
 pub(crate) fn listed(things: &[impl ToString]) -> String {
     things.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
@@ -49,16 +41,6 @@ pub(crate) fn listed_in_part(things: impl ExactSizeIterator<Item = String>, most
 /// ` and 3 more`, or nothing.
 pub(crate) fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more") }
-}
-
-fn scaled(value: u64, units: &[&str]) -> String {
-    let mut scaled = value as f64;
-    let mut unit = 0;
-    while scaled >= 1024.0 && unit + 1 < units.len() {
-        scaled /= 1024.0;
-        unit += 1;
-    }
-    trimmed(scaled, units[unit])
 }
 
 /// A value below 100 with at most one decimal, others without.

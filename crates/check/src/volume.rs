@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ferrio_job::{Direction, JobSpec, PlannedJob};
 
+use crate::database;
 use crate::model::{Certainty, Volume};
 use crate::section::JobWork;
 
@@ -12,6 +13,9 @@ pub(crate) fn of(job: &PlannedJob) -> Volume {
     let spec = &job.spec;
     if job.setup_error.is_some() || !spec.works() {
         return Volume::NOTHING;
+    }
+    if let Some(volume) = database::volume(spec) {
+        return volume;
     }
     let moved = |direction| if spec.does(direction) { bytes(spec, direction) } else { Some(0) };
     let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back) && !spec.limits.time_based;
@@ -77,6 +81,9 @@ fn pauses(spec: &JobSpec) -> f64 {
 pub(crate) fn least_ios(spec: &JobSpec) -> u64 {
     if let Some(log) = &spec.replay {
         return limited(spec, log.summary.count());
+    }
+    if spec.events.is_some() {
+        return 0;
     }
     let of = |direction: Direction| share(spec, direction) / spec.block[direction].max.max(1);
     used(spec).map(of).fold(0, u64::saturating_add)

@@ -5,15 +5,14 @@ mod job;
 mod table;
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::BufReader;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_jobfile::Sources;
 use ferrio_machine::block_device_node;
-use ferrio_trace::{ThreadSummary, TraceReader, TraceSummary};
+use ferrio_trace::{ThreadSummary, TraceReader, TraceSummary, open_source};
 
 use super::subcommand::Invocation;
 use crate::error::Error;
@@ -106,7 +105,7 @@ struct Group {
 /// # Errors
 /// The arguments are invalid, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let Some(arguments) = invocation.helper_arguments()? else { return Ok(0) };
+    let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let request = Request::of(&arguments);
     let messages = *invocation.messages;
     let failed = |text: String, help: &str| {
@@ -116,9 +115,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     };
     let name = arguments.get_one::<OsString>("trace").cloned().unwrap_or_default();
     let shown = name.to_string_lossy();
-    let summary = match open(&name) {
+    let summary = match open_source(&name) {
         Err(error) => return failed(format!("open: {}: {shown}", reason(&error)), ""),
-        Ok(source) => match TraceReader::new(source).and_then(TraceSummary::read) {
+        Ok(source) => match TraceReader::new(BufReader::new(source)).and_then(TraceSummary::read) {
             Ok(summary) => summary,
             Err(error) => {
                 return failed(format!("{error}: {shown}"), "make a trace with `blkparse -i NAME -d TRACE`");
@@ -152,13 +151,6 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         false => table::text(&summary, &groups, &request),
     };
     print(|out| out.write_all(text.as_bytes()).map(|()| true))
-}
-
-fn open(name: &OsString) -> io::Result<Box<dyn BufRead>> {
-    Ok(match name == "-" {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(BufReader::new(File::open(name)?)),
-    })
 }
 
 impl Request {

@@ -114,6 +114,27 @@ pub const PROFILES: Chapter = Chapter {
     ],
 };
 
+/// What the front end of sysbench does, before its options.
+pub const SYSBENCH: Chapter = Chapter {
+    heading: "SYSBENCH",
+    paragraphs: &[
+        Text(
+            "ferrio sysbench, or a link to the program with the name sysbench, takes the command line of sysbench 1.0.20, does what it \
+             does, and prints what it prints. The tests are fileio, cpu, memory, threads and mutex. Tests of databases and scripts are refused.",
+        ),
+        Example(
+            "ferrio sysbench fileio --file-total-size=4G prepare\n\
+             ferrio sysbench fileio --file-total-size=4G --file-test-mode=rndrw --threads=8 --time=60 run\n\
+             ferrio sysbench fileio --file-total-size=4G cleanup\nferrio sysbench cpu --threads=4 run",
+        ),
+        Text(
+            "Options begin with two dashes and may be anywhere on the line; values follow an equals sign. The files are test_file.0 and so \
+             on in the current directory. The exit status is 1 after an error, 2 after --forced-shutdown, 128 + N after a signal, and 0 \
+             otherwise.",
+        ),
+    ],
+};
+
 /// The chapters after all options.
 pub const BACK: &[Chapter] = &[
     Chapter {

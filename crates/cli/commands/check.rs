@@ -14,7 +14,7 @@ use crate::messages::{Messages, print};
 use crate::options::{self, JOBS, ProgramOption, own_flag};
 use crate::output::Output;
 use crate::settings::{Action, ProgramSettings};
-use crate::{character, diagnose, job_files};
+use crate::{diagnose, job_files};
 
 /// Status if there are warnings and `--deny-warnings` is given.
 const DENIED: u8 = 2;
@@ -46,9 +46,9 @@ pub const OPTIONS: &[ProgramOption] = &[own_flag(DENY, JOBS, "Exit with status 2
 /// # Errors
 /// All errors that would stop a run before its first job.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let scanned = arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options());
+    let (scanned, character) =
+        arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options(), Character::Ferrio);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
-    let character = character::of_call(read, Character::Ferrio);
     *invocation.messages = Messages::of(read, character);
     let messages = *invocation.messages;
     let mut items = scanned.map_err(diagnose::command_line)?;

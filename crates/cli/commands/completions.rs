@@ -1,11 +1,12 @@
-//! `ferrio completions SHELL`: completion scripts, generated from the tables of options and sub-commands.
+//! `ferrio completions SHELL [PROGRAM]`: completion scripts, generated from the tables of options and sub-commands.
 
 use std::collections::HashSet;
 
 use clap_complete::Shell;
 
 use super::full_command::{full_command, operand_words};
-use super::subcommand::{Invocation, Subcommand, nothing_follows};
+use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
+use super::sysbench;
 use crate::error::Error;
 use crate::messages::print;
 
@@ -19,6 +20,9 @@ To install them:
   ferrio completions bash > /usr/share/bash-completion/completions/ferrio
   ferrio completions zsh  > /usr/local/share/zsh/site-functions/_ferrio
   ferrio completions fish > /usr/share/fish/vendor_completions.d/ferrio.fish
+
+For a link named sysbench, write the name after the shell:
+  ferrio completions bash sysbench > /usr/share/bash-completion/completions/sysbench
 ";
 
 /// The line of the bash script that sets the word before the one to complete.
@@ -56,16 +60,41 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let word = word.to_string_lossy();
     let shell = SHELLS.contains(&&*word).then(|| word.parse::<Shell>().ok()).flatten();
     let shell = shell.ok_or_else(|| Error::UnknownShell { word: Some(word.into_owned()) })?;
-    nothing_follows("completions", rest)?;
-    let script = script(shell, invocation.commands);
+    let script = match rest {
+        [program, rest @ ..] if program == sysbench::NAME => {
+            nothing_follows("completions", rest)?;
+            script_of_sysbench(shell)
+        }
+        rest => {
+            nothing_follows("completions", rest)?;
+            script(shell, invocation.commands)
+        }
+    };
     print(|out| out.write_all(script.as_bytes()).map(|()| true))
+}
+
+/// The script for `shell` and a link named `sysbench`.
+fn script_of_sysbench(shell: Shell) -> String {
+    let script = generated(shell, sysbench::command(), sysbench::NAME);
+    match shell {
+        Shell::Bash => script.replacen(PREVIOUS, &format!("{PREVIOUS}{SKIP_EQUALS}"), 1),
+        Shell::Fish => {
+            let condition = |test: &str| format!("__fish_sysbench_using_subcommand {test}");
+            format!("{script}{}", commands_of_tests(sysbench::NAME, condition))
+        }
+        _ => script,
+    }
+}
+
+fn generated(shell: Shell, mut command: clap::Command, program: &str) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, program, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 /// The script for `shell`.
 fn script(shell: Shell, commands: &[Subcommand]) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut full_command(commands), "ferrio", &mut script);
-    let script = String::from_utf8_lossy(&script).into_owned();
+    let script = generated(shell, full_command(commands), "ferrio");
     match shell {
         Shell::Bash => script
             .replacen(PREVIOUS, &format!("{PREVIOUS}{SKIP_EQUALS}"), 1)
@@ -76,31 +105,63 @@ fn script(shell: Shell, commands: &[Subcommand]) -> String {
     }
 }
 
-/// The script for fish with three corrections. clap offers options only while there is no command, but its test for that fails after an
-/// option without its value; as commands come first here, the test is dropped. So `check` needs no options but its own. And the words
-/// after commands are added.
-fn fish(script: &str, commands: &[Subcommand]) -> String {
-    let untested = |line: &str| match line.replacen(" -n \"__fish_ferrio_needs_command\" -", " -", 1) {
-        option
-            if option.starts_with("complete -c ferrio -s ")
-                || option.starts_with("complete -c ferrio -l ") =>
-        {
-            option
-        }
-        _ => line.to_owned(),
+/// The lines for fish with the commands of each test of sysbench; clap leaves out words that are no options.
+fn commands_of_tests(program: &str, condition: impl Fn(&str) -> String) -> String {
+    let line = |test: &clap::Command| {
+        let words = test.get_positionals().flat_map(clap::Arg::get_possible_values);
+        let words: Vec<String> = words.map(|word| word.get_name().to_owned()).collect();
+        format!("complete -c {program} -n \"{}\" -f -a \"{}\"\n", condition(test.get_name()), words.join(" "))
     };
-    let lines: Vec<String> = script.lines().map(untested).collect();
-    let of_runs: HashSet<&str> =
-        lines.iter().filter_map(|line| line.strip_prefix("complete -c ferrio ")).collect();
-    let of_check = "complete -c ferrio -n \"__fish_ferrio_using_subcommand check\" ";
-    let is_repeated = |line: &&String| line.strip_prefix(of_check).is_some_and(|rest| of_runs.contains(rest));
-    let lines: Vec<&str> = lines.iter().filter(|line| !is_repeated(line)).map(String::as_str).collect();
-    let words = commands.iter().filter_map(|command| {
-        let words = operand_words(command, commands)?.join(" ");
-        let name = command.name;
-        Some(format!("complete -c ferrio -n \"__fish_seen_subcommand_from {name}\" -f -a \"{words}\"\n"))
-    });
-    format!("{}\n{}", lines.join("\n"), words.collect::<String>())
+    sysbench::command().get_subcommands().map(line).collect()
+}
+
+/// The script for fish with three corrections. clap offers options only while there is no command, but its test for that fails after an
+/// option without its value; as commands come first here, the test is for commands without options of runs. So `check` needs no options
+/// but its own. And the words after commands are added.
+fn fish(script: &str, commands: &[Subcommand]) -> String {
+    let others = commands.iter().filter(|command| !matches!(command.operand, Operand::Jobs));
+    let others: Vec<&str> = others.map(|command| command.name).collect();
+    let not_after_others = format!(" -n \"not __fish_seen_subcommand_from {}\" -", others.join(" "));
+    let retested = |record: &String| match record
+        .strip_prefix("complete -c ferrio -n \"__fish_ferrio_needs_command\" -")
+    {
+        Some(rest) if rest.starts_with("s ") || rest.starts_with("l ") => {
+            format!("complete -c ferrio{not_after_others}{rest}")
+        }
+        _ => record.clone(),
+    };
+    let records: Vec<String> = records(script).iter().map(retested).collect();
+    let of_run = format!("complete -c ferrio{not_after_others}");
+    let of_runs: HashSet<&str> = records.iter().filter_map(|record| record.strip_prefix(&of_run)).collect();
+    let of_check = "complete -c ferrio -n \"__fish_ferrio_using_subcommand check\" -";
+    let is_repeated =
+        |record: &&String| record.strip_prefix(of_check).is_some_and(|rest| of_runs.contains(rest));
+    let mut script: String =
+        records.iter().filter(|record| !is_repeated(record)).map(String::as_str).collect();
+    for command in commands {
+        if let Some(words) = operand_words(command, commands) {
+            let (name, words) = (command.name, words.join(" "));
+            script +=
+                &format!("complete -c ferrio -n \"__fish_seen_subcommand_from {name}\" -f -a \"{words}\"\n");
+        }
+    }
+    let condition = |test: &str| {
+        format!("__fish_ferrio_using_subcommand {}; and __fish_seen_subcommand_from {test}", sysbench::NAME)
+    };
+    script + &commands_of_tests("ferrio", condition)
+}
+
+/// The commands of a script for fish, which may have several lines: each word that completes a value is on one. The first record is what
+/// precedes them.
+fn records(script: &str) -> Vec<String> {
+    let mut records = vec![String::new()];
+    for line in script.split_inclusive('\n') {
+        match records.last_mut() {
+            Some(record) if !line.starts_with("complete ") => record.push_str(line),
+            _ => records.push(line.to_owned()),
+        }
+    }
+    records
 }
 
 #[cfg(test)]
@@ -121,7 +182,7 @@ mod tests {
     #[test]
     fn the_script_for_fish_offers_values_after_blanks_and_shells() {
         let script = script(Shell::Fish, COMMANDS);
-        assert!(script.contains("complete -c ferrio -l rw -l readwrite "));
+        assert!(script.contains(" verify-state\" -l rw -l readwrite "));
         assert!(script.contains("complete -c ferrio -n \"__fish_ferrio_needs_command\" -a \"man\""));
         assert!(script.contains("-a \"bash zsh fish\"\n"));
         assert_eq!(script.matches(" -l iodepth ").count(), 1);

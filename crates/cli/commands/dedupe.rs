@@ -9,6 +9,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::size_factor;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
@@ -54,8 +55,8 @@ pub fn command() -> Command {
     Command::new("dedupe").args([
         number('b', "block-size", "4096")
             .value_name("BYTES")
-            .value_parser(value_parser!(u64).range(1..=1 << 28))
-            .help("Size of a block"),
+            .value_parser(block_size)
+            .help("Size of a block, such as 512 or 4k"),
         number('t', "threads", "2")
             .value_parser(value_parser!(u64).range(1..=1024))
             .help("Threads that read and hash"),
@@ -74,12 +75,22 @@ pub fn command() -> Command {
     ])
 }
 
+/// A size with or without a suffix, as options of jobs have it.
+fn block_size(text: &str) -> Result<u64, String> {
+    let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(at);
+    let factor = if suffix.is_empty() { Some(1) } else { size_factor(&suffix.to_ascii_lowercase(), 1024) };
+    let size = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    size.filter(|size| (1..=1 << 28).contains(size))
+        .ok_or_else(|| "a size from 1 to 256m is expected".to_owned())
+}
+
 /// Prints the counts.
 ///
 /// # Errors
 /// The arguments are invalid, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let Some(arguments) = invocation.helper_arguments()? else { return Ok(0) };
+    let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let request = Request::of(&arguments);
     let messages = *invocation.messages;
     let name = arguments.get_one::<OsString>("file").cloned().unwrap_or_default();
@@ -163,6 +174,17 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_size_may_have_a_suffix() {
+        assert_eq!(
+            ["512", "4k", "4K", "1m", "4Ki", "256m"].map(|text| block_size(text).unwrap()),
+            [512, 4096, 4096, 1 << 20, 4096, 1 << 28]
+        );
+        for text in ["", "0", "k", "4x", "-4k", "257m", "1e3", "99999999999999999999k"] {
+            assert!(block_size(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn sizes_are_whole_units() {

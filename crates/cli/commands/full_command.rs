@@ -32,7 +32,7 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> 
     let own = command.options.iter().map(settings::argument);
     match command.operand {
         Operand::Jobs => subcommand.args(of_run.iter().cloned().chain(own)),
-        Operand::Foreign => subcommand.args(own),
+        Operand::Foreign(arguments) => arguments().name(command.name).about(command.help).args(own),
         Operand::Own(arguments) | Operand::Helper { command: arguments, .. } => {
             subcommand.args(arguments().get_arguments().cloned())
         }
@@ -48,7 +48,9 @@ fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> 
 /// The words that complete the operand of a sub-command, if they are a list.
 pub fn operand_words(command: &Subcommand, commands: &[Subcommand]) -> Option<Vec<&'static str>> {
     match command.operand {
-        Operand::None | Operand::Jobs | Operand::Foreign | Operand::Own(_) | Operand::Helper { .. } => None,
+        Operand::None | Operand::Jobs | Operand::Foreign(_) | Operand::Own(_) | Operand::Helper { .. } => {
+            None
+        }
         Operand::OneOf { words, .. } => Some(words.to_vec()),
         Operand::Optional { words, .. } => Some(words(commands)),
     }
@@ -100,7 +102,9 @@ fn argument(row: &'static OptionRow, taken: &mut HashSet<String>) -> Option<Arg>
 
 /// Names of the options that every job has.
 fn names() -> Vec<PossibleValue> {
-    let common = rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row));
+    let common = rows()
+        .iter()
+        .filter(|row| matches!(row.scope, OptionScope::Core | OptionScope::Database) && is_listed(row));
     common.map(|row| PossibleValue::new(row.name)).collect()
 }
 
@@ -143,9 +147,13 @@ pub fn value_name(row: &OptionRow) -> &'static str {
 
 fn hint(row: &OptionRow) -> ValueHint {
     match row.opt {
-        Opt::Filename | Opt::ReadIolog | Opt::WriteIolog | Opt::MergeBlktraceFile | Opt::DpScheme => {
-            ValueHint::FilePath
-        }
+        Opt::Filename
+        | Opt::LogFilename
+        | Opt::DoubleWriteFilename
+        | Opt::ReadIolog
+        | Opt::WriteIolog
+        | Opt::MergeBlktraceFile
+        | Opt::DpScheme => ValueHint::FilePath,
         Opt::Directory | Opt::Opendir => ValueHint::DirPath,
         Opt::ExecPrerun | Opt::ExecPostrun => ValueHint::CommandString,
         _ => ValueHint::Other,

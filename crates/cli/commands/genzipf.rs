@@ -84,7 +84,7 @@ struct Request {
 /// # Errors
 /// The arguments are invalid, there is no memory, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let Some(arguments) = invocation.helper_arguments()? else { return Ok(0) };
+    let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let wrong = |message| Error::HelperArguments { message, program: invocation.called() };
     let request = Request::of(&arguments).map_err(wrong)?;
     let hits = request.hits().map_err(wrong)?;

@@ -1,18 +1,20 @@
-//! `ferrio help [TOPIC]`: explains a subject, an option, an engine, a command or the code of a message.
+//! `ferrio help [TOPIC]`: explains a subject, an option, an engine, a command, a test of sysbench or the code of a message.
 //!
 //! The texts come from the tables that the program itself reads, and from the chapters of the manual page.
 
 use std::fmt::Write as _;
 use std::io;
 
-use ferrio_job::{Choice as _, Diagnostic, EngineKind, Origin, codes};
+use ferrio_job::{Character, Choice as _, Diagnostic, EngineKind, Origin, codes};
 use ferrio_jobfile::{
     AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, Sources, absent_engine, absent_engines, cmdhelp,
     enghelp, is_listed, nearest, option_help, rows,
 };
 use ferrio_report::Format;
+use ferrio_verify::DamageKind;
 
 use super::chapters::{self, Chapter, Paragraph};
+use super::databases;
 use super::subcommand::{Invocation, Subcommand};
 use super::sysbench;
 use crate::error::Error;
@@ -33,7 +35,11 @@ struct Topic {
 }
 
 const TOPICS: &[Topic] = &[
-    Topic { name: "options", about: "all options of jobs, one per line", text: |_| cmdhelp(None).text },
+    Topic {
+        name: "options",
+        about: "all options of jobs, one per line",
+        text: |_| cmdhelp(None, Character::Ferrio).text,
+    },
     Topic {
         name: "engines",
         about: "the engines, and substitutes for the missing engines of fio",
@@ -57,11 +63,13 @@ const TOPICS: &[Topic] = &[
         about: "the built-in jobs of --profile, and their options",
         text: |_| profiles(),
     },
+    Topic { name: "damage", about: "what a block that fails verification looks like", text: |_| damage() },
     Topic { name: "missing", about: "the options and engines of fio that are missing", text: |_| missing() },
+    Topic { name: "sysbench", about: "how to run tests of sysbench", text: |_| sysbench::ABOUT.to_owned() },
     Topic {
-        name: "sysbench",
-        about: "how to write a fileio test of sysbench as a job",
-        text: |_| sysbench::ABOUT.to_owned(),
+        name: "workload",
+        about: "databases: transactions on files, without a database",
+        text: |_| databases::ABOUT.to_owned(),
     },
 ];
 
@@ -98,6 +106,8 @@ pub fn names(commands: &[Subcommand]) -> Vec<&'static str> {
     names.extend(EngineKind::ALL.iter().map(|engine| engine.word()));
     names.extend(rows().iter().filter(|row| is_listed(row)).map(|row| row.name));
     names.extend(OPTIONS.iter().map(|option| option.name));
+    names.extend(DamageKind::ALL.iter().map(|kind| kind.word()));
+    names.extend(sysbench::names());
     names.sort_unstable();
     names.dedup();
     names
@@ -108,12 +118,17 @@ fn on(word: &str, commands: &[Subcommand]) -> String {
     let name = word.trim_start_matches('-');
     let name = name.split_once('=').map_or(name, |(name, _)| name);
     let mut parts: Vec<String> = Vec::new();
-    parts.extend(TOPICS.iter().filter(|topic| topic.name == name).map(|topic| (topic.text)(commands)));
+    let topic = match databases::is_name(name) {
+        true => "workload",
+        false => name,
+    };
+    parts.extend(TOPICS.iter().filter(|known| known.name == topic).map(|topic| (topic.text)(commands)));
     // A topic says more about a command of the same name.
     if parts.is_empty() {
         parts.extend(commands.iter().filter(|command| command.name == name).map(Subcommand::text));
     }
     parts.extend(engine(name));
+    parts.extend(sysbench::on_test(name));
     parts.extend(job_options(name));
     let is_letter = |letter: Option<char>| letter.is_some_and(|letter| word == format!("-{letter}"));
     let options = OPTIONS.iter().filter(|option| option.name == name || is_letter(option.letter));
@@ -125,9 +140,15 @@ fn on(word: &str, commands: &[Subcommand]) -> String {
             wrapped(&option.full_help(), 2)
         )
     }));
+    parts.extend(damage_kind(word));
     parts.extend(
         codes::find(name).map(|code| format!("{name}: the code of a message\n{}", wrapped(code.meaning, 2))),
     );
+    // Many names of sysbench's options are also names of others, which are looked for more often.
+    if parts.is_empty() {
+        let found = sysbench::on_option(name).or_else(|| sysbench::on_database(name));
+        parts.extend(found.map(|[heading, text]| format!("{heading}\n{}", wrapped(&text, 2))));
+    }
     parts.iter().map(|part| part.trim_end()).collect::<Vec<_>>().join("\n\n")
         + if parts.is_empty() { "" } else { "\n" }
 }
@@ -155,6 +176,29 @@ fn engines() -> String {
     }
     text.push_str("\n`ferrio help NAME` says more about an engine and lists its options.\n");
     text
+}
+
+fn damage() -> String {
+    let mut text = wrapped(
+        "When a block fails verification, the program says what it looks like. docs/damage.md has an example of each kind.",
+        0,
+    );
+    text.push_str("\nKinds of damage, and what the block contains:\n");
+    for kind in DamageKind::ALL {
+        let _ = writeln!(text, "  {:<14} {}", kind.word(), kind.meaning());
+    }
+    text
+}
+
+/// A kind of damage by its word in reports, or by what a line about a block calls it: `bit-flip`, `a bit flip`, `lost write`.
+fn damage_kind(word: &str) -> Option<String> {
+    let name = word.trim().to_ascii_lowercase().replace([' ', '_'], "-");
+    let name = ["a-", "an-"].iter().find_map(|article| name.strip_prefix(article)).unwrap_or(&name);
+    let kind = DamageKind::ALL.iter().find(|kind| kind.word() == name || kind.aliases().contains(&name))?;
+    let facts =
+        [format!("The block contains: {}.", kind.meaning()), format!("Possible cause: {}.", kind.cause())];
+    let facts: String = facts.iter().map(|fact| wrapped(fact, 2)).collect();
+    Some(format!("{}: a kind of damage (`ferrio help damage`)\n{facts}", kind.word()))
 }
 
 /// An engine with its options, or why it is missing.
@@ -188,7 +232,7 @@ fn engine(name: &str) -> Option<String> {
 fn is_of_this_program(row: &OptionRow) -> bool {
     match row.scope {
         OptionScope::Engines(engines) => engines.iter().any(|engine| absent_engine(engine).is_none()),
-        OptionScope::Core | OptionScope::Profile(_) => true,
+        OptionScope::Core | OptionScope::Database | OptionScope::Profile(_) => true,
     }
 }
 
@@ -204,6 +248,7 @@ fn job_options(name: &str) -> Vec<String> {
 fn job_option(opt: Opt) -> String {
     let owner = match opt.row().scope {
         OptionScope::Core => "an option of every job".to_owned(),
+        OptionScope::Database => "an option of jobs with a `workload` (`ferrio help workload`)".to_owned(),
         OptionScope::Engines(engines) => {
             format!("an option of jobs with the engine {}", engines.join(" or "))
         }
@@ -221,7 +266,7 @@ fn formats() -> String {
 
 /// Everything that is refused: options by reason, engines, options of the command line, commands.
 fn missing() -> String {
-    let mut text = "Options of jobs that are not implemented yet:\n".to_owned();
+    let mut text = "Options of jobs that accept only values that change nothing:\n".to_owned();
     let with = |wanted: fn(&OptionStatus) -> bool| {
         let rows =
             rows().iter().filter(|row| wanted(&row.status) && is_listed(row) && is_of_this_program(row));
@@ -230,10 +275,8 @@ fn missing() -> String {
         names.dedup();
         wrapped(&names.join(", "), 2)
     };
-    text.push_str(&with(|status| matches!(status, OptionStatus::NotYet)));
-    text.push_str("\nOptions that accept only values that change nothing:\n");
     text.push_str(&with(|status| matches!(status, OptionStatus::OnlyOff(_))));
-    text.push_str("\nOptions that need hardware or libraries that ferrio does not support:\n");
+    text.push_str("\nOptions of jobs that need hardware or libraries that ferrio does not support:\n");
     text.push_str(&with(|status| matches!(status, OptionStatus::Unavailable(_))));
     text.push_str("\nEngines (`ferrio help engines` says what to use instead):\n");
     let engines: Vec<&str> = absent_engines().iter().map(|engine| engine.name).collect();
@@ -244,7 +287,7 @@ fn missing() -> String {
             let _ = writeln!(text, "  --{:<15} {why}", option.name);
         }
     }
-    text.push_str("\nOther programs' command lines:\n  sysbench fileio (`ferrio help sysbench`)\n");
+    text.push_str("\nOther programs' command lines:\n  sysbench (`ferrio help sysbench`)\n");
     text
 }
 
@@ -334,6 +377,59 @@ mod tests {
     }
 
     #[test]
+    fn tests_of_sysbench_and_their_options_are_explained() {
+        let text = on("fileio", COMMANDS);
+        assert!(
+            text.starts_with("fileio: a test of sysbench (`ferrio sysbench fileio`): reads, writes"),
+            "{text}"
+        );
+        assert!(text.contains("\n  Commands: prepare, run, cleanup, help\n\n  --file-num=N "), "{text}");
+        assert!(on("cpu", COMMANDS).contains("\n  Commands: run, help\n\n  --cpu-max-prime=N "));
+        let text = on("threads", COMMANDS);
+        assert!(
+            text.contains("threads: a test of sysbench") && text.contains("the profile tiobench"),
+            "{text}"
+        );
+        let text = on("--file_io_mode=sync", COMMANDS);
+        assert_eq!(
+            text,
+            "--file-io-mode=STRING: an option of sysbench's test fileio\n  \
+             how requests are made: sync, async or mmap (default: sync)\n"
+        );
+        assert!(on("max-requests", COMMANDS).starts_with("--max-requests=N: an option of sysbench\n"));
+        assert!(!on("rate", COMMANDS).contains("sysbench"), "an option of jobs");
+        for name in ["database", "databases", "innodb", "mysql", "Postgres", "postgresql", "rocksdb", "etcd"]
+        {
+            assert!(on(name, COMMANDS).starts_with(databases::ABOUT.trim_end()), "{name}");
+        }
+        assert!(on("oltp", COMMANDS).starts_with("oltp: a test of sysbench that ferrio does not have\n"));
+        for name in ["oltp", "oltp_read_write", "bulk_insert"] {
+            // Lines are folded, also within what is to be typed.
+            let text = on(name, COMMANDS).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains("workload=innodb") && text.contains("`ferrio help workload`"), "{text}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_damage_are_found_by_the_words_that_reports_and_messages_have_for_them() {
+        for kind in DamageKind::ALL {
+            let text = on(kind.word(), COMMANDS);
+            assert!(text.contains(&format!("{}: a kind of damage", kind.word())), "{text}");
+        }
+        for (printed, word) in [
+            ("a bit flip", "bit-flip"),
+            ("a lost write", "older-version"),
+            ("misdirected write", "other-block"),
+            ("torn_write", "torn-write"),
+            ("an erased block", "ones"),
+            ("damaged bytes", "few-bytes"),
+        ] {
+            assert_eq!(on(printed, COMMANDS), on(word, COMMANDS), "{printed}");
+        }
+        assert!(on("damage", COMMANDS).contains("  lost-trim      data in place of the zeros"));
+    }
+
+    #[test]
     fn an_engine_that_is_not_here_is_explained() {
         let text = on("rbd", COMMANDS);
         assert!(text.contains("needs Ceph's librbd") && text.contains("(rbd map)"), "{text}");
@@ -360,8 +456,12 @@ mod tests {
     #[test]
     fn what_is_missing_is_listed_by_its_status() {
         let text = on("missing", COMMANDS);
-        let not_yet = |row: &&OptionRow| row.status == OptionStatus::NotYet && row.scope == OptionScope::Core;
-        for row in rows().iter().filter(not_yet) {
+        let refused = |row: &&OptionRow| {
+            matches!(row.status, OptionStatus::OnlyOff(_) | OptionStatus::Unavailable(_))
+                && is_of_this_program(row)
+                && is_listed(row)
+        };
+        for row in rows().iter().filter(refused) {
             assert!(text.contains(row.name), "{}", row.name);
         }
         assert!(text.contains("--server ") && text.contains(" rbd,"), "{text}");

@@ -5,13 +5,15 @@ use std::io::{self, Write};
 use clap_mangen::Man;
 use ferrio_job::Word;
 use ferrio_jobfile::{
-    OptionRow, OptionScope, OptionStatus, absent_words, is_listed, range_text, rows, type_text, unit_text,
+    OptionRow, OptionScope, OptionStatus, absent_words, default_text, is_listed, range_text, rows, type_text,
+    unit_text,
 };
 use roff::{Inline, Roff, bold, italic, roman};
 
 use super::chapters::{self, Chapter};
 use super::full_command::value_name;
 use super::subcommand::{Invocation, Operand, Subcommand, nothing_follows};
+use super::sysbench;
 use crate::error::Error;
 use crate::messages::print;
 use crate::profiles::Profile;
@@ -54,6 +56,8 @@ fn write(out: &mut dyn Write, commands: &[Subcommand]) -> io::Result<()> {
     write_engine_options(&mut rest);
     write_chapter(&chapters::PROFILES, &mut rest);
     write_profile_options(&mut rest);
+    write_chapter(&chapters::SYSBENCH, &mut rest);
+    write_sysbench_options(&mut rest);
     chapters::BACK.iter().for_each(|chapter| write_chapter(chapter, &mut rest));
     rest.to_writer(out)
 }
@@ -128,6 +132,9 @@ fn write_job_options(page: &mut Roff) {
             |row: &&OptionRow| row.category == category && row.scope == OptionScope::Core && is_listed(row);
         rows().iter().filter(of_category).for_each(|row| write_option(row, &[], page));
     }
+    page.control("SS", ["Databases"]);
+    let of_databases = |row: &&OptionRow| row.scope == OptionScope::Database;
+    rows().iter().filter(of_databases).for_each(|row| write_option(row, &[], page));
 }
 
 fn write_engine_options(page: &mut Roff) {
@@ -146,6 +153,19 @@ fn write_profile_options(page: &mut Roff) {
         page.control("SS", [format!("Options of the profile {profile}").as_str()]);
         for row in rows().iter().filter(|row| row.scope == OptionScope::Profile(profile)) {
             write_option(row, &[], page);
+        }
+    }
+}
+
+fn write_sysbench_options(page: &mut Roff) {
+    for (heading, options) in sysbench::option_lists() {
+        page.control("SS", [heading.as_str()]);
+        for option in options {
+            let default = option.default.filter(|default| !default.is_empty());
+            let default = default.map(|default| format!(" Default: {default}.")).unwrap_or_default();
+            page.control("TP", []);
+            page.text([bold(option.synopsis())]);
+            page.text([roman(format!("{}.{default}", option.full_help()))]);
         }
     }
 }
@@ -183,12 +203,12 @@ fn facts(row: &OptionRow) -> String {
     let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
     facts.extend(range_text(row).map(|range| format!("Range: {range}.")));
     facts.extend(unit_text(row.unit).map(|unit| format!("A bare number means {unit}.")));
-    if !row.default.is_empty() {
-        facts.push(format!("Default: {}.", row.default));
+    let default = default_text(row);
+    if !default.is_empty() {
+        facts.push(format!("Default: {default}."));
     }
     match row.status {
         OptionStatus::Works => {}
-        OptionStatus::NotYet => facts.push("Refused: not implemented yet.".to_owned()),
         OptionStatus::Unavailable(why) => facts.push(format!("Refused: {why}.")),
         // The profile is that of the heading.
         OptionStatus::NoEffect(_) if matches!(row.scope, OptionScope::Profile(_)) => {}
@@ -217,6 +237,11 @@ mod tests {
         }
         for entry in crate::options::OPTIONS {
             assert!(page.contains(&format!("--{}", entry.name)), "{}", entry.name);
+        }
+        for (_, options) in sysbench::option_lists() {
+            for option in options {
+                assert!(page.contains(&format!("\\fB{}\\fR", option.synopsis())), "{}", option.name);
+            }
         }
     }
 

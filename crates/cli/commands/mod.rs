@@ -6,6 +6,7 @@ mod btrace2fio;
 mod chapters;
 mod check;
 mod completions;
+mod databases;
 mod dedupe;
 mod full_command;
 mod genzipf;
@@ -92,8 +93,8 @@ pub const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "sysbench",
-        operand: Operand::Foreign,
-        help: "Print the job equivalent to a fileio test of sysbench",
+        operand: Operand::Foreign(sysbench::command),
+        help: "Run a test of sysbench: its command line, its output",
         details: sysbench::ABOUT,
         options: &[],
         run: sysbench::run,
@@ -127,7 +128,7 @@ pub fn run_helper(
     (command.run)(Invocation { command, arguments: words, messages, commands: COMMANDS })
 }
 
-/// Runs the sub-command that `words` begin with, if any. A command line that can only be meant for sysbench runs `sysbench`.
+/// Runs the sub-command that `words` begin with, if any. A command line that can only be meant for sysbench gets advice.
 pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {
     let (name, arguments) = words.split_first()?;
     // `--help=rw` asks what `help rw` answers.
@@ -136,14 +137,14 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
         let command = find("help".as_ref())?;
         return Some((command.run)(Invocation { command, arguments: topic, messages, commands: COMMANDS }));
     }
-    let (command, arguments) = match find(name) {
-        None if sysbench::is_meant(words) => (find("sysbench".as_ref())?, words),
-        found => (found?, arguments),
+    let command = match find(name) {
+        None if sysbench::is_meant(words) => return Some(Ok(sysbench::advise(words, *messages))),
+        found => found?,
     };
     // A sub-command that runs jobs reads it among its options.
     let mut others = Vec::new();
     let arguments = match command.operand {
-        Operand::Jobs => arguments,
+        Operand::Jobs | Operand::Foreign(_) => arguments,
         _ => {
             for word in arguments {
                 match messages.with_color(word) {
@@ -154,7 +155,8 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
             &others
         }
     };
-    if arguments.first().is_some_and(|word| word == "--help" || word == "-h") {
+    let has_help = !matches!(command.operand, Operand::Foreign(_));
+    if has_help && arguments.first().is_some_and(|word| word == "--help" || word == "-h") {
         return Some(print(|out| out.write_all(command.text().as_bytes()).map(|()| true)));
     }
     Some((command.run)(Invocation { command, arguments, messages, commands: COMMANDS }))

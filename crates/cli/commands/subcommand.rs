@@ -44,8 +44,8 @@ pub enum Operand {
         /// The words that complete it.
         words: fn(&[Subcommand]) -> Vec<&'static str>,
     },
-    /// A command line of another program.
-    Foreign,
+    /// A command line of another program, which this describes to shells.
+    Foreign(fn() -> clap::Command),
     /// Options and operands of its own.
     Own(fn() -> clap::Command),
     /// The command line of a helper program of fio. Called by the name of that program, ferrio runs the sub-command.
@@ -73,9 +73,11 @@ impl Subcommand {
     /// The name and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
-            Operand::None | Operand::Jobs | Operand::Foreign | Operand::Own(_) | Operand::Helper { .. } => {
-                self.name.to_owned()
-            }
+            Operand::None
+            | Operand::Jobs
+            | Operand::Foreign(_)
+            | Operand::Own(_)
+            | Operand::Helper { .. } => self.name.to_owned(),
             Operand::OneOf { name, .. } => format!("{} {name}", self.name),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
         }
@@ -88,7 +90,7 @@ impl Subcommand {
             Operand::Jobs => format!("{} [OPTIONS] [JOB OPTIONS] [JOB FILES]...", self.name),
             Operand::OneOf { words, .. } => format!("{} {}", self.name, words.join("|")),
             Operand::Optional { name, .. } => format!("{} [{name}]", self.name),
-            Operand::Foreign => format!("{} [TEST] [OPTIONS] [COMMAND]", self.name),
+            Operand::Foreign(_) => format!("{} [TEST] [OPTIONS] [COMMAND]", self.name),
             Operand::Own(command) | Operand::Helper { command, .. } => {
                 let usage = command().bin_name(self.name).render_usage().to_string();
                 usage.trim_start_matches("Usage: ").to_owned()
@@ -120,7 +122,7 @@ impl Invocation<'_> {
     ///
     /// # Errors
     /// They are not those of the program, or standard output cannot be written to.
-    pub fn helper_arguments(&self) -> Result<Option<clap::ArgMatches>, Error> {
+    pub fn parsed_arguments(&self) -> Result<Option<clap::ArgMatches>, Error> {
         let name = self.called();
         let (Operand::Own(command) | Operand::Helper { command, .. }) = self.command.operand else {
             return Ok(None);

@@ -40,7 +40,7 @@ pub fn command() -> Command {
 /// # Errors
 /// The arguments are invalid, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let Some(arguments) = invocation.helper_arguments()? else { return Ok(0) };
+    let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let messages = *invocation.messages;
     let is_of_fio = messages.are_of_fio();
     let say = |text: String| {

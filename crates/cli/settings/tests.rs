@@ -2,7 +2,10 @@ use super::*;
 
 fn read(words: &[&str]) -> Result<ProgramSettings, SettingsError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    ProgramSettings::read(&crate::arguments::scan(&words, 1, OPTIONS).unwrap(), Character::Ferrio)
+    ProgramSettings::read(
+        &crate::arguments::scan(&words, 1, OPTIONS, Character::Ferrio).unwrap(),
+        Character::Ferrio,
+    )
 }
 
 fn refusal(words: &[&str]) -> String {

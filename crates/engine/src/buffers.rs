@@ -6,12 +6,12 @@
 mod area;
 mod file;
 mod huge;
-mod lent;
+mod lent_slot;
 mod locked;
 #[cfg(test)]
 mod tests;
 
-pub use lent::LentSlot;
+pub use lent_slot::LentSlot;
 pub use locked::LockedMemory;
 
 use std::io;
@@ -24,6 +24,7 @@ use nix::errno::Errno;
 use crate::EngineError;
 use area::Area;
 use huge::SMALLER;
+use lent_slot::SharedMemory;
 
 /// Bytes of a page, as direct I/O wants them.
 const PAGE: usize = 4096;
@@ -36,9 +37,14 @@ const MOST_POPULATED: usize = 64 << 20;
 pub struct Buffers {
     base: NonNull<u8>,
     stride: usize,
+    /// Bytes from one slot to the next: the stride, or 0 if all slots are one.
+    step: usize,
     count: u32,
+    /// Slots that [`fill`](Self::fill) gives: all until the first is lent, none from then on. So the check of the range, which is made in
+    /// any case, is also the check that nothing is lent.
+    fillable: u32,
     /// Owns what `base` points into, together with the slots that are lent.
-    area: Arc<Area>,
+    memory: Arc<SharedMemory>,
 }
 
 impl Buffers {
@@ -64,7 +70,8 @@ impl Buffers {
             .ok()
             .and_then(|s| s.checked_next_multiple_of(unit))
             .ok_or_else(too_big)?;
-        let length = stride.checked_mul(count.max(1) as usize).ok_or_else(too_big)?;
+        let places = if memory.one_for_all { 1 } else { count.max(1) };
+        let length = stride.checked_mul(places as usize).ok_or_else(too_big)?;
         // Areas begin at a page; a larger alignment may need to begin later.
         let slack = if unit > PAGE { unit } else { 0 };
         let area = Area::allocate(memory, length.checked_add(slack).ok_or_else(too_big)?)?;
@@ -74,13 +81,16 @@ impl Buffers {
         // SAFETY: an area begins at a page, so `skipped` is 0 unless `unit` is larger than a page, and then it is less than
         // `slack`: the sum stays inside the area of `length + slack` bytes.
         let base = unsafe { start.add(skipped) };
-        Ok(Buffers { base, stride, count: count.max(1), area: Arc::new(area) })
+        let count = count.max(1);
+        let step = if memory.one_for_all { 0 } else { stride };
+        let memory = Arc::new(SharedMemory::new(area, count));
+        Ok(Buffers { base, stride, step, count, fillable: count, memory })
     }
 
     /// Gives the slots their pages now, so that first I/Os do not wait for them. Areas of more than 64 MiB get theirs as they are used:
     /// not all of their slots may be. Kernels before Linux 5.14 do nothing.
     pub fn populate(&self) {
-        let length = self.stride * self.count as usize;
+        let length = self.step * (self.count - 1) as usize + self.stride;
         if length > MOST_POPULATED {
             return;
         }
@@ -97,7 +107,7 @@ impl Buffers {
         self.count
     }
 
-    /// Bytes from one slot to the next.
+    /// Bytes of a slot.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
@@ -108,28 +118,39 @@ impl Buffers {
     #[must_use]
     pub fn slot(&self, unit: u32) -> *mut u8 {
         debug_assert!(unit < self.count);
-        // SAFETY: unit < count, so the offset stays inside the count * stride bytes from `base` on.
-        unsafe { self.base.as_ptr().add(unit as usize * self.stride) }
+        debug_assert!(!self.memory.is_lent(unit), "slot {unit} is lent");
+        // SAFETY: unit < count, so the offset stays inside the count * step bytes from `base` on.
+        unsafe { self.base.as_ptr().add(unit as usize * self.step) }
     }
 
-    /// The first `len` bytes of slot `unit`, to fill.
+    /// The first `len` bytes of slot `unit`, to fill. No request that uses the slot may be in flight, and none at all if all slots are one. For jobs that lend no slots.
     #[inline]
     pub fn fill(&mut self, unit: u32, len: usize) -> &mut [u8] {
         assert!(
-            unit < self.count && len <= self.stride,
+            unit < self.fillable && len <= self.stride,
             "slot {unit} of {} or {len} of {} bytes",
-            self.count,
+            self.fillable,
             self.stride
         );
-        // SAFETY: in range by the assertion; `&mut self` excludes other slices, and callers fill a slot only while no request
-        // that uses it is in flight (a slot is free until it is submitted).
+        // SAFETY: in range by the assertion, and no slot was ever lent; `&mut self` excludes other slices, and callers fill a slot only
+        // while no request that uses it is in flight (a slot is free until it is submitted).
         unsafe { std::slice::from_raw_parts_mut(self.slot(unit), len) }
     }
 
-    /// The first `len` bytes of slot `unit`, for another thread. Until what it returns is dropped, the slot is used by no request and not
-    /// filled.
-    pub fn lend(&mut self, unit: u32, len: usize) -> LentSlot {
-        let start = NonNull::from(self.fill(unit, len)).cast();
-        LentSlot::new(start, len, Arc::clone(&self.area))
+    /// The same for jobs that lend slots. `None` while the slot is lent, and where there are not as many slots or bytes.
+    pub fn fill_unless_lent(&mut self, unit: u32, len: usize) -> Option<&mut [u8]> {
+        if unit >= self.count || len > self.stride || self.memory.is_lent(unit) {
+            return None;
+        }
+        // SAFETY: in range and not lent, as was just checked; otherwise as in `fill`.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.slot(unit), len) })
+    }
+
+    /// The first `len` bytes of slot `unit`, for another thread. No request that uses the slot may be in flight, and none may be made until
+    /// what this returns is dropped. `None` while the slot is lent, and where there are not as many slots or bytes.
+    pub fn lend(&mut self, unit: u32, len: usize) -> Option<LentSlot> {
+        let start = NonNull::from(self.fill_unless_lent(unit, len)?).cast();
+        self.fillable = 0;
+        LentSlot::new(start, len, unit, &self.memory)
     }
 }

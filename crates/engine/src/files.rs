@@ -1,17 +1,19 @@
 //! The open files of one worker. The runner opens them; engines see descriptors and sizes.
 
+use std::any::Any;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::{Arc, Mutex};
 
 use nix::fcntl::{FcntlArg, fcntl};
 
-/// One open file.
-#[derive(Debug)]
+/// One open file. A clone is the same one, under the same descriptor.
+#[derive(Clone, Debug)]
 pub struct OpenFile {
-    /// Descriptor; `None` for an engine without files.
-    pub fd: Option<OwnedFd>,
+    /// Descriptor, which workers may share; `None` for an engine without files.
+    pub fd: Option<Arc<OwnedFd>>,
     /// Start of the job's region, bytes.
     pub offset: u64,
     /// Length of the job's region, bytes.
@@ -31,6 +33,25 @@ impl OpenFile {
 pub struct FileSet {
     /// The files; a request's `file` indexes here.
     pub files: Vec<OpenFile>,
+    /// The same files, if other workers have them too.
+    pub shared: Option<Arc<SharedFiles>>,
+}
+
+impl FileSet {
+    /// Files that only this worker has open, or by an open of its own.
+    #[must_use]
+    pub fn new(files: Vec<OpenFile>) -> Self {
+        FileSet { files, shared: None }
+    }
+}
+
+/// Files that several workers share.
+#[derive(Debug)]
+pub struct SharedFiles {
+    /// The files.
+    pub files: Vec<OpenFile>,
+    /// What the engines of these workers share: the first makes it.
+    pub engines: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
 }
 
 /// The descriptors of a worker's files, by the index in requests: all that most engines keep of a file.
@@ -90,7 +111,7 @@ impl OpenFile {
     }
 
     fn with(&self, copy: impl Fn(&OwnedFd) -> io::Result<OwnedFd>) -> io::Result<OpenFile> {
-        let fd = self.fd.as_ref().map(copy).transpose()?;
-        Ok(OpenFile { fd, offset: self.offset, size: self.size })
+        let fd = self.fd.as_deref().map(copy).transpose()?;
+        Ok(OpenFile { fd: fd.map(Arc::new), offset: self.offset, size: self.size })
     }
 }

@@ -15,7 +15,7 @@ pub mod testing;
 pub mod zones;
 
 pub use buffers::{Buffers, LentSlot, LockedMemory};
-pub use files::{Descriptors, FileSet, OpenFile};
+pub use files::{Descriptors, FileSet, OpenFile, SharedFiles};
 
 use std::fmt;
 use std::io;

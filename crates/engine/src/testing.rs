@@ -3,9 +3,9 @@
 pub mod contract;
 
 use std::fs::OpenOptions;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ferrio_job::JobSpec;
 use tempfile::NamedTempFile;
@@ -44,7 +44,7 @@ pub fn open(file: &NamedTempFile, flags: i32) -> std::io::Result<FileSet> {
         .custom_flags(flags & !libc::O_ACCMODE)
         .open(file.path())?;
     let size = opened.metadata()?.len();
-    Ok(FileSet { files: vec![OpenFile { fd: Some(OwnedFd::from(opened)), offset: 0, size }] })
+    Ok(FileSet::new(vec![OpenFile { fd: Some(Arc::new(opened.into())), offset: 0, size }]))
 }
 
 /// An engine with its files and buffers, driven one request at a time.

@@ -57,6 +57,8 @@ pub const ZBD: &str = "zbd";
 pub const SPRANDOM: &str = "sprandom";
 /// Messages between the engine http and its server: no class, but what the jobs with `http_verbose` print.
 pub const HTTP: &str = "http";
+/// Requests of events, and why no further event begins, in the words of sysbench: no class, but what its option `--debug` prints.
+pub const EVENTS: &str = "events";
 /// The class that stands for all others.
 pub const ALL: &str = "all";
 

@@ -501,7 +501,7 @@ pub struct PassthroughOptions {
     pub fua_reads: bool,
     /// `writefua`
     pub fua_writes: bool,
-    /// `deac`: writes of zeroes may deallocate.
+    /// `deac`: writes of zeros may deallocate.
     pub deallocates: bool,
 }
 
@@ -513,7 +513,7 @@ choices! {
         = WriteAndVerify: "verify";
         WriteSame: "write_same", "WRITE SAME: one block is sent, and the device repeats it";
         = WriteSame: "same";
-        WriteSameNdob: "write_same_ndob", "WRITE SAME(16) without data: the device writes zeroes or a pattern of its own";
+        WriteSameNdob: "write_same_ndob", "WRITE SAME(16) without data: the device writes zeros or a pattern of its own";
         VerifyBytchk00: "verify_bytchk_00", "VERIFY: the device reads the range, and compares nothing";
         VerifyBytchk01: "verify_bytchk_01", "VERIFY: the device compares the range with the data";
         VerifyBytchk11: "verify_bytchk_11", "VERIFY: the device compares each block of the range with one that is sent";
@@ -565,8 +565,12 @@ pub struct EngineOptions {
     pub libaio_vectored: bool,
     /// libaio: what serves it.
     pub libaio_backend: LibaioBackend,
+    /// libaio: syncs are calls that wait, as in sysbench.
+    pub blocking_syncs: bool,
     /// mmap: private mapping with transparent huge pages.
     pub thp: bool,
+    /// mmap: syncs have MS_INVALIDATE, as in sysbench.
+    pub invalidating_syncs: bool,
     /// sg: reads come from the medium, not from a cache of the device.
     pub readfua: bool,
     /// sg: writes go to the medium before they complete.

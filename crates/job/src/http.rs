@@ -98,7 +98,7 @@ pub struct HttpOptions {
     pub swift_token: Option<Secret>,
     /// `http_verbose`: 1 prints the headers of all messages, 2 the beginning of their bodies too.
     pub verbose: u32,
-    /// An object that is missing reads as zeroes; it is an error otherwise.
+    /// An object that is missing reads as zeros; it is an error otherwise.
     pub missing_is_zeroes: bool,
 }
 

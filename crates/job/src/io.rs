@@ -15,6 +15,15 @@ pub struct BlockSizes {
     pub align: u64,
 }
 
+/// The largest number that divides two block sizes. That of 0 and a number is the number.
+#[must_use]
+pub fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// One size of a `bssplit` with its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockShare {

@@ -10,14 +10,18 @@
 #![forbid(unsafe_code)]
 
 mod buffers;
+mod byte_text;
 mod character;
 mod choice;
+mod counted;
 mod cpus;
+mod database;
 pub mod debug_class;
 mod diagnostic;
 mod direction;
 mod durability;
 mod engine;
+mod events;
 mod files;
 mod http;
 mod io;
@@ -41,13 +45,17 @@ mod work;
 mod zbd;
 
 pub use buffers::*;
+pub use byte_text::{exact_bytes, short_bytes};
 pub use character::*;
 pub use choice::{Choice, Word};
+pub use counted::counted;
 pub use cpus::*;
+pub use database::*;
 pub use diagnostic::{AsFio, Diagnostic, FioWords, Prefix, Severity, codes, reason, strerror};
 pub use direction::*;
 pub use durability::*;
 pub use engine::*;
+pub use events::*;
 pub use files::*;
 pub use http::*;
 pub use io::*;

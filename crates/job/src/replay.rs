@@ -1,11 +1,12 @@
 //! What a job with `read_iolog` does: the I/Os of a log, ready to be issued, and what the planner knows of the whole log.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Direction, PerDirection};
+use crate::{Direction, PerDirection, greatest_common_divisor};
 
 /// A log to replay, with the changes that `replay_*` options ask for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,11 +43,16 @@ pub struct ChunkedLog {
     pub bytes: Range<u64>,
     /// How its lines become steps.
     pub rules: ReplayRules,
+    /// The files of the devices of a block trace, by their major and minor numbers.
+    pub devices: HashMap<(u64, u64), PathBuf>,
 }
 
 impl PartialEq for ChunkedLog {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.file, &other.file) && self.bytes == other.bytes && self.rules == other.rules
+        Arc::ptr_eq(&self.file, &other.file)
+            && self.bytes == other.bytes
+            && self.rules == other.rules
+            && self.devices == other.devices
     }
 }
 
@@ -176,7 +182,8 @@ impl LoggedIos {
         if self.divisor == 0 {
             (self.longest, self.shortest, self.divisor) = (len, len, len);
         } else if !len.is_multiple_of(self.divisor) {
-            self.divisor = greatest_common_divisor(self.divisor, len);
+            let divisor = greatest_common_divisor(u64::from(self.divisor), u64::from(len));
+            self.divisor = u32::try_from(divisor).unwrap_or(len);
         }
         self.longest = self.longest.max(len);
         self.shortest = self.shortest.min(len);
@@ -187,14 +194,6 @@ impl LoggedIos {
     pub fn block(&self) -> u32 {
         if self.divisor == self.shortest { self.shortest } else { self.longest }
     }
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// One action of a log. A log may have many millions, so it takes 24 bytes.

@@ -68,6 +68,8 @@ pub struct JobSpec {
     pub percentage_random: PerDirection<u32>,
     /// `bs_is_seq_rand`: lengths of sequential I/Os are those of reads, of random ones those of writes.
     pub bs_is_seq_rand: bool,
+    /// The job does events of a load that it shares with others, in place of a workload of its own.
+    pub events: Option<EventPart>,
     /// `sprandom`: the pass that preconditions an SSD, shared because it has a share for each region.
     pub sprandom: Option<Arc<Sprandom>>,
     /// Seeding of random streams.

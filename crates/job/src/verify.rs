@@ -30,8 +30,8 @@ pub struct Verify {
     pub only: bool,
     /// `do_verify`: read everything back after writing.
     pub read_back: bool,
-    /// `verify_backlog` and its batch: rounds in which blocks are checked while the job writes.
-    pub backlog: Rounds,
+    /// `verify_backlog` and its batch: batches in which blocks are checked while the job writes.
+    pub backlog: Backlog,
     /// `experimental_verify`: the choices of a pass are made again to find what it wrote. Nothing is remembered.
     pub regenerates: bool,
     /// `trim_percentage` and the options below it.
@@ -48,12 +48,12 @@ pub struct Verify {
     pub loads_state: bool,
 }
 
-/// Rounds of work on written blocks, between the I/Os of a job.
+/// Batches of written blocks that are checked or trimmed between the I/Os of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rounds {
-    /// A round begins when the number of blocks in the list of written ones is a multiple of this; 0 for no rounds.
+pub struct Backlog {
+    /// A batch begins when the number of blocks in the list of written ones is a multiple of this; 0 for no batches.
     pub every: u64,
-    /// Blocks of a round.
+    /// Blocks of a batch.
     pub batch: u64,
 }
 
@@ -62,16 +62,16 @@ pub struct Rounds {
 pub struct BlockTrims {
     /// `trim_percentage`: share of the blocks that are marked to be trimmed.
     pub percentage: u32,
-    /// `trim_backlog` and its batch: rounds in which marked blocks are trimmed.
-    pub backlog: Rounds,
-    /// `trim_verify_zero`: trimmed blocks must be zeroes. Otherwise they are not read back.
+    /// `trim_backlog` and its batch: batches in which marked blocks are trimmed.
+    pub backlog: Backlog,
+    /// `trim_verify_zero`: trimmed blocks must be zeros. Otherwise they are not read back.
     pub must_be_zero: bool,
 }
 
-impl Rounds {
+impl Backlog {
     /// True when there are any.
     #[must_use]
-    pub fn happen(self) -> bool {
+    pub fn is_active(self) -> bool {
         self.every > 0
     }
 }
@@ -85,8 +85,8 @@ impl BlockTrims {
 
     /// True when blocks are trimmed.
     #[must_use]
-    pub fn happen(self) -> bool {
-        self.mark() && self.backlog.happen()
+    pub fn is_active(self) -> bool {
+        self.mark() && self.backlog.is_active()
     }
 }
 
@@ -112,7 +112,7 @@ impl JobSpec {
     /// finished; nothing is known of a log.
     ///
     /// The passes of `time_based` repeat the blocks of the one before. That counts when a block may touch only a part of an older one, or
-    /// when trims leave zeroes of it.
+    /// when trims leave zeros of it.
     #[must_use]
     pub fn may_overwrite(&self) -> bool {
         let trims = self.rw.is_trimwrite() || self.verify.as_ref().is_some_and(|verify| verify.trims.mark());
@@ -144,7 +144,7 @@ impl JobSpec {
     #[must_use]
     pub fn trims(&self) -> bool {
         self.rw.does(Direction::Trim)
-            || (self.writes_data() && self.verify.as_ref().is_some_and(|verify| verify.trims.happen()))
+            || (self.writes_data() && self.verify.as_ref().is_some_and(|verify| verify.trims.is_active()))
     }
 
     /// True for a job that checks what others have written: it reads and verifies, or only verifies.
@@ -179,7 +179,7 @@ impl JobSpec {
     #[must_use]
     pub fn checks_header_seed(&self, verify: &Verify) -> bool {
         let as_written = || {
-            let in_order = !verify.backlog.happen() && !self.may_overwrite();
+            let in_order = !verify.backlog.is_active() && !self.may_overwrite();
             self.rw.does(Direction::Write) && !verify.only && in_order
         };
         self.knows_last_writes(verify) && verify.header_seed.unwrap_or_else(as_written)
@@ -193,7 +193,8 @@ impl JobSpec {
     /// True when the number in the header of a block that is read back must be that of its write.
     #[must_use]
     pub fn checks_write_sequence(&self, verify: &Verify) -> bool {
-        let ordered = self.random_map || self.is_sync() || self.depth.iodepth == 1;
+        // Writes of a log to the same place may be in flight together: either may be the last.
+        let ordered = (self.random_map && self.replay.is_none()) || self.is_sync() || self.depth.iodepth == 1;
         self.rw.does(Direction::Write)
             && self.has_one_block_size()
             && !self.limits.time_based

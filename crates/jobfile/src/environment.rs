@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use ferrio_job::Character;
+
 use crate::value::Reading;
 
 /// Looks up an environment variable.
@@ -25,6 +27,8 @@ pub struct Environment {
     pub ncpus: u64,
     /// How lines and values are read.
     pub reading: Reading,
+    /// Whose options jobs have.
+    pub character: Character,
 }
 
 /// A line after replacement.
@@ -48,6 +52,7 @@ impl Default for Environment {
             mb_memory: 1024,
             ncpus: 1,
             reading: Reading::default(),
+            character: Character::default(),
         }
     }
 }

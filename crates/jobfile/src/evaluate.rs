@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use ferrio_job::{Choice as _, Diagnostic, FioWords, KbBase, Origin, Prefix, debug_class};
+use ferrio_job::{Character, Choice as _, Diagnostic, FioWords, KbBase, Origin, Prefix, debug_class};
 use log::debug;
 
 use crate::catalogue::{MASK, Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
@@ -48,10 +48,12 @@ pub(crate) fn section(
     let mut found = Vec::with_capacity(lines.len());
     let mut complaints = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        match Opt::from_name(&line.name, &setting.engine) {
+        match Opt::from_name(&line.name, &setting.engine, environment.character) {
             Some(opt) => found.push((at, opt)),
-            None => complaints
-                .push((at, unknown(line, &setting.engine, complaints.len() + wrong.len() < SUGGESTIONS))),
+            None => {
+                let suggest = complaints.len() + wrong.len() < SUGGESTIONS;
+                complaints.push((at, unknown(line, &setting.engine, environment.character, suggest)));
+            }
         }
     }
     found.sort_by_key(|(_, opt)| opt.row().evaluation_order());
@@ -112,13 +114,17 @@ pub(crate) fn assignment(
             warning.code("percentiles-cut").prefix(Prefix::None)
         }));
     }
-    if environment.reading == Reading::Ferrio && matches!(opt, Opt::Filename | Opt::Directory | Opt::Opendir)
-    {
+    let names_files = matches!(
+        opt,
+        Opt::Filename | Opt::Directory | Opt::Opendir | Opt::LogFilename | Opt::DoubleWriteFilename
+    );
+    if environment.reading == Reading::Ferrio && names_files {
         findings.extend(literal_variable(line, text.as_deref().unwrap_or_default(), environment));
     }
     let text = text.unwrap_or_default().into_owned();
     let value_origin = if line.value.is_some() { &line.value_origin } else { &line.origin };
-    Some(Given { opt, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() })
+    let name = row.aliases.iter().find(|&&alias| alias == line.name).unwrap_or(&row.name);
+    Some(Given { opt, name, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() })
 }
 
 /// The text of a value after arithmetic; in fio's reading, with the blanks before it.
@@ -154,7 +160,7 @@ pub fn engines_with_option(name: &str) -> Vec<&'static str> {
 }
 
 /// The error for an option that does not exist for jobs with `engine`.
-pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnostic {
+pub(crate) fn unknown(line: &Assignment, engine: &str, character: Character, suggest: bool) -> Diagnostic {
     let name = &line.name;
     let owners = engines_with_option(name);
     if !owners.is_empty() {
@@ -170,11 +176,11 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
     let diagnostic =
         Diagnostic::error(format!("unknown option `{name}`"), line.origin.clone()).code("unknown-option");
     let diagnostic = diagnostic.in_fio(FioWords::BadOption);
-    if let Some(meant) = separated(line, engine) {
+    if let Some(meant) = separated(line, engine, character) {
         return diagnostic.label(format!("did you mean `{meant}`?")).suggest(meant);
     }
     let known_engine = Opt::Ioengine.row().choice(engine).is_some();
-    match suggest.then(|| nearest(name, option_names(engine))).flatten() {
+    match suggest.then(|| nearest(name, option_names(engine, character))).flatten() {
         Some(word) => diagnostic.label(format!("did you mean `{word}`?")).suggest(word),
         None if !known_engine => {
             diagnostic.help(format!("private options of engine {engine} are unknown here"))
@@ -189,10 +195,11 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, suggest: bool) -> Diagnos
 }
 
 /// `rw=read` for a line such as `rw read` or `rw: read`, without an equals sign between name and value.
-fn separated(line: &Assignment, engine: &str) -> Option<String> {
+fn separated(line: &Assignment, engine: &str, character: Character) -> Option<String> {
     let (name, value) = line.name.split_once([' ', '\t', ':']).filter(|_| line.value.is_none())?;
     let value = value.trim_start_matches([' ', '\t', ':']);
-    (!value.is_empty() && Opt::from_name(name, engine).is_some()).then(|| format!("{name}={value}"))
+    (!value.is_empty() && Opt::from_name(name, engine, character).is_some())
+        .then(|| format!("{name}={value}"))
 }
 
 /// The private option whose misspelling `name` probably is, with an engine that has it.

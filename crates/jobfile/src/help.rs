@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ferrio_job::{Choice as _, Diagnostic, EngineKind, Origin, Prefix, Word};
+use ferrio_job::{Character, Choice as _, DatabaseModel, Diagnostic, EngineKind, Origin, Prefix, Word};
 
 use crate::catalogue::{
     Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, rows,
@@ -36,10 +36,15 @@ fn not_found(message: String) -> Diagnostic {
     Diagnostic::error(message, Origin::Builtin).code("not-found")
 }
 
-/// `--cmdhelp` (`None` or `all`): all core options, one per line. `--cmdhelp=NAME`: one option in detail; for an unknown
+/// `--cmdhelp` (`None` or `all`): all options that do not belong to an engine, one per line. `--cmdhelp=NAME`: one option in detail; for an unknown
 /// name, the most similar option if there is one.
-pub fn cmdhelp(what: Option<&str>) -> Help {
-    let core = || rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row));
+pub fn cmdhelp(what: Option<&str>, character: Character) -> Help {
+    let is_here = move |row: &&OptionRow| {
+        matches!(row.scope, OptionScope::Core | OptionScope::Database)
+            && row.is_known_to(character)
+            && is_listed(row)
+    };
+    let core = || rows().iter().filter(is_here);
     let Some(name) = what.filter(|&name| name != "all") else {
         return Help::found(list(core()));
     };
@@ -126,7 +131,10 @@ pub fn option_help(row: &OptionRow) -> String {
         line("alias", alias);
     }
     line("type", &type_with_example(row));
-    line("default", if row.default.is_empty() { "no default" } else { row.default });
+    match default_text(row).as_str() {
+        "" => line("default", "no default"),
+        default => line("default", default),
+    }
     if let Some(range) = range_text(row) {
         line("range", &range);
     }
@@ -148,7 +156,6 @@ pub fn option_help(row: &OptionRow) -> String {
     }
     match row.status {
         OptionStatus::Works => {}
-        OptionStatus::NotYet => line("note", "not implemented yet, refused when given"),
         OptionStatus::Unavailable(why) => line("note", &format!("refused when given: {why}")),
         OptionStatus::NoEffect(why) => line("note", &format!("no effect: {why}")),
         OptionStatus::OnlyOff(texts) => line("note", &format!("only {} so far", texts.join(", "))),
@@ -194,6 +201,7 @@ fn example(row: &OptionRow) -> Cow<'static, str> {
         ValueKind::Range => "1k-4k[,4k-8k[,1k-8k]]",
         ValueKind::SizeRange => "1m-4m",
         ValueKind::FloatList => "5.9:7.8",
+        ValueKind::Float if row.min.is_some_and(|min| min > 0) => "2.5",
         ValueKind::Float => "0.5",
         ValueKind::Bssplit => "4k/60:64k/40",
         ValueKind::PrioBssplit => "4k/60/1/2:64k/40",
@@ -223,6 +231,8 @@ pub fn type_text(row: &OptionRow) -> &'static str {
         ValueKind::Bool => "boolean value",
         ValueKind::Int | ValueKind::Size => "integer value",
         ValueKind::Time | ValueKind::TimeRange => "string with time postfix",
+        // Files of databases have no zones.
+        ValueKind::SizeZone if row.scope == OptionScope::Database => "size or percentage",
         ValueKind::SizeZone => "size, percentage or zones",
         ValueKind::Range => "one to three ranges",
         ValueKind::FloatList => "list of floating point values separated by ':'",
@@ -269,6 +279,22 @@ pub fn range_text(row: &OptionRow) -> Option<String> {
     }
 }
 
+/// The default; empty if there is none. That of an option of databases depends on the model.
+pub fn default_text(row: &OptionRow) -> String {
+    if row.scope != OptionScope::Database {
+        return row.default.to_owned();
+    }
+    let defaults = DatabaseModel::ALL.iter().filter_map(|model| Some((row.opt.preset(*model)?, *model)));
+    let defaults: Vec<_> = defaults.collect();
+    match defaults.first() {
+        Some((first, _)) if defaults.iter().all(|(value, _)| value == first) => (*first).to_owned(),
+        _ => {
+            let each = defaults.iter().map(|(value, model)| format!("{value} ({model})"));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
 /// The unit of a number without a suffix.
 pub fn unit_text(unit: ValueUnit) -> Option<&'static str> {
     match unit {
@@ -295,7 +321,7 @@ mod tests {
 
     #[test]
     fn one_option_is_shown_with_everything_about_it() {
-        insta::assert_snapshot!(cmdhelp(Some("blocksize")).text, @r"
+        insta::assert_snapshot!(cmdhelp(Some("blocksize"), Character::Fio).text, @r"
                      bs: Block size per direction
                   alias: blocksize
                    type: integer value (opt=100)
@@ -304,7 +330,7 @@ mod tests {
                    unit: bytes
              directions: read,write,trim
         ");
-        insta::assert_snapshot!(cmdhelp(Some("fallocate")).text, @r"
+        insta::assert_snapshot!(cmdhelp(Some("fallocate"), Character::Fio).text, @r"
            fallocate: How space is reserved when laying out files
                 type: string (opt=none)
              default: native
@@ -337,39 +363,36 @@ mod tests {
 
     #[test]
     fn words_that_are_refused_are_no_choices() {
-        let help = cmdhelp(Some("zonemode")).text;
+        let help = cmdhelp(Some("zonemode"), Character::Fio).text;
         assert!(help.contains(": strided    ") && help.contains(": zbd    "), "{help}");
-        let help = cmdhelp(Some("ioengine")).text;
+        let help = cmdhelp(Some("ioengine"), Character::Fio).text;
         assert!(help.contains(": io_uring   ") && !help.contains(": rbd "), "{help}");
-        assert!(!cmdhelp(Some("mem")).text.contains(": cudamalloc GPU"));
+        assert!(!cmdhelp(Some("mem"), Character::Fio).text.contains(": cudamalloc GPU"));
     }
 
     #[test]
     fn a_near_miss_shows_the_nearest_and_nonsense_nothing() {
-        let near = cmdhelp(Some("rww"));
-        assert_eq!(
-            near.complaints[0].line(ferrio_job::Character::Fio),
-            "No such command: rww - showing closest match"
-        );
+        let near = cmdhelp(Some("rww"), Character::Fio);
+        assert_eq!(near.complaints[0].line(Character::Fio), "No such command: rww - showing closest match");
         assert!(near.text.starts_with("                  rw: "), "{}", near.text);
-        let nonsense = cmdhelp(Some("zzzzzzzzzzz"));
+        let nonsense = cmdhelp(Some("zzzzzzzzzzz"), Character::Fio);
         assert_eq!((nonsense.text.as_str(), nonsense.failed), ("", true));
-        assert_eq!(nonsense.complaints[0].line(ferrio_job::Character::Fio), "No such command: zzzzzzzzzzz");
-        assert!(cmdhelp(Some("verifysort")).failed, "hidden");
-        let private = cmdhelp(Some("userspace_reap")).complaints;
+        assert_eq!(nonsense.complaints[0].line(Character::Fio), "No such command: zzzzzzzzzzz");
+        assert!(cmdhelp(Some("verifysort"), Character::Fio).failed, "hidden");
+        let private = cmdhelp(Some("userspace_reap"), Character::Fio).complaints;
         assert!(private[0].message.ends_with("see --enghelp=libaio,userspace_reap"));
     }
 
     #[test]
     fn the_list_has_every_core_option_once_with_children_below_their_parents() {
-        let text = cmdhelp(None).text;
+        let text = cmdhelp(None, Character::Fio).text;
         let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim())).collect();
         for row in rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row)) {
             assert_eq!(names.iter().filter(|name| **name == row.name).count(), 1, "{}", row.name);
         }
         assert!(text.contains("\niodepth                 : "), "{text}");
         assert!(text.contains("\n  iodepth_batch         : "), "{text}");
-        assert_eq!(cmdhelp(Some("all")).text, text);
+        assert_eq!(cmdhelp(Some("all"), Character::Fio).text, text);
     }
 
     #[test]
@@ -391,8 +414,8 @@ mod tests {
     #[test]
     fn unsupported_options_say_so() {
         let with = |wanted: fn(&OptionStatus) -> bool| rows().iter().filter(move |row| wanted(&row.status));
-        for row in with(|status| *status == OptionStatus::NotYet) {
-            assert!(option_help(row).contains("note: not implemented yet"), "{}", row.name);
+        for row in with(|status| matches!(status, OptionStatus::Unavailable(_))) {
+            assert!(option_help(row).contains("note: refused when given: "), "{}", row.name);
         }
         for row in with(|status| matches!(status, OptionStatus::NoEffect(_))) {
             assert!(option_help(row).contains("note: no effect: "), "{}", row.name);

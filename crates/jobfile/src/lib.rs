@@ -22,18 +22,21 @@ mod value;
 pub use builder::Builder;
 pub use catalogue::{
     AbsentEngine, MASK, Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit,
-    absent_engine, absent_engines, absent_word, absent_words, canonical_engine, option_names, rows,
+    absent_engine, absent_engines, absent_word, absent_words, canonical_engine, option_names, preset_options,
+    rows,
 };
 pub use diagnostic::{
     Problems, diagnostics_json, diagnostics_render, diagnostics_render_as_fio, masked, nearest,
 };
 pub use environment::{Environment, ReadFile, Variable};
 pub use evaluate::engines_with_option;
-pub use help::{Help, cmdhelp, enghelp, is_listed, option_help, range_text, type_text, unit_text};
+pub use help::{
+    Help, cmdhelp, default_text, enghelp, is_listed, option_help, range_text, type_text, unit_text,
+};
 pub use jobs::{Job, JobSet, showcmd};
 pub use options::{Decimals, Given, OptionValue, Options};
 pub use sources::Sources;
 pub use value::{
     Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, Split, SteadyLimit, Value, check_value,
-    time_factor,
+    escaped_name, size_factor, time_factor,
 };

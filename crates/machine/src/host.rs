@@ -63,7 +63,7 @@ impl Machine {
     /// Asks the C library; unknown sizes get a common value.
     #[must_use]
     pub fn ask() -> Self {
-        let page_size = configured(SysconfVar::PAGE_SIZE).unwrap_or(4096);
+        let page_size = page_bytes();
         let pages = configured(SysconfVar::_PHYS_PAGES).unwrap_or(0);
         let cpus = configured(SysconfVar::_NPROCESSORS_CONF).and_then(|n| u32::try_from(n).ok());
         Machine {
@@ -138,6 +138,12 @@ pub fn has_clock(number: i32) -> bool {
 #[must_use]
 pub fn clock_source() -> Option<String> {
     sys_text(Path::new("/sys/devices/system/clocksource/clocksource0/current_clocksource"))
+}
+
+/// Bytes of a page of memory; unknown ones get a common value.
+#[must_use]
+pub fn page_bytes() -> u64 {
+    configured(SysconfVar::PAGE_SIZE).filter(|&bytes| bytes > 0).unwrap_or(4096)
 }
 
 /// A figure from sysconf(3).

@@ -11,6 +11,7 @@
 //! - The terminal: [`terminal_columns`].
 //! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], [`DaxDevice`], what a device is used for ([`DeviceUse`]), whether it has
 //!   zones ([`ZonedDevice`]), the statistics of a [`Disk`].
+//! - Whether two paths are the same file: [`is_same_file`]; where links lead: [`follow_links`].
 //! - What layout leaves on files: [`mark_laid_out`].
 #![forbid(unsafe_code)]
 
@@ -22,8 +23,10 @@ mod devices;
 mod disks;
 mod files;
 mod host;
+mod identity;
 mod io_uring;
 mod layout_mark;
+mod links;
 mod mounts;
 mod places;
 mod raw_devices;
@@ -39,9 +42,12 @@ pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices};
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
+    page_bytes,
 };
+pub use identity::{FileIdentity, is_same_file};
 pub use io_uring::IoUringSysctl;
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
+pub use links::{Destination, OpenDescriptor, directory_of, follow_links};
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
 pub use raw_devices::{ScsiGeneric, flash_bytes};

@@ -20,7 +20,7 @@ const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 
 /// Flag of both ends: options that are not known are answered.
 const FIXED_NEWSTYLE: u16 = 1;
-/// Flag of both ends: no zeroes follow the answer to [`OPTION_EXPORT_NAME`].
+/// Flag of both ends: no zeros follow the answer to [`OPTION_EXPORT_NAME`].
 const NO_ZEROES: u16 = 2;
 /// How many these are.
 const ZEROES: usize = 124;
@@ -139,7 +139,7 @@ fn newstyle(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError>
     let flags = server & (FIXED_NEWSTYLE | NO_ZEROES);
     channel.send(&u32::from(flags).to_be_bytes())?;
     if flags & FIXED_NEWSTYLE != 0 {
-        // Where the server has them, errors come with an explanation and zeroes need not be sent.
+        // Where the server has them, errors come with an explanation and zeros need not be sent.
         send_option(channel, OPTION_STRUCTURED_REPLY, &[])?;
         receive_reply(channel, OPTION_STRUCTURED_REPLY)?;
         if let Some(found) = go(channel, export)? {

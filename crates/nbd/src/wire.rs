@@ -76,7 +76,7 @@ pub enum ChunkKind {
     None,
     /// An offset, and the data there.
     Data,
-    /// An offset and a length: there are only zeroes.
+    /// An offset and a length: there are only zeros.
     Hole,
     /// An error number and a text; with an offset if `true`.
     Error(bool),

@@ -68,7 +68,8 @@ pub(crate) fn is_zero(value: &Value) -> bool {
 
 /// Options that are inert together.
 pub(crate) struct Inert {
-    /// The options. All rows of one option are in one table, and the first of them that applies gives the reason.
+    /// The options. All rows of one option are in one table, except those about logs that are replayed. The first that applies gives the
+    /// reason.
     pub(crate) opts: &'static [Opt],
     /// Whether the other options of the job deprive these of their effect.
     pub(crate) when: fn(&Job) -> bool,

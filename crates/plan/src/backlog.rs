@@ -1,18 +1,18 @@
 //! What a verifying job does with the blocks that it has written while it still writes: `verify_backlog` and the trims of
 //! `trim_percentage`; and `experimental_verify`, which does without a list of them.
 
-use ferrio_job::{BlockTrims, Direction, JobSpec, Rounds, Verify};
+use ferrio_job::{Backlog, BlockTrims, Direction, JobSpec, Verify};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::refuse;
+use crate::as_written::{asks, refuse};
 use crate::findings::Findings;
 
-/// The rounds of checks. Without a list of blocks, there are none.
-pub(crate) fn of_checks(options: &Options) -> Rounds {
+/// The backlog of checks. Without a list of blocks, there are none.
+pub(crate) fn of_checks(options: &Options) -> Backlog {
     if options.value(Opt::ExperimentalVerify) || options.value(Opt::VerifyOnly) {
-        return Rounds::default();
+        return Backlog::default();
     }
-    rounds(options, Opt::VerifyBacklog, Opt::VerifyBacklogBatch)
+    backlog(options, Opt::VerifyBacklog, Opt::VerifyBacklogBatch)
 }
 
 /// Which blocks are trimmed, and when.
@@ -22,24 +22,29 @@ pub(crate) fn of_trims(options: &Options) -> BlockTrims {
     }
     BlockTrims {
         percentage: options.value(Opt::TrimPercentage),
-        backlog: rounds(options, Opt::TrimBacklog, Opt::TrimBacklogBatch),
+        backlog: backlog(options, Opt::TrimBacklog, Opt::TrimBacklogBatch),
         must_be_zero: options.value(Opt::TrimVerifyZero),
     }
 }
 
-fn rounds(options: &Options, every: Opt, batch: Opt) -> Rounds {
+fn backlog(options: &Options, every: Opt, batch: Opt) -> Backlog {
     let every = options.value(every);
-    Rounds { every, batch: Some(options.value(batch)).filter(|&blocks| blocks > 0).unwrap_or(every) }
+    Backlog { every, batch: Some(options.value(batch)).filter(|&blocks| blocks > 0).unwrap_or(every) }
 }
 
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    nobody_remembers_what_was_trimmed(job, spec, findings);
-    choices_can_be_made_again(job, spec, findings);
+    trims_are_verified_in_the_same_run(job, spec, findings);
+    writes_can_be_regenerated(job, spec, findings);
 }
 
-fn nobody_remembers_what_was_trimmed(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let trims = spec.verify.as_ref().is_some_and(|verify| verify.trims.happen());
+/// The same rules once `io_size` and `size` are known, which may make a job write a place twice.
+pub(crate) fn fit_files(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    writes_can_be_regenerated(job, spec, findings);
+}
+
+fn trims_are_verified_in_the_same_run(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+    let trims = spec.verify.as_ref().is_some_and(|verify| verify.trims.is_active());
     if spec.only_verifies() && trims {
         let message = "verify_only cannot know which blocks an earlier run has trimmed";
         let help = "verify in the run that writes, or remove `trim_percentage` from both";
@@ -54,7 +59,7 @@ fn nobody_remembers_what_was_trimmed(job: &Job, spec: &JobSpec, findings: &mut F
     }
 }
 
-fn choices_can_be_made_again(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn writes_can_be_regenerated(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if !spec.verify.as_ref().is_some_and(|verify| verify.regenerates) {
         return;
     }
@@ -68,6 +73,9 @@ fn choices_can_be_made_again(job: &Job, spec: &JobSpec, findings: &mut Findings)
     }
     if spec.zbd.is_some() {
         refused(&[Opt::Zonemode], "experimental_verify does not know where zones have moved the blocks");
+    }
+    if asks(job, Opt::Sprandom) {
+        refused(&[Opt::Sprandom], "experimental_verify cannot generate the writes of sprandom again");
     }
     if spec.may_overwrite() && !spec.has_one_block_size() {
         refused(
@@ -105,14 +113,14 @@ mod tests {
 
     #[test]
     fn a_batch_is_a_round_unless_it_is_given() {
-        let rounds = |options: &str| verify_of(&format!("verify=md5\n{options}")).backlog;
-        assert_eq!(rounds(""), Rounds::default());
-        assert_eq!(rounds("verify_backlog=2k\n"), Rounds { every: 2048, batch: 2048 });
-        assert_eq!(rounds("verify_backlog=4\nverify_backlog_batch=8\n"), Rounds { every: 4, batch: 8 });
-        assert!(!rounds("verify_backlog_batch=8\n").happen());
-        assert!(!rounds("verify_backlog=8\nexperimental_verify=1\n").happen());
+        let backlog = |options: &str| verify_of(&format!("verify=md5\n{options}")).backlog;
+        assert_eq!(backlog(""), Backlog::default());
+        assert_eq!(backlog("verify_backlog=2k\n"), Backlog { every: 2048, batch: 2048 });
+        assert_eq!(backlog("verify_backlog=4\nverify_backlog_batch=8\n"), Backlog { every: 4, batch: 8 });
+        assert!(!backlog("verify_backlog_batch=8\n").is_active());
+        assert!(!backlog("verify_backlog=8\nexperimental_verify=1\n").is_active());
         let trims = verify_of("verify=md5\ntrim_percentage=7\ntrim_backlog=3\ntrim_verify_zero=0\n").trims;
-        let want = BlockTrims { percentage: 7, backlog: Rounds { every: 3, batch: 3 }, must_be_zero: false };
+        let want = BlockTrims { percentage: 7, backlog: Backlog { every: 3, batch: 3 }, must_be_zero: false };
         assert_eq!(trims, want);
     }
 
@@ -139,6 +147,12 @@ mod tests {
         assert!(again("rw=randwrite\nnorandommap\nbsrange=4k-8k\n").contains("overwritten"));
         assert!(again("rw=randwrite\nnorandommap\nverify_header_seed=1\n").contains("was the last"));
         assert!(again("rw=write:8k\nverify_write_sequence=1\n").contains("was the last"));
+        let longer = "rw=randwrite\nsize=64k\nio_size=128k\n";
+        for opt in ["verify_header_seed", "verify_write_sequence"] {
+            assert!(again(&format!("{longer}{opt}=1\n")).contains("was the last"), "{opt}");
+        }
+        assert!(again(&format!("{longer}bsrange=4k-8k\n")).contains("overwritten"));
+        assert!(again("rw=randwrite\nsprandom=1\n").contains("writes of sprandom"));
         assert!(again("rw=randrw\nrate_iops=100\n").contains("under a rate"));
         assert!(again("rw=randrw\nramp_time=1\nruntime=3\n").contains("end of a ramp"));
         for options in [
@@ -146,6 +160,8 @@ mod tests {
             "rw=write\nrate_iops=100\n",
             "rw=randrw\n",
             "rw=randwrite\nnorandommap\n",
+            longer,
+            "rw=randwrite\nsize=128k\nio_size=64k\nverify_header_seed=1\n",
             "rw=randwrite\nverify_header_seed=1\nverify_write_sequence=1\n",
         ] {
             works(&format!("experimental_verify=1\n{options}"));

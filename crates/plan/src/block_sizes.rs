@@ -5,7 +5,7 @@ use std::array::from_fn;
 use ferrio_job::{BlockShare, BlockSizes, Direction, JobSpec, PerDirection};
 use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
-use crate::as_written::{asks, note, refuse};
+use crate::as_written::{asks, lacks, note, refuse};
 use crate::findings::Findings;
 use crate::sizes::{BytesOrPercent, Sizing};
 
@@ -45,6 +45,12 @@ fn sizes(options: &Options) -> PerDirection<BlockSizes> {
         let max = if high > 0 { high.max(min) } else { bs.max(min) };
         BlockSizes { min, max, align: aligned[at].unwrap_or(min) }
     }))
+}
+
+/// True when all blocks, of reads, writes and trims, are of one size.
+pub(crate) fn are_one(options: &Options) -> bool {
+    let sizes = sizes(options).0;
+    sizes.iter().all(|block| (block.min, block.max) == (sizes[0].min, sizes[0].min))
 }
 
 /// The shares of `bssplit` as the I/O path draws from them: ascending, without entries whose share is 0.
@@ -103,6 +109,7 @@ fn settle(entries: &[Split]) -> Vec<BlockShare> {
 
 fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
     if let Some(BytesOrPercent::Bytes(size)) = sizing.size
+        && lacks(job, Opt::ReadIolog)
         && size > 0
         && size < sizing.min_block
     {

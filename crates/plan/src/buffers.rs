@@ -121,7 +121,7 @@ impl ContentBuilder {
         if self.dedupe > 0 {
             content.dedupe = Some(Dedupe { percent: self.dedupe, working_set: working_set(job) });
         }
-        // New content for every write needs no scrambling. Zeroes stay zeroes unless scrambling was requested. Scrambling would
+        // New content for every write needs no scrambling. Zeros stay zeros unless scrambling was requested. Scrambling would
         // undo compression and duplicates.
         content.scramble &= !content.refill && !self.shaped && (!content.zero || self.scramble_asked_for);
         content.zero &= content.pattern.is_empty() && content.compress == 0 && content.dedupe.is_none();

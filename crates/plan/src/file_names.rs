@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ferrio_job::Diagnostic;
 use ferrio_jobfile::{Job, Opt, Options, Value};
 
-use crate::as_written;
+use crate::as_written::{self, lacks};
 use crate::findings::Findings;
 
 /// What a job says about its files, the same for all its clones.
@@ -27,7 +27,9 @@ impl FileNames {
         let mut file_names =
             FileNames { count: Options::default().value(Opt::Nrfiles), ..FileNames::default() };
         let mut directory = None;
-        for given in job.options.all() {
+        // A log names its files itself.
+        let options = lacks(job, Opt::ReadIolog).then(|| job.options.all());
+        for given in options.into_iter().flatten() {
             match (given.opt, &given.value) {
                 (Opt::Directory, Value::List(names)) => directory = names.first().map(String::as_str),
                 (Opt::Filename, Value::List(names)) => {
@@ -68,6 +70,17 @@ impl FileNames {
         let format: String = job.options.value(Opt::FilenameFormat);
         let name = move |number| join(directory.as_deref(), &expand(&format, &job.name, clone, number));
         Box::new((0..self.count).map(name))
+    }
+
+    /// True if the names that are made for this clone are those of the first one, as they are with a format that lacks `$jobnum`, and do not
+    /// mean a device.
+    pub(crate) fn repeat_the_first(&self, job: &Job, clone: u32) -> bool {
+        let is_made = self.named.is_empty() && self.found.is_none();
+        let is_special = |path: PathBuf| path.to_str().is_some_and(is_special);
+        clone > 0
+            && is_made
+            && self.paths(job, clone).eq(self.paths(job, 0))
+            && !self.paths(job, clone).next().is_some_and(is_special)
     }
 }
 
@@ -136,6 +149,9 @@ fn replace(text: &str, keyword: &str, value: &str) -> String {
 
 /// `directory` and `opendir` must name directories that exist.
 pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
+    if !lacks(job, Opt::ReadIolog) {
+        return;
+    }
     for given in job.options.all() {
         let names = match (given.opt, &given.value) {
             (Opt::Directory, Value::List(names)) => names.as_slice(),
@@ -177,6 +193,21 @@ mod tests {
         assert_eq!(names("[k]\nfilename=aa:/bb\ndirectory=d1:d2\n", 1), ["d1/aa", "d1//bb"]);
         let text = "[global]\nfilename=g\n[a]\nfilename=x:y\ndirectory=d:e\nfilename=z\n";
         assert_eq!(names(text, 0), ["g", "d/x", "d/y", "d/z"]);
+    }
+
+    #[test]
+    fn names_repeat_if_they_lack_the_number_of_the_clone() {
+        let repeat = |text: &str, clone: u32| {
+            let set = jobs_of(text);
+            FileNames::new(&set.jobs[0]).repeat_the_first(&set.jobs[0], clone)
+        };
+        let shared = "[j]\nfilename_format=x.$filenum\nnrfiles=2\n";
+        assert_eq!([0, 1, 2].map(|clone| repeat(shared, clone)), [false, true, true]);
+        assert!(!repeat("[j]\n", 1));
+        assert!(!repeat("[j]\nfilename=a\n", 1), "a list of names is for all clones");
+        assert!(!repeat("[/dev/null]\n", 1), "so is a device");
+        let directories = "[j]\nfilename_format=x\ndirectory=d1:d2\n";
+        assert_eq!([1, 2].map(|clone| repeat(directories, clone)), [false, true]);
     }
 
     #[test]

@@ -5,14 +5,15 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{
-    Character, CpusAllowedPolicy, Diagnostic, FileKind, FileSpec, FioWords, JobSpec, LoggedFile, PlannedJob,
-    PlannedSection, Replay, Seeding, SetupError, layout_of,
+    Character, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec, FioWords,
+    JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of,
 };
 use ferrio_jobfile::{Job, Opt};
-use ferrio_machine::{Mounts, is_mounted};
+use ferrio_machine::{Machine, Mounts, is_mounted};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
 use crate::as_written::{chooses, name, note, place, refuse};
+use crate::database::{self, DatabaseJobs};
 use crate::direction::changes_data;
 use crate::file_names::FileNames;
 use crate::findings::Findings;
@@ -20,7 +21,9 @@ use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
-use crate::{engine, files, http, logs, nbd, network, priorities, protection, random, sprandom, zbd};
+use crate::{
+    backlog, engine, files, http, logs, memory, nbd, network, priorities, protection, random, sprandom, zbd,
+};
 
 /// Most jobs of one run of fio, clones included.
 const MAX_JOBS_OF_FIO: usize = 4088;
@@ -46,6 +49,10 @@ pub(crate) struct Groups {
     exports: nbd::Exports,
     /// Mounted file systems, read when a job names the first device.
     mounts: Option<Mounts>,
+    /// Loads of databases so far.
+    loads: u32,
+    /// Their files.
+    database_files: database::OwnFiles,
 }
 
 impl Groups {
@@ -56,11 +63,8 @@ impl Groups {
 
     /// Adds all clones of a job, which take its drafts in turn; there is at least one.
     pub(crate) fn add(&mut self, job: &Job, drafts: &[SpecDraft], findings: &mut Findings) {
+        self.begin_section(job);
         let stonewall = has_stonewall(job);
-        if begins_a_group(job) && self.filled {
-            self.group += 1;
-        }
-        self.filled = true;
         let Some(clones) = self.clones(job, findings) else { return };
         let file_names = FileNames::new(job);
         if let Some(count) = file_names.found {
@@ -96,20 +100,96 @@ impl Groups {
                 (Some(error), _) => Err(error.clone()),
                 (None, Some(log)) => self.find_logged_files(job, &log, &mut spec, findings),
                 (None, None) => {
-                    self.find_files(job, file_names.paths(job, clone), draft, &mut spec, findings)
+                    // A clone of fio without names of its own does nothing.
+                    let is_idle = self.character == Character::Fio
+                        && !spec.engine.has_export()
+                        && file_names.repeat_the_first(job, clone);
+                    let paths = file_names.paths(job, clone).filter(|_| !is_idle);
+                    self.find_files(job, paths, draft, &mut spec, findings)
                 }
             };
             let setup_error = found.err();
             self.jobs.push(PlannedJob { spec, setup_error });
         }
-        let phase = self
-            .sections
-            .last()
-            .map_or(1, |before| before.phase + usize::from(self.jobs[first].spec.stonewall));
+        self.end_section(job, drafts[0].spec.name.clone(), first);
+    }
+
+    /// Adds the jobs of a database: a section of sessions, and one for each job in the background.
+    pub(crate) fn add_database(
+        &mut self,
+        job: &Job,
+        model: DatabaseModel,
+        draft: &SpecDraft,
+        machine: &Machine,
+        findings: &mut Findings,
+    ) {
+        self.begin_section(job);
+        if self.clones(job, findings).is_none() {
+            return;
+        }
+        let mut spec = draft.spec.clone();
+        spec.group = self.group;
+        spec.marks_layout = self.character == Character::Ferrio;
+        let parameters = database::Parameters::of(job, model, &spec, findings);
+        if !findings.is_fine() {
+            return;
+        }
+        let filetype = job.options.choice(Opt::Filetype);
+        self.lay_out_jobs();
+        let mut mounted = Vec::new();
+        let mut find = |path: &Path| {
+            let found = probe(path, filetype)?;
+            let size = self.laid_out.1.get(path).copied().unwrap_or(found.size);
+            mounted.push((path.to_owned(), found));
+            Ok((found, size))
+        };
+        let files = database::DatabaseFiles::of(job, &parameters, &mut find, findings);
+        for (path, found) in mounted {
+            self.check_mounted(job, &spec, &path, &found, findings);
+        }
+        let Some(mut files) = files else { return };
+        let before = self.sections.last().map_or(1, |section| section.phase);
+        let phase = before + usize::from(has_stonewall(job) && !self.jobs.is_empty());
+        self.database_files.add(job, self.loads, phase, &files, findings);
+        database::check_resolved(job, &parameters, &files, findings);
+        protection::find_missing_devices(&mut files.files, true);
+        let jobs = DatabaseJobs::new(job, spec, parameters, files, self.loads);
+        self.loads += 1;
+        let mut first = self.jobs.len();
+        for (thread, role) in (0..).zip(jobs.roles()) {
+            let mut spec = jobs.job(role, thread);
+            spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
+            take_a_cpu(job, &mut spec);
+            spec.stonewall = thread == 0 && has_stonewall(job);
+            if thread == 0 {
+                protection::check(job, &spec, &|_| false, findings);
+            }
+            memory::apply_rules(job, &spec, machine, findings);
+            if role != DatabaseRole::Session && self.jobs.len() > first {
+                self.end_section(job, self.jobs[first].spec.name.clone(), first);
+                first = self.jobs.len();
+            }
+            self.jobs.push(PlannedJob { spec, setup_error: None });
+        }
+        self.end_section(job, self.jobs[first].spec.name.clone(), first);
+    }
+
+    fn begin_section(&mut self, job: &Job) {
+        if begins_a_group(job) && self.filled {
+            self.group += 1;
+        }
+        self.filled = true;
+    }
+
+    /// The jobs from `first` on are a section.
+    fn end_section(&mut self, job: &Job, name: String, first: usize) {
+        let stonewall = self.jobs[first].spec.stonewall;
+        let phase = self.sections.last().map_or(1, |before| before.phase + usize::from(stonewall));
+        let jobs = first..self.jobs.len();
         self.sections.push(PlannedSection {
-            name: drafts[0].spec.name.clone(),
+            name,
             origin: job.origin.clone(),
-            jobs: first..self.jobs.len(),
+            jobs,
             group: self.group,
             phase,
         });
@@ -226,6 +306,7 @@ impl Groups {
         }
         random::fit_files(job, spec, findings);
         sprandom::fit_files(job, spec, findings);
+        backlog::fit_files(job, spec, findings);
         engine::resolve_clone(job, spec);
         network::resolve(job, spec)?;
         http::check_files(spec)?;
@@ -264,8 +345,6 @@ impl Groups {
         }
         spec.limits.size = log.summary.bytes();
         spec.limits.io_size = None;
-        spec.limits.loops = 1;
-        spec.limits.time_based = false;
         spec.file_append = false;
         engine::resolve_clone(job, spec);
         network::resolve(job, spec)?;

@@ -13,7 +13,7 @@
 //!   - With what: `engine`, `work` (engines that do no I/O), `network`, `nbd`, `memory`, `process`, `cpus`, `priorities`, `durability`.
 //!   - On which files: `files`, `file_names`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
-//!   - `replay` puts a recorded log in place of much of this.
+//!   - `replay` puts a recorded log in place of much of this, and `database` makes several jobs that model a database.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
 //! - `probe`, `cpus` (NUMA nodes), `process` (control groups), `groups` (mounted devices) and `measure` (clocks) ask `ferrio-machine`.
 #![forbid(unsafe_code)]
@@ -23,6 +23,7 @@ mod backlog;
 mod block_sizes;
 mod buffers;
 mod cpus;
+mod database;
 mod direction;
 mod durability;
 mod engine;
@@ -52,6 +53,7 @@ mod sizes;
 mod sprandom;
 mod status;
 mod steadystate;
+pub mod sysbench;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod verify;
@@ -115,10 +117,12 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let mut findings = Findings::new(options.warnings_fatal);
     let mut groups = Groups::new(options.character);
     let mut group_rules = GroupRules::default();
+    // Options without effect are found among those of the jobs as written and as planned.
     let mut inert = InertOptions::default();
+    let planned = database::with_presets(set, &mut inert, &mut findings);
     logs::stdin_has_one_user(set, &mut findings);
     buffers::global_duplicates_need_known_seeds(set, &mut findings);
-    for job in &set.jobs {
+    for job in planned.iter().map(AsRef::as_ref) {
         resolve::check(job, &mut findings);
         file_names::check_directories(job, &mut findings);
         let drafts = resolve::resolve_all(job, machine, options, &mut findings);
@@ -129,7 +133,10 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
             && findings.is_fine()
         {
             let first = groups.jobs.len();
-            groups.add(job, &drafts, &mut findings);
+            match database::model_of(job) {
+                Some(model) => groups.add_database(job, model, &drafts[0], machine, &mut findings),
+                None => groups.add(job, &drafts, &mut findings),
+            }
             if let Some(added) = groups.jobs.get(first) {
                 buffers::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
             }

@@ -37,7 +37,11 @@ pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job) {
     let (earlier, clones) = jobs.split_at_mut(first.min(jobs.len()));
     let named = |planned: &&PlannedJob| planned.spec.name == name;
     let begin = earlier.iter().take_while(|planned| !named(planned)).count();
-    let count = earlier[begin..].iter().take_while(named).count();
+    let load = |planned: &PlannedJob| planned.spec.events.as_ref().map(|part| part.load.id);
+    let awaited = earlier.get(begin).and_then(load);
+    // Jobs in the background of a database end with its sessions.
+    let belongs = |planned: &&PlannedJob| named(planned) || (awaited.is_some() && load(planned) == awaited);
+    let count = earlier[begin..].iter().take_while(belongs).count();
     for clone in clones {
         clone.spec.life.wait_for = begin..begin + count;
     }

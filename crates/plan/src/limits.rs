@@ -45,6 +45,9 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         (*ramp_time, *ramp_size) = Default::default();
     }
     spec.fill_device = options.value(Opt::FillDevice);
+    if spec.replay.is_some() {
+        (spec.limits.loops, spec.limits.time_based, spec.fill_device) = (1, false, false);
+    }
 }
 
 /// Rules about the resolved job.

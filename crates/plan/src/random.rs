@@ -201,7 +201,7 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
 }
 
 /// True for generators that visit each block once without a map.
-fn orders_blocks(job: &Job) -> bool {
+pub(crate) fn orders_blocks(job: &Job) -> bool {
     job.options.choice::<RandomGenerator>(Opt::RandomGenerator).order() != RandomOrder::Drawn
 }
 

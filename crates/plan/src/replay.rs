@@ -6,28 +6,48 @@
 mod merging;
 mod source;
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ferrio_job::{
     BlockSizes, Character, ChunkedLog, Diagnostic, Direction, JobSpec, PerDirection, ReadWrite, Replay,
-    ReplayRules, ReplayStep, ReplaySteps, ReplaySummary, RwPostfix, SetupError, reason,
+    ReplayRules, ReplayStep, ReplaySteps, ReplaySummary, RwPostfix, SetupError, ZoneMode, reason,
 };
 use ferrio_jobfile::{Job, Opt};
-use ferrio_trace::{FilePart, StepError, StepReader};
+use ferrio_machine::block_device_node;
+use ferrio_trace::{DeviceNodes, DeviceNumber, FilePart, StepError, StepReader, source_name};
 
 use crate::PlanOptions;
-use crate::as_written::{inert, name as job_name, note};
+use crate::as_written::{chooses, inert, name as job_name, note};
 use crate::findings::Findings;
+use crate::{random, verify};
 use merging::Merging;
-use source::{STDIN, Source};
+use source::Source;
 
 pub(crate) use merging::check;
 
 inert! {
-    Rw Size IoSize Filesize Filename Directory Nrfiles Offset OffsetIncrement Loops TimeBased:
-        |job| job.options.is_given(Opt::ReadIolog); "the log of `read_iolog` decides it, and is replayed once";
+    Rw RwSequencer Rwmixread Rwmixwrite PercentageRandom RandomDistribution RandomSequenceStride Norandommap Softrandommap
+        Ba Size IoSize Filesize Offset OffsetIncrement OffsetAlign FileAppend FillDevice
+        Filename FilenameFormat UniqueFilename Directory Opendir Nrfiles FileServiceType Loops TimeBased:
+        |job| replays(job); "the log of `read_iolog` replaces it, and is replayed once";
+    RandomGenerator:
+        |job| replays(job) && random::orders_blocks(job); "the log of `read_iolog` determines the order of the I/Os";
+    Bs Bsrange Bssplit BsUnaligned BsIsSeqRand:
+        // With `verify`, they have a part in the length of an interval.
+        |job| replays(job) && !verify::verifies(job); "the log of `read_iolog` determines the block sizes";
+    Zonemode Zonesize Zonerange Zoneskip:
+        |job| replays(job) && chooses(job, Opt::Zonemode, ZoneMode::Strided);
+        "the log of `read_iolog` determines the offsets";
+    Fsync Fdatasync SyncFileRange:
+        |job| replays(job); "a replay syncs where the log of `read_iolog` says so, and at its end if `end_fsync` is given";
+}
+
+fn replays(job: &Job) -> bool {
+    job.options.is_given(Opt::ReadIolog)
 }
 
 /// Bad lines of one log that are reported one by one.
@@ -42,7 +62,7 @@ pub(crate) fn read(
     plan: &PlanOptions,
     findings: &mut Findings,
 ) -> Option<Vec<Result<Arc<Replay>, SetupError>>> {
-    if !job.options.is_given(Opt::ReadIolog) {
+    if !replays(job) {
         return None;
     }
     let rules = rules(job, plan);
@@ -52,18 +72,34 @@ pub(crate) fn read(
         (false, false) => Kept::Steps,
     };
     if let Some(merging) = Merging::of(job) {
-        let name = merging.to.display().to_string();
-        let source = if plan.describes_only { merging.stream() } else { merging.write() };
-        // The devices of merged traces need not be here.
-        let merged = source.and_then(|source| match plan.merges_only {
-            true => Ok(Replay::default()),
-            false => read_log(job, &name, source, &rules, kept, findings),
-        });
-        return Some(vec![merged.map(Arc::new)]);
+        return Some(vec![read_merged(job, merging, &rules, kept, plan, findings).map(Arc::new)]);
     }
     let logs = job.options.list(Opt::ReadIolog);
     let read = |name: &String| read_log(job, name, open(name)?, &rules, kept, findings).map(Arc::new);
     Some(logs.iter().map(read).collect())
+}
+
+/// The log that a job replays which merges traces.
+fn read_merged(
+    job: &Job,
+    merging: Merging,
+    rules: &ReplayRules,
+    kept: Kept,
+    plan: &PlanOptions,
+    findings: &mut Findings,
+) -> Result<Replay, SetupError> {
+    let to = merging.to.clone();
+    let source = if plan.describes_only {
+        merging.stream()?
+    } else {
+        merging.write(job, findings)?;
+        // The devices of merged traces need not be here.
+        if plan.merges_only {
+            return Ok(Replay::default());
+        }
+        merging::reopen(&to)?
+    };
+    read_log(job, &to.display().to_string(), source, rules, kept, findings)
 }
 
 /// What a plan keeps of a log beside its summary.
@@ -115,13 +151,9 @@ pub(crate) fn apply(log: &Arc<Replay>, spec: &mut JobSpec) {
 
 fn open(name: &str) -> Result<Source, SetupError> {
     source::open(name).map_err(|error| {
-        let message = format!("{}: fopen read iolog: {}", shown(name), reason(&error));
+        let message = format!("{}: fopen read iolog: {}", source_name(name.as_ref()), reason(&error));
         SetupError::new(error.raw_os_error().unwrap_or(libc::EIO), FUNC, message)
     })
-}
-
-fn shown(name: &str) -> &str {
-    if name == STDIN { "standard input" } else { name }
 }
 
 fn read_log(
@@ -132,7 +164,7 @@ fn read_log(
     kept: Kept,
     findings: &mut Findings,
 ) -> Result<Replay, SetupError> {
-    let shown = shown(name);
+    let shown = &source_name(name.as_ref());
     let failed = |errno: Option<i32>, message: String| {
         SetupError::new(errno.unwrap_or(libc::EIO), FUNC, format!("{shown}: {message}"))
     };
@@ -143,17 +175,18 @@ fn read_log(
                 let message = format!("cannot copy the log to a temporary file: {}", reason(&error));
                 failed(error.raw_os_error(), message)
             })?;
-            let summary = log.read(FilePart::new(Arc::clone(&file), bytes.clone()), &mut |_| {}, findings)?;
-            (summary, ReplaySteps::Chunked(ChunkedLog { file, bytes, rules: rules.clone() }))
+            let part = FilePart::new(Arc::clone(&file), bytes.clone());
+            let (summary, devices) = log.read(part, &mut |_| {}, findings)?;
+            (summary, ReplaySteps::Chunked(ChunkedLog { file, bytes, rules: rules.clone(), devices }))
         }
         Kept::Steps => {
             let mut steps = Vec::new();
-            let summary = log.read(source.into_stream(), &mut |step| steps.push(step), findings)?;
+            let (summary, _) = log.read(source.into_stream(), &mut |step| steps.push(step), findings)?;
             steps.shrink_to_fit();
             (summary, ReplaySteps::Loaded(steps))
         }
         Kept::Summary => {
-            (log.read(source.into_stream(), &mut |_| {}, findings)?, ReplaySteps::Loaded(Vec::new()))
+            (log.read(source.into_stream(), &mut |_| {}, findings)?.0, ReplaySteps::Loaded(Vec::new()))
         }
     };
     Ok(Replay { name: shown.to_owned(), summary, steps })
@@ -167,16 +200,17 @@ struct LogToRead<'a> {
 }
 
 impl LogToRead<'_> {
-    /// Reads the whole log, and hands each step to `keep`.
+    /// Reads the whole log, and hands each step to `keep`. Returns also the files of its devices, if it is a block trace.
     fn read(
         &self,
         source: impl Read,
         keep: &mut dyn FnMut(ReplayStep),
         findings: &mut Findings,
-    ) -> Result<ReplaySummary, SetupError> {
+    ) -> Result<(ReplaySummary, HashMap<DeviceNumber, PathBuf>), SetupError> {
         let unusable =
             |message: &dyn Display| SetupError::new(libc::EINVAL, FUNC, format!("{}: {message}", self.shown));
-        let mut log = StepReader::new(source, self.rules.clone()).map_err(|error| unusable(&error))?;
+        let mut log = StepReader::new(source, self.rules.clone(), DeviceNodes::Find(block_device_node))
+            .map_err(|error| unusable(&error))?;
         let (mut bad_lines, entry) = (0, if log.is_trace() { "record" } else { "line" });
         loop {
             match log.next_step() {
@@ -202,7 +236,8 @@ impl LogToRead<'_> {
         if log.is_trace() {
             self.notes_on_trace(&log, findings);
         }
-        log.finish().ok_or_else(|| unusable(&nothing))
+        let devices = log.devices();
+        Ok((log.finish().ok_or_else(|| unusable(&nothing))?, devices))
     }
 
     /// What to know about the replay of a block trace.

@@ -1,12 +1,14 @@
 //! How data is verified: `verify` and the options below it.
 
-use ferrio_job::{Character, Direction, JobSpec, Verify, VerifyMethod, VerifyPolicy};
-use ferrio_jobfile::{Job, Opt, Options};
-use ferrio_verify::{SpecError, Verifier, VerifySpec};
+mod rules;
 
-use crate::as_written::{asks, inert, lacks, note, refuse};
-use crate::findings::Findings;
-use crate::{backlog, direction};
+use ferrio_job::{Character, Direction, JobSpec, ReadWrite, Verify, VerifyMethod, VerifyPolicy};
+use ferrio_jobfile::{Job, Opt, Options};
+
+use crate::as_written::{asks, inert, lacks};
+use crate::{backlog, block_sizes, direction};
+
+pub(crate) use rules::apply_rules;
 
 inert! {
     DoVerify VerifyLayout VerifyPolicy VerifyInterval VerifyOffset VerifyPatternInterval VerifyFatal VerifyDump VerifyAsync
@@ -14,10 +16,34 @@ inert! {
         VerifyHeaderSeed TrimPercentage:
         |job| !verifies(job); "nothing is verified without `verify`";
     VerifyOnly:
-        |job| !verifies(job) || !direction::rw(job).does(Direction::Write);
+        |job| !verifies(job) || !writes(job);
         "a job that writes nothing, or does not verify, has no writes to leave out";
-    VerifyLayout:
-        |job| method(job).is_some_and(|method| !method.has_header()); "blocks have no headers with this method of `verify`";
+    Verify VerifyPattern:
+        |job| verifies(job) && only_trims(job); "a job that only trims has no data to check";
+    VerifyFatal VerifyDump VerifyAsync VerifyAsyncCpus VerifyStateLoad VerifyHeaderSeed VerifyWriteSequence:
+        |job| is_never_read_back(job); "nothing is read back with `do_verify=0`";
+    VerifyFatal VerifyDump VerifyAsync VerifyAsyncCpus VerifyInterval VerifyOffset:
+        |job| method(job) == Some(VerifyMethod::Null); "nothing is checked with `verify=null`";
+    VerifyLayout VerifyOffset VerifyHeaderSeed VerifyWriteSequence:
+        |job| !has_headers(job); "blocks have no headers with this method of `verify`";
+    VerifyInterval:
+        |job| !has_headers(job) && !asks(job, Opt::VerifyDump);
+        "blocks without headers are compared as a whole, and only `verify_dump` divides them";
+    VerifyHeaderSeed:
+        |job| job.options.is_given(Opt::VerifyPattern); "data from `verify_pattern` has no seed";
+    VerifyWriteSequence:
+        |job| chooses_ios(job) && !writes(job); "a job that writes nothing does not know the numbers of the writes";
+    VerifyWriteSequence:
+        |job| chooses_ios(job) && asks(job, Opt::TimeBased) && asks(job, Opt::Runtime);
+        "the passes of `time_based` write each block again";
+    VerifyWriteSequence:
+        |job| chooses_ios(job) && !block_sizes::are_one(&job.options);
+        "numbers are compared only if all blocks are of one size";
+    VerifyPolicy:
+        |job| chooses_ios(job) && !writes(job); "a job that writes nothing has nothing to sync";
+    VerifyPolicy:
+        |job| is_never_read_back(job) && !asks(job, Opt::VerifyStateSave);
+        "nothing is read back with `do_verify=0`, and no state is saved";
     VerifyPatternInterval:
         |job| lacks(job, Opt::VerifyPattern); "there is no `verify_pattern` to restart";
     VerifyAsyncCpus:
@@ -25,8 +51,7 @@ inert! {
     VerifyBacklogBatch:
         |job| !asks(job, Opt::VerifyBacklog); "it applies only to `verify_backlog`";
     VerifyBacklog VerifyBacklogBatch ExperimentalVerify TrimPercentage:
-        |job| !direction::rw(job).does(Direction::Write) && lacks(job, Opt::ReadIolog);
-        "a job that writes nothing has no written blocks";
+        |job| chooses_ios(job) && !writes(job); "a job that writes nothing has no written blocks";
     VerifyBacklog VerifyBacklogBatch ExperimentalVerify:
         |job| !reads_back(&job.options); "nothing is read back with `do_verify=0`";
     VerifyBacklog VerifyBacklogBatch:
@@ -44,21 +69,36 @@ pub(crate) fn verifies(job: &Job) -> bool {
     method(job).is_some()
 }
 
-/// Verification, if requested. The interval is settled when the block sizes are.
-///
-/// The default of `verify_state_save` is that of the program's character: fio saves states unless told otherwise.
-pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    spec.verify = method(job).map(|method| settings(&job.options, method, spec.character == Character::Fio));
+fn writes(job: &Job) -> bool {
+    direction::rw(job).does(Direction::Write)
 }
 
-/// Rules about the resolved job.
-pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
-    verify_intervals_fit_the_blocks(job, spec, findings);
-    blocks_of_several_sizes_need_a_map(job, spec, findings);
-    writers_share_no_file(job, spec, findings);
-    a_runtime_leaves_no_time_to_read_back(job, spec, findings);
-    a_verifying_pass_has_an_end(job, spec, findings);
-    backlog::apply_rules(job, spec, findings);
+/// True unless a log says what the job does.
+fn chooses_ios(job: &Job) -> bool {
+    lacks(job, Opt::ReadIolog)
+}
+
+fn only_trims(job: &Job) -> bool {
+    chooses_ios(job) && matches!(direction::rw(job), ReadWrite::Trim | ReadWrite::RandTrim)
+}
+
+fn is_never_read_back(job: &Job) -> bool {
+    chooses_ios(job) && writes(job) && !reads_back(&job.options)
+}
+
+fn has_headers(job: &Job) -> bool {
+    method(job).is_none_or(VerifyMethod::has_header)
+}
+
+/// Verification, if requested. The interval is settled when the block sizes are.
+///
+/// The default of `verify_state_save` is that of the program's character: fio saves states unless told otherwise, also of `verify_only`,
+/// which may then replace the state that says what to check.
+pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
+    let as_fio = spec.character == Character::Fio;
+    let Some(mut verify) = method(job).map(|method| settings(&job.options, method, as_fio)) else { return };
+    verify.saves_state &= as_fio || !verify.only;
+    spec.verify = Some(verify);
 }
 
 /// The method in force; `verify_pattern` alone implies `pattern_hdr`.
@@ -104,148 +144,10 @@ fn reads_back(options: &Options) -> bool {
     options.value(Opt::DoVerify) || options.value(Opt::VerifyOnly)
 }
 
-fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
-    let range = |direction| (spec.block[direction].min, spec.block[direction].max);
-    let reads = spec.rw.does(Direction::Read).then(|| range(Direction::Read));
-    let writes = range(Direction::Write);
-    let Some(verify) = &mut spec.verify else { return };
-    let given = Some(verify.interval).filter(|&bytes| bytes > 0);
-    verify.interval = ferrio_verify::resolve_interval(given, writes, reads);
-    let verify = verify.clone();
-    if let Err(error) = VerifySpec::of(spec, &verify).and_then(Verifier::new) {
-        let (opts, code, message, help): (&[Opt], _, _, _) = match error {
-            SpecError::OffsetBeyondInterval { .. } => (
-                &[Opt::VerifyOffset, Opt::VerifyInterval],
-                "verify-offset-beyond-interval",
-                "cannot offset verify header beyond the verify interval".to_owned(),
-                error.to_string(),
-            ),
-            SpecError::NoDigest { .. } => (
-                &[Opt::VerifyLayout],
-                "verify-layout-without-digest",
-                error.to_string(),
-                "use `verify=sha3-512`, or leave out `verify_layout`".to_owned(),
-            ),
-            SpecError::OffsetInHeader { .. } => (
-                &[Opt::VerifyOffset],
-                "verify-offset-in-header",
-                error.to_string(),
-                "remove `verify_offset`, or use a larger one".to_owned(),
-            ),
-            SpecError::Pattern(_) => (
-                &[Opt::VerifyPattern],
-                "invalid-verify-pattern",
-                error.to_string(),
-                "write at least one byte, and `%o` only where its eight bytes fit".to_owned(),
-            ),
-            SpecError::PatternMissing(_) => (
-                &[Opt::Verify],
-                "verify-without-pattern",
-                error.to_string(),
-                "set the expected bytes with `verify_pattern`".to_owned(),
-            ),
-        };
-        let opts = if opts.iter().any(|&opt| job.options.is_given(opt)) { opts } else { &[Opt::Verify] };
-        refuse(findings, job, opts, code, message, &help);
-    }
-}
-
-fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if spec.verify.is_some() && !spec.random_map && !spec.has_one_block_size() {
-        let text = "norandommap given for variable block sizes, verify limited";
-        findings.warn(note(job, &[Opt::Norandommap], "verify-limited", text));
-    }
-}
-
-fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let clones: u64 = job.options.value(Opt::Numjobs);
-    let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
-    if read_back && spec.rw.does(Direction::Write) && clones > 1 && !names_differ(job) {
-        let text = "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.";
-        findings.warn(note(job, &[Opt::Verify], "verify-shared-file", text));
-    }
-}
-
-/// True when file names distinguish jobs, clones and files.
-fn names_differ(job: &Job) -> bool {
-    let format = job.options.value::<String>(Opt::FilenameFormat).to_ascii_lowercase();
-    !job.options.is_given(Opt::Filename)
-        && job.options.value(Opt::UniqueFilename)
-        && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))
-}
-
-/// Without writes nothing takes the time of `time_based`, and the choices of the job never end.
-fn a_verifying_pass_has_an_end(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if spec.only_verifies() && spec.limits.time_based {
-        let message = "verify_only with time_based would never begin to verify";
-        let help = "remove `time_based`: the job then reads back what one run without it writes";
-        refuse(findings, job, &[Opt::TimeBased, Opt::VerifyOnly], "verify-only-without-end", message, help);
-    }
-}
-
-fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let waits = |verify: &Verify| verify.read_back && !verify.backlog.happen();
-    let read_back = spec.verify.as_ref().is_some_and(waits);
-    let only_writes = spec.rw.does(Direction::Write) && !spec.rw.does(Direction::Read);
-    if read_back && only_writes && spec.limits.time_based {
-        let text = "verification read phase will never start because write phase uses all of runtime";
-        findings.warn(note(job, &[Opt::Verify], "verify-never-runs", text));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{first_refusal, jobs_of, notes_of, null, spec_of};
-
-    #[test]
-    fn an_interval_that_does_not_divide_the_blocks_becomes_their_common_divisor() {
-        let interval = |text: &str| spec_of(&null(text)).verify.unwrap().interval;
-        assert_eq!(interval("rw=write\nverify=md5\nverify_interval=1000\n"), 4096);
-        assert_eq!(interval("rw=write\nverify=md5\nbsrange=8k-64k\n"), 8192);
-        assert_eq!(interval("rw=write\nverify=md5\nbs=16k\nverify_interval=4k\n"), 4096);
-    }
-
-    #[test]
-    fn a_header_beyond_its_interval_is_refused() {
-        let want = "cannot offset verify header beyond the verify interval";
-        assert_eq!(first_refusal("rw=write\nbs=4k\nverify=md5\nverify_offset=4090\n"), want);
-    }
-
-    #[test]
-    fn blocks_of_several_sizes_without_a_map_are_warned_of() {
-        let warned = |options: &str| {
-            let notes = notes_of(&format!("rw=randwrite\nverify=md5\n{options}"));
-            notes.iter().any(|note| note == "norandommap given for variable block sizes, verify limited")
-        };
-        assert!(warned("norandommap\nbsrange=4k-8k\n") && warned("norandommap\nbs=4k,8k\n"));
-        assert!(!warned("norandommap\n") && !warned("bsrange=4k-8k\n"));
-    }
-
-    #[test]
-    fn clones_that_verify_files_they_share_are_warned_of() {
-        let warned = |options: &str| {
-            let notes = crate::testing::notes(&null(&format!("rw=write\nverify=md5\n{options}")));
-            notes.iter().any(|note| note.starts_with("multiple writers"))
-        };
-        assert!(warned("numjobs=2\nfilename=f\n"));
-        assert!(warned("numjobs=2\nfilename_format=$jobname.$filenum\n"));
-        assert!(!warned("numjobs=2\n"));
-        assert!(!warned("numjobs=2\nfilename_format=$filenum-$JOBNAME-$jobnum\n"));
-        assert!(!warned("filename=f\n"));
-        assert!(warned("numjobs=2\nunique_filename=0\n"));
-    }
-
-    #[test]
-    fn a_write_phase_that_takes_all_the_time_is_warned_of() {
-        let warned = |options: &str| {
-            let notes = notes_of(&format!("rw=write\nverify=md5\n{options}"));
-            notes.iter().any(|note| note.starts_with("verification read phase will never start"))
-        };
-        assert!(warned("time_based\nruntime=1\n"));
-        assert!(!warned("runtime=1\n") && !warned("time_based\nruntime=1\ndo_verify=0\n"));
-        assert!(!warned("time_based\nruntime=1\nverify_backlog=8\n"));
-    }
+    use crate::testing::jobs_of;
 
     #[test]
     fn a_pattern_alone_verifies_unless_that_is_switched_off() {

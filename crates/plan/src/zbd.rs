@@ -84,7 +84,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     trims_are_whole_zones(job, spec, findings);
     if recovers && spec.verify.is_some() && !spec.is_sync() {
         let message = "recover_zbd_write_error does not support verify with asynchronous engines";
-        let help = "a repaired zone has zeroes where writes failed: use a synchronous engine, or remove one of the options";
+        let help = "a repaired zone has zeros where writes failed: use a synchronous engine, or remove one of the options";
         refuse(findings, job, &[Opt::RecoverZbdWriteError], "recovery-with-verify", message, help);
     }
     if spec.verify.as_ref().is_some_and(|verify| verify.only) {

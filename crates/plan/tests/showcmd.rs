@@ -178,7 +178,7 @@ static LINES: LazyLock<Vec<(Option<&str>, String)>> = LazyLock::new(|| {
                     None => continue,
                 }
             }
-            OptionScope::Profile(_) => continue,
+            OptionScope::Database | OptionScope::Profile(_) => continue,
         };
         // `name` begins a job on a command line, and these two ask for directories and files that are there.
         if matches!(row.opt, Opt::Name | Opt::Directory | Opt::Opendir | Opt::ReadIolog | Opt::Ioengine) {

@@ -1,5 +1,6 @@
 //! From plan and result to the report tree: entries, groups, disks, and what is known of the run.
 
+pub(crate) mod database;
 pub(crate) mod direction;
 mod entry;
 mod ferrio;
@@ -37,7 +38,7 @@ impl RunReport {
         let times = Times { elapsed, eta: eta(plan, result, elapsed) };
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();
-        let mut ferrio = ferrio_report(plan, result, options, &jobs, &entries);
+        let mut ferrio = ferrio_report(plan, result, options, &jobs, &entries, histograms);
         ferrio.warnings = warnings::find(&RunView {
             plan,
             result,

@@ -1,8 +1,9 @@
 //! Estimates the remaining time of a run as fio does, in whole seconds.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ferrio_job::{Character, Direction, JobSpec, Plan, ReadWrite};
+use ferrio_job::{Character, Direction, EventLoad, JobSpec, Plan, ReadWrite};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 /// fio gives no estimate before this many seconds.
@@ -28,8 +29,11 @@ pub(crate) fn remaining(plan: &Plan, progress: &Progress, character: Character) 
     let ended: u64 =
         jobs().filter(|(_, job)| is_fio && has_ended(job.state)).map(|(_, job)| job.elapsed.as_secs()).sum();
     let (mut longest, mut shortest, mut waiting) = (0, None, 0u64);
+    let transactions = transactions(jobs());
     for (spec, job) in jobs() {
-        let eta = job_remaining(spec, job, ended);
+        let done = database_of(spec)
+            .map_or_else(|| share_done(spec, job), |load| share_of_limit(load, &transactions));
+        let eta = job_remaining(spec, job, done, ended);
         if job.state == JobState::NotCreated && spec.stonewall {
             waiting = waiting.saturating_add(eta);
         } else {
@@ -48,10 +52,40 @@ pub(crate) const fn has_ended(state: JobState) -> bool {
     matches!(state, JobState::Reaped | JobState::Failed)
 }
 
-fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
+/// The load of a job of a model of a database.
+fn database_of(spec: &JobSpec) -> Option<&EventLoad> {
+    let part = spec.events.as_ref()?;
+    part.database().map(|_| &*part.load)
+}
+
+/// Transactions that are done, by the load.
+fn transactions<'a>(jobs: impl Iterator<Item = (&'a JobSpec, &'a JobProgress)>) -> BTreeMap<u32, u64> {
+    let mut done = BTreeMap::new();
+    for (load, job) in jobs.filter_map(|(spec, job)| Some((database_of(spec)?, job))) {
+        *done.entry(load.id).or_default() += job.transactions;
+    }
+    done
+}
+
+/// The part of its transactions that a model of a database has done; without a limit, only the run time ends it.
+fn share_of_limit(load: &EventLoad, transactions: &BTreeMap<u32, u64>) -> f64 {
+    let done = transactions.get(&load.id).copied().unwrap_or_default();
+    load.limit.map_or(0.0, |limit| (done as f64 / limit.max(1) as f64).min(1.0))
+}
+
+/// The part of its bytes that a job has moved.
+fn share_done(spec: &JobSpec, job: &JobProgress) -> f64 {
+    let moved: u64 = job.bytes.iter().sum();
+    match expected_bytes(spec) {
+        0 => 1.0,
+        expected => (moved as f64 / expected as f64).min(1.0),
+    }
+}
+
+fn job_remaining(spec: &JobSpec, job: &JobProgress, done: f64, ended: u64) -> u64 {
     let elapsed = seconds(job.elapsed);
     match job.state {
-        JobState::Running | JobState::Verifying => running_remaining(spec, job, ended),
+        JobState::Running | JobState::Verifying => running_remaining(spec, job, done, ended),
         JobState::Ramp => not_running_remaining(spec).saturating_sub(elapsed),
         JobState::NotCreated | JobState::Initialized | JobState::SettingUp | JobState::PreReading => {
             not_running_remaining(spec)
@@ -62,21 +96,16 @@ fn job_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
 
 /// Estimated from the share done so far, and limited by the run time plus, in fio, the time of jobs that have ended. The run time
 /// begins after the ramp; bytes moved in the ramp count for the size.
-fn running_remaining(spec: &JobSpec, job: &JobProgress, ended: u64) -> u64 {
+fn running_remaining(spec: &JobSpec, job: &JobProgress, done: f64, ended: u64) -> u64 {
     let runtime = spec.limits.runtime.as_secs();
     let (elapsed, measured) = (seconds(job.elapsed), seconds(job.measured));
-    let moved: u64 = job.bytes.iter().sum();
-    let done = match expected_bytes(spec) {
-        0 => 1.0,
-        expected => (moved as f64 / expected as f64).min(1.0),
-    };
     let mut eta = if done == 0.0 {
         runtime
     } else {
         // The small addition keeps a quotient that is whole but for rounding from losing a second.
         ((elapsed as f64 / done + 1e-6) as u64).saturating_sub(elapsed)
     };
-    if spec.limits.time_based {
+    if spec.limits.time_based && database_of(spec).is_none_or(|load| load.limit.is_none()) {
         eta = eta.max(runtime.saturating_sub(measured));
     }
     if runtime == 0 { eta } else { eta.min((runtime + ended).saturating_sub(measured)) }
@@ -137,6 +166,7 @@ mod tests {
             measured: Duration::from_secs(seconds),
             bytes: [bytes, 0, 0],
             ios: [0; 3],
+            transactions: 0,
             open_files: 1,
         }
     }
@@ -262,6 +292,32 @@ mod tests {
         let mut limited = spec(1000, 0);
         limited.rates.bytes.0 = [50, 70, 0];
         assert_eq!(remaining_of(&[limited], 3, &[job(JobState::Initialized, 0, 0)]), Some(20));
+    }
+
+    #[test]
+    fn the_transactions_that_are_done_or_the_run_time_end_a_model_of_a_database() {
+        use crate::database::testing::{change_load, database_plan, innodb};
+        let left = |limit, runtime, transactions: [u64; 2]| {
+            let mut plan = database_plan("bank", &innodb());
+            change_load(&mut plan, |load| load.limit = limit);
+            for job in &mut plan.jobs {
+                job.spec.limits.size = 1 << 30;
+                job.spec.limits.runtime = Duration::from_secs(runtime);
+                job.spec.limits.time_based = runtime > 0;
+            }
+            let running = |transactions| JobProgress { transactions, ..job(JobState::Running, 4, 2 << 30) };
+            let jobs = [running(transactions[0]), running(transactions[1]), running(0)];
+            remaining(
+                &plan,
+                &Progress { elapsed: Duration::from_secs(4), jobs: jobs.to_vec() },
+                Character::Ferrio,
+            )
+        };
+        assert_eq!(left(Some(400), 0, [70, 30]), Some(12));
+        assert_eq!(left(Some(400), 10, [70, 30]), Some(6), "the time is up before");
+        assert_eq!(left(Some(400), 60, [70, 30]), Some(12));
+        assert_eq!(left(Some(400), 60, [300, 100]), Some(0));
+        assert_eq!(left(None, 10, [70, 30]), Some(6));
     }
 
     #[test]

@@ -3,17 +3,21 @@
 //! [`IntervalReport`] keeps the figures of each running job at its last line and writes the differences. Time and figures come with
 //! each call; nothing here reads a clock or writes to a file. [`line`] has the contents of a line.
 
+mod database;
 mod line;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ferrio_job::{Direction, JobSpec, Plan};
 use ferrio_runner::{JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 
+use crate::database::databases;
 use crate::eta::has_ended;
 use crate::messages::report_name;
 use crate::num::whole_ms;
+use database::ShownDatabase;
 pub(crate) use line::IntervalLine;
 use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
 
@@ -23,6 +27,8 @@ pub struct IntervalReport {
     interval: u64,
     /// Per job of the plan.
     jobs: Vec<ShownJob>,
+    /// Per model of a database, by the number of its load.
+    databases: BTreeMap<u32, ShownDatabase>,
 }
 
 /// The figures of a job at its last line.
@@ -54,6 +60,8 @@ impl IntervalReport {
         self.interval += 1;
         self.jobs.resize_with(plan.jobs.len(), ShownJob::default);
         let timestamp_ms = now.duration_since(UNIX_EPOCH).map_or(0, whole_ms);
+        // Models whose figures are in no line of this interval so far.
+        let mut databases = databases(plan, result);
         let mut out = Vec::new();
         for (index, (planned, job)) in plan.jobs.iter().zip(&result.jobs).enumerate() {
             let shown = &mut self.jobs[index];
@@ -62,7 +70,11 @@ impl IntervalReport {
                 continue;
             }
             let state = state(result, index, job);
+            let database =
+                databases.extract_if(.., |load| load.jobs.iter().any(|job| job.index == index)).next();
+            let database = database.map(|load| self.databases.entry(load.load.id).or_default().line(&load));
             let line = IntervalLine {
+                database,
                 interval: self.interval,
                 time_ms: whole_ms(result.elapsed),
                 timestamp_ms,
@@ -115,6 +127,7 @@ impl ShownJob {
             write: direction(Direction::Write),
             trim: direction(Direction::Trim),
             sync: SyncLine::new(spec, job.stats.sync.ios > 0, &new.sync),
+            database: None,
             iodepth_mean: mean_depth(&new, fresh_length).filter(|_| fresh),
             in_flight: job.in_flight.filter(|_| fresh),
             error: job.error.as_ref().map_or(0, |error| error.errno),

@@ -6,10 +6,13 @@
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`; `num` has numbers as fio prints them.
 //! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `logs` (written in a thread of their own).
+//! - `database`: what the jobs of a model of a database did together, for all of these.
+//! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
 //! - Lines beside the report: `messages`, `debug`.
 #![forbid(unsafe_code)]
 
 mod build;
+mod database;
 mod debug;
 mod environment;
 mod eta;
@@ -25,6 +28,7 @@ mod openmetrics;
 mod read;
 mod report_options;
 mod schema;
+pub mod sysbench;
 mod terse;
 mod text;
 mod warnings;
@@ -39,7 +43,7 @@ pub use messages::{job_failed, laying_out_line, start_lines, starting_line, term
 pub use model::RunReport;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
-pub use schema::{interval_report_schema, report_schema};
+pub use schema::{interval_report_schema, report_schema, sysbench_schema};
 pub use terse::{NoTerseVersion, TerseVersion};
 pub use text::idle_calibration;
 pub use warnings::codes as warning_codes;

@@ -43,6 +43,7 @@ struct LiveTotals {
     moved: bool,
     bytes: [u64; 3],
     ios: [u64; 3],
+    transactions: u64,
 }
 
 impl LiveTotals {
@@ -57,6 +58,7 @@ impl LiveTotals {
             moved: progress.jobs.iter().any(moves),
             bytes: sum(|job| &job.bytes),
             ios: sum(|job| &job.ios),
+            transactions: progress.jobs.iter().map(|job| job.transactions).sum(),
         }
     }
 }
@@ -153,6 +155,7 @@ impl LiveLine {
         parts.done = format!("[{done}]");
         if totals.moved || !is_fio {
             (parts.bandwidths, parts.iops) = rates(&self.from, totals, since, units);
+            parts.tps = tps(&self.from, totals, since);
         }
         parts.remaining = Some(format!("[eta {}]", eta::clock_text(remaining)));
         parts
@@ -189,6 +192,7 @@ struct LineParts {
     done: String,
     bandwidths: String,
     iops: String,
+    tps: String,
     /// `None` until the remaining time can be estimated, and then there are no states either.
     remaining: Option<String>,
 }
@@ -197,7 +201,8 @@ impl fmt::Display for LineParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Jobs: {}{}{}", self.jobs, self.files, self.limits)?;
         if let Some(remaining) = &self.remaining {
-            write!(f, ": {}{}{}{}{remaining}", self.states, self.done, self.bandwidths, self.iops)?;
+            write!(f, ": {}{}", self.states, self.done)?;
+            write!(f, "{}{}{}{remaining}", self.bandwidths, self.iops, self.tps)?;
         }
         Ok(())
     }
@@ -206,13 +211,14 @@ impl fmt::Display for LineParts {
 impl LineParts {
     /// The line in at most `room` characters, if it can be had by leaving out parts, the least important ones first.
     fn that_fit(mut self, room: usize) -> String {
-        let parts: [fn(&mut LineParts) -> &mut String; 6] = [
+        let parts: [fn(&mut LineParts) -> &mut String; 7] = [
             |line| &mut line.limits,
             |line| &mut line.files,
             |line| &mut line.done,
             |line| &mut line.states,
             |line| &mut line.iops,
             |line| &mut line.bandwidths,
+            |line| &mut line.tps,
         ];
         for part in parts {
             let line = self.to_string();
@@ -304,12 +310,24 @@ fn workload_letter(spec: &JobSpec) -> char {
     if spec.rw.is_random() { sequential.to_ascii_lowercase() } else { sequential }
 }
 
+/// How much a counter has grown, per second.
+fn rate(from: u64, to: u64, since: Duration) -> u64 {
+    let ms = since.as_millis().max(1);
+    u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)
+}
+
+/// Transactions per second of models of databases, in brackets; empty without any.
+fn tps(from: &LiveTotals, to: &LiveTotals, since: Duration) -> String {
+    if to.transactions == 0 {
+        return String::new();
+    }
+    let tps = rate(from.transactions, to.transactions, since);
+    format!("[{} TPS]", num(tps, FIGURES, Prefixes::Decimal, NumberUnit::None))
+}
+
 /// Bandwidths and IOPS, each in brackets; empty if nothing moved.
 fn rates(from: &LiveTotals, to: &LiveTotals, since: Duration, units: Units) -> (String, String) {
-    let ms = since.as_millis().max(1);
-    let rate = |from: u64, to: u64| {
-        u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)
-    };
+    let rate = |from, to| rate(from, to, since);
     let prefixes = Prefixes::of_kb_base(units.kb_base);
     let unit = if units.unit_base == 1 { NumberUnit::BitsPerSecond } else { NumberUnit::BytesPerSecond };
     let (mut bandwidths, mut iops) = (Vec::new(), Vec::new());

@@ -211,7 +211,7 @@ impl TotalLogs {
         TotalLogs(Direction::ALL.map(|direction| LogFile::create(name(direction), true)))
     }
 
-    /// A row in each file, zeroes included.
+    /// A row in each file, zeros included.
     fn add(&mut self, sample: &RateSample, rows: &mut Rows) {
         for ((direction, &value), file) in (0..).zip(&sample.per_second).zip(&mut self.0) {
             rows.begin(Columns::default(), 0);

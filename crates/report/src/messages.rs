@@ -1,6 +1,6 @@
 //! Names of jobs, lines before the run, and messages about errors and signals, in the words that tools search for.
 
-use ferrio_job::{Diagnostic, Direction, JobSpec, Origin, Plan, strerror};
+use ferrio_job::{Diagnostic, Direction, JobSpec, Origin, Plan, counted, strerror};
 use ferrio_runner::JobError;
 
 use crate::num::{NumberUnit, Prefixes, num};
@@ -82,10 +82,10 @@ fn header_line(spec: &JobSpec) -> String {
 pub fn starting_line(threads: usize, processes: usize) -> String {
     let mut parts = Vec::new();
     if threads > 0 {
-        parts.push(format!("{threads} thread{}", if threads == 1 { "" } else { "s" }));
+        parts.push(counted(threads as u64, "thread"));
     }
     if processes > 0 {
-        parts.push(format!("{processes} process{}", if processes == 1 { "" } else { "es" }));
+        parts.push(counted(processes as u64, "process"));
     }
     format!("Starting {}\n", parts.join(" and "))
 }
@@ -104,7 +104,7 @@ pub fn laying_out_line(job: &str, files: usize, bytes: u64) -> String {
 /// An error and its place: `file:worker.rs:88, func=io_u error, error=No space left on device`.
 #[must_use]
 pub fn error_message(error: &JobError) -> String {
-    let JobError { errno, func, file, line } = error;
+    let JobError { errno, func, file, line, .. } = error;
     format!("file:{file}:{line}, func={func}, error={}", strerror(*errno))
 }
 
@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn a_failed_job_names_thread_errno_place_and_reason() {
-        let error = JobError { errno: 28, func: "io_u error".into(), file: "worker.rs", line: 88 };
+        let error =
+            JobError { errno: 28, func: "io_u error".into(), file: "worker.rs", line: 88, event: None };
         let failed = job_failed("a", 31_862, &error);
         let want = "fio: pid=31862, err=28/file:worker.rs:88, func=io_u error, error=No space left on device";
         assert_eq!(

@@ -5,6 +5,7 @@
 //! readers of files such as node_exporter's textfile collector refuse both. The families are tables, one per kind of thing measured;
 //! `docs/openmetrics.md` lists them for users, and a test compares the two.
 
+mod database;
 mod exposition;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::model::{
     DirectionReport, DiskReport, GroupDirection, GroupReport, HostReport, JobReport, LabelledShares,
     RunFacts, RunReport, TargetReport,
 };
+use database::{DATABASES, databases};
 use exposition::{
     Family, Labels, MetricValue, Point, Summary, counter, each, gauge, latency, latency_stddev, maybe, one,
     ratio, seconds_of_ms, seconds_of_ns, summary, write,
@@ -26,6 +28,7 @@ pub fn to_openmetrics(report: &RunReport) -> String {
     write(&mut out, ENTRIES, &entries(report));
     write(&mut out, DIRECTIONS, &directions(report));
     write(&mut out, GROUPS, &groups(report));
+    write(&mut out, DATABASES, &databases(report));
     write(&mut out, DISKS, &disks(report));
     out.push_str("# EOF\n");
     out

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::interval::IntervalLine;
 use crate::model::{RunReport, settings};
+use crate::sysbench::SysbenchDocument;
 
 /// The schema of the JSON report: docs/report.schema.json.
 #[must_use]
@@ -17,6 +18,12 @@ pub fn report_schema() -> Value {
 #[must_use]
 pub fn interval_report_schema() -> Value {
     schema_of::<IntervalLine<'static>>()
+}
+
+/// The schema of the document of a test of sysbench: docs/sysbench.schema.json.
+#[must_use]
+pub fn sysbench_schema() -> Value {
+    schema_of::<SysbenchDocument>()
 }
 
 fn schema_of<T: JsonSchema>() -> Value {

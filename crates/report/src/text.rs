@@ -1,5 +1,6 @@
 //! The text report, line by line as fio prints it.
 
+mod database;
 mod latency;
 
 use std::fmt::{self, Write};
@@ -32,6 +33,7 @@ fn write_report(out: &mut String, report: &RunReport) -> fmt::Result {
     }
     for group in &report.groups {
         write_group(out, group)?;
+        write_databases(out, report, group)?;
     }
     write_disks(out, &report.disk_util)?;
     report.cpu_idleness.as_ref().map_or(Ok(()), |idleness| write_idleness(out, idleness))
@@ -269,6 +271,14 @@ fn write_group(out: &mut String, group: &GroupReport) -> fmt::Result {
         write_group_direction(out, "MIXED", mixed, &group.units)?;
     }
     Ok(())
+}
+
+/// The models whose sessions are in a group.
+fn write_databases(out: &mut String, report: &RunReport, group: &GroupReport) -> fmt::Result {
+    let databases = report.ferrio.iter().flat_map(|ferrio| &ferrio.databases);
+    databases
+        .filter(|database| database.groupid == group.id)
+        .try_for_each(|database| database::write_database(out, database, &group.units))
 }
 
 fn write_group_direction(

@@ -3,6 +3,7 @@
 //! Each warning has a code, listed in docs/messages.md; `ferrio check` uses the same code for the same risk. Jobs that share a problem
 //! share a warning.
 
+mod database;
 mod load;
 mod memory;
 mod queue;
@@ -29,6 +30,7 @@ const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "cached-reads", find: memory::cached_reads },
     WarningRule { code: "buffered-writes", find: memory::buffered_writes },
     WarningRule { code: "sparse-reads", find: memory::sparse_reads },
+    WarningRule { code: "cheap-syncs", find: database::cheap_syncs },
     WarningRule { code: "memory-device", find: memory::memory_device },
     WarningRule { code: "cached-device", find: memory::cached_device },
     WarningRule { code: "libaio-buffered", find: queue::libaio_buffered },
@@ -36,6 +38,9 @@ const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "cpus-saturated", find: load::cpus_saturated },
     WarningRule { code: "clock-not-invariant", find: load::clock_not_invariant },
     WarningRule { code: "rate-not-held", find: rate::rate_not_held },
+    WarningRule { code: "no-transactions", find: database::no_transactions },
+    WarningRule { code: "write-back-limits", find: database::write_back_limits },
+    WarningRule { code: "write-back-afterwards", find: database::write_back_afterwards },
     WarningRule { code: "start-spread", find: load::start_spread },
     WarningRule { code: "other-disk-load", find: load::other_disk_load },
     WarningRule { code: "other-cpu-load", find: load::other_cpu_load },

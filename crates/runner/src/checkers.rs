@@ -4,7 +4,6 @@
 //! the job's business. The queues have room for all buffers, so that neither side ever waits for room, and nothing is allocated.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -48,8 +47,15 @@ pub(crate) struct Checked {
 pub(crate) enum Found {
     Sound,
     Bad(Box<Mismatch>),
-    /// The check itself went wrong.
-    Panic,
+    /// The check itself went wrong: nothing is known of the block.
+    Nothing,
+}
+
+/// Threads that ended with blocks that they had not checked.
+#[derive(Debug)]
+pub(crate) struct LostBlocks {
+    /// How many.
+    pub(crate) count: u32,
 }
 
 /// The threads of one job.
@@ -96,7 +102,9 @@ impl Checkers {
                 let is_placed = placed.is_ok();
                 let _ = started_sender.send(placed);
                 if is_placed {
-                    check_blocks(&verifier, &inbox, &outbox, &usage[number as usize]);
+                    let check =
+                        |block: &mut Block| verifier.check(&mut block.data, block.offset, &block.expected);
+                    check_blocks(check, &inbox, &outbox, &usage[number as usize]);
                 }
             });
             let started = thread.and_then(|thread| {
@@ -109,22 +117,48 @@ impl Checkers {
     }
 
     /// Has a block checked.
-    pub(crate) fn lend(&mut self, block: Block) {
-        if let Some(blocks) = &self.blocks
-            && blocks.send(block).is_ok()
-        {
-            self.lent += 1;
+    ///
+    /// # Errors
+    /// There is no thread left that could.
+    pub(crate) fn lend(&mut self, block: Block) -> Result<(), LostBlocks> {
+        self.lent += 1;
+        match self.blocks.as_ref().map(|blocks| blocks.send(block)) {
+            Some(Ok(())) => Ok(()),
+            // What was checked before can be taken back.
+            _ => {
+                self.lent -= 1;
+                Err(LostBlocks { count: 1 })
+            }
         }
     }
 
     /// The next block that was checked. `wait` for one, if any is still out.
-    pub(crate) fn take_back(&mut self, wait: bool) -> Option<Checked> {
+    ///
+    /// # Errors
+    /// Blocks are out, and no thread is left that could check them.
+    pub(crate) fn take_back(&mut self, wait: bool) -> Result<Option<Checked>, LostBlocks> {
         if self.lent == 0 {
-            return None;
+            return Ok(None);
         }
-        let checked = if wait { self.checked.recv().ok() } else { self.checked.try_recv().ok() }?;
-        self.lent -= 1;
-        Some(checked)
+        let next = if wait {
+            self.checked.recv().map_err(|_| TryRecvError::Disconnected)
+        } else {
+            self.checked.try_recv()
+        };
+        match next {
+            Ok(checked) => {
+                self.lent -= 1;
+                Ok(Some(checked))
+            }
+            Err(TryRecvError::Empty) => Ok(None),
+            // No block that is out will come back.
+            Err(TryRecvError::Disconnected) => Err(LostBlocks { count: std::mem::take(&mut self.lent) }),
+        }
+    }
+
+    /// True while blocks are with threads.
+    pub(crate) fn have_blocks(&self) -> bool {
+        self.lent > 0
     }
 
     /// CPU time of the threads so far.
@@ -151,7 +185,7 @@ impl Drop for Checkers {
 
 /// Body of a thread: ends when the job drops its end of the queue.
 fn check_blocks(
-    verifier: &Verifier,
+    check: impl Fn(&mut Block) -> Result<(), Box<Mismatch>>,
     inbox: &Mutex<Receiver<Block>>,
     outbox: &SyncSender<Checked>,
     usage: &Mutex<Usage>,
@@ -170,20 +204,39 @@ fn check_blocks(
                 next => next.ok(),
             }
         };
-        let Some(mut block) = next else { return read_usage() };
-        let check = || verifier.check(&mut block.data, block.offset, &block.expected);
-        let found = match catch_unwind(AssertUnwindSafe(check)) {
-            Ok(Ok(())) => Found::Sound,
-            Ok(Err(mismatch)) => Found::Bad(mismatch),
-            Err(_) => Found::Panic,
+        let Some(block) = next else { return read_usage() };
+        let mut block = BlockInCheck { block: Some(block), outbox };
+        let found = match block.block.as_mut().map(&check) {
+            Some(Ok(())) => Found::Sound,
+            Some(Err(mismatch)) => Found::Bad(mismatch),
+            None => Found::Nothing,
         };
         blocks += 1;
         if blocks.is_multiple_of(BLOCKS_PER_READING) {
             read_usage();
         }
-        if outbox.send(Checked { block, found }).is_err() {
+        if !block.give_back(found) {
             return read_usage();
         }
+    }
+}
+
+/// A block that a thread checks. It goes back to the job even if the check panics.
+struct BlockInCheck<'a> {
+    block: Option<Block>,
+    outbox: &'a SyncSender<Checked>,
+}
+
+impl BlockInCheck<'_> {
+    /// False when the job is gone.
+    fn give_back(&mut self, found: Found) -> bool {
+        self.block.take().is_none_or(|block| self.outbox.send(Checked { block, found }).is_ok())
+    }
+}
+
+impl Drop for BlockInCheck<'_> {
+    fn drop(&mut self) {
+        self.give_back(Found::Nothing);
     }
 }
 
@@ -234,25 +287,23 @@ mod tests {
         for round in 0..50_u64 {
             for unit in 0..8 {
                 let offset = (round * 8 + u64::from(unit)) * 4096;
-                let block = buffers.fill(unit, 4096);
+                let block = buffers.fill_unless_lent(unit, 4096).unwrap();
                 let stamp = Stamp { offset, seed: 3, number: 0, time: Duration::ZERO };
                 verifier.fill(block, &stamp, |body, seed| body.fill(seed as u8)).unwrap();
                 block[2000] ^= u8::from(round == 7 && unit == 5);
                 let expected = Expected::default();
-                checkers.lend(Block { unit, file: 0, offset, expected, data: buffers.lend(unit, 4096) });
+                let data = buffers.lend(unit, 4096).unwrap();
+                checkers.lend(Block { unit, file: 0, offset, expected, data }).unwrap();
             }
-            found.extend((0..8).map(|_| checkers.take_back(true).unwrap()));
-            assert!(checkers.take_back(true).is_none(), "nothing is out");
+            found.extend((0..8).map(|_| {
+                let Checked { block, found } = checkers.take_back(true).unwrap().unwrap();
+                (block.offset / 4096, matches!(found, Found::Bad(_)))
+            }));
+            assert!(checkers.take_back(true).unwrap().is_none(), "nothing is out");
         }
-        let bad: Vec<u64> = found
-            .iter()
-            .filter(|checked| matches!(checked.found, Found::Bad(_)))
-            .map(|checked| checked.block.offset)
-            .collect();
-        assert_eq!(bad, [(7 * 8 + 5) * 4096]);
-        let mut offsets: Vec<u64> = found.iter().map(|checked| checked.block.offset / 4096).collect();
-        offsets.sort_unstable();
-        assert_eq!(offsets, (0..400).collect::<Vec<_>>());
+        found.sort_unstable();
+        let wanted = (0..400).map(|block| (block, block == 7 * 8 + 5));
+        assert_eq!(found, wanted.collect::<Vec<_>>());
         checkers.end();
         let usage = checkers.usage();
         assert!(usage.user_us + usage.system_us > 0, "{usage:?}");
@@ -262,5 +313,73 @@ mod tests {
     fn threads_run_where_they_are_told_to() {
         let (checkers, ..) = rig("verify_async=1\nverify_async_cpus=0\n");
         assert!(checkers.is_some());
+    }
+
+    /// A job whose only thread checks like this.
+    fn with_thread(
+        check: impl Fn(&mut Block) -> Result<(), Box<Mismatch>> + Send + 'static,
+        ends_at_once: bool,
+    ) -> Checkers {
+        let (blocks, inbox) = sync_channel(8);
+        let (outbox, checked) = sync_channel(8);
+        let thread = std::thread::spawn(move || {
+            if !ends_at_once {
+                check_blocks(check, &Mutex::new(inbox), &outbox, &Mutex::default());
+            }
+        });
+        Checkers { blocks: Some(blocks), checked, threads: vec![thread], usage: Arc::new([]), lent: 0 }
+    }
+
+    fn block(buffers: &mut Buffers, unit: u32) -> Block {
+        let data = buffers.lend(unit, 4096).unwrap();
+        Block { unit, file: 0, offset: 0, expected: Expected::default(), data }
+    }
+
+    #[test]
+    fn a_check_that_panics_gives_its_block_back_as_unchecked_and_those_behind_it_are_lost() {
+        let mut buffers = Buffers::new(4, 4096, false).unwrap();
+        let (all_lent, may_panic) = sync_channel::<()>(1);
+        let check = move |_: &mut Block| {
+            let _ = may_panic.recv();
+            panic!("a check of a test that panics")
+        };
+        let mut checkers = with_thread(check, false);
+        for unit in 0..3 {
+            assert!(checkers.lend(block(&mut buffers, unit)).is_ok());
+        }
+        all_lent.send(()).unwrap();
+        let first = checkers.take_back(true).unwrap().unwrap();
+        assert!(matches!(first.found, Found::Nothing) && first.block.unit == 0);
+        assert_eq!(checkers.take_back(true).unwrap_err().count, 2);
+        assert!(checkers.take_back(true).unwrap().is_none(), "nothing is waited for");
+        assert_eq!(checkers.lend(block(&mut buffers, 3)).unwrap_err().count, 1);
+    }
+
+    #[test]
+    fn a_result_can_be_taken_back_when_no_thread_is_left_for_the_next_block() {
+        let mut buffers = Buffers::new(2, 4096, false).unwrap();
+        let mut checkers = with_thread(|_| panic!("a check of a test that panics"), false);
+        checkers.lend(block(&mut buffers, 0)).unwrap();
+        checkers.threads.drain(..).for_each(|thread| drop(thread.join()));
+        assert_eq!(checkers.lend(block(&mut buffers, 1)).unwrap_err().count, 1);
+        assert_eq!(checkers.take_back(true).unwrap().unwrap().block.unit, 0);
+        assert!(checkers.take_back(true).unwrap().is_none());
+    }
+
+    #[test]
+    fn threads_that_have_ended_lose_no_block_silently() {
+        let mut buffers = Buffers::new(2, 4096, false).unwrap();
+        let mut checkers = with_thread(|_| Ok(()), true);
+        // A block that is sent before the thread ends is lost with it.
+        while checkers.lend(block(&mut buffers, 0)).is_ok() {
+            let lost = loop {
+                match checkers.take_back(true) {
+                    Ok(_) => {}
+                    Err(lost) => break lost,
+                }
+            };
+            assert_eq!(lost.count, 1);
+        }
+        assert!(!checkers.have_blocks());
     }
 }

@@ -11,6 +11,7 @@ use ferrio_workload::{LayoutContent, SEEDS};
 
 use crate::cgroups::Cgroups;
 use crate::control::JobControl;
+use crate::events::EventGroup;
 use crate::file_locks::FileLocks;
 use crate::flow::FlowMember;
 use crate::gate::Gate;
@@ -46,6 +47,8 @@ pub(crate) struct Context<'a> {
     pub(crate) layout: Option<LayoutContent>,
     /// Place in a flow group.
     pub(crate) flow: Option<Arc<FlowMember>>,
+    /// The load whose events the job does.
+    pub(crate) events: Option<Arc<EventGroup>>,
     /// Bytes to move before anything is measured.
     pub(crate) ramp: Option<Arc<SharedRamp>>,
     /// Directory of verify states and dumps; the current one if empty.

@@ -5,6 +5,8 @@ use std::panic::Location;
 
 use ferrio_job::{Diagnostic, Prefix};
 
+use crate::events::EventFailure;
+
 /// Why a job failed, in the words of fio's report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobError {
@@ -16,6 +18,8 @@ pub struct JobError {
     pub file: &'static str,
     /// Line in it.
     pub line: u32,
+    /// What went wrong in an event, for a job whose work is counted in them.
+    pub event: Option<Box<EventFailure>>,
 }
 
 impl JobError {
@@ -25,7 +29,7 @@ impl JobError {
     pub fn new(errno: i32, func: impl Into<String>) -> Self {
         let place = Location::caller();
         let file = place.file().rsplit('/').next().unwrap_or_default();
-        JobError { errno, func: func.into(), file, line: place.line() }
+        JobError { errno, func: func.into(), file, line: place.line(), event: None }
     }
 
     /// An error of a system call, noticed by the caller.
@@ -86,7 +90,23 @@ impl Failure {
         Failure::new(libc::EINVAL, "init workload").note("invalid-workload", error.to_string())
     }
 
-    /// The same for a reason that fio excuses.
+    /// The buffer of an I/O is with a thread of `verify_async`. Units whose buffer is lent are not used, so this is a defect of the loop, which
+    /// must not lead to a check of other data.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn slot_is_lent() -> Self {
+        Failure::new(libc::EBUSY, "async_verify")
+    }
+
+    /// Something went wrong in an event, or with the files of all events.
+    #[track_caller]
+    pub(crate) fn of_event(errno: i32, func: impl Into<String>, event: EventFailure) -> Self {
+        let mut failure = Failure::new(errno, func);
+        failure.error.event = Some(Box::new(event));
+        failure
+    }
+
+    /// The failure for a reason that fio excuses.
     pub(crate) fn excusable(self) -> Self {
         Failure { excusable: true, ..self }
     }

@@ -17,13 +17,16 @@
 //! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `zones`, `replay_waits` (`read_iolog`), `after_issue` (thinktime, minimum
 //!   rates), `latency_limits`, `read_back` and `backlog` (verification) and `due_work` (ramps, flow groups).
 //!
+//! `events` does the events of a load, `database` those of several I/Os that wait for other jobs.
 //! `passes` and `files` run once per pass or file, `errors` when something fails.
 
 mod after_issue;
 mod backlog;
 mod complete;
+mod database;
 mod due_work;
 mod errors;
+mod events;
 mod figures;
 mod files;
 mod hooks;
@@ -139,6 +142,12 @@ impl<E: Engine> IoLoop<'_, E> {
                     self.after_issue();
                 }
             }
+            // An event ends where it was begun, and what a database waits for is up to its jobs.
+            Step::EventEnd
+            | Step::Commit
+            | Step::AwaitWriteBack
+            | Step::AwaitWork
+            | Step::WrittenBack { .. } => {}
             Step::PassEnd => {
                 self.files_finished = true;
                 return false;
@@ -151,6 +160,27 @@ impl<E: Engine> IoLoop<'_, E> {
             Step::AwaitLog => return self.await_log(),
         }
         true
+    }
+
+    /// A step of a job whose I/Os are not done as the workload chooses them, or not at once: behind checks of written blocks, in events,
+    /// under a rate limit, or in zones. False when the pass is over.
+    #[cold]
+    #[inline(never)]
+    fn perform_on_terms(&mut self) -> bool {
+        if self.does_backlog() {
+            return true;
+        }
+        if self.hooks.zones.is_some() {
+            return self.perform_in_zones();
+        }
+        if self.hooks.events.is_some() {
+            return self.perform_event();
+        }
+        if self.hooks.rates.is_some() {
+            return self.perform_when_due();
+        }
+        let step = self.workload.next();
+        self.perform(step)
     }
 
     /// Prepares one data I/O and submits it.
@@ -177,7 +207,7 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     fn issue_watched(&mut self, unit: u32, direction: Direction, file: u32, offset: u64, len: u32) {
         let io = Io { direction, file, offset, len };
-        if direction != Direction::Read {
+        if self.hooks.waits_for_checks && direction != Direction::Read {
             self.wait_for_overlaps(unit, file, offset..offset + u64::from(len), true);
             if self.failure.is_some() {
                 // What is damaged stays as it is.

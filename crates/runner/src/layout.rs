@@ -72,7 +72,7 @@ pub(crate) fn lay_out(
         }
         if let Some(size) = old.size.filter(|&size| size > 0 && spec.only_checks()) {
             let message = format!(
-                "{} has {size} of the {} bytes that are checked: the file is extended with zeroes",
+                "{} has {size} of the {} bytes that are checked: the file is extended with zeros",
                 file.path.display(),
                 file.end()
             );

@@ -12,7 +12,8 @@
 //! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (user, CPUs, priorities) and `open` (files) to the end;
 //!   `io_loop` does its I/O, with `timing` (ramps, run time) and `waiting`.
 //! - Present only in jobs that ask for it: `verification`, `damage` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
-//!   (`block_error_percentiles`), `flow`, `overlap` (`serialize_overlap`), `wrapped` (that and `--debug`), `cgroups` and
+//!   (`block_error_percentiles`), `flow`, `events` (what several
+//!   jobs do together: the tests of sysbench), `overlap` (`serialize_overlap`), `engine_wrapper` (that and `--debug`), `cgroups` and
 //!   `io_scheduler`.
 //! - Around the jobs: `layout` of files, `disk` statistics, `idle` CPUs, `commands` (`exec_prerun`, `exec_postrun`, the shell).
 #![forbid(unsafe_code)]
@@ -30,8 +31,11 @@ mod commands;
 mod context;
 mod control;
 pub mod damage;
+mod database;
 mod disk;
 mod duty;
+mod engine_wrapper;
+mod events;
 mod failure;
 mod file_locks;
 mod flow;
@@ -60,9 +64,9 @@ mod verify_state;
 mod waiting;
 mod worker;
 mod worker_limits;
-mod wrapped;
 mod zones;
 
+pub use events::{DatabaseFigures, DatabaseIo, EventFailure, EventFigures};
 pub use failure::{JobError, tolerated_error};
 pub use idle::{Idleness, UnitWork};
 pub use placement::run_on;

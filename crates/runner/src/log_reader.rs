@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use ferrio_job::{ChunkedLog, JobSpec, Replay, ReplayStep, ReplaySteps};
-use ferrio_trace::{FilePart, StepError, StepReader};
+use ferrio_trace::{DeviceNodes, FilePart, StepError, StepReader};
 use ferrio_workload::{StepFeed, StepSupply, step_feed};
 
+use crate::control::JobControl;
 use crate::failure::Failure;
 
 /// Batches of steps between the reader and the job.
@@ -40,10 +41,10 @@ impl LogReader {
         Ok(Some(LogReader { thread, feed: Some(feed) }))
     }
 
-    /// The job's end of the feed, with its first steps.
-    pub(crate) fn take_feed(&mut self) -> Option<StepFeed> {
+    /// The job's end of the feed, with its first steps unless the job is stopped before they are read.
+    pub(crate) fn take_feed(&mut self, control: &JobControl) -> Option<StepFeed> {
         let mut feed = self.feed.take()?;
-        feed.wait();
+        feed.wait(|| control.stop_requested());
         Some(feed)
     }
 
@@ -56,7 +57,8 @@ impl LogReader {
 fn read(replay: &Replay, log: &ChunkedLog, supply: &StepSupply) -> Result<(), Failure> {
     let part = FilePart::new(Arc::clone(&log.file), log.bytes.clone());
     let unusable = |error: StepError| unusable(replay, &error.to_string());
-    let mut reader = StepReader::new(part, log.rules.clone()).map_err(|error| unusable(error.into()))?;
+    let mut reader = StepReader::new(part, log.rules.clone(), DeviceNodes::Known(log.devices.clone()))
+        .map_err(|error| unusable(error.into()))?;
     while let Some(mut batch) = supply.batch() {
         let goes_on = fill(&mut batch, &mut reader).map_err(unusable)?;
         if !reader.summary().fits_in(&replay.summary) {
@@ -89,6 +91,7 @@ fn unusable(replay: &Replay, why: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
     use std::fs::File;
     use std::io::Write as _;
 
@@ -104,6 +107,7 @@ mod tests {
             file: Arc::new(file),
             bytes: 0..log.len() as u64,
             rules: ReplayRules::default(),
+            devices: HashMap::new(),
         });
         let summary = summary(planned);
         let replay = Some(Arc::new(Replay { name: "log".to_owned(), summary, steps }));
@@ -111,7 +115,9 @@ mod tests {
     }
 
     fn summary(log: &str) -> ReplaySummary {
-        let mut reader = StepReader::new(log.as_bytes(), ReplayRules::default()).unwrap();
+        let mut reader =
+            StepReader::new(log.as_bytes(), ReplayRules::default(), DeviceNodes::Known(HashMap::new()))
+                .unwrap();
         while let Ok(Some(_)) = reader.next_step() {}
         reader.finish().unwrap()
     }
@@ -132,7 +138,7 @@ mod tests {
     fn a_job_that_ends_early_ends_its_reader() {
         let text = log(512, (BATCHES * STEPS * 2) as u32);
         let mut reader = LogReader::start(&job(&text, &text)).unwrap().unwrap();
-        drop(reader.take_feed());
+        drop(reader.take_feed(&JobControl::default()));
         reader.end().unwrap();
     }
 

@@ -147,6 +147,7 @@ impl<'a> Monitor<'a> {
                 measured: passed(control.measuring_since()).min(elapsed),
                 bytes: sum(control.ramp.bytes(), control.live.bytes()),
                 ios: sum(control.ramp.ios(), control.live.ios()),
+                transactions: control.ramp.events() + control.live.events(),
                 open_files: control.open_files.load(Relaxed),
             }
         });
@@ -260,8 +261,11 @@ mod tests {
         let controls = [JobControl::default()];
         controls[0].ramp.store(0, 2, 8192);
         controls[0].live.store(0, 1, 4096);
+        controls[0].ramp.store_events(5);
+        controls[0].live.store_events(2);
         let monitor = Monitor::new(&plan, &controls, Clock::monotonic(), None);
         let progress = monitor.progress(Duration::ZERO);
-        assert_eq!((progress.jobs[0].ios, progress.jobs[0].bytes), ([3, 0, 0], [12288, 0, 0]));
+        let job = progress.jobs[0];
+        assert_eq!((job.ios, job.bytes, job.transactions), ([3, 0, 0], [12288, 0, 0], 7));
     }
 }

@@ -5,15 +5,19 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
-use ferrio_engine::{FileSet, OpenFile, kernel};
+use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel};
 use ferrio_job::{
-    Diagnostic, Direction, Fadvise, FileKind, FileSpec, JobSpec, OpenSync, debug_class, reason,
+    CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec, Fileio, JobSpec,
+    OpenSync, debug_class, reason,
 };
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::resource::{Resource, setrlimit};
 
+use crate::events::EventFailure;
 use crate::failure::Failure;
 
 /// Descriptors that a job needs besides those of its files.
@@ -56,16 +60,68 @@ pub(crate) fn open_files(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) -> Re
     raise_limit(spec, spec.files.len());
     let mut set = closed_files(spec);
     for index in 0..spec.files.len() {
-        set.files[index].fd = open_one(spec, index, index, note)?;
+        set.files[index].fd = open_one(spec, index, index, note)?.map(Arc::new);
     }
     Ok(set)
+}
+
+/// Opens the files of a load of `fileio`, which all its jobs share; makes them before if the load asks for that.
+///
+/// # Errors
+/// The first file that cannot be opened or made, or is too short.
+pub(crate) fn open_shared(spec: &JobSpec, fileio: &Fileio) -> Result<SharedFiles, Failure> {
+    raise_limit(spec, spec.files.len());
+    let files: Result<Vec<_>, _> =
+        spec.files.iter().map(|file| open_shared_file(spec, fileio, file)).collect();
+    Ok(SharedFiles { files: files?, engines: Mutex::default() })
+}
+
+fn open_shared_file(spec: &JobSpec, fileio: &Fileio, file: &FileSpec) -> Result<OpenFile, Failure> {
+    let path = &file.path;
+    let failed = |e: &io::Error, event: fn(PathBuf, i32) -> EventFailure| {
+        let errno = e.raw_os_error().unwrap_or(libc::EIO);
+        Failure::of_event(errno, format!("open({})", path.display()), event(path.clone(), errno))
+    };
+    if fileio.creates {
+        match fs::remove_file(path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                return Err(failed(&e, |path, errno| EventFailure::Create { path, errno }));
+            }
+            _ => {}
+        }
+    }
+    let flags = open_flags(spec, 0) | if fileio.creates { libc::O_CREAT | libc::O_EXCL } else { 0 };
+    // Reads too: whoever reads may write later without another open.
+    let opened = OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(flags).open(path);
+    let opened = opened.map_err(|e| match fileio.creates {
+        true => failed(&e, |path, errno| EventFailure::Create { path, errno }),
+        false => failed(&e, |path, errno| EventFailure::Open { path, errno }),
+    })?;
+    debug!(target: debug_class::FILE, job = spec.number; "open {}: descriptor {}", path.display(), opened.as_raw_fd());
+    let size =
+        opened.metadata().map_err(|e| failed(&e, |path, errno| EventFailure::Open { path, errno }))?.len();
+    if fileio.creates && spec.engine.maps_files() {
+        // A mapping cannot extend a file.
+        opened
+            .set_len(file.end())
+            .map_err(|e| failed(&e, |path, errno| EventFailure::Create { path, errno }))?;
+    } else if !fileio.creates && size < file.end() {
+        let event = EventFailure::TooShort { path: path.clone(), size, expected: file.end() };
+        return Err(Failure::of_event(libc::EIO, format!("stat({})", path.display()), event));
+    }
+    Ok(OpenFile { fd: Some(Arc::new(opened.into())), offset: file.offset, size: file.size })
+}
+
+/// The files that a job shares, under the same descriptors: the job's own table of descriptors begins with those of main.
+pub(crate) fn use_shared(shared: &Arc<SharedFiles>) -> FileSet {
+    FileSet { files: shared.files.clone(), shared: Some(Arc::clone(shared)) }
 }
 
 /// The files of a job that opens them when it uses them.
 pub(crate) fn closed_files(spec: &JobSpec) -> FileSet {
     raise_limit(spec, spec.files.len().min(spec.openfiles as usize));
     let closed = |file: &FileSpec| OpenFile { fd: None, offset: file.offset, size: file.size };
-    FileSet { files: spec.files.iter().map(closed).collect() }
+    FileSet::new(spec.files.iter().map(closed).collect())
 }
 
 /// Opens one file of a job for I/O while `already_open` are open; `None` for one that has no descriptor.
@@ -142,11 +198,11 @@ pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Re
     let file = &spec.files[index];
     let regular = file.kind == FileKind::Regular;
     let result = if regular {
-        open_with(spec, file, 0)
+        open_with(spec, index, 0)
     } else {
         // Reading a device node need not update its access time; only the owner may ask for that.
-        match open_with(spec, file, libc::O_NOATIME) {
-            Err(e) if e.raw_os_error() == Some(libc::EPERM) => open_with(spec, file, 0),
+        match open_with(spec, index, libc::O_NOATIME) {
+            Err(e) if e.raw_os_error() == Some(libc::EPERM) => open_with(spec, index, 0),
             other => other,
         }
     };
@@ -168,30 +224,49 @@ pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Re
     })
 }
 
-fn open_with(spec: &JobSpec, file: &FileSpec, extra_flags: i32) -> io::Result<File> {
+fn open_with(spec: &JobSpec, index: usize, extra_flags: i32) -> io::Result<File> {
+    let file = &spec.files[index];
     let changes = !spec.readonly && !spec.only_verifies();
-    let always = spec.engine.opens_for_writing();
+    // One job opens the files of a database for all.
+    let is_database = spec.events.as_ref().is_some_and(|part| part.database().is_some());
+    let always = spec.engine.opens_for_writing() || is_database;
     let writes = (always || spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim)) && changes;
     let may_create = file.kind == FileKind::Regular && !spec.readonly;
     let create = may_create
         && spec.allow_file_create
         && (always || spec.rw.does(Direction::Write) || spec.create_on_open);
-    // What the kernel would do to single reads and writes, the CPU does to persistent memory, and the device to passed-through commands.
-    let by_cpu = spec.engine.is_on_persistent_memory() || spec.engine.passes_through();
-    let sync = match spec.open_sync {
-        _ if by_cpu => 0,
-        OpenSync::None => 0,
-        OpenSync::Sync => libc::O_SYNC,
-        OpenSync::Dsync => libc::O_DSYNC,
-    };
-    let direct = if spec.direct && !by_cpu { libc::O_DIRECT } else { 0 };
     let create_flag = if create { libc::O_CREAT } else { 0 };
     OpenOptions::new()
         .read(true)
         .write(writes)
         .mode(0o600)
-        .custom_flags(sync | direct | create_flag | extra_flags)
+        .custom_flags(open_flags(spec, index) | create_flag | extra_flags)
         .open(&file.path)
+}
+
+/// O_DIRECT and O_SYNC or O_DSYNC, as the job asks for them; in a model of a database it depends on what the file is for.
+fn open_flags(spec: &JobSpec, index: usize) -> i32 {
+    // What the kernel would do to single reads and writes, the CPU does to persistent memory, and the device to passed-through commands.
+    if spec.engine.is_on_persistent_memory() || spec.engine.passes_through() {
+        return 0;
+    }
+    if let Some((database, _)) = spec.events.as_ref().and_then(|part| part.database()) {
+        return database_flags(database, index);
+    }
+    let sync = match spec.open_sync {
+        OpenSync::None => 0,
+        OpenSync::Sync => libc::O_SYNC,
+        OpenSync::Dsync => libc::O_DSYNC,
+    };
+    if spec.direct { sync | libc::O_DIRECT } else { sync }
+}
+
+/// The flags of a file of a database.
+fn database_flags(database: &Database, index: usize) -> i32 {
+    let is_log = database.file_kind(index as u32) == DatabaseFile::Log;
+    let direct = if is_log { database.log.direct } else { database.direct };
+    let dsync = is_log && database.commit.sync == CommitSync::Dsync;
+    (if direct { libc::O_DIRECT } else { 0 }) | (if dsync { libc::O_DSYNC } else { 0 })
 }
 
 /// Starts with a cold cache (`invalidate`) and advises the kernel of the access pattern. Failures are worth a note, not an error.
@@ -212,7 +287,9 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
     if matches!(file.kind, FileKind::Regular | FileKind::Block) {
         let advice = match spec.fadvise {
             Fadvise::None => return,
-            Fadvise::ByPattern if spec.rw.is_random() => PosixFadviseAdvice::POSIX_FADV_RANDOM,
+            Fadvise::ByPattern if spec.rw.is_random() && !is_sequential(spec, file) => {
+                PosixFadviseAdvice::POSIX_FADV_RANDOM
+            }
             Fadvise::ByPattern => PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL,
             Fadvise::Random => PosixFadviseAdvice::POSIX_FADV_RANDOM,
             Fadvise::Sequential => PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL,
@@ -223,6 +300,13 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
             note(Diagnostic::note(message).code("advice-not-applied"));
         }
     }
+}
+
+/// True for a file of a database that is written from its begin to its end.
+fn is_sequential(spec: &JobSpec, file: &FileSpec) -> bool {
+    let Some((database, _)) = spec.events.as_ref().and_then(|part| part.database()) else { return false };
+    let data = spec.files.get(..database.data_files as usize).unwrap_or_default();
+    !data.iter().any(|other| std::ptr::eq(other, file))
 }
 
 /// Removes the regular files of a job, or its directories.

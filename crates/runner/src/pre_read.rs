@@ -8,6 +8,21 @@ use log::debug;
 
 use crate::failure::Failure;
 
+/// True if the job reads files before its clock starts.
+pub(crate) fn is_wanted(spec: &JobSpec) -> bool {
+    spec.pre_read || log_of_partial_pages(spec).is_some()
+}
+
+/// The log of a database whose appends begin or end within pages of the page cache. If these were not in memory, an append would wait until
+/// the rest of its page is read, which does not happen to a database: the end of its log is in memory. The first session reads it for all.
+fn log_of_partial_pages(spec: &JobSpec) -> Option<usize> {
+    let part = spec.events.as_ref().filter(|part| part.thread == 0)?;
+    let (database, _) = part.database()?;
+    let is_partial =
+        !database.log.direct && u64::from(database.log.block) % ferrio_machine::page_bytes() != 0;
+    is_partial.then_some(database.log_file() as usize)
+}
+
 /// Reads the region of each file once, a block of the largest read size at a time, until `stop` returns true. Files that do not exist
 /// yet are skipped, and so are character devices, which have no page cache.
 ///
@@ -20,7 +35,11 @@ pub(crate) fn pre_read(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<(), Fa
     buffer.resize(block, 0);
     let is_cacheable =
         |file: &&FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block) && file.size > 0;
-    for file in spec.files.iter().filter(is_cacheable) {
+    let files = match log_of_partial_pages(spec).filter(|_| !spec.pre_read) {
+        Some(log) => spec.files.get(log..=log).unwrap_or_default(),
+        None => &spec.files[..],
+    };
+    for file in files.iter().filter(is_cacheable) {
         debug!(target: debug_class::FILE, job = spec.number; "pre-read {}", file.path.display());
         let failed = |e: &std::io::Error, func: &str| {
             Failure::from_io(e, format!("{func}({})", file.path.display()))
@@ -44,4 +63,23 @@ pub(crate) fn pre_read(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<(), Fa
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrio_plan::testing::good_plan;
+    use ferrio_plan::testing::jobs_of;
+
+    #[test]
+    fn one_session_reads_a_log_whose_appends_end_within_pages() {
+        let wanted = |options: &str| {
+            let text = format!("[a]\nworkload=etcd\nsize=1m\nlog_size=1m\nruntime=1\nnumjobs=2\n{options}");
+            let plan = good_plan(&jobs_of(&text));
+            plan.jobs.iter().map(|job| log_of_partial_pages(&job.spec)).collect::<Vec<_>>()
+        };
+        assert_eq!(wanted(""), [Some(1), None, None]);
+        assert_eq!(wanted("log_block=64k\n"), [None; 3]);
+        assert_eq!(wanted("log_block=512\nlog_direct=1\n"), [None; 3]);
+    }
 }

@@ -26,8 +26,8 @@ use nix::errno::Errno;
 use crate::any_engine::AnyEngine;
 use crate::context::Context;
 use crate::duty::WorkerDuty;
+use crate::engine_wrapper::{self, EngineWrapper};
 use crate::worker;
-use crate::wrapped::{self, Wrapped};
 
 /// Runs a worker with the job's engine on the calling thread.
 ///
@@ -100,7 +100,7 @@ fn needs_full_ring(spec: &JobSpec) -> bool {
 
 /// True when single I/Os are reported, or several that are in flight must not overlap.
 fn is_wrapped(spec: &JobSpec) -> bool {
-    wrapped::is_traced() || spec.serialize_overlap && !spec.is_sync()
+    engine_wrapper::is_traced() || spec.serialize_overlap && !spec.is_sync()
 }
 
 /// Runs the worker with any engine: in threads of its own if the job is offloaded, wrapped if it has to be.
@@ -120,7 +120,7 @@ fn run_shared(context: Context<'_>) {
             None => open(spec, buffers)?,
         };
         if is_wrapped(spec) {
-            return Ok(AnyEngine::of(Wrapped::new(engine, spec, overlaps, index, entropy)));
+            return Ok(AnyEngine::of(EngineWrapper::new(engine, spec, overlaps, index, entropy)));
         }
         Ok(engine)
     });

@@ -8,6 +8,7 @@ use ferrio_job::Diagnostic;
 use ferrio_stats::{JobStats, TickSource};
 
 use crate::damage::DamageTally;
+use crate::events::EventFigures;
 use crate::failure::JobError;
 use crate::idle::Idleness;
 
@@ -30,6 +31,8 @@ pub enum Event<'a> {
         /// Bytes of the regions (offset + size) of those files.
         bytes: u64,
     },
+    /// Jobs are set up and about to begin.
+    Released,
     /// Something the user should know: a note, a failed I/O, a block that is not what was written.
     Diagnostic(Diagnostic),
     /// A job could not be set up or ended with an error.
@@ -124,6 +127,8 @@ pub struct JobProgress {
     pub bytes: [u64; 3],
     /// I/Os done per direction, ramp included.
     pub ios: [u64; 3],
+    /// Transactions done as a session of a model of a database, ramp included.
+    pub transactions: u64,
     /// Files it has open.
     pub open_files: u32,
 }
@@ -194,6 +199,8 @@ pub struct JobResult {
     pub steadystate: Option<SteadyResult>,
     /// The blocks that failed their check.
     pub damage: DamageTally,
+    /// The events that it has done, in a load that is counted in events.
+    pub events: Option<Box<EventFigures>>,
 }
 
 /// The result of the checks of a steady state.

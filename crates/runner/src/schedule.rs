@@ -7,6 +7,7 @@ mod ending;
 mod interim;
 mod set_up;
 mod state;
+mod waves;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,49 +15,41 @@ use std::sync::atomic::{
     AtomicBool,
     Ordering::{Relaxed, Release},
 };
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{Builder, Scope};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use ferrio_engine::futexes;
 use ferrio_job::{ClockSource, Diagnostic, Plan, PlannedJob, debug_class};
 use ferrio_stats::{Clock, TickSource};
-use ferrio_workload::startdelay;
 use log::debug;
 
 use crate::cgroups::Cgroups;
-use crate::context::{Context, Message};
+use crate::context::Message;
 use crate::control::JobControl;
 use crate::disk::Disks;
+use crate::engine_wrapper::{debug_pass, debug_seeds};
+use crate::events::EventGroups;
 use crate::failure::JobError;
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
-use crate::gate::{Gate, widest_start};
+use crate::gate::widest_start;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
+use crate::placement;
 use crate::result::{Event, JobResult, JobState, RunResult};
 use crate::signals::SignalWatcher;
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
 use crate::verify_state::{self, WriteProgress};
-use crate::worker_limits::AddressSpace;
-use crate::wrapped::{debug_pass, debug_seeds};
 use crate::zones::ZonedFiles;
-use crate::{placement, registry, worker_limits};
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
 
-/// Stack of a worker thread: the loop needs a few KB, a panic message somewhat more.
-const WORKER_STACK: usize = 256 * 1024;
-
 /// Messages that may wait for main, beside one per job; a worker that sends more waits for it. Most send only at their beginning and end.
 const QUEUE: usize = 1024;
-
-/// Time between two checks, at the end, whether the logs are written.
-const LOG_CHECK: Duration = Duration::from_millis(1);
 
 /// What the caller wants beside the result.
 #[derive(Debug, Default)]
@@ -127,6 +120,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
         flows: Flows::new(plan),
+        event_groups: EventGroups::new(plan, placement::entropy()[0]),
         ramps: SharedRamp::of(plan),
         overlaps: SharedRanges::of(plan),
         locks: FileLocks::of(plan),
@@ -228,9 +222,26 @@ impl<'a> Run<'a, '_> {
     }
 
     fn fail_before_start(&mut self, index: usize, error: JobError) {
-        (self.observer)(Event::JobFailed { job: &self.plan.jobs[index].spec.name, pid: 0, error: &error });
+        if !self.repeats_failure(index) {
+            (self.observer)(Event::JobFailed {
+                job: &self.plan.jobs[index].spec.name,
+                pid: 0,
+                error: &error,
+            });
+        }
         self.controls[index].set_state(JobState::Failed);
         self.finish(index, JobResult { error: Some(error), ..JobResult::default() });
+    }
+
+    /// True if a job of the same database has failed before: they share all files, so what fails in one fails in all.
+    fn repeats_failure(&self, index: usize) -> bool {
+        let load = |job: usize| {
+            let part = self.plan.jobs[job].spec.events.as_ref()?;
+            part.database().map(|_| part.load.id)
+        };
+        let has_failed =
+            |job: usize| self.jobs[job].result.as_ref().is_some_and(|result| result.error.is_some());
+        load(index).is_some_and(|id| (0..index).any(|job| load(job) == Some(id) && has_failed(job)))
     }
 
     /// A job has ended, or will never start.
@@ -238,47 +249,9 @@ impl<'a> Run<'a, '_> {
         let job = &mut self.jobs[index];
         self.unstarted -= usize::from(!job.started);
         self.unfinished -= 1;
+        self.event_groups.ended(index, &self.plan.jobs[index].spec, result.error.is_some());
         job.result = Some(result);
         self.end_loads(index);
-    }
-
-    /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.
-    fn run_waves<'scope, 'env: 'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, 'env>,
-        sender: &SyncSender<Message>,
-        messages: Receiver<Message>,
-    ) -> Duration
-    where
-        'a: 'scope,
-    {
-        // Should the observer panic, the queue goes with it, so that no worker waits for room in it.
-        let messages = &messages;
-        // A signal during layout is still in the queue.
-        while let Ok(message) = messages.try_recv() {
-            self.handle(message);
-        }
-        self.last_progress = Instant::now();
-        loop {
-            let mut wake = Duration::MAX;
-            let wave = self.eligible(&mut wake);
-            if !wave.is_empty() {
-                self.start(scope, &wave, sender, messages);
-                continue;
-            }
-            if self.unfinished == 0 {
-                break;
-            }
-            self.handle_messages(messages, wake);
-        }
-        let elapsed = self.began.elapsed();
-        // A signal still counts: the disk of the logs may never answer. No event follows: the report of the whole run follows.
-        while !self.monitor.logs_are_over(self.signal.is_some()) {
-            if let Ok(message) = messages.recv_timeout(LOG_CHECK) {
-                self.handle(message);
-            }
-        }
-        elapsed
     }
 
     /// Does what is due for running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
@@ -310,154 +283,6 @@ impl<'a> Run<'a, '_> {
         let wake = self.monitor.poll();
         self.next_poll = now + wake;
         wake
-    }
-
-    /// Jobs that may start now, in order. `wake` becomes the time until a start delay is over.
-    fn eligible(&self, wake: &mut Duration) -> Vec<usize> {
-        let mut wave = Vec::new();
-        // Called after each message: a run of many jobs must not look at all of them each time.
-        if self.unstarted == 0 {
-            return wave;
-        }
-        let mut earlier_running = false;
-        let elapsed = self.began.elapsed();
-        for (index, job) in self.jobs.iter().enumerate() {
-            if job.result.is_some() {
-                continue;
-            }
-            let spec = &self.plan.jobs[index].spec;
-            if !job.started {
-                if spec.stonewall && (earlier_running || !wave.is_empty()) {
-                    // Later jobs wait for the wall too.
-                    break;
-                }
-                let awaited = &self.jobs[spec.life.wait_for.clone()];
-                let waits = awaited.iter().any(|job| job.result.is_none());
-                let delay = startdelay(spec, job.entropy);
-                match delay.checked_sub(elapsed).filter(|left| !left.is_zero()) {
-                    Some(left) => *wake = (*wake).min(left),
-                    // The end of the last job it waits for wakes main.
-                    None if waits => {}
-                    None => wave.push(index),
-                }
-            }
-            earlier_running = true;
-        }
-        wave
-    }
-
-    /// Starts a wave of jobs and lets them go together once all are set up.
-    fn start<'scope, 'env: 'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, 'env>,
-        wave: &[usize],
-        sender: &SyncSender<Message>,
-        messages: &Receiver<Message>,
-    ) where
-        'a: 'scope,
-    {
-        let gate = Arc::new(Gate::default());
-        // Open when this function returns, also by a panic of the observer: the scope waits for workers, and they for the gate.
-        let mut closed = gate.close();
-        let (mut waiting_for, mut advised) = (0, false);
-        let running = self.jobs.iter().filter(|job| job.started && job.result.is_none()).count();
-        let address_space = AddressSpace::new(self.jobs.len());
-        for &index in wave {
-            // While main waited for another job to be set up, something may have ended this one.
-            if self.jobs[index].result.is_some() {
-                continue;
-            }
-            let spec = &self.plan.jobs[index].spec;
-            self.jobs[index].started = true;
-            self.wave_of[index] = self.waves;
-            self.unstarted -= 1;
-            let context = self.context(index, &gate, sender, address_space);
-            let name = placement::thread_name(spec.worker.comm.as_deref().unwrap_or(&spec.name));
-            let thread = Builder::new().name(name).stack_size(WORKER_STACK);
-            let spawn = |()| thread.spawn_scoped(scope, move || registry::run(context));
-            match address_space.for_worker(running + waiting_for).and_then(spawn) {
-                Ok(_) => {
-                    debug!(target: debug_class::PROCESS, job = spec.number; "job {}: thread created", spec.number);
-                    waiting_for += 1;
-                    if address_space.is_limited() {
-                        self.await_set_up(&gate, waiting_for, messages);
-                    }
-                }
-                Err(e) => {
-                    // Once: the others fail for the same reason.
-                    worker_limits::advice(&e)
-                        .filter(|_| !std::mem::replace(&mut advised, true))
-                        .into_iter()
-                        .for_each(|advice| (self.observer)(Event::Diagnostic(advice)));
-                    self.fail_before_start(index, JobError::from_io(&e, "thread create"));
-                }
-            }
-        }
-        self.waves += 1;
-        self.await_set_up(&gate, waiting_for, messages);
-        // Those of a wave join together. What a command before the I/O takes is not to hold others back.
-        let joins = |&&index: &&usize| {
-            self.jobs[index].result.is_none() && !self.plan.jobs[index].spec.life.runs_commands()
-        };
-        wave.iter().filter(joins).filter_map(|&index| self.flows.member(index)).for_each(|flow| flow.join());
-        // The first samples of these jobs may be due before those of the others.
-        self.next_poll = Instant::now();
-        debug!(target: debug_class::PROCESS, "wave of {waiting_for} jobs released");
-        closed.start();
-        if gate.is_crowded() {
-            self.await_first_ios(&gate, messages);
-        }
-    }
-
-    /// What the worker of a job gets.
-    fn context(
-        &mut self,
-        index: usize,
-        gate: &Arc<Gate>,
-        sender: &SyncSender<Message>,
-        address_space: AddressSpace,
-    ) -> Context<'a> {
-        let spec = &self.plan.jobs[index].spec;
-        Context {
-            index,
-            spec,
-            control: &self.controls[index],
-            gate: Arc::clone(gate),
-            messages: sender.clone(),
-            clock: self.clock,
-            run_began: self.clock_began,
-            log: self.logs.clone().filter(|_| spec.logs.any()),
-            entropy: self.jobs[index].entropy,
-            layout: self.jobs[index].layout.take(),
-            flow: self.flows.member(index).cloned(),
-            ramp: self.ramps[index].clone(),
-            state_dir: self.state_dir,
-            progress: self.jobs[index].progress.clone(),
-            coverage: self.jobs[index].coverage.take(),
-            locks: self.locks[index].clone(),
-            zones: self.jobs[index].zones.take(),
-            cgroups: self.cgroups,
-            address_space,
-            nice: self.nice,
-            overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
-        }
-    }
-
-    /// Waits until this many jobs of a wave are set up. Jobs of earlier waves run meanwhile.
-    fn await_set_up(&mut self, gate: &Gate, members: usize, messages: &Receiver<Message>) {
-        gate.expect(members);
-        while !gate.all_arrived() {
-            self.handle_messages(messages, Duration::MAX);
-        }
-    }
-
-    /// Waits until all jobs of a wave have begun their I/O, but not for long.
-    fn await_first_ios(&mut self, gate: &Gate, messages: &Receiver<Message>) {
-        let until = Instant::now() + gate.patience();
-        while !gate.all_begun() {
-            let Some(left) = until.checked_duration_since(Instant::now()) else { return };
-            self.handle_messages(messages, left);
-        }
     }
 
     fn handle(&mut self, message: Message) {

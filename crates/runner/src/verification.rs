@@ -1,10 +1,13 @@
 //! What a verifying job adds to its I/O: it prepares blocks before they are written, records them, chooses which are read back, and
 //! checks what was read.
 
+mod backlog;
+mod coverage;
+mod explanation;
 mod last_writes;
+mod progress;
 mod regenerated;
-mod rounds;
-mod seeds_again;
+mod seed_replays;
 mod units;
 
 use std::ops::Range;
@@ -14,30 +17,22 @@ use std::time::Duration;
 use ferrio_engine::LentSlot;
 use ferrio_job::{Direction, JobSpec, VerifyPolicy};
 use ferrio_verify::{
-    Coverage, Covered, Damage, DrawnSeeds, Dump, Evidence, IntervalFailure, Mismatch, Stamp, Uncovered,
-    Verifier, VerifySpec, Written, WrittenList, check_zeroes,
+    Coverage, Covered, DrawnSeeds, Mismatch, Stamp, Uncovered, Verifier, VerifySpec, Written, WrittenList,
+    check_trimmed,
 };
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS, TrimMarks, Workload};
 
-use crate::checkers::{Block, Checkers};
+use crate::checkers::{Block, Checked, Checkers, LostBlocks};
 use crate::damage::DamageTally;
 use crate::failure::Failure;
-use crate::synced_writes::SyncedWrites;
 use crate::verify_state::{WriteProgress, saves_at_syncs};
+use backlog::BacklogState;
+pub(crate) use backlog::Due;
 use last_writes::LastWrites;
+use progress::Synced;
 use regenerated::Regenerated;
-use rounds::Backlog;
-pub(crate) use rounds::Due;
-use seeds_again::SeedsAgain;
+use seed_replays::SeedReplays;
 use units::{Purpose, Units};
-
-/// fio's I/O flags in messages: in flight, or with a thread of `verify_async`; and taken from the list of written blocks.
-const FLAG_IN_FLIGHT: u32 = 0x08;
-const FLAG_WITH_THREAD: u32 = 0x04;
-const FLAG_READ_BACK: u32 = 0x80;
-
-/// Seeds that are drawn to explain a damaged block of a job that does not know how many blocks were written.
-const READ_SEEDS: u64 = 1 << 16;
 
 /// State of the verification of one job.
 pub(crate) struct Verification {
@@ -46,6 +41,8 @@ pub(crate) struct Verification {
     pub(crate) checkers: Option<Checkers>,
     seeds: BlockSeeds,
     body: BlockBody,
+    /// All blocks are the same bytes: a buffer that has them needs no others.
+    repeats_blocks: bool,
     /// Writes issued so far; in a job that only reads, reads.
     number: u64,
     /// What was written and not checked yet, if it is remembered.
@@ -55,7 +52,7 @@ pub(crate) struct Verification {
     /// The seeds and the number with which the pass began.
     pass: (BlockSeeds, u64),
     /// The seeds of the blocks in the list.
-    seeds_again: SeedsAgain,
+    seed_replays: SeedReplays,
     /// Which blocks of the list were written again since, if seeds are compared.
     last_writes: Option<LastWrites>,
     /// A pass is followed by a phase in which everything left of it is read back.
@@ -69,7 +66,7 @@ pub(crate) struct Verification {
     /// What each unit does.
     units: Units,
     /// Checks and trims between the I/Os of a pass.
-    backlog: Backlog,
+    backlog: BacklogState,
     marks: Option<TrimMarks>,
     /// `verify_policy=fsynced`: only what was synced is read back.
     synced: Option<Synced>,
@@ -81,6 +78,8 @@ pub(crate) struct Verification {
     stops_reads: bool,
     /// Where checking stopped, by the state.
     stopped: Option<Uncovered>,
+    /// `verify_only` has come to the first write that the state does not cover: no later one is checked either.
+    leaves_out_no_more: bool,
     /// The verify state is saved after each sync.
     pub(crate) saves_at_syncs: bool,
     /// `verify_dump`
@@ -97,15 +96,6 @@ pub(crate) struct Verification {
     pub(crate) damage: DamageTally,
     /// Bytes of the reads and trims that `verify_only` has left out.
     left_out: u64,
-}
-
-/// How many writes syncs have covered.
-struct Synced {
-    number: u64,
-    /// Writes issued before the sync of each unit.
-    submitted: Vec<u64>,
-    /// Which of them must survive a crash, for a state that is kept current for that.
-    exactly: Option<SyncedWrites>,
 }
 
 impl Verification {
@@ -125,21 +115,27 @@ impl Verification {
         let writes = spec.rw.does(Direction::Write);
         let holds_data = spec.engine.moves_data();
         let units = spec.units() as usize;
-        let backlog = Backlog::new(spec, verify);
+        let backlog = BacklogState::new(spec, verify);
         let reads_back = writes && verify.read_back && !spec.limits.time_based;
-        let remembers = !verify.regenerates && (reads_back || backlog.happens()) || verify.trims.mark();
-        let written = (writes && remembers).then(|| WrittenList::new(spec.may_overwrite()));
-        let compares_backlog = writes && backlog.happens() && verifier.expects_seeds();
-        let seeds_again = SeedsAgain::new(seeds.clone(), verifier.expects_seeds());
+        let remembers = !verify.regenerates && (reads_back || backlog.is_active()) || verify.trims.mark();
+        let checks_synced = verify.policy == VerifyPolicy::Fsynced && !verify.only;
+        let written = (writes && remembers).then(|| match WrittenList::new(spec.may_overwrite()) {
+            list if checks_synced && backlog.is_active() => list.of_synced_blocks(),
+            list => list,
+        });
+        let compares_backlog = writes && backlog.is_active() && verifier.expects_seeds();
+        let seed_replays = SeedReplays::new(seeds.clone(), verifier.expects_seeds());
         Ok(Some(Box::new(Verification {
             checkers: Checkers::start(spec, verify, &verifier)?,
+            // Other jobs may write to buffers in a file.
+            repeats_blocks: verifier.repeats_blocks() && spec.memory.file.is_none(),
             verifier,
             number: 0,
             marks: written.as_ref().and_then(|_| TrimMarks::new(spec, entropy)),
             written,
             regenerated: (reads_back && verify.regenerates).then(Box::default),
             pass: (seeds.clone(), 0),
-            seeds_again,
+            seed_replays,
             last_writes: compares_backlog.then(|| LastWrites::new(spec)).flatten(),
             seeds,
             body: BlockBody::new(spec),
@@ -150,16 +146,13 @@ impl Verification {
             holds_data,
             units: Units::new(units),
             backlog,
-            synced: (verify.policy == VerifyPolicy::Fsynced && !verify.only).then(|| Synced {
-                number: 0,
-                submitted: vec![0; units],
-                exactly: saves_at_syncs(spec).then(|| SyncedWrites::new(units)),
-            }),
+            synced: checks_synced.then(|| Synced::new(units, saves_at_syncs(spec))),
             saves_at_syncs: saves_at_syncs(spec),
             progress,
             stops_reads: !writes && coverage.is_some(),
             coverage,
             stopped: None,
+            leaves_out_no_more: false,
             dumps: verify.dump,
             lists_failures: !spec.is_sync(),
             checks_own_writes: writes && !verify.only,
@@ -182,20 +175,14 @@ impl Verification {
             Direction::Write => {
                 let seed = if self.verifier.draws_seeds() { self.seeds.draw() } else { 0 };
                 let stamp = Stamp { offset: io.offset, seed, number: self.number, time };
-                self.verifier
-                    .fill(block, &stamp, |block, seed| self.body.fill(block, seed))
-                    .map_err(|e| Failure::new(libc::EINVAL, e.to_string()))?;
+                if !self.repeats_blocks || self.units.needs_fill(unit, block.len()) {
+                    self.verifier
+                        .fill(block, &stamp, |block, seed| self.body.fill(block, seed))
+                        .map_err(|e| Failure::new(libc::EINVAL, e.to_string()))?;
+                }
                 let written = self.remember(io);
                 self.units.issue(unit, Purpose::Write, written, None);
-                if let Some(progress) = &self.progress {
-                    progress.issued(unit, self.number);
-                    if let Some(exactly) = self.synced.as_mut().and_then(|synced| synced.exactly.as_mut()) {
-                        exactly.issued(self.number, io.file);
-                    }
-                    if self.synced.is_none() {
-                        progress.covers(self.number + 1);
-                    }
-                }
+                self.follow_write(unit, io.file);
                 self.number += 1;
             }
             Direction::Read if self.checks_reads => {
@@ -232,36 +219,6 @@ impl Verification {
         block
     }
 
-    /// Records a write of the workload that is left out (`verify_only`).
-    ///
-    /// # Errors
-    /// Why neither this write nor any that comes after it is checked, by the state.
-    pub(crate) fn leave_out(&mut self, io: &Io) -> Result<(), Uncovered> {
-        if let Some(Covered::Stop(why)) = self.coverage.as_ref().map(|coverage| coverage.of(self.number)) {
-            return Err(why);
-        }
-        if self.verifier.draws_seeds() {
-            self.seeds.draw();
-        }
-        self.remember(io);
-        self.number += 1;
-        if let Some(progress) = &self.progress {
-            progress.covers(self.number);
-        }
-        Ok(())
-    }
-
-    /// Records a read or trim of the workload that is left out (`verify_only`): unlike writes, these are in no figure, but a job that
-    /// does them has as many passes.
-    pub(crate) fn leave_out_other(&mut self, len: u32) {
-        self.left_out += u64::from(len);
-    }
-
-    /// Bytes of the reads and trims that were left out.
-    pub(crate) fn left_out(&self) -> u64 {
-        self.left_out
-    }
-
     /// The I/O of unit `unit` has ended well.
     pub(crate) fn ended(&mut self, unit: u32) -> Ended {
         let purpose = self.units.end(unit);
@@ -293,16 +250,7 @@ impl Verification {
             if let Some(regenerated) = &mut self.regenerated {
                 regenerated.leave_out(number);
             }
-            if let Some(progress) = &self.progress {
-                if let Some(exactly) = self.synced.as_mut().and_then(|synced| synced.exactly.as_mut()) {
-                    exactly.failed(number);
-                    progress.completed(unit);
-                } else if self.lists_failures {
-                    progress.failed(unit, number);
-                } else {
-                    progress.completed(unit);
-                }
-            }
+            self.follow_failure(unit, number);
         }
     }
 
@@ -313,136 +261,53 @@ impl Verification {
         }
     }
 
-    /// Unit `unit` is about to sync a file.
-    pub(crate) fn before_sync(&mut self, unit: u32, file: u32) {
-        let Some(synced) = &mut self.synced else { return };
-        synced.submitted[unit as usize] = self.number;
-        if let (Some(exactly), Some(progress)) = (&mut synced.exactly, &self.progress) {
-            exactly.begin_sync(unit, file, self.number, progress.in_flight());
-        }
+    /// True if threads check what unit `unit` read (`verify_async`).
+    pub(crate) fn has_threads_for(&self, unit: u32) -> bool {
+        // Zeros are compared faster than they are handed over.
+        self.checkers.is_some() && !self.units.block(unit).trimmed
     }
 
-    /// The sync of unit `unit` succeeded. `waits_for_device` is false for one that leaves data in the device's cache.
-    pub(crate) fn synced(&mut self, unit: u32, waits_for_device: bool) {
-        let Some(synced) = &mut self.synced else { return };
-        synced.number = synced.number.max(synced.submitted[unit as usize]);
-        if let Some(exactly) = synced.exactly.as_mut().filter(|_| waits_for_device) {
-            exactly.end_sync(unit);
-        }
-        self.publish_synced();
-    }
-
-    /// A sync of this file failed.
-    pub(crate) fn fail_sync(&mut self, file: u32) {
-        if let Some(exactly) = self.synced.as_mut().and_then(|synced| synced.exactly.as_mut()) {
-            exactly.fail_sync(file);
-        }
-    }
-
-    /// Everything that was written was synced.
-    pub(crate) fn synced_all(&mut self) {
-        let Some(synced) = &mut self.synced else { return };
-        synced.number = self.number;
-        if let Some(exactly) = &mut synced.exactly {
-            exactly.synced_all(self.number);
-        }
-        self.publish_synced();
-    }
-
-    /// The state has what syncs cover now.
-    fn publish_synced(&self) {
-        let (Some(synced), Some(progress)) = (&self.synced, &self.progress) else { return };
-        match &synced.exactly {
-            None => progress.covers(synced.number),
-            Some(exactly) => {
-                let (number, except) = exactly.covered();
-                progress.covers_except(number, except);
-            }
-        }
-    }
-
-    /// True for a job that reads until the state says that no more was written.
-    pub(crate) fn stops_reads(&self) -> bool {
-        self.stops_reads
-    }
-
-    /// Why the job may not read on, by the state.
-    pub(crate) fn stop_read(&mut self) -> Option<Uncovered> {
-        let coverage = self.coverage.as_ref().filter(|_| self.stops_reads())?;
-        let Covered::Stop(why) = coverage.of(self.number) else { return None };
-        self.stopped = Some(why);
-        Some(why)
-    }
-
-    /// Where checking has stopped, by the state; asked once.
-    pub(crate) fn take_stopped(&mut self) -> Option<Uncovered> {
-        self.stopped.take()
-    }
-
-    /// True when no block of another pass could be checked.
-    pub(crate) fn is_over(&self) -> bool {
-        self.stops_reads() && self.stopped.is_some()
-    }
-
-    /// Has a thread check what unit `unit` read, unless the job does so itself. True if the unit is lent to it now.
+    /// Has a thread check what unit `unit` read.
+    ///
+    /// # Errors
+    /// There is none left that could.
     pub(crate) fn lend(
         &mut self,
         unit: u32,
         file: u32,
         offset: u64,
-        block: impl FnOnce() -> LentSlot,
-    ) -> bool {
-        // Zeroes are compared faster than they are handed over.
-        let trimmed = self.units.block(unit).trimmed;
-        let Some(checkers) = self.checkers.as_mut().filter(|_| !trimmed) else { return false };
-        checkers.lend(Block { unit, file, offset, expected: self.units.expected(unit), data: block() });
-        true
+        data: LentSlot,
+    ) -> Result<(), LostBlocks> {
+        let Some(checkers) = &mut self.checkers else { return Err(LostBlocks { count: 1 }) };
+        checkers.lend(Block { unit, file, offset, expected: self.units.expected(unit), data })?;
+        self.units.set_with_thread(unit, true);
+        Ok(())
+    }
+
+    /// The next block that a thread has checked. `wait` for one, if any is out.
+    ///
+    /// # Errors
+    /// Blocks are out, and no thread is left that could check them.
+    pub(crate) fn take_back(&mut self, wait: bool) -> Result<Option<Checked>, LostBlocks> {
+        let Some(checkers) = &mut self.checkers else { return Ok(None) };
+        let checked = checkers.take_back(wait)?;
+        if let Some(checked) = &checked {
+            self.units.set_with_thread(checked.block.unit, false);
+        }
+        Ok(checked)
+    }
+
+    /// True while blocks are with threads.
+    pub(crate) fn awaits_threads(&self) -> bool {
+        self.checkers.as_ref().is_some_and(Checkers::have_blocks)
     }
 
     /// Checks what unit `unit` read.
     pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<Mismatch>> {
         if self.units.block(unit).trimmed {
-            return check_zeroes(block, offset);
+            return check_trimmed(block, offset);
         }
         self.verifier.check(block, offset, &self.units.expected(unit))
-    }
-
-    /// What is dumped of a failure in a block that was checked.
-    pub(crate) fn dumps_of(&self, block: &[u8], mismatch: &Mismatch, failure: &IntervalFailure) -> Vec<Dump> {
-        self.verifier.dumps(block, mismatch, failure, |block, seed| self.body.fill(block, seed))
-    }
-
-    /// Says what the block looks like that unit `unit` read and that failed its check.
-    pub(crate) fn explain(&mut self, unit: u32, block: &[u8], mismatch: &Mismatch) -> Damage {
-        self.draw_again();
-        self.verifier.explain(&Evidence {
-            block,
-            mismatch,
-            expected: self.units.expected(unit),
-            own: self.checks_own_writes,
-            overwrites: self.overwrites,
-            fill: &|block, seed| self.body.fill(block, seed),
-            drawn: &self.drawn,
-        })
-    }
-
-    /// Draws the seeds of the pass again, up to the last write at least.
-    fn draw_again(&mut self) {
-        let (seeds, first) = &self.pass;
-        // A job that only reads learns from them which write a piece without header may be, if the writer had the same seeds.
-        let writes = if self.checks_own_writes { self.number - first } else { READ_SEEDS };
-        let writes = usize::try_from(writes).unwrap_or(DrawnSeeds::MOST).min(DrawnSeeds::MOST);
-        if self.verifier.draws_seeds() && (self.drawn.len() < writes || self.drawn.is_empty()) {
-            let (mut seeds, first) = (seeds.clone(), *first);
-            let more = std::iter::repeat_with(move || seeds.draw());
-            self.drawn = DrawnSeeds::new(first, more.take(writes.next_power_of_two()));
-        }
-    }
-
-    /// fio's word for the state of a read, in messages.
-    pub(crate) fn flags(&self) -> u32 {
-        let place = if self.checkers.is_some() { FLAG_WITH_THREAD } else { FLAG_IN_FLIGHT };
-        if self.checks_reads { place } else { place | FLAG_READ_BACK }
     }
 
     /// True when there is something to read back after the pass.
@@ -450,6 +315,11 @@ impl Verification {
         let written = self.written.as_ref().is_some_and(|written| !written.is_empty());
         self.reads_back
             && (written || self.regenerated.as_ref().is_some_and(|again| again.covers(self.number)))
+    }
+
+    /// Blocks that were written and not read back; `None` if they are not in a list.
+    pub(crate) fn unread_blocks(&self) -> Option<usize> {
+        self.written.as_ref().map(WrittenList::len)
     }
 
     /// A pass begins, with these choices.
@@ -479,23 +349,18 @@ impl Verification {
         }
     }
 
-    /// Whether a block is to be checked, by the state; `None` when neither it nor any block after it is.
-    fn covers_block(&mut self, number: u64) -> Option<bool> {
-        match self.coverage.as_ref().map_or(Covered::Check, |coverage| coverage.of(number)) {
-            Covered::Check => Some(true),
-            Covered::Skip => Some(false),
-            Covered::Stop(why) => {
-                self.stopped = Some(why);
-                None
-            }
-        }
-    }
-
     /// Unit `unit` is about to read a block back.
-    pub(crate) fn before_check(&mut self, unit: u32, block: Written) {
-        let is_last = self.last_writes.as_mut().is_none_or(|last| last.take(&block));
-        let seed = self.seeds_again.of(block.number).filter(|_| is_last);
+    fn before_check(&mut self, unit: u32, block: Written) {
+        let is_last = match &mut self.last_writes {
+            Some(last) => last.take(&block),
+            // The list forgets what was overwritten, but not what another pass has written again.
+            None => self.overwrites || block.number >= self.pass.1,
+        };
+        let seed = self.seed_replays.of(block.number).filter(|_| is_last);
         self.units.issue(unit, Purpose::CheckBlock, block, seed);
+        if !is_last {
+            self.units.forget_number(unit);
+        }
     }
 
     /// Everything was read back, or the job ends.
@@ -512,10 +377,10 @@ impl Verification {
             marks.begin_pass();
         }
         if self.runs_on {
-            self.seeds_again.add_pass(self.number, &self.seeds);
+            self.seed_replays.add_pass(self.number, &self.seeds);
             return;
         }
-        self.seeds_again.begin_pass(self.number, &self.seeds);
+        self.seed_replays.begin_pass(self.number, &self.seeds);
         if let Some(written) = &mut self.written {
             written.clear();
         }

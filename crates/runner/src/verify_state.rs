@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
-use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Verify, VerifyPolicy, reason};
+use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Severity, Verify, VerifyPolicy, reason};
 use ferrio_verify::{Coverage, StateError, VerifyState, state_file_name};
 use ferrio_workload::{SEEDS, offset_generator};
 
@@ -111,6 +111,52 @@ pub(crate) fn saves_at_syncs(spec: &JobSpec) -> bool {
     spec.character == Character::Ferrio && is_saved(spec) && spec.verify.as_ref().is_some_and(synced)
 }
 
+/// Removes the state that an earlier run has left, before the job changes what it is about: should this run come to no end, no state would
+/// say that blocks are there which are not. Only for jobs that save a state themselves; fio leaves the old one until then.
+///
+/// Returns what the user should know if that fails.
+pub(crate) fn remove_outdated(directory: &Path, spec: &JobSpec) -> Vec<Diagnostic> {
+    if spec.character == Character::Fio || !is_saved(spec) || !spec.writes_data() {
+        return Vec::new();
+    }
+    let path = path(directory, spec);
+    match fs::remove_file(&path).and_then(|()| sync_directory(directory)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => not_saved(spec, &path, "remove", &error),
+        _ => Vec::new(),
+    }
+}
+
+/// The same when the job begins, unless a trigger has saved its last state.
+pub(crate) fn remove_outdated_at_start(context: &Context<'_>) -> Vec<Diagnostic> {
+    let Some(progress) = &context.progress else { return Vec::new() };
+    let _saving = progress.saving.lock().unwrap_or_else(PoisonError::into_inner);
+    if context.control.is_state_saved() {
+        return Vec::new();
+    }
+    remove_outdated(context.state_dir, context.spec)
+}
+
+/// Says that the state to be loaded is older than what the files of the job contain, or will contain. fio does not notice. `lays_out`: the
+/// files are made anew or extended.
+pub(crate) fn note_outdated(spec: &JobSpec, lays_out: bool) -> Option<Diagnostic> {
+    let loads = spec.verify.as_ref().is_some_and(|verify| verify.loads_state);
+    let message = match spec.character {
+        Character::Ferrio if loads && spec.writes_data() => {
+            "verify_state_load: this job writes its files again, but the state of an earlier run limits what it reads back: use verify_only to \
+             check what that run wrote"
+        }
+        Character::Ferrio if loads && lays_out => {
+            "verify_state_load: files that the state describes are missing or too short: they are laid out again without the missing data"
+        }
+        _ => return None,
+    };
+    Some(
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::note(message) }
+            .code("verify-state-outdated")
+            .job(&spec.name),
+    )
+}
+
 /// Saves what syncs have covered so far, unless a trigger has saved the last state of the job.
 ///
 /// Returns what the user should know if that fails.
@@ -166,10 +212,16 @@ pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durabl
         true => replace(&path, directory, &state.encode()),
         false => write(&path, &state.encode()).map(drop),
     };
-    let Err((doing, error)) = saved else { return Vec::new() };
+    match saved {
+        Ok(()) => Vec::new(),
+        Err((doing, error)) => not_saved(spec, &path, doing, &error),
+    }
+}
+
+fn not_saved(spec: &JobSpec, path: &Path, doing: &str, error: &io::Error) -> Vec<Diagnostic> {
     let note = |message: String| Diagnostic::note(message).code("verify-state-not-saved").job(&spec.name);
     vec![
-        note(format!("{doing} state file: {}", reason(&error))),
+        note(format!("{doing} state file: {}", reason(error))),
         note(format!("state file: {} (for_write=1)", path.display())),
     ]
 }
@@ -187,10 +239,19 @@ fn write(path: &Path, bytes: &[u8]) -> Result<File, SaveError> {
 /// Writes a file beside `path`, and gives it that name once its bytes are on disk. The name is on disk, too, when this returns.
 fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError> {
     let new = path.with_extension("state.new");
-    write(&new, bytes)?.sync_all().map_err(|error| ("sync", error))?;
+    let synced = write(&new, bytes).and_then(|file| file.sync_all().map_err(|error| ("sync", error)));
+    let renamed = synced.and_then(|()| fs::rename(&new, path).map_err(|error| ("replace", error)));
+    if renamed.is_err() {
+        // Half a state is of no use to anybody.
+        let _ = fs::remove_file(&new);
+    }
+    renamed.and_then(|()| sync_directory(directory).map_err(|error| ("replace", error)))
+}
+
+/// What was created, renamed or removed in the directory of states is so on disk, too.
+fn sync_directory(directory: &Path) -> io::Result<()> {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    let renamed = fs::rename(&new, path).and_then(|()| File::open(directory)?.sync_all());
-    renamed.map_err(|error| ("replace", error))
+    File::open(directory)?.sync_all()
 }
 
 /// What to do when there is no state.

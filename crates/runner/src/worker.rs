@@ -3,6 +3,7 @@
 //! Everything here happens once per job or once per pass. What happens once per I/O is in [`crate::io_loop`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Buffers, Engine, EngineError};
@@ -144,13 +145,8 @@ fn set_up<'a, E: Engine>(
         return Ok(None);
     }
     let buffer = if spec.engine.does_io() { spec.max_buffer() } else { 0 };
-    let buffers = Buffers::allocate(
-        &spec.memory,
-        spec.units(),
-        buffer,
-        spec.direct || spec.engine.needs_page_buffers(),
-    )
-    .map_err(|e| Failure::from_engine(&e))?;
+    let buffers = Buffers::allocate(&spec.memory, spec.units(), buffer, needs_page_buffers(spec))
+        .map_err(|e| Failure::from_engine(&e))?;
     if spec.engine.moves_data() {
         buffers.populate();
     }
@@ -160,14 +156,26 @@ fn set_up<'a, E: Engine>(
     context.control.set_interrupter(engine.interrupter());
     let iolog = Iolog::new(spec, context.clock)?;
     let mut workload = workload(context)?;
-    if let Some(feed) = reader.as_mut().and_then(LogReader::take_feed) {
+    if let Some(feed) = reader.as_mut().and_then(|reader| reader.take_feed(context.control)) {
         workload.feed(feed);
     }
+    if let Some(group) = &context.events {
+        workload.join(Arc::clone(&group.events));
+    }
     let content = content(context, laid_out)?;
-    let hooks = hooks(context, iolog, zones, reader)?;
+    let verification = verification(context, &workload)?;
+    let hooks = Hooks::new(context, verification, BlockStates::of(spec)?, iolog, zones, reader);
     let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
     Ok(Some(io_loop))
+}
+
+/// True if buffers must begin at a page: of all files of a database, the log alone may be open with O_DIRECT.
+fn needs_page_buffers(spec: &JobSpec) -> bool {
+    let log_is_direct = || {
+        spec.events.as_ref().and_then(|part| part.database()).is_some_and(|(database, _)| database.log.direct)
+    };
+    spec.direct || spec.engine.needs_page_buffers() || log_is_direct()
 }
 
 /// Lays the files out. `None` if the job was stopped meanwhile.
@@ -213,15 +221,18 @@ fn content(context: &Context<'_>, laid_out: Option<LayoutContent>) -> Result<Con
 }
 
 #[inline(never)]
-fn hooks<'a>(
-    context: &Context<'_>,
-    iolog: Option<Box<Iolog<'a>>>,
-    zones: Option<Box<JobZones>>,
-    reader: Option<LogReader>,
-) -> Result<Hooks<'a>, Failure> {
+fn verification(context: &Context<'_>, workload: &Workload) -> Result<Option<Box<Verification>>, Failure> {
     let Context { spec, entropy, ref progress, ref coverage, .. } = *context;
-    let verification = Verification::new(spec, entropy, progress.clone(), coverage.clone())?;
-    Ok(Hooks::new(context, verification, BlockStates::of(spec)?, iolog, zones, reader))
+    let without_map = without_map(spec, workload);
+    let spec = without_map.as_deref().unwrap_or(spec);
+    Verification::new(spec, entropy, progress.clone(), coverage.clone())
+}
+
+/// The job as it is if its random map was dropped: it may write to one place more than once.
+#[cold]
+#[inline(never)]
+fn without_map(spec: &JobSpec, workload: &Workload) -> Option<Box<JobSpec>> {
+    workload.lost_its_map().then(|| Box::new(JobSpec { random_map: false, ..spec.clone() }))
 }
 
 /// The figures, and what follows the I/O.
@@ -256,10 +267,10 @@ fn send_figures(context: &Context<'_>, figures: &Snapshot) {
     let _ = context.messages.send(Message::Figures { index: context.index, snapshot });
 }
 
-/// `pre_read`, for jobs that ask for it.
+/// `pre_read`, for jobs that ask for it or need it.
 fn pre_read(context: &Context<'_>) -> Result<(), Failure> {
     let Context { spec, control, .. } = *context;
-    if !spec.pre_read {
+    if !pre_read::is_wanted(spec) {
         return Ok(());
     }
     let before = control.state();
@@ -290,6 +301,7 @@ fn passes<E: Engine>(
             io_loop.open_again(note)?;
             io_loop.verify()?;
         }
+        io_loop.note_unread();
         if !io_loop.another_pass() {
             return Ok(());
         }

@@ -95,6 +95,12 @@ impl Latency {
         self.max
     }
 
+    /// All samples together, ns.
+    #[must_use]
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// Mean in ns, 0 without samples.
     #[must_use]
     pub fn mean(&self) -> f64 {

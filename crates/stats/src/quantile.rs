@@ -71,7 +71,8 @@ impl Latency {
     }
 
     /// Nonempty buckets of the HDR histogram as (middle in ns, count), ascending.
-    fn hdr_bins(&self) -> Vec<(u64, u64)> {
+    #[must_use]
+    pub fn hdr_bins(&self) -> Vec<(u64, u64)> {
         let Some(histogram) = self.histogram() else { return Vec::new() };
         let middle = |ns| histogram.median_equivalent(ns);
         histogram

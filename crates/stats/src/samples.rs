@@ -14,6 +14,8 @@ pub struct LiveCounters {
     ios: [AtomicU64; 3],
     /// Bytes completed per direction.
     bytes: [AtomicU64; 3],
+    /// Events completed, if the job publishes them.
+    events: AtomicU64,
     /// Sum of completion latencies, ns, if the job publishes them.
     latency_ns: AtomicU64,
     /// How many the sum is of.
@@ -26,6 +28,18 @@ impl LiveCounters {
     pub fn store(&self, direction: usize, ios: u64, bytes: u64) {
         self.ios[direction].store(ios, Relaxed);
         self.bytes[direction].store(bytes, Relaxed);
+    }
+
+    /// Stores the number of events. Only the owning worker calls it, if at all.
+    #[inline]
+    pub fn store_events(&self, events: u64) {
+        self.events.store(events, Relaxed);
+    }
+
+    /// Events completed so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events.load(Relaxed)
     }
 
     /// Stores the sum of all completion latencies in ns and their number. Only the owning worker calls it, if at all.

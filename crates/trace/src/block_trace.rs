@@ -6,6 +6,7 @@
 //! Records have two forms: version 7, and version 8 of newer kernels, with an action of 64 bits that has room for the categories of
 //! zoned devices. Their layout is that of `struct blk_io_trace` and `struct blk_io_trace2` in the kernel's `linux/blktrace_api.h`.
 
+mod devices;
 mod merge;
 mod record;
 mod steps;
@@ -13,6 +14,7 @@ mod summary;
 
 use std::io::{self, BufRead, Cursor, Read};
 
+pub use devices::{DeviceNodes, DeviceNumber};
 pub use merge::{MergeError, MergeInput, MergedTrace, TraceMerge};
 pub use record::{ByteOrder, TraceAction, TraceRecord, TraceRequest};
 pub use summary::{RequestsSummary, ThreadSummary, TraceSummary};

@@ -27,7 +27,7 @@ use crate::{FileAction, LogError, Writer};
 use event::{Event, Found, Skip, What};
 use lines::Lines;
 use names::{LogNames, Naming};
-use order::Order;
+use order::{Depth, Order};
 use select::Selection;
 
 /// Bytes of a trace that are looked at to guess its format.
@@ -56,6 +56,13 @@ pub struct Settings {
     pub keeps_times: bool,
     /// Largest share of lines that may not fit the format, in percent.
     pub most_bad_lines: f64,
+}
+
+impl Settings {
+    /// True if this many bad lines are too many.
+    fn refuses(&self, bad: u64, lines: u64) -> bool {
+        bad as f64 * 100.0 > self.most_bad_lines * lines as f64
+    }
 }
 
 /// Why there is no log.
@@ -107,6 +114,8 @@ pub fn import(
     let mut found = Found::default();
     let mut conversion = Conversion {
         settings,
+        depth: Depth::default(),
+        is_over: false,
         order: Order::new(settings.window),
         names: LogNames::new(&settings.naming),
         log,
@@ -121,21 +130,31 @@ pub fn import(
         };
         if let Err(why) = fits {
             bad.add(number, line.unwrap_or_default(), &why);
-            if number == ENOUGH_LINES && bad.count > number / 2 {
-                return Err(ImportError::WrongFormat { format: format.word(), lines: number, bad });
-            }
+        }
+        if number >= ENOUGH_LINES && bad.count > number / 2 && settings.refuses(bad.count, number) {
+            return Err(ImportError::WrongFormat { format: format.word(), lines: number, bad });
         }
         conversion.take(&mut found)?;
+        if conversion.is_over {
+            break;
+        }
     }
-    parser.finish(&mut found);
-    let lines = lines.number();
-    if bad.count as f64 * 100.0 > settings.most_bad_lines * lines as f64 {
+    if !conversion.is_over {
+        parser.finish(&mut found);
+    }
+    let (lines, is_cut) = (lines.number(), conversion.is_over);
+    if settings.refuses(bad.count, lines) {
         return Err(ImportError::WrongFormat { format: format.word(), lines, bad });
     }
     let mut summary = conversion.finish(&mut found)?;
     (summary.lines, summary.bad, summary.remarks, summary.skipped) =
         (lines, bad, found.remarks, found.skipped);
-    summary.deepest = summary.deepest.max(found.remarks.deepest);
+    summary.is_cut = is_cut;
+    // Requests that end in lines of their own are counted before any are left out.
+    if settings.selection.is_everything() {
+        summary.deepest = summary.deepest.max(found.remarks.deepest);
+    }
+    summary.targets = found.targets;
     if summary.ios() == 0 {
         return Err(ImportError::Nothing(Box::new(summary)));
     }
@@ -145,6 +164,9 @@ pub fn import(
 /// The way of events into the log.
 struct Conversion<'a> {
     settings: &'a Settings,
+    depth: Depth,
+    /// True once no later I/O can be in the log.
+    is_over: bool,
     order: Order,
     names: LogNames<'a>,
     log: Writer,
@@ -180,7 +202,7 @@ impl Conversion<'_> {
             self.log.file(end_us, name.as_ref(), FileAction::Close)?;
         }
         self.summary.files = self.names.files(&found.targets);
-        (self.summary.late, self.summary.deepest) = (self.order.late(), self.order.deepest());
+        (self.summary.late, self.summary.deepest) = (self.order.late(), self.depth.deepest());
         self.log.finish()?;
         Ok(self.summary)
     }
@@ -195,8 +217,10 @@ impl Conversion<'_> {
         let begin = *self.zero_ns.get_or_insert(event.time_ns);
         let since = event.time_ns.saturating_sub(begin);
         if !is_close && !self.settings.selection.covers(since, self.summary.ios()) {
+            self.is_over |= self.settings.selection.ends_before(since, self.summary.ios());
             return Ok(1);
         }
+        self.depth.follow(&event);
         let time_us = if self.settings.keeps_times {
             (event.time_ns / 1000).max(FIRST_US)
         } else {

@@ -16,6 +16,7 @@ mod block_trace;
 mod file_part;
 pub mod import;
 mod reader;
+mod source;
 mod steps;
 
 use std::ffi::OsStr;
@@ -27,11 +28,13 @@ use std::path::{Path, PathBuf};
 pub use ferrio_job::IologVersion;
 
 pub use block_trace::{
-    ByteOrder, MergeError, MergeInput, MergedTrace, RequestsSummary, ThreadSummary, TraceAction, TraceError,
-    TraceMerge, TraceReader, TraceRecord, TraceRequest, TraceSummary, is_block_trace,
+    ByteOrder, DeviceNodes, DeviceNumber, MergeError, MergeInput, MergedTrace, RequestsSummary,
+    ThreadSummary, TraceAction, TraceError, TraceMerge, TraceReader, TraceRecord, TraceRequest, TraceSummary,
+    is_block_trace,
 };
 pub use file_part::FilePart;
 pub use reader::{BadLine, IoAction, LogAction, LogLine, ReadError, Reader};
+pub use source::{STDIN, open_source, source_name};
 pub use steps::{Problem, StepBuilder, StepError, StepReader};
 
 /// Bytes that are collected before they are written; the line that reaches this many is written with them.

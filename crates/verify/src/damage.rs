@@ -27,7 +27,7 @@ use scene::Scene;
 /// What is known of a block that failed its check.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
-    /// The block as [`Verifier::check`] left it.
+    /// The block as [`Verifier::check`] left it, or [`check_trimmed`](crate::check_trimmed).
     pub block: &'a [u8],
     /// What the check found.
     pub mismatch: &'a Mismatch,
@@ -51,6 +51,8 @@ pub struct DrawnSeeds {
     seeds: Vec<u64>,
     /// Seed and place in `seeds`, sorted.
     places: Vec<(u64, u32)>,
+    /// Earlier writes may have drawn the same seeds.
+    repeated: bool,
 }
 
 impl DrawnSeeds {
@@ -63,7 +65,14 @@ impl DrawnSeeds {
         let seeds: Vec<u64> = seeds.take(Self::MOST).collect();
         let mut places: Vec<(u64, u32)> = seeds.iter().copied().zip(0..).collect();
         places.sort_unstable();
-        DrawnSeeds { first, seeds, places }
+        DrawnSeeds { first, seeds, places, repeated: false }
+    }
+
+    /// The same for a pass that repeats an earlier one: writes of both may have drawn these seeds, so that a seed alone does not tell the
+    /// number of its write.
+    #[must_use]
+    pub fn of_repeated_pass(self) -> Self {
+        DrawnSeeds { repeated: true, ..self }
     }
 
     /// How many there are.
@@ -84,7 +93,7 @@ impl DrawnSeeds {
         self.seeds.get(usize::try_from(place).ok()?).copied()
     }
 
-    /// The first write with this seed.
+    /// The first write of the pass with this seed.
     fn number_of(&self, seed: u64) -> Option<u64> {
         let at = self.places.partition_point(|&(known, _)| known < seed);
         let &(_, place) = self.places.get(at).filter(|&&(known, _)| known == seed)?;
@@ -182,6 +191,9 @@ impl Verifier {
     #[must_use]
     pub fn explain(&self, evidence: &Evidence<'_>) -> Damage {
         let scene = Scene::new(self, evidence);
+        if scene.trimmed {
+            return conclusion::conclude(&scene);
+        }
         options::other_options(&scene).unwrap_or_else(|| conclusion::conclude(&scene))
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! Two bytes of padding belong to no field: they keep what the body had there and are covered by the checksum, so they are kept here.
 
+use ferrio_job::greatest_common_divisor;
+
 use crate::HEADER_BYTES;
 use crate::digest::crc32c_raw;
 
@@ -113,13 +115,6 @@ pub fn resolve_interval(option: Option<u32>, writes: (u64, u64), reads: Option<(
         interval = greatest_common_divisor(min, max);
     }
     u32::try_from(interval).unwrap_or(u32::MAX)
-}
-
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub enum Problem {
         /// From the other bytes of the header.
         computed: u32,
     },
-    /// A trimmed block is not zeroes.
+    /// A trimmed block is not zeros.
     NotZero {
         /// Index of the first byte that is something else.
         at: u64,

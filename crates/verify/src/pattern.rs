@@ -56,6 +56,11 @@ impl BlockPattern {
         Ok(BlockPattern { bytes, offsets, interval })
     }
 
+    /// True if blocks differ by the offsets in them.
+    pub(crate) fn has_offsets(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
     /// Fills a block that lies at `offset` in the file.
     pub(crate) fn fill(&self, block: &mut [u8], offset: u64) {
         let piece_len = self.interval.unwrap_or(block.len()).max(1);

@@ -191,6 +191,13 @@ impl Verifier {
         self.spec.method != VerifyMethod::Null
     }
 
+    /// True if all blocks are the same bytes: a pattern without offsets and without headers. A shorter block is the start of a longer one.
+    #[must_use]
+    pub fn repeats_blocks(&self) -> bool {
+        let is_constant = self.spec.pattern.as_ref().is_some_and(|pattern| !pattern.has_offsets());
+        is_constant && !self.spec.method.has_header() && self.checks()
+    }
+
     /// Makes `block` what is to be written: `body` fills it from the seed (or the pattern does), then the headers go over it.
     /// With `verify=null` the block stays as it is.
     ///

@@ -1,7 +1,11 @@
 //! What was written and is to be read back, in which order, and with which seeds; and which of it is to be trimmed before.
 
+mod synced;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+
+use synced::SyncedBlocks;
 
 /// One written block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +18,7 @@ pub struct Written {
     pub offset: u64,
     /// How many writes the job had issued before.
     pub number: u64,
-    /// It was trimmed after it was written, and must be zeroes now.
+    /// It was trimmed after it was written, and must be zeros now.
     pub trimmed: bool,
 }
 
@@ -30,6 +34,8 @@ pub struct WrittenList {
     marked: usize,
     /// The blocks that were marked, oldest first; also those that have left the list since.
     marks: VecDeque<Key>,
+    /// Which of the blocks were synced, for a list by file and offset of which only those are taken.
+    synced: Option<SyncedBlocks>,
 }
 
 #[derive(Clone, Debug)]
@@ -103,7 +109,15 @@ impl WrittenList {
     #[must_use]
     pub fn new(may_overlap: bool) -> Self {
         let order = if may_overlap { Order::Placed(Vec::new()) } else { Order::Issued(VecDeque::new()) };
-        WrittenList { order, len: 0, marked: 0, marks: VecDeque::new() }
+        WrittenList { order, len: 0, marked: 0, marks: VecDeque::new(), synced: None }
+    }
+
+    /// The same list for a job that asks [`take_first`](Self::take_first) for blocks that were synced: they are found without a look at all
+    /// the others.
+    #[must_use]
+    pub fn of_synced_blocks(self) -> Self {
+        let synced = matches!(self.order, Order::Placed(_)).then(SyncedBlocks::default);
+        WrittenList { synced, ..self }
     }
 
     /// Adds the block that is being written. Numbers ascend.
@@ -123,6 +137,10 @@ impl WrittenList {
             }
         }
         self.len += 1;
+        if let Some(mut synced) = self.synced.take() {
+            synced.written(Key { file: block.file, offset: block.offset, number: block.number }, self);
+            self.synced = Some(synced);
+        }
     }
 
     /// Marks a block of the list: it is to be trimmed.
@@ -184,17 +202,29 @@ impl WrittenList {
         }
     }
 
-    /// Takes the block that is to be read back next. `busy` says which writes, by number, or trims of their blocks are in flight: in the
-    /// order of issue nothing is taken before the first block that is busy, otherwise such blocks are passed over.
-    pub fn take_first(&mut self, busy: impl Fn(u64) -> bool) -> Option<Written> {
+    /// Takes the block that is to be read back next, of the writes with numbers below `end`. `busy` says which writes, by number, or trims
+    /// of their blocks are in flight: in the order of issue nothing is taken before the first block that is busy, or not below `end`;
+    /// otherwise such blocks are passed over.
+    pub fn take_first(&mut self, end: u64, busy: impl Fn(u64) -> bool) -> Option<Written> {
+        let waits = |number: Numbered| number.number() >= end || busy(number.number());
         let (taken, is_marked) = match &mut self.order {
             Order::Issued(blocks) => {
-                let block = *blocks.front().filter(|block| !busy(block.number.number()))?;
+                let block = *blocks.front().filter(|block| !waits(block.number))?;
                 blocks.pop_front();
                 (block.written(), block.number.is_marked())
             }
+            Order::Placed(_) if end < u64::MAX && self.synced.is_some() => {
+                let mut synced = self.synced.take()?;
+                let key = synced.first(end, busy, self);
+                self.synced = Some(synced);
+                let key = key?;
+                let (len, number) = self.find(key)?;
+                self.remove(key);
+                let Key { file, offset, .. } = key;
+                (PlacedBlock::new(len, number).written(file, offset), number.is_marked())
+            }
             Order::Placed(files) => (0u32..).zip(files).find_map(|(file, blocks)| {
-                let (&offset, &block) = blocks.iter().find(|(_, block)| !busy(block.number().number()))?;
+                let (&offset, &block) = blocks.iter().find(|(_, block)| !waits(block.number()))?;
                 blocks.remove(&offset);
                 Some((block.written(file, offset), block.number().is_marked()))
             })?,
@@ -203,7 +233,7 @@ impl WrittenList {
         Some(taken)
     }
 
-    /// Takes the mark of the oldest marked block, which is trimmed now: it stays in the list as one of zeroes, or leaves it. `None` when
+    /// Takes the mark of the oldest marked block, which is trimmed now: it stays in the list as one of zeros, or leaves it. `None` when
     /// there is none, or when it is `busy` as in [`take_first`](Self::take_first).
     pub fn take_marked(&mut self, stays: bool, busy: impl Fn(u64) -> bool) -> Option<Written> {
         while let Some(&key) = self.marks.front() {
@@ -254,6 +284,7 @@ impl WrittenList {
             Order::Placed(files) => files.clear(),
         }
         self.marks.clear();
+        self.synced = self.synced.take().map(|_| SyncedBlocks::default());
         (self.len, self.marked) = (0, 0);
     }
 
@@ -272,6 +303,12 @@ impl WrittenList {
             }
         };
         (number.number() == key.number).then_some((len, number))
+    }
+
+    /// Number of the block of a list by file and offset that begins there.
+    fn number_at(&self, file: u32, offset: u64) -> Option<u64> {
+        let Order::Placed(files) = &self.order else { return None };
+        Some(files.get(file as usize)?.get(&offset)?.number().number())
     }
 
     fn set_number(&mut self, key: Key, number: Numbered) {

@@ -55,7 +55,8 @@ impl Budget {
         } else {
             [spec.rw.does(Direction::Read), false, spec.rw.does(Direction::Trim)]
         };
-        let sized = !limits.time_based && spec.replay.is_none() && spec.sprandom.is_none();
+        let sized =
+            !limits.time_based && spec.replay.is_none() && spec.sprandom.is_none() && spec.events.is_none();
         let free = |limited: bool, limit: u64| if limited { limit } else { u64::MAX };
         let pairs = if spec.rw.is_trimwrite() { 2 } else { 1 };
         let mut pass_limit = limits.size;
@@ -81,7 +82,10 @@ impl Budget {
             length,
             largest_block: Direction::ALL.into_iter().map(|d| spec.block[d].max).max().unwrap_or(0),
             has_io_size: limits.io_size.is_some(),
-            one_pass: spec.file_append || spec.replay.is_some() || spec.sprandom.is_some(),
+            one_pass: spec.file_append
+                || spec.replay.is_some()
+                || spec.sprandom.is_some()
+                || spec.events.is_some(),
         }
     }
 

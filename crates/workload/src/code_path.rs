@@ -11,6 +11,7 @@ use std::sync::Arc;
 use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 
 use crate::direction_and_length::DirectionAndLength;
+use crate::events::EventPath;
 use crate::fast_paths::{RandomPath, SequentialPath, VariedRandomPath};
 use crate::general::General;
 use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices, walk};
@@ -47,6 +48,8 @@ pub(crate) enum Called {
     VariedRandom(Box<VariedRandomPath>),
     /// The I/Os of a log, or work in place of I/O.
     Replay(Box<ReplayPath>),
+    /// The steps of events that the job shares with others.
+    Events(Box<EventPath>),
     /// Everything else.
     General(Box<Placed>),
 }
@@ -69,6 +72,10 @@ impl Called {
                 path.advance(pace);
                 path.step
             }
+            Called::Events(path) => {
+                path.advance();
+                path.step
+            }
             Called::General(placed) => {
                 placed.advance(pace);
                 placed.step
@@ -81,6 +88,7 @@ impl Called {
         match self {
             Called::VariedRandom(path) => path.begin_pass(),
             Called::Replay(path) => path.begin_pass(),
+            Called::Events(_) => {}
             Called::General(placed) => placed.general.begin_pass(),
         }
     }
@@ -104,7 +112,7 @@ impl Called {
     pub(crate) fn give_up(&mut self, chosen: &Io) -> Option<Step> {
         match self {
             Called::General(placed) => placed.general.give_up(chosen),
-            Called::VariedRandom(_) | Called::Replay(_) => None,
+            Called::VariedRandom(_) | Called::Replay(_) | Called::Events(_) => None,
         }
     }
 
@@ -113,6 +121,7 @@ impl Called {
         match self {
             Called::VariedRandom(path) => path.end_ramp(),
             Called::Replay(_) => {}
+            Called::Events(path) => path.end_ramp(),
             Called::General(placed) => placed.general.end_ramp(),
         }
     }
@@ -135,7 +144,7 @@ impl CodePath {
                 CodePath::Called(Called::VariedRandom(path.clone()))
             }
             CodePath::Called(Called::General(path)) => CodePath::Called(Called::General(path.clone())),
-            CodePath::Called(Called::Replay(_)) => return None,
+            CodePath::Called(Called::Replay(_) | Called::Events(_)) => return None,
         })
     }
 
@@ -151,6 +160,15 @@ impl CodePath {
         if let Some(log) = &spec.replay {
             let path = ReplayPath::new(Arc::clone(log));
             return Ok(CodePath::Called(Called::Replay(Box::new(path))));
+        }
+        if let Some(part) = &spec.events {
+            if let Some((database, role)) = part.database() {
+                let (needed, buffer) = (database.largest_io(role), spec.max_buffer());
+                if needed > buffer {
+                    return Err(WorkloadError::BufferTooShort { needed, buffer });
+                }
+            }
+            return Ok(CodePath::Called(Called::Events(Box::new(EventPath::new(part)))));
         }
         if !spec.engine.does_io() {
             return Ok(CodePath::Called(Called::Replay(Box::new(ReplayPath::of_work()))));

@@ -5,6 +5,7 @@
 //!
 //! - [`Workload`] is the sequence of I/Os. `code_path` decides how a job makes its choices: `general` can do every job, `fast_paths` are
 //!   faster ways for jobs over one file; `replay` takes them from a log, which `step_feed` brings piece by piece if it is long.
+//! - Which events several jobs share: `events`, and those of sysbench's test `fileio`: `fileio`; the I/O of a database: `database`.
 //! - Which file: `general::file_service`. Which direction: `direction_and_length`, a mix by `rwmix`. Which length: `length`. Which sync:
 //!   `sync`.
 //! - Which offset: `sequential`, or at random: `random_offsets` (fast paths) and `general::random_choice` within the bounds of
@@ -18,8 +19,11 @@
 mod budget;
 mod code_path;
 mod content;
+mod database;
 mod direction_and_length;
+mod events;
 mod fast_paths;
+mod fileio;
 mod general;
 mod latency_target;
 mod length;
@@ -51,6 +55,8 @@ use ferrio_random as random;
 
 pub use budget::Budget;
 pub use content::{Content, LayoutContent};
+pub use database::{DatabaseCounts, GroupCommit, SharedDatabase, Turn, Work};
+pub use events::{Admission, SharedEvents};
 pub use latency_target::{DepthSearch, Verdict};
 pub use min_rate::{MinRate, TooSlow};
 pub use offset_draws::OffsetDraws;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrio_job::{Direction, Replay, ReplayAction, ReplayStep, ReplaySteps};
 
 use crate::step::{Io, Step, SyncKind};
-use crate::step_feed::{Fed, StepFeed};
+use crate::step_feed::{NextBatch, StepFeed};
 
 /// A log, and how far it is replayed.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ enum Source {
     /// All of them are at hand.
     Loaded(Arc<Replay>),
     /// They come in batches.
-    Fed {
+    Feed {
         /// Those at hand.
         batch: Vec<ReplayStep>,
         /// The others; none before [`ReplayPath::feed`].
@@ -88,7 +88,7 @@ impl ReplayPath {
     pub(crate) fn new(log: Arc<Replay>) -> Self {
         let source = match &log.steps {
             ReplaySteps::Loaded(_) => Source::Loaded(log),
-            ReplaySteps::Chunked(_) => Source::Fed { batch: Vec::new(), feed: None },
+            ReplaySteps::Chunked(_) => Source::Feed { batch: Vec::new(), feed: None },
         };
         ReplayPath { source, next: 0, waited_us: 0, step: Step::PassEnd }
     }
@@ -100,7 +100,7 @@ impl ReplayPath {
 
     /// Where the steps of a log that is not in memory come from.
     pub(crate) fn feed(&mut self, from: StepFeed) {
-        if let Source::Fed { feed, .. } = &mut self.source {
+        if let Source::Feed { feed, .. } = &mut self.source {
             *feed = Some(from);
         }
     }
@@ -117,14 +117,14 @@ impl ReplayPath {
                 ReplaySteps::Loaded(steps) => steps,
                 ReplaySteps::Chunked(_) => return DueStep::new(PASS_END, 0),
             },
-            Source::Fed { batch, .. } => batch,
+            Source::Feed { batch, .. } => batch,
             Source::Work => return DueStep::new(ReplayAction::Read as u32, 0),
         };
         let Some(next) = steps.get(self.next) else {
             return match self.next_batch() {
-                Fed::Steps => self.next(pace),
-                Fed::NothingYet => DueStep::new(AWAIT_LOG, 0),
-                Fed::End => DueStep::new(PASS_END, 0),
+                NextBatch::Steps => self.next(pace),
+                NextBatch::NothingYet => DueStep::new(AWAIT_LOG, 0),
+                NextBatch::End => DueStep::new(PASS_END, 0),
             };
         };
         if next.due_us > self.waited_us {
@@ -142,12 +142,12 @@ impl ReplayPath {
     /// Takes the next batch of steps.
     #[cold]
     #[inline(never)]
-    fn next_batch(&mut self) -> Fed {
+    fn next_batch(&mut self) -> NextBatch {
         let fed = match &mut self.source {
-            Source::Fed { batch, feed: Some(feed) } => feed.exchange(batch),
-            _ => Fed::End,
+            Source::Feed { batch, feed: Some(feed) } => feed.exchange(batch),
+            _ => NextBatch::End,
         };
-        if fed == Fed::Steps {
+        if fed == NextBatch::Steps {
             self.next = 0;
         }
         fed

@@ -80,6 +80,19 @@ pub enum Step {
     },
     /// Do nothing before more of the log has been read. Only in jobs that replay a log.
     AwaitLog,
+    /// The event is complete. Only in jobs whose work is counted in events.
+    EventEnd,
+    /// Wait until what the transaction appended to the log is durable. Only in sessions of a database model, as the next one.
+    Commit,
+    /// Wait while too many changes are not written back.
+    AwaitWriteBack,
+    /// Wait until there is something to do. Only in jobs in the background of a database model, as the next one.
+    AwaitWork,
+    /// All I/Os issued before are to be complete. With them, changes are written back.
+    WrittenBack {
+        /// So many pages or tables; 0 where only the order of I/Os matters.
+        count: u32,
+    },
     /// All files are finished. Further calls return the same until the next pass begins.
     PassEnd,
 }
@@ -159,6 +172,16 @@ pub enum WorkloadError {
     TooManyRepetitions {
         /// Blocks of one region.
         blocks: u64,
+    },
+    /// A job of a database model has buffers that are too short.
+    #[error(
+        "the buffers of the job have {buffer} bytes, and the longest I/O of its part in the database has {needed}"
+    )]
+    BufferTooShort {
+        /// Bytes of the longest I/O.
+        needed: u64,
+        /// Bytes of a buffer.
+        buffer: u64,
     },
     /// There is no memory for the table of duplicates.
     #[error(

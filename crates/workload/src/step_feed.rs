@@ -3,9 +3,13 @@
 //! A fixed number of batches go round: the reader fills one, the job takes its steps and gives it back. So memory is bounded, the reader
 //! is never far ahead, and the job neither allocates nor waits while there are steps.
 
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::time::Duration;
 
 use ferrio_job::ReplayStep;
+
+/// Time between two looks whether the job is to stop, while it waits for its first steps.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The job's end.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ pub fn step_feed(batches: usize, steps: usize) -> (StepFeed, StepSupply) {
 
 /// What the feed has for a job that is done with a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fed {
+pub(crate) enum NextBatch {
     /// Further steps.
     Steps,
     /// Nothing yet.
@@ -47,17 +51,24 @@ pub(crate) enum Fed {
 }
 
 impl StepFeed {
-    /// Waits for the first steps. A job that begins with them does not wait while it is measured.
-    pub fn wait(&mut self) {
-        self.first = self.full.recv().ok();
+    /// Waits for the first steps, until `stopped` is true at the latest: the log may be on a file system that does not answer. A job that
+    /// begins with steps does not wait while it is measured.
+    pub fn wait(&mut self, stopped: impl Fn() -> bool) {
+        loop {
+            match self.full.recv_timeout(LOOK) {
+                Ok(first) => return self.first = Some(first),
+                Err(RecvTimeoutError::Timeout) if !stopped() => {}
+                Err(_) => return,
+            }
+        }
     }
 
     /// Gives a batch back, and puts the next one in its place.
-    pub(crate) fn exchange(&mut self, batch: &mut Vec<ReplayStep>) -> Fed {
+    pub(crate) fn exchange(&mut self, batch: &mut Vec<ReplayStep>) -> NextBatch {
         let next = match self.first.take().map_or_else(|| self.full.try_recv(), Ok) {
             Ok(next) => next,
-            Err(TryRecvError::Empty) => return Fed::NothingYet,
-            Err(TryRecvError::Disconnected) => return Fed::End,
+            Err(TryRecvError::Empty) => return NextBatch::NothingYet,
+            Err(TryRecvError::Disconnected) => return NextBatch::End,
         };
         let mut done = std::mem::replace(batch, next);
         done.clear();
@@ -66,7 +77,7 @@ impl StepFeed {
             // A reader at the end of its log needs no more of them.
             let _ = self.used.try_send(done);
         }
-        Fed::Steps
+        NextBatch::Steps
     }
 }
 
@@ -98,7 +109,7 @@ mod tests {
     fn batches_go_round_in_order_and_none_is_made_later() {
         let (mut feed, supply) = step_feed(2, 8);
         let mut batch = Vec::new();
-        assert_eq!(feed.exchange(&mut batch), Fed::NothingYet);
+        assert_eq!(feed.exchange(&mut batch), NextBatch::NothingYet);
         let mut places = std::collections::HashSet::new();
         for number in 0..10 {
             let mut empty = supply.batch().unwrap();
@@ -106,12 +117,12 @@ mod tests {
             places.insert(empty.as_ptr());
             empty.push(step(number));
             assert!(supply.send(empty));
-            assert_eq!(feed.exchange(&mut batch), Fed::Steps);
+            assert_eq!(feed.exchange(&mut batch), NextBatch::Steps);
             assert_eq!(batch, [step(number)]);
         }
         assert_eq!(places.len(), 2);
         drop(supply);
-        assert_eq!((feed.exchange(&mut batch), batch.len()), (Fed::End, 1));
+        assert_eq!((feed.exchange(&mut batch), batch.len()), (NextBatch::End, 1));
     }
 
     #[test]
@@ -124,6 +135,14 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_is_stopped_does_not_wait_for_its_first_steps() {
+        let (mut feed, supply) = step_feed(1, 1);
+        feed.wait(|| true);
+        assert_eq!(feed.exchange(&mut Vec::new()), NextBatch::NothingYet);
+        drop(supply);
+    }
+
+    #[test]
     fn what_was_sent_before_the_end_is_not_lost() {
         let (mut feed, supply) = step_feed(2, 1);
         for number in 0..2 {
@@ -132,11 +151,11 @@ mod tests {
             assert!(supply.send(batch));
         }
         drop(supply);
-        feed.wait();
+        feed.wait(|| false);
         let mut batch = Vec::new();
         for number in 0..2 {
-            assert_eq!((feed.exchange(&mut batch), batch[0]), (Fed::Steps, step(number)));
+            assert_eq!((feed.exchange(&mut batch), batch[0]), (NextBatch::Steps, step(number)));
         }
-        assert_eq!(feed.exchange(&mut batch), Fed::End);
+        assert_eq!(feed.exchange(&mut batch), NextBatch::End);
     }
 }

@@ -5,6 +5,8 @@ mod properties;
 mod recorded;
 mod recorded_choices;
 mod recorded_files;
+mod recorded_lengths;
+mod recorded_zones;
 mod reference;
 pub(crate) mod support;
 

@@ -12,7 +12,7 @@ use crate::content::{compressed, fill_part, fill_random};
 pub struct BlockBody {
     /// `buffer_compress_percentage`, 0 for none.
     compress: u32,
-    /// What the rest is filled with; zeroes if empty.
+    /// What the rest is filled with; zeros if empty.
     padding: Vec<u8>,
 }
 

@@ -3,9 +3,13 @@
 //! Cost per call in the common cases: a sequential job one compare and one addition, a random job a number drawn ahead, one
 //! multiplication and one word of the random map.
 
+use std::sync::Arc;
+
 use ferrio_job::{Direction, JobSpec};
 
 use crate::code_path::{Called, CodePath};
+use crate::database::{DatabaseCounts, Work};
+use crate::events::SharedEvents;
 use crate::offset_space::{has_map, map_unit, room};
 use crate::seeds::SEEDS;
 use crate::step::{Io, Region, Step, WorkloadError};
@@ -91,6 +95,30 @@ impl Workload {
     pub fn feed(&mut self, from: StepFeed) {
         if let CodePath::Called(Called::Replay(path)) = &mut self.path {
             path.feed(from);
+        }
+    }
+
+    /// The load that the job's events belong to.
+    pub fn join(&mut self, events: Arc<SharedEvents>) {
+        if let CodePath::Called(Called::Events(path)) = &mut self.path {
+            path.join(events);
+        }
+    }
+
+    /// What a job in the background of a database does when the load has run for `now_ns`.
+    pub fn work(&mut self, now_ns: u64) -> Work {
+        match &mut self.path {
+            CodePath::Called(Called::Events(path)) => path.work(now_ns),
+            _ => Work::End,
+        }
+    }
+
+    /// What the job has done for a database beside its I/Os, since the end of the ramp.
+    #[must_use]
+    pub fn database_counts(&self) -> DatabaseCounts {
+        match &self.path {
+            CodePath::Called(Called::Events(path)) => path.counts(),
+            _ => DatabaseCounts::default(),
         }
     }
 

@@ -1,6 +1,10 @@
 //! `merge_blktrace_file`: several block traces as one.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 
 use super::records::{COMPLETE, FLUSH, Form, READ, Record, USUAL, WRITE, in_form, queued, trace};
 use crate::support::{Place, Run, number};
@@ -111,4 +115,70 @@ fn traces_that_cannot_be_merged_are_named_and_nothing_is_left() {
         refused(&["--merge_blktrace_file=a"], "merge_blktrace_file=a would overwrite the trace a");
         assert_eq!(fs::read(place.work().join("a")).unwrap(), before);
     }
+}
+
+#[test]
+fn a_trace_on_standard_input_is_not_overwritten_either() {
+    let place = place_with_traces();
+    let before = fs::read(place.work().join("a")).unwrap();
+    let words =
+        [&MERGE[..], &["--read_iolog=-", "--merge_blktrace_file=a", "--merge-blktrace-only"]].concat();
+    let run = place.ferrio(&words).input_file(&place.work().join("a")).run().ended_with(1);
+    assert!(run.stderr.contains("would overwrite the trace"), "{}", run.stderr);
+    assert_eq!(fs::read(place.work().join("a")).unwrap(), before);
+}
+
+#[test]
+fn a_merge_that_fails_removes_the_file_that_it_writes_and_nothing_else() {
+    let place = place_with_traces();
+    let work = place.work();
+    let mut damaged = fs::read(work.join("a")).unwrap();
+    damaged.extend([0x55; 48]);
+    put(&place, "damaged", &damaged);
+    symlink("/dev/null", work.join("null")).unwrap();
+    symlink("written", work.join("link")).unwrap();
+    mkfifo(&work.join("pipe"), Mode::S_IRWXU).unwrap();
+    let fails = |to: &str| {
+        let to = format!("--merge_blktrace_file={to}");
+        let run = merge(&place, &["--read_iolog=damaged:b", &to]).ended_with(1);
+        assert!(run.stderr.contains("bad magic in blktrace data"), "{to}: {}", run.stderr);
+    };
+    fails("null");
+    fails("link");
+    // Open for both, a pipe needs nobody at its other end.
+    let pipe = fs::File::options().read(true).write(true).open(work.join("pipe")).unwrap();
+    fails("pipe");
+    drop(pipe);
+    let left = ["null", "link", "pipe"].map(|name| fs::symlink_metadata(work.join(name)).is_ok());
+    assert_eq!((left, place.is_written("written")), ([true; 3], false));
+}
+
+#[test]
+fn a_merged_trace_that_cannot_be_written_or_read_again_is_an_error() {
+    let place = place_with_traces();
+    for (device, why) in [
+        ("full", "could not write file: full: No space left on device"),
+        (
+            "null",
+            "merge_blktrace_file=null is not a regular file and cannot be replayed: add `--merge-blktrace-only`",
+        ),
+    ] {
+        symlink(format!("/dev/{device}"), place.work().join(device)).unwrap();
+        let to = format!("--merge_blktrace_file={device}");
+        let run = merge(&place, &[&to]).ended_with(1);
+        assert!(run.stderr.contains(why), "{}", run.stderr);
+    }
+    merge(&place, &["--merge_blktrace_file=null", "--merge-blktrace-only"]).succeeded();
+}
+
+#[test]
+fn a_trace_that_is_not_in_the_order_of_time_is_noted_and_repeated_after_its_latest_record() {
+    let place = place_with_traces();
+    put(&place, "a", &trace(&[1, 9, 4].map(|time| queued(time, 8 * time, 4096, WRITE))));
+    let run = merge(&place, &["--merge_blktrace_iters=2:1", "--merge-blktrace-only"]).succeeded();
+    let times: Vec<u64> = merged(&place).into_iter().map(|(time, _)| time).collect();
+    assert_eq!(times, [1, 2, 3, 6, 9, 4, 10, 18, 13]);
+    let note = "block trace a: 1 request with an earlier time than the one before, so merged is not sorted by time either";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    assert!(!run.stderr.contains("block trace b"), "{}", run.stderr);
 }

@@ -102,7 +102,7 @@ fn records_of_newer_kernels_are_read() {
         let run = replay(&place, &[]).succeeded();
         assert_eq!(totals(&run), [1, 3, 0, 0]);
         assert!(
-            run.stderr.contains("1 zone management requests (reset, finish, open, close) are left out"),
+            run.stderr.contains("left out: 1 zone management request (reset, finish, open, close)"),
             "{}",
             run.stderr
         );
@@ -222,7 +222,7 @@ fn the_file_of_one_cpu_and_a_trace_out_of_order_are_noted() {
     let run = replay(&place, &["--read_iolog=sda.blktrace.1"]).succeeded();
     assert_eq!(totals(&run), [0, 3, 0, 0]);
     for said in [
-        "1 requests are earlier than those before them",
+        "out of order: 1 request with an earlier time than the one before",
         "has the requests of one CPU only: `blkparse -i sda -d FILE` makes a trace of those of all CPUs",
     ] {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);

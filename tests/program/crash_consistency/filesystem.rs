@@ -1,22 +1,15 @@
 //! A file system of one file whose data is in memory until it is synced. It kills the program at a write, and then loses its power.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, UNIX_EPOCH};
 use std::{io, thread};
 
-use fuser::{
-    BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
-    Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry,
-    ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
-};
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-const FILE: INodeNo = INodeNo(2);
-const UNCACHED: Duration = Duration::ZERO;
+use crate::one_file::{Content, Mounted, UNCACHED, piece};
 
 /// What the file system does wrong, and when. Writes are named by the numbers in the headers of their blocks.
 #[derive(Clone, Debug, Default)]
@@ -29,9 +22,8 @@ pub struct Habits {
 
 /// The mounted file system. It is unmounted when this is dropped.
 pub struct Disk {
-    _session: BackgroundSession,
-    path: PathBuf,
-    state: Arc<Mutex<State>>,
+    mounted: Mounted,
+    file: Arc<Volatile>,
 }
 
 #[derive(Default)]
@@ -52,35 +44,30 @@ struct State {
 impl Disk {
     /// Mounts a file system below `directory` whose only file has this many bytes.
     pub fn mount(directory: &Path, size: usize, habits: Habits) -> io::Result<Disk> {
-        let mountpoint = directory.join("disk");
-        std::fs::create_dir(&mountpoint)?;
-        let state = Arc::new(Mutex::new(State { habits, disk: vec![0; size], ..State::default() }));
-        let mut config = Config::default();
-        config.mount_options = vec![MountOption::FSName("volatile".to_owned()), MountOption::NoAtime];
-        config.n_threads = Some(4);
-        let session = fuser::spawn_mount(OneFile { state: Arc::clone(&state) }, &mountpoint, &config)?;
-        Ok(Disk { _session: session, path: mountpoint.join("file"), state })
+        let state = Mutex::new(State { habits, disk: vec![0; size], ..State::default() });
+        let file = Arc::new(Volatile { state });
+        Ok(Disk { mounted: Mounted::new(Arc::clone(&file), directory, "disk", UNCACHED)?, file })
     }
 
     pub fn path(&self) -> &str {
-        self.path.to_str().unwrap()
+        self.mounted.path()
     }
 
     /// Names the program to kill. Until then the fatal write waits.
     pub fn kills(&self, program: Pid) {
-        self.state.lock().unwrap().program = Some(program);
+        self.file.state.lock().unwrap().program = Some(program);
     }
 
     /// Forgets what is not on disk, and serves what is.
     pub fn lose_power(&self) {
-        let mut state = self.state.lock().unwrap();
+        let mut state = self.file.state.lock().unwrap();
         assert!(state.is_killed, "the program ended before its last write");
         state.cache.clear();
     }
 
     /// Where each write went that a sync has acknowledged; by number.
     pub fn synced(&self) -> BTreeMap<u64, u64> {
-        self.state.lock().unwrap().synced.clone()
+        self.file.state.lock().unwrap().synced.clone()
     }
 }
 
@@ -90,35 +77,11 @@ fn number(block: &[u8]) -> u64 {
     u64::from_le_bytes(block[32..40].try_into().unwrap())
 }
 
-struct OneFile {
-    state: Arc<Mutex<State>>,
+struct Volatile {
+    state: Mutex<State>,
 }
 
-impl OneFile {
-    fn attributes(&self, ino: INodeNo) -> FileAttr {
-        let (kind, perm, size) = match ino {
-            FILE => (FileType::RegularFile, 0o666, self.state.lock().unwrap().disk.len() as u64),
-            _ => (FileType::Directory, 0o777, 0),
-        };
-        FileAttr {
-            ino,
-            size,
-            blocks: size.div_ceil(512),
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind,
-            perm,
-            nlink: 1,
-            uid: nix::unistd::getuid().as_raw(),
-            gid: nix::unistd::getgid().as_raw(),
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        }
-    }
-
+impl Volatile {
     /// Kills the program. Whatever of it still arrives is ignored.
     fn kill(&self) {
         loop {
@@ -137,93 +100,35 @@ impl OneFile {
     }
 }
 
-impl Filesystem for OneFile {
-    fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        match name.to_str() {
-            Some("file") => reply.entry(&UNCACHED, &self.attributes(FILE), Generation(0)),
-            _ => reply.error(Errno::ENOENT),
-        }
+impl Content for Volatile {
+    fn size(&self) -> u64 {
+        self.state.lock().unwrap().disk.len() as u64
     }
 
-    fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&UNCACHED, &self.attributes(ino));
+    fn read(&self, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
+        Ok(piece(&self.state.lock().unwrap().disk, offset, size))
     }
 
-    fn setattr(
-        &self,
-        _: &Request,
-        ino: INodeNo,
-        _: Option<u32>,
-        _: Option<u32>,
-        _: Option<u32>,
-        _: Option<u64>,
-        _: Option<TimeOrNow>,
-        _: Option<TimeOrNow>,
-        _: Option<std::time::SystemTime>,
-        _: Option<FileHandle>,
-        _: Option<std::time::SystemTime>,
-        _: Option<std::time::SystemTime>,
-        _: Option<std::time::SystemTime>,
-        _: Option<BsdFileFlags>,
-        reply: ReplyAttr,
-    ) {
-        reply.attr(&UNCACHED, &self.attributes(ino));
-    }
-
-    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        let uncached = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-        reply.opened(FileHandle(0), uncached);
-    }
-
-    fn read(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        size: u32,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyData,
-    ) {
-        let state = self.state.lock().unwrap();
-        let begin = state.disk.len().min(offset as usize);
-        let end = state.disk.len().min(begin + size as usize);
-        reply.data(&state.disk[begin..end]);
-    }
-
-    fn write(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        data: &[u8],
-        _: WriteFlags,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyWrite,
-    ) {
+    fn write(&self, offset: u64, data: &[u8]) -> Result<u32, Errno> {
         let mut state = self.state.lock().unwrap();
         if state.is_killed {
-            return reply.error(Errno::EIO);
+            return Err(Errno::EIO);
         }
         state.writes += 1;
         if state.writes > state.habits.kills_after {
             drop(state);
             self.kill();
-            return reply.error(Errno::EIO);
+            return Err(Errno::EIO);
         }
         state.cache.push((offset, data.to_vec()));
-        drop(state);
-        reply.written(data.len() as u32);
+        Ok(data.len() as u32)
     }
 
-    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+    fn sync(&self) -> Result<(), Errno> {
         let mut guard = self.state.lock().unwrap();
         let state = &mut *guard;
         if state.is_killed {
-            return reply.error(Errno::EIO);
+            return Err(Errno::EIO);
         }
         for (offset, data) in state.cache.drain(..) {
             let write = number(&data);
@@ -232,11 +137,6 @@ impl Filesystem for OneFile {
                 state.disk[offset as usize..][..data.len()].copy_from_slice(&data);
             }
         }
-        drop(guard);
-        reply.ok();
-    }
-
-    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        reply.ok();
+        Ok(())
     }
 }

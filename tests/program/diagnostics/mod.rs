@@ -2,6 +2,7 @@
 //! kind's name, which `--message-format=json` gives and which does not change.
 
 mod arguments;
+mod databases;
 mod options;
 mod running;
 mod structure;

@@ -1,26 +1,24 @@
-//! A file system of one file that misbehaves on request. It lives in the test's process and is mounted with FUSE.
+//! A file system of one file that misbehaves on request.
 //!
-//! Every read and write of the file reaches it, one call for one I/O: the kernel caches nothing, unless the file is mounted for mappings.
+//! The kernel caches nothing of it, unless the file is mounted for mappings.
 
-use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use fuser::{
-    BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
-    Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry,
-    ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
-};
+use fuser::FopenFlags;
+use nix::errno::Errno;
+
+use crate::one_file::{Content, Mounted, UNCACHED, piece};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     /// The call fails.
-    Error(nix::errno::Errno),
+    Error(Errno),
     /// The call moves only this many bytes.
     Short(usize),
     /// The call succeeds after this time, to within microseconds.
@@ -75,16 +73,14 @@ impl ServedRead {
 
 /// The mounted file system. It is unmounted when this is dropped.
 pub struct FaultyFile {
-    _session: BackgroundSession,
-    path: PathBuf,
-    reads: Arc<Mutex<Vec<ServedRead>>>,
+    mounted: Mounted,
+    file: Arc<Faulty>,
 }
 
 impl FaultyFile {
     /// Mounts a file system below `directory` whose only file has this content.
     pub fn mount(directory: &Path, content: Vec<u8>, rules: &[Rule]) -> io::Result<FaultyFile> {
-        let uncached = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-        Self::mount_as(uncached, directory, content, rules)
+        Self::mount_as(UNCACHED, directory, content, rules)
     }
 
     /// The same with a file that can be mapped, so that its pages are cached.
@@ -98,27 +94,20 @@ impl FaultyFile {
         content: Vec<u8>,
         rules: &[Rule],
     ) -> io::Result<FaultyFile> {
-        let mountpoint = directory.join("faulty");
-        std::fs::create_dir(&mountpoint)?;
-        let state = State { content, rules: rules.to_vec() };
-        let reads = Arc::default();
-        let file = OneFile { open_flags, state: Mutex::new(state), reads: Arc::clone(&reads) };
-        let mut config = Config::default();
-        config.mount_options = vec![MountOption::FSName("faulty".to_owned()), MountOption::NoAtime];
-        // So that late calls do not wait for each other.
-        config.n_threads = Some(4);
-        let session = fuser::spawn_mount(file, &mountpoint, &config)?;
-        Ok(FaultyFile { _session: session, path: mountpoint.join("file"), reads })
+        let state = Mutex::new(State { content, rules: rules.to_vec() });
+        let file = Arc::new(Faulty { state, reads: Mutex::default() });
+        let mounted = Mounted::new(Arc::clone(&file), directory, "faulty", open_flags)?;
+        Ok(FaultyFile { mounted, file })
     }
 
     /// All reads so far, in the order in which they ended.
     pub fn reads(&self) -> Vec<ServedRead> {
-        self.reads.lock().unwrap().clone()
+        self.file.reads.lock().unwrap().clone()
     }
 
     /// The path of the file.
     pub fn path(&self) -> &str {
-        self.path.to_str().unwrap()
+        self.mounted.path()
     }
 }
 
@@ -127,42 +116,15 @@ struct State {
     rules: Vec<Rule>,
 }
 
-struct OneFile {
-    open_flags: FopenFlags,
+struct Faulty {
     state: Mutex<State>,
-    reads: Arc<Mutex<Vec<ServedRead>>>,
+    reads: Mutex<Vec<ServedRead>>,
 }
 
-const FILE: INodeNo = INodeNo(2);
-const UNCACHED: Duration = Duration::ZERO;
 /// A late call that is nearly due is waited for without sleep.
 const TIMER_SLACK: Duration = Duration::from_millis(1);
 
-impl OneFile {
-    fn attributes(&self, ino: INodeNo) -> FileAttr {
-        let (kind, perm, size) = match ino {
-            FILE => (FileType::RegularFile, 0o666, self.state.lock().unwrap().content.len() as u64),
-            _ => (FileType::Directory, 0o777, 0),
-        };
-        FileAttr {
-            ino,
-            size,
-            blocks: size.div_ceil(512),
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind,
-            perm,
-            nlink: 1,
-            uid: nix::unistd::getuid().as_raw(),
-            gid: nix::unistd::getgid().as_raw(),
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        }
-    }
-
+impl Faulty {
     /// The fault that hits a call for these bytes, if any.
     fn fault(&self, call: Call, bytes: Range<u64>) -> Option<Fault> {
         let mut state = self.state.lock().unwrap();
@@ -188,95 +150,34 @@ fn wait(time: Duration) {
     }
 }
 
-fn number(error: nix::errno::Errno) -> Errno {
-    Errno::from_i32(error as i32)
-}
-
-impl Filesystem for OneFile {
-    fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        match name.to_str() {
-            Some("file") => reply.entry(&UNCACHED, &self.attributes(FILE), Generation(0)),
-            _ => reply.error(Errno::ENOENT),
-        }
+impl Content for Faulty {
+    fn size(&self) -> u64 {
+        self.state.lock().unwrap().content.len() as u64
     }
 
-    fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&UNCACHED, &self.attributes(ino));
+    fn resize(&self, size: u64) {
+        self.state.lock().unwrap().content.resize(size as usize, 0);
     }
 
-    fn setattr(
-        &self,
-        _: &Request,
-        ino: INodeNo,
-        _: Option<u32>,
-        _: Option<u32>,
-        _: Option<u32>,
-        size: Option<u64>,
-        _: Option<TimeOrNow>,
-        _: Option<TimeOrNow>,
-        _: Option<std::time::SystemTime>,
-        _: Option<FileHandle>,
-        _: Option<std::time::SystemTime>,
-        _: Option<std::time::SystemTime>,
-        _: Option<std::time::SystemTime>,
-        _: Option<BsdFileFlags>,
-        reply: ReplyAttr,
-    ) {
-        if let Some(size) = size {
-            self.state.lock().unwrap().content.resize(size as usize, 0);
-        }
-        reply.attr(&UNCACHED, &self.attributes(ino));
-    }
-
-    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        reply.opened(FileHandle(0), self.open_flags);
-    }
-
-    fn read(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        size: u32,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyData,
-    ) {
+    fn read(&self, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
         let began = Instant::now();
         let fault = self.fault(Call::Read, offset..offset + u64::from(size));
-        let mut data = {
-            let state = self.state.lock().unwrap();
-            let begin = state.content.len().min(offset as usize);
-            let end = state.content.len().min(begin + size as usize);
-            state.content[begin..end].to_vec()
-        };
+        let mut data = piece(&self.state.lock().unwrap().content, offset, size);
         match fault {
-            Some(Fault::Error(error)) => return reply.error(number(error)),
+            Some(Fault::Error(error)) => return Err(error),
             Some(Fault::Short(bytes)) => data.truncate(bytes),
             Some(Fault::Late(time)) => wait(time),
             Some(Fault::FlippedBit { at, bit }) => data[(at - offset) as usize] ^= 1 << bit,
             Some(Fault::Torn(_) | Fault::Misdirected(_)) | None => {}
         }
         self.reads.lock().unwrap().push(ServedRead { began, ended: Instant::now() });
-        reply.data(&data);
+        Ok(data)
     }
 
-    fn write(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        data: &[u8],
-        _: WriteFlags,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyWrite,
-    ) {
+    fn write(&self, offset: u64, data: &[u8]) -> Result<u32, Errno> {
         let (mut stored, mut at) = (None, offset as usize);
         let data = match self.fault(Call::Write, offset..offset + data.len() as u64) {
-            Some(Fault::Error(error)) => return reply.error(number(error)),
+            Some(Fault::Error(error)) => return Err(error),
             Some(Fault::Short(bytes)) => &data[..bytes],
             Some(Fault::Late(time)) => {
                 wait(time);
@@ -299,21 +200,15 @@ impl Filesystem for OneFile {
             state.content.resize(end, 0);
         }
         state.content[at..end].copy_from_slice(arrived);
-        reply.written(data.len() as u32);
+        Ok(data.len() as u32)
     }
 
-    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+    fn sync(&self) -> Result<(), Errno> {
         match self.fault(Call::Fsync, 0..1) {
-            Some(Fault::Error(error)) => reply.error(number(error)),
-            Some(Fault::Late(time)) => {
-                wait(time);
-                reply.ok();
-            }
-            _ => reply.ok(),
+            Some(Fault::Error(error)) => return Err(error),
+            Some(Fault::Late(time)) => wait(time),
+            _ => {}
         }
-    }
-
-    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        reply.ok();
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::scripted::{Answer, Scripted};
 use super::{failure, is_built_in, job};
 use crate::support::{Place, number, text};
 
-/// A server that has every object, of zeroes.
+/// A server that has every object, of zeros.
 fn obliging() -> Scripted {
     Scripted::start(|asked| match &asked.method[..] {
         "GET" => Answer::of(200).body([0; 16384]),

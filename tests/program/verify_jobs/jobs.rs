@@ -10,32 +10,19 @@
 use std::fmt;
 
 use crate::dice::Dice;
+use crate::verify::DIGESTS;
 
 /// Synchronous engines, which issue writes in the order of the job, and others.
 const SYNC: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "mmap"];
 const ASYNC: &[&str] = &["libaio", "io_uring", "posixaio"];
 
-const METHODS: &[&str] = &[
-    "md5",
-    "crc64",
-    "crc32",
-    "crc32c",
-    "crc32c-intel",
-    "crc16",
-    "crc7",
-    "sha1",
-    "sha256",
-    "sha512",
-    "sha3-224",
-    "sha3-256",
-    "sha3-384",
-    "sha3-512",
-    "xxhash",
-    "meta",
-];
-
 const PATTERNS: &[&str] =
     &["0xaa", "0x11223344", "\"ab\"%o", "0xff%o\"ab\"-12", "-1024", "%o%o", "0xdeadbeef%o0x00", "66"];
+
+/// All methods that write headers.
+fn methods() -> Vec<&'static str> {
+    DIGESTS.into_iter().chain(["meta"]).collect()
+}
 
 /// One job that writes.
 #[derive(Clone, Debug)]
@@ -246,10 +233,10 @@ impl Draft {
             }
             2 => self.set("verify", "null"),
             3 => {
-                self.add("verify", METHODS);
+                self.add("verify", &methods());
                 self.add("verify_pattern", PATTERNS);
             }
-            _ => self.add("verify", METHODS),
+            _ => self.add("verify", &methods()),
         }
         let patterned = self.job.get("verify_pattern").is_some();
         if patterned && self.dice.happens(30) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
+use ferrio_job::{CommitSync, DatabaseRole, Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
@@ -53,6 +53,15 @@ fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
 /// Buffered writes fit into memory, and nothing makes them durable.
 fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
+    if let Some((database, role)) = spec.events.as_ref().and_then(|part| part.database()) {
+        let is_unsynced = database.commit.sync == CommitSync::None && !database.log.direct;
+        let writes_log = role == DatabaseRole::Session && database.log.appends > 0;
+        return (is_unsynced && writes_log && on_disk(run, section)).then(|| {
+            let message = "commits do not sync the log: log writes may still be in memory when the job ends";
+            let advice = "to make commits durable, use commit_sync=fdatasync";
+            Observation::new(message, advice, &[Opt::CommitSync])
+        });
+    }
     let writes =
         spec.does(Direction::Write) && spec.is_buffered() && on_disk(run, section) && !spec.is_durable();
     let data = working_set(section);
@@ -67,7 +76,7 @@ fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     })
 }
 
-/// Reads of a file that is mostly holes: the file system returns zeroes without reading the device.
+/// Reads of a file that is mostly holes: the file system returns zeros without reading the device.
 fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mostly_holes = |file: &FileSpec| {
         let allocated = run.facts.files.get(&file.path).and_then(|facts| facts.allocated);
@@ -94,13 +103,13 @@ fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     ))
 }
 
-/// Blocks of zeroes may take less space than their size.
+/// Blocks of zeros may take less space than their size.
 fn zero_data(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let writes = spec.does(Direction::Write) && section.files().any(|(_, file)| is_stored(file));
     (writes && spec.buffer.zero && spec.engine.moves_data()).then(|| {
-        let message = "writes only zeroes, which devices and file systems may compress or not store at all";
-        let help = "use random data, unless zeroes are what you want to measure";
+        let message = "writes only zeros, which devices and file systems may compress or not store at all";
+        let help = "use random data, unless zeros are what you want to measure";
         Observation::new(message, help, &[Opt::ZeroBuffers, Opt::BufferCompressPercentage])
     })
 }

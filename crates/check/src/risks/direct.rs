@@ -30,7 +30,9 @@ fn direct_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
 
 /// A block size, offset or alignment is not a multiple of what the device or file system requires: I/O fails with EINVAL.
 fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    for (spec, file) in used_directly(section) {
+    // The planner knows which files of a database are open for direct I/O.
+    let used = used_directly(section).filter(|(spec, _)| spec.events.is_none());
+    for (spec, file) in used {
         let Some(align) = alignment(run, file).filter(|_| !refuses(run, file)) else { continue };
         let used = Direction::ALL
             .into_iter()
@@ -59,7 +61,8 @@ fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 
 /// The region ends within a block of the device: its last block is not used, or fails.
 fn direct_partial_block(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let (file, align) = used_directly(section).find_map(|(_, file)| {
+    let used = used_directly(section).filter(|(spec, _)| spec.events.is_none());
+    let (file, align) = { used }.find_map(|(_, file)| {
         let align = alignment(run, file).filter(|_| !refuses(run, file))?;
         (!file.size.is_multiple_of(align)).then_some((file, align))
     })?;

@@ -1,12 +1,11 @@
 //! Engines, threads and CPUs that do not fit the rest of the job.
 
-use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend};
+use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend, counted};
 use ferrio_jobfile::Opt;
 use ferrio_machine::IoUringSysctl;
 
 use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
 use crate::section::{CheckedSection, JobWork, phases_of};
-use crate::units::count;
 
 pub(super) const RULES: &[RiskRule] = &[
     ("io-uring-forbidden", Warning, Section(io_uring_forbidden)),
@@ -98,8 +97,10 @@ fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
         let polling: Vec<_> = phase.iter().filter(|section| polls(section.spec())).collect();
         let jobs: usize = polling.iter().map(|section| section.running().count()).sum();
         (jobs > 0 && jobs.saturating_mul(2) > cpus).then(|| {
-            let message =
-                format!("sqthread_poll: {} and as many polling threads on {cpus} CPUs", count(jobs, "job"));
+            let message = format!(
+                "sqthread_poll: {} and as many polling threads on {cpus} CPUs",
+                counted(jobs as u64, "job")
+            );
             Observation::new(
                 message,
                 "each keeps a CPU busy, so they wait for each other: use fewer jobs, or remove sqthread_poll",
@@ -131,12 +132,12 @@ fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
             busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
         (jobs > cpus).then(|| {
             let message = format!("{jobs} jobs run at the same time on {cpus} CPUs");
-            Observation::new(
-                message,
-                "latencies include the wait for a busy CPU: use fewer jobs with a deeper queue",
-                &[Opt::Numjobs],
-            )
-            .sections(busy.iter().map(|section| section.index).collect())
+            let advice = match busy.iter().all(|section| section.spec().events.is_some()) {
+                true => "latencies include the wait for a busy CPU: use fewer sessions (`numjobs`)",
+                false => "latencies include the wait for a busy CPU: use fewer jobs with a deeper queue",
+            };
+            Observation::new(message, advice, &[Opt::Numjobs])
+                .sections(busy.iter().map(|section| section.index).collect())
         })
     });
     crowded.collect()

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ferrio_job::counted;
 use ferrio_jobfile::Opt;
 use ferrio_plan::LOG_OPTIONS;
 
@@ -9,7 +10,7 @@ use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
 use crate::facts::Obstacle;
 use crate::model::CheckedLog;
 use crate::section::CheckedSection;
-use crate::units::{and_more, bytes, count};
+use crate::units::{and_more, bytes};
 use crate::volume;
 
 pub(super) const RULES: &[RiskRule] = &[
@@ -60,7 +61,7 @@ fn log_every_io(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     if on_tested_disk(run, section).is_some() {
         return None;
     }
-    let message = format!("{} with a row for each I/O: {size}", count(logs, "log file"));
+    let message = format!("{} with a row for each I/O: {size}", counted(logs as u64, "log file"));
     Some(Observation::new(message, "use log_avg_msec=500 for two rows a second", BLAME))
 }
 

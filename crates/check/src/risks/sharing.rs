@@ -63,8 +63,11 @@ fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
 /// Several jobs write randomly to the same part of a file.
 fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
-        let writers: Vec<_> =
-            uses.iter().copied().filter(|one| one.spec.changes() && one.spec.rw.is_random()).collect();
+        let writers: Vec<_> = uses
+            .iter()
+            .copied()
+            .filter(|one| one.spec.changes() && one.spec.rw.is_random() && one.spec.events.is_none())
+            .collect();
         let overlapping = writers
             .iter()
             .enumerate()

@@ -1,10 +1,11 @@
 //! Jobs that run or measure for less, or more, time than intended.
 
-use ferrio_job::Direction;
+use ferrio_job::{Direction, counted};
 use ferrio_jobfile::Opt;
 
 use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
-use crate::model::{Certainty, Volume};
+use crate::database;
+use crate::model::{Certainty, CheckedJob, Volume};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, time};
 use crate::volume;
@@ -118,7 +119,9 @@ fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let runtime = spec.limits.runtime.as_secs_f64();
-    let too_short = spec.works() && spec.engine.moves_data() && runtime > 0.0 && runtime < 1.0;
+    let in_background = database::background_of(section).is_some();
+    let too_short =
+        !in_background && spec.works() && spec.engine.moves_data() && runtime > 0.0 && runtime < 1.0;
     too_short.then(|| {
         let message = format!("runs for only {}", time(runtime));
         Observation::new(
@@ -133,6 +136,9 @@ fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
 fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let job = run.job(section);
+    if spec.events.as_ref().is_some_and(|part| part.database().is_some()) {
+        return few_transactions(job);
+    }
     if job.volume.certainty == Certainty::Unknown || !spec.works() || !spec.engine.moves_data() {
         return None;
     }
@@ -148,6 +154,19 @@ fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
         "high percentiles depend on a handful of values: use a larger size, loops, or time_based with runtime",
         &[Opt::NumberIos, Opt::IoSize, Opt::Size],
     ))
+}
+
+/// The same of a database. The jobs in the background have no transactions.
+fn few_transactions(job: &CheckedJob) -> Option<Observation> {
+    let volume = job.database.as_ref()?.volume;
+    (volume.is_expected && volume.transactions < FEW).then(|| {
+        let message = format!("at most {}", counted(volume.transactions, "transaction"));
+        Observation::new(
+            message,
+            "high percentiles depend on a handful of values: run longer or raise `transactions`",
+            &[Opt::Transactions, Opt::TransactionRate, Opt::Runtime],
+        )
+    })
 }
 
 /// The job runs for at least a day.

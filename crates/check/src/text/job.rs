@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use ferrio_job::counted;
+
+use super::database;
 use super::{BOLD, TextStyle, clean, moves, short};
 use crate::model::{
-    Certainty, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace, CheckedReplay, EndsOthers,
-    EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Preconditioning, TimeSpan, ZoneSizes, ZonedFile,
-    ZonedModel,
+    Certainty, CheckedDatabase, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace,
+    CheckedReplay, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Preconditioning,
+    TimeSpan, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::units::{block, bytes, listed_in_part, time};
 
@@ -14,9 +17,10 @@ use crate::units::{block, bytes, listed_in_part, time};
 pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle) -> String {
     let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
     let mut out = format!("  {}{clones}: {}\n", style.paint(BOLD, &clean(&job.name)), kind_of_work(job));
-    let mut line = |what: &str, text: String| out.push_str(&format!("    {what:6} {text}\n"));
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    let mut line = |what: &'static str, text: String| facts.push((what, text));
     if let Some(error) = &job.setup_error {
-        line("fails", clean(error));
+        out.push_str(&format!("    fails  {}\n", clean(error)));
         return out;
     }
     if job.never_starts {
@@ -28,7 +32,12 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     if let Some(text) = command("exec_prerun") {
         line("before", text);
     }
-    for text in files_text(&job.files, places) {
+    let files = if job.background_of.is_some() {
+        Vec::new()
+    } else {
+        files_text(&job.files, places, job.database.as_ref())
+    };
+    for text in files {
         line("on", text);
     }
     if let Some(zones) = &job.zones {
@@ -39,6 +48,9 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     }
     let lasts = length_text(&job.time);
     let timed = job.volume.certainty == Certainty::Unknown;
+    if let Some(database) = &job.database {
+        database::lines(database).into_iter().for_each(|(what, text)| line(what, text));
+    }
     line(
         "does",
         match moves(&job.volume) {
@@ -73,6 +85,11 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     if let Some(text) = logs_text(&job.logs) {
         line("logs", text);
     }
+    // Most words are as short as this.
+    let width = facts.iter().map(|(what, _)| what.len()).fold(6, usize::max);
+    for (what, text) in facts {
+        out.push_str(&format!("    {what:width$} {text}\n"));
+    }
     out
 }
 
@@ -85,10 +102,8 @@ fn command_text(command: &JobCommand) -> String {
 fn replay_text(replay: &CheckedReplay) -> String {
     let kinds =
         [(replay.reads, "read"), (replay.writes, "write"), (replay.trims, "trim"), (replay.syncs, "sync")];
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
     let ios = kinds.into_iter().filter(|(count, _)| *count > 0);
-    let mut parts: Vec<String> =
-        ios.map(|(count, kind)| format!("{count} {kind}{}", plural(count))).collect();
+    let mut parts: Vec<String> = ios.map(|(count, kind)| counted(count, kind)).collect();
     if replay.files > 1 {
         parts.push(format!("{} files", replay.files));
     }
@@ -101,7 +116,7 @@ fn replay_text(replay: &CheckedReplay) -> String {
 
 fn preconditioning_text(pass: &Preconditioning) -> [String; 2] {
     let [first, last] = pass.invalid_shares.map(|share| format!("{:.2}%", share * 100.0));
-    let regions = if pass.regions == 1 { "1 region".to_owned() } else { format!("{} regions", pass.regions) };
+    let regions = counted(pass.regions as u64, "region");
     [
         format!(
             "a pass over {} of flash for {} of data: each block once, about {} of them again (sprandom)",
@@ -135,7 +150,7 @@ fn zoned_text(files: &[ZonedFile]) -> Vec<String> {
             ZonedModel::HostAware => "host-aware",
             ZonedModel::HostManaged => "host-managed",
         };
-        let count = format!("{} {model} zone{}", file.zones, if file.zones == 1 { "" } else { "s" });
+        let count = counted(file.zones, &format!("{model} zone"));
         let mut text = format!("{count} of {}", bytes(file.zone_bytes));
         if let Some(capacity) = file.capacity_bytes.filter(|&capacity| capacity < file.zone_bytes) {
             text += &format!(", {} of each can be written", bytes(capacity));
@@ -207,12 +222,14 @@ pub(super) fn place_name(place: &CheckedPlace) -> String {
 
 fn kind_of_work(job: &CheckedJob) -> String {
     let mix = job.rwmixread.map(|reads| format!(" with {reads}% reads")).unwrap_or_default();
-    let mut words = vec![
-        format!("{}{mix}", job.rw),
-        format!("bs={}", block_sizes(job)),
-        job.engine.clone(),
-        format!("iodepth={}", job.iodepth),
-    ];
+    let mut words = match (&job.database, &job.background_of) {
+        (Some(database), _) => {
+            vec![format!("workload={}", database.model), format!("bs={}", block(database.page_bytes.into()))]
+        }
+        (None, Some(name)) => vec![format!("writes back for {}", clean(name))],
+        (None, None) => vec![format!("{}{mix}", job.rw), format!("bs={}", block_sizes(job))],
+    };
+    words.extend([job.engine.clone(), format!("iodepth={}", job.iodepth)]);
     if job.files.iter().any(|file| file.kind != CheckedFileKind::None) {
         // A mapping uses the page cache, whatever the open flags.
         let direct = job.direct && job.engine != "mmap";
@@ -257,19 +274,26 @@ fn start_text(job: &CheckedJob) -> Option<String> {
 }
 
 /// Files that differ only in their names share a line.
-fn files_text(files: &[CheckedFile], places: &[CheckedPlace]) -> Vec<String> {
+fn files_text(
+    files: &[CheckedFile],
+    places: &[CheckedPlace],
+    database: Option<&CheckedDatabase>,
+) -> Vec<String> {
     const LINES: usize = 6;
-    let mut rows: Vec<(String, Vec<&CheckedFile>)> = Vec::new();
+    // What a file of a database is for makes it another one. All jobs of a database have the same files.
+    let kinds = database.into_iter().flat_map(|database| &database.files);
+    let mut kinds = kinds.flat_map(|kind| std::iter::repeat_n(kind.kind, kind.files as usize));
+    let mut rows: Vec<(Option<&str>, String, Vec<&CheckedFile>)> = Vec::new();
     for file in files {
-        let what = file_text(file, places);
-        match rows.iter_mut().find(|(shown, _)| *shown == what) {
-            Some((_, same)) => same.push(file),
-            None => rows.push((what, vec![file])),
+        let (kind, what) = (kinds.next(), file_text(file, places));
+        match rows.iter_mut().find(|(known, shown, _)| *known == kind && *shown == what) {
+            Some((_, _, same)) => same.push(file),
+            None => rows.push((kind, what, vec![file])),
         }
     }
     let more = rows.len().saturating_sub(LINES);
     let mut lines: Vec<String> =
-        rows.iter().take(LINES).map(|(what, same)| format!("{}, {what}", file_names(same))).collect();
+        rows.iter().take(LINES).map(|(_, what, same)| format!("{}, {what}", file_names(same))).collect();
     if more > 0 {
         lines.push(format!("and {more} more kinds of files"));
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use ferrio_jobfile::escaped_name;
 use ferrio_trace::RequestsSummary;
 
 use super::{Group, Request};
@@ -69,7 +70,7 @@ impl Section<'_> {
             "percentage_random={}",
             random.map(|share| share.unwrap_or_else(|| "0".into())).join(",")
         )?;
-        let files: Vec<String> = group.files.iter().map(|file| file.replace(':', "\\:")).collect();
+        let files: Vec<String> = group.files.iter().map(|file| escaped_name(file)).collect();
         writeln!(text, "filename={}", files.join(":"))?;
         let (begins_us, lasts_us) = group.times_us();
         if begins_us >= 1_000_000 {

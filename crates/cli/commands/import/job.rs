@@ -2,12 +2,15 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
+use ferrio_jobfile::escaped_name;
 use ferrio_trace::import::select::IoKind;
 use ferrio_trace::import::{FileSummary, Format};
+use ferrio_trace::source_name;
 
-use super::{Done, shown};
+use super::Done;
 
 /// Files that are laid out with data in all; beyond this they get a size only.
 const DATA: u64 = 4 << 30;
@@ -28,12 +31,11 @@ pub fn text(done: &Done) -> String {
         text,
         "# Replays {} I/Os of {}.",
         summary.ios(),
-        shown(&done.trace).replace(char::is_control, "?")
+        source_name(&done.trace).replace(char::is_control, "?")
     );
     let _ = writeln!(text, "# The replay writes to the files that the log names.");
-    let needed: Vec<&FileSummary> =
-        summary.files.iter().filter(|file| file.usage.needed > 0 && !is_device(&file.in_log)).collect();
-    let total: u64 = needed.iter().fold(0, |sum, file| sum.saturating_add(file.usage.needed));
+    let needed: Vec<&FileSummary> = summary.files.iter().filter(|file| is_laid_out(file)).collect();
+    let total: u64 = needed.iter().fold(0, |sum, file| sum.saturating_add(file.usage.must_exist_up_to));
     let with_data = total <= DATA;
     let lays_out = !needed.is_empty() && needed.len() <= MOST_FILES;
     if needed.len() > MOST_FILES {
@@ -53,8 +55,8 @@ pub fn text(done: &Done) -> String {
         }
         for (at, file) in needed.iter().enumerate() {
             let _ = writeln!(text, "[file-{}]", at + 1);
-            let _ = writeln!(text, "filename={}", escaped(&file.in_log.to_string_lossy()));
-            let _ = writeln!(text, "size={}", file.usage.needed.next_multiple_of(BLOCK));
+            let _ = writeln!(text, "filename={}", escaped_name(&file.in_log.to_string_lossy()));
+            let _ = writeln!(text, "size={}", file.usage.must_exist_up_to.next_multiple_of(BLOCK));
             let _ = writeln!(text, "{}", if with_data { "rw=read" } else { "rw=write\nfallocate=truncate" });
             let _ = writeln!(text, "create_only=1\n");
         }
@@ -64,11 +66,21 @@ pub fn text(done: &Done) -> String {
         let _ = writeln!(text, "stonewall");
     }
     let log = done.log.as_ref().map_or_else(String::new, |log| log.display().to_string());
-    let _ = writeln!(text, "read_iolog={}", escaped(&log));
+    let _ = writeln!(text, "read_iolog={}", escaped_name(&log));
     for option in options(done) {
         let _ = writeln!(text, "{option}");
     }
     text
+}
+
+/// True for files that are read and may not exist. Those that were asked for keep their contents if they are large enough.
+fn is_laid_out(file: &FileSummary) -> bool {
+    let needed = file.usage.must_exist_up_to;
+    let is_there = || {
+        !file.is_chosen
+            && fs::metadata(&file.in_log).is_ok_and(|about| about.is_file() && about.len() >= needed)
+    };
+    needed > 0 && !is_device(&file.in_log) && !is_there()
 }
 
 /// The options of the replay, but for the log.
@@ -101,9 +113,4 @@ pub fn options(done: &Done) -> Vec<String> {
 /// True for names below /dev, which need no layout.
 pub fn is_device(name: &OsStr) -> bool {
     name.as_bytes().starts_with(b"/dev/") && !name.as_bytes().starts_with(b"/dev/shm/")
-}
-
-/// A file name as the value of an option: colons separate several names.
-pub fn escaped(name: &str) -> String {
-    name.replace('\\', "\\\\").replace(':', "\\:")
 }

@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
+use ferrio_job::counted;
+use ferrio_jobfile::escaped_name;
 use ferrio_trace::import::Summary;
 use ferrio_trace::import::event::Skip;
 use ferrio_trace::import::select::IoKind;
+use ferrio_trace::source_name;
 
-use super::{Done, job, shown};
+use super::{Done, job};
 
 /// Files that are listed by name.
 const LISTED: usize = 8;
@@ -15,8 +18,9 @@ const LISTED: usize = 8;
 pub fn text(done: &Done) -> String {
     let Done { summary, format, guessed, .. } = done;
     let mut text = String::new();
-    let how = if *guessed { "found from its first lines" } else { "as given by --format" };
-    let _ = writeln!(text, "{}: {}, format {} ({how})", shown(&done.trace), format.about(), format.word());
+    let how = if *guessed { "found from its first lines" } else { "as given" };
+    let _ =
+        writeln!(text, "{}: {}, format {} ({how})", source_name(&done.trace), format.about(), format.word());
     let kinds = IoKind::ALL.iter().filter_map(|&(word, kind)| {
         let (ios, bytes) = summary.of(kind);
         let size = if kind == IoKind::Sync { String::new() } else { format!(" ({})", size(bytes)) };
@@ -37,7 +41,7 @@ pub fn text(done: &Done) -> String {
     }
     let more = summary.bad.count.saturating_sub(summary.bad.first.len() as u64);
     if more > 0 {
-        let _ = writeln!(text, "  {more} more lines do not fit");
+        let _ = writeln!(text, "  and {} that do not fit", counted(more, "other line"));
     }
     let _ = writeln!(text, "  replay:  {}", replay(done));
     text
@@ -57,8 +61,8 @@ fn files(summary: &Summary, text: &mut String) {
     }
     let substituted = summary.files.iter().filter(|file| file.substituted).count();
     if substituted > 0 {
-        let what = "are renamed, because their names have blanks or are too long for a log";
-        let _ = writeln!(text, "  {:<8} {substituted} of them {what}", "");
+        let what = "because the name has blanks or is too long for a log";
+        let _ = writeln!(text, "  {:<8} renamed: {}, {what}", "", counted(substituted as u64, "file"));
     }
 }
 
@@ -71,8 +75,13 @@ fn list(label: &str, items: &[String], text: &mut String) {
 
 /// What is not in the log, with its numbers.
 pub fn skipped(summary: &Summary) -> Vec<String> {
-    let counts = Skip::ALL.iter().zip(summary.skipped);
-    counts.filter(|(_, count)| *count > 0).map(|((_, words), count)| format!("{count} {words}")).collect()
+    let counts = Skip::ALL.iter().zip(summary.skipped).filter(|(_, count)| *count > 0);
+    counts.map(|((_, noun, which), count)| format!("{} {which}", counted(count, noun))).collect()
+}
+
+/// A note on `count` things, if there are any. `what` fits any number.
+fn note(count: u64, noun: &str, what: &str) -> Option<String> {
+    (count > 0).then(|| format!("{} {what}", counted(count, noun)))
 }
 
 /// What the log shows only in part.
@@ -80,32 +89,71 @@ fn notes(done: &Done) -> Vec<String> {
     let summary = &done.summary;
     let remarks = &summary.remarks;
     let mut notes = Vec::new();
-    let mut note = |count: u64, what: &str| {
-        if count > 0 {
-            notes.push(format!("{count} {what}"));
-        }
-    };
-    note(
+    notes.extend(note(
         summary.late,
-        "I/Os were too far out of order and got the time of the I/O before them; a larger --window may sort them",
-    );
-    note(
+        "I/O",
+        "too far out of order: the log has the time of the I/O before; a larger --window may sort the trace",
+    ));
+    notes.extend(note(
         remarks.unknown_appends,
-        "appends went to files whose size the trace does not show: they begin at offset 0",
-    );
-    note(remarks.range_syncs, "calls of sync_file_range are datasync in the log");
-    note(
+        "append",
+        "to a file whose size the trace does not show: the offset begins at 0",
+    ));
+    notes.extend(note(
+        remarks.unknown_offsets,
+        "I/O",
+        "at the position of a file that was opened before the trace began: the offset counts from 0, and O_APPEND is unknown",
+    ));
+    notes.extend(note(
+        remarks.abbreviated,
+        "I/O",
+        "of io_submit missing, because strace abbreviated the arguments: trace with -e abbrev=none",
+    ));
+    notes.extend(note(
+        remarks.shortened,
+        "vectored I/O",
+        "of io_submit too short, because strace abbreviated the arguments: trace with -e abbrev=none",
+    ));
+    if let Some((event, true)) = done.event {
+        let meaning = match event {
+            'Q' => "queued",
+            'D' => "issued",
+            _ => "completed",
+        };
+        notes.push(format!(
+            "each event {event} ({meaning}) counts as an I/O, because the first lines have such events; --event chooses another"
+        ));
+    }
+    if let Some(unit) = remarks.assumed_unit {
+        notes.push(format!(
+            "times have no unit and are read as {unit}; a column name such as TIME(ms) sets the unit"
+        ));
+    }
+    if summary.is_cut {
+        notes.push(format!(
+            "the rest of the trace was not read: line {} is beyond --until or --limit",
+            summary.lines
+        ));
+    }
+    notes.extend(note(remarks.range_syncs, "call", "of sync_file_range: datasync in the log"));
+    notes.extend(note(
         remarks.synchronous,
-        "writes went through O_SYNC or O_DSYNC; sync=1 or sync=dsync does so in the replay",
-    );
-    note(remarks.untimed, "lines have no time (strace -tt): their I/Os follow each other without pause");
+        "write",
+        "through O_SYNC or O_DSYNC: sync=1 or sync=dsync does so in the replay",
+    ));
+    notes.extend(note(
+        remarks.untimed,
+        "line",
+        "without a time (strace -tt adds it): the I/O follows the one before without pause",
+    ));
     if remarks.whole_seconds {
         notes.push("times are whole seconds: I/Os of a second follow each other without pause".to_owned());
     }
     if summary.of(IoKind::Trim).0 > 0 {
         notes.push("only block devices can be trimmed: replay_skip=trim leaves trims out".to_owned());
     }
-    let needs_files = summary.files.iter().any(|file| file.usage.needed > 0 && !job::is_device(&file.in_log));
+    let needs_files =
+        summary.files.iter().any(|file| file.usage.must_exist_up_to > 0 && !job::is_device(&file.in_log));
     if needs_files && done.job.is_none() {
         notes.push(
             "files that are read must exist before the replay: --job writes a job file that lays them out"
@@ -122,7 +170,7 @@ fn replay(done: &Done) -> String {
     }
     let log = done.log.as_ref().map_or("LOG".to_owned(), |log| log.display().to_string());
     let mut words =
-        vec!["ferrio --name=replay".to_owned(), quoted(&format!("--read_iolog={}", job::escaped(&log)))];
+        vec!["ferrio --name=replay".to_owned(), quoted(&format!("--read_iolog={}", escaped_name(&log)))];
     words.extend(job::options(done).into_iter().map(|option| format!("--{option}")));
     words.join(" ")
 }

@@ -142,7 +142,8 @@ impl MappedMemory {
 
 impl Drop for MappedMemory {
     fn drop(&mut self) {
-        // SAFETY: start and length are those of the mapping made in `map`; nothing outlives the worker that owns it.
+        // SAFETY: start and length are those of the mapping made in `map`. Whatever points into it, buffers and slots that are lent, shares
+        // the ownership of the area, so that the last of them drops it.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
@@ -170,7 +171,7 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // SAFETY: the address is that of the attachment made in `attach`; nothing outlives the worker that owns it.
+        // SAFETY: the address is that of the attachment made in `attach`; as for mappings, nothing that points into it is left.
         unsafe { libc::shmdt(self.start.as_ptr().cast()) };
     }
 }

@@ -29,6 +29,16 @@ fn slots_are_page_aligned_for_direct_io_and_do_not_overlap() {
 }
 
 #[test]
+fn one_buffer_for_all_takes_the_memory_of_one() {
+    let memory = Memory { align: 4096, one_for_all: true, ..memory(MemoryType::Malloc, None) };
+    let mut buffers = Buffers::allocate(&memory, 1000, 5000, false).unwrap();
+    buffers.populate();
+    assert_eq!((buffers.slot(0), buffers.stride()), (buffers.slot(999), 8192));
+    buffers.fill(7, 8192).fill(1);
+    assert_eq!(buffers.fill(9, 1), [1]);
+}
+
+#[test]
 fn an_impossible_size_is_an_error() {
     assert!(Buffers::new(u32::MAX, u64::MAX / 2, true).is_err());
     let error = Buffers::allocate(&memory(MemoryType::Shm, None), u32::MAX, u64::MAX / 2, false).unwrap_err();
@@ -153,12 +163,32 @@ fn populated_slots_have_their_pages() {
 fn a_lent_slot_is_used_by_another_thread_and_outlives_the_buffers() {
     let mut buffers = Buffers::new(2, 4096, true).unwrap();
     buffers.fill(1, 100).fill(7);
-    let mut lent = buffers.lend(1, 100);
-    buffers.fill(0, 100).fill(1);
+    let mut lent = buffers.lend(1, 100).unwrap();
+    buffers.fill_unless_lent(0, 100).unwrap().fill(1);
     drop(buffers);
     let sum = std::thread::spawn(move || {
         lent[0] = 9;
         lent.iter().map(|&byte| u32::from(byte)).sum::<u32>()
     });
     assert_eq!(sum.join().unwrap(), 99 * 7 + 9);
+}
+
+#[test]
+fn a_lent_slot_is_neither_filled_nor_lent_again_until_it_is_back() {
+    let mut buffers = Buffers::new(2, 4096, true).unwrap();
+    buffers.fill(1, 100).fill(7);
+    let lent = buffers.lend(1, 100).unwrap();
+    assert!(buffers.lend(1, 100).is_none() && buffers.fill_unless_lent(1, 1).is_none());
+    drop(lent);
+    assert_eq!(buffers.fill_unless_lent(1, 100).unwrap(), [7; 100]);
+    assert!(buffers.lend(1, 4096).is_some());
+    assert!(buffers.lend(2, 1).is_none() && buffers.lend(0, 4097).is_none(), "there are two slots of a page");
+}
+
+#[test]
+#[should_panic(expected = "slot 0 of 0")]
+fn a_job_that_lends_slots_asks_for_each_whether_it_is_lent() {
+    let mut buffers = Buffers::new(2, 4096, true).unwrap();
+    drop(buffers.lend(1, 100));
+    buffers.fill(0, 100);
 }

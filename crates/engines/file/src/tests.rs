@@ -13,7 +13,7 @@ fn spec(engine: EngineKind) -> JobSpec {
 }
 
 fn rig(spec: &JobSpec) -> Rig<FileEngine> {
-    Rig::new(spec, FileSet { files: vec![OpenFile { fd: None, offset: 0, size: 4096 }] }).unwrap()
+    Rig::new(spec, FileSet::new(vec![OpenFile { fd: None, offset: 0, size: 4096 }])).unwrap()
 }
 
 /// What the engine does to a path: an error is the call and the errno.
@@ -95,7 +95,7 @@ fn ios_do_nothing_and_a_sync_needs_a_file_that_is_open() {
     }
     assert_eq!(rig.run(Op::Fsync, 0, 0), -i64::from(libc::EBADF));
     let fd = rig.engine.operate(&place.path().join("f")).unwrap();
-    let file = OpenFile { fd, offset: 0, size: 4096 };
+    let file = OpenFile { fd: fd.map(std::sync::Arc::new), offset: 0, size: 4096 };
     rig.engine.attach_one(0, &file).unwrap();
     assert_eq!(rig.run(Op::Fsync, 0, 0), 0);
 }
@@ -109,7 +109,7 @@ fn space_is_reserved_punched_and_cut() {
         let fd = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap().into();
         Rig::<FileEngine>::new(
             &spec(engine),
-            FileSet { files: vec![OpenFile { fd: Some(fd), offset: 0, size: 8192 }] },
+            FileSet::new(vec![OpenFile { fd: Some(std::sync::Arc::new(fd)), offset: 0, size: 8192 }]),
         )
         .unwrap()
     };

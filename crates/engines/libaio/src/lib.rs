@@ -21,6 +21,8 @@ use ferrio_job::{Character, Diagnostic, JobSpec, LibaioBackend, Prefix};
 pub struct Libaio {
     backend: Backend,
     fds: Descriptors,
+    /// Syncs are calls that wait.
+    blocking_syncs: bool,
     notes: Vec<Diagnostic>,
 }
 
@@ -71,7 +73,8 @@ impl Engine for Libaio {
                 other => other?,
             },
         };
-        Ok(Libaio { backend, fds: Descriptors::default(), notes })
+        let blocking_syncs = spec.engine_options.blocking_syncs;
+        Ok(Libaio { backend, fds: Descriptors::default(), blocking_syncs, notes })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
@@ -93,7 +96,7 @@ impl Engine for Libaio {
     #[inline]
     fn submit(&mut self, request: &Request) -> Submit {
         let fd = self.fds.of(request.file);
-        if request.op == Op::Trim {
+        if !request.op.moves_data() && (request.op == Op::Trim || self.blocking_syncs) {
             return Submit::Done(sync_ops::run(fd, request));
         }
         let queued = match &mut self.backend {

@@ -170,3 +170,17 @@ fn a_wait_with_a_limit_takes_what_completes_and_waits_for_nothing_else() {
         assert_eq!(done.len(), 4);
     }
 }
+
+#[test]
+fn blocking_syncs_are_over_when_the_call_returns() {
+    let file = file_with(&content(8192));
+    for backend in BACKENDS {
+        for blocking in [false, true] {
+            let spec = spec(2, backend, |options| options.blocking_syncs = blocking);
+            let mut rig = Rig::<Libaio>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
+            let request = rig.request(0, Op::Fdatasync, 0, 0);
+            let want = if blocking { Submit::Done(0) } else { Submit::Queued };
+            assert_eq!(rig.engine.submit(&request), want, "{backend:?}");
+        }
+    }
+}

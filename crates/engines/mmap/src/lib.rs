@@ -13,8 +13,10 @@ mod write_back;
 
 pub use persistent_memory::PersistentMemory;
 
+use std::sync::{Arc, PoisonError};
+
 use ferrio_engine::{
-    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, SharedFiles, Submit, sync_ops,
 };
 use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
 use mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
@@ -22,11 +24,13 @@ use nix::errno::Errno;
 
 /// `ioengine=mmap`
 pub struct Mmap {
-    mappings: Vec<MappedFile>,
+    mappings: Arc<[MappedFile]>,
     fds: Descriptors,
     options: MappingOptions,
     /// `direct=1`: what an I/O touched is written back before it completes.
     sync_each: bool,
+    /// Flags of msync(2).
+    sync_flags: i32,
     notes: Vec<Diagnostic>,
 }
 
@@ -42,8 +46,25 @@ impl Mmap {
         MappedFile::new(file, &self.options)
     }
 
+    fn map_all(&self, files: &[OpenFile]) -> Result<Arc<[MappedFile]>, EngineError> {
+        let mappings: Result<Vec<_>, _> = files.iter().map(|file| self.map(file)).collect();
+        Ok(mappings?.into())
+    }
+
+    /// The mappings of files that several workers share: the first worker makes them, so that pages are mapped once for all of them.
+    fn map_together(&self, shared: &SharedFiles) -> Result<Arc<[MappedFile]>, EngineError> {
+        let mut made = shared.engines.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = made.as_ref().and_then(|made| made.downcast_ref::<Arc<[MappedFile]>>());
+        if let Some(mappings) = known {
+            return Ok(Arc::clone(mappings));
+        }
+        let mappings = self.map_all(&shared.files)?;
+        *made = Some(Arc::new(Arc::clone(&mappings)));
+        Ok(mappings)
+    }
+
     fn sync_range(&self, mapping: &MappedFile, request: &Request) -> i64 {
-        match mapping.sync(request.offset, request.len as usize) {
+        match mapping.sync(request.offset, request.len as usize, self.sync_flags) {
             0 => i64::from(request.len),
             error => error,
         }
@@ -66,21 +87,34 @@ impl Engine for Mmap {
         let sharing = if spec.engine_options.thp { Sharing::PrivateHugePages } else { Sharing::Shared };
         let options =
             MappingOptions { protection: protection(spec), sharing, unit: PAGE, order: order(spec) };
-        Ok(Mmap { mappings: Vec::new(), fds: Descriptors::default(), options, sync_each: spec.direct, notes })
+        let invalidate = if spec.engine_options.invalidating_syncs { libc::MS_INVALIDATE } else { 0 };
+        Ok(Mmap {
+            mappings: Arc::default(),
+            fds: Descriptors::default(),
+            options,
+            sync_each: spec.direct && spec.events.is_none(),
+            sync_flags: libc::MS_SYNC | invalidate,
+            notes,
+        })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        self.mappings.clear();
+        self.mappings = Arc::default();
         self.fds.attach(files);
-        for file in &files.files {
-            self.mappings.push(self.map(file)?);
-        }
+        self.mappings = match &files.shared {
+            Some(shared) => self.map_together(shared)?,
+            None => self.map_all(&files.files)?,
+        };
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         self.fds.attach_one(index, file);
-        self.mappings[index] = self.map(file)?;
+        let mapping = self.map(file)?;
+        // Files that are opened one by one belong to one worker.
+        if let Some(mappings) = Arc::get_mut(&mut self.mappings) {
+            mappings[index] = mapping;
+        }
         Ok(())
     }
 
@@ -111,7 +145,7 @@ impl Engine for Mmap {
         }
         Submit::Done(match request.op {
             Op::Trim => sync_ops::run(self.fds.of(request.file), request),
-            _ => mapping.sync_all(),
+            _ => mapping.sync_all(self.sync_flags),
         })
     }
 
@@ -122,7 +156,8 @@ impl Engine for Mmap {
 
 /// msync(2) takes whole pages.
 fn check_blocks(spec: &JobSpec) -> Result<(), EngineError> {
-    let syncs = spec.direct || spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
+    let syncs =
+        spec.direct && spec.events.is_none() || spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
     let whole = |bytes: u64| bytes.is_multiple_of(PAGE);
     let all_whole = Direction::ALL
         .into_iter()

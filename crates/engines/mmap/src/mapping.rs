@@ -178,21 +178,27 @@ impl MappedFile {
         }
     }
 
-    /// Writes a range of the file back and waits: 0 or a negated errno.
-    pub(crate) fn sync(&self, offset: u64, len: usize) -> i64 {
+    /// Writes a range of the file back and waits, by msync(2) with these flags: 0 or a negated errno.
+    pub(crate) fn sync(&self, offset: u64, len: usize, flags: i32) -> i64 {
         let Some(memory) = self.at(offset, len) else {
             return -i64::from(libc::EINVAL);
         };
         // SAFETY: the range is inside the mapping.
-        let answer = unsafe { libc::msync(memory.cast(), len, libc::MS_SYNC) };
+        let answer = unsafe { libc::msync(memory.cast(), len, flags) };
         ferrio_engine::sync_ops::outcome(i64::from(answer))
     }
 
     /// Writes the whole mapping back and waits: 0 or a negated errno.
-    pub(crate) fn sync_all(&self) -> i64 {
-        if self.length == 0 { 0 } else { self.sync(self.offset, self.length) }
+    pub(crate) fn sync_all(&self, flags: i32) -> i64 {
+        if self.length == 0 { 0 } else { self.sync(self.offset, self.length, flags) }
     }
 }
+
+// SAFETY: the mapping belongs to the process, and nothing else is in the value. Engines copy from and to it in all threads: the bytes are
+// plain data of a file, which other processes may change as well.
+unsafe impl Send for MappedFile {}
+// SAFETY: as above.
+unsafe impl Sync for MappedFile {}
 
 impl Drop for MappedFile {
     fn drop(&mut self) {

@@ -164,3 +164,28 @@ fn a_file_that_becomes_shorter_gives_short_ios_and_recovers_when_it_grows_again(
     rig.write(40960, &[3; 4096]);
     assert_eq!(fs::read(file.path()).unwrap()[40960..45056], [3; 4096]);
 }
+
+#[test]
+fn workers_that_share_files_share_their_mappings() {
+    let file = file_with(&content(16384));
+    let shared = Arc::new(SharedFiles {
+        files: open(&file, libc::O_RDWR).unwrap().files,
+        engines: std::sync::Mutex::default(),
+    });
+    let rig = || {
+        let files = shared.files.iter().map(|file| file.duplicated().unwrap()).collect();
+        let files = FileSet { shared: Some(Arc::clone(&shared)), ..FileSet::new(files) };
+        Rig::<Mmap>::new(&spec(ReadWrite::RandMixed, |_| ()), files).unwrap()
+    };
+    let [mut first, mut second] = [rig(), rig()];
+    let name = file.path().to_str().unwrap();
+    let maps =
+        || fs::read_to_string("/proc/self/maps").unwrap().lines().filter(|line| line.ends_with(name)).count();
+    assert_eq!(maps(), 1);
+    first.write(4096, &[7; 4096]);
+    assert_eq!(second.read(4096, 4096), [7; 4096]);
+    drop(first);
+    assert_eq!(second.read(0, 4096), content(16384)[..4096]);
+    drop((second, shared));
+    assert_eq!(maps(), 0);
+}

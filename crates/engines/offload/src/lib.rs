@@ -132,7 +132,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         for thread in 0..self.threads.len() {
             let files = files.files.iter().map(|file| self.own(file)).collect::<Result<_, _>>()?;
-            let own = FileSet { files };
+            let own = FileSet::new(files);
             self.send(thread, ThreadCommand::Attach(own)).map_err(|e| EngineError::new("offload", e))?;
             self.answer()?;
         }

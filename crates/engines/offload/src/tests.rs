@@ -111,8 +111,7 @@ impl Engine for Broken {
 fn a_panic_in_a_thread_is_an_error_of_its_request_and_a_refusal_one_of_the_engine() {
     let buffers = Buffers::new(2, 4096, true).unwrap();
     let mut engine = Offload::<Broken>::open(&spec(EngineKind::Null, 2), &buffers).unwrap();
-    let refused =
-        engine.attach(&FileSet { files: vec![OpenFile { fd: None, offset: 0, size: 0 }] }).unwrap_err();
+    let refused = engine.attach(&FileSet::new(vec![OpenFile { fd: None, offset: 0, size: 0 }])).unwrap_err();
     assert_eq!(refused.errno(), libc::ENXIO);
     let request =
         Request { op: Op::Read, unit: 1, file: 0, len: 1, offset: 0, priority: 0, buffer: buffers.slot(1) };

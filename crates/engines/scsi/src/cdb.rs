@@ -74,7 +74,7 @@ pub const FUA: u8 = 1 << 3;
 pub const COMPARE_ALL: u8 = 1 << 1;
 /// BYTCHK of VERIFY: one block of data is compared with each block of the medium.
 pub const COMPARE_ONE: u8 = 3 << 1;
-/// NDOB of WRITE SAME(16): the device writes zeroes or a pattern of its own, and no data is sent.
+/// NDOB of WRITE SAME(16): the device writes zeros or a pattern of its own, and no data is sent.
 pub const NO_DATA_OUT: u8 = 1;
 
 /// A command about a range, of 10 bytes if they are enough. `flags` are those of its second byte.

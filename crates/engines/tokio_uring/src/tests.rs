@@ -66,8 +66,8 @@ fn failed_requests_are_negated_errnos_and_do_not_stop_the_batch() {
 #[test]
 fn a_full_device_is_enospc_and_a_device_that_cannot_sync_einval() {
     let full = OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
-    let opened = OpenFile { fd: Some(full.into()), offset: 0, size: 4096 };
-    let mut rig = rig(2, FileSet { files: vec![opened] });
+    let opened = OpenFile { fd: Some(std::sync::Arc::new(full.into())), offset: 0, size: 4096 };
+    let mut rig = rig(2, FileSet::new(vec![opened]));
     assert_eq!(rig.run(Op::Write, 0, 4096), -i64::from(libc::ENOSPC));
     assert_eq!(rig.run(Op::Fsync, 0, 0), -i64::from(libc::EINVAL));
     assert_eq!(rig.read(0, 4096), [0; 4096]);

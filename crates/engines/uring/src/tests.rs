@@ -180,8 +180,8 @@ fn uncached_counts_only_for_buffered_jobs() {
 #[test]
 fn a_wait_with_a_limit_ends_with_the_limit_or_with_the_first_completion() {
     let (reader, mut writer) = io::pipe().unwrap();
-    let file = OpenFile { fd: Some(reader.into()), offset: 0, size: 0 };
-    let mut rig = Rig::<Uring>::new(&spec(2, |_| ()), FileSet { files: vec![file] }).unwrap();
+    let file = OpenFile { fd: Some(std::sync::Arc::new(reader.into())), offset: 0, size: 0 };
+    let mut rig = Rig::<Uring>::new(&spec(2, |_| ()), FileSet::new(vec![file])).unwrap();
     let mut done = Vec::with_capacity(2);
     let long = Duration::from_secs(3600);
     assert!(

@@ -1,11 +1,16 @@
-//! The engines that do no I/O: `cpuio` keeps a CPU busy, `exec` runs a program. To the loop of a worker they are one engine, whose
+//! The engines that do no I/O: `cpuio` keeps a CPU busy, `exec` runs a program, and the events of a load may be work without I/O. To the loop of a worker they are one engine, whose
 //! requests are pieces of work that move nothing.
 //!
 //! A piece of work may take long, so the engine itself looks whether its job is to end, which it learns from a [`Duty`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod cpu;
+mod division;
+mod event;
+mod memory;
+mod mutex;
 mod program;
+mod shared;
 
 use std::time::Duration;
 
@@ -13,6 +18,7 @@ use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Su
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 
 use cpu::Cpu;
+use event::Event;
 use program::RunningProgram;
 
 /// The job that an engine works for.
@@ -54,12 +60,16 @@ pub struct Work<'a> {
 enum Kind {
     Cpu(Cpu),
     Program(Box<RunningProgram>),
+    Event(Box<Event>),
 }
 
 impl<'a> Work<'a> {
     /// The engine of `spec`, which ends its work when `duty` is over.
     #[must_use]
     pub fn new(spec: &JobSpec, duty: Box<dyn Duty + 'a>) -> Self {
+        if let Some(event) = spec.events.as_ref().and_then(|part| Event::new(part, spec.memory.huge_page)) {
+            return Work { duty, kind: Kind::Event(Box::new(event)), notes: Vec::new() };
+        }
         let (kind, notes) = match spec.engine {
             EngineKind::Exec => {
                 let program = RunningProgram::new(spec);
@@ -81,6 +91,7 @@ impl Engine for Work<'_> {
     fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
         match &mut self.kind {
             Kind::Cpu(_) => Ok(()),
+            Kind::Event(event) => event.prepare(),
             Kind::Program(program) => program.start(),
         }
     }
@@ -93,6 +104,7 @@ impl Engine for Work<'_> {
         match &mut self.kind {
             Kind::Cpu(cpu) => cpu.burn(&*self.duty),
             Kind::Program(program) => program.look(&*self.duty),
+            Kind::Event(event) => event.perform(&*self.duty),
         }
         Submit::Done(i64::from(request.len))
     }
@@ -100,7 +112,7 @@ impl Engine for Work<'_> {
     fn pause(&self) -> Option<Duration> {
         match &self.kind {
             Kind::Cpu(cpu) => Some(cpu.pause()),
-            Kind::Program(_) => None,
+            Kind::Program(_) | Kind::Event(_) => None,
         }
     }
 

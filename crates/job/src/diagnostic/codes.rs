@@ -90,7 +90,6 @@ subjects! {
         "too-many" Stderr: "note: there are more mistakes than shown";
     }
     "Not available" {
-        "unimplemented-option" Stderr: "the option is not implemented yet";
         "unimplemented-value" Stderr: "the option is not implemented yet with this value";
         "unimplemented-program-option" Stderr: "the command-line option is not implemented yet";
         "unavailable-option" Stderr: "the option is not available, for the reason given";
@@ -133,6 +132,17 @@ subjects! {
         "append-makes-one-pass" Hidden: "note: `loops` has no effect in a job that appends to its files";
         "bs-unaligned-with-direct" Stderr: "note: `bs_unaligned` with `direct=1`, which few devices accept";
         "block-errors-of-several-files" Stderr: "a job with `block_error_percentiles` has several files";
+    }
+    "Databases" {
+        "option-of-databases" Stderr: "the option belongs to databases, and the job has no `workload`";
+        "option-of-other-database" Stderr: "the model of the database lacks the option";
+        "decided-by-workload" Stderr: "the option contradicts the model of a database";
+        "engine-without-shared-files" Stderr: "the engine cannot be used for a database";
+        "database-without-end" Stderr: "a database has neither `runtime` nor `transactions`";
+        "database-options-conflict" Stderr: "options of a database exclude each other";
+        "cleaner-buffers" Stderr: "`iodepth` is more than the buffers of a database's write-back have room for";
+        "database-files" Stderr: "the files of a database cannot be used";
+        "database-exceeds-free-space" Stderr: "the files of a database do not fit their file system";
     }
     "Zones" {
         "zonesize-without-zonemode" Stderr: "`zonesize` is used without `zonemode`";
@@ -191,6 +201,8 @@ subjects! {
         "verify-limited" Stderr: "note: blocks of several sizes are verified without a map";
         "verify-shared-file" Report: "note: several jobs write to a file and verify it";
         "verify-never-runs" Report: "note: writing uses all of `runtime`, so nothing is verified";
+        "verify-cut-short" Hidden: "`runtime` was over before all that a job wrote was read back";
+        "verify-checks-nothing" Hidden: "note: the options of a job leave nothing to verify";
         "merge-lists-differ" Stderr: "`merge_blktrace_scalars` or `merge_blktrace_iters` does not fit the traces of `read_iolog`";
         "replay-overrides-recording" Stderr: "note: `read_iolog` overrides `write_iolog`";
         "iolog-not-replayable" Stderr: "note: the log of `write_iolog` has file names that a replay cannot read";
@@ -240,7 +252,7 @@ subjects! {
     "Command line" {
         "no-jobs" Stderr: "there is nothing to run";
         "nothing-to-check" Stderr: "`check` is combined with an option that requests something else";
-        "sysbench-command" Stderr: "the command line is that of a sysbench test, which ferrio does not run";
+        "sysbench-command" Stderr: "the command line is one of sysbench, without that word in front of it";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
         "invalid-profile" Stderr: "`--profile` is combined with other jobs, or the options of the profile are invalid";
@@ -255,13 +267,17 @@ subjects! {
         "cached-reads" Hidden: "reads came from the page cache instead of the device";
         "buffered-writes" Hidden: "writes were still in memory when the run ended";
         "sparse-reads" Hidden: "reads hit holes and did not reach a device";
+        "cheap-syncs" Hidden: "syncs returned before a device can have written anything";
         "memory-device" Hidden: "the files are in memory";
         "cached-device" Hidden: "a loop device caches its data in the page cache";
         "libaio-buffered" Hidden: "libaio without direct I/O submits I/Os one at a time, so that `iodepth` is not reached";
         "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
         "clock-not-invariant" Hidden: "there is no reliable time stamp counter, so each time stamp takes a system call";
-        "rate-not-held" Hidden: "a job was more than one percent slower than its `rate` or `rate_iops`";
+        "rate-not-held" Hidden: "a job was more than one percent slower than its `rate`, `rate_iops` or `transaction_rate`";
+        "write-back-limits" Hidden: "transactions spent half of their time or more waiting for the write-back";
+        "no-transactions" Hidden: "a database ended no transaction in the time that counts";
+        "write-back-afterwards" Hidden: "a database went on writing back for long after its last transaction";
         "start-spread" Hidden: "jobs that were started together began their I/O far apart";
         "other-disk-load" Hidden: "the disk transferred clearly more data than the jobs did";
         "other-cpu-load" Hidden: "other programs or other virtual machines used much of the CPU time";
@@ -272,11 +288,13 @@ subjects! {
         "signals-not-watched" Stderr: "signals cannot be watched, so Ctrl-C ends the run without a report";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
+        "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";
         "trigger" Hidden: "the trigger ends the run";
         "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr: "the verify state of a job cannot be saved, or is not saved because `verify_state_save` is not set when a trigger ends the job";
         "verify-state-not-loaded" Stderr: "the verify state of `verify_state_load` cannot be read";
+        "verify-state-outdated" Stderr: "warning: the verify state of `verify_state_load` is older than what the job's files contain";
         "unreadable-state" Stderr: "a verify state cannot be shown by `ferrio verify-state`";
         "verify-state-advice" Hidden: "note: where `verify_state_load` looks for the verify state";
         "verify-stopped" Report: "note: checking stops where, by the verify state, writing had stopped";

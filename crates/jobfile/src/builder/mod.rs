@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ferrio_job::{ArgOrigin, Diagnostic, Origin, Severity};
+use ferrio_job::{ArgOrigin, Character, Diagnostic, Origin, Severity};
 
 use crate::catalogue::Opt;
 use crate::diagnostic::Problems;
@@ -83,6 +83,11 @@ impl Builder {
         self.environment.reading = reading;
     }
 
+    /// Sets whose options jobs have; must be called before the first option or file.
+    pub fn character(&mut self, character: Character) {
+        self.environment.character = character;
+    }
+
     /// Adds a job option of the command line; `name` is complete and has no dashes. It belongs to the job begun last, or
     /// to the globals if there is none. Unlike options of job files, it takes effect at once.
     pub fn command_option(&mut self, name: &str, value: Option<&str>, argument: ArgOrigin) {
@@ -110,8 +115,9 @@ impl Builder {
             literal: value.is_some_and(|value| argument.text.ends_with(value)),
             ..Assignment::default()
         };
-        let Some(opt) = Opt::from_name(name, &setting.engine) else {
-            self.diagnostics.push(unknown(&line, &setting.engine, true));
+        let character = self.environment.character;
+        let Some(opt) = Opt::from_name(name, &setting.engine, character) else {
+            self.diagnostics.push(unknown(&line, &setting.engine, character, true));
             return;
         };
         list.extend(evaluate::assignment(opt, &line, setting, &self.environment, &mut self.diagnostics));
@@ -134,6 +140,7 @@ impl Builder {
         }
         let given = Given {
             opt: Opt::Name,
+            name: Opt::Name.row().name,
             text: name.to_owned(),
             value: Value::Text(name.to_owned()),
             origin: argument.origin(),

@@ -19,7 +19,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     }
     [Core; "io" / "io_buf"] {
         ZeroBuffers: "zero_buffers", Flag, Plain;
-            Works; "Fill buffers with zeroes";
+            Works; "Fill buffers with zeros";
         RefillBuffers: "refill_buffers", Flag, Plain;
             Works; "New buffer contents for each write";
         ScrambleBuffers: "scramble_buffers", Bool, Plain, default "1";

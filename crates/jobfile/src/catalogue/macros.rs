@@ -9,7 +9,7 @@
 //!
 //! `of Fallocate` takes words, help and default from the enum of that name in `ferrio_job`; `list` takes its words from
 //! a constant instead. `default ""` says that fio declares none.
-//! An option that is not implemented has no enum: it lists its words as `words ["none": "help", "0" = "none"]`, where `"0" = "none"`
+//! An option that is refused has no enum: it lists its words as `words ["none": "help", "0" = "none"]`, where `"0" = "none"`
 //! is another spelling of `none`.
 
 /// Makes rows of the table.
@@ -29,7 +29,7 @@ macro_rules! rows {
         use $crate::catalogue::opt::Opt;
         #[allow(unused_imports)]
         use $crate::catalogue::row::{
-            ValueKind, Multi, OptionScope::{Core, Engines, Profile}, OptionStatus::{NoEffect, NotYet, OnlyOff, Unavailable, Works}, ValueUnit,
+            ValueKind, Multi, OptionScope::{Core, Database, Engines, Profile}, OptionStatus::{NoEffect, OnlyOff, Unavailable, Works}, ValueUnit,
         };
         &[$($(OptionRow {
             opt: Opt::$opt,

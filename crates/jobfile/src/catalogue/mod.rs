@@ -6,6 +6,7 @@
 
 mod absent;
 mod buffers;
+mod database;
 mod engine;
 mod file;
 mod io;
@@ -24,6 +25,7 @@ mod zone;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use ferrio_job::{Character, DatabaseModel};
 use opt::COUNT;
 
 pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word, absent_words};
@@ -54,9 +56,18 @@ impl Opt {
         INDEX.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The option that `name` means in a job that uses `engine`: a core option, one of a profile, or a private one of that engine.
-    pub fn from_name(name: &str, engine: &str) -> Option<Opt> {
-        Opt::named(name).iter().copied().find(|opt| opt.row().belongs_to(engine))
+    /// The option that `name` means in a job that uses `engine`: a core option, one of a database or a profile, or a private one of that
+    /// engine.
+    pub fn from_name(name: &str, engine: &str, character: Character) -> Option<Opt> {
+        let is_meant = |opt: &Opt| opt.row().belongs_to(engine) && opt.row().is_known_to(character);
+        Opt::named(name).iter().copied().find(is_meant)
+    }
+
+    /// The default in jobs of this model of a database, as written in a job file, if it is one of its own.
+    pub fn preset(self, model: DatabaseModel) -> Option<&'static str> {
+        let (_, values) = database::PRESETS.iter().find(|(opt, _)| *opt == self)?;
+        let at = DatabaseModel::ALL.iter().position(|other| *other == model)?;
+        values.get(at).copied().filter(|value| *value != "-")
     }
 }
 
@@ -68,10 +79,15 @@ pub fn rows() -> &'static [OptionRow] {
     &ROWS
 }
 
+/// The options whose default depends on the model of a database.
+pub fn preset_options() -> impl Iterator<Item = Opt> {
+    database::PRESETS.iter().map(|(opt, _)| *opt)
+}
+
 /// The option names and aliases a job using `engine` has, in table order.
-pub fn option_names(engine: &str) -> impl Iterator<Item = &'static str> {
+pub fn option_names(engine: &str, character: Character) -> impl Iterator<Item = &'static str> {
     ROWS.iter()
-        .filter(move |row| row.belongs_to(engine))
+        .filter(move |row| row.belongs_to(engine) && row.is_known_to(character))
         .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
 }
 
@@ -113,6 +129,7 @@ static ROWS: [OptionRow; COUNT] = {
         engine::pvsync2::ROWS,
         engine::sg::ROWS,
         engine::absent::ROWS,
+        database::ROWS,
         profile::ROWS,
     ];
     let mut rows = [file::ROWS[0]; COUNT];
@@ -140,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_option_is_there_once_and_at_its_place() {
-        assert_eq!(rows().len(), 418);
+        assert_eq!(rows().len(), 445);
         let mut seen = HashSet::new();
         for (at, row) in rows().iter().enumerate() {
             assert_eq!(row.opt as usize, at, "{}", row.name);
@@ -148,6 +165,7 @@ mod tests {
             let owners = match row.scope {
                 OptionScope::Core => vec!["core"],
                 OptionScope::Engines(engines) => engines.to_vec(),
+                OptionScope::Database => vec!["core", "database"],
                 OptionScope::Profile(profile) => vec![profile],
             };
             for owner in owners {
@@ -166,6 +184,8 @@ mod tests {
         // fio's, libaio_backend and external_options
         assert_eq!(count(|scope| matches!(scope, OptionScope::Engines(_))), 150 + 2);
         assert_eq!(count(|scope| matches!(scope, OptionScope::Profile(_))), 12);
+        // none of fio's
+        assert_eq!(count(|scope| *scope == OptionScope::Database), 27);
     }
 
     #[test]
@@ -203,22 +223,26 @@ mod tests {
 
     #[test]
     fn a_shared_name_means_the_row_of_the_engine_in_use() {
-        assert_eq!(Opt::from_name("hipri", "io_uring"), Some(Opt::HipriIoUring));
-        assert_eq!(Opt::from_name("hipri", "pvsync2"), Some(Opt::HipriPvsync2));
-        assert_eq!(Opt::from_name("hipri", "psync"), None);
+        assert_eq!(Opt::from_name("hipri", "io_uring", Character::Fio), Some(Opt::HipriIoUring));
+        assert_eq!(Opt::from_name("hipri", "pvsync2", Character::Fio), Some(Opt::HipriPvsync2));
+        assert_eq!(Opt::from_name("hipri", "psync", Character::Fio), None);
         assert_eq!(Opt::named("hipri").len(), 5);
-        assert_eq!(Opt::from_name("readwrite", "null"), Some(Opt::Rw));
-        assert_eq!(Opt::from_name("userspace_reap", "linuxaio"), Some(Opt::UserspaceReap));
-        assert_eq!(Opt::from_name("size", "psync"), Some(Opt::Size), "not the profile's option of that name");
-        assert_eq!(Opt::from_name("threads", "psync"), Some(Opt::Threads));
+        assert_eq!(Opt::from_name("readwrite", "null", Character::Fio), Some(Opt::Rw));
+        assert_eq!(Opt::from_name("userspace_reap", "linuxaio", Character::Fio), Some(Opt::UserspaceReap));
+        assert_eq!(
+            Opt::from_name("size", "psync", Character::Fio),
+            Some(Opt::Size),
+            "not the profile's option of that name"
+        );
+        assert_eq!(Opt::from_name("threads", "psync", Character::Fio), Some(Opt::Threads));
     }
 
     #[test]
     fn the_pool_of_an_engine_has_its_private_options_only() {
-        let libaio: HashSet<_> = option_names("libaio").collect();
+        let libaio: HashSet<_> = option_names("libaio", Character::Ferrio).collect();
         assert!(
             libaio.contains("libaio_backend") && libaio.contains("blocksize") && !libaio.contains("hipri")
         );
-        assert_eq!(option_names("psync").filter(|name| *name == "hipri").count(), 0);
+        assert_eq!(option_names("psync", Character::Ferrio).filter(|name| *name == "hipri").count(), 0);
     }
 }

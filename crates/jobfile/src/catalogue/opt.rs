@@ -69,6 +69,11 @@ options! {
     UncachedPvsync2, NowaitPvsync2, NoCompletionThread, HipriXnvme, SqthreadPollXnvme, XnvmeBe, XnvmeMem, XnvmeAsync,
     XnvmeSync, XnvmeAdmin, XnvmeDevNsid, XnvmeDevSubnqn, XnvmeIovec, MdPerIoSizeXnvme, PiActXnvme, PiChkXnvme, ApptagXnvme,
     ApptagMaskXnvme,
+    // options of jobs with a `workload`
+    Workload, Transactions, TransactionRate, PageReads, BufferPool, PagesUsed, LogAppends, LogBlock, LogSize, LogDirect,
+    LogFilename, FullPageWrites, CommitSync, GroupCommit, PagesChanged, WriteBackBatch, WriteBackSync, WriteBackInterval,
+    DirtyPages, DoubleWrite, DoubleWriteSize, DoubleWriteFilename, CheckpointLog, CheckpointInterval, TableSize,
+    WriteAmplification, WaitingTables,
     // private options of profiles
     DeviceNames, Load, TestDuration, ThreadsPerQueue, ReadReqNum512Blocks, LargeBlockOpKbytes, Prep, SizeTiobench, Block,
     Numruns, Dir, Threads,

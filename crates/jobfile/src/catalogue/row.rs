@@ -1,6 +1,6 @@
 //! A row of the option table: the grammar and unit of the value, which jobs have the option, and whether ferrio supports it.
 
-use ferrio_job::Word;
+use ferrio_job::{Character, Word};
 
 use super::absent::{absent_engine, absent_word};
 use super::opt::Opt;
@@ -49,6 +49,8 @@ pub enum OptionScope {
     Core,
     /// Jobs using one of these engines have it.
     Engines(&'static [&'static str]),
+    /// Jobs with a `workload` have it; a program that is called `fio` knows none.
+    Database,
     /// It belongs to a built-in profile; accepted everywhere.
     Profile(&'static str),
 }
@@ -58,8 +60,6 @@ pub enum OptionScope {
 pub enum OptionStatus {
     /// Implemented.
     Works,
-    /// Not implemented: refused when given.
-    NotYet,
     /// Cannot work here, with the reason: refused when given.
     Unavailable(&'static str),
     /// Accepted without effect, with the reason.
@@ -203,12 +203,17 @@ impl OptionRow {
         self.choices.iter().map(|choice| choice.word)
     }
 
-    /// Whether a job using `engine` has this option.
+    /// Whether a job using `engine` may have this option. One of a database needs a `workload` too, which may follow it.
     pub fn belongs_to(&self, engine: &str) -> bool {
         match self.scope {
-            OptionScope::Core | OptionScope::Profile(_) => true,
+            OptionScope::Core | OptionScope::Database | OptionScope::Profile(_) => true,
             OptionScope::Engines(engines) => engines.contains(&canonical_engine(engine)),
         }
+    }
+
+    /// Whether jobs of a program of this character can name the option.
+    pub fn is_known_to(&self, character: Character) -> bool {
+        character == Character::Ferrio || self.scope != OptionScope::Database
     }
 
     /// When an assignment is evaluated in a section of a job file: smaller numbers first, equal ones in the order written.

@@ -52,7 +52,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         TrimPercentage: "trim_percentage", Int, Percent, default "0", max 100, under "verify";
             Works; "Share of written blocks to trim during a verify job";
         TrimVerifyZero: "trim_verify_zero", Bool, Plain, default "1", under "trim_percentage";
-            Works; "Expect zeroes when reading a trimmed block";
+            Works; "Expect zeros when reading a trimmed block";
         TrimBacklog: "trim_backlog", Int, Count, under "trim_percentage";
             Works; "Start trimming after this many written blocks";
         TrimBacklogBatch: "trim_backlog_batch", Int, Count, max 4294967295, under "trim_percentage";

@@ -7,10 +7,12 @@
 mod typed;
 
 use std::collections::HashMap;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::catalogue::{Multi, Opt, OptionScope, ValueKind, canonical_engine};
-use crate::value::Value;
+use crate::value::{Value, parse};
 use ferrio_job::{Choice, EngineKind, Origin};
 
 pub use typed::{Decimals, OptionValue};
@@ -20,6 +22,8 @@ pub use typed::{Decimals, OptionValue};
 pub struct Given {
     /// The option.
     pub opt: Opt,
+    /// Its name or the alias that was written.
+    pub name: &'static str,
     /// The value as echoed: expanded and trimmed, empty when there was none.
     pub text: String,
     /// What the text means.
@@ -31,6 +35,21 @@ pub struct Given {
 }
 
 impl Given {
+    /// An assignment that a program makes for the job at `origin`; `None` if the option does not accept the text.
+    #[must_use]
+    pub fn implied(opt: Opt, text: &str, origin: &Origin) -> Option<Given> {
+        let no_file = |_: &Path| Err(io::ErrorKind::NotFound.into());
+        let value = parse(opt.row(), Some(text), 1024, &no_file).ok()?;
+        Some(Given {
+            opt,
+            name: opt.row().name,
+            text: text.to_owned(),
+            value,
+            origin: origin.clone(),
+            value_origin: origin.clone(),
+        })
+    }
+
     /// Whether there was a `=` in a job file, with a value after it or not.
     pub(crate) fn has_equals_sign(&self) -> bool {
         self.value_origin != self.origin
@@ -85,6 +104,16 @@ impl Options {
             Arc::new(effect)
         });
         Options { inherited, own, index, engine: Some(engine) }
+    }
+
+    /// Options with these defaults in place of the catalogue's, where it has any, and of the assignments in force those of which `keep` is
+    /// true.
+    #[must_use]
+    pub fn with_defaults(&self, defaults: Vec<Given>, keep: impl Fn(&Given) -> bool) -> Options {
+        let kept = self.all().filter(|given| keep(given)).cloned();
+        let own: Vec<Given> = defaults.into_iter().chain(kept).collect();
+        let engine = Arc::from(self.engine.as_deref().unwrap_or(EngineKind::DEFAULT));
+        Options::new(Arc::default(), own.into(), engine)
     }
 
     /// The last assignment of `opt`.

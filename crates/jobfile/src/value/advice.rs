@@ -6,7 +6,7 @@ use super::fio;
 use super::model::ReadPatternFile;
 use super::number::time_factor;
 use super::parse::parse;
-use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
+use crate::catalogue::{OptionRow, OptionScope, ValueKind, ValueUnit};
 
 /// Longest text whose meaning is guessed.
 const LONGEST: usize = 64;
@@ -22,6 +22,13 @@ pub(crate) fn advise(
     kb_base: u64,
     read_file: ReadPatternFile<'_>,
 ) -> Fault {
+    // fio has none of these options.
+    if row.scope == OptionScope::Database {
+        return match (meant(row, text.trim(), kb_base), &fault.help) {
+            (Some(meant), None) => fault.help(format!("write `{meant}`")),
+            _ => fault,
+        };
+    }
     let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return fault };
     let reads = match describe(row, &value).as_str() {
         "nothing" => "fio skips this and keeps what was set before".to_owned(),

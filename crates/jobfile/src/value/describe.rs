@@ -1,19 +1,21 @@
 //! Values in a few words: how a text was read.
 
+use ferrio_job::counted;
+
 use super::model::{Amount, Split, Value};
 use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
 
 /// What a value of `row` means, for example `10 us` or `4096 bytes`.
 pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
-    let counted = |number: u64| match (row.kind, row.unit) {
+    let amount = |number: u64| match (row.kind, row.unit) {
         (ValueKind::Time | ValueKind::TimeRange, _) => time(number),
-        (_, ValueUnit::Bytes) => plural(number, "byte"),
-        (_, ValueUnit::BytesPerSecond) => format!("{}/s", plural(number, "byte")),
+        (_, ValueUnit::Bytes) => counted(number, "byte"),
+        (_, ValueUnit::BytesPerSecond) => format!("{}/s", counted(number, "byte")),
         _ => number.to_string(),
     };
     let span = |low: u64, high: u64| match low == high {
-        true => counted(low),
-        false => format!("{} to {}", counted(low), counted(high)),
+        true => amount(low),
+        false => format!("{} to {}", amount(low), amount(high)),
     };
     match value {
         Value::Nothing => "nothing".to_owned(),
@@ -21,13 +23,13 @@ pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
         Value::Switch(on) => if *on { "on" } else { "off" }.to_owned(),
         // Other numbers are unsigned.
         Value::Int(number) if *number < 0 && row.min.is_some_and(|min| min < 0) => number.to_string(),
-        Value::Int(number) => counted(*number as u64),
-        Value::Size(number) | Value::Time(number) => counted(*number),
-        Value::Amount(Amount::Bytes(bytes)) => counted(*bytes),
+        Value::Int(number) => amount(*number as u64),
+        Value::Size(number) | Value::Time(number) => amount(*number),
+        Value::Amount(Amount::Bytes(bytes)) => amount(*bytes),
         Value::Amount(Amount::Percent(percent)) => format!("{percent}%"),
-        Value::Amount(Amount::Zones(zones)) => plural(*zones, "zone"),
+        Value::Amount(Amount::Zones(zones)) => counted(*zones, "zone"),
         Value::Range(low, high) => span(*low, *high),
-        Value::Directions(values) => directions(values, |&number| counted(number)),
+        Value::Directions(values) => directions(values, |&number| amount(number)),
         Value::Ranges(ranges) => directions(ranges, |&(low, high)| span(low, high)),
         Value::Splits(lists) => directions(lists, |splits| joined(splits, split)),
         Value::Floats(numbers, _) if numbers.is_empty() => "an empty list".to_owned(),
@@ -41,7 +43,7 @@ pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
         Value::List(names) if names.is_empty() => "an empty list".to_owned(),
         Value::List(names) => joined(names, |name| format!("`{name}`")),
         Value::Numbers(numbers) => joined(numbers, u32::to_string),
-        Value::Pattern(pattern) => plural(pattern.bytes.len() as u64, "byte"),
+        Value::Pattern(pattern) => counted(pattern.bytes.len() as u64, "byte"),
         Value::Nodes(nodes) => nodes.to_string(),
         Value::Priorities(_) => "priorities by block size".to_owned(),
         Value::Errors(lists) => joined(lists, |errors| joined(errors, i32::to_string)),
@@ -61,8 +63,8 @@ fn directions<T: PartialEq>(values: &[Option<T>; 3], show: impl Fn(&T) -> String
 
 fn split(split: &Split) -> String {
     match split.percent {
-        Some(percent) => format!("{percent}% {}", plural(split.bytes, "byte")),
-        None => plural(split.bytes, "byte"),
+        Some(percent) => format!("{percent}% {}", counted(split.bytes, "byte")),
+        None => counted(split.bytes, "byte"),
     }
 }
 
@@ -78,8 +80,4 @@ fn time(us: u64) -> String {
         _ if us.is_multiple_of(1_000) => format!("{} ms", us / 1_000),
         _ => format!("{us} us"),
     }
-}
-
-fn plural(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -69,6 +69,12 @@ pub(crate) fn names(text: &str) -> Result<Value, Fault> {
     if names.is_empty() { Err(whole.fault("a name is expected")) } else { Ok(Value::List(names)) }
 }
 
+/// A file name as the value of an option that takes several: the list is read back as it was.
+#[must_use]
+pub fn escaped_name(name: &str) -> String {
+    name.replace(':', "\\:")
+}
+
 /// CPU numbers and ranges by comma.
 pub(crate) fn cpus(text: &str) -> Result<Value, Fault> {
     let mut cpus = BTreeSet::new();

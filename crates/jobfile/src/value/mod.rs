@@ -22,9 +22,10 @@ mod words;
 pub(crate) use advice::shortened;
 pub(crate) use expression::evaluate;
 pub(crate) use fault::{Fault, TextPiece};
+pub use lists::escaped_name;
 use model::ReadPatternFile;
 pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Split, SteadyLimit, Value};
-pub use number::time_factor;
+pub use number::{size_factor, time_factor};
 pub(crate) use parse::parse;
 
 use crate::catalogue::{Opt, OptionRow};

@@ -239,7 +239,8 @@ impl NumberReader<'_> {
 
 /// The factor of a lower-case size suffix. With a base of 1024, `k` is 1024 and `kib` 1000, with 1000 the other way
 /// round; `ki` is always 1024.
-pub(crate) fn size_factor(suffix: &str, kb_base: u64) -> Option<u64> {
+#[must_use]
+pub fn size_factor(suffix: &str, kb_base: u64) -> Option<u64> {
     let (letter, tail) = suffix.split_at_checked(1)?;
     let power = "kmgtp".find(letter)? as u32 + 1;
     let base = match tail {

@@ -96,12 +96,26 @@ pub(super) fn listed(row: &OptionRow) -> String {
     row.usable_choices().map(|choice| choice.word).collect::<Vec<_>>().join(", ")
 }
 
+/// Names that people have for what a choice is, and that are no spelling of its word.
+const OTHER_NAMES: [(Opt, &str, &str); 5] = [
+    (Opt::Workload, "mysql", "innodb"),
+    (Opt::Workload, "mariadb", "innodb"),
+    (Opt::Workload, "percona", "innodb"),
+    (Opt::Workload, "postgresql", "postgres"),
+    (Opt::Workload, "pg", "postgres"),
+];
+
 /// The main spelling of a word.
 pub(super) fn find(row: &'static OptionRow, word: TextPiece<'_>) -> Result<&'static str, Fault> {
     if let Some(choice) = row.choice(word.text) {
         return Ok(choice.main());
     }
-    let suggestion = nearest(word.text, row.usable_choices().map(|choice| choice.word));
+    let other =
+        OTHER_NAMES.iter().find(|(opt, name, _)| *opt == row.opt && word.text.eq_ignore_ascii_case(name));
+    let suggestion = match other {
+        Some(&(_, _, choice)) => Some(choice),
+        None => nearest(word.text, row.usable_choices().map(|choice| choice.word)),
+    };
     let label = match suggestion {
         Some(choice) => format!("did you mean `{choice}`?"),
         None => "not one of the choices".to_owned(),

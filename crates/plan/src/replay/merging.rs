@@ -1,17 +1,18 @@
 //! `merge_blktrace_file`: the block traces of `read_iolog` become one, which is what the job replays.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{self, BufRead, BufReader, BufWriter, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Prefix, SetupError, reason};
+use ferrio_job::{Prefix, SetupError, counted, reason};
 use ferrio_jobfile::{Decimals, Job, Opt};
-use ferrio_trace::{MergeInput, MergedTrace, TraceMerge};
+use ferrio_machine::{FileIdentity, is_same_file};
+use ferrio_trace::{MergeInput, MergedTrace, STDIN, TraceMerge, source_name};
 
 use super::FUNC;
-use super::source::{self, STDIN, Source};
-use crate::as_written::{lacks, refuse};
+use super::source::{self, Source};
+use crate::as_written::{lacks, note, refuse};
 use crate::findings::Findings;
 
 /// Percent of a trace that keeps its times.
@@ -54,6 +55,27 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
             refuse(format!("{name} has the value {wrong}, but {wanted} is expected"), "correct the value");
         }
     }
+    repeated_traces_can_be_read_again(job, findings);
+}
+
+fn repeated_traces_can_be_read_again(job: &Job, findings: &mut Findings) {
+    let counts = given(job, Opt::MergeBlktraceIters).unwrap_or_default();
+    let traces = job.options.list(Opt::ReadIolog);
+    let wrong = traces.iter().zip(counts).find(|(name, count)| *count > 1.0 && is_read_once(name));
+    if let Some((name, count)) = wrong {
+        let name = source_name(name.as_ref());
+        let message =
+            format!("merge_blktrace_iters repeats {name} {count} times, but it can be read only once");
+        let help = "save the trace in a file first";
+        let opts = [Opt::MergeBlktraceIters, Opt::ReadIolog];
+        refuse(findings, job, &opts, "merge-lists-differ", message, help);
+    }
+}
+
+/// True for what ends when it has been read: standard input, pipes and connections.
+fn is_read_once(name: &str) -> bool {
+    let ends = |kind: fs::FileType| kind.is_fifo() || kind.is_socket() || kind.is_char_device();
+    name == STDIN || fs::metadata(name).is_ok_and(|metadata| ends(metadata.file_type()))
 }
 
 fn given(job: &Job, opt: Opt) -> Option<Vec<f64>> {
@@ -76,36 +98,46 @@ impl Merging {
         })
     }
 
-    /// Writes the merged trace and opens it.
-    pub(super) fn write(self) -> Result<Source, SetupError> {
-        let shown = self.to.display().to_string();
-        let failed = |doing: &str, error: io::Error| {
-            let message = format!("{doing}: {shown}: {}", reason(&error));
-            setup_error(error.raw_os_error().unwrap_or(libc::EINVAL), message)
+    /// Writes the merged trace.
+    pub(super) fn write(self, job: &Job, findings: &mut Findings) -> Result<(), SetupError> {
+        let to = self.to.clone();
+        let shown = to.display();
+        let is_output = |name: &str| match name {
+            STDIN => {
+                let input = FileIdentity::of_descriptor(io::stdin());
+                input.is_some() && input == FileIdentity::of_path(&to)
+            }
+            path => is_same_file(Path::new(path), &to),
         };
-        if let Some((name, ..)) =
-            self.traces.iter().find(|(name, ..)| are_one_file(Path::new(name), &self.to))
-        {
+        if let Some((name, ..)) = self.traces.iter().find(|(name, ..)| is_output(name)) {
+            let name = source_name(name.as_ref());
             let message = format!(
                 "merge_blktrace_file={shown} would overwrite the trace {name}, which is to be merged"
             );
             return Err(setup_error(libc::EINVAL, message));
         }
-        let to = self.to.clone();
         let mut merged = self.open()?;
-        let mut file = File::create(&to).map_err(|error| failed("could not open file", error))?;
-        let copied = io::copy(&mut merged, &mut io::BufWriter::with_capacity(1 << 16, &mut file));
-        if let Err(error) = copied {
-            // Half a trace must not be taken for a whole one. A device or a pipe is not ours to remove.
-            if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-                let _ = fs::remove_file(&to);
-            }
+        let file = File::create(&to).map_err(|error| unusable("could not open file", &to, &error))?;
+        let mut writer = BufWriter::with_capacity(1 << 16, &file);
+        let written = io::copy(&mut merged, &mut writer).and_then(|_| writer.flush());
+        if let Err(error) = written {
+            // What is not written yet belongs to no trace any more.
+            let _ = writer.into_parts();
+            remove(&file, &to);
             return Err(match error.raw_os_error() {
-                Some(_) => failed("could not write file", error),
+                Some(_) => unusable("could not write file", &to, &error),
                 None => setup_error(libc::EINVAL, error.to_string()),
             });
         }
-        File::open(&to).and_then(source::of_file).map_err(|error| failed("could not open file", error))
+        for (name, backward) in merged.out_of_order() {
+            let message = format!(
+                "block trace {name}: {} with an earlier time than the one before, so {shown} is not sorted by time either: \
+                 `blkparse -i NAME -d FILE` sorts a trace",
+                counted(backward, "request")
+            );
+            findings.note(note(job, &[Opt::ReadIolog], "block-trace", message));
+        }
+        Ok(())
     }
 
     /// The merged trace, which is written nowhere.
@@ -120,12 +152,7 @@ impl Merging {
                 let stream = source::open(&path)?.into_stream();
                 Ok(Box::new(BufReader::with_capacity(1 << 16, stream)))
             });
-            MergeInput {
-                name: if name == STDIN { "standard input".to_owned() } else { name },
-                open,
-                percent,
-                iterations,
-            }
+            MergeInput { name: source_name(name.as_ref()), open, percent, iterations }
         };
         let merge = TraceMerge::new(self.traces.into_iter().map(input).collect());
         let unusable = |error: ferrio_trace::MergeError| setup_error(libc::EINVAL, error.to_string());
@@ -133,13 +160,32 @@ impl Merging {
     }
 }
 
-fn setup_error(errno: i32, message: String) -> SetupError {
-    SetupError { prefix: Prefix::Program, ..SetupError::new(errno, FUNC, message) }
+/// Opens a merged trace that has been written.
+pub(super) fn reopen(path: &Path) -> Result<Source, SetupError> {
+    let failed = |error: io::Error| unusable("could not open file", path, &error);
+    // To open a pipe would wait for somebody who writes to it.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        let message = format!(
+            "merge_blktrace_file={} is not a regular file and cannot be replayed: add `--merge-blktrace-only`",
+            path.display()
+        );
+        return Err(setup_error(libc::EINVAL, message));
+    }
+    File::open(path).and_then(source::of_file).map_err(failed)
 }
 
-fn are_one_file(one: &Path, other: &Path) -> bool {
-    match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        _ => false,
+/// Half a trace must not be taken for a whole one. A device or a pipe is not ours to remove, nor is a link.
+fn remove(file: &File, path: &Path) {
+    if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        let _ = fs::canonicalize(path).and_then(fs::remove_file);
     }
+}
+
+fn unusable(doing: &str, path: &Path, error: &io::Error) -> SetupError {
+    let message = format!("{doing}: {}: {}", path.display(), reason(error));
+    setup_error(error.raw_os_error().unwrap_or(libc::EINVAL), message)
+}
+
+fn setup_error(errno: i32, message: String) -> SetupError {
+    SetupError { prefix: Prefix::Program, ..SetupError::new(errno, FUNC, message) }
 }

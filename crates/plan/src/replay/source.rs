@@ -3,14 +3,12 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek as _};
 use std::ops::Range;
-use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The name of standard input.
-pub(super) const STDIN: &str = "-";
+use ferrio_trace::{STDIN, open_source};
 
 /// A log that was opened and not yet read.
 pub(super) enum Source {
@@ -26,13 +24,10 @@ pub(super) enum Source {
 
 /// Opens the log `name`.
 pub(super) fn open(name: &str) -> io::Result<Source> {
-    if name == STDIN {
-        return of_file(File::from(io::stdin().as_fd().try_clone_to_owned()?));
-    }
-    if fs::metadata(name)?.file_type().is_socket() {
+    if name != STDIN && fs::metadata(name)?.file_type().is_socket() {
         return Ok(Source::Socket(UnixStream::connect(name)?));
     }
-    of_file(File::open(name)?)
+    of_file(open_source(name.as_ref())?)
 }
 
 /// A log in a file that is open.

@@ -67,6 +67,73 @@ fn a_log_decides_direction_blocks_files_and_size() {
 }
 
 #[test]
+fn options_that_a_log_overrules_are_noted_with_that_reason() {
+    let noted = |options: &str| jobs(MIX, options).1.join("\n");
+    for option in [
+        "rw_sequencer=identical",
+        "rwmixread=70",
+        "rwmixwrite=70",
+        "percentage_random=50",
+        "random_distribution=zipf:1.2",
+        "norandommap=1",
+        "softrandommap=1",
+        "random_generator=lfsr",
+        "ba=8k",
+        "bs=8k",
+        "bsrange=4k-8k",
+        "bssplit=4k/50:8k/50",
+        "bs_unaligned=1",
+        "size=1k",
+        "io_size=2g",
+        "file_append=1",
+        "fill_device=1",
+        "opendir=/nowhere",
+        "filename_format=x",
+        "file_service_type=random",
+        "fsync=3",
+        "fdatasync=3",
+        "sync_file_range=write:3",
+    ] {
+        let name = option.split('=').next().unwrap();
+        let notes = noted(&format!("{option}\n"));
+        let begin = format!("option `{name}` has no effect here: ");
+        assert!(
+            notes.starts_with(&begin) && notes.contains("the log of `read_iolog`"),
+            "{option}: {notes:?}"
+        );
+    }
+    let zones = noted("zonemode=strided\nzonesize=4k\nzonerange=8k\n");
+    for name in ["zonemode", "zonesize", "zonerange"] {
+        assert!(zones.contains(&format!("option `{name}` has no effect")), "{name}: {zones}");
+    }
+    for kept in ["random_generator=tausworthe64\n", "verify=md5\nbs=8k\n", "end_fsync=1\n"] {
+        assert_eq!(noted(kept), "", "{kept}");
+    }
+}
+
+#[test]
+fn what_a_log_overrules_is_nothing_to_warn_or_to_fail_about() {
+    let trims = "fio version 2 iolog\nd add\nd open\nd trim 0 4096\n";
+    for log in [MIX, trims] {
+        let notes = jobs(log, "fill_device=1\ntime_based\nruntime=1\nverify=md5\n").1.join("\n");
+        assert!(!notes.contains("verification read phase") && !notes.contains("does not write"), "{notes}");
+    }
+    let (jobs, notes) = jobs(MIX, "time_based\nruntime=1\nverify=md5\nverify_only=1\nrw=write\n");
+    assert!(jobs[0].setup_error.is_none(), "{notes:?}");
+}
+
+#[test]
+fn numbers_are_not_compared_if_writes_of_a_log_to_one_place_may_overtake_each_other() {
+    let checked = |options: &str| {
+        let spec =
+            job(&format!("{V3}1 d add\n1 d open\n1 d write 0 4096\n"), &format!("verify=md5\n{options}"));
+        spec.checks_write_sequence(spec.verify.as_ref().unwrap())
+    };
+    assert!(checked("") && checked("iodepth=8\nverify_write_sequence=1\n"));
+    assert!(!checked("iodepth=8\n"));
+}
+
+#[test]
 fn every_combination_of_directions_has_a_kind() {
     let kind = |ios: &[&str]| {
         let lines: String = ios.iter().map(|io| format!("d {io} 0 512\n")).collect();
@@ -180,4 +247,32 @@ fn clones_take_logs_in_turn_and_a_missing_one_fails_its_clone_alone() {
     let error = jobs[1].setup_error.as_ref().unwrap();
     assert_eq!(error.errno, libc::ENOENT);
     assert_eq!(error.message, "/nowhere/log: fopen read iolog: No such file or directory");
+}
+
+#[test]
+fn a_trace_that_can_be_read_only_once_is_not_repeated() {
+    let place = TempDir::new().unwrap();
+    let (pipe, file) = (place.path().join("pipe"), place.path().join("file"));
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fs::write(&file, "").unwrap();
+    let first = |read: &str, counts: &str| {
+        let text = format!(
+            "[a]\nioengine=null\nread_iolog={read}:{}\nmerge_blktrace_file=/nowhere/out\n\
+             merge_blktrace_iters={counts}\n",
+            file.display()
+        );
+        plan_of(&text).map_or_else(|problems| problems.diagnostics[0].message.clone(), |_| String::new())
+    };
+    let pipe = pipe.display().to_string();
+    assert_eq!(
+        first("-", "2:1"),
+        "merge_blktrace_iters repeats standard input 2 times, but it can be read only once"
+    );
+    assert_eq!(
+        first(&pipe, "3:1"),
+        format!("merge_blktrace_iters repeats {pipe} 3 times, but it can be read only once")
+    );
+    for good in [first("/nowhere/x", "5:5"), first(&file.display().to_string(), "2:2")] {
+        assert_eq!(good, "");
+    }
 }

@@ -8,8 +8,11 @@ use ferrio_machine::{BlockDevice, Host, Place};
 use ferrio_runner::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
+use super::database::database_report;
+use super::direction::Histograms;
 use super::entry::EntryJobs;
 use super::verify::verify_report;
+use crate::database::databases;
 use crate::messages::job_names;
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, Note,
@@ -28,6 +31,7 @@ pub(super) fn ferrio_report(
     options: &ReportOptions,
     jobs: &[JobReport],
     entries: &[EntryJobs<'_>],
+    histograms: Histograms,
 ) -> FerrioReport {
     let environment = &options.environment;
     FerrioReport {
@@ -45,6 +49,10 @@ pub(super) fn ferrio_report(
         quantile_error: as_bound(quantile_error(options.buckets())),
         run: run(result, options),
         response_ns: jobs.iter().filter_map(response).collect(),
+        databases: databases(plan, result)
+            .iter()
+            .filter_map(|database| database_report(database, histograms))
+            .collect(),
         verify: jobs
             .iter()
             .zip(entries)

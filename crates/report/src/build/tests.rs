@@ -76,7 +76,8 @@ fn rates_are_rounded_down() {
 #[test]
 fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
     let mut failed = done(reading(50, 30));
-    failed.error = Some(JobError { errno: 5, func: "io_u error".into(), file: "worker.rs", line: 7 });
+    failed.error =
+        Some(JobError { errno: 5, func: "io_u error".into(), file: "worker.rs", line: 7, event: None });
     let alone = default_job("alone");
     let report = report_of(
         vec![
@@ -430,6 +431,7 @@ fn an_interim_report_estimates_what_the_run_still_takes() {
             measured: elapsed,
             bytes: [4096, 0, 0],
             ios: [1, 0, 0],
+            transactions: 0,
             open_files: 1,
         };
         let result = RunResult {

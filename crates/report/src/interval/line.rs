@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::ser::{Formatter, Serializer};
 
+use super::database::DatabaseLine;
 use crate::build::direction::{Histograms, latency_report};
 use crate::model::{LatencyReport, together};
 use crate::num::percent;
@@ -66,6 +67,9 @@ pub(crate) struct IntervalLine<'a> {
     /// fsync, fdatasync and sync_file_range calls between the I/Os, once there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sync: Option<SyncLine>,
+    /// What all jobs of a model of a database did together: on the first line of the interval that one of them has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) database: Option<DatabaseLine>,
     /// Mean number of I/Os in flight by Little's law: the sum of the latencies of the I/Os that completed, over the time since the
     /// last fresh line.
     #[serde(skip_serializing_if = "Option::is_none")]

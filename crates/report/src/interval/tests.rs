@@ -65,7 +65,7 @@ fn look(ms: u64, jobs: Vec<(JobState, JobResult)>) -> RunResult {
     let (states, jobs): (Vec<_>, _) = jobs.into_iter().unzip();
     let progress = |state| {
         let (bytes, ios, open_files) = ([0; 3], [0; 3], 0);
-        JobProgress { state, elapsed, measured: elapsed, bytes, ios, open_files }
+        JobProgress { state, elapsed, measured: elapsed, bytes, ios, transactions: 0, open_files }
     };
     let progress = Progress { elapsed, jobs: states.into_iter().map(progress).collect() };
     RunResult { jobs, elapsed, progress: Some(progress), ..RunResult::default() }

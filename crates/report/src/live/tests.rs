@@ -26,6 +26,7 @@ fn job(state: JobState, ms: u64, read_ios: u64, write_ios: u64) -> JobProgress {
         measured: Duration::from_millis(ms),
         bytes: [read_ios * 4096, write_ios * 4096, 0],
         ios: [read_ios, write_ios, 0],
+        transactions: 0,
         open_files: 1,
     }
 }
@@ -344,4 +345,26 @@ fn a_shorter_line_leaves_nothing_of_a_longer_one() {
     assert!(long.contains("IOPS") && !short.contains("IOPS"), "{long:?} {short:?}");
     assert_eq!(long.len(), short.len());
     assert!(short.ends_with("s]            \r"), "{short:?}");
+}
+
+#[test]
+fn sessions_of_a_database_show_their_transactions_per_second() {
+    use crate::database::testing::{database_plan, innodb};
+    let mut plan = database_plan("bank", &innodb());
+    plan.jobs.iter_mut().for_each(|job| job.spec.limits.runtime = Duration::from_secs(9));
+    let mut live = ferrio();
+    let mut line = |ms, transactions: [u64; 2], columns| {
+        let session = |transactions: u64| JobProgress {
+            transactions,
+            ..job(JobState::Running, ms, 9 * transactions, transactions)
+        };
+        let jobs = [session(transactions[0]), session(transactions[1]), job(JobState::Running, ms, 0, 0)];
+        live.update(&plan, &totals(ms, &jobs), Some(columns)).unwrap()
+    };
+    let first =
+        "Jobs: 3 (f=3): [m(3)][11.1%][r=70.3MiB/s,w=8000KiB/s][r=18.0k,w=2000 IOPS][2000 TPS][eta 00m:08s]\r";
+    assert_eq!(line(1000, [1500, 500], 120), first);
+    let narrow = line(2000, [1600, 650], 45);
+    assert_eq!(narrow.trim_end(), "Jobs: 3: [250 TPS][eta 00m:07s]");
+    assert!(line(3000, [1600, 650], 120).starts_with("Jobs: 3 (f=3): [m(3)][33.3%][0 TPS][eta 00m:06s]"));
 }

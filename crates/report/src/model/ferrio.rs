@@ -8,6 +8,7 @@ use ferrio_job::Diagnostic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::database::DatabaseReport;
 use super::direction::LatencyReport;
 use super::rules;
 use super::verify::VerifyReport;
@@ -38,6 +39,9 @@ pub struct FerrioReport {
     /// Response times of the entries whose jobs have rates, as in their directions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub response_ns: Vec<ResponseReport>,
+    /// Models of databases (`workload`), in the order of their entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub databases: Vec<DatabaseReport>,
     /// Blocks that failed their check, of the entries that have any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<VerifyReport>,

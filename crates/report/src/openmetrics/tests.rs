@@ -18,6 +18,7 @@ fn families() -> Vec<Description> {
     all.extend(described(ENTRIES));
     all.extend(described(DIRECTIONS));
     all.extend(described(GROUPS));
+    all.extend(described(DATABASES));
     all.extend(described(DISKS));
     all
 }
@@ -165,4 +166,16 @@ fn a_latency_target_and_a_tolerated_error_are_shown_where_there_are_some() {
     ] {
         assert!(text.contains(line), "{line}{text}");
     }
+}
+
+#[test]
+fn a_model_of_a_database_has_families_of_its_own() {
+    let (mut plan, result) = crate::database::testing::database_run();
+    plan.jobs.iter_mut().for_each(|job| job.spec.measure.clat_percentiles = false);
+    let text = to_openmetrics(&RunReport::new(&plan, &result, &options(false)));
+    let of_models: Vec<&str> = text.lines().filter(|line| line.contains("ferrio_database_")).collect();
+    insta::assert_snapshot!(of_models.join("\n"));
+    let (plan, result) = run();
+    let without = to_openmetrics(&RunReport::new(&plan, &result, &options(false)));
+    assert!(!without.contains("ferrio_database_"));
 }

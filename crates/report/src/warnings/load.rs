@@ -3,6 +3,8 @@
 use ferrio_job::{ClockSource, Direction, JobSpec};
 use ferrio_stats::TickSource;
 
+use crate::database::is_of_database;
+
 use super::memory::{buffered_writes, cached_reads, sparse_reads};
 use super::run_view::{DiskTraffic, Finding, RunView, bytes, disk_traffic};
 
@@ -38,8 +40,15 @@ pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
     }
     let (workers, each) = if jobs.len() == 1 { ("worker", "") } else { ("workers", " each") };
     let message = format!("the {workers} of {} used {:.0} % of a CPU{each}", run.who(&jobs), most.min(100.0));
-    let help = "the CPU is the limit, not the device: use more jobs, larger blocks, \
-         or an engine that costs less per I/O";
+    let help = match jobs.iter().all(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+        true => {
+            "the CPU is the limit, not the device: use more sessions (`numjobs`), or an engine that costs less per I/O"
+        }
+        false => {
+            "the CPU is the limit, not the device: use more jobs, larger blocks, \
+             or an engine that costs less per I/O"
+        }
+    };
     vec![Finding { jobs, message, help }]
 }
 
@@ -57,8 +66,13 @@ pub(super) fn cpus_saturated(run: &RunView<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let message = format!("the machine's CPUs were busy for {busy:.0} % of the run");
-    let help = "jobs waited for CPUs, not for the device: use fewer jobs, larger blocks, \
-         or an engine that costs less per I/O";
+    let help = match run.plan.jobs.iter().all(|job| is_of_database(&job.spec)) {
+        true => "jobs waited for CPUs, not for the device: use fewer sessions (`numjobs`)",
+        false => {
+            "jobs waited for CPUs, not for the device: use fewer jobs, larger blocks, \
+             or an engine that costs less per I/O"
+        }
+    };
     vec![Finding { jobs: Vec::new(), message, help }]
 }
 
@@ -140,6 +154,10 @@ fn foreign(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
         let spec = user.spec;
         // The disk counts data moved in a ramp, the job does not.
         if !spec.limits.ramp_time.is_zero() || spec.limits.ramp_size > 0 {
+            return false;
+        }
+        // Logs of databases are in the page cache and synced all the time.
+        if is_of_database(spec) {
             return false;
         }
         // With cached I/O the kernel decides what moves: it reads ahead, writes late, and reads blocks that are written in part.

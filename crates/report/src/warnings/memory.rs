@@ -3,6 +3,9 @@
 use ferrio_job::{Direction, JobSpec};
 use ferrio_machine::Place;
 
+use crate::database::is_of_database;
+
+use super::database::{is_session, unsynced_logs};
 use super::run_view::{DiskTraffic, DiskUser, Finding, RunView, bytes, disk_traffic, uncounted};
 
 /// Less data is not judged: the file system itself may read as much.
@@ -54,12 +57,19 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
-    let help = |jobs: &[usize]| match maps(run, jobs) {
-        false => "memory is measured, not a device: use end_fsync=1, fsync, sync or direct=1",
-        true => "memory is measured, not a device: use end_fsync=1 or fsync",
+    let help = |jobs: &[usize]| {
+        if jobs.iter().any(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+            "nothing has synced pages that were written back: run longer, set checkpoint_interval or checkpoint_log, \
+             or use write_back_sync or direct=1"
+        } else if maps(run, jobs) {
+            "memory is measured, not a device: use end_fsync=1 or fsync"
+        } else {
+            "memory is measured, not a device: use end_fsync=1, fsync, sync or direct=1"
+        }
     };
     let writes = |user: &DiskUser<'_>| {
-        user.is_cached(Direction::Write) && user.is_measured(Direction::Write) && !user.is_durable()
+        let is_cached = user.is_cached(Direction::Write) && user.is_measured(Direction::Write);
+        is_cached && !user.is_durable() && !is_session(user.spec)
     };
     let watched = disk_traffic(run);
     let found = watched.iter().filter_map(|disk| {
@@ -81,7 +91,7 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
         );
         Finding { help: help(&jobs), jobs, message }
     });
-    found.chain(unwatched).collect()
+    found.chain(unwatched).chain(unsynced_logs(run)).collect()
 }
 
 /// True if one of the jobs maps its files: it cannot bypass the page cache.
@@ -89,7 +99,7 @@ fn maps(run: &RunView<'_>, jobs: &[usize]) -> bool {
     jobs.iter().any(|&job| run.plan.jobs[job].spec.engine.maps_files())
 }
 
-/// Direct reads that mostly did not reach the device: file systems return zeroes for blocks that were never written.
+/// Direct reads that mostly did not reach the device: file systems return zeros for blocks that were never written.
 pub(super) fn sparse_reads(run: &RunView<'_>) -> Vec<Finding> {
     let help = "reads of holes and of blocks never written do not reach a device: remove the file, and ferrio creates one full of data";
     let reads = |user: &DiskUser<'_>| !user.is_cached(Direction::Read) && user.is_measured(Direction::Read);

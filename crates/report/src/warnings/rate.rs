@@ -4,6 +4,7 @@ use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::DirectionStats;
 
 use super::run_view::{Finding, RunView};
+use crate::database::databases;
 
 /// A shortfall below this is tolerated, percent.
 const TOLERATED: f64 = 1.0;
@@ -26,12 +27,40 @@ pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
             worst = Some(missed);
         }
     }
-    let Some((reached, figures)) = worst else { return Vec::new() };
+    let mut found = transaction_rates_not_held(run);
+    let Some((reached, figures)) = worst else { return found };
     let at_worst = if jobs.len() > 1 { "at worst " } else { "" };
     let message = format!("{} did not hold the rate: {at_worst}{figures} ({reached:.1} %)", run.who(&jobs));
     let help =
         "the latencies are those of an overloaded job: use a lower rate, a larger iodepth or more jobs";
-    vec![Finding { jobs, message, help }]
+    found.insert(0, Finding { jobs, message, help });
+    found
+}
+
+/// Models of databases whose sessions did fewer transactions than arrived.
+fn transaction_rates_not_held(run: &RunView<'_>) -> Vec<Finding> {
+    let missed = databases(run.plan, run.result).into_iter().filter_map(|load| {
+        let (rate, totals) = (load.load.rate?, load.measured());
+        let seconds = totals.runtime_ms as f64 / 1000.0;
+        let (due, done) = (rate * seconds, totals.transactions as f64);
+        // Those that are under way at the end, and chance.
+        let edges = f64::from(load.database.sessions) + SWINGS * due.sqrt();
+        let missing = due - done;
+        let is_short = missing > due * TOLERATED / 100.0 && missing > edges;
+        if done == 0.0 || !is_short || !load.first().spec.measure.reported {
+            return None;
+        }
+        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let (tps, reached) = (done / seconds, 100.0 * done / due);
+        let message = format!(
+            "{} did not hold the rate: {tps:.0} of {rate:.0} transactions per second ({reached:.1} %)",
+            run.who(&jobs)
+        );
+        let help = "transactions wait for a session, and the longer the run the longer they wait: \
+             lower `transaction_rate` or raise `numjobs`";
+        Some(Finding { jobs, message, help })
+    });
+    missed.collect()
 }
 
 /// The share that was reached, percent, and the figures; `None` without a rate or if it was held.

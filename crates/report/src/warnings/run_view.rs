@@ -115,6 +115,9 @@ impl DiskUser<'_> {
 
     /// Its writes are on the device by the time it ends.
     pub(super) fn is_durable(&self) -> bool {
+        if let Some(is_durable) = super::database::is_durable(self.spec, self.result) {
+            return is_durable;
+        }
         let durability = &self.spec.durability;
         let at_the_end = durability.end_fsync || durability.end_syncfs || durability.fsync_on_close;
         // A job may be over before its first sync is due.

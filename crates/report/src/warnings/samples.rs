@@ -1,10 +1,13 @@
 //! Runs that are too short and percentiles of too few samples.
 
-use ferrio_job::JobSpec;
+use ferrio_job::{JobSpec, counted};
 use ferrio_runner::JobResult;
 
+use super::database::is_session;
 use super::run_view::{Finding, RunView};
-use crate::model::{DirectionReport, JobReport, Percentiles};
+use crate::database::{databases, is_of_database};
+use crate::messages::report_name;
+use crate::model::{DATABASE_PERCENTILES, DirectionReport, JobReport, Percentiles};
 
 /// Percentiles from here on are judged, in percent: lower ones have ten times as many samples above them.
 const HIGH: f64 = 99.9;
@@ -48,6 +51,10 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
         let first = (next..run.plan.jobs.len()).find(named).unwrap_or(next);
         next = (first + entry.text.jobs).min(run.plan.jobs.len());
         let Some(sparse) = sparsest(entry) else { continue };
+        // There are more I/Os than transactions, which are judged below.
+        if run.plan.jobs.get(first).is_some_and(|job| is_of_database(&job.spec)) {
+            continue;
+        }
         let matters = |job: &usize| {
             let result = run.result.jobs.get(*job);
             result.is_some_and(|result| is_measurement(&run.plan.jobs[*job].spec, result))
@@ -60,11 +67,26 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
             worst = Some((sparse, entry.jobname.clone()));
         }
     }
+    for load in databases(run.plan, run.result) {
+        let spec = load.first().spec;
+        let failed = load.jobs.iter().any(|job| job.result.error.is_some());
+        let samples = load.measured().latency.count();
+        let listed = spec.measure.percentiles.last().copied().filter(|_| spec.measure.any_percentiles());
+        let percent = DATABASE_PERCENTILES.into_iter().chain(listed).fold(0.0, f64::max);
+        let sparse = SparsePercentile { samples, what: "transaction", percent };
+        if samples == 0 || failed || !spec.measure.reported || !sparse.is_sparse() {
+            continue;
+        }
+        jobs.extend(load.sessions().map(|job| job.index));
+        if worst.as_ref().is_none_or(|(worst, _)| sparse.samples < worst.samples) {
+            worst = Some((sparse, report_name(spec).to_owned()));
+        }
+    }
     let Some((worst, whose)) = worst else { return Vec::new() };
     let needed = worst.needed();
     let SparsePercentile { samples, what, percent } = worst;
     let who = run.who(&jobs);
-    let samples = if samples == 1 { "1 sample".to_owned() } else { format!("{samples} samples") };
+    let samples = counted(samples, "sample");
     let message = if run.names(&jobs).len() == 1 {
         format!(
             "{who}: the {percent}th percentile of {what} latencies is based on {samples} and needs {needed}"
@@ -74,7 +96,14 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
             "{who}: percentiles up to the {percent}th need {needed} samples; those of the {what} latencies of {whose} are based on {samples}"
         )
     };
-    let help = "with fewer samples it is little more than the largest one: use more I/Os, or end percentile_list lower";
+    let help = match jobs.iter().all(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+        true => {
+            "with fewer samples it is little more than the largest one: run longer or raise `transactions`"
+        }
+        false => {
+            "with fewer samples it is little more than the largest one: use more I/Os, or end percentile_list lower"
+        }
+    };
     vec![Finding { jobs, message, help }]
 }
 
@@ -110,8 +139,10 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
-    let judged =
-        run.reported().filter(|(_, spec, job)| job.stats.total_ios() > 0 && is_measurement(spec, job));
+    let judged = run.reported().filter(|(_, spec, job)| {
+        let in_background = is_of_database(spec) && !is_session(spec);
+        job.stats.total_ios() > 0 && is_measurement(spec, job) && !in_background
+    });
     let ran = judged.map(|(index, _, job)| {
         // The time of the job is rounded down, those of its directions up.
         let directions = job.stats.directions.iter().map(|direction| direction.runtime_ms);
@@ -126,8 +157,12 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     } else {
         format!("{who} ran for less than a second, the shortest for {ms} ms")
     };
-    let help =
-        "results of less than a second vary a lot: use time_based with a runtime of seconds, or more data";
+    let help = match jobs.iter().all(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+        true => "results of less than a second vary a lot: run longer or raise `transactions`",
+        false => {
+            "results of less than a second vary a lot: use time_based with a runtime of seconds, or more data"
+        }
+    };
     vec![Finding { jobs, message, help }]
 }
 

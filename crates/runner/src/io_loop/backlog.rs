@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use ferrio_engine::{Engine, Op};
-use ferrio_job::{Diagnostic, Direction};
-use ferrio_verify::Written;
+use ferrio_engine::Engine;
+use ferrio_job::Diagnostic;
 
 use super::IoLoop;
 use crate::verification::Due;
@@ -18,27 +17,10 @@ impl<E: Engine> IoLoop<'_, E> {
         let (Due::Check(block) | Due::Trim(block)) = due;
         let range = block.offset..block.offset + u64::from(block.len);
         self.wait_for_overlaps(unit, block.file, range, matches!(due, Due::Trim(_)));
-        match due {
-            _ if self.failure.is_some() => {}
-            Due::Check(block) => self.check_block(block),
-            Due::Trim(block) => self.trim_block(block),
+        if self.failure.is_none() {
+            self.issue_due(due);
         }
         true
-    }
-
-    fn trim_block(&mut self, block: Written) {
-        let Written { file, len, offset, .. } = block;
-        let unit = self.slots.next_unit();
-        if self.opens_on_demand() {
-            self.open_to_read_back(file, unit);
-            if self.failure.is_some() {
-                return;
-            }
-        }
-        if let Some(verification) = &mut self.hooks.verification {
-            verification.before_trim(unit, block);
-        }
-        self.submit_extra(self.request(Op::Trim, unit, file, offset, len), Direction::Trim);
     }
 
     /// Waits for what is in flight, and for the checks of what was read, if an I/O to this range would change what a check sees, or see
@@ -52,10 +34,10 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// True while written blocks are being read back.
-    pub(super) fn checks_in_flight(&self) -> bool {
-        let checks = |verification: &crate::verification::Verification| verification.has_rounds();
-        self.hooks.verification.as_deref().is_some_and(checks) && !self.slots.is_idle()
+    /// True while blocks of a backlog may have been read back, or be on their way, that are not checked.
+    pub(super) fn awaits_checks(&self) -> bool {
+        let Some(verification) = &self.hooks.verification else { return false };
+        verification.awaits_threads() || (verification.has_backlog() && !self.slots.is_idle())
     }
 
     /// Says how many blocks were marked for trimming and not trimmed in a pass that is over.

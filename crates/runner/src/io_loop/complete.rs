@@ -20,16 +20,9 @@ impl<E: Engine> IoLoop<'_, E> {
             if self.hooks.at_end {
                 // The request may be the rest of a short transfer: the block begins where the slot does.
                 let moved = (request.buffer as usize - self.buffers.slot(completion.unit) as usize) as u32;
-                let lent = self.io_completed(
-                    unit.direction,
-                    completion.unit,
-                    request.file,
-                    request.offset - u64::from(moved),
-                    request.len + moved,
-                );
-                if lent {
-                    return;
-                }
+                let (offset, len) = (request.offset - u64::from(moved), request.len + moved);
+                self.slots.free.push(completion.unit);
+                return self.io_completed(unit.direction, completion.unit, request.file, offset, len);
             }
         } else if let Some(rest) = self.short_rest(request, unit.direction, completion.result) {
             // The rest is an I/O of its own: its latencies begin here.
@@ -159,6 +152,10 @@ impl<E: Engine> IoLoop<'_, E> {
             self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
             return None;
         }
+        if let Some(failure) = self.hooks.events.as_ref().and_then(|events| events.failure(request, 0)) {
+            self.fail(failure);
+            return None;
+        }
         if moved == 0 {
             self.fail_at_end(request);
             return None;
@@ -168,7 +165,14 @@ impl<E: Engine> IoLoop<'_, E> {
         stats.bytes += u64::from(moved);
         let offset = request.offset + u64::from(moved);
         let file = &self.spec.files[request.file as usize];
-        if offset == file.real_size {
+        // What is checked must be there: the rest of such a block fails.
+        let is_checked = || {
+            self.hooks
+                .verification
+                .as_ref()
+                .is_some_and(|verification| verification.is_checking(request.unit))
+        };
+        if offset == file.real_size && !is_checked() {
             self.meter.publish(direction);
             if let Some(verification) = &mut self.hooks.verification {
                 verification.ended(request.unit);
@@ -191,7 +195,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn record_sync(&mut self, request: &Request, result: i64, start: u64) {
         if result < 0 {
             if let Some(verification) = &mut self.hooks.verification {
-                verification.fail_sync(request.file);
+                verification.fail_sync(request.unit);
             }
             return self.fail_io(request, i32::try_from(-result).unwrap_or(libc::EIO));
         }

@@ -12,6 +12,9 @@ impl<E: Engine> IoLoop<'_, E> {
     /// The engine or the kernel refused a request.
     #[cold]
     pub(super) fn fail_io(&mut self, request: &Request, errno: i32) {
+        if let Some(failure) = self.hooks.events.as_ref().and_then(|events| events.failure(request, errno)) {
+            return self.fail(failure);
+        }
         if self.spec.fill_device && request.op == Op::Write && matches!(errno, libc::ENOSPC | libc::EDQUOT) {
             // Full: what the job was to do is done.
             self.note_error(request, errno);
@@ -21,7 +24,10 @@ impl<E: Engine> IoLoop<'_, E> {
         if let Some(blocks) = &mut self.hooks.blocks {
             blocks.failed(request);
         }
-        let tolerated = self.tolerates(request.op == Op::Read, errno);
+        // A database that cannot make its changes durable does not go on.
+        let is_vital =
+            !is_data(request.op) && self.hooks.events.as_ref().is_some_and(|events| events.is_in_database());
+        let tolerated = !is_vital && self.tolerates(request.op == Op::Read, errno);
         if !tolerated || self.spec.tolerance.dump {
             self.note_error(request, errno);
         }

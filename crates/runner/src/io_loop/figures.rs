@@ -61,6 +61,11 @@ impl<E: Engine> IoLoop<'_, E> {
         result.measured = Duration::from_nanos(timing.measured_ns(&self.meter.clock, taken));
         result.in_ramp = timing.in_ramp();
         result.latency_depth = self.hooks.searched_depth();
+        result.events = self
+            .hooks
+            .events
+            .as_ref()
+            .map(|events| Box::new(events.figures(self.workload.database_counts())));
         if let Some(verification) = &self.hooks.verification {
             result.damage = verification.damage.clone();
         }

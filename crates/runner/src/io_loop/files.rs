@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
@@ -22,8 +23,11 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Opens the files that are open when a pass begins, and shows them to the engine.
     pub(crate) fn open(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
         let files = &mut self.files;
-        files.set =
-            if files.on_demand { open::closed_files(self.spec) } else { open::open_files(self.spec, note)? };
+        files.set = match self.context.events.as_ref().and_then(|group| group.files()) {
+            Some(shared) => open::use_shared(shared),
+            None if files.on_demand => open::closed_files(self.spec),
+            None => open::open_files(self.spec, note)?,
+        };
         files.open = files.set.files.iter().filter(|file| file.fd.is_some()).count() as u32;
         files.synced.fill(false);
         files.read_back.clear();
@@ -94,7 +98,7 @@ impl<E: Engine> IoLoop<'_, E> {
             open::open_one(self.spec, index, open, &mut |note| context.note(note))
         };
         let opened = opened.and_then(|fd| {
-            self.files.set.files[index].fd = fd;
+            self.files.set.files[index].fd = fd.map(Arc::new);
             self.attach_one(index)
         });
         match opened {
@@ -221,7 +225,8 @@ impl<E: Engine> IoLoop<'_, E> {
         let closed = self.files.on_demand && self.files.set.files[index].fd.is_none();
         if closed && open::has_something_to_sync(spec, index) {
             self.make_room()?;
-            self.files.set.files[index].fd = open::open_to_sync(spec, index, self.files.open as usize)?;
+            let fd = open::open_to_sync(spec, index, self.files.open as usize)?;
+            self.files.set.files[index].fd = fd.map(Arc::new);
         }
         if let Some(iolog) = &mut self.hooks.iolog {
             let unit = self.slots.free.last().copied().unwrap_or(0);

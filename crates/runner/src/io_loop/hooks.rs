@@ -10,8 +10,8 @@ use ferrio_workload::{DepthSearch, Io, MinRate, PriorityChoice, ThinkTime, Verdi
 
 use super::meter::Meter;
 use crate::block_states::BlockStates;
-use crate::checkers::Checked;
 use crate::context::Context;
+use crate::events::JobEvents;
 use crate::failure::Failure;
 use crate::iolog::Iolog;
 use crate::log_reader::LogReader;
@@ -23,14 +23,16 @@ use crate::zones::JobZones;
 
 /// The features of one job that concern single I/Os.
 pub(crate) struct Hooks<'a> {
-    /// The schedule of a rate, verification, followed blocks, the I/O log, a choice of priorities or the lock of the file see each
-    /// data I/O before it is issued.
+    /// The schedule of a rate, verification, followed blocks, the I/O log, a choice of priorities, the lock of the file or the checksums
+    /// of events see each data I/O before it is issued.
     pub(super) before_issue: bool,
     /// The schedule of a rate, limits of the latency, or a log see each data I/O when it completes.
     pub(super) at_completion: bool,
-    /// Verification or zones see each data I/O when all of it has ended.
+    /// A write or trim may have to wait until a block that it touches is checked.
+    pub(super) waits_for_checks: bool,
+    /// Verification, zones or events see each data I/O when all of it has ended.
     pub(super) at_end: bool,
-    /// A rate or zones decide when and where each I/O is done, or written blocks are checked and trimmed in between.
+    /// A rate, events or zones decide when and where each I/O is done, or written blocks are checked and trimmed in between.
     pub(super) on_terms: bool,
     /// `zonemode=zbd`
     pub(super) zones: Option<Box<JobZones>>,
@@ -42,6 +44,8 @@ pub(crate) struct Hooks<'a> {
     pub(super) blocks: Option<Box<BlockStates>>,
     /// `write_iolog`
     pub(super) iolog: Option<Box<Iolog<'a>>>,
+    /// The job does events of a load.
+    pub(super) events: Option<Box<JobEvents>>,
     /// `read_iolog`: when the log's times begin.
     pub(super) replay: Option<Box<ReplayClock>>,
     /// The job's own I/O priority, 0 without one.
@@ -70,6 +74,7 @@ impl<'a> Hooks<'a> {
         let rates = RateSchedule::new(spec, context.entropy, context.clock);
         let priorities = PriorityChoice::new(spec, context.entropy).map(Box::new);
         let latency = LatencyLimits::new(spec);
+        let events = context.events.clone().map(|group| JobEvents::new(group, spec, context.clock));
         Hooks {
             at_completion: rates.is_some() || latency.is_some() || context.logs_every_io(),
             before_issue: rates.is_some()
@@ -77,16 +82,22 @@ impl<'a> Hooks<'a> {
                 || blocks.is_some()
                 || iolog.is_some()
                 || priorities.is_some()
-                || context.locks.is_some(),
-            at_end: verification.is_some() || zones.is_some(),
+                || context.locks.is_some()
+                || events.as_ref().is_some_and(|events| events.validates()),
+            waits_for_checks: verification.as_ref().is_some_and(|verification| verification.may_conflict()),
+            at_end: verification.is_some()
+                || zones.is_some()
+                || events.as_ref().is_some_and(|events| events.sees_completions()),
             on_terms: rates.is_some()
                 || zones.is_some()
-                || verification.as_ref().is_some_and(|verification| verification.has_rounds()),
+                || events.is_some()
+                || verification.as_ref().is_some_and(|verification| verification.has_backlog()),
             zones,
             rates,
             verification,
             blocks,
             iolog,
+            events,
             replay: spec.replay.is_some().then(|| {
                 let waiter = Waiter::punctual(context.clock);
                 let program_began = context.run_began;
@@ -121,7 +132,11 @@ impl<'a> Hooks<'a> {
             let time = Duration::from_nanos(meter.block_time_ns());
             // Trims move no data, and may be larger than a buffer.
             let len = if io.direction == Direction::Trim { 0 } else { io.len as usize };
-            verification.before(&io, unit, buffers.fill(unit, len), time)?;
+            let block = buffers.fill_unless_lent(unit, len).ok_or_else(Failure::slot_is_lent)?;
+            verification.before(&io, unit, block, time)?;
+        }
+        if let Some(events) = self.events.as_ref().filter(|_| io.direction == Direction::Write) {
+            events.before_write(buffers.fill(unit, io.len as usize), io.offset);
         }
         if let Some(blocks) = &mut self.blocks {
             blocks.issued(request);
@@ -144,16 +159,12 @@ impl<'a> Hooks<'a> {
 
     /// What the job waits with, if it waits for times.
     pub(super) fn waiter(&mut self) -> Option<&mut Waiter> {
-        match (&mut self.rates, &mut self.replay) {
-            (Some(rates), _) => Some(&mut rates.waiter),
-            (None, Some(replay)) => Some(&mut replay.waiter),
-            (None, None) => None,
+        match (&mut self.rates, &mut self.replay, &mut self.events) {
+            (Some(rates), ..) => Some(&mut rates.waiter),
+            (None, Some(replay), _) => Some(&mut replay.waiter),
+            (None, None, Some(events)) => Some(&mut events.waiter),
+            (None, None, None) => None,
         }
-    }
-
-    /// A block that a thread of `verify_async` has checked. `wait` for one, if any is out.
-    pub(super) fn take_back_checked(&mut self, wait: bool) -> Option<Checked> {
-        self.verification.as_mut()?.checkers.as_mut()?.take_back(wait)
     }
 
     /// Another pass begins.
@@ -179,6 +190,9 @@ impl<'a> Hooks<'a> {
         }
         if let Some(after_issue) = &mut self.after_issue {
             after_issue.restart(in_flight);
+        }
+        if let Some(events) = &mut self.events {
+            events.restart();
         }
     }
 

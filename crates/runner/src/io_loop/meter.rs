@@ -279,6 +279,8 @@ impl<'a> Meter<'a> {
             control.live.store(direction, ios[direction], 0);
         }
         control.live.store_latency(0, 0);
+        control.ramp.store_events(control.ramp.events() + control.live.events());
+        control.live.store_events(0);
         self.directions = new_recorders(self.spec);
         for (stats, ios) in self.directions.iter_mut().zip(ios) {
             stats.ios = ios;
@@ -318,8 +320,8 @@ impl<'a> Meter<'a> {
         let read_back_ms = self.clock.ns(read_back_ticks).div_ceil(1_000_000);
         // A direction that moves nothing has no bandwidth to compute.
         let run_ms = if self.spec.engine.does_io() { run_ms } else { 0 };
-        let in_rounds = |verify: &Verify| verify.backlog.happen();
-        let reads = self.spec.rw.does(Direction::Read) || self.spec.verify.as_ref().is_some_and(in_rounds);
+        let in_backlog = |verify: &Verify| verify.backlog.is_active();
+        let reads = self.spec.rw.does(Direction::Read) || self.spec.verify.as_ref().is_some_and(in_backlog);
         let read_ms = if reads { run_ms + read_back_ms } else { read_back_ms };
         stats.clone_from(&self.stats);
         let [read, write, trim] = &self.directions;

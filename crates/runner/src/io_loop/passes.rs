@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::open::JobFiles;
 use crate::timing::Milestone;
+use crate::verify_state;
 
 impl<'a, E: Engine> IoLoop<'a, E> {
     /// Prepares everything that the loop needs, so that it never allocates.
@@ -78,8 +79,13 @@ impl<'a, E: Engine> IoLoop<'a, E> {
 
     /// Starts the job's clock.
     pub(crate) fn start(&mut self) {
-        if self.hooks.verification.as_ref().is_some_and(|verification| verification.saves_at_syncs) {
-            self.save_state();
+        if let Some(verification) = &self.hooks.verification {
+            let saves = verification.saves_at_syncs;
+            // First of all: should this job save none, there is none.
+            self.context.note_all(verify_state::remove_outdated_at_start(self.context));
+            if saves {
+                self.save_state();
+            }
         }
         let usage = self.usage();
         self.lets_others_begin = self.context.begin();
@@ -104,7 +110,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         if self.spec.only_verifies() {
             self.files_finished = false;
             self.leave_out_pass();
-            return self.end_log().map_or(Ok(()), Err);
+            return self.end_of_log().map_or(Ok(()), Err);
         }
         self.empty_zones()?;
         let began = self.meter.clock.now();
@@ -113,6 +119,9 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.files_finished = false;
         self.issue_until_done();
         self.drain();
+        if self.hooks.events.is_some() {
+            self.end_events();
+        }
         self.await_checks();
         if self.hooks.zones.is_some() {
             self.end_in_zones();
@@ -120,7 +129,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.check_minimum_rate_at_end();
         self.note_leaked_trims();
         self.meter.timing.loop_ended(self.meter.clock.now());
-        let failure = self.failure.take().or_else(|| if self.files_finished { self.end_log() } else { None });
+        let failure = self.failure.take().or_else(|| self.end_of_log());
         // fio asks once more when a job gives up, and counts a call that finds nothing.
         if failure.is_some() && self.spec.engine.counts_calls() {
             self.meter.stats.complete.record(0);

@@ -2,17 +2,21 @@
 
 use std::path::Path;
 
-use ferrio_engine::{Engine, Op, Request};
-use ferrio_job::{Diagnostic, Direction, Prefix};
+use ferrio_engine::{Engine, Op};
+use ferrio_job::{Diagnostic, Direction, Prefix, Severity};
 use ferrio_verify::{IntervalFailure, Mismatch, Uncovered, Written};
 use ferrio_workload::Step;
 
 use super::slots::Slots;
 use super::{IoLoop, Next};
-use crate::checkers::{Checked, Found};
+use crate::checkers::{Checked, Found, LostBlocks};
 use crate::failure::Failure;
 use crate::result::JobState;
+use crate::verification::Due;
 use crate::{verify_dump, verify_state};
+
+/// Steps of a pass without I/O between two readings of the clock.
+const STEPS_PER_READING: u32 = 1 << 12;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// True when what the pass wrote is to be read back now.
@@ -22,9 +26,39 @@ impl<E: Engine> IoLoop<'_, E> {
             && !self.meter.timing.is_over(self.meter.clock.now())
     }
 
+    /// Says so if the end of the run time has left written blocks that were not read back.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_unread(&self) {
+        let Some(verification) =
+            self.hooks.verification.as_ref().filter(|verification| verification.has_written())
+        else {
+            return;
+        };
+        if self.context.control.stop_requested() || !self.meter.timing.is_over(self.meter.clock.now()) {
+            return;
+        }
+        let blocks = match verification.unread_blocks() {
+            Some(1) => "1 block that the job wrote was".to_owned(),
+            Some(count) => format!("{count} blocks that the job wrote were"),
+            None => "blocks that the job wrote were".to_owned(),
+        };
+        let message = format!(
+            "`runtime` is over: {blocks} not read back and checked. Give the job more time, or less to write (`io_size`)"
+        );
+        let warning = Diagnostic { severity: Severity::Warning, ..Diagnostic::note(message) };
+        self.context.note(warning.code("verify-cut-short").prefix(Prefix::Job));
+    }
+
     /// `verify_only`: records the writes of a pass and does none of its I/Os. They are counted, and take no time.
     pub(super) fn leave_out_pass(&mut self) {
+        let mut steps = 0_u32;
         while self.budget.may_issue() && !self.stopped() {
+            steps = steps.wrapping_add(1);
+            // A pass without I/O is short, but there are endless ones.
+            if steps.is_multiple_of(STEPS_PER_READING) && self.meter.timing.is_over(self.meter.clock.now()) {
+                return;
+            }
             match self.workload.next() {
                 Step::Io(io) => {
                     if io.direction == Direction::Write
@@ -48,13 +82,20 @@ impl<E: Engine> IoLoop<'_, E> {
                     return;
                 }
                 Step::AwaitLog => {
-                    self.await_log();
+                    if !self.await_log() {
+                        return;
+                    }
                 }
                 Step::Sync { .. }
                 | Step::Open { .. }
                 | Step::Close { .. }
                 | Step::AwaitReplayTime { .. }
-                | Step::AwaitProgramTime { .. } => {}
+                | Step::AwaitProgramTime { .. }
+                | Step::EventEnd
+                | Step::Commit
+                | Step::AwaitWriteBack
+                | Step::AwaitWork
+                | Step::WrittenBack { .. } => {}
             }
         }
     }
@@ -96,12 +137,17 @@ impl<E: Engine> IoLoop<'_, E> {
             }
             let next = self.hooks.verification.as_mut().and_then(|verification| verification.next_written());
             let Some(block) = next else { return };
-            self.check_block(block);
+            self.issue_due(Due::Check(block));
         }
     }
 
-    /// Reads a block back; it is checked when all of it is there.
-    pub(super) fn check_block(&mut self, block: Written) {
+    /// Reads a written block back, which is checked when all of it is there, or trims it. No rate applies to it, because the workload has
+    /// not chosen it.
+    pub(super) fn issue_due(&mut self, due: Due) {
+        let (op, direction, block) = match due {
+            Due::Check(block) => (Op::Read, Direction::Read, block),
+            Due::Trim(block) => (Op::Trim, Direction::Trim, block),
+        };
         let Written { file, len, offset, .. } = block;
         let unit = self.slots.next_unit();
         if self.opens_on_demand() {
@@ -111,48 +157,41 @@ impl<E: Engine> IoLoop<'_, E> {
             }
         }
         if let Some(verification) = &mut self.hooks.verification {
-            verification.before_check(unit, block);
+            verification.before_due(unit, due);
         }
-        self.submit_extra(self.request(Op::Read, unit, file, offset, len), Direction::Read);
-    }
-
-    /// Submits an I/O that the workload has not chosen: no rate applies to it.
-    pub(super) fn submit_extra(&mut self, request: Request, direction: Direction) {
+        let request = self.request(op, unit, file, offset, len);
         if let Some(rates) = &mut self.hooks.rates {
-            rates.is_unscheduled(request.unit);
+            rates.is_unscheduled(unit);
         }
         if let Err(failure) = self.hooks.record(&request) {
             return self.fail(failure);
         }
         let locks = self.context.locks.as_ref();
-        let _lock = locks.map(|locks| locks.lock(request.file, direction == Direction::Read));
+        let _lock = locks.map(|locks| locks.lock(file, direction == Direction::Read));
         self.submit(request, direction as usize);
     }
 
-    /// A data I/O of unit `unit` is complete. What was read is checked. True if a thread does that: the unit is not free then.
+    /// A data I/O of unit `unit` is complete, and the unit is the first of the free ones. What was read is checked; if a thread does that,
+    /// the unit is not free until it comes back.
     #[cold]
     #[inline(never)]
-    pub(super) fn io_completed(
-        &mut self,
-        direction: usize,
-        unit: u32,
-        file: u32,
-        offset: u64,
-        len: u32,
-    ) -> bool {
+    pub(super) fn io_completed(&mut self, direction: usize, unit: u32, file: u32, offset: u64, len: u32) {
+        debug_assert_eq!(self.slots.free.last(), Some(&unit));
         if self.hooks.zones.is_some() {
             self.leave_zone(unit, true);
         }
-        let Some(verification) = &mut self.hooks.verification else { return false };
+        if self.hooks.events.is_some() {
+            self.event_io_completed(direction, unit, file, offset, len);
+        }
+        let Some(verification) = &mut self.hooks.verification else { return };
         let ended = verification.ended(unit);
         debug_assert!(!ended.is_checked || direction == Direction::Read as usize);
         if ended.is_extra {
             self.meter.read_back.bytes += u64::from(len);
         }
         if ended.is_checked {
-            return self.check_read(unit, file, offset, len);
+            self.check_read(unit, file, offset, len);
         }
-        false
     }
 
     /// Ends a job that only reads where the state that it loaded says that no more was written.
@@ -186,48 +225,72 @@ impl<E: Engine> IoLoop<'_, E> {
         self.context.note(Diagnostic::note(why.to_string()).code("verify-stopped").prefix(Prefix::None));
     }
 
-    /// Checks what unit `unit` read, once all of it is there, or lends it to a thread: then it is true.
-    fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) -> bool {
-        let Some(verification) = &mut self.hooks.verification else { return false };
-        if verification.lend(unit, file, offset, || self.buffers.lend(unit, len as usize)) {
-            self.slots.lend(unit);
-            return true;
+    /// Checks what unit `unit` read, once all of it is there, or has a thread do that.
+    fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
+        let Some(verification) = &mut self.hooks.verification else { return };
+        let len = len as usize;
+        if verification.has_threads_for(unit) {
+            let Some(data) = self.buffers.lend(unit, len) else { return self.fail(Failure::slot_is_lent()) };
+            match verification.lend(unit, file, offset, data) {
+                Ok(()) => self.slots.lend(unit),
+                Err(lost) => self.lose_blocks(&lost),
+            }
+            return;
         }
-        if let Err(mismatch) = verification.check(unit, self.buffers.fill(unit, len as usize), offset) {
-            let block = self.buffers.lend(unit, len as usize);
-            self.report_mismatch(unit, file, &block, &mismatch);
+        let Some(block) = self.buffers.fill_unless_lent(unit, len) else {
+            return self.fail(Failure::slot_is_lent());
+        };
+        if let Err(mismatch) = verification.check(unit, block, offset) {
+            let block = block.to_vec();
+            self.report_mismatch(unit, file, &block, &mismatch, false);
         }
-        false
     }
 
     /// `verify_async`: takes back what was checked. Waits for a block if the job has no other unit to go on with.
     pub(super) fn take_back_checked(&mut self) {
         let stuck = |slots: &Slots| slots.free.is_empty() && slots.retry.is_empty() && slots.submitted() == 0;
-        while let Some(checked) = self.hooks.take_back_checked(stuck(&self.slots)) {
-            self.use_checked(checked);
-        }
+        while self.take_back_one(stuck(&self.slots)) {}
     }
 
     /// Waits until everything that is with threads has been checked.
     pub(super) fn await_checks(&mut self) {
-        while let Some(checked) = self.hooks.take_back_checked(true) {
-            self.use_checked(checked);
-        }
+        while self.take_back_one(true) {}
     }
 
-    /// The unit is free again. What is wrong with its block is reported.
-    fn use_checked(&mut self, Checked { block, found }: Checked) {
+    /// Takes a block back that a thread has checked. The unit is free again, and what is wrong with its block is reported. False if there is
+    /// none. `wait` for one, if any is out.
+    fn take_back_one(&mut self, wait: bool) -> bool {
+        let Some(verification) = &mut self.hooks.verification else { return false };
+        let Checked { block, found } = match verification.take_back(wait) {
+            Ok(Some(checked)) => checked,
+            Ok(None) => return false,
+            Err(lost) => {
+                self.lose_blocks(&lost);
+                return false;
+            }
+        };
         self.slots.take_back(block.unit);
         match found {
             Found::Sound => {}
-            Found::Bad(mismatch) => self.report_mismatch(block.unit, block.file, &block.data, &mismatch),
-            Found::Panic => self.fail(Failure::new(libc::EFAULT, "async_verify: panic")),
+            Found::Bad(mismatch) => {
+                self.report_mismatch(block.unit, block.file, &block.data, &mismatch, true)
+            }
+            Found::Nothing => self.lose_blocks(&LostBlocks { count: 1 }),
         }
+        true
     }
 
-    /// The block that unit `unit` read is not what was written.
+    /// Threads have ended with blocks that they did not check.
     #[cold]
-    fn report_mismatch(&mut self, unit: u32, file: u32, block: &[u8], mismatch: &Mismatch) {
+    fn lose_blocks(&mut self, &LostBlocks { count }: &LostBlocks) {
+        let message =
+            format!("a thread of verify_async panicked during a check: blocks read but not checked: {count}");
+        self.fail(Failure::new(libc::EFAULT, "async_verify").note("verify-threads", message));
+    }
+
+    /// The block that unit `unit` read is not what was written. `by_thread`: a thread of `verify_async` found that out.
+    #[cold]
+    fn report_mismatch(&mut self, unit: u32, file: u32, block: &[u8], mismatch: &Mismatch, by_thread: bool) {
         let Some(verification) = &mut self.hooks.verification else { return };
         let directory = self.context.state_dir;
         let data = self.spec.files.get(file as usize).map_or(Path::new(""), |data| &data.path);
@@ -236,10 +299,9 @@ impl<E: Engine> IoLoop<'_, E> {
             false => Vec::new(),
         };
         let name = data.display().to_string();
-        let mut lines = mismatch.diagnostics(&name, verification.flags(), dumped);
+        let mut lines = mismatch.diagnostics(&name, verification.flags(by_thread), dumped);
         let damage = verification.explain(unit, block, mismatch);
         lines.push(verification.damage.add(&name, damage));
-        let by_thread = verification.checkers.is_some();
         self.context.note_all(lines);
         self.fail_check(by_thread);
     }

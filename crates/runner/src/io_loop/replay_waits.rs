@@ -40,9 +40,13 @@ impl<E: Engine> IoLoop<'_, E> {
         self.failure.is_none()
     }
 
-    /// All steps of the log are done: why its reader stopped before the end, if it did.
+    /// Why the reader of the log stopped before the end, if it did and the job has done all steps. A reader that still has steps to hand
+    /// over, or waits for its file, is not waited for.
     #[cold]
-    pub(super) fn end_log(&mut self) -> Option<Failure> {
+    pub(super) fn end_of_log(&mut self) -> Option<Failure> {
+        if !self.files_finished {
+            return None;
+        }
         let reader = self.hooks.replay.as_mut()?.reader.take()?;
         reader.end().err()
     }
@@ -50,7 +54,12 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Reaps what is in flight meanwhile.
     fn await_time(&mut self, began: u64, after: Duration) -> bool {
         let clock = self.meter.clock;
-        let due = began.saturating_add(clock.ticks(after));
+        self.await_ticks(began.saturating_add(clock.ticks(after)))
+    }
+
+    /// Waits until the clock shows `due`. Reaps what is in flight meanwhile. False when the job ends first.
+    pub(super) fn await_ticks(&mut self, due: u64) -> bool {
+        let clock = self.meter.clock;
         loop {
             self.meter.now = clock.now();
             if self.meter.now >= due {

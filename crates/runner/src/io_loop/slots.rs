@@ -102,12 +102,10 @@ impl Slots {
         self.retry.push_front(unit);
     }
 
-    /// The block of a unit that is free, or about to be, is with a thread that checks it.
+    /// The block of a unit, the first of the free ones, is with a thread that checks it.
     pub(super) fn lend(&mut self, unit: u32) {
-        // An I/O that completes in the call uses the first free unit and leaves it there.
-        if self.free.last() == Some(&unit) {
-            self.free.pop();
-        }
+        debug_assert_eq!(self.free.last(), Some(&unit));
+        self.free.pop();
         self.lent[unit as usize] = true;
         self.depth -= 1;
     }

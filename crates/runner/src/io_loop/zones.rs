@@ -22,21 +22,9 @@ enum Outcome {
 }
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// A step of a job whose I/Os are not done as the workload chooses them, or not at once: behind checks of written blocks, under a rate
-    /// limit, or in zones. False when the pass is over.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn perform_on_terms(&mut self) -> bool {
-        if self.does_backlog() {
-            return true;
-        }
-        let Some(zones) = &self.hooks.zones else {
-            if self.hooks.rates.is_some() {
-                return self.perform_when_due();
-            }
-            let step = self.workload.next();
-            return self.perform(step);
-        };
+    /// A step of a job with zones. False when the pass is over.
+    pub(super) fn perform_in_zones(&mut self) -> bool {
+        let Some(zones) = &self.hooks.zones else { return false };
         if zones.has_gaps() {
             self.fill_gaps();
             return true;
@@ -67,11 +55,14 @@ impl<E: Engine> IoLoop<'_, E> {
             if self.failure.is_some() || self.stopped() || self.meter.timing.is_over(self.meter.now) {
                 return Outcome::Interrupted;
             }
-            let is_checking = self.checks_in_flight();
+            let is_checking = self.awaits_checks();
             let Some(zones) = &mut self.hooks.zones else { return Outcome::Nowhere };
             match zones.place(chosen) {
                 // What is read of the zone is checked before it goes.
-                Next::Reset { .. } if is_checking => self.drain(),
+                Next::Reset { .. } if is_checking => {
+                    self.drain();
+                    self.await_checks();
+                }
                 Next::Io(place) => {
                     // A place is never longer than the I/O.
                     let io = Io { offset: place.offset, len: place.len as u32, ..*chosen };
@@ -184,13 +175,16 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Writes what is missing of a zone: the data of the only write that failed, otherwise zeroes.
+    /// Writes what is missing of a zone: the data of the only write that failed, otherwise zeros.
     fn fill_gap(&mut self, gap: &Gap) -> io::Result<()> {
         let Some(fd) = &self.files.set.files[gap.file as usize].fd else { return Ok(()) };
         let (unit, begin) = gap.data.filter(|_| self.synchronous).unwrap_or((self.slots.next_unit(), 0));
         let zeroes = gap.data.is_none() || !self.synchronous;
         let block = if zeroes { self.spec.block[Direction::Write].min } else { gap.end - gap.start };
-        let buffer = self.buffers.fill(unit, (begin + block) as usize);
+        let buffer = self
+            .buffers
+            .fill_unless_lent(unit, (begin + block) as usize)
+            .ok_or(io::ErrorKind::ResourceBusy)?;
         let kept = zeroes.then(|| buffer.to_vec());
         if zeroes {
             buffer.fill(0);

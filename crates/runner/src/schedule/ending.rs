@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use ferrio_job::{Diagnostic, Direction, ExitWhat, LifeCycle, Prefix, debug_class};
+use ferrio_job::{Diagnostic, ExitWhat, LifeCycle, Prefix, debug_class};
 use log::debug;
 
 use super::state::Run;
@@ -33,11 +33,7 @@ impl Run<'_, '_> {
             }
             let [_, writes, _] = control.live.ios();
             verify_state::save_at_trigger(self.state_dir, spec, job.progress.as_deref(), writes, job.entropy)
-        } else if job.started
-            && job.result.is_none()
-            && spec.verify.is_some()
-            && spec.rw.does(Direction::Write)
-        {
+        } else if job.started && job.result.is_none() && spec.verify.is_some() && spec.writes_data() {
             let message = "no verify state is saved, so a later run cannot know how much the job has written: set \
                            verify_state_save=1";
             vec![Diagnostic::note(message).code("verify-state-not-saved").prefix(Prefix::Job).job(&spec.name)]

@@ -147,6 +147,10 @@ const fn is_measured(state: JobState) -> bool {
 fn bring_up_to_date(result: &mut JobResult, control: &JobControl, ms: u64) {
     result.pid = control.pid.load(Relaxed);
     result.start_ms = control.start_ms.load(Relaxed);
+    if control.live.events() > 0 {
+        let events = result.events.get_or_insert_default();
+        events.done = events.done.max(control.live.events());
+    }
     // After its I/O no more time counts.
     let ms = if control.state() == JobState::Finishing { 0 } else { ms };
     let JobStats { directions, job_runtime_ms, .. } = &mut result.stats;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 
-use ferrio_job::{FileKind, JobSpec, debug_class};
+use ferrio_job::{Diagnostic, FileKind, JobSpec, debug_class};
 use ferrio_workload::LayoutContent;
 use log::debug;
 
@@ -22,6 +22,12 @@ impl Run<'_, '_> {
                 (self.observer)(Event::Diagnostic(error.diagnostic(&planned.spec.name)));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
             } else if !self.stop.load(Acquire) {
+                if !lays_out_first(&planned.spec)
+                    && let Err(failure) = self.open_shared_files(index, &planned.spec)
+                {
+                    self.fail_set_up(index, &planned.spec, failure);
+                    continue;
+                }
                 match verify_state::load(self.state_dir, &planned.spec) {
                     Ok(coverage) => {
                         self.jobs[index].coverage = coverage.map(Arc::new);
@@ -35,10 +41,15 @@ impl Run<'_, '_> {
 
     fn lay_out(&mut self, index: usize, spec: &JobSpec) {
         let (files, bytes) = layout::pending(spec);
-        if files > 0 && !spec.readonly {
+        let lays_out = files > 0 && !spec.readonly;
+        let outdated = verify_state::note_outdated(spec, lays_out);
+        outdated.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
+        if lays_out {
             (self.observer)(Event::LayingOut { job: &spec.name, files, bytes });
+            let notes = verify_state::remove_outdated(self.state_dir, spec);
+            notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
         }
-        if !spec.create_serialize {
+        if !spec.create_serialize && !lays_out_first(spec) {
             return;
         }
         self.controls[index].set_state(JobState::SettingUp);
@@ -54,6 +65,12 @@ impl Run<'_, '_> {
                 Ok(content)
             });
         self.controls[index].set_state(JobState::NotCreated);
+        let done = done.and_then(|content| {
+            if lays_out_first(spec) && !self.stop.load(Acquire) {
+                self.open_shared_files(index, spec)?;
+            }
+            Ok(content)
+        });
         match done.and_then(|content| Ok((content, self.zones.of_job(spec)?))) {
             Ok((content, zones)) => {
                 self.jobs[index].layout = Some(content);
@@ -63,10 +80,22 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Opens the files that the job shares with others.
+    fn open_shared_files(&mut self, index: usize, spec: &JobSpec) -> Result<(), Failure> {
+        let observer = &mut *self.observer;
+        let mut note = |note: Diagnostic| observer(Event::Diagnostic(note.job(&spec.name)));
+        self.event_groups.open_files(index, spec, &mut note)
+    }
+
     fn fail_set_up(&mut self, index: usize, spec: &JobSpec, Failure { error, notes, .. }: Failure) {
         notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
         self.fail_before_start(index, error);
     }
+}
+
+/// True for a job whose files are shared, and laid out before main opens them for all.
+fn lays_out_first(spec: &JobSpec) -> bool {
+    spec.events.as_ref().is_some_and(|part| part.database().is_some())
 }
 
 /// `--debug=file`: what the job will work on.

@@ -15,6 +15,7 @@ use crate::cgroups::Cgroups;
 use crate::context::Snapshot;
 use crate::control::JobControl;
 use crate::disk::Disks;
+use crate::events::EventGroups;
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
 use crate::logs::LogSender;
@@ -77,6 +78,8 @@ pub(super) struct Run<'a, 'o> {
     /// `exitall` of any job.
     pub(super) exitall: bool,
     pub(super) flows: Flows,
+    /// Loads that are counted in events.
+    pub(super) event_groups: EventGroups,
     /// Per job.
     pub(super) ramps: Vec<Option<Arc<SharedRamp>>>,
     pub(super) overlaps: Option<Arc<SharedRanges>>,

@@ -14,7 +14,7 @@ impl LastWrites {
     /// Of a job that compares seeds. `None` if no write comes back to a place, or if the list forgets older ones.
     ///
     /// With `time_based`, a job begins again when it has written everything. All blocks are then of one size, and each is written at the
-    /// same places again. The list keeps the order of issue all the same: one that forgets would never be long enough for rounds that
+    /// same places again. The list keeps the order of issue all the same: one that forgets would never be long enough for batches that
     /// are longer than the file.
     pub(super) fn new(spec: &JobSpec) -> Option<Self> {
         (spec.limits.time_based && !spec.may_overwrite()).then(Self::default)

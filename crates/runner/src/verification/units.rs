@@ -16,6 +16,12 @@ struct Unit {
     seed: Option<u64>,
     /// The purpose of the I/O that has ended last.
     ended: Purpose,
+    /// A thread checks what was read (`verify_async`).
+    with_thread: bool,
+    /// The block may have been written again: its number is not that of the write that is to be found.
+    is_outdated: bool,
+    /// Bytes of its buffer that are as they were filled last, from the start.
+    filled: usize,
 }
 
 /// Why an I/O is done.
@@ -43,6 +49,11 @@ impl Purpose {
         matches!(self, Purpose::Check | Purpose::CheckBlock)
     }
 
+    /// True for an I/O that fills its buffer.
+    fn reads(self) -> bool {
+        matches!(self, Purpose::Read | Purpose::Check | Purpose::CheckBlock)
+    }
+
     /// True for an I/O that the workload has not chosen.
     pub(super) fn is_extra(self) -> bool {
         matches!(self, Purpose::CheckBlock | Purpose::TrimBlock)
@@ -57,14 +68,40 @@ impl Purpose {
 impl Units {
     pub(super) fn new(count: usize) -> Self {
         let block = Written { file: 0, len: 0, offset: 0, number: 0, trimmed: false };
-        let idle = Unit { purpose: Purpose::None, block, seed: None, ended: Purpose::None };
+        let idle = Unit {
+            purpose: Purpose::None,
+            block,
+            seed: None,
+            ended: Purpose::None,
+            with_thread: false,
+            is_outdated: false,
+            filled: 0,
+        };
         Units(vec![idle; count].into_boxed_slice())
     }
 
     /// Unit `unit` is about to issue an I/O. `seed` is what the header of a block that is checked must have, if that is known.
     pub(super) fn issue(&mut self, unit: u32, purpose: Purpose, block: Written, seed: Option<u64>) {
         let unit = &mut self.0[unit as usize];
-        *unit = Unit { purpose, block, seed, ended: Purpose::None };
+        // What reads into the buffer overwrites it.
+        let filled = if purpose.reads() { 0 } else { unit.filled };
+        *unit = Unit {
+            purpose,
+            block,
+            seed,
+            ended: Purpose::None,
+            with_thread: false,
+            is_outdated: false,
+            filled,
+        };
+    }
+
+    /// True if the first `len` bytes of a unit's buffer are not as they were filled last; then they are filled now.
+    pub(super) fn needs_fill(&mut self, unit: u32, len: usize) -> bool {
+        let unit = &mut self.0[unit as usize];
+        let needs_fill = unit.filled < len;
+        unit.filled = unit.filled.max(len);
+        needs_fill
     }
 
     /// The I/O of a unit has ended. Returns why it was done.
@@ -72,6 +109,16 @@ impl Units {
         let unit = &mut self.0[unit as usize];
         unit.ended = std::mem::replace(&mut unit.purpose, Purpose::None);
         unit.ended
+    }
+
+    /// The block that a unit is about to read may have been written again since.
+    pub(super) fn forget_number(&mut self, unit: u32) {
+        self.0[unit as usize].is_outdated = true;
+    }
+
+    /// What a unit has read is with a thread that checks it, or not any more.
+    pub(super) fn set_with_thread(&mut self, unit: u32, with_thread: bool) {
+        self.0[unit as usize].with_thread = with_thread;
     }
 
     /// Why the I/O of a unit is done.
@@ -86,9 +133,9 @@ impl Units {
 
     /// What the header of the block must contain that a unit has read.
     pub(super) fn expected(&self, unit: u32) -> Expected {
-        let Unit { block, seed, ended, .. } = self.0[unit as usize];
+        let Unit { block, seed, ended, is_outdated, .. } = self.0[unit as usize];
         // A job that only reads does not know which write it sees.
-        let number = (ended == Purpose::CheckBlock).then_some(block.number);
+        let number = (ended == Purpose::CheckBlock && !is_outdated).then_some(block.number);
         Expected { seed, number }
     }
 
@@ -100,12 +147,37 @@ impl Units {
     }
 
     /// True when an I/O to this range would meet one in flight, and one of the two changes what the other sees. `changes`: the new one
-    /// does. Reads of the pass are not checked, and may see anything.
+    /// does; then it also meets blocks that are with threads, because those that turn out to be damaged stay as they are. Reads of the
+    /// pass are not checked, and may see anything.
     pub(super) fn conflict_with(&self, file: u32, range: &Range<u64>, changes: bool) -> bool {
         self.0.iter().any(|unit| {
             let Written { file: other, offset, len, .. } = unit.block;
-            let counts = unit.purpose.changes() || (changes && unit.purpose == Purpose::CheckBlock);
+            let is_checked = unit.purpose == Purpose::CheckBlock || unit.with_thread;
+            let counts = unit.purpose.changes() || (changes && is_checked);
             counts && other == file && offset < range.end && range.start < offset + u64::from(len)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_filled_once_until_something_is_read_into_it() {
+        let mut units = Units::new(2);
+        let block = units.block(0);
+        assert!(units.needs_fill(0, 4096));
+        units.issue(0, Purpose::Write, block, None);
+        assert!(!units.needs_fill(0, 4096));
+        assert!(!units.needs_fill(0, 512));
+        assert!(units.needs_fill(0, 8192), "more than it has");
+        assert!(units.needs_fill(1, 512), "each unit has its own");
+        for purpose in [Purpose::Read, Purpose::Check, Purpose::CheckBlock] {
+            units.issue(0, Purpose::Write, block, None);
+            assert!(!units.needs_fill(0, 8192));
+            units.issue(0, purpose, block, None);
+            assert!(units.needs_fill(0, 8192), "{purpose:?}");
+        }
     }
 }

@@ -17,13 +17,17 @@ use tempfile::{NamedTempFile, TempDir};
 use super::*;
 use crate::cgroups::Cgroups;
 use crate::control::JobControl;
+use crate::events::EventGroups;
 use crate::flow::Flows;
 use crate::gate::Gate;
 use crate::timing::SharedRamp;
 use crate::worker_limits::AddressSpace;
 
+mod database;
 mod errors;
+mod events;
 mod files;
+mod lost_trims;
 mod overlap;
 mod overwritten;
 mod paced;
@@ -66,6 +70,8 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
     gate.expect(1);
     let plan = plan([spec.clone()]);
     let cgroups = Cgroups::of(&plan);
+    let groups = EventGroups::new(&plan, 0);
+    groups.open_files(0, spec, &mut |_| {}).unwrap();
     let context = Context {
         cgroups: &cgroups,
         address_space: AddressSpace::new(1),
@@ -87,6 +93,7 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
         coverage: None,
         locks: None,
         zones: None,
+        events: groups.of(0),
         overlaps: None,
     };
     worker(context);

@@ -4,6 +4,7 @@
 mod commands;
 mod ending;
 mod errors;
+mod fileio;
 mod interim;
 mod interval;
 mod schedule;

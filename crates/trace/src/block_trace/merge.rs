@@ -58,8 +58,12 @@ struct Source<F, R> {
     reader: TraceReader<R>,
     /// Iterations that are over.
     done: u64,
-    /// Time of the latest record of this iteration, as recorded.
+    /// The latest time in this iteration, as recorded. Records need not be in the order of time.
     latest_ns: u64,
+    /// Time of the last request, as recorded.
+    previous_ns: u64,
+    /// Requests of the trace that are earlier than those before them.
+    backward: u64,
     /// Recorded time at which this iteration begins.
     begins_ns: u64,
     /// It has a request.
@@ -76,9 +80,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
         let mut merge = TraceMerge { sources: Vec::with_capacity(inputs.len()), next: BinaryHeap::new() };
         for (index, mut input) in inputs.into_iter().enumerate() {
             let reader = input.reader()?;
-            let (done, latest_ns, begins_ns) = (0, 0, 0);
-            let (has_request, next) = (false, None);
-            merge.sources.push(Source { input, reader, done, latest_ns, begins_ns, has_request, next });
+            merge.sources.push(Source::new(input, reader));
             merge.advance(index)?;
         }
         Ok(merge)
@@ -93,6 +95,13 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
         let record = self.sources[index].next.take();
         self.advance(index)?;
         Ok(record)
+    }
+
+    /// The traces that are not in the order of time, as far as they are merged: their names, and how many requests are earlier than
+    /// those before them. A merge of them is not in that order either.
+    pub fn out_of_order(&self) -> impl Iterator<Item = (&str, u64)> {
+        let disordered = self.sources.iter().filter(|source| source.backward > 0);
+        disordered.map(|source| (source.input.name.as_str(), source.backward))
     }
 
     fn advance(&mut self, index: usize) -> Result<(), MergeError> {
@@ -131,6 +140,13 @@ impl<F, R> From<TraceMerge<F, R>> for MergedTrace<F, R> {
     }
 }
 
+impl<R: BufRead, F: FnMut() -> io::Result<R>> MergedTrace<F, R> {
+    /// See [`TraceMerge::out_of_order`].
+    pub fn out_of_order(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.merge.out_of_order()
+    }
+}
+
 impl<R: BufRead, F: FnMut() -> io::Result<R>> Read for MergedTrace<F, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.taken == LENGTH_7 {
@@ -145,6 +161,12 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Read for MergedTrace<F, R> {
 }
 
 impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
+    fn new(input: MergeInput<F>, reader: TraceReader<R>) -> Self {
+        let (done, latest_ns, previous_ns, backward, begins_ns) = (0, 0, 0, 0, 0);
+        let (has_request, next) = (false, None);
+        Source { input, reader, done, latest_ns, previous_ns, backward, begins_ns, has_request, next }
+    }
+
     /// The next request of the trace, or of its next iteration.
     fn find(&mut self) -> Result<Option<TraceRecord>, MergeError> {
         loop {
@@ -152,7 +174,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
                 self.reader.next_record().map_err(|error| self.input.unreadable(error))?
             {
                 let Some(request) = record.request() else { continue };
-                self.latest_ns = record.time_ns;
+                self.latest_ns = self.latest_ns.max(record.time_ns);
                 let moves_data = match request {
                     TraceRequest::Read
                     | TraceRequest::Write
@@ -161,6 +183,11 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
                     TraceRequest::Flush | TraceRequest::ZoneManagement => false,
                 };
                 if record.action() == TraceAction::Queue && moves_data {
+                    // Each iteration is in the same order.
+                    if self.done == 0 && record.time_ns < self.previous_ns {
+                        self.backward += 1;
+                    }
+                    self.previous_ns = record.time_ns;
                     let time_ns = self.scaled(self.begins_ns.saturating_add(record.time_ns));
                     self.has_request = true;
                     return Ok(Some(TraceRecord { time_ns, ..record }));

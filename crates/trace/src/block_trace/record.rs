@@ -1,5 +1,7 @@
 //! One record of a block trace.
 
+use super::DeviceNumber;
+
 /// How a record begins, but for its version in the low byte.
 pub(super) const MAGIC: u32 = 0x6561_7400;
 /// The version whose actions have 32 bits, and the bytes of its records.
@@ -115,7 +117,7 @@ pub struct TraceRecord {
     /// The thread.
     pub pid: u32,
     /// The major and the minor number of the traced device.
-    pub device: (u64, u64),
+    pub device: DeviceNumber,
     /// Where it was recorded.
     pub cpu: u32,
     /// Number of the record.
@@ -223,6 +225,6 @@ impl TraceRecord {
     }
 }
 
-fn device(number: u32) -> (u64, u64) {
+fn device(number: u32) -> DeviceNumber {
     (u64::from(number >> MINOR_BITS), u64::from(number & ((1 << MINOR_BITS) - 1)))
 }

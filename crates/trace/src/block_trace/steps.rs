@@ -2,14 +2,14 @@
 //!
 //! Each request is replayed when it was queued. Devices are files, opened with their first request.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::BufRead;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use ferrio_job::{Direction, PerDirection, ReplayRules, ReplayStep, ReplaySummary};
-use ferrio_machine::{DeviceNumber, block_device_node};
+use ferrio_job::{Direction, PerDirection, ReplayRules, ReplayStep, ReplaySummary, counted};
 
+use super::devices::{DeviceNodes, DeviceNumber, Devices, Found};
 use super::{TraceAction, TraceReader, TraceRecord, TraceRequest};
 use crate::steps::{Problem, StepBuilder, StepError};
 use crate::{FileAction, IoAction, LogAction, LogLine, ReadError};
@@ -23,8 +23,7 @@ pub(crate) struct TraceSteps<R> {
     trace: TraceReader<R>,
     rules: ReplayRules,
     steps: StepBuilder,
-    devices: Vec<Device>,
-    missing: Vec<DeviceNumber>,
+    devices: Devices,
     /// What the latest record asks for and is not yet done: the device, and what happens to it.
     pending: VecDeque<(usize, LogAction)>,
     clock: Clock,
@@ -33,13 +32,6 @@ pub(crate) struct TraceSteps<R> {
     left_out: u64,
     zone_requests: u64,
     has_ended: bool,
-}
-
-/// A device of the trace and the file that stands for it.
-#[derive(Debug)]
-struct Device {
-    number: DeviceNumber,
-    path: PathBuf,
 }
 
 /// The time of the replay: waits add up from the first request with a time, and there is none where time goes back.
@@ -58,13 +50,12 @@ struct Depth {
 }
 
 impl<R: BufRead> TraceSteps<R> {
-    pub(crate) fn new(trace: TraceReader<R>, rules: ReplayRules) -> Self {
+    pub(crate) fn new(trace: TraceReader<R>, rules: ReplayRules, nodes: DeviceNodes) -> Self {
         TraceSteps {
             trace,
             steps: StepBuilder::new(rules.clone()),
+            devices: Devices::new(nodes, rules.redirect.clone()),
             rules,
-            devices: Vec::new(),
-            missing: Vec::new(),
             pending: VecDeque::new(),
             clock: Clock::default(),
             depths: PerDirection([Depth::default(); 3]),
@@ -100,6 +91,11 @@ impl<R: BufRead> TraceSteps<R> {
         self.steps.summary()
     }
 
+    /// The files of all devices so far.
+    pub(crate) fn devices(&self) -> HashMap<DeviceNumber, PathBuf> {
+        self.devices.table()
+    }
+
     pub(crate) fn finish(self) -> Option<ReplaySummary> {
         let depth = self.depths.0.iter().map(|depth| depth.most.clamp(1, MAX_DEPTH)).max().unwrap_or(1);
         let summary = self.steps.finish()?;
@@ -111,15 +107,15 @@ impl<R: BufRead> TraceSteps<R> {
         let mut notes = Vec::new();
         if self.clock.backward > 0 {
             notes.push(format!(
-                "{} requests are earlier than those before them, and are replayed in the order of the file: `blkparse -i NAME -d FILE` \
-                 sorts them",
-                self.clock.backward
+                "out of order: {} with an earlier time than the one before, replayed in the order of the file: \
+                 `blkparse -i NAME -d FILE` sorts a trace",
+                counted(self.clock.backward, "request")
             ));
         }
         if self.zone_requests > 0 {
             notes.push(format!(
-                "{} zone management requests (reset, finish, open, close) are left out",
-                self.zone_requests
+                "left out: {} (reset, finish, open, close)",
+                counted(self.zone_requests, "zone management request")
             ));
         }
         if self.trace.is_cut() {
@@ -202,29 +198,19 @@ impl<R: BufRead> TraceSteps<R> {
 
     /// The index of a device. A new one is added and opened first; `None` if the host does not have it.
     fn device(&mut self, number: DeviceNumber) -> Option<usize> {
-        let is_it = |device: &Device| self.rules.redirect.is_some() || device.number == number;
-        if let Some(known) = self.devices.iter().position(is_it) {
-            return Some(known);
+        match self.devices.find(number) {
+            Found::Known(device) => Some(device),
+            Found::New(device) => {
+                let first = [FileAction::Add, FileAction::Open];
+                self.pending.extend(first.map(|what| (device, LogAction::File(what))));
+                Some(device)
+            }
+            Found::Missing => None,
         }
-        let path = match &self.rules.redirect {
-            Some(path) => path.clone(),
-            None if self.missing.contains(&number) => return None,
-            None => match block_device_node(number) {
-                Some(path) => path,
-                None => {
-                    self.missing.push(number);
-                    return None;
-                }
-            },
-        };
-        let new = self.devices.len();
-        self.devices.push(Device { number, path });
-        self.pending.extend([FileAction::Add, FileAction::Open].map(|what| (new, LogAction::File(what))));
-        Some(new)
     }
 
     fn step(&mut self, device: usize, what: LogAction) -> Result<Option<ReplayStep>, StepError> {
-        let name = self.devices[device].path.as_os_str().as_bytes();
+        let name = self.devices.paths()[device].as_os_str().as_bytes();
         // Microseconds are rounded once, not with each wait.
         self.steps.wait(self.clock.waits_ns / 1000);
         let added = self.steps.add(&LogLine { time_us: 0, name, what });
@@ -234,13 +220,14 @@ impl<R: BufRead> TraceSteps<R> {
     /// Closes everything.
     fn end(&mut self) -> Result<(), StepError> {
         self.has_ended = true;
-        if !self.missing.is_empty() {
+        let missing = self.devices.missing();
+        if !missing.is_empty() {
             let numbers: Vec<String> =
-                self.missing.iter().map(|(major, minor)| format!("{major}:{minor}")).collect();
+                missing.iter().map(|(major, minor)| format!("{major}:{minor}")).collect();
             return Err(ReadError::NoDevice(numbers.join(", ")).into());
         }
         let close = |device| (device, LogAction::File(FileAction::Close));
-        self.pending.extend((0..self.devices.len()).map(close));
+        self.pending.extend((0..self.devices.paths().len()).map(close));
         Ok(())
     }
 }

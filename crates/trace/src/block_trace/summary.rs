@@ -1,9 +1,9 @@
 //! What each thread of a block trace does: how many requests of which size and kind, how deep its queue is, and how long it is busy.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
 
-use super::{TraceAction, TraceError, TraceReader, TraceRecord, TraceRequest};
+use super::{DeviceNumber, TraceAction, TraceError, TraceReader, TraceRecord, TraceRequest};
 
 /// Most requests that are followed to their completion at once. A trace without completions must not fill the memory.
 const FOLLOWED: usize = 1 << 16;
@@ -31,12 +31,14 @@ pub struct ThreadSummary {
     /// Requests whose completion the trace lacks.
     pub incomplete: u32,
     /// The devices, in the order of their first use.
-    pub devices: Vec<(u64, u64)>,
+    pub devices: Vec<DeviceNumber>,
     /// Nanoseconds from the first request of the trace to the first of the thread.
     pub begins_ns: u64,
     /// Nanoseconds from the first request of the thread to its last record or completion.
     pub lasts_ns: u64,
     now: u32,
+    /// The same as `devices`: a trace may have thousands.
+    known: HashSet<DeviceNumber>,
 }
 
 /// The requests of one kind.
@@ -69,7 +71,7 @@ impl TraceSummary {
     /// It cannot be read, or has something other than records.
     pub fn read<R: BufRead>(mut trace: TraceReader<R>) -> Result<Self, TraceError> {
         let mut summary = TraceSummary::default();
-        let mut flying: HashMap<((u64, u64), u64), Flying> = HashMap::new();
+        let mut flying: HashMap<(DeviceNumber, u64), Flying> = HashMap::new();
         let mut began_ns = None;
         while let Some(record) = trace.next_record()? {
             let Some(request) = record.request() else { continue };
@@ -197,7 +199,7 @@ impl ThreadSummary {
         if record.len == 0 {
             return None;
         }
-        if !self.devices.contains(&record.device) {
+        if self.known.insert(record.device) {
             self.devices.push(record.device);
         }
         let requests = &mut self.kinds[kind];

@@ -202,6 +202,25 @@ mod merging {
     }
 
     #[test]
+    fn a_trace_that_is_not_in_order_lasts_until_its_latest_time_and_is_named() {
+        let disordered = trace(&[10, 50, 20, 30, 25], 1);
+        assert_eq!(merged(&[(&disordered, 100.0, 2)])[5..], [61, 101, 71, 81, 76].map(|time| (time, 1)));
+        let input = |name: &str, bytes: &[u8]| MergeInput {
+            name: name.to_owned(),
+            open: {
+                let bytes = bytes.to_vec();
+                move || Ok(Cursor::new(bytes.clone()))
+            },
+            percent: 100.0,
+            iterations: 2,
+        };
+        let inputs = vec![input("ordered", &trace(&[1, 1, 2], 1)), input("disordered", &disordered)];
+        let mut merge = TraceMerge::new(inputs).unwrap();
+        while merge.next_record().unwrap().is_some() {}
+        assert_eq!(merge.out_of_order().collect::<Vec<_>>(), [("disordered", 2)]);
+    }
+
+    #[test]
     fn a_trace_without_requests_adds_nothing_however_often_it_is_merged() {
         let mut bytes = Vec::new();
         bytes.extend(of_code(0x82_0008).to_version_7());

@@ -3,7 +3,7 @@
 //! A request passes through several events (queued, merged, issued, completed). One kind of event stands for the I/O: the queueing `Q`,
 //! unless the trace has none.
 
-use super::event::{Event, Found, Misfit, Skip, What};
+use super::event::{Event, Found, LineError, Skip, What};
 use super::fields::{duration_ns, whole, words};
 use super::kind::{Kind, check_range};
 
@@ -75,11 +75,17 @@ impl Blkparse {
         seen.iter().position(|&seen| seen).map_or(EVENTS[0], |at| EVENTS[at])
     }
 
+    /// The event that stands for the I/O; `None` if every line is an I/O.
+    #[must_use]
+    pub fn event(&self) -> Option<char> {
+        self.form.as_ref().is_none_or(|form| form.has(b'a')).then_some(char::from(self.event))
+    }
+
     /// Reads a line.
     ///
     /// # Errors
     /// It is none of blkparse.
-    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), Misfit> {
+    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), LineError> {
         let request = match &self.form {
             None => usual(line),
             Some(form) => form.request(line),
@@ -105,7 +111,7 @@ impl Blkparse {
         check_range(offset, request.bytes)?;
         let actions = kind.actions(request.bytes);
         if actions.iter().all(Option::is_none) {
-            found.skip(Skip::Empty);
+            found.skip(kind.skip());
         }
         let target = found.targets.number(&request.device);
         for (action, len) in actions.into_iter().flatten() {
@@ -136,7 +142,7 @@ fn is_statistics(line: &[u8]) -> bool {
 }
 
 /// Reads a line of blkparse without `-f`: device, CPU, sequence, time, process, event, letters, and then what the event has.
-fn usual(line: &[u8]) -> Result<Request<'_>, Misfit> {
+fn usual(line: &[u8]) -> Result<Request<'_>, LineError> {
     let mut fields = words(line);
     let mut next = |what: &'static str| fields.next().ok_or(what);
     let device = next("it has no device")?;
@@ -249,7 +255,7 @@ impl Form {
         self.parts.contains(&Part::Field(field))
     }
 
-    fn request<'a>(&self, line: &'a [u8]) -> Result<Request<'a>, Misfit> {
+    fn request<'a>(&self, line: &'a [u8]) -> Result<Request<'a>, LineError> {
         let mut request = Request::default();
         let mut rest = line;
         let mut major: &[u8] = b"";
@@ -271,7 +277,8 @@ impl Form {
             let (value, after) = rest.split_at(end_of(rest, until, field));
             rest = after;
             let value = value.trim_ascii();
-            let number = || whole::<u64>(value).ok_or(Misfit::Borrowed("it does not match --blkparse-form"));
+            let number =
+                || whole::<u64>(value).ok_or(LineError::Borrowed("it does not match --blkparse-form"));
             match field {
                 b'a' => request.action = value,
                 b'd' => request.letters = value,

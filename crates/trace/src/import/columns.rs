@@ -1,7 +1,7 @@
 //! Traces with one I/O per line in fields of fixed meaning: the CSV files of published traces, and tables whose first line names their
 //! columns, such as the output of biosnoop.
 
-use super::event::{Event, Found, Misfit, Skip, What};
+use super::event::{Event, Found, LineError, What};
 use super::fields::{duration_ns, whole, words};
 use super::kind::{Kind, check_range};
 
@@ -125,6 +125,8 @@ pub struct Columns {
     by_commas: bool,
     /// True if the columns come from the first line.
     named: bool,
+    /// True until a row has shown the unit of times whose column names none.
+    lacks_unit: bool,
 }
 
 impl Columns {
@@ -132,24 +134,39 @@ impl Columns {
     #[must_use]
     pub fn of(layout: &'static Layout) -> Self {
         let Layout { columns, header, prefix } = layout;
-        Columns { columns: columns.to_vec(), header, prefix, by_commas: true, named: false }
+        Columns {
+            columns: columns.to_vec(),
+            header,
+            prefix,
+            by_commas: true,
+            named: false,
+            lacks_unit: false,
+        }
     }
 
     /// Reads a table with a line of names at its top.
     #[must_use]
     pub fn named() -> Self {
-        Columns { columns: Vec::new(), header: "", prefix: "", by_commas: false, named: true }
+        Columns {
+            columns: Vec::new(),
+            header: "",
+            prefix: "",
+            by_commas: false,
+            named: true,
+            lacks_unit: false,
+        }
     }
 
     /// Reads a line.
     ///
     /// # Errors
     /// It is none of this format.
-    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), Misfit> {
+    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), LineError> {
         if self.named {
             let by_commas = line.contains(&b',');
-            if let Some(columns) = header(line, by_commas) {
+            if let Some((columns, has_unit)) = header(line, by_commas) {
                 require(&columns)?;
+                self.lacks_unit = !has_unit;
                 (self.columns, self.by_commas) = (columns, by_commas);
                 return Ok(());
             }
@@ -163,10 +180,36 @@ impl Columns {
         } else if line.eq_ignore_ascii_case(self.header.as_bytes()) {
             return Ok(());
         }
+        if self.lacks_unit {
+            self.assume_unit(line, found);
+        }
         self.io(line, found)
     }
 
-    fn io(&self, line: &[u8], found: &mut Found) -> Result<(), Misfit> {
+    /// Takes the unit of times from their size in the first row: seconds, unless they would be thousands of years.
+    fn assume_unit(&mut self, line: &[u8], found: &mut Found) {
+        let is_time = |column: &Column| matches!(column, Column::Begin(_) | Column::End(_));
+        let Some(at) = self.columns.iter().position(is_time) else { return };
+        let field = match self.by_commas {
+            true => line.split(|&byte| byte == b',').nth(at).map(<[u8]>::trim_ascii),
+            false => words(line).nth(at),
+        };
+        let Some(seconds) = field.and_then(|field| duration_ns(field, 1)) else { return };
+        let (unit, name) = match seconds {
+            0..100_000_000_000 => (SECOND, "seconds"),
+            100_000_000_000..100_000_000_000_000 => (MILLI, "milliseconds"),
+            100_000_000_000_000..100_000_000_000_000_000 => (MICRO, "microseconds"),
+            _ => (1, "nanoseconds"),
+        };
+        match &mut self.columns[at] {
+            Column::Begin(of) | Column::End(of) => *of = unit,
+            _ => {}
+        }
+        self.lacks_unit = false;
+        found.remarks.assumed_unit = Some(name);
+    }
+
+    fn io(&self, line: &[u8], found: &mut Found) -> Result<(), LineError> {
         let mut row = Row::default();
         if self.by_commas {
             let mut fields = line.split(|&byte| byte == b',');
@@ -196,7 +239,7 @@ impl Columns {
         row.finish(self.prefix, found)
     }
 
-    fn wrong_number(&self) -> Misfit {
+    fn wrong_number(&self) -> LineError {
         format!("{} fields are expected", self.columns.len()).into()
     }
 }
@@ -216,7 +259,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn fill(&mut self, column: Column, field: &'a [u8]) -> Result<(), Misfit> {
+    fn fill(&mut self, column: Column, field: &'a [u8]) -> Result<(), LineError> {
         let time = |unit| duration_ns(field, unit).ok_or_else(|| no("time", field));
         match column {
             Column::Begin(unit) => self.begin = time(unit)?,
@@ -252,7 +295,7 @@ impl<'a> Row<'a> {
         Ok(())
     }
 
-    fn finish(self, prefix: &str, found: &mut Found) -> Result<(), Misfit> {
+    fn finish(self, prefix: &str, found: &mut Found) -> Result<(), LineError> {
         let len = self.len.unwrap_or(0);
         let kind = self.kind.ok_or("it has no kind of I/O")?;
         let actions = kind.actions(len);
@@ -269,7 +312,7 @@ impl<'a> Row<'a> {
             }
         };
         if actions.iter().all(Option::is_none) {
-            found.skip(Skip::Empty);
+            found.skip(kind.skip());
         }
         for (action, len) in actions.into_iter().flatten() {
             let offset = if len == 0 { 0 } else { offset };
@@ -280,12 +323,12 @@ impl<'a> Row<'a> {
     }
 }
 
-fn no(what: &str, field: &[u8]) -> Misfit {
+fn no(what: &str, field: &[u8]) -> LineError {
     format!("`{}` is no {what}", String::from_utf8_lossy(&field[..field.len().min(40)])).into()
 }
 
-/// The columns that a line names; `None` unless it is such a line.
-fn header(line: &[u8], by_commas: bool) -> Option<Vec<Column>> {
+/// The columns that a line names, and whether it names the unit of times; `None` unless it is such a line.
+fn header(line: &[u8], by_commas: bool) -> Option<(Vec<Column>, bool)> {
     let names: Vec<&[u8]> = if by_commas {
         line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect()
     } else {
@@ -298,27 +341,35 @@ fn header(line: &[u8], by_commas: bool) -> Option<Vec<Column>> {
     }
     let has_latency = names.iter().any(|name| matches!(column(name, false), Column::Took(_)));
     let columns: Vec<Column> = names.iter().map(|name| column(name, has_latency)).collect();
-    let has_time = columns.iter().any(|column| matches!(column, Column::Begin(_) | Column::End(_)));
-    has_time.then_some(columns)
+    let time = columns.iter().position(|column| matches!(column, Column::Begin(_) | Column::End(_)))?;
+    let (_, unit) = name_and_unit(&String::from_utf8_lossy(names[time]).to_ascii_lowercase());
+    Some((columns, unit.is_some()))
+}
+
+/// The name of a column without its unit, and that in nanoseconds.
+fn name_and_unit(text: &str) -> (&str, Option<u64>) {
+    let (word, unit) = match text.split_once('(') {
+        Some((word, unit)) => (word, unit.trim_end_matches(')')),
+        None => match text.rsplit_once('_') {
+            Some((word, unit @ ("s" | "ms" | "us" | "ns"))) => (word, unit),
+            _ => (text, ""),
+        },
+    };
+    let unit = match unit {
+        "s" => Some(SECOND),
+        "ms" => Some(MILLI),
+        "us" => Some(MICRO),
+        "ns" => Some(1),
+        _ => None,
+    };
+    (word, unit)
 }
 
 /// The meaning of a column with this name. The time of an I/O with a latency is that of its end, as biosnoop has it.
 fn column(name: &[u8], has_latency: bool) -> Column {
     let text = String::from_utf8_lossy(name).to_ascii_lowercase();
-    let (word, unit) = match text.split_once('(') {
-        Some((word, unit)) => (word, unit.trim_end_matches(')')),
-        None => match text.rsplit_once('_') {
-            Some((word, unit @ ("s" | "ms" | "us" | "ns"))) => (word, unit),
-            _ => (text.as_str(), ""),
-        },
-    };
-    let unit_or = |default| match unit {
-        "s" => SECOND,
-        "ms" => MILLI,
-        "us" => MICRO,
-        "ns" => 1,
-        _ => default,
-    };
+    let (word, unit) = name_and_unit(&text);
+    let unit_or = |default| unit.unwrap_or(default);
     match word {
         "time" | "timestamp" | "ts" | "end" if has_latency => Column::End(unit_or(SECOND)),
         "time" | "timestamp" | "ts" | "start" | "begin" => Column::Begin(unit_or(SECOND)),
@@ -337,7 +388,7 @@ fn column(name: &[u8], has_latency: bool) -> Column {
 }
 
 /// Refuses tables that do not say what an I/O log must say.
-fn require(columns: &[Column]) -> Result<(), Misfit> {
+fn require(columns: &[Column]) -> Result<(), LineError> {
     let has = |wanted: fn(&Column) -> bool| columns.iter().any(wanted);
     let missing = [
         (has(|column| matches!(column, Column::Kind)), "the kind of I/O (T, TYPE, RWBS)"),
@@ -351,110 +402,4 @@ fn require(columns: &[Column]) -> Result<(), Misfit> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::IoAction;
-
-    fn events(mut columns: Columns, text: &str) -> (Vec<Event>, Found) {
-        let mut found = Found::default();
-        for line in text.lines() {
-            columns.line(line.as_bytes(), &mut found).unwrap_or_else(|why| panic!("{line}: {why}"));
-        }
-        (std::mem::take(&mut found.events), found)
-    }
-
-    fn misfit(mut columns: Columns, text: &str) -> String {
-        let mut found = Found::default();
-        let results = text.lines().map(|line| columns.line(line.as_bytes(), &mut found));
-        results.last().unwrap().unwrap_err().into_owned()
-    }
-
-    fn io(action: IoAction, offset: u64, len: u64) -> What {
-        What::Io { action, offset, len }
-    }
-
-    #[test]
-    fn ticks_of_windows_are_100_ns() {
-        let (events, found) = events(
-            Columns::of(&MSR),
-            "128166372003061629,hm,0,Read,383496192,32768,413\n128166372016382155,hm,1,Write,2822144,4096,2\n",
-        );
-        assert_eq!(events[1].time_ns - events[0].time_ns, 1_332_052_600);
-        assert_eq!(
-            (events[0].took_ns, events[0].what),
-            (Some(41_300), io(IoAction::Read, 383_496_192, 32768))
-        );
-        assert_eq!(events[1].what, io(IoAction::Write, 2_822_144, 4096));
-        assert_eq!((found.targets.name(0), found.targets.name(1)), (&b"hm_0"[..], &b"hm_1"[..]));
-    }
-
-    #[test]
-    fn each_published_layout_has_its_units() {
-        let text = "Timestamp,Response,IOType,LUN,Offset,Size\n1455592201.5,0.002,W,3,1048576,8192\n1455592202.0,,R,3,0,512\n";
-        let (systor, found) = events(Columns::of(&SYSTOR), text);
-        assert_eq!(systor[0].what, io(IoAction::Write, 1_048_576, 8192));
-        assert_eq!((systor[0].took_ns, systor[1].took_ns), (Some(2_000_000), None));
-        assert_eq!(systor[1].time_ns - systor[0].time_ns, 500_000_000);
-        assert_eq!(found.targets.name(0), b"lun3");
-        let (alibaba, _) = events(Columns::of(&ALIBABA), "419,W,8792731648,16384,1577808000000073\n");
-        assert_eq!(
-            (alibaba[0].time_ns, alibaba[0].what),
-            (1_577_808_000_000_073_000, io(IoAction::Write, 8_792_731_648, 16384))
-        );
-        let (tencent, _) =
-            events(Columns::of(&TENCENT), "1538323200,12910952,128,0,1063\n1538323201,8,1,1,1063\n");
-        assert_eq!(tencent[0].what, io(IoAction::Read, 12_910_952 * 512, 65536));
-        assert_eq!(tencent[1].what, io(IoAction::Write, 4096, 512));
-        let (spc, found) = events(Columns::of(&SPC), "0,303567,3584,w,0.026214\n1,55590,3072,R,0.041353\n");
-        assert_eq!((spc[0].time_ns, spc[0].what), (26_214_000, io(IoAction::Write, 303_567 * 512, 3584)));
-        assert_eq!(found.targets.name(1), b"asu1");
-    }
-
-    #[test]
-    fn lines_of_other_forms_say_what_is_wrong() {
-        let msr = |line| misfit(Columns::of(&MSR), line);
-        assert_eq!(msr("128166372003061629,hm,0,Read,383496192,32768"), "7 fields are expected");
-        assert_eq!(msr("128166372003061629,hm,0,Read,383496192,32768,413,9"), "7 fields are expected");
-        assert_eq!(msr("128166372003061629,hm,0,Copy,383496192,32768,413"), "`Copy` is no kind of I/O");
-        assert_eq!(msr("1,hm,0,Read,x,32768,413"), "`x` is no offset");
-        assert_eq!(msr("soon,hm,0,Read,1,32768,413"), "`soon` is no time");
-        assert!(msr("1,hm,0,Read,18446744073709551615,2,413").contains("beyond"));
-    }
-
-    const BIOSNOOP: &str = "\
-Tracing block device I/O... Hit Ctrl-C to end.
-TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  QUE(ms) LAT(ms)
-0.000500    supervise      1950    sdb       W 13092560   4096      0.10    0.30
-0.001000    Web Content    1951    sdb       R 16         8192      0.00    0.50
-0.002000    jbd2/sdb-8     300     sdb       WS 64        4096      0.00    0.50
-0.003000    kworker/1:1H   301     sdb       FF 18446744073709551615 0      0.00    0.20
-";
-
-    #[test]
-    fn times_of_biosnoop_are_those_of_completion() {
-        let (events, found) = events(Columns::named(), BIOSNOOP);
-        let begin: Vec<_> = events.iter().map(|event| event.time_ns).collect();
-        assert_eq!(begin, [100_000, 500_000, 1_500_000, 2_800_000]);
-        assert_eq!(events[0].what, io(IoAction::Write, 13_092_560 * 512, 4096));
-        assert_eq!((events[1].pid, events[1].what), (Some(1951), io(IoAction::Read, 8192, 8192)));
-        assert_eq!(events[3].what, io(IoAction::Sync, 0, 0));
-        assert_eq!(found.targets.name(0), b"sdb");
-    }
-
-    #[test]
-    fn a_table_with_commas_names_its_columns_and_units() {
-        let text = "start_us,rwbs,device,sector,nr_sector\n10,R,sda,8,16\n2000,D,sda,0,8\n";
-        let (events, _) = events(Columns::named(), text);
-        assert_eq!((events[0].time_ns, events[0].what), (10_000, io(IoAction::Read, 4096, 8192)));
-        assert_eq!((events[1].time_ns, events[1].what), (2_000_000, io(IoAction::Trim, 0, 4096)));
-    }
-
-    #[test]
-    fn a_table_without_offsets_is_refused() {
-        let text = "TIME(ms)     DISK    COMM             PID    LAT(ms)\n";
-        assert_eq!(misfit(Columns::named(), text), "no column has the kind of I/O (T, TYPE, RWBS)");
-        let text = "TIME(s) T BYTES LAT(ms)\n";
-        assert_eq!(misfit(Columns::named(), text), "no column has where it begins (SECTOR, OFFSET)");
-        assert!(misfit(Columns::named(), "1 2 3 4\n").contains("names of the columns"));
-    }
-}
+mod tests;

@@ -43,8 +43,10 @@ pub enum Skip {
     OtherEvent,
     /// A system call that reads, writes or syncs nothing.
     OtherCall,
-    /// It failed.
-    Failed,
+    /// A system call that failed.
+    FailedCall,
+    /// It is at an offset that no file can have.
+    BeyondFiles,
     /// It transferred nothing.
     Empty,
     /// A read at the end of a file.
@@ -53,8 +55,12 @@ pub enum Skip {
     UnknownDescriptor,
     /// A pipe, socket, terminal, directory or pseudo file.
     NotAFile,
-    /// It changes a file in a way that I/O logs have no word for.
-    NoWord,
+    /// A sync of a directory.
+    SyncOfDirectory,
+    /// It changes a file in a way that is not in I/O logs.
+    NotInLogs,
+    /// It resets, opens, closes or finishes a zone.
+    ZoneManagement,
     /// Memory-mapped I/O, which system calls do not show.
     Mapped,
     /// I/O through rings, which system calls do not show.
@@ -66,25 +72,32 @@ pub enum Skip {
 }
 
 impl Skip {
-    /// All reasons, with the words that follow their number in a summary.
-    pub const ALL: [(Skip, &'static str); 12] = [
-        (Skip::OtherEvent, "other events of the same I/Os"),
-        (Skip::OtherCall, "system calls that do no I/O"),
-        (Skip::Failed, "that failed"),
-        (Skip::Empty, "of 0 bytes"),
-        (Skip::AtEnd, "reads at the end of a file"),
-        (Skip::UnknownDescriptor, "on descriptors that the trace does not show being opened"),
-        (Skip::NotAFile, "on pipes, sockets, terminals, directories and pseudo files"),
-        (Skip::NoWord, "that truncate or allocate, which I/O logs cannot express"),
-        (Skip::Mapped, "mappings of files: I/O through memory is not in a trace of system calls"),
-        (Skip::Ring, "calls of io_uring: its I/Os are not in a trace of system calls"),
-        (Skip::Cut, "that began before the trace or ended after it"),
-        (Skip::LeftOut, "left out by options"),
+    /// All reasons, each with the noun that is counted in a summary and what follows it.
+    pub const ALL: [(Skip, &'static str, &'static str); 15] = [
+        (Skip::OtherEvent, "other event", "of the same I/Os"),
+        (Skip::OtherCall, "system call", "without I/O"),
+        (Skip::FailedCall, "system call", "that failed"),
+        (Skip::BeyondFiles, "I/O", "beyond the largest offset that a file can have"),
+        (Skip::Empty, "I/O", "of 0 bytes"),
+        (Skip::AtEnd, "read", "at the end of a file"),
+        (Skip::UnknownDescriptor, "system call", "on a descriptor that the trace does not show being opened"),
+        (Skip::NotAFile, "system call", "on a pipe, socket, terminal, directory or pseudo file"),
+        (Skip::SyncOfDirectory, "sync", "of a directory"),
+        (Skip::NotInLogs, "request", "to truncate or allocate, which I/O logs cannot express"),
+        (
+            Skip::ZoneManagement,
+            "request",
+            "to reset, open, close or finish a zone, which I/O logs cannot express",
+        ),
+        (Skip::Mapped, "mapping", "of a file: I/O through memory is not in a trace of system calls"),
+        (Skip::Ring, "call", "of io_uring: its I/Os are not in a trace of system calls"),
+        (Skip::Cut, "I/O", "without a beginning or an end in the trace"),
+        (Skip::LeftOut, "I/O", "left out by options"),
     ];
 }
 
 /// Why a line is none of its format.
-pub type Misfit = Cow<'static, str>;
+pub type LineError = Cow<'static, str>;
 
 /// What is found in the lines of a trace, as far as it has not been taken away.
 #[derive(Debug, Default)]
@@ -104,6 +117,12 @@ pub struct Found {
 pub struct Remarks {
     /// Appends to files whose size was unknown: their offsets count from 0.
     pub unknown_appends: u64,
+    /// I/Os at the offset of a descriptor from before the trace: they count from 0.
+    pub unknown_offsets: u64,
+    /// I/Os that strace abbreviated: they are not in the log.
+    pub abbreviated: u64,
+    /// I/Os whose vectors strace abbreviated: they are too short.
+    pub shortened: u64,
     /// `sync_file_range`, which becomes `datasync`.
     pub range_syncs: u64,
     /// I/Os through descriptors with O_SYNC or O_DSYNC.
@@ -114,6 +133,8 @@ pub struct Remarks {
     pub untimed: u64,
     /// Most requests in flight, if the trace shows when they end in lines of their own.
     pub deepest: u32,
+    /// The unit of times in a table that does not name it.
+    pub assumed_unit: Option<&'static str>,
     /// True if times are whole seconds.
     pub whole_seconds: bool,
 }
@@ -135,13 +156,35 @@ pub struct Targets {
 impl Targets {
     /// The number of this name, which is a new one at its first use.
     pub fn number(&mut self, name: &[u8]) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
+        if let Some(number) = self.known(name) {
             return number;
         }
-        let number = self.names.len() as u32;
-        self.names.push(name.into());
+        let number = self.add(name);
         self.numbers.insert(name.into(), number);
         number
+    }
+
+    /// The number of this name, if it has one.
+    #[must_use]
+    pub fn known(&self, name: &[u8]) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// All names that have a number of their own.
+    pub fn known_names(&self) -> impl Iterator<Item = &[u8]> {
+        self.numbers.keys().map(AsRef::as_ref)
+    }
+
+    /// The number of one more file of this name.
+    pub fn add(&mut self, name: &[u8]) -> u32 {
+        let number = self.names.len() as u32;
+        self.names.push(name.into());
+        number
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(AsRef::as_ref)
     }
 
     /// The name of this number; empty if there is none.
@@ -157,8 +200,8 @@ mod tests {
 
     #[test]
     fn every_reason_is_at_its_place_in_the_table() {
-        for (at, (reason, words)) in Skip::ALL.iter().enumerate() {
-            assert_eq!(*reason as usize, at, "{words}");
+        for (at, (reason, ..)) in Skip::ALL.iter().enumerate() {
+            assert_eq!(*reason as usize, at, "{reason:?}");
         }
     }
 

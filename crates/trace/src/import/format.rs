@@ -2,7 +2,7 @@
 
 use super::blkparse::{Blkparse, Form};
 use super::columns::{self, ALIBABA, Columns, MSR, SPC, SYSTOR, TENCENT};
-use super::event::{Found, Misfit};
+use super::event::{Found, LineError};
 use super::lines::Lines;
 use super::strace::Strace;
 
@@ -100,11 +100,20 @@ impl Parser {
     ///
     /// # Errors
     /// It does not fit the format.
-    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), Misfit> {
+    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), LineError> {
         match self {
             Parser::Blkparse(parser) => parser.line(line, found),
             Parser::Strace(parser) => parser.line(line, found),
             Parser::Columns(parser) => parser.line(line, found),
+        }
+    }
+
+    /// The event of blkparse that stands for the I/O; `None` if every line is an I/O.
+    #[must_use]
+    pub fn event(&self) -> Option<char> {
+        match self {
+            Parser::Blkparse(parser) => parser.event(),
+            Parser::Strace(_) | Parser::Columns(_) => None,
         }
     }
 
@@ -140,7 +149,7 @@ pub fn guess(head: &[u8], form: Option<&Form>) -> Option<Format> {
 
 /// Why a trace whose first line names columns is no [`Format::Table`]: it lacks one that a log needs.
 #[must_use]
-pub fn missing_column(head: &[u8]) -> Option<Misfit> {
+pub fn missing_column(head: &[u8]) -> Option<LineError> {
     let mut lines = Lines::new(head);
     let (_, line) = lines.next_line().ok()??;
     Columns::named()

@@ -1,15 +1,17 @@
 //! The names of files in the log. An I/O log separates words with blanks, so names have none; and a replay writes to the files that the
 //! log names, so unless asked otherwise these are not the files of the trace.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use super::event::Targets;
-use super::summary::{FileSummary, Usage};
+use super::summary::{FileSummary, FileUse};
 
-/// Longest name in bytes; fio reads at most 256.
-const LONGEST: usize = 200;
+/// Longest name in bytes, without the number that makes it differ from others; fio reads at most 256.
+const LONGEST: usize = 230;
+/// Bytes that a name keeps in the longest directory.
+const SHORTEST: usize = 30;
 
 /// How files are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,18 +33,23 @@ pub struct LogNames<'a> {
     /// For each target of the trace the index of its file.
     of_target: Vec<Option<usize>>,
     files: Vec<File>,
-    taken: HashSet<OsString>,
+    /// The names in use with the indices of their files, and those of `renamed` before they are used.
+    taken: HashMap<OsString, Option<usize>>,
+    /// The next number for files whose names would be the same.
+    numbers: HashMap<Vec<u8>, u64>,
 }
 
 #[derive(Debug)]
 struct File {
     target: u32,
     name: OsString,
+    /// True if the name was not asked for.
+    is_chosen: bool,
     /// True if the name differs from the trace only because a log cannot have it.
     substituted: bool,
     is_open: bool,
     is_added: bool,
-    usage: Usage,
+    usage: FileUse,
 }
 
 /// A file in the log.
@@ -54,13 +61,14 @@ pub struct LogName<'a> {
     /// Whether the log has it open.
     pub is_open: &'a mut bool,
     /// Its I/Os so far.
-    pub usage: &'a mut Usage,
+    pub usage: &'a mut FileUse,
 }
 
 impl<'a> LogNames<'a> {
     /// No files yet.
     pub fn new(naming: &'a Naming) -> Self {
-        LogNames { naming, of_target: Vec::new(), files: Vec::new(), taken: HashSet::new() }
+        let taken = naming.renamed.iter().map(|(_, to)| (to.clone(), None)).collect();
+        LogNames { naming, of_target: Vec::new(), files: Vec::new(), taken, numbers: HashMap::new() }
     }
 
     /// The file for a target of the trace.
@@ -99,6 +107,7 @@ impl<'a> LogNames<'a> {
         let summary = |file: &File| FileSummary {
             in_trace: OsString::from_vec(targets.name(file.target).to_vec()),
             in_log: file.name.clone(),
+            is_chosen: file.is_chosen && !self.naming.keeps_paths,
             substituted: file.substituted,
             usage: file.usage,
         };
@@ -112,30 +121,33 @@ impl<'a> LogNames<'a> {
         let original_name = OsStr::from_bytes(original);
         let renamed = self.naming.renamed.iter().find(|(from, _)| from == original_name);
         let given = self.naming.target.as_ref().or(renamed.map(|(_, to)| to));
+        let is_chosen = given.is_none();
         let (name, substituted) = match given {
             // Several files may be given one name.
             Some(name) => {
-                if let Some(same) = self.files.iter().position(|file| file.name == *name) {
+                if let Some(&Some(same)) = self.taken.get(name) {
                     return same;
                 }
                 (name.clone(), false)
             }
             None => self.chosen(original),
         };
-        self.taken.insert(name.clone());
+        let index = self.files.len();
+        self.taken.insert(name.clone(), Some(index));
         self.files.push(File {
             target,
             name,
+            is_chosen,
             substituted,
             is_open: false,
             is_added: false,
-            usage: Usage::default(),
+            usage: FileUse::default(),
         });
-        self.files.len() - 1
+        index
     }
 
     /// A name for a file of the trace, and whether it differs because of what a log cannot have.
-    fn chosen(&self, original: &[u8]) -> (OsString, bool) {
+    fn chosen(&mut self, original: &[u8]) -> (OsString, bool) {
         let mut name = original.to_vec();
         if !self.naming.keeps_paths {
             let start = name.iter().position(|&byte| byte != b'/' && byte != b'.').unwrap_or(name.len());
@@ -155,25 +167,26 @@ impl<'a> LogNames<'a> {
         if name.is_empty() {
             name = b"file".to_vec();
         }
-        if name.len() > LONGEST {
-            name.drain(..name.len() - LONGEST);
+        let directory = self.naming.directory.as_deref();
+        let room = LONGEST.saturating_sub(directory.map_or(0, |directory| directory.len() + 1)).max(SHORTEST);
+        let is_long = name.len() > room;
+        if is_long {
+            name.drain(..name.len() - room);
         }
         let blanks = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
-        let substituted = before.iter().any(blanks) || before.len() > LONGEST;
+        let substituted = is_long || before.iter().any(blanks);
         let path = |name: &[u8]| {
             let name = OsStr::from_bytes(name);
-            match &self.naming.directory {
-                Some(directory) => {
-                    [directory.as_os_str(), OsStr::new("/"), name].into_iter().collect::<OsString>()
-                }
+            match directory {
+                Some(directory) => [directory, OsStr::new("/"), name].into_iter().collect::<OsString>(),
                 None => name.to_owned(),
             }
         };
         let mut unique = path(&name);
-        let mut number = 2_u64;
-        while self.taken.contains(&unique) {
+        while self.taken.contains_key(&unique) {
+            let number = self.numbers.entry(name.clone()).or_insert(2);
             unique = path(&[&name[..], b".", number.to_string().as_bytes()].concat());
-            number += 1;
+            *number += 1;
         }
         (unique, substituted)
     }
@@ -182,9 +195,19 @@ impl<'a> LogNames<'a> {
 /// True if a name can be in an I/O log.
 #[must_use]
 pub fn is_valid(name: &OsStr) -> bool {
+    is_valid_up_to(name, 256)
+}
+
+/// True if files in this directory can be in an I/O log.
+#[must_use]
+pub fn is_valid_directory(name: &OsStr) -> bool {
+    is_valid_up_to(name, LONGEST - SHORTEST)
+}
+
+fn is_valid_up_to(name: &OsStr, most: usize) -> bool {
     let bytes = name.as_bytes();
     !bytes.is_empty()
-        && bytes.len() <= 256
+        && bytes.len() <= most
         && !bytes.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
 }
 
@@ -248,7 +271,40 @@ mod tests {
     fn long_names_keep_their_end() {
         let long = format!("/{}/end", "d".repeat(300));
         let all = names(&Naming::default(), &[&long]);
-        assert!(all[0].0.len() == 200 && all[0].0.ends_with("d_end") && all[0].1);
+        assert!(all[0].0.len() == 230 && all[0].0.ends_with("d_end") && all[0].1);
+        let deep = Naming { directory: Some("e".repeat(200).into()), ..Naming::default() };
+        let all = names(&deep, &[&long]);
+        assert_eq!(all[0].0, format!("{}/{}_end", "e".repeat(200), "d".repeat(26)));
+        assert!(
+            is_valid_directory("e".repeat(200).as_ref()) && !is_valid_directory("e".repeat(201).as_ref())
+        );
+    }
+
+    #[test]
+    fn a_name_that_somebody_asked_for_is_no_other_file() {
+        let naming = Naming {
+            renamed: vec![("later".into(), "work/b".into())],
+            directory: Some("work".into()),
+            ..Naming::default()
+        };
+        assert_eq!(plain(names(&naming, &["b", "later"])), ["work/b.2", "work/b"]);
+    }
+
+    #[test]
+    fn many_files_of_one_name_are_numbered_without_trying_all_numbers() {
+        let naming = Naming::default();
+        let (mut targets, mut names) = (Targets::default(), LogNames::new(&naming));
+        let mut number = |names: &mut LogNames<'_>, original: &str| {
+            let target = targets.number(original.as_bytes());
+            names.name(target, &targets).text.to_owned()
+        };
+        // Each of them becomes a_b_a_b…
+        for at in 0..1 << 12_u32 {
+            let original: String = (0..12).map(|bit| if at >> bit & 1 == 0 { "a/" } else { "a:" }).collect();
+            let want = if at == 0 { String::new() } else { format!(".{}", at + 1) };
+            assert_eq!(number(&mut names, &original), *format!("{}{want}", "a_".repeat(12)));
+        }
+        assert_eq!(names.numbers.values().copied().collect::<Vec<_>>(), [(1 << 12) + 1]);
     }
 
     #[test]

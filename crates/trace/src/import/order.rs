@@ -15,9 +15,6 @@ pub struct Order {
     arrived: u64,
     last_ns: u64,
     late: u64,
-    /// When the I/Os in flight end.
-    ends: BinaryHeap<Reverse<u64>>,
-    deepest: u32,
 }
 
 /// An event, ordered by time and then by arrival.
@@ -59,15 +56,7 @@ const MOST_IN_FLIGHT: usize = 65536;
 impl Order {
     /// Sorts within a window of this many events.
     pub fn new(window: usize) -> Self {
-        Order {
-            window,
-            waiting: BinaryHeap::new(),
-            arrived: 0,
-            last_ns: 0,
-            late: 0,
-            ends: BinaryHeap::new(),
-            deepest: 0,
-        }
+        Order { window, waiting: BinaryHeap::new(), arrived: 0, last_ns: 0, late: 0 }
     }
 
     /// Takes an event, and returns the one whose turn it is once the window is full.
@@ -82,7 +71,6 @@ impl Order {
         let Reverse(Entry { event, .. }) = self.waiting.pop()?;
         self.late += u64::from(event.time_ns < self.last_ns);
         self.last_ns = self.last_ns.max(event.time_ns);
-        self.follow(&event);
         Some(Event { time_ns: self.last_ns, ..event })
     }
 
@@ -90,13 +78,24 @@ impl Order {
     pub fn late(&self) -> u64 {
         self.late
     }
+}
 
+/// How many I/Os are in flight at once.
+#[derive(Debug, Default)]
+pub struct Depth {
+    /// When those in flight end.
+    ends: BinaryHeap<Reverse<u64>>,
+    deepest: u32,
+}
+
+impl Depth {
     /// Most I/Os in flight at once; 0 if the trace does not say how long they took.
     pub fn deepest(&self) -> u32 {
         self.deepest
     }
 
-    fn follow(&mut self, event: &Event) {
+    /// Takes an I/O, in the order of their times.
+    pub fn follow(&mut self, event: &Event) {
         let (Some(took_ns), What::Io { .. }) = (event.took_ns, event.what) else { return };
         while self.ends.peek().is_some_and(|Reverse(end)| *end <= event.time_ns) {
             self.ends.pop();
@@ -145,11 +144,11 @@ mod tests {
 
     #[test]
     fn ios_in_flight_are_those_that_have_not_ended() {
-        let mut order = Order::new(0);
+        let mut depth = Depth::default();
         for (time, took) in [(0, 100), (10, 50), (20, 10), (40, 10), (100, 10)] {
-            order.push(event(time, 0, Some(took)));
+            depth.follow(&event(time, 0, Some(took)));
         }
-        assert_eq!(order.deepest(), 3);
+        assert_eq!(depth.deepest(), 3);
     }
 
     proptest! {

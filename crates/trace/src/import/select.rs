@@ -76,12 +76,27 @@ impl Selection {
         (self.files.is_empty() || self.files.iter().any(is_like)) && !self.without.iter().any(is_like)
     }
 
+    /// True if nothing is left out.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        let Selection { files, without, pids, kinds, from_ns, until_ns, limit } = self;
+        files.is_empty()
+            && without.is_empty()
+            && pids.is_empty()
+            && kinds.is_empty()
+            && (*from_ns, *until_ns, *limit) == (0, None, None)
+    }
+
+    /// True if neither this I/O nor a later one is in the log.
+    #[must_use]
+    pub fn ends_before(&self, since_ns: u64, ios: u64) -> bool {
+        self.until_ns.is_some_and(|until| since_ns >= until) || self.limit.is_some_and(|limit| ios >= limit)
+    }
+
     /// True if an I/O that is this long after the first one, and after this many in the log, is in the log.
     #[must_use]
     pub fn covers(&self, since_ns: u64, ios: u64) -> bool {
-        since_ns >= self.from_ns
-            && self.until_ns.is_none_or(|until| since_ns < until)
-            && self.limit.is_none_or(|limit| ios < limit)
+        since_ns >= self.from_ns && !self.ends_before(since_ns, ios)
     }
 }
 

@@ -1,14 +1,18 @@
 //! The output of strace: which files an application read, wrote and synced, and where.
 //!
-//! A system call names a descriptor, and often no offset; so descriptors, file offsets and working directories of all processes are
-//! followed ([`processes`]). [`line`] takes lines apart, [`arguments`] the arguments of a call, [`calls`] knows what calls do.
+//! A system call names a descriptor, and often no offset. [`processes`] therefore follows the descriptors, file offsets and working
+//! directories of all processes, and [`files`] the paths and sizes of files. [`line`] takes lines apart, and [`arguments`] the arguments
+//! of a call. [`calls`] knows what calls do; [`descriptors`] has those on descriptors and paths, [`transfers`] reads, writes and syncs.
 
 mod arguments;
 mod calls;
+mod descriptors;
+mod files;
 mod line;
 mod processes;
+mod transfers;
 
-use super::event::{Found, Misfit, Skip};
+use super::event::{Found, LineError, Skip};
 use line::{Body, Clock};
 use processes::{Call, Processes};
 
@@ -29,7 +33,7 @@ impl Strace {
     ///
     /// # Errors
     /// It is none of strace.
-    pub fn line(&mut self, text: &[u8], found: &mut Found) -> Result<(), Misfit> {
+    pub fn line(&mut self, text: &[u8], found: &mut Found) -> Result<(), LineError> {
         let line = line::parse(text)?;
         let time_ns = match self.clock.time(&line, found) {
             Some(time_ns) => time_ns,

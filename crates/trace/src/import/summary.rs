@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::event::{Remarks, Skip};
+use super::event::{Remarks, Skip, Targets};
 use super::select::IoKind;
 use crate::IoAction;
 
@@ -11,7 +11,9 @@ use crate::IoAction;
 pub struct Summary {
     /// Lines of the trace.
     pub lines: u64,
-    /// Those that do not fit.
+    /// True if the rest of the trace was not read, because none of it can be in the log.
+    pub is_cut: bool,
+    /// Lines that do not fit.
     pub bad: BadLines,
     /// I/Os in the log and their bytes, in the order of [`IoKind::ALL`].
     pub kinds: [(u64, u64); IoKind::ALL.len()],
@@ -23,6 +25,8 @@ pub struct Summary {
     pub late: u64,
     /// Most I/Os in flight at once; 0 if the trace does not show it.
     pub deepest: u32,
+    /// All files and devices of the trace, also those without I/O in the log.
+    pub targets: Targets,
     /// The files of the log.
     pub files: Vec<FileSummary>,
     /// How much is not in the log, for each reason.
@@ -65,31 +69,33 @@ pub struct FileSummary {
     pub in_trace: OsString,
     /// Its name in the log.
     pub in_log: OsString,
+    /// True if the user did not ask for this name.
+    pub is_chosen: bool,
     /// True if a log cannot have the name of the trace.
     pub substituted: bool,
     /// Its I/Os.
-    pub usage: Usage,
+    pub usage: FileUse,
 }
 
 /// The I/Os of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct FileUse {
     /// Where the last read or trimmed byte is that no write of the log had put there before.
-    pub needed: u64,
+    pub must_exist_up_to: u64,
     /// End of the last byte of all I/Os.
     pub end: u64,
     /// End of what was written from the beginning without a gap.
     written: u64,
 }
 
-impl Usage {
+impl FileUse {
     /// Counts an I/O.
     pub fn add(&mut self, action: IoAction, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
         self.end = self.end.max(end);
         match action {
             IoAction::Write if offset <= self.written => self.written = self.written.max(end),
-            IoAction::Read if end > self.written => self.needed = self.needed.max(end),
+            IoAction::Read if end > self.written => self.must_exist_up_to = self.must_exist_up_to.max(end),
             _ => {}
         }
     }
@@ -145,13 +151,13 @@ mod tests {
 
     #[test]
     fn only_what_was_not_written_before_must_be_there() {
-        let mut usage = Usage::default();
+        let mut usage = FileUse::default();
         usage.add(IoAction::Write, 0, 4096);
         usage.add(IoAction::Read, 0, 4096);
-        assert_eq!(usage.needed, 0);
+        assert_eq!(usage.must_exist_up_to, 0);
         usage.add(IoAction::Write, 8192, 4096);
         usage.add(IoAction::Read, 8192, 100);
-        assert_eq!((usage.needed, usage.end), (8292, 12288), "there was a gap");
+        assert_eq!((usage.must_exist_up_to, usage.end), (8292, 12288), "there was a gap");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{IologVersion, LogAction, Reader};
 fn settings() -> Settings {
     Settings {
         selection: Selection::default(),
-        naming: Naming::default(),
+        naming: Naming { keeps_paths: true, ..Naming::default() },
         window: 1000,
         keeps_times: false,
         most_bad_lines: 10.0,
@@ -54,7 +54,7 @@ fio version 3 iolog
     assert_eq!(log, want);
     assert_eq!((summary.lines, summary.span_us(), summary.late, summary.deepest), (4, 2_332_061, 0, 2));
     assert_eq!((summary.of(IoKind::Read), summary.of(IoKind::Write)), ((2, 36864), (2, 69632)));
-    let needed: Vec<u64> = summary.files.iter().map(|file| file.usage.needed).collect();
+    let needed: Vec<u64> = summary.files.iter().map(|file| file.usage.must_exist_up_to).collect();
     assert_eq!(needed, [383_528_960, 0]);
 }
 
@@ -116,8 +116,15 @@ fn a_file_is_opened_again_after_its_last_descriptor_was_closed() {
 "#;
     let (log, _) = run(trace.as_bytes(), Format::Strace, &settings()).unwrap();
     let lines: Vec<&str> = log.lines().skip(1).map(|line| line.split_once(' ').unwrap().1).collect();
-    let want =
-        ["d_f add", "d_f open", "d_f read 0 10", "d_f close", "d_f open", "d_f read 0 10", "d_f close"];
+    let want = [
+        "/d/f add",
+        "/d/f open",
+        "/d/f read 0 10",
+        "/d/f close",
+        "/d/f open",
+        "/d/f read 0 10",
+        "/d/f close",
+    ];
     assert_eq!(lines, want);
 }
 
@@ -140,6 +147,54 @@ fn lines_that_do_not_fit_are_named_up_to_a_share() {
         panic!()
     };
     assert_eq!(lines, 10_000, "it is given up early");
+}
+
+#[test]
+fn wrong_lines_end_an_import_early_wherever_they_are() {
+    // Line 10000 is the first one that fits.
+    let text = ["no\n".repeat(9999), "0,1,512,r,1\n".repeat(10_001)].concat();
+    let Err(ImportError::WrongFormat { lines, .. }) = run(text.as_bytes(), Format::Spc, &settings()) else {
+        panic!()
+    };
+    assert_eq!(lines, 10_000);
+    let lenient = Settings { most_bad_lines: 60.0, ..settings() };
+    assert_eq!(
+        run(text.as_bytes(), Format::Spc, &lenient).unwrap_err().to_string().split(' ').nth(2),
+        Some("10000")
+    );
+    let lenient = Settings { most_bad_lines: 100.0, ..settings() };
+    assert_eq!(run(text.as_bytes(), Format::Spc, &lenient).unwrap().1.lines, 20_000);
+}
+
+#[test]
+fn a_trace_is_read_only_as_far_as_the_log_needs_it() {
+    let text: String = (0..5000).map(|at| format!("0,{at},512,r,{at}.5\n")).collect();
+    let selections = [
+        Selection { limit: Some(10), ..Selection::default() },
+        Selection { until_ns: Some(10_000_000_000), ..Selection::default() },
+    ];
+    for selection in selections {
+        let some = Settings { selection, window: 100, ..settings() };
+        let (_, summary) = run(text.as_bytes(), Format::Spc, &some).unwrap();
+        assert_eq!((summary.ios(), summary.lines, summary.is_cut), (10, 111, true));
+    }
+    assert!(!run(text.as_bytes(), Format::Spc, &settings()).unwrap().1.is_cut);
+}
+
+#[test]
+fn ios_that_are_left_out_are_not_in_flight() {
+    let depth = |selection| {
+        let some = Settings { selection, ..settings() };
+        run(MSR.as_bytes(), Format::Msr, &some).unwrap().1.deepest
+    };
+    assert_eq!(depth(Selection::default()), 2);
+    assert_eq!(depth(Selection { limit: Some(1), ..Selection::default() }), 1);
+    assert_eq!(depth(Selection { without: vec![Pattern::new("hm_1")], ..Selection::default() }), 1);
+    let queued =
+        "8,16 0 1 0.0 7 Q R 8 + 8 [a]\n8,16 0 2 0.1 7 Q R 16 + 8 [a]\n8,16 0 3 0.2 7 C R 8 + 8 [0]\n";
+    let some = Settings { selection: Selection { limit: Some(1), ..Selection::default() }, ..settings() };
+    assert_eq!(run(queued.as_bytes(), Format::Blkparse, &settings()).unwrap().1.deepest, 2);
+    assert_eq!(run(queued.as_bytes(), Format::Blkparse, &some).unwrap().1.deepest, 0, "it is unknown");
 }
 
 #[test]
@@ -182,6 +237,40 @@ proptest! {
         prop_assert!(open.values().all(|open| !open));
         let want: u64 = rows.iter().map(|(_, _, len, ..)| len).sum();
         prop_assert_eq!((bytes, summary.of(IoKind::Read).1 + summary.of(IoKind::Write).1), (want, want));
+    }
+
+    /// Whatever the names in a trace, the options and the form of blkparse, the log is one that the reader takes.
+    #[test]
+    fn every_log_can_be_read(
+        names in prop::collection::vec("[a /.:,\\\\\u{e9}\u{a0}-]{1,12}", 1..6),
+        rows in prop::collection::vec((0..6_usize, 0..1_000_000_u64, 1..100_000_u64, 0..1000_u64), 1..20),
+        keeps_paths in any::<bool>(),
+        directory in prop::option::of("[a-z/.]{1,8}"),
+        file in prop::option::of("[a*?/.]{1,3}"),
+        (from_ns, until_ns, limit) in (0..1000_u64, prop::option::of(0..2000_u64), prop::option::of(1..10_u64)),
+        form in "(%[DTtdSnNap0-9-]{1,2}[ ,.]?){1,8}",
+    ) {
+        let text: String = rows.iter().map(|(name, offset, len, time)| {
+            let name = names[name % names.len()].replace('\\', "\\\\");
+            format!("1 {time}.5 openat(AT_FDCWD, \"{name}\", O_RDWR) = 3\n1 {time}.5 pwrite64(3, \"\", {len}, {offset}) = {len}\n")
+        }).collect();
+        let selection = Selection {
+            files: file.iter().map(|file| Pattern::new(file)).collect(), from_ns, until_ns, limit, ..Selection::default()
+        };
+        let naming = Naming { keeps_paths, directory: directory.map(Into::into), ..Naming::default() };
+        let some = Settings { selection, naming, most_bad_lines: 100.0, ..settings() };
+        if let Ok((log, summary)) = run(text.as_bytes(), Format::Strace, &some) {
+            let mut reader = Reader::new(log.as_bytes()).unwrap();
+            let mut ios = 0;
+            while let Some(line) = reader.next_entry().unwrap() {
+                ios += u64::from(matches!(line.unwrap().what, LogAction::Io { .. }));
+            }
+            prop_assert_eq!(ios, summary.ios());
+            prop_assert!(summary.files.iter().all(|file| names::is_valid(&file.in_log)));
+        }
+        if let Ok(form) = blkparse::Form::parse(&form) {
+            let _ = guess(text.as_bytes(), Some(&form));
+        }
     }
 
     #[test]

@@ -69,7 +69,9 @@ impl Conclusion<'_, '_> {
         let Some(content) = self.most_of(&wrong) else { return self.damaged_header() };
         let names_write = wrong.iter().any(|segment| self.is_named_write(segment));
         let differing = self.differing(&wrong);
-        if self.wanted.is_known && differing.len() <= FEW_BYTES && !names_write {
+        // A lost trim leaves more.
+        let is_few = differing.len() <= FEW_BYTES && (!names_write || self.scene.trimmed);
+        if self.wanted.is_known && is_few {
             return self.few_bytes(&differing);
         }
         let of_content = || wrong.iter().filter(|segment| self.content(segment) == content);
@@ -85,7 +87,7 @@ impl Conclusion<'_, '_> {
             besides: besides as u32,
             part: self.part(of_content().map(|segment| segment.range.clone())),
             range: range.start as u32..range.end as u32,
-            ..self.base(DamageKind::Unknown)
+            ..self.scene.whole_block(DamageKind::Unknown)
         };
         match content {
             Some(Content::Fill(fill)) => {
@@ -160,7 +162,7 @@ impl Conclusion<'_, '_> {
             differing: Some(differing.len() as u32),
             part: self.part(differing.iter().map(|&at| at..at + 1)),
             byte: Some(byte),
-            ..self.base(if is_flip { DamageKind::BitFlip } else { DamageKind::FewBytes })
+            ..self.scene.whole_block(if is_flip { DamageKind::BitFlip } else { DamageKind::FewBytes })
         }
     }
 
@@ -170,7 +172,7 @@ impl Conclusion<'_, '_> {
         let start = mismatch.failures.first().map_or(0, |failure| failure.offset - mismatch.offset) as u32;
         let start = start + self.scene.verifier.spec.offset;
         let end = start + self.scene.overhead as u32;
-        Damage { range: start..end, part: DamagedPart::Header, ..self.base(DamageKind::Header) }
+        Damage { range: start..end, part: DamagedPart::Header, ..self.scene.whole_block(DamageKind::Header) }
     }
 
     /// The damaged bytes are those of another write.
@@ -179,11 +181,19 @@ impl Conclusion<'_, '_> {
         let named = identity.number.is_some();
         let has_seeds = self.scene.verifier.spec.pattern.is_none();
         let piece = has_seeds.then(|| self.piece_of(identity.seed)).flatten();
-        let number = identity.number.or(piece.map(|(number, _)| number));
+        let trimmed = self.scene.trimmed;
+        let in_header = |number| layout::number(self.scene.layout, number);
+        let wanted = match trimmed {
+            true => evidence.expected.number.map(in_header),
+            false => self.wanted.identity.and_then(|wanted| wanted.number),
+        };
+        let in_pass = piece.map(|(number, _)| in_header(number));
+        let number = identity.number.map(in_header).or(in_pass.filter(|_| !evidence.drawn.repeated));
         let is_moved = !named && piece.is_some_and(|(_, by)| by != 0);
-        let wanted = self.wanted.identity.and_then(|wanted| wanted.number);
-        let number = number.map(|number| layout::number(self.scene.layout, number));
-        let thread = self.wanted.identity.and_then(|wanted| wanted.thread);
+        let thread = match trimmed {
+            true => Some(self.scene.verifier.spec.thread as u16),
+            false => self.wanted.identity.and_then(|wanted| wanted.thread),
+        };
         let found = FoundWrite {
             offset: Some(identity.offset).filter(|&offset| named || offset != base.offset),
             number,
@@ -192,13 +202,19 @@ impl Conclusion<'_, '_> {
         // The seeds that this job has drawn are known: a header with its number and another seed is of another run.
         let drawn = number.filter(|_| evidence.own && has_seeds).and_then(|n| evidence.drawn.of_number(n));
         // A job that writes to each place once has no other version of a block.
-        let is_elsewhere =
-            !named && evidence.own && !evidence.overwrites && number.is_some() && number != wanted;
+        let is_elsewhere = !named
+            && evidence.own
+            && !evidence.overwrites
+            && in_pass.zip(wanted).is_some_and(|(found, wanted)| found != wanted);
         let kind = if identity.offset != base.offset || is_moved || is_elsewhere {
             DamageKind::OtherBlock
         } else if evidence.own && identity.thread.is_some_and(|job| Some(job) != thread) {
             DamageKind::OtherJob
-        } else if drawn.is_some_and(|seed| seed != identity.seed) || (number == wanted && number.is_some()) {
+        } else if drawn.is_some_and(|seed| seed != identity.seed) {
+            DamageKind::OtherRun
+        } else if trimmed {
+            DamageKind::LostTrim
+        } else if number == wanted && number.is_some() {
             DamageKind::OtherRun
         } else if !is_whole {
             DamageKind::TornWrite
@@ -209,7 +225,9 @@ impl Conclusion<'_, '_> {
         } else {
             DamageKind::OtherRun
         };
-        Damage { kind, found: Some(found), wanted_number: wanted, ..base }
+        // Zeros have no number.
+        let wanted_number = wanted.filter(|_| !trimmed);
+        Damage { kind, found: Some(found), wanted_number, ..base }
     }
 
     /// Whether a write came after the one that should be here. Old headers have only the low half of the numbers.
@@ -247,24 +265,6 @@ impl Conclusion<'_, '_> {
             (true, true) => DamagedPart::Both,
             (true, false) => DamagedPart::Header,
             _ => DamagedPart::Data,
-        }
-    }
-
-    fn base(&self, kind: DamageKind) -> Damage {
-        Damage {
-            kind,
-            offset: self.scene.offset(),
-            len: self.scene.raw.len() as u32,
-            range: 0..self.scene.raw.len() as u32,
-            differing: None,
-            besides: 0,
-            part: DamagedPart::Both,
-            byte: None,
-            found: None,
-            wanted_number: None,
-            shift: None,
-            fill: None,
-            options: None,
         }
     }
 }

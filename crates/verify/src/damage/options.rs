@@ -1,7 +1,7 @@
 //! Data that is sound, but was written with other options than it is checked with.
 
 use super::scene::Scene;
-use super::{Damage, DamageKind, DamagedPart, media};
+use super::{Damage, DamageKind, media};
 use crate::{Digest, Header, HeaderLayout, VerifyMethod};
 
 /// Patterns of more bytes are not looked for.
@@ -21,21 +21,7 @@ pub(super) fn other_options(scene: &Scene<'_>) -> Option<Damage> {
         None => None,
     };
     let options = options.or_else(|| other_pattern(scene))?;
-    Some(Damage {
-        kind: DamageKind::OtherOptions,
-        offset: scene.offset(),
-        len: scene.raw.len() as u32,
-        range: 0..scene.raw.len() as u32,
-        differing: None,
-        besides: 0,
-        part: DamagedPart::Both,
-        byte: None,
-        found: None,
-        wanted_number: None,
-        shift: None,
-        fill: None,
-        options: Some(options),
-    })
+    Some(Damage { options: Some(options), ..scene.whole_block(DamageKind::OtherOptions) })
 }
 
 /// The header has the layout of other releases.

@@ -3,8 +3,8 @@
 use super::body::{ROW, row_of, seed_of_row, seeds_in};
 use super::candidate::{Candidate, Identity};
 use super::segments::Source;
-use super::{Evidence, media};
-use crate::{Header, HeaderLayout, Verifier, layout};
+use super::{Damage, DamageKind, DamagedPart, Evidence, media};
+use crate::{Header, HeaderLayout, IntervalFailure, Problem, Verifier, layout};
 
 /// Writes that left a header, and seeds without one: more of them are not considered.
 const MOST_HEADERS: usize = 4;
@@ -31,6 +31,8 @@ pub(super) enum Content {
 pub(super) struct Scene<'a> {
     pub(super) verifier: &'a Verifier,
     pub(super) evidence: &'a Evidence<'a>,
+    /// The block was trimmed: all of it should be zeros.
+    pub(super) trimmed: bool,
     /// As it lay on disk.
     pub(super) raw: Vec<u8>,
     /// Bytes of an interval.
@@ -53,10 +55,14 @@ pub(super) struct FoundHeader {
 
 impl<'a> Scene<'a> {
     pub(super) fn new(verifier: &'a Verifier, evidence: &'a Evidence<'a>) -> Self {
-        let raw = as_on_disk(verifier, evidence);
+        let is_about_zeroes = |failure: &IntervalFailure| matches!(failure.problem, Problem::NotZero { .. });
+        let trimmed = evidence.mismatch.failures.iter().any(is_about_zeroes);
+        // A check for zeros leaves the block as it was.
+        let raw = if trimmed { evidence.block.to_vec() } else { as_on_disk(verifier, evidence) };
         let step = verifier.step(raw.len()).unwrap_or(raw.len()).max(1);
         let layout = verifier.spec.layout;
-        let mut scene = Scene { verifier, evidence, raw, step, layout, overhead: 0, headers: Vec::new() };
+        let headers = Vec::new();
+        let mut scene = Scene { verifier, evidence, trimmed, raw, step, layout, overhead: 0, headers };
         if verifier.spec.method.has_header() {
             scene.find_headers();
         }
@@ -92,6 +98,26 @@ impl<'a> Scene<'a> {
     }
 
     /// Where the block lies in its file.
+    /// This damage to all of the block, without details.
+    pub(super) fn whole_block(&self, kind: DamageKind) -> Damage {
+        let len = self.raw.len() as u32;
+        Damage {
+            kind,
+            offset: self.offset(),
+            len,
+            range: 0..len,
+            differing: None,
+            besides: 0,
+            part: DamagedPart::Both,
+            byte: None,
+            found: None,
+            wanted_number: None,
+            shift: None,
+            fill: None,
+            options: None,
+        }
+    }
+
     pub(super) fn offset(&self) -> u64 {
         self.evidence.mismatch.offset
     }
@@ -115,7 +141,7 @@ impl<'a> Scene<'a> {
             .filter_map(|(start, found)| Some((start, Identity::of_header(&found.as_ref()?.header, start))))
     }
 
-    /// The write that should be here, if the job knows it.
+    /// The write that should be here, or that was trimmed, if the job knows it.
     fn expected(&self) -> Option<Identity> {
         let Evidence { expected, own, drawn, .. } = self.evidence;
         let thread = self.verifier.spec.thread as u16;
@@ -223,6 +249,10 @@ impl<'a> Scene<'a> {
     /// What the block should be. Where that is unknown, the bytes differ from those that were found.
     pub(super) fn wanted(&self) -> Wanted {
         let len = self.raw.len();
+        if self.trimmed {
+            let block = Candidate { bytes: vec![0; len], unknown: Vec::new() };
+            return Wanted { block, identity: None, is_known: true, is_guess: false };
+        }
         let expected = self.expected();
         let guessed = if expected.is_some() { None } else { self.guessed() };
         let mut wanted = Wanted {
@@ -337,6 +367,12 @@ impl<'a> Scene<'a> {
             if others.len() < MOST_HEADERS && !is_wanted(&identity) && !others.contains(&identity) {
                 others.push(identity);
             }
+        }
+        if self.trimmed
+            && let Some(write) = self.expected()
+            && !others.iter().any(|other| other.agrees(&write))
+        {
+            others.push(write);
         }
         if let Some(pattern) = &self.verifier.spec.pattern {
             let claimed = pattern.claimed_offset(&self.raw).filter(|&offset| offset != self.offset());

@@ -1,10 +1,13 @@
+mod other_options;
+mod trims;
+
 use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::verifier::tests::{SEEDS, body, spec, verifier_of};
-use crate::{BlockPattern, Header, HeaderLayout, Stamp, VerifyMethod, VerifySpec};
+use crate::{BlockPattern, Header, HeaderLayout, Stamp, VerifyMethod, VerifySpec, check_trimmed};
 
 const LEN: usize = 4096;
 /// Where the damaged block lies.
@@ -47,9 +50,13 @@ impl Job {
     fn explain(&self, block: &[u8]) -> Damage {
         let mut block = block.to_vec();
         let mismatch = self.verifier.check(&mut block, HERE, &self.expected).expect_err("damage");
+        self.explain_mismatch(&block, &mismatch)
+    }
+
+    fn explain_mismatch(&self, block: &[u8], mismatch: &Mismatch) -> Damage {
         self.verifier.explain(&Evidence {
-            block: &block,
-            mismatch: &mismatch,
+            block,
+            mismatch,
             expected: self.expected,
             own: self.own,
             overwrites: self.overwrites,
@@ -84,7 +91,7 @@ fn crc32c() -> VerifySpec {
 #[test]
 fn a_lost_write_leaves_an_older_version() {
     let job = own(crc32c());
-    let text = "a lost write: all of the block is of an older version (write number 1 of job 1, number 3 should be here)";
+    let text = "a lost write: all of the block holds an older version (write number 1 of job 1, number 3 should be here)";
     assert_eq!(job.says(&job.block(1, HERE, LEN)), (DamageKind::OlderVersion, text.to_owned()));
     let damage = job.explain(&job.block(1, HERE, LEN));
     assert_eq!(damage.found, Some(FoundWrite { offset: Some(HERE), number: Some(1), job: Some(1) }));
@@ -102,10 +109,10 @@ fn a_later_write_leaves_a_newer_version() {
 #[test]
 fn a_torn_write_is_part_of_two_versions_and_the_boundary_is_named() {
     let cases = [
-        (0..2048, "bytes 0 to 2047 (4 sectors) are", "byte 2048 is that of a sector"),
-        (2048..4096, "bytes 2048 to 4095 (4 sectors) are", "byte 2048 is that of a sector"),
-        (0..100, "bytes 0 to 99 are", "byte 100 is not that of a sector"),
-        (3000..4096, "bytes 3000 to 4095 are", "byte 3000 is not that of a sector"),
+        (0..2048, "bytes 0 to 2047 (4 sectors) hold", "byte 2048 is that of a sector"),
+        (2048..4096, "bytes 2048 to 4095 (4 sectors) hold", "byte 2048 is that of a sector"),
+        (0..100, "bytes 0 to 99 hold", "byte 100 is not that of a sector"),
+        (3000..4096, "bytes 3000 to 4095 hold", "byte 3000 is not that of a sector"),
     ];
     for interval in [4096, 512] {
         let job = own(VerifySpec { interval, ..crc32c() });
@@ -114,7 +121,7 @@ fn a_torn_write_is_part_of_two_versions_and_the_boundary_is_named() {
             let (kind, text) = job.says(&block);
             assert_eq!(kind, DamageKind::TornWrite, "{text}");
             assert!(
-                text.starts_with(&format!("a torn write: {bytes} of another version (write number 1")),
+                text.starts_with(&format!("a torn write: {bytes} another version (write number 1")),
                 "{text}"
             );
             assert!(text.ends_with(boundary), "{text}");
@@ -126,7 +133,7 @@ fn a_torn_write_is_part_of_two_versions_and_the_boundary_is_named() {
 fn a_reader_sees_that_a_part_is_of_another_write() {
     let job = reader(crc32c());
     let (kind, text) = job.says(&mixed(&job.wanted(), &job.block(1, HERE, LEN), 1024..4096));
-    let words = "a torn write: bytes 1024 to 4095 (6 sectors) are of another version (write number 1, number 3 should be here); \
+    let words = "a torn write: bytes 1024 to 4095 (6 sectors) hold another version (write number 1, number 3 should be here); \
                  the boundary at byte 1024 is that of a sector";
     assert_eq!((kind, text.as_str()), (DamageKind::TornWrite, words));
 }
@@ -140,7 +147,7 @@ fn data_of_another_place_says_where_it_belongs() {
         let text = damage.to_string();
         assert!(
             text.starts_with(
-                "a misdirected write: all of the block is of the block at offset 20480 (write number 1"
+                "a misdirected write: all of the block holds data of the block at offset 20480 (write number 1"
             ),
             "{text}"
         );
@@ -307,107 +314,6 @@ fn foreign_data_is_unknown() {
 }
 
 #[test]
-fn data_without_a_header_was_written_without_verify() {
-    let job = reader(crc32c());
-    let mut block = vec![0; LEN];
-    body(&mut block, 777);
-    assert_eq!(job.says(&block).0, DamageKind::NoHeader);
-    block[500..3000].copy_from_slice(&garbage(2500));
-    assert_eq!(job.says(&block).0, DamageKind::NoHeader, "with a part that is something else");
-}
-
-#[test]
-fn data_of_other_options_says_which() {
-    let md5 = spec(VerifyMethod::Md5);
-    let pattern = |bytes: &[u8]| BlockPattern::new(bytes.to_vec(), vec![], 0).ok();
-    let with_pattern = |method, bytes| VerifySpec { pattern: pattern(bytes), ..spec(method) };
-    let cases = [
-        (crc32c(), md5.clone(), "verify=md5"),
-        (crc32c(), VerifySpec { interval: 512, ..crc32c() }, "verify_interval=512"),
-        (VerifySpec { interval: 512, ..crc32c() }, crc32c(), "verify_interval=4096"),
-        (crc32c(), VerifySpec { offset: 100, ..crc32c() }, "verify_offset=100"),
-        (VerifySpec { offset: 100, ..crc32c() }, crc32c(), "no verify_offset"),
-        (crc32c(), VerifySpec { offset: 100, ..md5.clone() }, "verify=md5, verify_offset=100"),
-        (with_pattern(VerifyMethod::PatternHdr, &[1]), crc32c(), "verify=crc32c, no verify_pattern"),
-        (
-            crc32c(),
-            with_pattern(VerifyMethod::PatternHdr, &[0xab, 0xcd]),
-            "verify=pattern_hdr, verify_pattern=0xabcd",
-        ),
-        (
-            with_pattern(VerifyMethod::PatternHdr, &[1]),
-            with_pattern(VerifyMethod::PatternHdr, &[1, 2, 3]),
-            "verify_pattern=0x010203",
-        ),
-        (
-            with_pattern(VerifyMethod::Pattern, &[1]),
-            with_pattern(VerifyMethod::Pattern, &[1, 2, 3]),
-            "verify_pattern=0x010203",
-        ),
-        (with_pattern(VerifyMethod::Pattern, &[1]), md5, "verify=md5, no verify_pattern"),
-    ];
-    for (read, written, options) in cases {
-        let damage = reader(read).explain(&reader(written).wanted());
-        assert_eq!(
-            (damage.kind, damage.options.as_deref()),
-            (DamageKind::OtherOptions, Some(options)),
-            "{damage}"
-        );
-    }
-}
-
-#[test]
-fn a_header_of_a_method_without_headers_is_no_proof_of_other_options() {
-    for layout in [HeaderLayout::Current, HeaderLayout::Fio340] {
-        for method in [VerifyMethod::Pattern, VerifyMethod::Null] {
-            let job = reader(VerifySpec { layout, ..crc32c() });
-            let mut block = job.wanted();
-            let mut header = Header::read_as(layout, &block).expect("a header");
-            header.method = method.code();
-            header.write_as(layout, &mut block);
-            block[1000] ^= 1;
-            let damage = job.explain(&block);
-            assert_ne!(damage.kind, DamageKind::OtherOptions, "{damage}");
-        }
-    }
-}
-
-#[test]
-fn headers_of_old_releases_are_compared_as_such() {
-    let old = || VerifySpec { layout: HeaderLayout::Fio340, ..crc32c() };
-    let any = || VerifySpec { any_layout: true, ..crc32c() };
-    for job in [own(old()), reader(any())] {
-        let writer = own(old());
-        let damage = job.explain(&writer.block(1, 20480, LEN));
-        assert_eq!(damage.kind, DamageKind::OtherBlock, "{damage}");
-        assert_eq!(damage.found, Some(FoundWrite { offset: Some(20480), number: Some(1), job: Some(1) }));
-        assert_eq!(job.says(&mixed(&writer.wanted(), &[0; LEN], 512..1024)).0, DamageKind::Zeros);
-        let mut block = writer.wanted();
-        block[37] ^= 4;
-        let damage = job.explain(&block);
-        assert_eq!(
-            (damage.kind, damage.byte.map(|byte| byte.at)),
-            (DamageKind::BitFlip, Some(37)),
-            "{damage}"
-        );
-    }
-    let sha512 = |layout, any_layout| VerifySpec { layout, any_layout, ..spec(VerifyMethod::Sha512) };
-    let job = reader(sha512(HeaderLayout::Current, true));
-    let writer = reader(sha512(HeaderLayout::Fio340, true));
-    let mut block = writer.wanted();
-    let field = crate::layout::unfinished_sha512(&block[168..]);
-    block[40..168].copy_from_slice(field.as_bytes());
-    // The field has the data from byte 88 to byte 128.
-    block[168 + 100] ^= 4;
-    let damage = job.explain(&block);
-    assert_eq!((damage.kind, damage.byte.map(|byte| byte.at)), (DamageKind::BitFlip, Some(268)), "{damage}");
-    let damage = own(crc32c()).explain(&own(old()).wanted());
-    assert_eq!(damage.options.as_deref(), Some("verify_layout=fio-3.40"), "{damage}");
-    let damage = own(old()).explain(&own(crc32c()).wanted());
-    assert_eq!(damage.options.as_deref(), Some("verify_layout=current"), "{damage}");
-}
-
-#[test]
 fn blocks_of_a_pattern_are_told_apart_by_their_headers_and_offsets() {
     let pattern = BlockPattern::new(b"0123456789abcdef\0\0\0\0\0\0\0\0".to_vec(), vec![16], 0).ok();
     let job = own(VerifySpec { pattern: pattern.clone(), ..spec(VerifyMethod::PatternHdr) });
@@ -485,4 +391,27 @@ proptest! {
             prop_assert!(!damage.to_string().is_empty());
         }
     }
+}
+
+#[test]
+fn a_seed_that_was_drawn_more_than_once_does_not_tell_the_number_of_its_write() {
+    let job = own(crc32c());
+    let mut block = mixed(&job.wanted(), &job.block(2, 4096, LEN), 1024..2048);
+    let mismatch = job.verifier.check(&mut block, HERE, &job.expected).expect_err("damage");
+    let found = |drawn: &DrawnSeeds| {
+        let evidence = Evidence {
+            block: &block,
+            mismatch: &mismatch,
+            expected: job.expected,
+            own: true,
+            overwrites: false,
+            fill: &body,
+            drawn,
+        };
+        let damage = job.verifier.explain(&evidence);
+        (damage.kind, damage.found.and_then(|found| found.number))
+    };
+    let drawn = DrawnSeeds::new(0, SEEDS.into_iter());
+    assert_eq!(found(&drawn), (DamageKind::OtherBlock, Some(2)));
+    assert_eq!(found(&drawn.of_repeated_pass()), (DamageKind::OtherBlock, None));
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use ferrio_job::counted;
+
 use super::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
 
 /// What blocks of devices and of the page cache are multiples of, with their names.
@@ -40,17 +42,20 @@ impl fmt::Display for Damage {
                 write!(f, "bytes {:02x} in place of {stretch}", self.fill.unwrap_or_default())
             }
             DamageKind::OlderVersion => {
-                write!(f, "a lost write: {stretch} {} of an older version{}", self.is(), self.numbers())
+                write!(f, "a lost write: {stretch} {} an older version{}", self.holds(), self.numbers())
             }
             DamageKind::NewerVersion => {
-                write!(f, "a later write: {stretch} {} of a newer version{}", self.is(), self.numbers())
+                write!(f, "a later write: {stretch} {} a newer version{}", self.holds(), self.numbers())
             }
             DamageKind::TornWrite => {
-                write!(f, "a torn write: {stretch} {} of another version{}", self.is(), self.numbers())?;
+                write!(f, "a torn write: {stretch} {} another version{}", self.holds(), self.numbers())?;
                 self.boundary(f)
             }
+            DamageKind::LostTrim => {
+                write!(f, "a lost trim: {stretch} {} data that was trimmed{}", self.holds(), self.numbers())
+            }
             DamageKind::OtherBlock => {
-                write!(f, "a misdirected write: {stretch} {} ", self.is())?;
+                write!(f, "a misdirected write: {stretch} {} data ", self.holds())?;
                 match self.found.and_then(|found| found.offset) {
                     Some(offset) => write!(f, "of the block at offset {offset}{}", self.numbers()),
                     None => write!(f, "of another block{}", self.numbers()),
@@ -66,7 +71,12 @@ impl fmt::Display for Damage {
                 let bytes = self.shift.unwrap_or_default();
                 let direction = if bytes > 0 { "higher" } else { "lower" };
                 let bytes = bytes.unsigned_abs();
-                write!(f, "shifted data: {stretch} {} {bytes} {} ", self.is(), plural(bytes, "byte"))?;
+                write!(
+                    f,
+                    "shifted data: {stretch} {} {} ",
+                    if self.is_singular() { "is" } else { "are" },
+                    counted(bytes, "byte")
+                )?;
                 write!(f, "too far towards {direction} offsets")
             }
             DamageKind::Header => write!(f, "a damaged header: {stretch}; everything else is right"),
@@ -85,7 +95,7 @@ impl fmt::Display for Damage {
         match self.besides {
             0 => Ok(()),
             1 => f.write_str("; 1 more byte is wrong"),
-            besides => write!(f, "; {besides} more bytes are wrong"),
+            besides => write!(f, "; {} are wrong", counted(besides.into(), "more byte")),
         }
     }
 }
@@ -108,15 +118,19 @@ impl Damage {
         }
         let (from, len) = (self.offset + u64::from(start), u64::from(end - start));
         let unit = UNITS.iter().find(|(bytes, _)| from.is_multiple_of(*bytes) && len.is_multiple_of(*bytes));
-        let size = unit.map_or_else(String::new, |(bytes, name)| {
-            format!(" ({} {})", len / bytes, plural(len / bytes, name))
-        });
+        let size =
+            unit.map_or_else(String::new, |(bytes, name)| format!(" ({})", counted(len / bytes, name)));
         format!("bytes {start} to {}{size}", end.saturating_sub(1))
     }
 
+    /// The stretch is one thing, not several bytes.
+    fn is_singular(&self) -> bool {
+        self.is_whole() || self.range.len() == 1
+    }
+
     /// The verb that fits the stretch.
-    fn is(&self) -> &'static str {
-        if self.is_whole() || self.range.len() == 1 { "is" } else { "are" }
+    fn holds(&self) -> &'static str {
+        if self.is_singular() { "holds" } else { "hold" }
     }
 
     /// A wrong byte.
@@ -151,8 +165,4 @@ impl Damage {
             None => write!(f, "; the boundary at byte {boundary} is not that of a sector"),
         }
     }
-}
-
-fn plural(count: u64, word: &str) -> String {
-    if count == 1 { word.to_owned() } else { format!("{word}s") }
 }

@@ -11,7 +11,7 @@ fn idle(_: u64) -> bool {
 }
 
 fn drain(mut list: WrittenList) -> Vec<Written> {
-    std::iter::from_fn(|| list.take_first(idle)).collect()
+    std::iter::from_fn(|| list.take_first(u64::MAX, idle)).collect()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_cleared_list_is_empty() {
         assert!(!list.is_empty());
         list.clear();
         assert!(list.is_empty());
-        assert_eq!(list.take_first(idle), None);
+        assert_eq!(list.take_first(u64::MAX, idle), None);
     }
 }
 
@@ -142,4 +142,52 @@ fn gaps_are_drawn_over_even_before_the_first_record() {
 #[test]
 fn a_write_that_was_passed_has_no_seed() {
     assert_eq!(seeds(0, &[3, 3]), [Some(104), None]);
+}
+
+#[test]
+fn a_list_by_offset_gives_what_was_synced_by_offset() {
+    let mut list = WrittenList::new(true).of_synced_blocks();
+    for (number, kib) in (0..).zip([28u64, 24, 20, 16, 24, 0]) {
+        list.record(block(number, kib << 10, 4096));
+    }
+    let mut take =
+        |end, busy: u64| list.take_first(end, |number| number == busy).map(|b| (b.offset >> 10, b.number));
+    assert_eq!(take(0, 9), None);
+    assert_eq!(take(4, 3), Some((20, 2)), "write 3 is in flight");
+    assert_eq!(take(4, 9), Some((16, 3)));
+    assert_eq!((take(4, 9), take(4, 9)), (Some((28, 0)), None), "24 KiB was written again");
+    assert_eq!((take(6, 5), take(6, 9)), (Some((24, 4)), Some((0, 5))));
+    assert!(list.is_empty());
+}
+
+proptest! {
+    /// Both ways to find what was synced give the same.
+    #[test]
+    fn what_was_synced_is_found_as_by_a_look_at_all(
+        writes in prop::collection::vec((0u32..2, 0u64..24, 1u32..4, 0u64..6, 0u64..8), 0..80),
+    ) {
+        let mut lists = [WrittenList::new(true), WrittenList::new(true).of_synced_blocks()];
+        let mut end = 0;
+        for (number, (file, offset, len, unsynced, busy)) in (0u64..).zip(writes) {
+            end = end.max((number + 1).saturating_sub(unsynced));
+            let taken = lists.each_mut().map(|list| {
+                list.record(Written { file, len, offset, number, trimmed: false });
+                if busy == 7 {
+                    list.forget_range(file, offset..offset + 5);
+                }
+                (list.take_first(end, |number| number % 8 == busy), list.len())
+            });
+            prop_assert_eq!(taken[0], taken[1]);
+        }
+        let [all, synced] = lists;
+        prop_assert_eq!(drain(all), drain(synced));
+    }
+}
+
+#[test]
+fn overwritten_blocks_that_are_never_synced_take_no_more_memory_than_the_list() {
+    let mut list = WrittenList::new(true).of_synced_blocks();
+    (0..100_000).for_each(|number| list.record(block(number, (number % 16) << 12, 4096)));
+    assert_eq!(list.take_first(0, idle), None);
+    assert!(list.synced.as_ref().is_some_and(|synced| synced.len() < 2000));
 }

@@ -125,6 +125,7 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
         CodePath::Random(_) => "random",
         CodePath::Called(Called::VariedRandom(_)) => "varied random",
         CodePath::Called(Called::Replay(_)) => "replay",
+        CodePath::Called(Called::Events(_)) => "events",
         CodePath::Called(Called::General(_)) => "general",
     }
 }

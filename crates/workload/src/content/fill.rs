@@ -37,7 +37,7 @@ pub(crate) fn compressed(len: usize, percent: u32) -> usize {
     (len as u64 * u64::from(100 - percent) / 100) as usize
 }
 
-/// The first `random` bytes from the draw, the others from `padding` repeated from its first byte; zeroes if that is empty.
+/// The first `random` bytes from the draw, the others from `padding` repeated from its first byte; zeros if that is empty.
 pub(crate) fn fill_part(buffer: &mut [u8], draw: u64, random: usize, padding: &[u8]) {
     let (random, rest) = buffer.split_at_mut(random);
     fill_random(random, draw);

@@ -1,4 +1,4 @@
-//! Where the bytes of a job come from: zeroes, a pattern, random words, or pieces that compress or repeat.
+//! Where the bytes of a job come from: zeros, a pattern, random words, or pieces that compress or repeat.
 
 use ferrio_job::{BufferContent, JobSpec};
 
@@ -94,7 +94,7 @@ struct Pieces {
     chunk: usize,
     /// Percent of a piece that is padding, 0..=99.
     compress: u32,
-    /// What is repeated there; zeroes if empty.
+    /// What is repeated there; zeros if empty.
     padding: Vec<u8>,
     dedupe: Option<Duplicates>,
 }

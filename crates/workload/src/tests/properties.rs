@@ -149,7 +149,7 @@ proptest! {
                     ends[io.file as usize] += u64::from(io.len);
                 }
                 Step::Sync { .. }
-| Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } | Step::AwaitLog => {}
+| Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } | Step::AwaitLog | Step::EventEnd | Step::Commit | Step::AwaitWriteBack | Step::AwaitWork | Step::WrittenBack { .. } => {}
                 Step::PassEnd => break,
             }
         }

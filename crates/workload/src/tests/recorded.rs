@@ -1,26 +1,28 @@
-//! Sequences recorded from fio, each as the job that makes it. RandomOffsets and lengths are in blocks of 4 KiB.
+//! Sequences recorded from fio, each as the job that makes it: order, mixes, trims, syncs, files and contents. Offsets and lengths are in blocks of 4 KiB.
 
 use ferrio_job::{
-    BlockShare, Direction, Durability, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding,
-    Sequencer, SyncFileRange, Zones,
+    Direction, Durability, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding, Sequencer,
+    SyncFileRange,
 };
 
-use crate::tests::support::{cksum, job, notation, regions, run, set_block, steps};
+use crate::tests::support::{cksum, job, notation, regions, run, steps};
 use crate::{Content, Region, Step, Workload};
 
-fn sized(rw: ReadWrite, kib: u64) -> JobSpec {
+/// A job over so many KiB.
+pub(super) fn sized(rw: ReadWrite, kib: u64) -> JobSpec {
     let mut spec = job();
     spec.rw = rw;
     spec.limits.size = kib << 10;
     spec
 }
 
-fn random(kib: u64) -> JobSpec {
+/// Random reads over so many KiB.
+pub(super) fn random(kib: u64) -> JobSpec {
     sized(ReadWrite::RandRead, kib)
 }
 
 /// The first `count` steps over `files` files.
-fn first(spec: &JobSpec, files: u64, count: usize) -> String {
+pub(super) fn first(spec: &JobSpec, files: u64, count: usize) -> String {
     let mut workload = Workload::new(spec, &regions(spec, files), [0; 24]).unwrap();
     let mut all = steps(spec, &mut workload);
     all.truncate(count);
@@ -116,219 +118,6 @@ fn a_walk_that_leaves_the_region_finishes_the_file() {
     let region = Region { offset: 0, size: 64 << 10, real_size: 128 << 10 };
     let mut workload = Workload::new(&spec, &[region], [0; 24]).unwrap();
     assert_eq!(notation(&steps(&spec, &mut workload), 4096), "r15 0 1 13 14 15");
-}
-
-#[test]
-fn a_range_of_lengths_is_drawn() {
-    let mut spec = sized(ReadWrite::Read, 128);
-    set_block(&mut spec, 4096, 16384);
-    assert_eq!(run(&spec), "r0 1+3 4+4 8+2 10+4 14 15+4 19 20 21 22 23+2 25 26 27 28+3 31");
-}
-
-#[test]
-fn random_lengths_end_before_taken_blocks() {
-    let mut spec = random(128);
-    set_block(&mut spec, 4096, 16384);
-    let expected = "r31 27+3 21+4 16+2 19+2 0 1+4 7 10 26 25 18 30 12 5 6 8+2 15 11 13+2";
-    assert_eq!(run(&spec), expected);
-}
-
-/// Reads of all three sizes by share, ascending.
-fn split(spec: &mut JobSpec, shares: &[(u64, u32)]) {
-    let bytes = || shares.iter().map(|share| share.0);
-    set_block(spec, bytes().min().unwrap(), bytes().max().unwrap());
-    let shares: Vec<_> = shares.iter().map(|&(bytes, percent)| BlockShare { bytes, percent }).collect();
-    spec.split = PerDirection([(); 3].map(|()| shares.clone()));
-}
-
-const THIRDS: [(u64, u32); 3] = [(65536, 20), (16384, 30), (4096, 50)];
-
-#[test]
-fn lengths_are_split_by_share() {
-    let mut spec = sized(ReadWrite::Read, 256);
-    split(&mut spec, &THIRDS);
-    assert_eq!(run(&spec), "r0+16 16 17 18+4 22 23+16 39 40+16 56+4 60+4");
-    spec.generator = Generator::Tausworthe64;
-    let expected = "r0+4 4+4 8 9+4 13+16 29 30 31 32+4 36+4 40+4 44 45+16 61 62 63";
-    assert_eq!(run(&spec), expected);
-}
-
-#[test]
-fn split_lengths_end_before_taken_blocks() {
-    let mut spec = random(512);
-    split(&mut spec, &THIRDS);
-    let expected = "r125 110 84 66+4 77 126 1 28+16 44+4 107+3 86+4 72+4 121+4 48+16 2+16 95 102 64 98 76 23 65 70+2 78 79+4 18+5 \
-                    111+4 24+4 103 83 127 85 90 119+2 0 91 92 93+2 115+4 96+2 99 100 101 104 105+2";
-    assert_eq!(run(&spec), expected);
-}
-
-#[test]
-fn shares_beyond_all_cut_the_last_one() {
-    let mut spec = random(128);
-    split(&mut spec, &[(4096, 60), (8192, 60)]);
-    let expected = "r31 27+2 21+2 16 19+2 0 1+2 7 10 26 23 18 30 12 3 24+2 29 15 4+2 6 8 17 11 9 14 13";
-    assert_eq!(run(&spec), expected);
-}
-
-#[test]
-fn split_lengths_come_in_fios_numbers() {
-    let counts = |shares: &[(u64, u32)]| {
-        let mut spec = sized(ReadWrite::Read, 4096);
-        split(&mut spec, shares);
-        let all = crate::tests::support::sequence(&spec);
-        shares
-            .iter()
-            .map(|share| all.iter().filter(|io| u64::from(io.len) == share.0).count())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(counts(&[(8192, 25), (16384, 25), (4096, 50)]), [139, 129, 230]);
-    assert_eq!(counts(&[(4096, 20), (8192, 20)]), [138, 443]);
-    assert_eq!(counts(&[(8192, 50), (4096, 50)]), [355, 314]);
-    assert_eq!(counts(&[(3072, 50), (4096, 50)]), [1365, 0]);
-}
-
-#[test]
-fn trims_and_writes_of_a_split_are_pairs() {
-    let mut spec = sized(ReadWrite::RandTrimWrite, 128);
-    split(&mut spec, &[(4096, 50), (16384, 50)]);
-    let all = crate::tests::support::sequence(&spec);
-    let writes: Vec<Step> =
-        all.iter().copied().filter(|io| io.direction == Direction::Write).map(Step::Io).collect();
-    let expected = "w31 27 21 16+4 20 0 1+4 7 10+4 26 22+4 28 30 14 5 29 6 15 8+2";
-    assert_eq!(notation(&writes, 4096), expected);
-    assert!(all.chunks(2).all(|pair| (pair[0].offset, pair[0].len) == (pair[1].offset, pair[1].len)));
-}
-
-#[test]
-fn unaligned_lengths_are_any_number_of_bytes() {
-    let mut spec = sized(ReadWrite::Read, 64);
-    set_block(&mut spec, 4096, 16384);
-    spec.bs_unaligned = true;
-    let ends: Vec<f64> = crate::tests::support::sequence(&spec)
-        .iter()
-        .map(|io| (io.offset + u64::from(io.len)) as f64 / 4096.0)
-        .map(|blocks| (blocks * 1e4).round() / 1e4)
-        .collect();
-    assert_eq!(ends, [1.5676, 5.2031, 9.2031, 11.4612, 15.4612]);
-    spec.rw = ReadWrite::RandRead;
-    let expected =
-        [(15, 4096), (13, 8192), (10, 7167), (8, 8192), (12, 4096), (0, 16384), (4, 6057), (6, 8192)];
-    let drawn = crate::tests::support::sequence(&spec);
-    assert_eq!(drawn.iter().map(|io| (io.offset / 4096, io.len)).collect::<Vec<_>>(), expected);
-}
-
-#[test]
-fn a_random_length_may_reach_into_what_is_less_than_a_block() {
-    let mut spec = random(11);
-    spec.seeding = Seeding::Fixed(5);
-    set_block(&mut spec, 2048, 5120);
-    spec.bs_unaligned = true;
-    let drawn = crate::tests::support::sequence(&spec);
-    assert_eq!(
-        drawn.iter().map(|io| (io.offset / 2048, io.len)).collect::<Vec<_>>(),
-        [(0, 5120), (4, 2229), (3, 2048)]
-    );
-}
-
-#[test]
-fn random_lengths_may_cross_the_end_of_their_zone() {
-    let mut spec = zoned(ReadWrite::RandRead, 16, 8, 0);
-    spec.limits.size = 32 << 10;
-    set_block(&mut spec, 1024, 4096);
-    let mut workload = Workload::new(&spec, &regions(&spec, 1), [0; 24]).unwrap();
-    let expected = "r7 6 5 4 0+4 7 0+4 4 5 6 13 12 15 11 8 14 9+2 11+4 15+4";
-    assert_eq!(notation(&steps(&spec, &mut workload), 1024), expected);
-}
-
-/// A job of 64 KiB in zones of `size`, `range` and `skip` KiB.
-fn zoned(rw: ReadWrite, size: u64, range: u64, skip: u64) -> JobSpec {
-    let mut spec = sized(rw, 64);
-    spec.seeding = Seeding::Fixed(137);
-    spec.zones = Some(Zones { size: size << 10, range: range << 10, skip: skip << 10 });
-    spec
-}
-
-#[test]
-fn a_walk_does_zone_by_zone_and_round_again() {
-    let mut spec = zoned(ReadWrite::Read, 8, 16, 16);
-    spec.limits.size = 128 << 10;
-    assert_eq!(run(&spec), format!("r{}", ["0 1 8 9 16 17 24 25"; 4].join(" ")));
-    let walk = |size, range, skip| run(&zoned(ReadWrite::Read, size, range, skip));
-    assert_eq!(walk(8, 8, 0), "r0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
-    assert_eq!(walk(10, 16, 0), "r0 1 2 4 5 6 8 9 10 12 13 14 0 1 2 4");
-    assert_eq!(walk(4, 128, 0), "r0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
-    assert_eq!(walk(16, 20, 8), "r0 1 2 3 7 8 9 10 14 15", "the file ends in its last zone");
-    spec.limits.size = 96 << 10;
-    spec.zones = Some(Zones { size: 48 << 10, range: 32 << 10, skip: 0 });
-    assert_eq!(run(&spec), "r0 1 2 3 4 5 6 7 0 1 2 3 8 9 10 11 12 13 14 15 8 9 10 11");
-}
-
-#[test]
-fn random_choices_stay_in_their_zone() {
-    let spec = zoned(ReadWrite::RandRead, 16, 32, 0);
-    assert_eq!(run(&spec), "r7 6 5 4 12 15 8 9 2 6 5 4 15 11 8 13");
-    let mut free = spec.clone();
-    free.random_map = false;
-    free.limits.io_size = Some(96 << 10);
-    assert_eq!(run(&free), "r7 6 5 4 12 15 8 9 2 6 5 4 15 11 8 13 6 3 6 4 9 11 10 12");
-    let mut spec = zoned(ReadWrite::RandRead, 24, 32, 0);
-    spec.limits.size = 96 << 10;
-    let expected = "r7 6 5 4 0 1 8 9 10 14 13 12 23 19 16 21 22 20 6 4 1 3 2 5";
-    assert_eq!(run(&spec), expected);
-    spec.zones = Some(Zones { size: 48 << 10, range: 32 << 10, skip: 0 });
-    let expected = "r7 6 5 4 0 1 2 3 2 6 5 4 15 11 8 13 14 12 9 10 9 11 10 12";
-    assert_eq!(run(&spec), expected);
-    spec = zoned(ReadWrite::RandRead, 8, 16, 4);
-    spec.limits.size = 40 << 10;
-    assert_eq!(run(&spec), "r3 0 7 8 2 3 5 6 1 3");
-}
-
-#[test]
-fn zones_go_on_beyond_the_region_to_the_end_of_the_file() {
-    let run = |rw| {
-        let spec = zoned(rw, 16, 32, 0);
-        let region = Region { offset: 64 << 10, size: 64 << 10, real_size: 192 << 10 };
-        let mut workload = Workload::new(&spec, &[region], [0; 24]).unwrap();
-        notation(&steps(&spec, &mut workload), 4096)
-    };
-    assert_eq!(run(ReadWrite::Read), "r16 17 18 19 24 25 26 27 32 33 34 35 40 41 42 43");
-    assert_eq!(run(ReadWrite::RandRead), "r23 22 21 20 28 31 24 25 34 38 37 36 47 43 40 45");
-}
-
-#[test]
-fn files_walk_their_zones_by_a_common_count() {
-    let files = |rw, kib: u64, zone, range, files| {
-        let mut spec = zoned(rw, zone, range, 0);
-        spec.limits.size = kib << 10;
-        first(&spec, files, 100)
-    };
-    let expected = "r0 1:0 1 1:1 0 1:2 1 1:3 0 1:4 1 1:5 0 1:6 1 1:7";
-    assert_eq!(files(ReadWrite::Read, 64, 16, 32, 2), expected);
-    let expected = "r0 1:0 1 1:4 2 1:5 4 1:6 5 1:8 6 1:9 8 1:10 9 1:12 10 1:13 12 1:14 13 1:0 14 1:1 0 1:2 1 1:4 2 1:5 4 1:6";
-    assert_eq!(files(ReadWrite::Read, 128, 12, 16, 2), expected);
-    let expected = "r3 1:3 2 1:6 0 1:7 4 1:4 5 1:11 6 1:10 11 1:9 8 1:14 9 1:13 15 1:15 12 1:1 13 1:2 1 1:0 3 1:4 0 1:5 7 1:6";
-    assert_eq!(files(ReadWrite::RandRead, 128, 12, 16, 2), expected);
-}
-
-#[test]
-fn directions_and_passes_share_zones() {
-    assert_eq!(run(&zoned(ReadWrite::RandMixed, 16, 32, 0)), "r7 6 5 w4 r12 15 w8 9 2 r6 w5 r4 w15 r11 8 13");
-    assert_eq!(run(&zoned(ReadWrite::Mixed, 16, 32, 0)), "r0 1 2 w0 r8 9 w8 9 0 r0 w1 r1 w8 r8 9 10");
-    let mut spec = zoned(ReadWrite::Read, 8, 12, 0);
-    spec.limits.loops = 2;
-    assert_eq!(run(&spec), format!("r{}", ["0 1 3 4 6 7 9 10 12 13 15"; 2].join(" ")));
-    let mut spec = zoned(ReadWrite::Read, 16, 24, 0);
-    set_block(&mut spec, 4096, 16384);
-    assert_eq!(run(&spec), "r0 1+3 6+4 12+2 14 15 0 1 2 3+2");
-    spec.limits.io_size = Some(128 << 10);
-    let region = Region { offset: 0, size: 64 << 10, real_size: 70 << 10 };
-    let mut workload = Workload::new(&spec, &[region], [0; 24]).unwrap();
-    let expected = "r0 1+3 6+4 12+2 14 15 0 1 2 3+2 6 7 8 9+3 12+3 15+2 0+4";
-    assert_eq!(notation(&steps(&spec, &mut workload), 4096), expected);
-    let mut spec = zoned(ReadWrite::RandRead, 16, 32, 0);
-    set_block(&mut spec, 4096, 16384);
-    spec.limits.io_size = Some(32 << 10);
-    assert_eq!(run(&spec), "r7 6 5 4 12+4");
 }
 
 #[test]

@@ -85,6 +85,11 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
         Step::AwaitReplayTime { us } => format!("replay {us} us"),
         Step::AwaitProgramTime { ms } => format!("program {ms} ms"),
         Step::AwaitLog => "log".to_owned(),
+        Step::EventEnd => "event".to_owned(),
+        Step::Commit => "commit".to_owned(),
+        Step::AwaitWriteBack => "await write-back".to_owned(),
+        Step::AwaitWork => "await work".to_owned(),
+        Step::WrittenBack { count } => format!("written back {count}"),
         Step::PassEnd => "end".to_owned(),
     };
     steps.iter().map(word).collect::<Vec<_>>().join(" ")

@@ -9,8 +9,8 @@ use ferrio_job::{BlockSizes, MaxLatency};
 use ferrio_workload::SEEDS;
 
 use super::*;
+use crate::engine_wrapper::EngineWrapper;
 use crate::overlap::SharedRanges;
-use crate::wrapped::Wrapped;
 
 /// Ranges that some [`Exclusive`] works on.
 static IN_WORK: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
@@ -84,7 +84,7 @@ fn overlapping(jobs: &[JobSpec]) -> usize {
                 let (_, result) = drive(spec, &control, |context| {
                     run(context, |spec, buffers| {
                         let engine = Offload::<Exclusive>::open(spec, buffers)?;
-                        Ok(Wrapped::new(engine, spec, shared, index, [0; SEEDS]))
+                        Ok(EngineWrapper::new(engine, spec, shared, index, [0; SEEDS]))
                     });
                 });
                 if spec.max_latency == MaxLatency::default() {

@@ -8,7 +8,7 @@ use ferrio_plan::testing::spec_of;
 
 use super::*;
 
-/// Writes at once. Reads wait until they are reaped, and by then the file is all zeroes.
+/// Writes at once. Reads wait until they are reaped, and by then the file is all zeros.
 struct Losing {
     inner: Psync,
     path: PathBuf,
@@ -63,4 +63,15 @@ fn a_block_that_fails_its_check_is_not_written_again() {
         assert_eq!(result.stats.directions[1].ios, 1, "{threads} threads");
         assert_eq!(fs::read(&path).unwrap(), [0; 4096], "{threads} threads");
     }
+}
+
+#[test]
+fn a_job_that_has_lost_its_random_map_verifies_like_one_without() {
+    let spec = spec_of(
+        "[a]\nioengine=psync\nrw=randwrite\nsoftrandommap=1\nbs=4k\nsize=1m\nfilename=/tmp/x\nverify=crc32c\n",
+    );
+    let workload =
+        |size| Workload::new(&spec, &[Region { offset: 0, size, real_size: size }], [0; SEEDS]).unwrap();
+    assert!(!spec.may_overwrite() && without_map(&spec, &workload(1 << 20)).is_none());
+    assert!(without_map(&spec, &workload(1 << 62)).is_some_and(|spec| spec.may_overwrite()));
 }

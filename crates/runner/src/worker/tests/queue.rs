@@ -1,7 +1,7 @@
 //! When a job submits, commits and reaps, call by call, with an engine whose I/Os end as soon as they are committed.
 
 use super::*;
-use crate::wrapped::Wrapped;
+use crate::engine_wrapper::EngineWrapper;
 
 thread_local! {
     /// Calls of a [`Scribe`].
@@ -120,7 +120,7 @@ fn what_overlaps_an_io_in_flight_waits_for_one_reap_and_is_tried_again() {
     spec.limits.io_size = Some(4 * 4096);
     spec.files[0].size = 4096;
     spec.files[0].real_size = 4096;
-    assert_eq!(calls::<Wrapped<Scribe<0>>>(&spec), "Q C Q C Q C Q C R1=1 R3=3", "off");
+    assert_eq!(calls::<EngineWrapper<Scribe<0>>>(&spec), "Q C Q C Q C Q C R1=1 R3=3", "off");
     spec.serialize_overlap = true;
-    assert_eq!(calls::<Wrapped<Scribe<0>>>(&spec), "Q C R1=1 Q C R1=1 Q C R1=1 Q C R1=1");
+    assert_eq!(calls::<EngineWrapper<Scribe<0>>>(&spec), "Q C R1=1 Q C R1=1 Q C R1=1 Q C R1=1");
 }

@@ -114,6 +114,11 @@ pub fn descriptor(text: &[u8]) -> Option<(i32, Option<&[u8]>)> {
     Some((number, file))
 }
 
+/// True if `-y` shows that the file of a descriptor has lost its name: `3</tmp/x>(deleted)`.
+pub fn is_removed(text: &[u8]) -> bool {
+    text.ends_with(b">(deleted)")
+}
+
 /// The number that stands for the working directory.
 pub const AT_FDCWD: i32 = -100;
 

@@ -1,24 +1,23 @@
-//! What system calls do to files, offsets and processes.
+//! What system calls do to files, offsets and processes. Reads, writes and syncs are in `transfers`, open and the like in `descriptors`.
 
 use super::super::event::{Found, Skip};
 use super::super::fields::whole;
-use super::super::kind::check_range;
-use super::arguments::{AT_FDCWD, descriptor, has_flag, member, members, signed, split, string, unescaped};
+use super::arguments::{descriptor, has_flag, members, split, string};
 use super::line::Parts;
-use super::processes::{FORKS, Lookup, OpenFile, Processes, Shared, is_file};
+use super::processes::{FORKS, Lookup, Processes, Shared};
 use crate::IoAction;
 
 /// A call, with what is needed to follow it.
-struct Context<'a, 'b> {
-    processes: &'a mut Processes,
-    pid: u32,
-    arguments: &'a [&'a [u8]],
+pub struct Context<'a, 'b> {
+    pub(super) processes: &'a mut Processes,
+    pub(super) pid: u32,
+    pub(super) arguments: &'a [&'a [u8]],
     /// What it returned.
-    result: u64,
-    result_text: &'a [u8],
-    time_ns: u64,
-    took_ns: Option<u64>,
-    found: &'b mut Found,
+    pub(super) result: u64,
+    pub(super) result_text: &'a [u8],
+    pub(super) time_ns: u64,
+    pub(super) took_ns: Option<u64>,
+    pub(super) found: &'b mut Found,
 }
 
 /// Follows a call of a process.
@@ -32,7 +31,7 @@ pub fn apply(
 ) {
     let Some(effect) = effect(parts.name) else { return found.skip(Skip::OtherCall) };
     let Some(result) = parts.result.and_then(|result| u64::try_from(result).ok()) else {
-        return found.skip(if effect.is_io() { Skip::Failed } else { Skip::OtherCall });
+        return found.skip(if effect.is_io() { Skip::FailedCall } else { Skip::OtherCall });
     };
     let arguments = split(parts.arguments);
     let mut context = Context {
@@ -81,6 +80,14 @@ enum Effect {
     Seek,
     SeekLong,
     Stat,
+    ListDirectory,
+    /// Renames, with the place of the path if it follows a directory.
+    Rename {
+        directories: bool,
+    },
+    Unlink {
+        directory: bool,
+    },
     ChangeDirectory,
     ChangeToDescriptor,
     Fork,
@@ -137,6 +144,11 @@ fn effect(name: &[u8]) -> Option<Effect> {
         b"lseek" => Effect::Seek,
         b"_llseek" => Effect::SeekLong,
         b"fstat" | b"fstat64" | b"newfstatat" | b"statx" => Effect::Stat,
+        b"getdents" | b"getdents64" => Effect::ListDirectory,
+        b"rename" => Effect::Rename { directories: false },
+        b"renameat" | b"renameat2" => Effect::Rename { directories: true },
+        b"unlink" => Effect::Unlink { directory: false },
+        b"unlinkat" => Effect::Unlink { directory: true },
         b"chdir" => Effect::ChangeDirectory,
         b"fchdir" => Effect::ChangeToDescriptor,
         b"unshare" => Effect::Unshare,
@@ -169,11 +181,19 @@ impl<'a> Context<'a, '_> {
             Effect::Truncate => {
                 let size = self.number(1);
                 if let (Some(target), Some(size)) = (self.target(0), size) {
-                    self.processes.set_size(target, size);
+                    self.processes.files.set_size(target, size);
                 }
-                self.found.skip(Skip::NoWord);
+                self.found.skip(Skip::NotInLogs);
             }
-            Effect::TruncatePath | Effect::SyncAll => self.found.skip(Skip::NoWord),
+            Effect::TruncatePath => {
+                let path = self.path(b"AT_FDCWD", 0);
+                let target = path.and_then(|path| self.processes.files.known(&path, &self.found.targets));
+                if let (Some(target), Some(size)) = (target, self.number(1)) {
+                    self.processes.files.set_size(target, size);
+                }
+                self.found.skip(Skip::NotInLogs);
+            }
+            Effect::SyncAll => self.found.skip(Skip::NotInLogs),
             Effect::Ring => self.found.skip(Skip::Ring),
             Effect::Map => {
                 let shared = has_flag(self.argument(3), "MAP_SHARED") && self.argument(4) != b"-1";
@@ -217,9 +237,11 @@ impl<'a> Context<'a, '_> {
                 }
             }
             Effect::Stat => self.stat(),
+            Effect::ListDirectory => self.list_directory(),
+            Effect::Rename { directories } => self.rename(directories),
+            Effect::Unlink { directory } => self.unlink(directory),
             Effect::ChangeDirectory => {
-                if let Some(path) = string(self.argument(0)) {
-                    let path = self.processes.resolve(pid, b"AT_FDCWD", &path);
+                if let Some(path) = self.path(b"AT_FDCWD", 0) {
                     self.processes.change_directory(pid, path);
                 }
             }
@@ -239,23 +261,28 @@ impl<'a> Context<'a, '_> {
         }
     }
 
-    fn argument(&self, at: usize) -> &'a [u8] {
+    pub(super) fn argument(&self, at: usize) -> &'a [u8] {
         self.arguments.get(at).copied().unwrap_or_default()
     }
 
-    fn number(&self, at: usize) -> Option<u64> {
+    pub(super) fn number(&self, at: usize) -> Option<u64> {
         whole(self.argument(at))
     }
 
+    /// The path in an argument, from the directory in another one.
+    pub(super) fn path(&self, directory: &[u8], at: usize) -> Option<Vec<u8>> {
+        string(self.argument(at)).map(|path| self.processes.resolve(self.pid, directory, &path))
+    }
+
     /// The offset behind a pointer: `[4096] => [8192]`; `None` for `NULL`.
-    fn place(&self, at: usize) -> Option<u64> {
+    pub(super) fn place(&self, at: usize) -> Option<u64> {
         let text = self.argument(at);
         let end = text.iter().position(|&byte| byte == b']')?;
         whole(text[..end].strip_prefix(b"[")?)
     }
 
     /// The file of the descriptor in an argument. What is none is counted.
-    fn file(&mut self, at: usize) -> Option<Shared> {
+    pub(super) fn file(&mut self, at: usize) -> Option<Shared> {
         match self.lookup(at) {
             Lookup::File(file) => return Some(file),
             Lookup::NotAFile => self.found.skip(Skip::NotAFile),
@@ -264,270 +291,15 @@ impl<'a> Context<'a, '_> {
         None
     }
 
-    fn lookup(&mut self, at: usize) -> Lookup {
+    pub(super) fn lookup(&mut self, at: usize) -> Lookup {
         let argument = self.arguments.get(at).copied().unwrap_or_default();
         self.processes.file(self.pid, argument, self.time_ns, self.found)
     }
 
-    fn target(&mut self, at: usize) -> Option<u32> {
+    pub(super) fn target(&mut self, at: usize) -> Option<u32> {
         match self.lookup(at) {
             Lookup::File(file) => file.borrow().target,
             Lookup::NotAFile | Lookup::Unknown => None,
-        }
-    }
-
-    /// Reads or writes as many bytes as the call returned.
-    fn transfer(&mut self, action: IoAction, at: Option<usize>) {
-        let Some(file) = self.file(0) else { return };
-        // An offset of -1 means that of the file (preadv2).
-        let place = at.and_then(|at| signed(self.argument(at))).and_then(|place| u64::try_from(place).ok());
-        self.move_bytes(&file, action, place, self.result);
-    }
-
-    /// Adds an I/O of `count` bytes at `place`, or where the file is, and moves the file's offset on.
-    fn move_bytes(&mut self, file: &Shared, action: IoAction, place: Option<u64>, count: u64) {
-        if count == 0 {
-            self.found.skip(if action == IoAction::Read { Skip::AtEnd } else { Skip::Empty });
-            return;
-        }
-        let mut file = file.borrow_mut();
-        let Some(target) = file.target else { return };
-        let begin = match place {
-            // Linux appends with O_APPEND even if an offset is given.
-            _ if file.append && action == IoAction::Write => {
-                let size = self.processes.size(target);
-                self.found.remarks.unknown_appends += u64::from(size.is_none());
-                size.unwrap_or(0)
-            }
-            Some(place) => place,
-            None => file.offset,
-        };
-        if check_range(begin, count).is_err() {
-            return self.found.skip(Skip::Failed);
-        }
-        let end = begin + count;
-        if place.is_none() {
-            file.offset = end;
-        }
-        if action == IoAction::Write {
-            match file.append {
-                true => self.processes.set_size(target, end),
-                false => self.processes.grow(target, end),
-            }
-        }
-        self.processes.io(&file, self.pid, self.time_ns, self.took_ns, action, begin, count, self.found);
-    }
-
-    fn sync(&mut self, action: IoAction) {
-        if let Some(file) = self.file(0) {
-            let file = file.borrow();
-            self.processes.io(&file, self.pid, self.time_ns, self.took_ns, action, 0, 0, self.found);
-        }
-    }
-
-    /// Reads from one file and writes to another, as far as they are files.
-    fn copy(&mut self, from: usize, from_place: Option<u64>, to: usize, to_place: Option<u64>) {
-        let (source, sink) = (self.lookup(from), self.lookup(to));
-        let count = self.result;
-        if count == 0 {
-            return self.found.skip(Skip::AtEnd);
-        }
-        if !matches!(source, Lookup::File(_)) && !matches!(sink, Lookup::File(_)) {
-            return self.found.skip(Skip::NotAFile);
-        }
-        if let Lookup::File(file) = source {
-            self.move_bytes(&file, IoAction::Read, from_place, count);
-        }
-        if let Lookup::File(file) = sink {
-            self.move_bytes(&file, IoAction::Write, to_place, count);
-        }
-    }
-
-    /// Asynchronous I/O (libaio): `io_submit(context, 2, [{…}, {…}]) = 2`.
-    fn submit(&mut self) {
-        let (pid, time_ns) = (self.pid, self.time_ns);
-        let count = usize::try_from(self.result).unwrap_or(usize::MAX);
-        self.processes.submitted(self.result);
-        // When they end is in io_getevents, without the name of the file.
-        self.took_ns = None;
-        for request in members(self.argument(2)).into_iter().take(count) {
-            let fields = members(request);
-            let field = |name| member(&fields, name).unwrap_or_default();
-            let number = |name| whole::<u64>(field(name));
-            let file = match self.processes.file(pid, field("aio_fildes"), time_ns, self.found) {
-                Lookup::File(file) => file,
-                Lookup::NotAFile => {
-                    self.found.skip(Skip::NotAFile);
-                    continue;
-                }
-                Lookup::Unknown => {
-                    self.found.skip(Skip::UnknownDescriptor);
-                    continue;
-                }
-            };
-            let place = number("aio_offset");
-            let length = number("aio_nbytes").unwrap_or(0);
-            match field("aio_lio_opcode") {
-                b"IOCB_CMD_PREAD" => self.move_bytes(&file, IoAction::Read, place.or(Some(0)), length),
-                b"IOCB_CMD_PWRITE" => self.move_bytes(&file, IoAction::Write, place.or(Some(0)), length),
-                operation @ (b"IOCB_CMD_FSYNC" | b"IOCB_CMD_FDSYNC") => {
-                    let action =
-                        if operation.ends_with(b"FDSYNC") { IoAction::Datasync } else { IoAction::Sync };
-                    self.processes.io(&file.borrow(), pid, time_ns, None, action, 0, 0, self.found);
-                }
-                b"IOCB_CMD_PREADV" | b"IOCB_CMD_PWRITEV" => {
-                    let vectors = members(field("aio_buf"));
-                    let length = |vector: &&[u8]| member(&members(vector), "iov_len").and_then(whole::<u64>);
-                    let total = vectors.iter().filter_map(length).fold(0_u64, u64::saturating_add);
-                    let reads = field("aio_lio_opcode") == b"IOCB_CMD_PREADV";
-                    let action = if reads { IoAction::Read } else { IoAction::Write };
-                    self.move_bytes(&file, action, place.or(Some(0)), total);
-                }
-                _ => self.found.skip(Skip::NoWord),
-            }
-        }
-    }
-
-    /// A punched hole is a trim; other allocations only change the size.
-    fn allocate(&mut self) {
-        let (mode, offset, len) = (self.argument(1), self.number(2), self.number(3));
-        let (Some(offset), Some(len)) = (offset, len) else { return self.found.skip(Skip::NoWord) };
-        if has_flag(mode, "FALLOC_FL_PUNCH_HOLE") {
-            return self.trim(offset, len);
-        }
-        if !has_flag(mode, "FALLOC_FL_KEEP_SIZE")
-            && let Some(target) = self.target(0)
-        {
-            self.processes.grow(target, offset.saturating_add(len));
-        }
-        self.found.skip(Skip::NoWord);
-    }
-
-    /// `ioctl(3, BLKDISCARD, [0, 4096])`.
-    fn discard(&mut self) {
-        if self.argument(1) != b"BLKDISCARD" {
-            return self.found.skip(Skip::OtherCall);
-        }
-        let range: Vec<Option<u64>> = members(self.argument(2)).into_iter().map(whole).collect();
-        match range[..] {
-            [Some(offset), Some(len)] => self.trim(offset, len),
-            _ => self.found.skip(Skip::NoWord),
-        }
-    }
-
-    fn trim(&mut self, offset: u64, len: u64) {
-        if len == 0 || check_range(offset, len).is_err() {
-            return self.found.skip(Skip::Empty);
-        }
-        if let Some(file) = self.file(0) {
-            let file = file.borrow();
-            self.processes.io(
-                &file,
-                self.pid,
-                self.time_ns,
-                self.took_ns,
-                IoAction::Trim,
-                offset,
-                len,
-                self.found,
-            );
-        }
-    }
-
-    /// Opens the path in an argument, from a directory.
-    fn open(&mut self, directory: &[u8], path: usize, flags: &[u8]) {
-        // With -y the result shows the path.
-        let Some((number, shown)) = descriptor(self.result_text) else { return };
-        let path = match (shown.and_then(unescaped), string(self.argument(path))) {
-            (Some(shown), _) => shown,
-            (None, Some(path)) => self.processes.resolve(self.pid, directory, &path),
-            (None, None) => return,
-        };
-        let is = |flag| has_flag(flags, flag);
-        let is_file = is_file(&path) && !is("O_DIRECTORY") && !is("O_PATH");
-        let target = is_file.then(|| self.found.targets.number(&path));
-        if let Some(target) = target.filter(|_| is("O_TRUNC") || is("O_EXCL") || is("O_TMPFILE")) {
-            self.processes.set_size(target, 0);
-        }
-        let file = OpenFile {
-            target,
-            path,
-            offset: 0,
-            append: is("O_APPEND"),
-            direct: is("O_DIRECT"),
-            synchronous: is("O_SYNC") || is("O_DSYNC"),
-        };
-        self.processes.install(self.pid, number, file, is("O_CLOEXEC"), self.time_ns, self.found);
-    }
-
-    /// Makes the descriptor that the call returned one more of the file in the first argument.
-    fn duplicate(&mut self, close_on_exec: bool) {
-        let Some((old, _)) = descriptor(self.argument(0)) else { return };
-        let Ok(new) = i32::try_from(self.result) else { return };
-        if old == new {
-            return;
-        }
-        match self.processes.shared(self.pid, old) {
-            Some(file) => self.processes.share(self.pid, new, file, close_on_exec, self.time_ns, self.found),
-            None => self.processes.close(self.pid, new, self.time_ns, self.found),
-        }
-    }
-
-    fn control(&mut self) {
-        let Some((number, _)) = descriptor(self.argument(0)) else { return };
-        match self.argument(1) {
-            b"F_DUPFD" => self.duplicate(false),
-            b"F_DUPFD_CLOEXEC" => self.duplicate(true),
-            b"F_SETFD" => {
-                let on = has_flag(self.argument(2), "FD_CLOEXEC");
-                self.processes.set_close_on_exec(self.pid, number, on);
-            }
-            b"F_SETFL" => {
-                let flags = self.argument(2);
-                if let Some(file) = self.processes.shared(self.pid, number) {
-                    let mut file = file.borrow_mut();
-                    file.append = has_flag(flags, "O_APPEND");
-                    file.direct = has_flag(flags, "O_DIRECT");
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The file's offset is now `place`.
-    fn seek(&mut self, place: u64) {
-        let Lookup::File(file) = self.lookup(0) else { return };
-        let from_end = self.arguments.contains(&&b"SEEK_END"[..]);
-        let distance = signed(self.argument(1));
-        let mut file = file.borrow_mut();
-        file.offset = place;
-        if let (true, Some(distance), Some(target)) = (from_end, distance, file.target)
-            && let Some(size) = i64::try_from(place).ok().and_then(|place| place.checked_sub(distance))
-        {
-            self.processes.set_size(target, u64::try_from(size).unwrap_or(0));
-        }
-    }
-
-    /// The size and type of the file of a descriptor.
-    fn stat(&mut self) {
-        let Some((number, _)) = descriptor(self.argument(0)).filter(|(number, _)| *number != AT_FDCWD) else {
-            return;
-        };
-        // A path is relative to the descriptor, which is that of a directory.
-        if self.arguments.get(1).is_some_and(|path| path.len() > 2 && path.starts_with(b"\"")) {
-            return;
-        }
-        let Some(status) = self.arguments.iter().find(|argument| argument.starts_with(b"{")) else { return };
-        let fields = members(status);
-        let field = |long, short| member(&fields, long).or_else(|| member(&fields, short));
-        let Some(file) = self.processes.shared(self.pid, number) else { return };
-        let mut file = file.borrow_mut();
-        let kind = field("st_mode", "stx_mode").unwrap_or_default();
-        if ["S_IFDIR", "S_IFIFO", "S_IFSOCK", "S_IFCHR"].iter().any(|other| has_flag(kind, other)) {
-            file.target = None;
-        }
-        if let (Some(target), Some(size)) = (file.target, field("st_size", "stx_size").and_then(whole)) {
-            self.processes.set_size(target, size);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The parts of a line of strace: process, time, and the call with its result.
 
-use super::super::event::{Found, Misfit};
+use super::super::event::{Found, LineError};
 use super::super::fields::{duration_ns, whole};
 
 const SECOND: u64 = 1_000_000_000;
@@ -27,7 +27,7 @@ pub enum Stamp {
     /// Of day: `-t` without and `-tt` with a fraction.
     OfDay { ns: u64, whole_seconds: bool },
     /// Since 1970: `-ttt`.
-    Since1970(u64),
+    Since1970 { ns: u64, whole_seconds: bool },
     /// Since the line before: `-r`.
     SinceLine(u64),
 }
@@ -55,7 +55,7 @@ pub enum Body<'a> {
 ///
 /// # Errors
 /// It is no line of strace.
-pub fn parse(text: &[u8]) -> Result<Line<'_>, Misfit> {
+pub fn parse(text: &[u8]) -> Result<Line<'_>, LineError> {
     let (pid, rest) = pid(text.trim_ascii_start());
     let (stamp, rest) = stamp(rest);
     Ok(Line { pid, stamp, body: body(rest)? })
@@ -98,7 +98,7 @@ fn stamp(text: &[u8]) -> (Stamp, &[u8]) {
             let has_point = word.contains(&b'.');
             // -r counts from the line before; nobody traces for years.
             duration_ns(word, SECOND).and_then(|ns| match ns >= 100_000_000 * SECOND {
-                true => Some(Stamp::Since1970(ns)),
+                true => Some(Stamp::Since1970 { ns, whole_seconds: !has_point }),
                 false => has_point.then_some(Stamp::SinceLine(ns)),
             })
         }
@@ -119,7 +119,7 @@ fn of_day(word: &[u8]) -> Option<Stamp> {
     valid.then_some(Stamp::OfDay { ns: (hours * 60 + minutes) * 60 * SECOND + ns, whole_seconds })
 }
 
-fn body(rest: &[u8]) -> Result<Body<'_>, Misfit> {
+fn body(rest: &[u8]) -> Result<Body<'_>, LineError> {
     // The message may also interrupt the line of the call that made the process.
     if let Some((before, child)) = attached(rest) {
         return Ok(match before.trim_ascii() {
@@ -230,7 +230,10 @@ impl Clock {
                 let is_io = matches!(line.body, Body::Call(..) | Body::Begin { .. });
                 found.remarks.untimed += u64::from(is_io);
             }
-            Stamp::Since1970(ns) => self.now = ns,
+            Stamp::Since1970 { ns, whole_seconds } => {
+                found.remarks.whole_seconds |= whole_seconds;
+                self.now = ns;
+            }
             Stamp::SinceLine(ns) => self.now = self.now.checked_add(ns)?,
             Stamp::OfDay { ns, whole_seconds } => {
                 found.remarks.whole_seconds |= whole_seconds;

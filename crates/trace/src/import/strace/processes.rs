@@ -1,11 +1,12 @@
 //! The processes of a trace: their descriptors, file offsets and working directories, as far as the trace shows them.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::super::event::{Event, Found, What};
-use super::arguments::{AT_FDCWD, descriptor, has_flag};
+use super::arguments::{AT_FDCWD, descriptor, has_flag, is_removed, unescaped};
+use super::files::{Files, OpenFile, is_file, normal, rest_below};
 use crate::IoAction;
 
 /// The process of lines without a number, until its number is known.
@@ -13,23 +14,6 @@ const UNNUMBERED: u32 = 0;
 
 /// The calls that make processes.
 pub const FORKS: [&[u8]; 4] = [b"clone", b"clone3", b"fork", b"vfork"];
-
-/// A file as one call of open made it. Descriptors made by dup and fork share it, and with it the offset.
-#[derive(Debug, Default)]
-pub struct OpenFile {
-    /// Its number; `None` for what is no file of the log.
-    pub target: Option<u32>,
-    /// Its path, for what is opened relative to it.
-    pub path: Vec<u8>,
-    /// Where the next read or write begins.
-    pub offset: u64,
-    /// O_APPEND.
-    pub append: bool,
-    /// O_DIRECT.
-    pub direct: bool,
-    /// O_SYNC or O_DSYNC.
-    pub synchronous: bool,
-}
 
 /// A file that descriptors share.
 pub type Shared = Rc<RefCell<OpenFile>>;
@@ -66,10 +50,8 @@ pub struct Processes {
     all: HashMap<u32, Process>,
     /// The number of the process of lines without one.
     unnumbered: Option<u32>,
-    /// Sizes of files, by their number, as far as the trace shows them.
-    sizes: HashMap<u32, u64>,
-    /// How many open files there are of each file.
-    open: HashMap<u32, u32>,
+    /// Their files.
+    pub files: Files,
     /// Asynchronous I/Os that were submitted and not reaped.
     in_flight: u64,
 }
@@ -222,12 +204,7 @@ impl Processes {
     fn release(&mut self, file: Shared, pid: u32, time_ns: u64, found: &mut Found) {
         let Some(file) = Rc::into_inner(file) else { return };
         let Some(target) = file.into_inner().target else { return };
-        let count = self.open.get_mut(&target).map_or(0, |count| {
-            *count = count.saturating_sub(1);
-            *count
-        });
-        if count == 0 {
-            self.open.remove(&target);
+        if self.files.closed(target) {
             found.events.push(Event { time_ns, took_ns: None, pid: Some(pid), target, what: What::Close });
         }
     }
@@ -243,7 +220,7 @@ impl Processes {
         found: &mut Found,
     ) {
         if let Some(target) = file.target {
-            *self.open.entry(target).or_default() += 1;
+            self.files.opened(target);
         }
         self.share(pid, number, Rc::new(RefCell::new(file)), close_on_exec, time_ns, found);
     }
@@ -292,53 +269,38 @@ impl Processes {
     pub fn file(&mut self, pid: u32, argument: &[u8], time_ns: u64, found: &mut Found) -> Lookup {
         let Some((number, shown)) = descriptor(argument) else { return Lookup::Unknown };
         let known = self.shared(pid, number);
-        let shown = shown.and_then(super::arguments::unescaped);
-        let Some(path) = shown else {
+        let shown = shown.and_then(unescaped);
+        let Some(shown) = shown else {
             return match known {
                 Some(file) if file.borrow().target.is_some() => Lookup::File(file),
                 Some(_) => Lookup::NotAFile,
                 None => Lookup::Unknown,
             };
         };
-        if !is_file(&path) {
+        // A file that has lost its name.
+        let (path, is_removed) = match shown.strip_suffix(b" (deleted)") {
+            Some(path) => (path, true),
+            None => (shown.as_slice(), is_removed(argument)),
+        };
+        if !is_file(path) {
             return Lookup::NotAFile;
         }
-        match known {
-            Some(file) if file.borrow().path == path && file.borrow().target.is_some() => Lookup::File(file),
-            // A directory has no reads and writes.
-            Some(file) if file.borrow().path == path => Lookup::NotAFile,
-            // Renamed since it was opened: the log goes on with the old name.
-            Some(file) if file.borrow().target.is_some() => Lookup::File(file),
-            _ => {
-                let target = Some(found.targets.number(&path));
-                self.install(
-                    pid,
-                    number,
-                    OpenFile { target, path, ..OpenFile::default() },
-                    false,
-                    time_ns,
-                    found,
-                );
-                self.shared(pid, number).map_or(Lookup::Unknown, Lookup::File)
+        if let Some(file) = known {
+            let (target, opened_as) = (file.borrow().target, file.borrow().path == path);
+            match target {
+                // A directory has no reads and writes.
+                None if opened_as => return Lookup::NotAFile,
+                Some(target) if is_removed || self.files.known(path, &found.targets) == Some(target) => {
+                    return Lookup::File(file);
+                }
+                // The descriptor has another file by now.
+                _ => {}
             }
         }
-    }
-
-    /// The size of a file, if the trace shows it.
-    pub fn size(&self, target: u32) -> Option<u64> {
-        self.sizes.get(&target).copied()
-    }
-
-    /// Sets the size of a file.
-    pub fn set_size(&mut self, target: u32, size: u64) {
-        self.sizes.insert(target, size);
-    }
-
-    /// A file has at least this size.
-    pub fn grow(&mut self, target: u32, size: u64) {
-        if let Some(known) = self.sizes.get_mut(&target) {
-            *known = (*known).max(size);
-        }
+        let target = Some(self.files.number(path, &mut found.targets));
+        let file = OpenFile { target, path: path.to_owned(), is_from_before: true, ..OpenFile::default() };
+        self.install(pid, number, file, false, time_ns, found);
+        self.shared(pid, number).map_or(Lookup::Unknown, Lookup::File)
     }
 
     /// A path as the process means it, from the directory that the argument names; relative if the trace does not show that directory.
@@ -347,7 +309,7 @@ impl Processes {
             return normal(path);
         }
         let base = match descriptor(directory) {
-            Some((_, Some(shown))) => super::arguments::unescaped(shown).unwrap_or_default(),
+            Some((_, Some(shown))) => unescaped(shown).unwrap_or_default(),
             Some((AT_FDCWD, None)) | None => {
                 self.all.get(&pid).map(|process| process.directory.borrow().clone()).unwrap_or_default()
             }
@@ -362,6 +324,33 @@ impl Processes {
     pub fn change_directory(&mut self, pid: u32, path: Vec<u8>) {
         if let Some(process) = self.all.get(&pid) {
             *process.directory.borrow_mut() = path;
+        }
+    }
+
+    /// A directory has another path: for processes in it, and for what is opened relative to descriptors. `exchanged` if what had that
+    /// path has the former one.
+    pub fn move_directory(&mut self, from: &[u8], to: &[u8], exchanged: bool) {
+        let moved = |path: &mut Vec<u8>| {
+            if let Some(rest) = rest_below(path, from) {
+                *path = [to, rest].concat();
+            } else if let Some(rest) = rest_below(path, to).filter(|_| exchanged) {
+                *path = [from, rest].concat();
+            }
+        };
+        // Processes share directories, tables and open files: each moves once.
+        let mut seen = HashSet::new();
+        for process in self.all.values() {
+            if seen.insert(Rc::as_ptr(&process.directory).cast::<()>()) {
+                moved(&mut process.directory.borrow_mut());
+            }
+            if !seen.insert(Rc::as_ptr(&process.descriptors).cast()) {
+                continue;
+            }
+            for descriptor in process.descriptors.borrow().values() {
+                if seen.insert(Rc::as_ptr(&descriptor.file).cast()) {
+                    moved(&mut descriptor.file.borrow_mut().path);
+                }
+            }
         }
     }
 
@@ -395,71 +384,5 @@ impl Processes {
         found.remarks.synchronous += u64::from(file.synchronous && action == IoAction::Write);
         let pid = (pid != UNNUMBERED).then_some(pid);
         found.events.push(Event { time_ns, took_ns, pid, target, what: What::Io { action, offset, len } });
-    }
-}
-
-/// A path without `.`, `..` after a name, and repeated slashes.
-fn normal(path: &[u8]) -> Vec<u8> {
-    let mut parts: Vec<&[u8]> = Vec::new();
-    for part in path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
-        match parts.last() {
-            Some(&last) if part == b".." && last != b".." => drop(parts.pop()),
-            _ => parts.push(part),
-        }
-    }
-    let root: &[u8] = if path.starts_with(b"/") { b"/" } else { b"" };
-    [root, &parts.join(&b'/')].concat()
-}
-
-/// True for the path of a file or block device; false for pseudo files, terminals, and what has no path.
-pub fn is_file(path: &[u8]) -> bool {
-    const DEVICES: [&str; 18] = [
-        "null", "zero", "full", "random", "urandom", "tty", "pts", "ptmx", "console", "std", "fd/", "kmsg",
-        "fuse", "kvm", "snd/", "dri/", "input/", "net/",
-    ];
-    // Sockets, pipes and the like are `socket:[12]`; relative paths are those of files.
-    if path.is_empty() || path.contains(&b':') && !path.contains(&b'/') && path.ends_with(b"]") {
-        return false;
-    }
-    if let Some(device) = path.strip_prefix(b"/dev/") {
-        return !DEVICES.iter().any(|name| device.starts_with(name.as_bytes()));
-    }
-    !(path.starts_with(b"/proc/") || path.starts_with(b"/sys/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_lose_what_means_nothing() {
-        for (path, want) in [
-            ("/a//b/./c", "/a/b/c"),
-            ("/a/b/../c", "/a/c"),
-            ("../x", "../x"),
-            ("a/../../b", "../b"),
-            ("./f", "f"),
-        ] {
-            assert_eq!(String::from_utf8(normal(path.as_bytes())).unwrap(), want);
-        }
-    }
-
-    #[test]
-    fn pseudo_files_are_no_files() {
-        for path in [
-            "/dev/null",
-            "/dev/pts/0",
-            "/proc/self/maps",
-            "/sys/block",
-            "pipe:[123]",
-            "socket:[9]",
-            "anon_inode:[eventpoll]",
-            "",
-        ] {
-            assert!(!is_file(path.as_bytes()), "{path}");
-        }
-        for path in ["/dev/sda", "/dev/shm/x", "/dev/nvme0n1", "data", "/etc/passwd", "a:[b]/c"] {
-            assert!(is_file(path.as_bytes()), "{path}");
-        }
     }
 }

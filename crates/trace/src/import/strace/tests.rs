@@ -1,5 +1,7 @@
 //! Traces of small programs, most of them as strace 6.1 writes them.
 
+mod paths;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -187,56 +189,17 @@ fn exec_closes_what_is_marked() {
 }
 
 #[test]
-fn paths_are_those_that_the_process_means() {
-    let trace = r#"
-1 1.0 openat(AT_FDCWD, "data/a b", O_RDONLY) = 3
-1 1.0 read(3, "..", 1) = 1
-1 1.0 chdir("/tmp") = 0
-1 1.0 open("q\"\n\303\274", O_RDONLY) = 4
-1 1.0 read(4, "..", 2) = 2
-1 1.0 openat(AT_FDCWD, "imp", O_RDONLY|O_CLOEXEC|O_DIRECTORY) = 5
-1 1.0 openat(5, "../s/out", O_RDONLY|O_CLOEXEC) = 6
-1 1.0 read(6, "..", 3) = 3
-1 1.0 fchdir(5) = 0
-1 1.0 creat("new", 0644) = 7
-1 1.0 write(7, "..", 4) = 4
-1 1.0 read(5, "..", 4) = -1 EISDIR (Is a directory)
-1 1.0 openat2(AT_FDCWD, "deep", {flags=O_RDWR|O_APPEND, resolve=0}, 24) = 8
-1 1.0 write(8, "..", 4) = 4
-"#;
-    let want = [
-        "read data/a b 0+1",
-        "read /tmp/q\"\nü 0+2",
-        "read /tmp/s/out 0+3",
-        "write /tmp/imp/new 0+4",
-        "write /tmp/imp/deep 0+4",
-    ];
-    assert_eq!(ios(trace), want);
-    assert_eq!((skipped(trace, Skip::Failed), read(trace).1.remarks.unknown_appends), (1, 1));
-}
-
-#[test]
-fn the_option_y_shows_files_of_descriptors_from_before_the_trace() {
-    let trace = r#"
-22108      0.000000 read(0</data/in put>, "..", 10) = 10 <0.1>
-22108      0.000100 write(1</dev/pts/0<char 136:0>>, "..", 10) = 10 <0.1>
-22108      0.000314 openat(AT_FDCWD</tmp/imp/s>, "t.db", O_RDWR|O_CREAT, 0644) = 3</tmp/imp/s/t.db> <0.000172>
-22108      0.000330 newfstatat(3</tmp/imp/s/t.db>, "", {st_mode=S_IFREG|0644, st_size=8192, ...}, AT_EMPTY_PATH) = 0 <0.000103>
-22108      0.000448 pwrite64(3</tmp/imp/s/t.db>, "\0(>"..., 512, 0) = 512 <0.000150>
-22108      0.000448 read(4<pipe:[123]>, "\0(>"..., 512) = 512 <0.000150>
-22108      0.000448 pread64(5</dev/sda<block 8:0>>, "\0(>"..., 512, 1024) = 512 <0.000150>
-22108      0.000448 write(3</tmp/imp/s/new-name>, "\0"..., 512) = 512 <0.000150>
-"#;
-    let want = [
-        "read /data/in put 0+10",
-        "write /tmp/imp/s/t.db 0+512",
-        "read /dev/sda 1024+512",
-        "write /tmp/imp/s/t.db 0+512",
-    ];
-    assert_eq!(ios(trace), want);
-    assert_eq!(skipped(trace, Skip::NotAFile), 2);
-    let (events, _) = read(trace);
-    assert_eq!(events[1].time_ns, 1_192_000, "times of -r add up");
+fn what_strace_abbreviates_is_counted() {
+    let request = "{aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=5, aio_nbytes=512, aio_offset=0}";
+    let trace = format!(
+        "1 1.0 openat(AT_FDCWD, \"f\", O_RDWR) = 5\n\
+         1 1.0 io_submit(0x7f, 64, [{request}, {request}, ...]) = 64\n\
+         1 1.0 io_submit(0x7f, 3, 0x7ffd) = 3\n\
+         1 1.0 io_submit(0x7f, 1, [{{aio_lio_opcode=IOCB_CMD_PREADV, aio_fildes=5, aio_buf=[{{iov_base=0x1, iov_len=9}}, ...], aio_nbytes=2, aio_offset=0}}]) = 1\n"
+    );
+    assert_eq!(ios(&trace), ["read f 0+512", "read f 0+512", "read f 0+9"]);
+    let (_, found) = read(&trace);
+    assert_eq!((found.remarks.abbreviated, found.remarks.shortened), (65, 1));
 }
 
 #[test]
@@ -258,7 +221,7 @@ fn appends_go_to_the_end_as_far_as_it_is_known() {
         ["write log 1000+10", "write log 1010+10", "write log 5+10", "write new 0+10", "write new 100+10"];
     assert_eq!(ios(trace), want);
     assert_eq!(read(trace).1.remarks.unknown_appends, 0);
-    assert_eq!(skipped(trace, Skip::NoWord), 1);
+    assert_eq!(skipped(trace, Skip::NotInLogs), 1);
 }
 
 #[test]
@@ -293,6 +256,8 @@ fn asynchronous_ios_and_trims_are_there() {
 1 1.0 fallocate(5, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 4096, 8192) = 0
 1 1.0 fallocate(5, 0, 0, 8192) = 0
 1 1.0 ioctl(5, BLKDISCARD, [0, 65536]) = 0
+1 1.0 ioctl(5, BLKDISCARD, [9223372036854775807, 4096]) = 0
+1 1.0 ioctl(5, BLKDISCARD, [0, 0]) = 0
 1 1.0 ioctl(5, FIONREAD, [3]) = 0
 1 1.0 sync_file_range(5, 0, 4096, SYNC_FILE_RANGE_WRITE) = 0
 "#;
@@ -307,6 +272,7 @@ fn asynchronous_ios_and_trims_are_there() {
     assert_eq!(ios(trace), want);
     let (_, found) = read(trace);
     assert_eq!((found.remarks.range_syncs, found.remarks.direct), (1, 6));
+    assert_eq!([Skip::BeyondFiles, Skip::Empty].map(|why| skipped(trace, why)), [1, 1]);
 }
 
 #[test]
@@ -339,7 +305,7 @@ fn what_is_no_io_is_counted_by_its_reason() {
     for (why, count) in [
         (Skip::UnknownDescriptor, 1),
         (Skip::NotAFile, 1),
-        (Skip::Failed, 2),
+        (Skip::FailedCall, 2),
         (Skip::Mapped, 1),
         (Skip::Ring, 1),
         (Skip::Cut, 2),
@@ -353,8 +319,13 @@ fn midnight_is_no_way_back() {
     let trace = "23:59:59.900000 openat(AT_FDCWD, \"f\", O_RDWR) = 4\n23:59:59.950000 read(4, \"\", 1) = 1\n00:00:00.050000 read(4, \"\", 1) = 1\n";
     let (events, _) = read(trace);
     assert_eq!(events[1].time_ns - events[0].time_ns, 100_000_000);
-    let (_, found) = read("22:06:18 close(4)                 = 0\n");
-    assert!(found.remarks.whole_seconds);
+    for (line, whole_seconds) in [
+        ("22:06:18 close(4)                 = 0\n", true),
+        ("1795385173 close(4)                 = 0\n", true),
+        ("1795385173.370000 close(4)                 = 0\n", false),
+    ] {
+        assert_eq!(read(line).1.remarks.whole_seconds, whole_seconds, "{line}");
+    }
 }
 
 proptest! {
@@ -374,7 +345,7 @@ proptest! {
             "openat(AT_FDCWD, \"f\", O_RDWR|O_APPEND) = 3\n", "1 ", "[pid 2] ", "read(3, ", "\"..\", ", "10) = 10\n", " = ", "3", "\n",
             "<unfinished ...>\n", "<... read resumed>", "clone(flags=CLONE_FILES", ") = 2\n", "18446744073709551615", "-1",
             "pwrite64(3, \"\", 5, 9223372036854775807) = 5\n", "lseek(3, -9223372036854775808, SEEK_END) = 9223372036854775807\n",
-            "close(3) = 0\n", "dup2(3, 4) = 4\n", "+++ exited with 0 +++\n", "strace: Process 2 attached\n", "1.5 ", "99:99:99 ", "{", "[", "(", ")",
+            "close(3) = 0\n", "dup2(3, 4) = 4\n", "rename(\"f\", \"g\") = 0\n", "rename(\"d\", \"e\") = 0\n", "openat(AT_FDCWD, \"d/f\", O_RDWR) = 5\n", "unlink(\"f\") = 0\n", "openat(AT_FDCWD, \"g\", O_RDWR) = 4\n", "read(4</g>, ", "fsync(4</f>(deleted)) = 0\n", "+++ exited with 0 +++\n", "strace: Process 2 attached\n", "1.5 ", "99:99:99 ", "{", "[", "(", ")",
             "write(3, \"\", 9223372036854775807) = 9223372036854775807\n", "io_submit(1, 1, [{aio_fildes=3, aio_lio_opcode=IOCB_CMD_PREADV, aio_buf=[{iov_len=18446744073709551615}, {iov_len=9}]}]) = 1\n",
         ]), 0..40)
     ) {

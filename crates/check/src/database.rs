@@ -1,0 +1,321 @@
+//! What a database does for each transaction, by the formulas of its model.
+
+use ferrio_job::{
+    CommitSync, Database, DatabaseFile, DatabaseRole, EventLoad, JobSpec, PageReads, PageWriteBack,
+    TableWriteBack, WriteBack, WriteBackSync,
+};
+
+use crate::model::{
+    BackPressure, Certainty, CheckedCheckpoints, CheckedDatabase, CheckedDatabaseFiles, DatabaseVolume,
+    IoBound, ReadShare, TransactionIo, Volume,
+};
+use crate::section::CheckedSection;
+
+/// Transactions whose volume is reported where their number is unknown.
+const SAMPLE: u64 = 1000;
+
+/// The database that a job is a session of.
+pub(crate) fn of(spec: &JobSpec) -> Option<CheckedDatabase> {
+    let (load, database) = load_of(spec, |role| role == DatabaseRole::Session)?;
+    let per_transaction = per_transaction(database);
+    let log_bytes = f64::from(database.log.block) * f64::from(database.log.appends);
+    let per_log = |bytes: u64| Some(bytes as f64 / log_bytes).filter(|_| log_bytes > 0.0);
+    let expected = expected_transactions(spec, load);
+    let transactions = expected.unwrap_or(SAMPLE);
+    let moved = |reads: bool| {
+        let bytes = sum(per_transaction.iter().filter(|io| io.reads == reads).map(|io| io.bytes));
+        (bytes * transactions as f64).round() as u64
+    };
+    Some(CheckedDatabase {
+        model: database.model.word(),
+        sessions: database.sessions,
+        transactions: load.limit,
+        transactions_per_second: load.rate,
+        page_bytes: database.page,
+        pages: database.pages_per_file.saturating_mul(database.data_files.into()),
+        files: files(spec, database),
+        read_share: read_share(&per_transaction),
+        transactions_per_log_lap: per_log(database.log.size),
+        back_pressure: back_pressure(database),
+        checkpoints: match &database.write_back {
+            WriteBack::Pages(PageWriteBack { checkpoint, .. }) => {
+                let is_made = checkpoint.log.is_some() || checkpoint.interval.is_some();
+                is_made.then(|| CheckedCheckpoints {
+                    log_bytes: checkpoint.log,
+                    transactions: checkpoint.log.and_then(per_log),
+                    seconds: checkpoint.interval.map(|interval| interval.as_secs_f64()),
+                })
+            }
+            WriteBack::Tables(_) => None,
+        },
+        volume: DatabaseVolume {
+            transactions,
+            is_expected: expected.is_some(),
+            read: moved(true),
+            read_bound: bound_of(&per_transaction, true),
+            write: moved(false),
+            write_bound: bound_of(&per_transaction, false),
+        },
+        per_transaction,
+    })
+}
+
+/// The job whose database a section works for in the background.
+pub(crate) fn background_of<'a>(section: &CheckedSection<'a>) -> Option<&'a ferrio_jobfile::Job> {
+    load_of(section.spec(), |role| role != DatabaseRole::Session).map(|_| section.job)
+}
+
+/// What an instance of a database moves, if it is one.
+pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
+    let (load, database) = load_of(spec, |_| true)?;
+    let in_session = spec.events.as_ref()?.database()?.1 == DatabaseRole::Session;
+    let all = per_transaction(database);
+    let mine = all.iter().filter(|io| io.in_session == in_session && is_of_role(io, spec));
+    let Some(transactions) = expected_transactions(spec, load) else {
+        let unknown = |reads: bool| {
+            if mine.clone().any(|io| io.reads == reads && io.bytes > 0.0) { None } else { Some(0) }
+        };
+        let certainty = Certainty::Unknown;
+        return Some(Volume { read: unknown(true), write: unknown(false), certainty, ..Volume::NOTHING });
+    };
+    // What does not divide is done by the first sessions.
+    let sessions = u64::from(database.sessions.max(1));
+    let share = match in_session {
+        true => transactions / sessions + u64::from(u64::from(spec.clone) < transactions % sessions),
+        false => transactions,
+    };
+    let is_at_most = load.limit.is_some() && !spec.limits.runtime.is_zero();
+    // At most, each page that is changed is in the log too.
+    let full_pages = match &database.write_back {
+        WriteBack::Pages(pages) if is_at_most && in_session && database.log.full_pages => {
+            f64::from(pages.changed) * f64::from(database.page)
+        }
+        _ => 0.0,
+    };
+    let moved = |reads: bool| {
+        let bytes = sum(mine.clone().filter(|io| io.reads == reads).map(|io| io.bytes));
+        let bytes = if reads { bytes } else { bytes + full_pages };
+        Some((bytes * share as f64).round() as u64)
+    };
+    let certainty = match load.limit {
+        Some(_) if is_at_most => Certainty::AtMost,
+        Some(_) if mine.clone().all(|io| io.bound == IoBound::Exact || io.bytes == 0.0) => Certainty::Exact,
+        _ => Certainty::About,
+    };
+    Some(Volume { read: moved(true), write: moved(false), certainty, ..Volume::NOTHING })
+}
+
+/// Of the I/Os in the background, those of the flusher and of the compactor are apart.
+fn is_of_role(io: &TransactionIo, spec: &JobSpec) -> bool {
+    match spec.events.as_ref().and_then(|part| part.database()) {
+        Some((_, DatabaseRole::Flusher)) => io.what == NEW_TABLES,
+        Some((_, DatabaseRole::Compactor)) => io.what != NEW_TABLES,
+        _ => true,
+    }
+}
+
+const NEW_TABLES: &str = "table writes";
+
+fn load_of(spec: &JobSpec, wanted: fn(DatabaseRole) -> bool) -> Option<(&EventLoad, &Database)> {
+    let part = spec.events.as_ref()?;
+    let (database, role) = part.database()?;
+    wanted(role).then_some((&*part.load, database))
+}
+
+/// How many transactions there will be, if that is known.
+fn expected_transactions(spec: &JobSpec, load: &EventLoad) -> Option<u64> {
+    let arriving = load.rate.map(|rate| (rate * spec.limits.runtime.as_secs_f64()).round() as u64);
+    match (load.limit, arriving.filter(|&count| count > 0)) {
+        (Some(limit), Some(arriving)) => Some(limit.min(arriving)),
+        (Some(limit), None) => Some(limit),
+        (None, arriving) => arriving,
+    }
+}
+
+fn files(spec: &JobSpec, database: &Database) -> Vec<CheckedDatabaseFiles> {
+    let dsync = database.commit.sync == CommitSync::Dsync;
+    let of = |kind: DatabaseFile| {
+        let sizes: Vec<u64> = (0..)
+            .zip(&spec.files)
+            .filter(|(index, _)| database.file_kind(*index) == kind)
+            .map(|(_, file)| file.size)
+            .collect();
+        let (name, direct, dsync) = match kind {
+            DatabaseFile::Data => ("data", database.direct, false),
+            DatabaseFile::Log => ("log", database.log.direct, dsync),
+            DatabaseFile::DoubleWrite => ("double-write", database.direct, false),
+        };
+        let files = u32::try_from(sizes.len()).unwrap_or(u32::MAX);
+        CheckedDatabaseFiles { kind: name, files, bytes: sizes.iter().sum(), direct, dsync }
+    };
+    DatabaseFile::ALL.into_iter().map(of).filter(|kind| kind.files > 0).collect()
+}
+
+/// The I/Os of a transaction.
+fn per_transaction(database: &Database) -> Vec<TransactionIo> {
+    let page = f64::from(database.page);
+    let log_bytes = f64::from(database.log.block) * f64::from(database.log.appends);
+    let (reads, bound, formula) = match database.reads {
+        PageReads::Count(reads) => (f64::from(reads), IoBound::Exact, "r"),
+        PageReads::Pool { pages, touched } => {
+            let data = (database.pages_per_file.saturating_mul(database.data_files.into())).max(1);
+            let missing = 1.0 - (pages as f64 / data as f64).min(1.0);
+            // Pages that are used more often than others are in the pool more often.
+            let bound = if database.skew.is_some() { IoBound::AtMost } else { IoBound::About };
+            (f64::from(touched) * missing, bound, "pages_used x (1 - buffer_pool/size)")
+        }
+    };
+    let io = |what, ios: f64, bytes: f64, bound, formula| TransactionIo {
+        what,
+        ios,
+        bytes,
+        bound,
+        formula,
+        reads: false,
+        in_session: true,
+    };
+    let (full, appends) = match database.log.full_pages {
+        true => (IoBound::AtLeast, "l, and a page at its first change after a checkpoint"),
+        false => (IoBound::Exact, "l"),
+    };
+    let mut all = vec![
+        TransactionIo { reads: true, ..io("page reads", reads, reads * page, bound, formula) },
+        io("log writes", database.log.appends.into(), log_bytes, full, appends),
+    ];
+    if database.log.appends > 0 && matches!(database.commit.sync, CommitSync::Fsync | CommitSync::Fdatasync) {
+        // No more transactions wait for a sync than there are sessions.
+        let sessions = database.sessions.max(1);
+        let (together, formula) = match database.commit.group {
+            0 => (sessions, "1/T, all that wait share a sync"),
+            group if group > sessions => (sessions, "1/min(g, T)"),
+            group => (group, "1/g"),
+        };
+        let bound = if together == 1 { IoBound::Exact } else { IoBound::AtLeast };
+        all.push(io("log syncs", 1.0 / f64::from(together), 0.0, bound, formula));
+    }
+    let background = match &database.write_back {
+        WriteBack::Pages(pages) => pages_io(database, pages),
+        WriteBack::Tables(tables) => tables_io(log_bytes, tables),
+    };
+    all.extend(background);
+    all.retain(|io| io.ios > 0.0);
+    all
+}
+
+/// What is done in the background for a transaction that changes pages.
+fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
+    let changed = f64::from(pages.changed);
+    let bytes = changed * f64::from(database.page);
+    let batch = f64::from(pages.batch.max(1));
+    let io = |what, ios, bytes, bound, formula| TransactionIo {
+        what,
+        ios,
+        bytes,
+        bound,
+        formula,
+        reads: false,
+        in_session: false,
+    };
+    // Batches are full unless a time ends them.
+    let bound = if pages.interval.is_zero() { IoBound::Exact } else { IoBound::AtLeast };
+    let syncs = pages.sync != WriteBackSync::None;
+    let mut all = Vec::new();
+    if pages.double_write.is_some() {
+        all.push(io("double writes", changed / batch, bytes, bound, "p/b"));
+        if syncs {
+            all.push(io("double-write syncs", changed / batch, 0.0, bound, "p/b"));
+        }
+    }
+    all.push(io("page writes", changed, bytes, IoBound::Exact, "p"));
+    if syncs {
+        let files = f64::from(database.data_files);
+        // Files that at least one page of a batch is in.
+        let touched = files * (1.0 - (1.0 - 1.0 / files).powf(batch));
+        let together = pages.interval.is_zero() || pages.double_write.is_some();
+        all.push(match (together, database.data_files) {
+            (true, 1) => io("data syncs", changed / batch, 0.0, bound, "p/b"),
+            (true, _) => {
+                io("data syncs", changed / batch * touched, 0.0, IoBound::About, "p/b x files of a batch")
+            }
+            (false, _) => io("data syncs", changed, 0.0, IoBound::AtMost, "one for each file and interval"),
+        });
+    }
+    all
+}
+
+/// What is done in the background for the bytes that a transaction appends to the log.
+fn tables_io(log_bytes: f64, tables: &TableWriteBack) -> Vec<TransactionIo> {
+    let block = f64::from(tables.block.max(1));
+    let merged = log_bytes * (tables.amplification - 1.0);
+    let io = |what, bytes: f64, reads, formula| TransactionIo {
+        what,
+        ios: bytes / block,
+        bytes,
+        bound: IoBound::About,
+        formula,
+        reads,
+        in_session: false,
+    };
+    let mut all = vec![
+        io(NEW_TABLES, log_bytes, false, "bytes of the log / block"),
+        io("merge reads", merged, true, "bytes of the log x (amplification - 1) / block"),
+        io("merge writes", merged, false, "bytes of the log x (amplification - 1) / block"),
+    ];
+    if tables.sync != WriteBackSync::None {
+        let ios = log_bytes * tables.amplification / tables.table.max(1) as f64;
+        let formula = "bytes of the log x amplification / table";
+        all.push(TransactionIo { ios, ..io("table syncs", 0.0, false, formula) });
+    }
+    all
+}
+
+fn read_share(all: &[TransactionIo]) -> ReadShare {
+    let moving = || all.iter().filter(|io| io.bytes > 0.0);
+    let share = |figure: fn(&TransactionIo) -> f64| {
+        let reads = sum(moving().filter(|io| io.reads).map(figure));
+        let all = sum(moving().map(figure));
+        if all > 0.0 { reads / all } else { 0.0 }
+    };
+    let bound = match (bound_of(all, true), bound_of(all, false)) {
+        _ if moving().all(|io| !io.reads) => IoBound::Exact,
+        (IoBound::Exact, IoBound::Exact) => IoBound::Exact,
+        (IoBound::Exact | IoBound::AtMost, IoBound::Exact | IoBound::AtLeast) => IoBound::AtMost,
+        (IoBound::Exact | IoBound::AtLeast, IoBound::Exact | IoBound::AtMost) => IoBound::AtLeast,
+        _ => IoBound::About,
+    };
+    ReadShare { ios: share(|io| io.ios), bytes: share(|io| io.bytes), bound }
+}
+
+/// How exact the bytes are that are read, or those that are written.
+fn bound_of(all: &[TransactionIo], reads: bool) -> IoBound {
+    let moving = all.iter().filter(|io| io.reads == reads && io.bytes > 0.0);
+    moving.map(|io| io.bound).fold(IoBound::Exact, |sum, bound| match (sum, bound) {
+        (IoBound::Exact, bound) => bound,
+        (sum, IoBound::Exact) => sum,
+        (sum, bound) if sum == bound => sum,
+        _ => IoBound::About,
+    })
+}
+
+/// The sum, which is 0 for nothing: that of `Iterator::sum` is -0.
+fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |sum, number| sum + number)
+}
+
+fn back_pressure(database: &Database) -> BackPressure {
+    match &database.write_back {
+        WriteBack::Pages(pages) => BackPressure {
+            dirty_pages: Some(pages.most_dirty),
+            waiting_tables: None,
+            bytes: u64::from(pages.most_dirty) * u64::from(database.page),
+        },
+        WriteBack::Tables(tables) => BackPressure {
+            dirty_pages: None,
+            waiting_tables: Some(tables.most_waiting),
+            bytes: tables.table.saturating_mul(tables.most_waiting.into()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

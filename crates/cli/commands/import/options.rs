@@ -1,0 +1,260 @@
+//! The options of `ferrio import` and what they ask for.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use ferrio_trace::STDIN;
+use ferrio_trace::import::blkparse::Form;
+use ferrio_trace::import::names::{Naming, is_valid, is_valid_directory};
+use ferrio_trace::import::select::{IoKind, Pattern, Selection};
+use ferrio_trace::import::{Format, Settings};
+
+use super::Failure;
+use crate::output_file::{becomes_file, is_descriptor};
+
+/// Default of `--window`.
+const WINDOW: &str = "65536";
+
+/// The options.
+pub fn command() -> Command {
+    let file = |name: &'static str, help: &'static str| {
+        let file = Arg::new(name).long(name).value_name("FILE").value_hint(ValueHint::FilePath);
+        file.value_parser(value_parser!(PathBuf)).help(help)
+    };
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).value_parser(NonEmptyStringValueParser::new()).help(help)
+    };
+    let name = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).value_parser(value_parser!(OsString)).help(help)
+    };
+    let time = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("SECONDS").value_parser(seconds).help(help)
+    };
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("import").args([
+        Arg::new("trace")
+            .value_name("TRACE")
+            .default_value(STDIN)
+            .hide_default_value(true)
+            .value_parser(value_parser!(OsString))
+            .value_hint(ValueHint::FilePath)
+            .help("The trace, which may be compressed with gzip; - is standard input"),
+        file("output", "Write the log to FILE instead of standard output; files of the replay are then in FILE.files").short('o'),
+        file("job", "Also write a job file that replays the log").requires("output"),
+        Arg::new("format")
+            .long("format")
+            .value_name("NAME")
+            .value_parser(PossibleValuesParser::new(Format::ALL.map(|(_, word, _)| word)))
+            .hide_possible_values(true)
+            .help("The format of the trace"),
+        text("blkparse-form", "FORM", "The format given to blkparse with -f"),
+        Arg::new("event")
+            .long("event")
+            .value_name("LETTER")
+            .value_parser(["Q", "D", "C"])
+            .hide_possible_values(true)
+            .help("The blkparse event that counts as an I/O: Q (queued), D (issued) or C (completed) [default: the first of these that occurs]"),
+        text("file", "PATTERN", "Only I/Os of these files or devices; * and ? are wildcards; may be repeated")
+            .visible_alias("device")
+            .action(ArgAction::Append),
+        text("exclude", "PATTERN", "No I/Os of these files or devices; may be repeated").action(ArgAction::Append),
+        Arg::new("pid")
+            .long("pid")
+            .value_name("NUMBERS")
+            .value_delimiter(',')
+            .value_parser(value_parser!(u32))
+            .help("Only I/Os of these process IDs, separated by commas"),
+        Arg::new("only")
+            .long("only")
+            .value_name("KINDS")
+            .value_delimiter(',')
+            .value_parser(PossibleValuesParser::new(IoKind::ALL.map(|(word, _)| word)))
+            .hide_possible_values(true)
+            .help("Only these kinds of I/O, separated by commas: read, write, trim, sync"),
+        time("from", "Begin this long after the first I/O"),
+        time("until", "End this long after the first I/O"),
+        Arg::new("limit")
+            .long("limit")
+            .value_name("NUMBER")
+            .value_parser(value_parser!(u64).range(1..))
+            .help("End after this many I/Os"),
+        name("target", "FILE", "Send all I/Os to this file or device").conflicts_with_all(["rename", "keep-paths", "directory"]),
+        name("rename", "OLD=NEW", "Send I/Os of the file or device OLD to NEW; may be repeated").action(ArgAction::Append),
+        name("directory", "DIR", "Replay to files in this directory [default: FILE.files with -o FILE, otherwise import.files]").conflicts_with("keep-paths"),
+        flag("keep-paths", "Use the files of the trace; the replay overwrites them"),
+        flag("keep-times", "Keep the times of the trace, instead of counting from its first I/O"),
+        Arg::new("window")
+            .long("window")
+            .value_name("NUMBER")
+            .default_value(WINDOW)
+            .value_parser(value_parser!(u32).range(0..=16_777_216))
+            .help("Sort I/Os by time within a window of this many I/Os"),
+        Arg::new("bad-lines")
+            .long("bad-lines")
+            .value_name("PERCENT")
+            .default_value("10")
+            .value_parser(percent)
+            .help("Fail if more than this percentage of the lines do not fit the format"),
+        flag("quiet", "Do not print the summary").short('q'),
+    ])
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    let value: f64 = text.parse().map_err(|_| "a number of seconds is expected")?;
+    // A year is longer than any trace.
+    let valid = (0.0..=3.2e7).contains(&value);
+    if valid {
+        Ok((value * 1e9) as u64)
+    } else {
+        Err("a number of seconds from 0 to 32000000 is expected".to_owned())
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "a percentage is expected")?;
+    if (0.0..=100.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("a percentage from 0 to 100 is expected".to_owned())
+    }
+}
+
+/// The name of standard output.
+const STDOUT: &str = "-";
+
+/// The options of a command line.
+pub struct Options<'a>(pub &'a ArgMatches);
+
+impl Options<'_> {
+    /// The trace, as it was given.
+    pub fn trace(&self) -> OsString {
+        self.0.get_one::<OsString>("trace").cloned().unwrap_or_default()
+    }
+
+    /// The log; `None` for standard output.
+    pub fn log(&self) -> Option<PathBuf> {
+        self.0.get_one::<PathBuf>("output").filter(|log| *log != Path::new(STDOUT)).cloned()
+    }
+
+    /// The log, if it has a name that a replay can use; `/dev/stdout` is none.
+    pub fn named_log(&self) -> Option<PathBuf> {
+        self.log().filter(|log| !is_descriptor(log))
+    }
+
+    /// The job file.
+    pub fn job(&self) -> Result<Option<PathBuf>, Failure> {
+        let job = self.0.get_one::<PathBuf>("job").cloned();
+        match self.named_log() {
+            None if job.is_some() => Err((
+                "--job needs a log with a name".to_owned(),
+                Some("write the log to a file with --output"),
+            )),
+            _ => Ok(job),
+        }
+    }
+
+    /// The format that is asked for.
+    pub fn format(&self) -> Option<Format> {
+        self.text("format").and_then(Format::from_word)
+    }
+
+    /// The event of blkparse that stands for the I/O.
+    pub fn event(&self) -> Option<u8> {
+        self.text("event").and_then(|word| word.bytes().next())
+    }
+
+    /// True if there is no summary.
+    pub fn is_quiet(&self) -> bool {
+        self.0.get_flag("quiet")
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get_one::<String>(name).map(String::as_str)
+    }
+
+    /// How the trace becomes a log.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        let patterns = |name: &str| {
+            let patterns = self.0.get_many::<String>(name).into_iter().flatten();
+            patterns.map(|pattern| Pattern::new(pattern)).collect()
+        };
+        let kind = |word: &String| IoKind::ALL.iter().find(|(known, _)| known == word).map(|(_, kind)| *kind);
+        let selection = Selection {
+            files: patterns("file"),
+            without: patterns("exclude"),
+            pids: self.0.get_many("pid").into_iter().flatten().copied().collect(),
+            kinds: self.0.get_many("only").into_iter().flatten().filter_map(kind).collect(),
+            from_ns: self.0.get_one("from").copied().unwrap_or(0),
+            until_ns: self.0.get_one("until").copied(),
+            limit: self.0.get_one("limit").copied(),
+        };
+        Ok(Settings {
+            selection,
+            naming: self.naming()?,
+            window: self.0.get_one::<u32>("window").map_or(0, |&window| window as usize),
+            keeps_times: self.0.get_flag("keep-times"),
+            most_bad_lines: self.0.get_one("bad-lines").copied().unwrap_or(0.0),
+        })
+    }
+
+    fn naming(&self) -> Result<Naming, Failure> {
+        const BLANKS: &str = "an I/O log separates words by blanks: use a symbolic link whose name has none";
+        let valid = |name: &OsStr| match is_valid(name) {
+            true => Ok(name.to_owned()),
+            false => Err((
+                format!("`{}` cannot be the name of a file in an I/O log", name.display()),
+                Some(BLANKS),
+            )),
+        };
+        let target = |name: &str| self.0.get_one::<OsString>(name).map(|name| valid(name)).transpose();
+        let renamed = |pair: &OsString| {
+            let bytes = pair.as_bytes();
+            let at = bytes.iter().rposition(|&byte| byte == b'=');
+            let at = at
+                .filter(|&at| at > 0)
+                .ok_or_else(|| (format!("--rename={} is not of the form OLD=NEW", pair.display()), None))?;
+            Ok((OsStr::from_bytes(&bytes[..at]).to_owned(), valid(OsStr::from_bytes(&bytes[at + 1..]))?))
+        };
+        let pairs = self.0.get_many::<OsString>("rename").into_iter().flatten();
+        let keeps_paths = self.0.get_flag("keep-paths");
+        Ok(Naming {
+            target: target("target")?,
+            renamed: pairs.map(renamed).collect::<Result<_, Failure>>()?,
+            keeps_paths,
+            directory: (!keeps_paths).then(|| self.directory()).transpose()?,
+        })
+    }
+
+    /// The directory of files whose names nobody asked for. It is never one that an application has used by chance: their names may be
+    /// those of its files.
+    fn directory(&self) -> Result<OsString, Failure> {
+        let given = self.0.get_one::<OsString>("directory");
+        let directory = match (given, self.log().filter(|log| becomes_file(log))) {
+            (Some(given), _) => given.clone(),
+            (None, Some(log)) => [log.as_os_str(), OsStr::new(".files")].into_iter().collect(),
+            (None, None) => OsString::from("import.files"),
+        };
+        if is_valid_directory(&directory) {
+            return Ok(directory);
+        }
+        let what = match given {
+            Some(_) => "",
+            None => ", the default for the files of the replay,",
+        };
+        Err((
+            format!("the directory `{}`{what} cannot be in an I/O log", directory.display()),
+            Some("choose one with --directory that has no blanks and at most 200 bytes"),
+        ))
+    }
+
+    /// The lines of blkparse.
+    pub fn form(&self) -> Result<Option<Form>, Failure> {
+        let invalid = |error| (format!("invalid value for --blkparse-form: {error}"), None);
+        self.text("blkparse-form").map(|text| Form::parse(text).map_err(invalid)).transpose()
+    }
+}

@@ -1,0 +1,210 @@
+//! The front end that takes sysbench's command line: `ferrio sysbench …`, or a program that is called `sysbench`.
+//!
+//! What it accepts, prints and answers is what sysbench 1.0.20 does, so that scripts go on to work. `options` is the table of all options;
+//! `completion` has it for shells; `command_line` reads words, `general`, `fileio` and `work` what they mean, with the lines of the header; `prepare` makes and removes the
+//! files; `run` makes a plan, runs it and writes the reports; `job` writes the job file with the same load. All output goes through `log`.
+
+mod command_line;
+mod completion;
+mod failure;
+mod fileio;
+mod general;
+mod help;
+mod job;
+mod log;
+mod options;
+mod prepare;
+mod run;
+mod work;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::Arc;
+
+use command_line::CommandLine;
+use general::General;
+use log::{Level, Log, Refused};
+use options::SysbenchOption;
+use run::TestCall;
+use work::Work;
+
+pub use completion::command;
+pub use help::ABOUT;
+pub use help::{names, on_database, on_option, on_test, option_lists};
+
+/// The name that makes the program this front end.
+pub const NAME: &str = "sysbench";
+
+/// A test.
+struct Test {
+    name: &'static str,
+    about: &'static str,
+    options: &'static [SysbenchOption],
+    run: TestRun,
+}
+
+/// What `run` does.
+enum TestRun {
+    /// The test of files, which has `prepare` and `cleanup` too.
+    Fileio,
+    /// A test without I/O, whose options this reads.
+    Work(fn(&CommandLine, &Log) -> Result<Work, Refused>),
+}
+
+/// The tests, in the order of the help text.
+const TESTS: [Test; 5] = [
+    Test {
+        name: "fileio",
+        about: "reads, writes and syncs of files",
+        options: options::FILEIO,
+        run: TestRun::Fileio,
+    },
+    Test {
+        name: "cpu",
+        about: "a search for prime numbers",
+        options: options::CPU,
+        run: TestRun::Work(Work::cpu),
+    },
+    Test {
+        name: "memory",
+        about: "reads and writes of memory",
+        options: options::MEMORY,
+        run: TestRun::Work(Work::memory),
+    },
+    Test {
+        name: "threads",
+        about: "threads that yield under locks",
+        options: options::THREADS,
+        run: TestRun::Work(Work::threads),
+    },
+    Test {
+        name: "mutex",
+        about: "threads that take mutexes",
+        options: options::MUTEX,
+        run: TestRun::Work(Work::mutex),
+    },
+];
+
+/// Commands of sysbench's tests.
+const COMMANDS: [&str; 4] = ["prepare", "run", "cleanup", "help"];
+
+/// The beginnings of the names of tests of databases.
+const OF_DATABASES: [&str; 4] = ["oltp", "bulk_insert", "select_random", "tpcc"];
+
+/// The version of sysbench whose behaviour this is, in the first line of its output.
+fn banner() -> String {
+    format!("sysbench 1.0.20 (using ferrio {})\n\n", env!("CARGO_PKG_VERSION"))
+}
+
+/// True if the program is called by this name.
+pub fn is_called(process: Option<&OsStr>) -> bool {
+    process.and_then(|process| Path::new(process).file_name()).is_some_and(|name| name == NAME)
+}
+
+/// True if this is a test.
+pub fn is_test(name: &str) -> bool {
+    TESTS.iter().any(|test| test.name == name)
+}
+
+/// True if this is the name of a test of databases.
+pub fn is_of_databases(name: &str) -> bool {
+    OF_DATABASES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// True if this is a test, or a command that is none of ferrio's.
+pub fn is_word(name: &str) -> bool {
+    is_test(name) || matches!(name, "prepare" | "run" | "cleanup")
+}
+
+/// The commands that a test has.
+fn commands_of(test: &str) -> Vec<&'static str> {
+    let has_files = TESTS.iter().any(|one| one.name == test && matches!(one.run, TestRun::Fileio));
+    COMMANDS.into_iter().filter(|command| has_files || matches!(*command, "run" | "help")).collect()
+}
+
+/// True if an option with this name belongs to the test of files.
+pub fn is_option_of_files(name: &str) -> bool {
+    options::FILEIO.iter().any(|option| option.name == name)
+}
+
+/// Runs what the words ask for and returns the exit status.
+pub fn run(words: &[OsString]) -> u8 {
+    let log = Arc::new(Log::new());
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let status = answer(&words, &log).unwrap_or(1);
+    match log.finish() {
+        // The reader of a closed pipe has seen enough.
+        Some(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            log.mistake(&format!("cannot write to standard output: {}", ferrio_job::reason(&error)));
+            status.max(1)
+        }
+        _ => status,
+    }
+}
+
+fn answer(words: &[String], log: &Arc<Log>) -> Result<u8, Refused> {
+    let line = CommandLine::read(words, log)?;
+    if general::is_on(&line, "help") {
+        log.always(&help::general());
+        return Ok(0);
+    }
+    if general::is_on(&line, "version") {
+        log.always("sysbench 1.0.20\n");
+        return Ok(0);
+    }
+    let general = General::read(&line, log)?;
+    log.text(Level::Notice, &banner());
+    let Some(name) = &line.test else {
+        log.line(Level::Fatal, "No test is named; `sysbench --help` lists the tests");
+        return Err(Refused);
+    };
+    let test = TESTS.iter().find(|test| test.name == name).ok_or_else(|| unknown_test(name, log))?;
+    line.check_options(test.options, log)?;
+    let command = line.command.as_deref().ok_or_else(|| {
+        log.mistake(&format!("The '{name}' test requires a command argument. See 'sysbench {name} help'"))
+    })?;
+    let call = TestCall { test: test.name, options: test.options, line: &line, general: &general, log };
+    match (command, &test.run) {
+        ("help", _) => {
+            log.always(&format!("{name} options:\n{}\n", options::list(test.options)));
+            Ok(0)
+        }
+        ("run", TestRun::Fileio) => {
+            let (files, asked) = fileio::read(&line, &general, log)?;
+            if general.shows_job {
+                log.document(&job::job(&files, &asked, &general));
+                return Ok(0);
+            }
+            call.fileio(&files, &asked)
+        }
+        (_, _) if general.shows_job => Err(log.refuse("--show-job is for `fileio … run`")),
+        ("run", TestRun::Work(read)) => call.work(&read(&line, log)?),
+        ("prepare", TestRun::Fileio) => {
+            prepare::prepare(&fileio::read_files(&line, &general, log)?, log).map(|()| 0)
+        }
+        ("cleanup", TestRun::Fileio) => {
+            prepare::cleanup(&fileio::read_files(&line, &general, log)?, log);
+            Ok(0)
+        }
+        (known, TestRun::Work(_)) if COMMANDS.contains(&known) => {
+            Err(log.mistake(&format!("'{name}' test does not implement the '{known}' command.")))
+        }
+        (unknown, _) => Err(log.mistake(&format!("Unknown command: {unknown}"))),
+    }
+}
+
+/// Refuses a test that is none of ours, with what to use instead of a test of databases or a script.
+fn unknown_test(name: &str, log: &Log) -> Refused {
+    let is_script = name.ends_with(".lua") || Path::new(name).is_file();
+    if is_script || is_of_databases(name) {
+        return log.refuse(&format!("Cannot run '{name}': {}", help::INSTEAD_OF_DATABASES));
+    }
+    let refused =
+        log.refuse(&format!("Cannot find benchmark '{name}': no such built-in test, file or module"));
+    let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
+    log.text(
+        Level::Fatal,
+        &format!("The tests are {}. `sysbench --help` lists the options.\n", names.join(", ")),
+    );
+    refused
+}

@@ -1,0 +1,313 @@
+//! sysbench's command line as written: the test, its command and the values of options.
+//!
+//! Words may be in any order. General options and words are read first, those of a test when the test is known.
+
+use std::path::Path;
+
+use super::log::{Log, Refused};
+use super::options::{self, Kind, SysbenchOption};
+
+/// Options that choose databases, which sysbench knows whatever the test is.
+const DATABASE_PREFIXES: [&str; 3] = ["db-", "mysql-", "pgsql-"];
+
+/// A command line.
+#[derive(Debug, Default)]
+pub struct CommandLine {
+    /// The test.
+    pub test: Option<String>,
+    /// What to do.
+    pub command: Option<String>,
+    given: Vec<Given>,
+}
+
+/// An option as it was given.
+#[derive(Debug)]
+struct Given {
+    /// With dashes.
+    name: String,
+    value: Option<String>,
+    /// The word.
+    written: String,
+}
+
+impl CommandLine {
+    /// Reads words and general options.
+    ///
+    /// # Errors
+    /// A word too many, a configuration file that cannot be read, or a general option with a wrong value.
+    pub fn read(words: &[String], log: &Log) -> Result<Self, Refused> {
+        let mut line = CommandLine::default();
+        for word in words {
+            match word.strip_prefix("--") {
+                Some(body) => line.option(body, word, log)?,
+                None if line.test.is_none() => line.test = Some(word.clone()),
+                None if line.command.is_none() => line.command = Some(word.clone()),
+                None => return Err(log.mistake(&format!("Unrecognized command line argument: {word}"))),
+            }
+        }
+        Ok(line)
+    }
+
+    fn option(&mut self, body: &str, written: &str, log: &Log) -> Result<(), Refused> {
+        let given = Given::new(body, written);
+        match given.name.as_str() {
+            "config-file" => return self.read_file(given.value.as_deref().unwrap_or_default(), log),
+            "test" => {
+                log.mistake(
+                    "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.",
+                );
+                // Without a name it asks for nothing.
+                self.test = given.value.filter(|name| !name.is_empty()).or(self.test.take());
+                return Ok(());
+            }
+            _ => {}
+        }
+        if let Some(option) = options::general(&given.name) {
+            // A flag with another value is reported later, as an unknown option is.
+            given.check_number(option, log)?;
+        }
+        self.given.push(given);
+        Ok(())
+    }
+
+    /// Reads the lines of a configuration file as options. Lines without `=` count for nothing.
+    fn read_file(&mut self, name: &str, log: &Log) -> Result<(), Refused> {
+        if name.is_empty() {
+            return Ok(());
+        }
+        let text = std::fs::read_to_string(Path::new(name))
+            .map_err(|error| log.mistake(&format!("{name}: {}", ferrio_job::reason(&error))))?;
+        for line in text.lines().filter_map(|line| line.split('#').next()) {
+            let Some((option, value)) = line.split_once('=') else { continue };
+            let option = option.trim().trim_start_matches("--");
+            if option == "config-file" {
+                return Err(log.mistake(&format!("{name}: a configuration file cannot name another one")));
+            }
+            let body = format!("{option}={}", unquoted(value.trim()));
+            self.option(&body, &format!("--{body}"), log)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the options that are not general against those of the test.
+    ///
+    /// # Errors
+    /// One is unknown or has a value of the wrong kind.
+    pub fn check_options(&self, of_test: &[SysbenchOption], log: &Log) -> Result<(), Refused> {
+        for given in &self.given {
+            let of_test = of_test.iter().find(|option| option.name == given.name);
+            let Some(option) = options::general(&given.name).or(of_test) else {
+                let refused = log.mistake(&format!("invalid option: {}", given.written));
+                if DATABASE_PREFIXES.iter().any(|prefix| given.name.starts_with(prefix)) {
+                    log.mistake("ferrio connects to no database; a job file with workload=innodb or workload=postgres does the I/O of one (`ferrio help workload`)");
+                }
+                return Err(refused);
+            };
+            if option.kind == Kind::Flag && given.flag().is_none() {
+                return Err(log.mistake(&format!("invalid option: {}", given.written)));
+            }
+            given.check_number(option, log)?;
+        }
+        Ok(())
+    }
+
+    fn given(&self, name: &str) -> Option<&Given> {
+        self.given.iter().rev().find(|given| given.name == name)
+    }
+
+    /// The value of an option as text: the last one given, or its default. `None` if it has none or is cleared.
+    pub fn text<'a>(&'a self, option: &'a SysbenchOption) -> Option<&'a str> {
+        let value = match self.given(option.name) {
+            Some(given) => given.value.as_deref(),
+            None => option.default,
+        };
+        value.filter(|value| !value.is_empty())
+    }
+
+    /// The value of a number; 0 if it is cleared. Those that are none were refused.
+    pub fn number(&self, option: &SysbenchOption) -> i32 {
+        self.text(option).and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// The value of a number with decimals.
+    pub fn decimal(&self, option: &SysbenchOption) -> f64 {
+        self.text(option).and_then(|text| text.parse().ok()).unwrap_or(0.0)
+    }
+
+    /// A number of bytes; 0 if it is none.
+    pub fn size(&self, option: &SysbenchOption) -> u64 {
+        self.text(option).and_then(size).unwrap_or(0)
+    }
+
+    /// True if a flag is on.
+    pub fn flag(&self, option: &SysbenchOption) -> bool {
+        let default = option.default == Some("on");
+        self.given(option.name).map_or(default, |given| given.flag().unwrap_or(default))
+    }
+
+    /// The words of a list.
+    pub fn list<'a>(&'a self, option: &'a SysbenchOption) -> Vec<&'a str> {
+        self.text(option)
+            .unwrap_or_default()
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .collect()
+    }
+
+    /// True if the option is given with nothing as its value.
+    pub fn is_bare(&self, option: &SysbenchOption) -> bool {
+        self.given(option.name).is_some_and(|given| given.value.as_deref().is_none_or(str::is_empty))
+    }
+}
+
+impl Given {
+    fn new(body: &str, written: &str) -> Self {
+        let (name, value) = match body.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (body, None),
+        };
+        Given { name: name.replace('_', "-"), value, written: written.to_owned() }
+    }
+
+    fn flag(&self) -> Option<bool> {
+        match self.value.as_deref() {
+            None | Some("" | "on" | "true" | "1") => Some(true),
+            Some("off" | "false" | "0") => Some(false),
+            Some(_) => None,
+        }
+    }
+
+    fn check_number(&self, option: &SysbenchOption, log: &Log) -> Result<(), Refused> {
+        let Some(text) = self.value.as_deref().filter(|text| !text.is_empty()) else { return Ok(()) };
+        let is_right = match option.kind {
+            Kind::Number => text.parse::<i32>().is_ok(),
+            Kind::Decimal => text.parse::<f64>().is_ok_and(f64::is_finite),
+            _ => true,
+        };
+        if is_right {
+            return Ok(());
+        }
+        let name = option.name.replace('-', "_");
+        Err(log.mistake(&format!("Invalid value for the '{name}' option: '{text}'")))
+    }
+}
+
+/// A value without the quotes around it.
+fn unquoted(value: &str) -> &str {
+    let inner = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    inner('"').or_else(|| inner('\'')).unwrap_or(value)
+}
+
+/// Digits and perhaps K, M, G or T, in powers of 1024; `B` and `iB` may follow.
+fn size(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let mut unit = unit.to_ascii_lowercase();
+    if unit.len() > 1 {
+        unit.truncate(unit.trim_end_matches('b').trim_end_matches('i').len());
+    }
+    let shift = match unit.as_str() {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::testing;
+    use super::super::options::{FILEIO, general};
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn read(text: &str) -> CommandLine {
+        let (log, _, _) = testing::log();
+        CommandLine::read(&words(text), &log).unwrap()
+    }
+
+    fn option(name: &str) -> &'static SysbenchOption {
+        general(name).or_else(|| FILEIO.iter().find(|option| option.name == name)).unwrap()
+    }
+
+    #[test]
+    fn words_and_options_mix_and_the_last_value_counts() {
+        let line = read("--file_num=4 --events=9 fileio --file-total_size=8M run --events=5");
+        assert_eq!((line.test.as_deref(), line.command.as_deref()), (Some("fileio"), Some("run")));
+        assert_eq!(line.number(option("events")), 5);
+        assert_eq!(line.number(option("file-num")), 4);
+        assert_eq!(line.size(option("file-total-size")), 8 << 20);
+        assert_eq!(line.number(option("threads")), 1);
+    }
+
+    #[test]
+    fn sizes_have_binary_suffixes() {
+        for (text, bytes) in [
+            ("8388608", 8 << 20),
+            ("8M", 8 << 20),
+            ("8192k", 8 << 20),
+            ("8MB", 8 << 20),
+            ("1GiB", 1 << 30),
+            ("2t", 2 << 40),
+        ] {
+            assert_eq!(size(text), Some(bytes), "{text}");
+        }
+        for text in ["", "abc", "-1", "1.5G", "4Kxyz", "1Q", "99999999999999999999", "99999999T"] {
+            assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bare_value_clears_and_a_bare_flag_is_on() {
+        let line = read("--file-io-mode= --events --file-fsync-all --file-fsync-end=off");
+        assert_eq!(line.text(option("file-io-mode")), None);
+        assert_eq!(line.number(option("events")), 0);
+        assert!(line.flag(option("file-fsync-all")) && !line.flag(option("file-fsync-end")));
+    }
+
+    #[test]
+    fn mistakes_are_those_of_sysbench() {
+        for (text, message) in [
+            ("fileio run x", "Unrecognized command line argument: x"),
+            ("--test=fileio run x y", "Unrecognized command line argument: x"),
+            ("--threads=abc", "Invalid value for the 'threads' option: 'abc'"),
+            ("--events=3000000000", "Invalid value for the 'events' option: '3000000000'"),
+            ("--config-file=/nonexistent", "/nonexistent: No such file or directory"),
+        ] {
+            let (log, out, mistakes) = testing::log();
+            assert!(CommandLine::read(&words(text), &log).is_err(), "{text}");
+            assert!(mistakes.text().ends_with(&format!("{message}\n")), "{}", mistakes.text());
+            assert_eq!(out.text(), "");
+        }
+        for (text, message) in [
+            ("--foo=1", "invalid option: --foo=1\n"),
+            ("--validate=maybe", "invalid option: --validate=maybe\n"),
+            ("--event=3", "invalid option: --event=3\n"),
+            ("--file_num=abc", "Invalid value for the 'file_num' option: 'abc'\n"),
+            ("--file-rw-ratio=x", "Invalid value for the 'file_rw_ratio' option: 'x'\n"),
+        ] {
+            let (log, _, mistakes) = testing::log();
+            let line = CommandLine::read(&words(text), &log).unwrap();
+            assert!(line.check_options(FILEIO, &log).is_err(), "{text}");
+            assert_eq!(mistakes.text(), message);
+        }
+    }
+
+    #[test]
+    fn a_file_has_options_at_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("c");
+        std::fs::write(&file, "threads='3'\nevents = \"4\" # comment\nnothing\nfile-num=9\n").unwrap();
+        let line = read(&format!("--threads=1 --config-file={} --events=7", file.display()));
+        assert_eq!(line.number(option("threads")), 3);
+        assert_eq!(line.number(option("events")), 7);
+        assert_eq!(line.number(option("file-num")), 9);
+    }
+}

@@ -1,0 +1,384 @@
+//! The options of the test `fileio`: what they mean, what is refused, and the lines about them in the header.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use ferrio_job::OpenSync;
+use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio, SysbenchRun};
+
+use super::command_line::CommandLine;
+use super::general::General;
+use super::log::{Level, Log, Refused};
+use super::options::{self, FILEIO, SysbenchOption};
+
+/// The words of `--file-test-mode`, and what the header says of them.
+const TESTS: [(&str, FileTest, &str); 6] = [
+    ("seqwr", FileTest::SequentialCreate, "sequential write (creation)"),
+    ("seqrewr", FileTest::SequentialRewrite, "sequential rewrite"),
+    ("seqrd", FileTest::SequentialRead, "sequential read"),
+    ("rndrd", FileTest::RandomRead, "random read"),
+    ("rndwr", FileTest::RandomWrite, "random write"),
+    ("rndrw", FileTest::RandomMix, "random r/w"),
+];
+
+/// Flags that files are opened with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `sync`
+    pub sync: bool,
+    /// `dsync`
+    pub dsync: bool,
+    /// `direct`
+    pub direct: bool,
+}
+
+impl Flags {
+    /// What the header says of them.
+    pub fn words(self) -> String {
+        let mut words = String::new();
+        for (is_on, word) in [(self.sync, "sync "), (self.dsync, "dsync "), (self.direct, "directio")] {
+            words.push_str(if is_on { word } else { "" });
+        }
+        if words.is_empty() { "(none)".to_owned() } else { words }
+    }
+
+    fn open_sync(self) -> OpenSync {
+        match self {
+            // The stronger of both.
+            Flags { sync: true, .. } => OpenSync::Sync,
+            Flags { dsync: true, .. } => OpenSync::Dsync,
+            _ => OpenSync::None,
+        }
+    }
+}
+
+/// What all commands of the test need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Files {
+    /// How many.
+    pub count: u32,
+    /// Bytes of each.
+    pub size: u64,
+    /// `--file-total-size`
+    pub total_size: u64,
+    /// Bytes of a request.
+    pub block: u64,
+    /// How they are opened.
+    pub flags: Flags,
+    /// Blocks have checksums.
+    pub validate: bool,
+}
+
+/// The option of the test with this name; the table has all that are asked for.
+fn row(name: &str) -> &'static SysbenchOption {
+    let at = FILEIO.iter().position(|option| option.name == name);
+    debug_assert!(at.is_some(), "{name} is not in the table");
+    &FILEIO[at.unwrap_or_default()]
+}
+
+/// Reads a count that is not negative.
+fn count(line: &CommandLine, name: &str, log: &Log) -> Result<u32, Refused> {
+    let value = line.number(row(name));
+    u32::try_from(value).map_err(|_| log.refuse(&format!("Invalid value for {name}: {value}.")))
+}
+
+impl Files {
+    fn read(sizes: Sizes, line: &CommandLine, general: &General, log: &Log) -> Result<Self, Refused> {
+        let Sizes { count, size, total_size } = sizes;
+        let block = line.size(row("file-block-size"));
+        if block == 0 || u32::try_from(block).is_err() {
+            return Err(log.refuse(&format!("Invalid value for file-block-size: {block}.")));
+        }
+        let flags = flags(line, log)?;
+        Ok(Files { count, size, total_size, block, flags, validate: general.validate })
+    }
+}
+
+/// How many files there are, and their sizes: what sysbench looks at before all else.
+struct Sizes {
+    count: u32,
+    size: u64,
+    total_size: u64,
+}
+
+impl Sizes {
+    fn read(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+        let files = line.number(row("file-num"));
+        let count = u32::try_from(files).ok().filter(|&count| count > 0);
+        let count = count.ok_or_else(|| log.refuse(&format!("Invalid value for file-num: {files}")))?;
+        let total_size = line.size(row("file-total-size"));
+        if total_size == 0 {
+            return Err(log.refuse("Invalid value for file-total-size: 0"));
+        }
+        let size = total_size / u64::from(count);
+        if size == 0 {
+            return Err(log.refuse(&format!(
+                "Invalid value for file-total-size: {total_size}: it is less than a byte for each of {count} files"
+            )));
+        }
+        Ok(Sizes { count, size, total_size })
+    }
+}
+
+/// Reads `--file-extra-flags`.
+fn flags(line: &CommandLine, log: &Log) -> Result<Flags, Refused> {
+    let mut flags = Flags::default();
+    for word in line.list(row("file-extra-flags")) {
+        match word {
+            "sync" => flags.sync = true,
+            "dsync" => flags.dsync = true,
+            "direct" => flags.direct = true,
+            other => return Err(log.refuse(&format!("Invalid value for file-extra-flags: {other}"))),
+        }
+    }
+    Ok(flags)
+}
+
+/// Reads what a run needs.
+///
+/// # Errors
+/// A value makes no sense, or the test mode is missing.
+pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<(Files, SysbenchFileio), Refused> {
+    let sizes = Sizes::read(line, log)?;
+    let Some(mode) = line.text(row("file-test-mode")) else {
+        let refused = log.refuse("Missing required argument: --file-test-mode\n");
+        log.text(Level::Fatal, &format!("fileio options:\n{}\n", options::list(FILEIO)));
+        return Err(refused);
+    };
+    let test = TESTS.iter().find(|(word, ..)| *word == mode).map(|&(_, test, _)| test);
+    let test = test.ok_or_else(|| log.refuse(&format!("Invalid IO operations mode: {mode}.")))?;
+    read_all(sizes, line, general, test, log)
+}
+
+/// Reads what `prepare` and `cleanup` need. Options of runs are checked too, except for the test mode.
+///
+/// # Errors
+/// A value makes no sense.
+pub fn read_files(line: &CommandLine, general: &General, log: &Log) -> Result<Files, Refused> {
+    let sizes = Sizes::read(line, log)?;
+    read_all(sizes, line, general, FileTest::SequentialRead, log).map(|(files, _)| files)
+}
+
+fn read_all(
+    sizes: Sizes,
+    line: &CommandLine,
+    general: &General,
+    test: FileTest,
+    log: &Log,
+) -> Result<(Files, SysbenchFileio), Refused> {
+    let files = Files::read(sizes, line, general, log)?;
+    let io_mode = match line.text(row("file-io-mode")) {
+        None | Some("sync") => FileIoMode::Sync,
+        Some("mmap") => FileIoMode::Mmap,
+        Some("async") => {
+            let backlog = line.number(row("file-async-backlog"));
+            let backlog = u32::try_from(backlog)
+                .ok()
+                .filter(|&backlog| backlog > 0)
+                .ok_or_else(|| log.refuse(&format!("Invalid value of file-async-backlog: {backlog}")))?;
+            FileIoMode::Async { backlog }
+        }
+        Some(other) => return Err(log.refuse(&format!("unknown I/O mode: {other}"))),
+    };
+    let merged_requests = count(line, "file-merged-requests", log)?;
+    if u32::try_from(files.block.saturating_mul(u64::from(merged_requests))).is_err() {
+        return Err(log.refuse(&format!(
+            "Invalid value for file-merged-requests: {merged_requests}: a request has at most 4 GiB - 1"
+        )));
+    }
+    let fdatasync = match line.text(row("file-fsync-mode")) {
+        None | Some("fsync") => false,
+        Some("fdatasync") => true,
+        Some(other) => return Err(log.refuse(&format!("Invalid fsync mode: {other}."))),
+    };
+    let rw_ratio = line.decimal(row("file-rw-ratio"));
+    if rw_ratio < 0.0 {
+        return Err(log.refuse(&format!("Invalid value for --file-rw-ratio: {rw_ratio:.6}.")));
+    }
+    let fsync_all = line.flag(row("file-fsync-all"));
+    let fsync_freq = count(line, "file-fsync-freq", log)?;
+    let asked = SysbenchFileio {
+        run: run_of(general),
+        test,
+        io_mode,
+        files: files.count,
+        total_size: files.total_size,
+        block: files.block,
+        merged_requests,
+        rw_ratio,
+        fsync_freq: if fsync_all { 0 } else { u64::from(fsync_freq) },
+        fsync_all,
+        fsync_end: !fsync_all && line.flag(row("file-fsync-end")),
+        fdatasync,
+        validate: general.validate,
+        open_sync: files.flags.open_sync(),
+        direct: files.flags.direct,
+    };
+    Ok((files, asked))
+}
+
+/// What the plan of every test needs.
+pub fn run_of(general: &General) -> SysbenchRun {
+    SysbenchRun {
+        threads: general.threads,
+        events: general.events,
+        time: Duration::from_secs(general.time.unwrap_or(0)),
+        rate: general.rate.map(f64::from),
+        // The C library's srandom takes 32 bits.
+        seed: general.seed.map(|seed| u64::from(seed.cast_unsigned())),
+        has_percentile: general.percentile > 0,
+    }
+}
+
+/// The lines of the header about this test.
+pub fn header(files: &Files, asked: &SysbenchFileio, general: &General) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let mut add = |line: std::fmt::Arguments<'_>| {
+        let _ = writeln!(text, "{line}");
+    };
+    add(format_args!("Extra file open flags: {}", files.flags.words()));
+    add(format_args!("{} files, {} each", files.count, bytes(files.size)));
+    add(format_args!("{} total file size", bytes(files.size * u64::from(files.count))));
+    add(format_args!("Block size {}", bytes(files.block)));
+    if asked.merged_requests > 0 {
+        let merged = files.block * u64::from(asked.merged_requests);
+        add(format_args!("Merging requests up to {} for sequential IO.", bytes(merged)));
+    }
+    if matches!(asked.test, FileTest::RandomRead | FileTest::RandomWrite | FileTest::RandomMix) {
+        add(format_args!("Number of IO requests: {}", general.events.unwrap_or(0)));
+        add(format_args!("Read/Write ratio for combined random IO test: {:.2}", asked.rw_ratio));
+    }
+    if asked.fsync_freq > 0 {
+        add(format_args!("Periodic FSYNC enabled, calling fsync() each {} requests.", asked.fsync_freq));
+    }
+    if asked.fsync_end {
+        add(format_args!("Calling fsync() at the end of test, Enabled."));
+    }
+    if asked.fsync_all {
+        add(format_args!("Calling fsync() after each write operation."));
+    }
+    let mode = match asked.io_mode {
+        FileIoMode::Sync => "synchronous",
+        FileIoMode::Async { .. } => "asynchronous",
+        // Scripts know sysbench's spelling.
+        FileIoMode::Mmap => "fast mmaped",
+    };
+    add(format_args!("Using {mode} I/O mode"));
+    if files.validate {
+        add(format_args!("Using checksums validation."));
+    }
+    let title = TESTS.iter().find(|(_, test, _)| *test == asked.test).map_or("", |&(_, _, title)| title);
+    add(format_args!("Doing {title} test"));
+    text
+}
+
+/// A number of bytes with five significant digits and a binary unit.
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["", "Ki", "Mi", "Gi", "Ti"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let whole_digits = format!("{}", value.trunc()).len();
+    let mut digits = format!("{value:.*}", 5_usize.saturating_sub(whole_digits));
+    if digits.contains('.') {
+        digits.truncate(digits.trim_end_matches('0').trim_end_matches('.').len());
+    }
+    format!("{digits}{}B", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::testing;
+    use super::*;
+
+    fn read_all(text: &str) -> (Option<String>, String) {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let (log, out, mistakes) = testing::log();
+        let line = CommandLine::read(&words, &log).unwrap();
+        line.check_options(FILEIO, &log).unwrap();
+        let general = General::read(&line, &log).unwrap();
+        let header = read(&line, &general, &log).ok().map(|(files, asked)| header(&files, &asked, &general));
+        assert_eq!(mistakes.text(), "");
+        (header, out.text())
+    }
+
+    #[test]
+    fn sizes_have_five_digits() {
+        for (size, text) in [
+            (34133, "33.333KiB"),
+            (5000, "4.8828KiB"),
+            (102399, "99.999KiB"),
+            (16384, "16KiB"),
+            (524288, "512KiB"),
+            (2 << 30, "2GiB"),
+            (1023, "1023B"),
+            (1 << 50, "1024TiB"),
+            (1000 << 10, "1000KiB"),
+        ] {
+            assert_eq!(bytes(size), text);
+        }
+    }
+
+    #[test]
+    fn the_header_says_what_the_test_does() {
+        let (header, _) = read_all(
+            "--file-num=3 --file-total-size=100K --file-block-size=5000 --file-test-mode=rndrw --events=6 \
+             --file-extra-flags=sync --file-merged-requests=2 --validate",
+        );
+        insta::assert_snapshot!(header.unwrap().replace("sync \n", "sync\n"), @r"
+        Extra file open flags: sync
+        3 files, 33.333KiB each
+        99.999KiB total file size
+        Block size 4.8828KiB
+        Merging requests up to 9.7656KiB for sequential IO.
+        Number of IO requests: 6
+        Read/Write ratio for combined random IO test: 1.50
+        Periodic FSYNC enabled, calling fsync() each 100 requests.
+        Calling fsync() at the end of test, Enabled.
+        Using synchronous I/O mode
+        Using checksums validation.
+        Doing random r/w test
+        ");
+        let (header, _) = read_all(
+            "--file-test-mode=seqwr --file-fsync-all --file-io-mode=mmap --file-extra-flags=direct,dsync",
+        );
+        insta::assert_snapshot!(header.unwrap(), @r"
+        Extra file open flags: dsync directio
+        128 files, 16MiB each
+        2GiB total file size
+        Block size 16KiB
+        Calling fsync() after each write operation.
+        Using fast mmaped I/O mode
+        Doing sequential write (creation) test
+        ");
+    }
+
+    #[test]
+    fn values_without_sense_are_refused_in_the_words_of_sysbench() {
+        for (option, message) in [
+            ("--file-num=0", "Invalid value for file-num: 0"),
+            ("--file-block-size=abc", "Invalid value for file-block-size: 0."),
+            ("--file-total-size=abc", "Invalid value for file-total-size: 0"),
+            ("--file-test-mode=RNDRD", "Invalid IO operations mode: RNDRD."),
+            ("--file-io-mode=foo", "unknown I/O mode: foo"),
+            ("--file-extra-flags=direct,foo", "Invalid value for file-extra-flags: foo"),
+            ("--file-fsync-freq=-1", "Invalid value for file-fsync-freq: -1."),
+            ("--file-fsync-mode=foo", "Invalid fsync mode: foo."),
+            ("--file-merged-requests=-1", "Invalid value for file-merged-requests: -1."),
+            ("--file-rw-ratio=-1", "Invalid value for --file-rw-ratio: -1.000000."),
+            ("--file-io-mode=async --file-async-backlog=0", "Invalid value of file-async-backlog: 0"),
+        ] {
+            let (header, out) = read_all(&format!("--file-test-mode=rndrw {option}"));
+            assert_eq!((header, out), (None, format!("FATAL: {message}\n")), "{option}");
+        }
+        let (_, out) = read_all("");
+        assert!(out.starts_with(
+            "FATAL: Missing required argument: --file-test-mode\n\nfileio options:\n  --file-num=N "
+        ));
+        assert!(out.ends_with("[1.5]\n\n"), "{out}");
+    }
+}

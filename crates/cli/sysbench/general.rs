@@ -1,0 +1,322 @@
+//! What sysbench's general options mean, and the lines about them in the header.
+
+use std::fmt::Write as _;
+
+use super::command_line::CommandLine;
+use super::log::{Level, Log, Refused};
+use super::options::{SysbenchOption, general};
+
+/// Most checkpoints, as in sysbench.
+const MOST_CHECKPOINTS: usize = 256;
+
+/// What holds for every test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct General {
+    /// Threads, at least one.
+    pub threads: u32,
+    /// Events in all.
+    pub events: Option<u64>,
+    /// Seconds to run.
+    pub time: Option<u64>,
+    /// Seconds after the start when the program is stopped.
+    pub forced_shutdown: Option<u64>,
+    /// Events per second in all.
+    pub rate: Option<u32>,
+    /// Seconds between lines about the run.
+    pub report_interval: Option<u64>,
+    /// Seconds after the start when a report is due and figures begin again, ascending.
+    pub checkpoints: Vec<u64>,
+    /// Requests are shown.
+    pub debug: bool,
+    /// Blocks have checksums.
+    pub validate: bool,
+    /// What is said.
+    pub verbosity: u8,
+    /// 0 for none.
+    pub percentile: u32,
+    /// Latencies are shown as a histogram.
+    pub histogram: bool,
+    /// The seed as given.
+    pub seed: Option<i32>,
+    /// The report is a document.
+    pub json: bool,
+    /// Nothing is run: the job file with the same load is wanted.
+    pub shows_job: bool,
+}
+
+/// The general option of this name; the table has all that are asked for.
+fn row(name: &'static str) -> &'static SysbenchOption {
+    const UNKNOWN: SysbenchOption =
+        SysbenchOption { name: "", kind: super::options::Kind::Text, default: None, help: "", words: &[] };
+    let found = general(name);
+    debug_assert!(found.is_some(), "{name} is not in the table");
+    found.unwrap_or(const { &UNKNOWN })
+}
+
+/// True if a flag among the general options is on.
+pub fn is_on(line: &CommandLine, name: &'static str) -> bool {
+    line.flag(row(name))
+}
+
+impl General {
+    /// Reads the general options, and warns of those that are deprecated.
+    ///
+    /// # Errors
+    /// A value makes no sense.
+    pub fn read(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+        let json = match line.text(row("output-format")) {
+            None | Some("text") => false,
+            Some("json") => true,
+            Some(other) => {
+                return Err(
+                    log.refuse(&format!("Invalid value for --output-format: '{other}': choose text or json"))
+                );
+            }
+        };
+        let verbosity = match line.number(row("verbosity")) {
+            level @ 0..=5 => level as u8,
+            level => {
+                log.always(&format!("Invalid value for verbosity: {level}\n"));
+                return Err(Refused);
+            }
+        };
+        let debug = line.flag(row("debug"));
+        let verbosity = if debug { 5 } else { verbosity };
+        log.set_verbosity(verbosity);
+        let shows_job = line.flag(row("show-job"));
+        if json || shows_job {
+            log.leave_stdout();
+        }
+        let numbers = Numbers { line, log };
+        let threads = numbers.renamed("threads", "num-threads", 1);
+        if threads < 1 {
+            return Err(log.refuse(&format!("Invalid value for --threads: {threads}.\n")));
+        }
+        // Negative ones are no limit in practice: sysbench reads them as huge.
+        let events = u64::try_from(numbers.renamed("events", "max-requests", 0)).ok().filter(|&n| n > 0);
+        let time = numbers.renamed("time", "max-time", 0);
+        let time = u64::try_from(time).ok().filter(|&seconds| seconds > 0);
+        let rate = numbers.renamed("rate", "tx-rate", 0);
+        let rate =
+            u32::try_from(rate).map_err(|_| log.refuse(&format!("Invalid value for --rate: {rate}")))?;
+        if line.flag(row("init-rng")) {
+            log.line(Level::Warning, "--init-rng is deprecated: random numbers are seeded from the clock unless --rand-seed is given");
+        }
+        if line.size(row("thread-stack-size")) == 0 {
+            return Err(log.refuse("Invalid value for thread-stack-size: 0.\n"));
+        }
+        let interval = numbers.not_negative("report-interval")?;
+        let checkpoints = checkpoints(line, log)?;
+        let percentile = line.number(row("percentile"));
+        let percentile = u32::try_from(percentile)
+            .ok()
+            .filter(|&percentile| percentile <= 100)
+            .ok_or_else(|| log.refuse(&format!("Invalid value for --percentile: {percentile}")))?;
+        let histogram = line.flag(row("histogram"));
+        if histogram && percentile == 0 {
+            return Err(log.refuse("--histogram cannot be used with --percentile=0"));
+        }
+        let forced_shutdown = forced_shutdown(line, time, log)?;
+        let rand_type = row("rand-type");
+        if let Some(unknown) = line.text(rand_type).filter(|word| !rand_type.words.contains(word)) {
+            return Err(log.refuse(&format!("Invalid random numbers distribution: {unknown}.")));
+        }
+        if events.is_none() && time.is_none() {
+            log.line(Level::Warning, "Both event and time limits are disabled, running an endless test");
+        }
+        Ok(General {
+            threads: threads.unsigned_abs(),
+            events,
+            time,
+            forced_shutdown,
+            rate: Some(rate).filter(|&rate| rate > 0),
+            report_interval: Some(u64::from(interval)).filter(|&interval| interval > 0),
+            checkpoints,
+            debug,
+            validate: line.flag(row("validate")),
+            verbosity,
+            percentile,
+            histogram,
+            seed: Some(line.number(row("rand-seed"))).filter(|&seed| seed != 0),
+            json,
+            shows_job,
+        })
+    }
+
+    /// The lines of the header that all tests have.
+    pub fn header(&self) -> String {
+        let mut text =
+            format!("Running the test with following options:\nNumber of threads: {}\n", self.threads);
+        // Writing to a string does not fail.
+        let mut add = |line: std::fmt::Arguments<'_>| {
+            let _ = text.write_fmt(line);
+        };
+        if let Some(rate) = self.rate {
+            add(format_args!("Target transaction rate: {rate}/sec\n"));
+        }
+        if let Some(interval) = self.report_interval {
+            add(format_args!("Report intermediate results every {interval} second(s)\n"));
+        }
+        if !self.checkpoints.is_empty() {
+            let all: Vec<String> = self.checkpoints.iter().map(u64::to_string).collect();
+            add(format_args!("Report checkpoint(s) at {} seconds\n", all.join(", ")));
+        }
+        if self.debug {
+            add(format_args!("Debug mode enabled.\n\n"));
+        }
+        if self.validate {
+            add(format_args!("Validation checks: on.\n\n"));
+        }
+        match self.seed {
+            Some(seed) => add(format_args!("Initializing random number generator from seed ({seed}).\n\n")),
+            None => add(format_args!("Initializing random number generator from current time\n\n")),
+        }
+        if let Some(seconds) = self.forced_shutdown {
+            add(format_args!("Forcing shutdown in {seconds} seconds\n"));
+        }
+        add(format_args!("\n"));
+        text
+    }
+}
+
+/// Options that are numbers.
+struct Numbers<'a> {
+    line: &'a CommandLine,
+    log: &'a Log,
+}
+
+impl Numbers<'_> {
+    /// An option with an old name, which counts if its value is above `default`.
+    fn renamed(&self, name: &'static str, old: &'static str, default: i32) -> i32 {
+        let value = self.line.number(row(old));
+        if value <= default {
+            return self.line.number(row(name));
+        }
+        self.log.line(Level::Warning, &format!("--{old} is deprecated, use --{name} instead"));
+        value
+    }
+
+    fn not_negative(&self, name: &'static str) -> Result<u32, Refused> {
+        let value = self.line.number(row(name));
+        u32::try_from(value).map_err(|_| self.log.refuse(&format!("Invalid value for --{name}: {value}")))
+    }
+}
+
+fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refused> {
+    let mut all = Vec::new();
+    for word in line.list(row("report-checkpoints")) {
+        match word.parse::<u32>() {
+            Ok(seconds) if seconds > 0 => all.push(u64::from(seconds)),
+            _ => return Err(log.refuse(&format!("Invalid value for --report-checkpoints: '{word}'"))),
+        }
+    }
+    if all.len() > MOST_CHECKPOINTS {
+        return Err(log.refuse(&format!(
+            "Invalid value for --report-checkpoints: {} of them, at most {MOST_CHECKPOINTS} are possible",
+            all.len()
+        )));
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// The moment of `--forced-shutdown`: seconds after the time limit, or a share of it.
+fn forced_shutdown(line: &CommandLine, time: Option<u64>, log: &Log) -> Result<Option<u64>, Refused> {
+    const DEFAULT_PERCENT: u64 = 5;
+    let option = row("forced-shutdown");
+    let share = |percent: u64| time.map(|time| time * percent / 100);
+    let text = line.text(option).unwrap_or_default();
+    let refused = || log.refuse(&format!("Invalid value for --forced-shutdown: '{text}'"));
+    let number = |text: &str| text.parse::<u32>().map(u64::from).map_err(|_| refused());
+    let after = if line.is_bare(option) {
+        share(DEFAULT_PERCENT)
+    } else if text.eq_ignore_ascii_case("off") {
+        None
+    } else if let Some(percent) = text.strip_suffix('%') {
+        share(number(percent)?)
+    } else {
+        Some(number(text)?)
+    };
+    Ok(time.zip(after).map(|(time, after)| time + after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::testing;
+    use super::*;
+
+    fn read(text: &str) -> (Option<General>, String) {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let (log, out, _) = testing::log();
+        let line = CommandLine::read(&words, &log).unwrap();
+        (General::read(&line, &log).ok(), out.text())
+    }
+
+    #[test]
+    fn values_without_sense_are_refused_in_the_words_of_sysbench() {
+        for (text, message) in [
+            ("--threads=0", "FATAL: Invalid value for --threads: 0.\n\n"),
+            ("--verbosity=6", "Invalid value for verbosity: 6\n"),
+            ("--percentile=101", "FATAL: Invalid value for --percentile: 101\n"),
+            ("--percentile=-1", "FATAL: Invalid value for --percentile: -1\n"),
+            ("--histogram --percentile=0", "FATAL: --histogram cannot be used with --percentile=0\n"),
+            ("--forced-shutdown=1x", "FATAL: Invalid value for --forced-shutdown: '1x'\n"),
+            ("--report-checkpoints=a", "FATAL: Invalid value for --report-checkpoints: 'a'\n"),
+            ("--rand-type=foo", "FATAL: Invalid random numbers distribution: foo.\n"),
+            ("--thread-stack-size=0", "FATAL: Invalid value for thread-stack-size: 0.\n\n"),
+            ("--rate=-1", "FATAL: Invalid value for --rate: -1\n"),
+        ] {
+            assert_eq!(read(text), (None, message.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn old_names_win_and_are_reported() {
+        let (general, out) =
+            read("--num-threads=3 --threads=5 --max-time=1 --max-requests=2 --tx-rate=100 --events=9");
+        let general = general.unwrap();
+        assert_eq!(
+            (general.threads, general.time, general.events, general.rate),
+            (3, Some(1), Some(2), Some(100))
+        );
+        assert_eq!(out.matches("is deprecated, use --").count(), 4);
+        let (general, out) = read("--num-threads=1 --threads=5 --max-requests=0 --events=2");
+        assert_eq!(general.map(|general| (general.threads, general.events)), Some((5, Some(2))));
+        assert_eq!(out, "");
+    }
+
+    #[test]
+    fn the_forced_shutdown_is_after_the_time_limit() {
+        let of = |text: &str| read(text).0.unwrap().forced_shutdown;
+        assert_eq!(of("--time=100 --forced-shutdown"), Some(105));
+        assert_eq!(of("--time=100 --forced-shutdown=20%"), Some(120));
+        assert_eq!(of("--time=1 --forced-shutdown=1"), Some(2));
+        assert_eq!(of("--time=100 --forced-shutdown=OFF"), None);
+        assert_eq!(of("--time=0 --forced-shutdown=3 --events=1"), None);
+    }
+
+    #[test]
+    fn the_header_has_a_line_for_each_option_that_matters() {
+        let (general, _) = read(
+            "--threads=2 --time=1 --forced-shutdown=2 --rate=10 --report-interval=1 --report-checkpoints=2,1 --rand-seed=3 --debug --validate",
+        );
+        insta::assert_snapshot!(general.unwrap().header(), @r"
+        Running the test with following options:
+        Number of threads: 2
+        Target transaction rate: 10/sec
+        Report intermediate results every 1 second(s)
+        Report checkpoint(s) at 1, 2 seconds
+        Debug mode enabled.
+
+        Validation checks: on.
+
+        Initializing random number generator from seed (3).
+
+        Forcing shutdown in 3 seconds
+
+        ");
+        let (general, _) = read("");
+        assert!(general.unwrap().header().ends_with("current time\n\n\n"));
+    }
+}

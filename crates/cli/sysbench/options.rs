@@ -1,0 +1,313 @@
+//! The options of sysbench: one table, from which the command line is read, help is written and defaults come.
+//!
+//! Names, forms and defaults are those of sysbench 1.0.20.
+
+/// An option.
+#[derive(Debug)]
+pub struct SysbenchOption {
+    /// Without the dashes.
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// As text; `None` if it has no value by default.
+    pub default: Option<&'static str>,
+    /// One line.
+    pub help: &'static str,
+    /// The words that its value can be, or that its list can have; empty if there are others.
+    pub words: &'static [&'static str],
+}
+
+impl SysbenchOption {
+    /// The line of help with all words.
+    pub fn full_help(&self) -> String {
+        match self.words {
+            [] => self.help.to_owned(),
+            [rest @ .., last] if self.kind == Kind::Text => {
+                format!("{}: {} or {last}", self.help, rest.join(", "))
+            }
+            words => format!("{}: {}", self.help, words.join(", ")),
+        }
+    }
+
+    /// The name with dashes and the form of its value.
+    pub fn synopsis(&self) -> String {
+        format!("--{}{}", self.name, self.kind.form())
+    }
+
+    const fn of(mut self, words: &'static [&'static str]) -> Self {
+        self.words = words;
+        self
+    }
+}
+
+/// What the value of an option is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number of 32 bits.
+    Number,
+    /// A number that may have a suffix, although help shows a plain one.
+    SizeNumber,
+    /// A number with decimals.
+    Decimal,
+    /// Bytes, with a suffix K, M, G or T.
+    Size,
+    /// A word.
+    Text,
+    /// On or off.
+    Flag,
+    /// Words separated by commas.
+    List,
+    /// The name of a file.
+    File,
+}
+
+impl Kind {
+    const fn form(self) -> &'static str {
+        match self {
+            Kind::Number | Kind::SizeNumber | Kind::Decimal => "=N",
+            Kind::Size => "=SIZE",
+            Kind::Text => "=STRING",
+            Kind::Flag => "[=on|off]",
+            Kind::List => "=[LIST,...]",
+            Kind::File => "=FILENAME",
+        }
+    }
+}
+
+const fn row(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> SysbenchOption {
+    SysbenchOption { name, kind, default: Some(default), help, words: &[] }
+}
+
+const fn unset(name: &'static str, kind: Kind, help: &'static str) -> SysbenchOption {
+    SysbenchOption { name, kind, default: None, help, words: &[] }
+}
+
+/// General options under a title.
+#[derive(Debug)]
+pub struct Group {
+    /// Its line in help; empty for none.
+    pub title: &'static str,
+    /// Its options.
+    pub options: &'static [SysbenchOption],
+}
+
+/// The options of all tests.
+pub const GENERAL: &[Group] = &[
+    Group {
+        title: "General options:",
+        options: &[
+            row("threads", Kind::Number, "1", "threads that do events"),
+            row("events", Kind::Number, "0", "events to do in all; 0 is no limit"),
+            row("time", Kind::Number, "10", "seconds to run; 0 is no limit"),
+            row(
+                "forced-shutdown",
+                Kind::Text,
+                "off",
+                "seconds after --time when a run that has not ended is stopped, a share of --time (10%), or off",
+            ),
+            row(
+                "thread-stack-size",
+                Kind::Size,
+                "64K",
+                "checked and without effect: threads have the stacks that they need",
+            ),
+            row(
+                "rate",
+                Kind::Number,
+                "0",
+                "mean events per second in all, at random times; 0 is as fast as possible",
+            ),
+            row(
+                "report-interval",
+                Kind::Number,
+                "0",
+                "seconds between lines about the run so far; 0 is none",
+            ),
+            row(
+                "report-checkpoints",
+                Kind::List,
+                "",
+                "seconds after the start when a report is printed and all figures begin again",
+            ),
+            row("debug", Kind::Flag, "off", "print each request, and the figures of each thread"),
+            row(
+                "validate",
+                Kind::Flag,
+                "off",
+                "give blocks checksums, and check those of blocks that are read",
+            ),
+            row("help", Kind::Flag, "off", "print this help"),
+            row("version", Kind::Flag, "off", "print the version"),
+            unset("config-file", Kind::File, "read options from this file, one name=value a line"),
+            row("tx-rate", Kind::Number, "0", "old name of --rate"),
+            row("max-requests", Kind::Number, "0", "old name of --events"),
+            row("max-time", Kind::Number, "0", "old name of --time"),
+            row("num-threads", Kind::Number, "1", "old name of --threads"),
+            row(
+                "init-rng",
+                Kind::Flag,
+                "off",
+                "of versions before 1.0: seed random numbers from the clock, which is the default now",
+            ),
+            row("output-format", Kind::Text, "text", "format of the report (not in sysbench)")
+                .of(&["text", "json"]),
+            row(
+                "show-job",
+                Kind::Flag,
+                "off",
+                "print a job file with the load of a run of fileio (not in sysbench)",
+            ),
+        ],
+    },
+    Group {
+        title: "Pseudo-Random Numbers Generator options:",
+        options: &[
+            row(
+                "rand-type",
+                Kind::Text,
+                "special",
+                "distribution of random numbers in scripts, while offsets in files are always uniform",
+            )
+            .of(&["uniform", "gaussian", "special", "pareto"]),
+            row("rand-spec-iter", Kind::Number, "12", "for scripts only"),
+            row("rand-spec-pct", Kind::Number, "1", "for scripts only"),
+            row("rand-spec-res", Kind::Number, "75", "for scripts only"),
+            row("rand-seed", Kind::Number, "0", "seed of random numbers; 0 is a different one in each run"),
+            row("rand-pareto-h", Kind::Decimal, "0.2", "for scripts only"),
+        ],
+    },
+    Group {
+        title: "Log options:",
+        options: &[row(
+            "verbosity",
+            Kind::Number,
+            "3",
+            "0 is only what ends the program, 2 also warnings, 3 also the report, 5 everything",
+        )],
+    },
+    Group {
+        title: "",
+        options: &[
+            row("percentile", Kind::Number, "95", "percentile of the latency to report (1-100); 0 is none"),
+            row("histogram", Kind::Flag, "off", "print how latencies are distributed"),
+        ],
+    },
+];
+
+/// The options of the test `fileio`.
+pub const FILEIO: &[SysbenchOption] = &[
+    row("file-num", Kind::Number, "128", "number of files"),
+    row("file-block-size", Kind::SizeNumber, "16384", "bytes of a request"),
+    row("file-total-size", Kind::Size, "2G", "bytes of all files together"),
+    unset("file-test-mode", Kind::Text, "what `run` does")
+        .of(&["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]),
+    row("file-io-mode", Kind::Text, "sync", "how requests are made").of(&["sync", "async", "mmap"]),
+    row("file-async-backlog", Kind::Number, "128", "requests that each thread has under way (async)"),
+    row("file-extra-flags", Kind::List, "", "how files are opened").of(&["sync", "dsync", "direct"]),
+    row("file-fsync-freq", Kind::Number, "100", "sync all files after this many requests; 0 is never"),
+    row("file-fsync-all", Kind::Flag, "off", "sync after each write"),
+    row("file-fsync-end", Kind::Flag, "on", "each thread syncs all files at its end"),
+    row("file-fsync-mode", Kind::Text, "fsync", "how files are synced").of(&["fsync", "fdatasync"]),
+    row(
+        "file-merged-requests",
+        Kind::Number,
+        "0",
+        "make one request of this many sequential ones; 0 is none",
+    ),
+    row("file-rw-ratio", Kind::Decimal, "1.5", "reads for each write (rndrw)"),
+];
+
+/// The options of the test `cpu`.
+pub const CPU: &[SysbenchOption] =
+    &[row("cpu-max-prime", Kind::Number, "10000", "an event looks for the primes below this number")];
+
+/// The options of the test `threads`.
+pub const THREADS: &[SysbenchOption] = &[
+    row("thread-yields", Kind::Number, "1000", "yields in an event"),
+    row("thread-locks", Kind::Number, "8", "locks that the threads share"),
+];
+
+/// The options of the test `mutex`.
+pub const MUTEX: &[SysbenchOption] = &[
+    row("mutex-num", Kind::Number, "4096", "mutexes to choose from"),
+    row("mutex-locks", Kind::Number, "50000", "locks that each thread takes"),
+    row("mutex-loops", Kind::Number, "10000", "empty loops before each lock"),
+];
+
+/// The options of the test `memory`.
+pub const MEMORY: &[SysbenchOption] = &[
+    row("memory-block-size", Kind::Size, "1K", "bytes of a block, a power of two"),
+    row("memory-total-size", Kind::Size, "100G", "bytes to transfer; 0 is no limit"),
+    row("memory-scope", Kind::Text, "global", "one block for all threads, or one for each")
+        .of(&["global", "local"]),
+    row("memory-hugetlb", Kind::Flag, "off", "take the block from the pool of huge pages"),
+    row("memory-oper", Kind::Text, "write", "what is done with a block").of(&["read", "write", "none"]),
+    row("memory-access-mode", Kind::Text, "seq", "order of the words in a block").of(&["seq", "rnd"]),
+];
+
+/// Finds a general option by its name with dashes.
+pub fn general(name: &str) -> Option<&'static SysbenchOption> {
+    GENERAL.iter().flat_map(|group| group.options).find(|option| option.name == name)
+}
+
+/// The lines of help about these options, in columns.
+pub fn list(options: &[SysbenchOption]) -> String {
+    let width = options.iter().map(|option| option.synopsis().len()).max().unwrap_or_default();
+    let line = |option: &SysbenchOption| {
+        let default = option.default.map(|default| format!(" [{default}]")).unwrap_or_default();
+        format!("  {:width$} {}{default}\n", option.synopsis(), option.full_help())
+    };
+    options.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_has_the_columns_of_sysbench() {
+        let list = list(THREADS);
+        assert_eq!(
+            list,
+            "  --thread-yields=N yields in an event [1000]\n  --thread-locks=N  locks that the threads share [8]\n"
+        );
+        assert!(super::list(FILEIO).contains("\n  --file-test-mode=STRING       what `run` does: seqwr, seqrewr, seqrd, rndrd, rndwr or rndrw\n"));
+        assert!(super::list(FILEIO).contains("sync, dsync, direct []\n"));
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let general = GENERAL.iter().flat_map(|group| group.options);
+        let tests = [FILEIO, CPU, THREADS, MUTEX, MEMORY].into_iter().flatten();
+        let mut names: Vec<_> = general.chain(tests).map(|option| option.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    /// The modules that read the values accept the words of the table and no others.
+    #[test]
+    fn words_are_those_that_are_read() {
+        use super::super::command_line::CommandLine;
+        use super::super::general::General;
+        use super::super::log::testing;
+        use super::super::work::Work;
+
+        let is_read = |option: &SysbenchOption, word: &str| {
+            let (log, _, _) = testing::log();
+            let words = ["--file-test-mode=rndrd".to_owned(), format!("--{}={word}", option.name)];
+            let line = CommandLine::read(&words, &log).unwrap();
+            let general = General::read(&line, &log);
+            let general = general.map(|general| super::super::fileio::read(&line, &general, &log).is_ok());
+            general.is_ok_and(|is_read| is_read) && Work::memory(&line, &log).is_ok()
+        };
+        let general = GENERAL.iter().flat_map(|group| group.options);
+        let with_words = general.chain(FILEIO).chain(MEMORY).filter(|option| !option.words.is_empty());
+        assert_eq!(with_words.clone().count(), 9);
+        for option in with_words {
+            assert!(option.words.iter().all(|word| is_read(option, word)), "{}", option.name);
+            assert!(!is_read(option, "nonsense"), "{}", option.name);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The commands `prepare` and `cleanup` of the test `fileio`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use ferrio_job::reason;
+use ferrio_plan::sysbench::SysbenchFileio;
+use ferrio_random::T258;
+use ferrio_verify::add_checksum;
+use nix::fcntl::OFlag;
+
+use super::fileio::{Files, Flags};
+use super::log::{Level, Log, Refused};
+
+/// What direct I/O wants of memory.
+const ALIGN: usize = 4096;
+
+/// Creates the files, or extends those that are too short, in the current directory.
+///
+/// # Errors
+/// A file cannot be opened, written or synced.
+pub fn prepare(files: &Files, log: &Log) -> Result<(), Refused> {
+    log.text(
+        Level::Notice,
+        &format!(
+            "{} files, {}Kb each, {}Mb total\nCreating files for the test...\nExtra file open flags: {}\n",
+            files.count,
+            files.size >> 10,
+            (files.size * u64::from(files.count)) >> 20,
+            files.flags.words()
+        ),
+    );
+    let mut block = Block::new(files)?;
+    let began = Instant::now();
+    let mut written = 0;
+    for index in 0..files.count {
+        written += prepare_one(files, index, &mut block, log)?;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let result = match written {
+        0 => "No bytes written.\n".to_owned(),
+        _ => {
+            let rate = written as f64 / f64::from(1 << 20) / seconds;
+            format!("{written} bytes written in {seconds:.2} seconds ({rate:.2} MiB/sec).\n")
+        }
+    };
+    log.text(Level::Notice, &result);
+    Ok(())
+}
+
+/// Brings one file to its size, in whole blocks. Returns the bytes written.
+fn prepare_one(files: &Files, index: u32, block: &mut Block, log: &Log) -> Result<u64, Refused> {
+    let name = SysbenchFileio::file_name(index);
+    let shown = name.display();
+    let refused = |what: &str, error: io::Error| {
+        let errno = error.raw_os_error().unwrap_or(0);
+        log.refuse(&format!("{what} errno = {errno} ({})", reason(&error)))
+    };
+    let mut file = open(&name, files.flags).map_err(|error| refused("Can't open file", error))?;
+    let found = file.seek(SeekFrom::End(0)).map_err(|error| refused("Can't open file", error))?;
+    let doing = match found {
+        0 => "Creating file",
+        _ if found < files.size => "Extending existing file",
+        _ => "Reusing existing file",
+    };
+    log.text(Level::Notice, &format!("{doing} {shown}\n"));
+    let mut size = found;
+    while size < files.size {
+        file.write_all(block.at(size)).map_err(|error| refused("Failed to write file!", error))?;
+        size += files.block;
+    }
+    file.sync_all().map_err(|error| refused("Failed to sync file!", error))?;
+    Ok(size - found)
+}
+
+fn open(name: &std::path::Path, flags: Flags) -> io::Result<File> {
+    let mut wanted = OFlag::empty();
+    wanted.set(OFlag::O_SYNC, flags.sync);
+    wanted.set(OFlag::O_DSYNC, flags.dsync && !flags.sync);
+    wanted.set(OFlag::O_DIRECT, flags.direct);
+    OpenOptions::new().write(true).create(true).mode(0o600).custom_flags(wanted.bits()).open(name)
+}
+
+/// The content of the next block: zeros, or random bytes with a checksum.
+struct Block {
+    memory: Vec<u8>,
+    begin: usize,
+    len: usize,
+    random: Option<T258>,
+}
+
+impl Block {
+    fn new(files: &Files) -> Result<Self, Refused> {
+        let len = usize::try_from(files.block).map_err(|_| Refused)?;
+        let memory = vec![0; len + ALIGN];
+        let begin = memory.as_ptr().align_offset(ALIGN).min(ALIGN);
+        let random = files.validate.then(|| T258::new(seed()));
+        Ok(Block { memory, begin, len, random })
+    }
+
+    fn at(&mut self, offset: u64) -> &[u8] {
+        let block = &mut self.memory[self.begin..self.begin + self.len];
+        if let Some(random) = &mut self.random {
+            block
+                .chunks_mut(8)
+                .for_each(|chunk| chunk.copy_from_slice(&random.draw().to_ne_bytes()[..chunk.len()]));
+            add_checksum(block, offset);
+        }
+        block
+    }
+}
+
+/// Another one in each run.
+fn seed() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64)
+}
+
+/// Removes the files; those that are not there, and directories of their names, do not matter.
+pub fn cleanup(files: &Files, log: &Log) {
+    log.text(Level::Notice, "Removing test files...\n");
+    for index in 0..files.count {
+        // As in sysbench: what is not there is as good as removed.
+        let _ = std::fs::remove_file(SysbenchFileio::file_name(index));
+    }
+}

@@ -1,0 +1,339 @@
+//! The command `run`: runs a plan, and writes what sysbench writes while it runs and at its end.
+
+use std::process::exit;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ferrio_job::{MemoryOperation, Plan, Severity, debug_class};
+use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
+use ferrio_report::sysbench::{
+    SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
+};
+use ferrio_runner::{Event, JobError, JobState, RunOptions, RunResult};
+use log::{LevelFilter, Metadata, Record};
+
+use super::command_line::CommandLine;
+use super::failure;
+use super::fileio::{self, Files};
+use super::general::General;
+use super::log::{Level, Log, Refused};
+use super::work::Work;
+
+/// The exit status of a run that was stopped after its time.
+const FORCED: u8 = 2;
+
+/// A run of a test.
+pub struct TestCall<'a> {
+    /// The name of the test.
+    pub test: &'static str,
+    /// Its options.
+    pub options: &'static [super::SysbenchOption],
+    /// The command line.
+    pub line: &'a CommandLine,
+    /// What holds for all tests.
+    pub general: &'a General,
+    /// What is written.
+    pub log: &'a Arc<Log>,
+}
+
+impl TestCall<'_> {
+    /// Runs the test of files and returns the exit status.
+    ///
+    /// # Errors
+    /// It failed, which has been reported.
+    pub fn fileio(&self, files: &Files, asked: &SysbenchFileio) -> Result<u8, Refused> {
+        self.log.text(Level::Notice, &self.general.header());
+        self.log.text(Level::Notice, &fileio::header(files, asked, self.general));
+        for index in 0..files.count {
+            let name = SysbenchFileio::file_name(index);
+            self.log.line(Level::Debug, &format!("Opening file: {}", name.display()));
+        }
+        self.run(&ferrio_plan::sysbench::plan(asked), SysbenchTest::Fileio)
+    }
+
+    /// Runs a test without I/O and returns the exit status.
+    ///
+    /// # Errors
+    /// It failed, which has been reported.
+    pub fn work(&self, work: &Work) -> Result<u8, Refused> {
+        let run = SysbenchRun { events: work.events(self.general, self.log), ..fileio::run_of(self.general) };
+        self.log.text(Level::Notice, &self.general.header());
+        work.header(self.log);
+        let test = match work {
+            Work::Cpu { .. } => SysbenchTest::Cpu,
+            Work::Threads { .. } | Work::Mutex { .. } => SysbenchTest::Plain,
+            Work::Memory(memory) => SysbenchTest::Memory {
+                block: memory.block,
+                transfers: memory.operation != MemoryOperation::None,
+            },
+        };
+        self.run(&ferrio_plan::sysbench::plan_work(self.test, &run, work.event(self.general.threads)), test)
+    }
+
+    /// Runs a plan.
+    fn run(&self, plan: &Plan, test: SysbenchTest) -> Result<u8, Refused> {
+        let General { percentile, rate, .. } = *self.general;
+        show_requests(self.log);
+        let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
+        let mut reporter = Reporter::new(self, report);
+        let options = RunOptions { interval: self.general.beat(), ..RunOptions::default() };
+        let result = ferrio_runner::run(plan, &options, &mut |event| reporter.observe(&event));
+        reporter.finish(&result)
+    }
+}
+
+impl General {
+    /// How often something may be due. The time until a forced shutdown begins later than the run.
+    fn beat(&self) -> Option<Duration> {
+        let second = self.forced_shutdown.map(|_| 1);
+        let all = self.report_interval.iter().chain(&self.checkpoints).copied().chain(second);
+        all.reduce(greatest_common_divisor).map(Duration::from_secs)
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// Threads that began so long after the run count as having begun with it.
+const LATE: Duration = Duration::from_millis(100);
+
+/// Writes what is due while a run goes on.
+struct Reporter<'a> {
+    call: &'a TestCall<'a>,
+    report: SysbenchReport,
+    /// The threads have begun.
+    is_released: bool,
+    /// The reason was reported.
+    has_failed: bool,
+    /// Intervals that have passed.
+    intervals: u64,
+    /// The figures at the last of them.
+    last: SysbenchFigures,
+    /// Checkpoints that have passed.
+    checkpoints: usize,
+    /// The figures at the last of them.
+    base: SysbenchFigures,
+    /// Parts of the document.
+    interval_parts: Vec<SysbenchDocumentPart>,
+    checkpoint_parts: Vec<SysbenchDocumentPart>,
+}
+
+impl<'a> Reporter<'a> {
+    fn new(call: &'a TestCall<'a>, report: SysbenchReport) -> Self {
+        Reporter {
+            call,
+            report,
+            is_released: false,
+            has_failed: false,
+            intervals: 0,
+            last: SysbenchFigures::default(),
+            checkpoints: 0,
+            base: SysbenchFigures::default(),
+            interval_parts: Vec::new(),
+            checkpoint_parts: Vec::new(),
+        }
+    }
+
+    fn observe(&mut self, event: &Event<'_>) {
+        let log = self.call.log;
+        match event {
+            Event::Released => self.released(),
+            Event::JobFailed { error, .. } if !self.has_failed => {
+                self.has_failed = true;
+                self.show(error);
+            }
+            // The reason is in the error of the job.
+            Event::Diagnostic(diagnostic) if diagnostic.code == "event-queue-full" => {}
+            Event::Diagnostic(diagnostic) => match diagnostic.severity {
+                Severity::Error | Severity::Warning => log.line(Level::Warning, &diagnostic.message),
+                Severity::Note => log.line(Level::Info, &diagnostic.message),
+            },
+            Event::Interval(result) => self.due(result),
+            // Asked for by SIGUSR1.
+            Event::Interim(result) => {
+                let figures = SysbenchFigures::of(result).since(&self.base);
+                log.text(Level::Notice, &self.report.text(&figures, None));
+            }
+            _ => {}
+        }
+    }
+
+    /// Says why a thread failed.
+    fn show(&self, error: &JobError) {
+        let log = self.call.log;
+        match self.report.test {
+            SysbenchTest::Memory { block, .. } => failure::show_memory(error, block, log),
+            _ => failure::show(error, log),
+        }
+    }
+
+    /// The threads are about to begin.
+    fn released(&mut self) {
+        let log = self.call.log;
+        if std::mem::replace(&mut self.is_released, true) {
+            return;
+        }
+        log.text(Level::Notice, "Initializing worker threads...\n\n");
+        if log.shows(Level::Debug) {
+            if self.report.has_rate {
+                log.line(Level::Debug, "Event generating thread started");
+            }
+            for thread in 0..self.call.general.threads {
+                log.line(Level::Debug, &format!("Worker thread (#{thread}) started"));
+                log.line(Level::Debug, &format!("Worker thread (#{thread}) initialized"));
+            }
+        }
+        log.text(Level::Notice, "Threads started!\n\n");
+    }
+
+    /// Writes what is due at this moment.
+    fn due(&mut self, result: &RunResult) {
+        let general = self.call.general;
+        let elapsed = result.elapsed.as_secs();
+        let seconds = result.elapsed.as_secs_f64().round() as u64;
+        let figures = SysbenchFigures::of(result);
+        // The time that threads took to set up does not count.
+        let ran = figures.total.saturating_add(LATE).as_secs();
+        if general.forced_shutdown.is_some_and(|at| ran >= at) {
+            self.force(result, figures.clone());
+        }
+        let passed = general.report_interval.map_or(0, |interval| elapsed / interval);
+        if passed > self.intervals {
+            self.intervals = passed;
+            let part = figures.since(&self.last);
+            self.last = figures.clone();
+            self.call.log.text(Level::Notice, &self.report.interval(seconds, &part));
+            self.interval_parts.push(self.part(&part));
+        }
+        let reached = general.checkpoints.iter().filter(|&&at| at <= elapsed).count();
+        if reached > self.checkpoints {
+            self.checkpoints = reached;
+            let part = figures.since(&self.base);
+            let title = format!("[ {seconds}s ] Checkpoint report:\n");
+            self.call.log.text(Level::Notice, &format!("{title}{}", self.report.text(&part, None)));
+            self.checkpoint_parts.push(self.part(&part));
+            self.base = figures;
+        }
+    }
+
+    fn part(&self, figures: &SysbenchFigures) -> SysbenchDocumentPart {
+        SysbenchDocumentPart::of(self.report.test, figures, self.report.percentile)
+    }
+
+    /// Stops the program: the time is over, and threads have not ended.
+    fn force(&mut self, result: &RunResult, mut figures: SysbenchFigures) {
+        let log = self.call.log;
+        log.refuse("The --max-time limit has expired, forcing shutdown...");
+        let states = result.progress.iter().flat_map(|progress| &progress.jobs);
+        let mut unfinished = 0;
+        for (thread, job) in figures.threads.iter_mut().zip(states) {
+            thread.is_unfinished = matches!(job.state, JobState::Running | JobState::Ramp);
+            unfinished += usize::from(thread.is_unfinished);
+        }
+        self.write(&figures.since(&self.base), None, Some(unfinished));
+        let _ = log.finish();
+        // The threads cannot be asked to end: an event of theirs takes longer than anybody wants to wait.
+        exit(FORCED.into());
+    }
+
+    /// Writes the report of a run that has ended, and returns the exit status.
+    fn finish(self, result: &RunResult) -> Result<u8, Refused> {
+        if let Some(error) = result.jobs.iter().find_map(|job| job.error.as_ref()) {
+            if !self.has_failed {
+                self.show(error);
+            }
+            return Err(Refused);
+        }
+        self.call.log.text(Level::Info, "Done.\n\n");
+        let figures = SysbenchFigures::of(result).since(&self.base);
+        self.write(&figures, result.signal, None);
+        // As the shell has it for a program that dies by a signal.
+        Ok(result.signal.and_then(|signal| u8::try_from(signal).ok()).map_or(0, |signal| 128 + signal))
+    }
+
+    fn write(&self, figures: &SysbenchFigures, signal: Option<i32>, unfinished: Option<usize>) {
+        let TestCall { log, general, .. } = *self.call;
+        if general.json {
+            let document = SysbenchDocument::new(
+                env!("CARGO_PKG_VERSION"),
+                self.call.test,
+                self.settings(),
+                self.interval_parts.clone(),
+                self.checkpoint_parts.clone(),
+                self.part(figures),
+            );
+            return log.document(&document.ended_by(signal, unfinished).to_json());
+        }
+        if general.histogram {
+            let (title, rows) = self.report.histogram(figures);
+            log.text(Level::Notice, title);
+            log.always(&rows);
+            if !rows.is_empty() {
+                log.text(Level::Notice, " \n");
+            }
+        }
+        log.text(Level::Notice, &self.report.text(figures, unfinished));
+        if general.debug {
+            log.text(Level::Debug, &self.report.threads(figures));
+        }
+    }
+
+    fn settings(&self) -> SysbenchSettings {
+        let TestCall { line, options, general, .. } = *self.call;
+        let given = |option: &'static super::SysbenchOption| {
+            Some((option.name.to_owned(), line.text(option)?.to_owned()))
+        };
+        SysbenchSettings {
+            threads: general.threads,
+            events: general.events,
+            time: general.time,
+            rate: general.rate,
+            seed: general.seed,
+            options: options.iter().filter_map(given).collect(),
+        }
+    }
+}
+
+/// Requests, and why threads end, as messages of workers.
+struct Requests(Arc<Log>);
+
+impl log::Log for Requests {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == debug_class::EVENTS
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let level = if record.level() == log::Level::Debug { Level::Debug } else { Level::Info };
+            self.0.line(level, &record.args().to_string());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Shows what workers say of requests, as far as the verbosity wants it.
+fn show_requests(log: &Arc<Log>) {
+    let wanted = match () {
+        () if log.shows(Level::Debug) => LevelFilter::Debug,
+        () if log.shows(Level::Info) => LevelFilter::Info,
+        () => return,
+    };
+    // A program has one command line, and so one logger.
+    static LOGGER: OnceLock<Requests> = OnceLock::new();
+    if log::set_logger(LOGGER.get_or_init(|| Requests(Arc::clone(log)))).is_ok() {
+        log::set_max_level(wanted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_is_due_falls_on_a_beat() {
+        assert_eq!(greatest_common_divisor(10, 15), 5);
+        assert_eq!([30, 60, 12].into_iter().reduce(greatest_common_divisor), Some(6));
+    }
+}

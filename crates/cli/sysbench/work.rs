@@ -1,0 +1,278 @@
+//! The options of the tests that do no I/O: `cpu`, `threads`, `mutex` and `memory`.
+
+use ferrio_job::{EventWork, MemoryOperation};
+
+use super::command_line::CommandLine;
+use super::general::General;
+use super::log::{Level, Log, Refused};
+use super::options::{CPU, MEMORY, MUTEX, SysbenchOption, THREADS};
+
+/// A test without I/O.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// `cpu`
+    Cpu {
+        /// `--cpu-max-prime`
+        max_prime: u64,
+    },
+    /// `threads`
+    Threads {
+        /// `--thread-yields`
+        yields: u64,
+        /// `--thread-locks`
+        locks: u32,
+    },
+    /// `mutex`
+    Mutex {
+        /// `--mutex-num`
+        mutexes: u32,
+        /// `--mutex-locks`
+        locks: u64,
+        /// `--mutex-loops`
+        loops: u64,
+    },
+    /// `memory`
+    Memory(Memory),
+}
+
+/// The test `memory`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// `--memory-block-size`, a power of two.
+    pub block: u64,
+    /// `--memory-total-size`
+    pub total_size: Option<u64>,
+    /// `--memory-scope=global`: all threads use one block.
+    pub is_global: bool,
+    /// `--memory-oper`
+    pub operation: MemoryOperation,
+    /// `--memory-access-mode=rnd`
+    pub is_random: bool,
+    /// `--memory-hugetlb`
+    pub in_huge_pages: bool,
+}
+
+fn row(options: &'static [SysbenchOption], name: &str) -> &'static SysbenchOption {
+    let at = options.iter().position(|option| option.name == name);
+    debug_assert!(at.is_some(), "{name} is not in the table");
+    &options[at.unwrap_or_default()]
+}
+
+/// Reads the options of one test.
+struct Options<'a> {
+    line: &'a CommandLine,
+    rows: &'static [SysbenchOption],
+    log: &'a Log,
+}
+
+impl Options<'_> {
+    /// A number that is at least `least`.
+    fn number(&self, name: &str, least: u32) -> Result<u32, Refused> {
+        let value = self.line.number(row(self.rows, name));
+        let number = u32::try_from(value).ok().filter(|&number| number >= least);
+        number.ok_or_else(|| self.log.refuse(&format!("Invalid value of {name}: {value}.")))
+    }
+
+    /// One of some words.
+    fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, Refused> {
+        let given = self.line.text(row(self.rows, name)).unwrap_or_default();
+        let found = words.iter().find(|(word, _)| *word == given);
+        found
+            .map(|&(_, value)| value)
+            .ok_or_else(|| self.log.refuse(&format!("Invalid value for {name}: {given}")))
+    }
+}
+
+impl Work {
+    /// The options of `cpu`.
+    ///
+    /// # Errors
+    /// A value makes no sense; so for the other tests.
+    pub fn cpu(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+        let options = Options { line, rows: CPU, log };
+        Ok(Work::Cpu { max_prime: options.number("cpu-max-prime", 1)?.into() })
+    }
+
+    /// The options of `threads`.
+    pub fn threads(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+        let options = Options { line, rows: THREADS, log };
+        let yields = options.number("thread-yields", 0)?.into();
+        Ok(Work::Threads { yields, locks: options.number("thread-locks", 1)? })
+    }
+
+    /// The options of `mutex`.
+    pub fn mutex(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+        let options = Options { line, rows: MUTEX, log };
+        let mutexes = options.number("mutex-num", 1)?;
+        let locks = options.number("mutex-locks", 1)?.into();
+        Ok(Work::Mutex { mutexes, locks, loops: options.number("mutex-loops", 0)?.into() })
+    }
+
+    /// The options of `memory`.
+    pub fn memory(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+        let options = Options { line, rows: MEMORY, log };
+        let size = row(MEMORY, "memory-block-size");
+        let block = line.size(size);
+        if block < 8 || !block.is_power_of_two() {
+            let given = line.text(size).unwrap_or_default();
+            return Err(log.refuse(&format!("Invalid value for memory-block-size: {given}")));
+        }
+        let operations = [
+            ("write", MemoryOperation::Write),
+            ("read", MemoryOperation::Read),
+            ("none", MemoryOperation::None),
+        ];
+        let total = line.text(row(MEMORY, "memory-total-size")).unwrap_or("0");
+        let total_size = line.size(row(MEMORY, "memory-total-size"));
+        if total_size == 0 && !total.starts_with('0') {
+            return Err(log.refuse(&format!("Invalid value for memory-total-size: {total}")));
+        }
+        Ok(Work::Memory(Memory {
+            block,
+            total_size: Some(total_size).filter(|&size| size > 0),
+            is_global: options.word("memory-scope", &[("global", true), ("local", false)])?,
+            operation: options.word("memory-oper", &operations)?,
+            is_random: options.word("memory-access-mode", &[("seq", false), ("rnd", true)])?,
+            in_huge_pages: line.flag(row(MEMORY, "memory-hugetlb")),
+        }))
+    }
+
+    /// Writes the lines of the header about this test.
+    pub fn header(&self, log: &Log) {
+        match self {
+            Work::Cpu { max_prime } => {
+                log.text(Level::Info, "Doing CPU performance benchmark\n\n");
+                log.text(Level::Notice, &format!("Prime numbers limit: {max_prime}\n\n"));
+            }
+            Work::Threads { yields, locks } => {
+                log.text(
+                    Level::Info,
+                    &format!(
+                        "Doing thread subsystem performance test\nThread yields per test: {yields} Locks used: {locks}\n"
+                    ),
+                );
+            }
+            Work::Mutex { .. } => log.text(Level::Info, "Doing mutex performance test\n"),
+            Work::Memory(memory) => log.text(Level::Notice, &memory.header()),
+        }
+    }
+
+    /// What an event does, in a run of so many threads.
+    pub fn event(&self, threads: u32) -> EventWork {
+        match *self {
+            Work::Cpu { max_prime } => EventWork::Primes { below: max_prime },
+            Work::Threads { yields, locks } => EventWork::Yields { yields, locks },
+            Work::Mutex { mutexes, locks, loops } => EventWork::Mutexes { mutexes, locks, loops },
+            Work::Memory(Memory { block, total_size, is_global, operation, is_random, in_huge_pages }) => {
+                EventWork::Memory {
+                    block,
+                    is_shared: is_global,
+                    operation,
+                    is_random,
+                    in_huge_pages,
+                    // Each thread has the same share.
+                    times: total_size.map(|size| size / block / u64::from(threads)),
+                }
+            }
+        }
+    }
+
+    /// Events to do in all. The test `memory` ends by the bytes it has transferred alone, as in sysbench.
+    pub fn events(&self, general: &General, log: &Log) -> Option<u64> {
+        if !matches!(self, Work::Memory(_)) {
+            return general.events;
+        }
+        if general.events.is_some() {
+            let message = "--events has no effect on the test 'memory': --memory-total-size limits it";
+            log.line(Level::Warning, message);
+        }
+        None
+    }
+}
+
+impl Memory {
+    fn header(&self) -> String {
+        let operation = match self.operation {
+            MemoryOperation::Read => "read",
+            MemoryOperation::Write => "write",
+            MemoryOperation::None => "none",
+        };
+        format!(
+            "Running memory speed test with the following options:\n  block size: {}KiB\n  total size: {}MiB\n  \
+             operation: {operation}\n  scope: {}\n\n",
+            self.block >> 10,
+            self.total_size.unwrap_or(0) >> 20,
+            if self.is_global { "global" } else { "local" }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::testing;
+    use super::*;
+
+    fn read(
+        read: fn(&CommandLine, &Log) -> Result<Work, Refused>,
+        text: &str,
+    ) -> (Option<(Work, Option<u64>)>, String) {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let (log, out, _) = testing::log();
+        let line = CommandLine::read(&words, &log).unwrap();
+        let general = General::read(&line, &log).unwrap();
+        let work = read(&line, &log).ok();
+        if let Some(work) = &work {
+            work.header(&log);
+        }
+        (work.map(|work| (work.clone(), work.events(&general, &log))), out.text())
+    }
+
+    #[test]
+    fn headers_are_those_of_sysbench() {
+        assert_eq!(read(Work::cpu, "--cpu-max-prime=1000").1, "Prime numbers limit: 1000\n\n");
+        let doing = "Doing thread subsystem performance test\nThread yields per test: 1000 Locks used: 8\n";
+        assert_eq!(read(Work::threads, "--verbosity=4").1, doing);
+        let (_, header) = read(Work::memory, "--memory-total-size=1G --memory-oper=none");
+        insta::assert_snapshot!(header, @r"
+        Running memory speed test with the following options:
+          block size: 1KiB
+          total size: 1024MiB
+          operation: none
+          scope: global
+
+        ");
+    }
+
+    #[test]
+    fn values_without_sense_are_refused() {
+        for (test, option, message) in [
+            (
+                Work::cpu as fn(&CommandLine, &Log) -> _,
+                "--cpu-max-prime=0",
+                "Invalid value of cpu-max-prime: 0.",
+            ),
+            (Work::threads, "--thread-locks=0", "Invalid value of thread-locks: 0."),
+            (Work::mutex, "--mutex-num=-1", "Invalid value of mutex-num: -1."),
+            (Work::memory, "--memory-block-size=3K", "Invalid value for memory-block-size: 3K"),
+            (Work::memory, "--memory-total-size=x", "Invalid value for memory-total-size: x"),
+            (Work::memory, "--memory-oper=foo", "Invalid value for memory-oper: foo"),
+            (Work::memory, "--memory-scope=", "Invalid value for memory-scope: "),
+        ] {
+            assert_eq!(read(test, option), (None, format!("FATAL: {message}\n")), "{option}");
+        }
+    }
+
+    #[test]
+    fn threads_share_the_events_and_each_has_its_part_of_the_memory() {
+        let events = |test, text: &str| {
+            let ((work, events), out) = (read(test, text).0.unwrap(), read(test, text).1);
+            (events, work.event(3).events_of_a_job(), out.contains("WARNING: --events has no effect"))
+        };
+        assert_eq!(events(Work::mutex, ""), (None, Some(1), false));
+        assert_eq!(events(Work::mutex, "--events=2"), (Some(2), Some(1), false));
+        assert_eq!(events(Work::memory, "--memory-total-size=1M"), (None, Some(341), false));
+        assert_eq!(events(Work::memory, "--memory-total-size=1500 --events=7"), (None, Some(0), true));
+        assert_eq!(events(Work::memory, "--memory-total-size=0"), (None, None, false));
+        assert_eq!(events(Work::cpu, "--events=5"), (Some(5), None, false));
+    }
+}

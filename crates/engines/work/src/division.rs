@@ -1,0 +1,72 @@
+//! Divisions of 64 bits.
+#![allow(unsafe_code)]
+
+/// The least number that divides `number`, of 2 and the numbers above it up to `root`.
+#[inline]
+pub(crate) fn least_divisor(number: u64, root: f64) -> Option<u64> {
+    // The whole numbers up to the root are those up to its whole part.
+    let last = root as u64;
+    let mut divisor = 2_u64;
+    while divisor <= last {
+        // SAFETY: it is at least 2.
+        if unsafe { remainder(number, divisor) } == 0 {
+            return Some(divisor);
+        }
+        divisor += 1;
+    }
+    None
+}
+
+/// The remainder of one division of 64 bits. In the code for `%`, LLVM first tests whether 32 bits are enough, and then divides those:
+/// the work would be another one than that of sysbench.
+///
+/// # Safety
+/// `divisor` is not 0.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn remainder(number: u64, divisor: u64) -> u64 {
+    let remainder: u64;
+    // SAFETY: neither of the two faults of `div` happens: the divisor is not 0, and with a high half of 0 the quotient fits.
+    unsafe {
+        std::arch::asm!(
+            "div {divisor}",
+            divisor = in(reg) divisor,
+            inout("rax") number => _,
+            inout("rdx") 0_u64 => remainder,
+            options(pure, nomem, nostack),
+        );
+    }
+    remainder
+}
+
+/// The remainder of one division of 64 bits.
+///
+/// # Safety
+/// `divisor` is not 0.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn remainder(number: u64, divisor: u64) -> u64 {
+    number % divisor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_have_64_bits() {
+        for (number, divisor) in
+            [(17, 5), (0, 3), (u64::MAX, 10), (u64::MAX, u64::MAX), (1 << 40, (1 << 33) + 1)]
+        {
+            // SAFETY: none of them is 0.
+            assert_eq!(unsafe { remainder(number, divisor) }, number % divisor);
+        }
+    }
+
+    #[test]
+    fn the_least_divisor_is_at_most_the_root() {
+        let of = |number: u64| least_divisor(number, (number as f64).sqrt());
+        assert_eq!([3, 4, 25, 35, 49, 97].map(of), [None, Some(2), Some(5), Some(5), Some(7), None]);
+        assert_eq!(least_divisor(49, 6.9), None);
+    }
+}

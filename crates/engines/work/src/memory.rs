@@ -1,0 +1,97 @@
+//! A block of memory that events go through word by word.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use ferrio_engine::EngineError;
+use nix::errno::Errno;
+
+/// Words of 64 bits in a mapping of their own.
+pub(crate) struct Words {
+    start: NonNull<AtomicU64>,
+    /// Words that are used.
+    count: usize,
+    /// Bytes of the mapping.
+    length: usize,
+}
+
+// SAFETY: the mapping belongs to the process, and its words are atomic.
+unsafe impl Send for Words {}
+// SAFETY: as above.
+unsafe impl Sync for Words {}
+
+impl Words {
+    /// Zeros, each of them written: no event pays for fresh memory. `page` is the size of the huge pages that they come from.
+    ///
+    /// # Errors
+    /// There is not so much memory, or not so many huge pages.
+    pub(crate) fn new(bytes: u64, page: Option<u64>) -> Result<Self, EngineError> {
+        let call = if page.is_some() { "mmap(MAP_HUGETLB)" } else { "mmap" };
+        let failed =
+            |error: io::Error| EngineError::new(call, error).hint("the memory of the test does not fit");
+        let rounded = match page {
+            Some(page) => bytes.checked_next_multiple_of(page.max(1)),
+            None => Some(bytes),
+        };
+        let length = rounded.and_then(|length| usize::try_from(length).ok());
+        let length = length
+            .filter(|&length| length >= size_of::<u64>())
+            .ok_or_else(|| failed(Errno::ENOMEM.into()))?;
+        let huge = match page {
+            Some(page) => libc::MAP_HUGETLB | (page.trailing_zeros() as libc::c_int) << libc::MAP_HUGE_SHIFT,
+            None => 0,
+        };
+        let (access, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | huge);
+        // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(failed(io::Error::last_os_error()));
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(|| failed(io::Error::last_os_error()))?;
+        let words = Words { start, count: (bytes / 8) as usize, length };
+        for word in words.all() {
+            word.store(0, Relaxed);
+        }
+        Ok(words)
+    }
+
+    pub(crate) fn all(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping has at least so many words from the beginning of a page on, zeros at first, which are valid words; it stays
+        // until this is dropped, and is only changed through atomic words.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.count) }
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        // SAFETY: start and length are those of the mapping; what borrows its words borrows this.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_has_its_words() {
+        let words = Words::new(1024, None).unwrap();
+        assert_eq!(words.all().len(), 128);
+        words.all()[127].store(7, Relaxed);
+        assert_eq!(words.all().iter().map(|word| word.load(Relaxed)).sum::<u64>(), 7);
+    }
+
+    #[test]
+    fn a_block_that_does_not_fit_is_an_error() {
+        for (bytes, page) in
+            [(1 << 62, None), (u64::MAX, None), (u64::MAX, Some(2 << 20)), (1 << 50, Some(2 << 20))]
+        {
+            let error = Words::new(bytes, page).err().unwrap();
+            let call = if page.is_some() { "mmap(MAP_HUGETLB)" } else { "mmap" };
+            assert_eq!((error.func.as_str(), error.errno()), (call, libc::ENOMEM), "{bytes}");
+        }
+    }
+}

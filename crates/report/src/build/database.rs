@@ -1,0 +1,143 @@
+//! From the totals of a model of a database to its part of the `ferrio` object, or of a line of the interval report.
+
+use std::time::Duration;
+
+use ferrio_job::{DatabaseModel, JobSpec, PageReads, TransactionStep};
+use ferrio_stats::Latency;
+
+use super::direction::{Histograms, latency_report};
+use crate::database::{DatabaseIoKind, DatabaseLoad, DatabaseTotals, IoTotal};
+use crate::messages::report_name;
+use crate::model::{
+    DATABASE_PERCENTILES, DatabaseIoReport, DatabaseIoReports, DatabaseReport, EtcdReport, LatencyReport,
+    StepReport, StepReports, TransactionReport,
+};
+use crate::num::{finite, percent, whole_ms};
+
+/// What etcd's documentation asks for: the 99th percentile of syncs of the log is below this, ns.
+const ETCD_LIMIT_NS: u64 = 10_000_000;
+
+/// The report on a model; `None` if its sessions are in no report.
+pub(super) fn database_report(load: &DatabaseLoad<'_>, histograms: Histograms) -> Option<DatabaseReport> {
+    let spec = load.first().spec;
+    if !spec.measure.reported {
+        return None;
+    }
+    let totals = load.measured();
+    Some(DatabaseReport {
+        jobname: report_name(spec).to_owned(),
+        groupid: spec.group,
+        model: load.database.model.word().to_owned(),
+        sessions: load.database.sessions,
+        runtime: totals.runtime_ms,
+        transaction_rate: load.load.rate,
+        figures: transaction_report(load, &totals, None, histograms),
+        written_back_after: Some(whole_ms(totals.afterwards())).filter(|&ms| ms > 0),
+        etcd: etcd_report(load.database.model, &totals, histograms),
+    })
+}
+
+/// The figures of a part of a run that took `time`; without one, rates are those of the time that each job took.
+pub(crate) fn transaction_report(
+    load: &DatabaseLoad<'_>,
+    totals: &DatabaseTotals,
+    time: Option<Duration>,
+    histograms: Histograms,
+) -> TransactionReport {
+    // Jobs that did not answer have told neither latencies nor I/Os of the latest transactions.
+    let (transactions, told) = (totals.transactions, totals.latency.count());
+    let percentiles = percentiles(load.first().spec);
+    let latency = |latency: &Latency| latency_report(latency, &percentiles, true, histograms);
+    let [read, log_write, sync, write_back_wait] =
+        TransactionStep::ALL.map(|step| step_report(&totals.steps[step as usize], totals, &latency));
+    let io = |kind| io_report(totals.io(kind), told, time);
+    let sum = |kinds: &[DatabaseIoKind], figure: fn(&IoTotal) -> u64| -> u64 {
+        kinds.iter().map(|&kind| figure(totals.io(kind))).sum()
+    };
+    let reads = |figure| sum(&[DatabaseIoKind::DataRead, DatabaseIoKind::MergeRead], figure);
+    let writes = |figure| {
+        let kinds = [DatabaseIoKind::LogWrite, DatabaseIoKind::DoubleWrite, DatabaseIoKind::DataWrite];
+        sum(&kinds, figure)
+    };
+    let share = |part: u64, rest: u64| (part + rest > 0).then(|| percent(part, part + rest));
+    let has_pool = matches!(load.database.reads, PageReads::Pool { .. });
+    let data_reads = totals.io(DatabaseIoKind::DataRead).count();
+    TransactionReport {
+        transactions,
+        tps: per_second(transactions, time.unwrap_or(Duration::from_millis(totals.runtime_ms))),
+        lat_ns: latency(&totals.latency),
+        steps: StepReports { read, log_write, sync, write_back_wait },
+        io: DatabaseIoReports {
+            data_reads: io(DatabaseIoKind::DataRead),
+            merge_reads: io(DatabaseIoKind::MergeRead),
+            log_writes: io(DatabaseIoKind::LogWrite),
+            log_syncs: io(DatabaseIoKind::LogSync),
+            double_writes: io(DatabaseIoKind::DoubleWrite),
+            double_write_syncs: io(DatabaseIoKind::DoubleWriteSync),
+            data_writes: io(DatabaseIoKind::DataWrite),
+            data_syncs: io(DatabaseIoKind::DataSync),
+        },
+        read_ios_share: share(reads(IoTotal::count), writes(IoTotal::count)),
+        read_bytes_share: share(reads(IoTotal::bytes), writes(IoTotal::bytes)),
+        pool_hits: totals.pool_hits,
+        pool_hit_share: share(totals.pool_hits, data_reads).filter(|_| has_pool),
+        commits_per_sync: (totals.commit_syncs() > 0).then(|| ratio(told, totals.commit_syncs())),
+        full_pages: totals.full_pages,
+        written_back: totals.written_back,
+        checkpoints: totals.checkpoints,
+    }
+}
+
+/// Those of the job, and those that databases always have.
+fn percentiles(spec: &JobSpec) -> Vec<f64> {
+    let mut list = DATABASE_PERCENTILES.to_vec();
+    if spec.measure.any_percentiles() {
+        list.extend(&spec.measure.percentiles);
+    }
+    list.sort_by(f64::total_cmp);
+    list.dedup();
+    list
+}
+
+fn step_report(
+    step: &Latency,
+    totals: &DatabaseTotals,
+    latency: &impl Fn(&Latency) -> LatencyReport,
+) -> StepReport {
+    let all = totals.latency.sum();
+    let share = if all == 0 { 0.0 } else { 100.0 * step.sum() as f64 / all as f64 };
+    StepReport { share: finite(share).min(100.0), lat_ns: latency(step) }
+}
+
+fn io_report(io: &IoTotal, transactions: u64, time: Option<Duration>) -> DatabaseIoReport {
+    let (iops, bandwidth) = match time {
+        Some(time) => (per_second(io.count(), time), per_second(io.bytes(), time)),
+        None => (io.iops(), io.bandwidth()),
+    };
+    DatabaseIoReport {
+        total_ios: io.count(),
+        io_bytes: io.bytes(),
+        per_transaction: ratio(io.count(), transactions),
+        iops: finite(iops),
+        bw_bytes: bandwidth as u64,
+    }
+}
+
+fn etcd_report(model: DatabaseModel, totals: &DatabaseTotals, histograms: Histograms) -> Option<EtcdReport> {
+    if model != DatabaseModel::Etcd {
+        return None;
+    }
+    let &(_, sync_p99_ns) = totals.commit_sync_calls.percentiles(histograms.buckets, &[99.0]).first()?;
+    Some(EtcdReport { sync_p99_ns, limit_ns: ETCD_LIMIT_NS, is_below: sync_p99_ns < ETCD_LIMIT_NS })
+}
+
+fn per_second(count: u64, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { finite(count as f64 / time.as_secs_f64()) }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests;

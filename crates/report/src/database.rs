@@ -1,0 +1,307 @@
+//! The models of databases of a run: their jobs, and what these did together.
+//!
+//! The final report, the interval report and the warnings all take their figures from here.
+
+use std::time::Duration;
+
+use ferrio_job::{
+    Database, DatabaseFile, DatabaseRole, EventKind, EventLoad, JobSpec, Plan, TransactionStep,
+};
+use ferrio_runner::{DatabaseIo, JobResult, RunResult};
+use ferrio_stats::Latency;
+
+/// A model with its jobs.
+pub(crate) struct DatabaseLoad<'a> {
+    pub(crate) load: &'a EventLoad,
+    pub(crate) database: &'a Database,
+    /// The sessions first; at least one.
+    pub(crate) jobs: Vec<DatabaseJob<'a>>,
+}
+
+/// A job of a model.
+#[derive(Clone, Copy)]
+pub(crate) struct DatabaseJob<'a> {
+    /// Its place in the plan.
+    pub(crate) index: usize,
+    pub(crate) role: DatabaseRole,
+    pub(crate) spec: &'a JobSpec,
+    pub(crate) result: &'a JobResult,
+}
+
+/// The I/Os that a report has a row for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DatabaseIoKind {
+    /// Reads of data by transactions.
+    DataRead,
+    /// Reads of tables that are merged.
+    MergeRead,
+    LogWrite,
+    LogSync,
+    DoubleWrite,
+    DoubleWriteSync,
+    /// Pages in their place, or tables.
+    DataWrite,
+    DataSync,
+}
+
+impl DatabaseIoKind {
+    /// All kinds, in the order of reports.
+    pub(crate) const ALL: [DatabaseIoKind; 8] = [
+        DatabaseIoKind::DataRead,
+        DatabaseIoKind::MergeRead,
+        DatabaseIoKind::LogWrite,
+        DatabaseIoKind::LogSync,
+        DatabaseIoKind::DoubleWrite,
+        DatabaseIoKind::DoubleWriteSync,
+        DatabaseIoKind::DataWrite,
+        DatabaseIoKind::DataSync,
+    ];
+
+    const fn of_reads(role: DatabaseRole) -> Self {
+        match role {
+            DatabaseRole::Session => DatabaseIoKind::DataRead,
+            DatabaseRole::Cleaner | DatabaseRole::Flusher | DatabaseRole::Compactor => {
+                DatabaseIoKind::MergeRead
+            }
+        }
+    }
+
+    const fn of_writes(file: DatabaseFile) -> Self {
+        match file {
+            DatabaseFile::Data => DatabaseIoKind::DataWrite,
+            DatabaseFile::Log => DatabaseIoKind::LogWrite,
+            DatabaseFile::DoubleWrite => DatabaseIoKind::DoubleWrite,
+        }
+    }
+
+    const fn of_syncs(file: DatabaseFile) -> Self {
+        match file {
+            DatabaseFile::Data => DatabaseIoKind::DataSync,
+            DatabaseFile::Log => DatabaseIoKind::LogSync,
+            DatabaseFile::DoubleWrite => DatabaseIoKind::DoubleWriteSync,
+        }
+    }
+}
+
+/// I/Os of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct IoTotal {
+    /// Those of the sessions.
+    sessions: IoPart,
+    /// Those of the jobs in the background.
+    background: IoPart,
+}
+
+/// I/Os of jobs that run at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct IoPart {
+    count: u64,
+    /// 0 for syncs.
+    bytes: u64,
+    /// The longest time of a job that did any.
+    runtime_ms: u64,
+}
+
+impl IoPart {
+    fn add(&mut self, count: u64, bytes: u64, runtime_ms: u64) {
+        if count > 0 {
+            self.count += count;
+            self.bytes += bytes;
+            self.runtime_ms = self.runtime_ms.max(runtime_ms);
+        }
+    }
+
+    fn since(&self, earlier: &IoPart) -> Option<IoPart> {
+        Some(IoPart {
+            count: self.count.checked_sub(earlier.count)?,
+            bytes: self.bytes.checked_sub(earlier.bytes)?,
+            runtime_ms: self.runtime_ms.saturating_sub(earlier.runtime_ms),
+        })
+    }
+
+    fn per_second(&self, count: u64) -> f64 {
+        if self.runtime_ms == 0 { 0.0 } else { count as f64 * 1e3 / self.runtime_ms as f64 }
+    }
+}
+
+impl IoTotal {
+    pub(crate) const fn count(&self) -> u64 {
+        self.sessions.count + self.background.count
+    }
+
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.sessions.bytes + self.background.bytes
+    }
+
+    /// I/Os per second. Jobs in the background may run longer than sessions: each part counts over its own time.
+    pub(crate) fn iops(&self) -> f64 {
+        [self.sessions, self.background].iter().map(|part| part.per_second(part.count)).sum()
+    }
+
+    /// Bytes per second.
+    pub(crate) fn bandwidth(&self) -> f64 {
+        [self.sessions, self.background].iter().map(|part| part.per_second(part.bytes)).sum()
+    }
+
+    fn since(&self, earlier: &IoTotal) -> Option<IoTotal> {
+        Some(IoTotal {
+            sessions: self.sessions.since(&earlier.sessions)?,
+            background: self.background.since(&earlier.background)?,
+        })
+    }
+}
+
+/// What the jobs of a model did together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DatabaseTotals {
+    /// The longest time of a session.
+    pub(crate) runtime_ms: u64,
+    /// The same, exactly.
+    pub(crate) measured: Duration,
+    /// The longest time of a job in the background.
+    background: Duration,
+    pub(crate) transactions: u64,
+    /// Their latencies, without those that jobs did not report yet.
+    pub(crate) latency: Latency,
+    /// In the order of [`TransactionStep::ALL`].
+    pub(crate) steps: [Latency; TransactionStep::ALL.len()],
+    /// In the order of [`DatabaseIoKind::ALL`].
+    pub(crate) io: [IoTotal; DatabaseIoKind::ALL.len()],
+    /// How long the syncs of sessions took, which are those of the log.
+    pub(crate) commit_sync_calls: Latency,
+    pub(crate) pool_hits: u64,
+    pub(crate) full_pages: u64,
+    pub(crate) written_back: u64,
+    pub(crate) checkpoints: u64,
+}
+
+/// The models of a run, in the order of their first jobs.
+pub(crate) fn databases<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<DatabaseLoad<'a>> {
+    let mut loads: Vec<DatabaseLoad<'a>> = Vec::new();
+    for (index, (planned, result)) in plan.jobs.iter().zip(&result.jobs).enumerate() {
+        let spec = &planned.spec;
+        let Some((part, (database, role))) =
+            spec.events.as_ref().and_then(|part| Some((part, part.database()?)))
+        else {
+            continue;
+        };
+        let job = DatabaseJob { index, role, spec, result };
+        match loads.iter_mut().find(|known| known.load.id == part.load.id) {
+            Some(known) => known.jobs.push(job),
+            None => loads.push(DatabaseLoad { load: &part.load, database, jobs: vec![job] }),
+        }
+    }
+    loads
+}
+
+/// True for a job of a model.
+pub(crate) fn is_of_database(spec: &JobSpec) -> bool {
+    spec.events.as_ref().is_some_and(|part| matches!(part.load.kind, EventKind::Database(_)))
+}
+
+impl<'a> DatabaseLoad<'a> {
+    /// The first session.
+    pub(crate) fn first(&self) -> DatabaseJob<'a> {
+        self.jobs[0]
+    }
+
+    /// The jobs that do transactions.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &DatabaseJob<'a>> {
+        self.jobs.iter().filter(|job| job.role == DatabaseRole::Session)
+    }
+
+    /// What the jobs did that `count`.
+    pub(crate) fn totals(&self, counts: impl Fn(&JobResult) -> bool) -> DatabaseTotals {
+        let mut totals = DatabaseTotals::default();
+        self.jobs.iter().filter(|job| counts(job.result)).for_each(|job| totals.add(job));
+        totals
+    }
+
+    /// What the jobs did after their ramps.
+    pub(crate) fn measured(&self) -> DatabaseTotals {
+        self.totals(|job| !job.in_ramp)
+    }
+}
+
+impl DatabaseTotals {
+    fn add(&mut self, job: &DatabaseJob<'_>) {
+        let stats = &job.result.stats;
+        let [reads_ms, writes_ms, _] = stats.directions.each_ref().map(|direction| direction.runtime_ms);
+        let runtime_ms = match reads_ms.max(writes_ms) {
+            0 => stats.job_runtime_ms,
+            ms => ms,
+        };
+        if job.role == DatabaseRole::Session {
+            self.runtime_ms = self.runtime_ms.max(runtime_ms);
+            self.measured = self.measured.max(job.result.measured);
+            if let Some(calls) = &stats.sync.latency {
+                self.commit_sync_calls.merge(calls);
+            }
+        } else {
+            self.background = self.background.max(job.result.measured);
+        }
+        let Some(events) = &job.result.events else { return };
+        self.transactions += events.done;
+        self.latency.merge(&events.latency);
+        let Some(figures) = &events.database else { return };
+        self.steps.iter_mut().zip(&figures.steps).for_each(|(sum, step)| sum.merge(step));
+        for (file, io) in DatabaseFile::ALL.into_iter().zip(&figures.files) {
+            let &DatabaseIo { reads, read_bytes, writes, written_bytes, syncs } = io;
+            self.part_mut(DatabaseIoKind::of_reads(job.role), job.role).add(reads, read_bytes, reads_ms);
+            self.part_mut(DatabaseIoKind::of_writes(file), job.role).add(writes, written_bytes, writes_ms);
+            self.part_mut(DatabaseIoKind::of_syncs(file), job.role).add(syncs, 0, runtime_ms);
+        }
+        self.pool_hits += figures.pool_hits;
+        self.full_pages += figures.full_pages;
+        self.written_back += figures.written_back;
+        self.checkpoints += figures.checkpoints;
+    }
+
+    /// How long jobs in the background went on after the sessions.
+    pub(crate) fn afterwards(&self) -> Duration {
+        self.background.saturating_sub(self.measured)
+    }
+
+    fn part_mut(&mut self, kind: DatabaseIoKind, role: DatabaseRole) -> &mut IoPart {
+        let IoTotal { sessions, background } = &mut self.io[kind as usize];
+        if role == DatabaseRole::Session { sessions } else { background }
+    }
+
+    /// Syncs of the log by sessions.
+    pub(crate) const fn commit_syncs(&self) -> u64 {
+        self.io(DatabaseIoKind::LogSync).sessions.count
+    }
+
+    pub(crate) const fn io(&self, kind: DatabaseIoKind) -> &IoTotal {
+        &self.io[kind as usize]
+    }
+
+    /// What was done since `earlier`, totals of the same jobs; `None` if they started again in between. Times are those that passed.
+    pub(crate) fn since(&self, earlier: &DatabaseTotals) -> Option<DatabaseTotals> {
+        let mut steps: [Latency; TransactionStep::ALL.len()] = Default::default();
+        for ((new, now), before) in steps.iter_mut().zip(&self.steps).zip(&earlier.steps) {
+            *new = now.since(before)?;
+        }
+        let mut io = self.io;
+        for (new, before) in io.iter_mut().zip(&earlier.io) {
+            *new = new.since(before)?;
+        }
+        Some(DatabaseTotals {
+            runtime_ms: self.runtime_ms.saturating_sub(earlier.runtime_ms),
+            measured: self.measured.saturating_sub(earlier.measured),
+            background: self.background.saturating_sub(earlier.background),
+            transactions: self.transactions.checked_sub(earlier.transactions)?,
+            latency: self.latency.since(&earlier.latency)?,
+            steps,
+            io,
+            commit_sync_calls: self.commit_sync_calls.since(&earlier.commit_sync_calls)?,
+            pool_hits: self.pool_hits.checked_sub(earlier.pool_hits)?,
+            full_pages: self.full_pages.checked_sub(earlier.full_pages)?,
+            written_back: self.written_back.checked_sub(earlier.written_back)?,
+            checkpoints: self.checkpoints.checked_sub(earlier.checkpoints)?,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,0 +1,65 @@
+//! What the jobs of a model of a database did together in one interval.
+
+use std::time::Duration;
+
+use ferrio_runner::JobResult;
+use ferrio_stats::Buckets;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::build::database::transaction_report;
+use crate::build::direction::Histograms;
+use crate::database::{DatabaseLoad, DatabaseTotals};
+use crate::model::TransactionReport;
+
+/// What all jobs of a model of a database did together in one interval.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct DatabaseLine {
+    /// The figures of the model started again from zero in the interval: those before do not count in the final report.
+    restarted: bool,
+    /// All sessions answered. Otherwise transactions are those visible from outside, and everything else follows with the next fresh line.
+    fresh: bool,
+    /// Time that the figures cover, ms: the longest of a session.
+    #[schemars(range(min = 0))]
+    length_ms: f64,
+    /// Transactions and I/Os. Rates are over `length_ms`.
+    #[serde(flatten)]
+    figures: TransactionReport,
+}
+
+/// The figures of a model at its last line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ShownDatabase {
+    /// They are not those of a ramp.
+    is_measured: bool,
+    totals: DatabaseTotals,
+}
+
+impl ShownDatabase {
+    /// What was done since the last line. The present figures become those of the last line.
+    ///
+    /// Figures are those of the ramp until one of the sessions has left its ramp, and from then on those of all jobs that have.
+    pub(super) fn line(&mut self, load: &DatabaseLoad<'_>) -> DatabaseLine {
+        let has_left = |job: &JobResult| job.events.is_some() && !job.in_ramp;
+        let is_measured = load.sessions().any(|job| has_left(job.result));
+        let totals = load.totals(|job| !is_measured || !job.in_ramp);
+        let continued = if is_measured == self.is_measured || self.totals.measured == Duration::ZERO {
+            totals.since(&self.totals)
+        } else {
+            None
+        };
+        let restarted = continued.is_none();
+        let new = continued.unwrap_or_else(|| totals.clone());
+        let histograms = Histograms { buckets: Buckets::Hdr, bins: false };
+        *self = ShownDatabase { is_measured, totals };
+        DatabaseLine {
+            restarted,
+            fresh: !load.sessions().any(|job| job.result.stale),
+            length_ms: new.measured.as_nanos() as f64 / 1e6,
+            figures: transaction_report(load, &new, Some(new.measured), histograms),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

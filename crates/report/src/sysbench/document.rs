@@ -1,0 +1,266 @@
+//! The report of a test of sysbench as a JSON document (`--output-format=json`).
+
+use ferrio_stats::Latency;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::figures::{SysbenchFigures, ThreadFigures};
+use super::text::SysbenchTest;
+
+/// Version of the document. Keys may be added to a version; their meaning stays.
+const FORMAT_VERSION: u32 = 1;
+
+/// The percentiles of latencies, beside the one that is asked for.
+const PERCENTILES: [f64; 9] = [1.0, 10.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// The figures of a test of sysbench (`ferrio sysbench TEST --output-format=json run`).
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(title = "ferrio's document of a test of sysbench", extend("$id" = "urn:ferrio:sysbench:1"))]
+pub struct SysbenchDocument {
+    /// Version of the format. A version may gain keys; the meaning of its keys stays.
+    #[schemars(extend("const" = FORMAT_VERSION))]
+    version: u32,
+    /// Version of ferrio.
+    ferrio: String,
+    /// The test: fileio, cpu, threads, mutex or memory.
+    test: String,
+    /// What the run was asked for.
+    settings: SysbenchSettings,
+    /// The signal that ended the run early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
+    /// Events that a forced shutdown stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<usize>,
+    /// A part for each --report-interval, in order.
+    intervals: Vec<SysbenchDocumentPart>,
+    /// A part for each of --report-checkpoints that was reached: from the checkpoint before it, or the start, to this one.
+    checkpoints: Vec<SysbenchDocumentPart>,
+    /// The figures of the run, or of what follows its last checkpoint.
+    report: SysbenchDocumentPart,
+}
+
+/// What a run was asked for.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SysbenchSettings {
+    /// Threads.
+    #[schemars(range(min = 1))]
+    pub threads: u32,
+    /// Limit of events in all; without a limit there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
+    /// Limit of time, s; without a limit there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
+    /// Events that arrive in a second, on average; none if each thread begins an event when it has ended the one before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<u32>,
+    /// The seed of random numbers, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i32>,
+    /// The options of the test as they were given, without those that all tests have.
+    pub options: std::collections::BTreeMap<String, String>,
+}
+
+/// The figures of a part of a run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SysbenchDocumentPart {
+    /// From the start of the run to the end of the part, s.
+    #[schemars(range(min = 0))]
+    total_time: f64,
+    /// How long the part is, s: what rates are computed with.
+    #[schemars(range(min = 0))]
+    measured: f64,
+    /// Events.
+    events: u64,
+    /// Events per second.
+    #[schemars(range(min = 0))]
+    events_per_second: f64,
+    /// Reads, writes and syncs of fileio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<FileFigures>,
+    /// What the test memory transferred.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryFigures>,
+    /// How long events took; from their arrival if they arrive at a rate.
+    latency_ms: LatencyFigures,
+    /// The events of each thread.
+    threads: Vec<ThreadPart>,
+}
+
+/// Reads, writes and syncs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct FileFigures {
+    /// Reads.
+    reads: u64,
+    /// Writes.
+    writes: u64,
+    /// Syncs, those at the end of the run too.
+    fsyncs: u64,
+    /// Bytes read.
+    read_bytes: u64,
+    /// Bytes written.
+    written_bytes: u64,
+    /// Reads per second.
+    #[schemars(range(min = 0))]
+    reads_per_second: f64,
+    /// Writes per second.
+    #[schemars(range(min = 0))]
+    writes_per_second: f64,
+    /// Syncs per second.
+    #[schemars(range(min = 0))]
+    fsyncs_per_second: f64,
+    /// MiB read per second.
+    #[schemars(range(min = 0))]
+    read_mib_per_second: f64,
+    /// MiB written per second.
+    #[schemars(range(min = 0))]
+    written_mib_per_second: f64,
+}
+
+/// What was transferred.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct MemoryFigures {
+    /// Bytes transferred.
+    bytes: u64,
+    /// MiB transferred per second.
+    #[schemars(range(min = 0))]
+    mib_per_second: f64,
+}
+
+/// Latencies, ms.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct LatencyFigures {
+    /// The shortest.
+    #[schemars(range(min = 0))]
+    min: f64,
+    /// The mean.
+    #[schemars(range(min = 0))]
+    avg: f64,
+    /// The longest.
+    #[schemars(range(min = 0))]
+    max: f64,
+    /// All together.
+    #[schemars(range(min = 0))]
+    sum: f64,
+    /// Sample standard deviation.
+    #[schemars(range(min = 0))]
+    stddev: f64,
+    /// By percentage the latency that this share of the events does not exceed, within 0.4 %. Without events there are none.
+    percentiles: std::collections::BTreeMap<String, f64>,
+}
+
+/// The events of one thread.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct ThreadPart {
+    /// Events.
+    events: u64,
+    /// How long they took together, s.
+    #[schemars(range(min = 0))]
+    execution_time: f64,
+}
+
+impl SysbenchDocument {
+    /// A document of a run whose parts are known.
+    #[must_use]
+    pub fn new(
+        ferrio: &str,
+        test: &str,
+        settings: SysbenchSettings,
+        intervals: Vec<SysbenchDocumentPart>,
+        checkpoints: Vec<SysbenchDocumentPart>,
+        report: SysbenchDocumentPart,
+    ) -> Self {
+        SysbenchDocument {
+            version: FORMAT_VERSION,
+            ferrio: ferrio.to_owned(),
+            test: test.to_owned(),
+            settings,
+            signal: None,
+            unfinished: None,
+            intervals,
+            checkpoints,
+            report,
+        }
+    }
+
+    /// The document of a run that did not end by itself.
+    #[must_use]
+    pub fn ended_by(self, signal: Option<i32>, unfinished: Option<usize>) -> Self {
+        SysbenchDocument { signal, unfinished, ..self }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Maps have text as keys, and floats are finite: nothing here can fail.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+impl SysbenchDocumentPart {
+    /// The figures of a part of a run of this test.
+    #[must_use]
+    pub fn of(test: SysbenchTest, figures: &SysbenchFigures, percentile: u32) -> Self {
+        let events = figures.latency();
+        let files = (test == SysbenchTest::Fileio).then(|| FileFigures {
+            reads: figures.reads,
+            writes: figures.writes,
+            fsyncs: figures.syncs,
+            read_bytes: figures.read_bytes,
+            written_bytes: figures.written_bytes,
+            reads_per_second: figures.per_second(figures.reads),
+            writes_per_second: figures.per_second(figures.writes),
+            fsyncs_per_second: figures.per_second(figures.syncs),
+            read_mib_per_second: figures.mib_per_second(figures.read_bytes),
+            written_mib_per_second: figures.mib_per_second(figures.written_bytes),
+        });
+        let memory = match test {
+            SysbenchTest::Memory { block, transfers: true } => {
+                let bytes = events.count().saturating_mul(block);
+                Some(MemoryFigures { bytes, mib_per_second: figures.mib_per_second(bytes) })
+            }
+            _ => None,
+        };
+        SysbenchDocumentPart {
+            total_time: figures.total.as_secs_f64(),
+            measured: figures.measured.as_secs_f64(),
+            events: events.count(),
+            events_per_second: figures.per_second(events.count()),
+            files,
+            memory,
+            latency_ms: LatencyFigures::of(&events, percentile),
+            threads: figures.threads.iter().map(ThreadPart::of).collect(),
+        }
+    }
+}
+
+impl LatencyFigures {
+    fn of(latency: &Latency, percentile: u32) -> Self {
+        let ms = |ns: f64| ns / 1e6;
+        let mut wanted = PERCENTILES.to_vec();
+        if percentile > 0 {
+            wanted.push(f64::from(percentile));
+        }
+        let percentiles = latency.percentiles(ferrio_stats::Buckets::Hdr, &wanted);
+        LatencyFigures {
+            min: ms(latency.min() as f64),
+            avg: ms(latency.mean()),
+            max: ms(latency.max() as f64),
+            sum: ms(latency.sum() as f64),
+            stddev: ms(latency.stddev()),
+            percentiles: percentiles
+                .into_iter()
+                .map(|(percent, ns)| (format!("{percent}"), ms(ns as f64)))
+                .collect(),
+        }
+    }
+}
+
+impl ThreadPart {
+    fn of(thread: &ThreadFigures) -> Self {
+        ThreadPart { events: thread.latency.count(), execution_time: thread.latency.sum() as f64 / 1e9 }
+    }
+}

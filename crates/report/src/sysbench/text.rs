@@ -1,0 +1,215 @@
+//! The text of a report, line by line as sysbench 1.0.20 prints it.
+
+use std::fmt::{self, Display};
+
+use ferrio_stats::Latency;
+
+use super::cells::Cells;
+use super::figures::{SysbenchFigures, ThreadFigures};
+
+/// Which test it was, as far as the report depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SysbenchTest {
+    /// `fileio`
+    Fileio,
+    /// `cpu`
+    Cpu,
+    /// `threads` and `mutex`, whose reports have nothing of their own.
+    Plain,
+    /// `memory`
+    Memory {
+        /// Bytes of an event.
+        block: u64,
+        /// The events transfer them.
+        transfers: bool,
+    },
+}
+
+/// What reports show.
+#[derive(Clone, Copy, Debug)]
+pub struct SysbenchReport {
+    /// The test.
+    pub test: SysbenchTest,
+    /// The percentile, 0 for none.
+    pub percentile: u32,
+    /// Events arrive at a rate.
+    pub has_rate: bool,
+}
+
+impl SysbenchReport {
+    /// The line about an interval, with the seconds since the start of the run.
+    #[must_use]
+    pub fn interval(&self, seconds: u64, figures: &SysbenchFigures) -> String {
+        let events = figures.latency();
+        let cells = Cells::of(&events);
+        let percentile =
+            if self.percentile == 0 { Cells::of(&Latency::new()) } else { cells }.percentile(self.percentile);
+        let line = match self.test {
+            SysbenchTest::Fileio => format!(
+                "reads: {:.2} MiB/s writes: {:.2} MiB/s fsyncs: {:.2}/s latency (ms,{}%): {percentile:.3}",
+                figures.mib_per_second(figures.read_bytes),
+                figures.mib_per_second(figures.written_bytes),
+                figures.per_second(figures.syncs),
+                self.percentile,
+            ),
+            SysbenchTest::Memory { block, .. } => {
+                format!("{:.2} MiB/sec", figures.mib_per_second(events.count().saturating_mul(block)))
+            }
+            SysbenchTest::Cpu | SysbenchTest::Plain => format!(
+                "thds: {} eps: {:.2} lat (ms,{}%): {percentile:.2}",
+                figures.threads.len(),
+                figures.per_second(events.count()),
+                self.percentile,
+            ),
+        };
+        let mut text = format!("[ {seconds}s ] {line}\n");
+        if self.has_rate && matches!(self.test, SysbenchTest::Cpu | SysbenchTest::Plain) {
+            let (queue, concurrency) = in_system(figures, &events);
+            text.push_str(&format!("[ {seconds}s ] queue length: {queue} concurrency: {concurrency}\n"));
+        }
+        text
+    }
+
+    /// The title of the histogram, and its rows.
+    #[must_use]
+    pub fn histogram(&self, figures: &SysbenchFigures) -> (&'static str, String) {
+        let events = figures.latency();
+        let title = "Latency histogram (values are in milliseconds)\n";
+        if events.count() == 0 {
+            return (title, String::new());
+        }
+        let head = "       value  ------------- distribution ------------- count\n";
+        (title, format!("{head}{}", Cells::of(&events).rows()))
+    }
+
+    /// The report. `unfinished` is the number of events that a forced shutdown stopped.
+    #[must_use]
+    pub fn text(&self, figures: &SysbenchFigures, unfinished: Option<usize>) -> String {
+        let events = figures.latency();
+        let mut text = self.results(figures, &events);
+        if let Some(unfinished) = unfinished {
+            text.push_str(&format!("\nNumber of unfinished transactions on forced shutdown: {unfinished}\n"));
+        }
+        text.push_str(&format!(
+            "\nGeneral statistics:\n    total time:                          {:.4}s\n    total number of events:              {}\n",
+            figures.total.as_secs_f64(),
+            events.count()
+        ));
+        text.push_str(&format!("\nLatency (ms):\n{}", self.latency(&events)));
+        text.push_str(&fairness(&figures.threads));
+        text
+    }
+
+    /// What the test measures.
+    fn results(&self, figures: &SysbenchFigures, events: &Latency) -> String {
+        match self.test {
+            SysbenchTest::Fileio => format!(
+                "\nFile operations:\n    reads/s:                      {:.2}\n    writes/s:                     {:.2}\n    \
+                 fsyncs/s:                     {:.2}\n\nThroughput:\n    read, MiB/s:                  {:.2}\n    \
+                 written, MiB/s:               {:.2}\n",
+                figures.per_second(figures.reads),
+                figures.per_second(figures.writes),
+                figures.per_second(figures.syncs),
+                figures.mib_per_second(figures.read_bytes),
+                figures.mib_per_second(figures.written_bytes),
+            ),
+            SysbenchTest::Cpu => {
+                format!("CPU speed:\n    events per second: {:8.2}\n", figures.per_second(events.count()))
+            }
+            SysbenchTest::Plain => String::new(),
+            SysbenchTest::Memory { block, transfers } => {
+                let (count, bytes) = (events.count(), events.count().saturating_mul(block));
+                let mut text =
+                    format!("Total operations: {count} ({:8.2} per second)\n\n", figures.per_second(count));
+                if transfers {
+                    let mib = bytes as f64 / f64::from(1 << 20);
+                    let rate = figures.mib_per_second(bytes);
+                    text.push_str(&format!("{mib:4.2} MiB transferred ({rate:4.2} MiB/sec)\n\n"));
+                }
+                text
+            }
+        }
+    }
+
+    fn latency(&self, events: &Latency) -> String {
+        let row = |name: &str, ms: f64| format!("         {name}: {ms:39.2}\n");
+        let average = events.sum().checked_div(events.count().into()).unwrap_or_default();
+        let mut text = row("min", events.min() as f64 / 1e6);
+        text.push_str(&row("avg", average as f64 / 1e6));
+        text.push_str(&row("max", events.max() as f64 / 1e6));
+        text.push_str(&match self.percentile {
+            0 => "         percentile stats:               disabled\n".to_owned(),
+            percent => {
+                format!("        {percent:3}th percentile: {:27.2}\n", Cells::of(events).percentile(percent))
+            }
+        });
+        text.push_str(&row("sum", events.sum() as f64 / 1e6));
+        text
+    }
+
+    /// The figures of each thread, which `--debug` adds: lines that begin with their level.
+    #[must_use]
+    pub fn threads(&self, figures: &SysbenchFigures) -> String {
+        let seconds = |ns: f64| format!("{:.4}s", ns / 1e9);
+        let mut text = "DEBUG: Verbose per-thread statistics:\n\n".to_owned();
+        for (at, ThreadFigures { latency, .. }) in figures.threads.iter().enumerate() {
+            text.push_str(&format!(
+                "DEBUG:     thread #{at:3}: min: {}  avg: {}  max: {}  events: {}\nDEBUG:                  \
+                 total time taken by event execution: {}\n",
+                seconds(latency.min() as f64),
+                seconds(latency.mean()),
+                seconds(latency.max() as f64),
+                latency.count(),
+                seconds(latency.sum() as f64),
+            ));
+        }
+        text.push('\n');
+        text
+    }
+}
+
+/// How evenly the threads shared the work.
+fn fairness(threads: &[ThreadFigures]) -> String {
+    let events: Vec<f64> = threads
+        .iter()
+        .map(|thread| (thread.latency.count() + u64::from(thread.is_unfinished)) as f64)
+        .collect();
+    let seconds: Vec<f64> = threads.iter().map(|thread| thread.latency.sum() as f64 / 1e9).collect();
+    format!(
+        "\nThreads fairness:\n    events (avg/stddev):           {}\n    execution time (avg/stddev):   {}\n\n",
+        Spread::of(&events),
+        Spread::of(&seconds)
+    )
+}
+
+/// Mean and deviation of all threads.
+struct Spread {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Spread {
+    fn of(all: &[f64]) -> Self {
+        let count = all.len().max(1) as f64;
+        let mean = all.iter().sum::<f64>() / count;
+        let variance = all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count;
+        Spread { mean, deviation: variance.sqrt() }
+    }
+}
+
+impl Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.4}/{:.2}", self.mean, self.deviation)
+    }
+}
+
+/// Events that waited and that were done, on average over the interval: as many as come in the mean time from arrival to end.
+fn in_system(figures: &SysbenchFigures, events: &Latency) -> (u64, u64) {
+    let seconds = figures.measured.as_secs_f64();
+    let all = if seconds > 0.0 { events.sum() as f64 / 1e9 / seconds } else { 0.0 };
+    let threads = figures.threads.len() as f64;
+    ((all - threads).max(0.0).round() as u64, all.min(threads).round() as u64)
+}
+
+#[cfg(test)]
+mod tests;

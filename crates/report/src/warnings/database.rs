@@ -1,0 +1,167 @@
+//! Models of databases: what limits their transactions. Syncs that reach no device, which count most there, in all jobs.
+
+use ferrio_job::{CommitSync, DatabaseRole, Direction, JobSpec, TransactionStep};
+use ferrio_runner::JobResult;
+
+use super::run_view::{DiskUser, Finding, RunView, bytes, uncounted};
+use crate::database::databases;
+
+/// A device takes longer than this for a write and the sync that waits for it, ns: the interrupt at the end alone takes about a
+/// microsecond, and the fastest media 6 µs.
+const LEAST_SYNC_NS: u64 = 3000;
+/// Fewer syncs are not judged.
+const LEAST_SYNCS: u64 = 100;
+
+/// Syncs of data in the page cache that come back before a device can have seen any of it.
+pub(super) fn cheap_syncs(run: &RunView<'_>) -> Vec<Finding> {
+    let mut jobs = Vec::new();
+    let (mut least, mut syncs) = (u64::MAX, 0);
+    for (index, spec, result) in run.reported() {
+        let Some(calls) = &result.stats.sync.latency else { continue };
+        let median = calls.percentiles(ferrio_stats::Buckets::Hdr, &[50.0]).first().map_or(0, |&(_, ns)| ns);
+        let cheap = calls.count() >= LEAST_SYNCS && median < LEAST_SYNC_NS;
+        if cheap && syncs_cached_writes(spec, result, index) && is_stored(run, index) {
+            jobs.push(index);
+            (least, syncs) = (least.min(median), syncs + calls.count());
+        }
+    }
+    if jobs.is_empty() {
+        return Vec::new();
+    }
+    let message = format!(
+        "half of the {syncs} syncs of {} took {least} ns or less: they wrote nothing to a device",
+        run.who(&jobs)
+    );
+    let help = "something ignores syncs, such as an overlay mounted with volatile, sync=disabled of ZFS, or eatmydata: \
+         nothing that was written is durable";
+    vec![Finding { jobs, message, help }]
+}
+
+/// Each sync of the job follows a write to the page cache.
+fn syncs_cached_writes(spec: &JobSpec, result: &JobResult, index: usize) -> bool {
+    match spec.events.as_ref().and_then(|part| part.database()) {
+        Some((database, role)) => role == DatabaseRole::Session && !database.log.direct,
+        // sync_file_range may only begin a write.
+        None => {
+            spec.durability.sync_file_range.every == 0
+                && DiskUser { index, spec, result }.is_cached(Direction::Write)
+        }
+    }
+}
+
+/// The files of the job are neither in memory nor on persistent memory.
+fn is_stored(run: &RunView<'_>, job: usize) -> bool {
+    let places = run.environment.of_job(job).iter().filter_map(|&place| run.environment.places.get(place));
+    let mut places = places.peekable();
+    places.peek().is_some() && places.all(|place| !place.is_in_memory() && uncounted(place).is_none())
+}
+
+/// Transactions that wait this much of their time for write-back are limited by it, percent.
+const LIMITING: f64 = 50.0;
+
+/// Sessions waited most of the time until others had written back what they changed.
+pub(super) fn write_back_limits(run: &RunView<'_>) -> Vec<Finding> {
+    if !run.is_long_enough() {
+        return Vec::new();
+    }
+    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+        let totals = load.measured();
+        let waits = totals.steps[TransactionStep::WriteBackWait as usize].sum() as f64;
+        let share = 100.0 * waits / (totals.latency.sum() as f64).max(1.0);
+        if share < LIMITING || !load.first().spec.measure.reported {
+            return None;
+        }
+        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let message = format!("transactions of {} waited for write-back for {share:.0} % of their time", run.who(&jobs));
+        let help = "the job that writes back is the limit, not the sessions: larger batches, or an asynchronous engine with \
+             iodepth, let it write more at once";
+        Some(Finding { jobs, message, help })
+    });
+    found.collect()
+}
+
+/// Models that did no transaction in the time that counts.
+pub(super) fn no_transactions(run: &RunView<'_>) -> Vec<Finding> {
+    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+        let has_begun = load.jobs.iter().all(|job| job.result.start_ms > 0 && job.result.error.is_none());
+        if load.measured().transactions > 0 || !has_begun || !load.first().spec.measure.reported {
+            return None;
+        }
+        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let message = format!("no transaction of {} ended in the time that counts", run.who(&jobs));
+        let help = match load.first().spec.limits.ramp_time.is_zero() {
+            true => "let it run longer",
+            false => "those of the ramp do not count, but are among `transactions`: shorten `ramp_time`, or raise `transactions`",
+        };
+        Some(Finding { jobs, message, help })
+    });
+    found.collect()
+}
+
+/// Writing back after the last transaction that takes this share of the time of the transactions is told, percent.
+const LONG_AFTER: u32 = 10;
+
+/// Models that left much of their work to be done after the last transaction.
+pub(super) fn write_back_afterwards(run: &RunView<'_>) -> Vec<Finding> {
+    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+        let totals = load.measured();
+        let after = totals.afterwards();
+        let is_short = after.as_millis() == 0 || after * 100 < totals.measured * LONG_AFTER;
+        if is_short || totals.transactions == 0 || !load.first().spec.measure.reported {
+            return None;
+        }
+        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let all = (totals.measured + after).as_secs_f64();
+        let message = format!(
+            "transactions of {} took {:.1} s, and writing back what they changed {:.1} s more: with that, {:.1} transactions per second",
+            run.who(&jobs),
+            totals.measured.as_secs_f64(),
+            after.as_secs_f64(),
+            totals.transactions as f64 / all.max(f64::MIN_POSITIVE)
+        );
+        let help = "do more transactions, so that the changes that may wait (`dirty_pages`, `waiting_tables`) are few of all";
+        Some(Finding { jobs, message, help })
+    });
+    found.collect()
+}
+
+/// True if a job in the background synced what it wrote; `None` for a job that is none.
+pub(super) fn is_durable(spec: &JobSpec, result: &JobResult) -> Option<bool> {
+    spec.events.as_ref()?.database()?;
+    Some(result.stats.sync.ios > 0)
+}
+
+/// True for a session, whose writes are those of the log.
+pub(super) fn is_session(spec: &JobSpec) -> bool {
+    spec.events
+        .as_ref()
+        .and_then(|part| part.database())
+        .is_some_and(|(_, role)| role == DatabaseRole::Session)
+}
+
+/// Databases whose commits do not sync a log in the page cache.
+pub(super) fn unsynced_logs(run: &RunView<'_>) -> Vec<Finding> {
+    let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
+        let database = load.database;
+        let first = load.first().index;
+        let is_unsynced = database.commit.sync == CommitSync::None && !database.log.direct;
+        // Sessions write nothing but the log, which is in memory once.
+        let writes = load.sessions().map(|job| job.result.stats.directions[Direction::Write as usize].bytes);
+        let written = writes.sum::<u64>().min(database.log.size);
+        if !is_unsynced || written == 0 || !load.first().spec.measure.reported || !is_stored(run, first) {
+            return None;
+        }
+        let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
+        let message = format!(
+            "commits of {} do not sync the log: {} of log writes may still be in memory",
+            run.who(&jobs),
+            bytes(written)
+        );
+        let help = "to make commits durable, use commit_sync=fdatasync";
+        Some(Finding { jobs, message, help })
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests;

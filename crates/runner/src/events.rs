@@ -1,0 +1,474 @@
+//! Loads whose work is counted in events: what their jobs share, and what each has measured.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use ferrio_engine::{Op, Request, SharedFiles};
+use ferrio_job::{
+    DatabaseFile, DatabaseRole, Diagnostic, Direction, EventKind, EventPart, Fileio, JobSpec, Plan,
+    TransactionStep, debug_class,
+};
+use ferrio_stats::{Clock, Latency, Recorder};
+use ferrio_verify::{BlockFault, add_checksum, check_checksum};
+use ferrio_workload::{Admission, DatabaseCounts, SharedEvents, SyncKind};
+use log::{Level, debug, log_enabled};
+
+use crate::database::{DatabaseJob, StepTimes, Threads};
+use crate::failure::{Failure, JobError};
+use crate::open;
+use crate::waiting::Waiter;
+
+/// The groups of jobs that do the events of a load, for main.
+#[derive(Debug, Default)]
+pub(crate) struct EventGroups {
+    /// Per job.
+    jobs: Vec<Option<Arc<EventGroup>>>,
+}
+
+/// The jobs of one load.
+#[derive(Debug)]
+pub(crate) struct EventGroup {
+    pub(crate) events: Arc<SharedEvents>,
+    /// The files of all its jobs, opened once, or why they cannot be; of a load whose jobs share files.
+    files: OnceLock<Result<Arc<SharedFiles>, JobError>>,
+    /// Clock ticks when the first of its jobs began.
+    began: OnceLock<u64>,
+    /// The threads of its jobs, if they wait for each other.
+    pub(crate) threads: Threads,
+}
+
+impl EventGroups {
+    /// The loads of a plan. `entropy` seeds the choices of those without a seed.
+    pub(crate) fn new(plan: &Plan, entropy: u64) -> Self {
+        let mut groups: Vec<(u32, Arc<EventGroup>)> = Vec::new();
+        let mut group_of = |part: &EventPart| {
+            if let Some((_, group)) = groups.iter().find(|(id, _)| *id == part.load.id) {
+                return Arc::clone(group);
+            }
+            let events = Arc::new(SharedEvents::new(&part.load, entropy));
+            let jobs = events.database().map_or(0, |database| database.parameters().roles().count());
+            let threads = Threads::new(jobs);
+            let group =
+                Arc::new(EventGroup { events, files: OnceLock::new(), began: OnceLock::new(), threads });
+            groups.push((part.load.id, Arc::clone(&group)));
+            group
+        };
+        EventGroups {
+            jobs: plan.jobs.iter().map(|job| job.spec.events.as_ref().map(&mut group_of)).collect(),
+        }
+    }
+
+    /// The group of a job, if it is in one.
+    pub(crate) fn of(&self, job: usize) -> Option<Arc<EventGroup>> {
+        self.jobs.get(job).cloned().flatten()
+    }
+
+    /// Opens the files that a job shares with the others of its load, unless one of them has done so. To be called by main: a worker has a
+    /// table of descriptors of its own, which begins with those of main. Those of `fileio` are opened before files are laid out, as it
+    /// makes its own; those of a database after that.
+    ///
+    /// # Errors
+    /// One of them cannot be opened or made, or is too short; each job of the load gets the same error, the first one with advice.
+    pub(crate) fn open_files(
+        &self,
+        job: usize,
+        spec: &JobSpec,
+        note: &mut dyn FnMut(Diagnostic),
+    ) -> Result<(), Failure> {
+        let Some(group) = self.jobs.get(job).and_then(Option::as_ref) else { return Ok(()) };
+        let mut notes = Vec::new();
+        let opened = match &spec.events.as_ref().map(|part| &part.load.kind) {
+            Some(EventKind::Fileio(fileio)) => group.files.get_or_init(|| {
+                open::open_shared(spec, fileio).map(Arc::new).map_err(|failure| failure.error)
+            }),
+            Some(EventKind::Database(_)) => group.files.get_or_init(|| {
+                let opened = open::open_files(spec, note);
+                opened
+                    .map(|set| Arc::new(SharedFiles { files: set.files, engines: Mutex::default() }))
+                    .map_err(|failure| {
+                        notes = failure.notes;
+                        failure.error
+                    })
+            }),
+            Some(EventKind::Work(_)) | None => return Ok(()),
+        };
+        match opened {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure { error: error.clone(), notes, excusable: false }),
+        }
+    }
+
+    /// A job has ended, or will never start; with an error if it `failed`.
+    pub(crate) fn ended(&self, job: usize, spec: &JobSpec, failed: bool) {
+        let (Some(Some(group)), Some(part)) = (self.jobs.get(job), &spec.events) else { return };
+        if failed && group.events.database().is_some() {
+            group.end();
+        }
+        group.job_ended(part.thread);
+    }
+}
+
+impl EventGroup {
+    /// The files that its jobs share.
+    pub(crate) fn files(&self) -> Option<&Arc<SharedFiles>> {
+        self.files.get()?.as_ref().ok()
+    }
+
+    /// No job of the load begins another event, and none waits for another one.
+    pub(crate) fn end(&self) {
+        self.events.end();
+        self.threads.wake_all();
+    }
+
+    /// Job number `thread` of the load has done its last event.
+    fn job_ended(&self, thread: u32) {
+        if let Some(database) = self.events.database() {
+            database.session_ended(thread, &|thread| self.threads.wake(thread));
+        }
+    }
+}
+
+/// Events that a job does at most.
+fn events_of(spec: &JobSpec) -> u64 {
+    let kind = spec.events.as_ref().map(|part| &part.load.kind);
+    match kind {
+        Some(EventKind::Work(work)) => work.events_of_a_job().unwrap_or(u64::MAX),
+        _ => u64::MAX,
+    }
+}
+
+fn fileio_of(spec: &JobSpec) -> Option<&Fileio> {
+    match &spec.events.as_ref()?.load.kind {
+        EventKind::Fileio(fileio) => Some(fileio),
+        EventKind::Work(_) | EventKind::Database(_) => None,
+    }
+}
+
+/// The events of one job.
+#[derive(Debug)]
+pub(crate) struct JobEvents {
+    group: Arc<EventGroup>,
+    recorder: Recorder,
+    /// Events that the job may still begin.
+    left: u64,
+    /// Requests of `fileio`.
+    fileio: Option<FileioPart>,
+    /// Transactions of a database, or what is done for them in the background.
+    database: Option<Box<DatabaseJob>>,
+    /// The job has no events.
+    in_background: bool,
+    /// Each request is a message (`--debug`).
+    is_traced: bool,
+    /// Waits for arrivals.
+    pub(crate) waiter: Waiter,
+}
+
+impl JobEvents {
+    pub(crate) fn new(group: Arc<EventGroup>, spec: &JobSpec, clock: Clock) -> Box<Self> {
+        let fileio = fileio_of(spec).map(|fileio| FileioPart {
+            validated: fileio.validate.then_some(fileio.block),
+            end_sync: fileio.sync_at_end.then_some(match fileio.sync_data_only {
+                true => SyncKind::Fdatasync,
+                false => SyncKind::Fsync,
+            }),
+        });
+        let database = spec.events.as_ref().and_then(|part| {
+            let (database, role) = part.database()?;
+            group.threads.join(part.thread);
+            Some((DatabaseJob::new(database, role, part.thread), role))
+        });
+        let is_traced = fileio.is_some() && log_enabled!(target: debug_class::EVENTS, Level::Debug);
+        Box::new(JobEvents {
+            group,
+            recorder: Recorder::new(),
+            left: events_of(spec),
+            fileio,
+            in_background: database.as_ref().is_some_and(|&(_, role)| role != DatabaseRole::Session),
+            database: database.map(|(job, _)| job),
+            is_traced,
+            waiter: Waiter::new(clock),
+        })
+    }
+
+    /// True if writes get checksums and reads are compared with theirs.
+    pub(crate) fn validates(&self) -> bool {
+        self.validated().is_some()
+    }
+
+    /// True if something follows from the end of a data I/O.
+    pub(crate) fn sees_completions(&self) -> bool {
+        self.group.events.sees_completions()
+    }
+
+    /// Takes the next event, at `now` (clock ticks). An arrival is in clock ticks too.
+    pub(crate) fn admit(&mut self, clock: &Clock, now: u64) -> Admission {
+        if self.left == 0 {
+            return Admission::Done;
+        }
+        self.left -= 1;
+        let began = self.load_began(now);
+        match self.group.events.admit(clock.between(began, now)) {
+            Admission::At(ns) => {
+                let arrival = began.saturating_add(clock.ticks(Duration::from_nanos(ns)));
+                Admission::At(arrival)
+            }
+            admission => admission,
+        }
+    }
+
+    /// Clock ticks when the load began: now, if it has not.
+    pub(crate) fn load_began(&self, now: u64) -> u64 {
+        *self.group.began.get_or_init(|| now)
+    }
+
+    /// No job of the load begins another event.
+    pub(crate) fn end_load(&self) {
+        self.group.end();
+    }
+
+    /// True once no more events begin, although there may be some left.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.group.events.has_ended()
+    }
+
+    /// The job has done its last event.
+    pub(crate) fn job_ended(&self) {
+        if let Some(database) = &self.database {
+            self.group.job_ended(database.thread);
+        }
+    }
+
+    /// True for a job that has no events and works for those of others.
+    pub(crate) fn is_in_background(&self) -> bool {
+        self.in_background
+    }
+
+    /// True for a job of a database.
+    pub(crate) fn is_in_database(&self) -> bool {
+        self.database.is_some()
+    }
+
+    /// The times of the transaction that is under way.
+    pub(crate) fn times(&mut self) -> Option<&mut StepTimes> {
+        self.database.as_mut()?.times.as_mut()
+    }
+
+    /// Changes are written back: so many pages or tables.
+    pub(crate) fn written_back(&self, count: u32) {
+        if let (Some(shared), Some(job)) = (self.group.events.database(), &self.database) {
+            shared.written_back(job.thread, count, &|thread| self.group.threads.wake(thread));
+        }
+    }
+
+    /// A sync of a file of the database is complete.
+    pub(crate) fn synced(&mut self, file: u32) {
+        if let Some(database) = &mut self.database {
+            database.synced(file);
+        }
+    }
+
+    /// The figures start again.
+    pub(crate) fn restart(&mut self) {
+        self.recorder.clear();
+        if let Some(database) = &mut self.database {
+            database.restart();
+        }
+    }
+
+    /// How all files are synced after the last event, if they are.
+    pub(crate) fn end_sync(&self) -> Option<SyncKind> {
+        self.fileio.as_ref()?.end_sync
+    }
+
+    /// Shows a request in the words of sysbench: kind (1 read, 2 write, 3 sync), file, offset, length.
+    #[inline]
+    pub(crate) fn trace(&self, kind: u32, file: u32, offset: u64, len: u32) {
+        if self.is_traced {
+            debug!(
+                target: debug_class::EVENTS,
+                "Executing request, operation: {kind}, file_id: {file}, pos: {offset}, size: {len}"
+            );
+        }
+    }
+
+    /// A block is about to be written.
+    pub(crate) fn before_write(&self, data: &mut [u8], offset: u64) {
+        let Some(size) = self.validated() else { return };
+        let mut offset = offset;
+        for block in data.chunks_mut(size) {
+            add_checksum(block, offset);
+            offset += block.len() as u64;
+        }
+    }
+
+    /// Bytes of a block with a checksum, if blocks have one.
+    fn validated(&self) -> Option<usize> {
+        self.fileio.as_ref()?.validated.map(|block| usize::try_from(block).unwrap_or(usize::MAX).max(1))
+    }
+
+    /// A data I/O is complete; `read` is what it read, if it did.
+    ///
+    /// # Errors
+    /// A block is not what was written.
+    pub(crate) fn completed(
+        &mut self,
+        direction: Direction,
+        file: u32,
+        offset: u64,
+        len: u32,
+        read: Option<&[u8]>,
+    ) -> Result<(), Failure> {
+        if let Some(database) = &mut self.database {
+            database.completed(direction, file, len);
+        }
+        self.group.events.completed(direction, file, offset);
+        let (Some(size), Some(read)) = (self.validated(), read) else { return Ok(()) };
+        let mut offset = offset;
+        // The end of a block that a request is too short for is not there.
+        for block in read.chunks_exact(size) {
+            if let Err(fault) = check_checksum(block, offset) {
+                let event = EventFailure::Block { file, offset, fault };
+                return Err(Failure::of_event(libc::EILSEQ, "validation", event));
+            }
+            offset += size as u64;
+        }
+        Ok(())
+    }
+
+    /// Why a request ends the test that failed with `errno`, or, if that is 0, moved less than all of its bytes. `None` in a job whose I/Os may.
+    pub(crate) fn failure(&self, request: &Request, errno: i32) -> Option<Failure> {
+        self.fileio.as_ref()?;
+        let (file, offset) = (request.file, request.offset);
+        let event = match request.op {
+            Op::Read => EventFailure::Transfer { direction: Direction::Read, file, offset, errno },
+            Op::Write => EventFailure::Transfer { direction: Direction::Write, file, offset, errno },
+            _ => EventFailure::Sync { file, errno },
+        };
+        let reported = if errno == 0 { libc::EIO } else { errno };
+        Some(Failure::of_event(reported, request.op.name(), event))
+    }
+
+    /// An event took so long.
+    pub(crate) fn record(&mut self, ns: u64) {
+        self.recorder.record(ns);
+    }
+
+    /// How many were recorded.
+    pub(crate) fn done(&self) -> u64 {
+        self.recorder.total().1
+    }
+
+    /// The figures so far, with what the job's choices have counted.
+    pub(crate) fn figures(&self, counts: DatabaseCounts) -> EventFigures {
+        let database = self.database.as_ref().map(|database| database.figures(counts));
+        EventFigures { done: self.done(), latency: self.recorder.finish(), database }
+    }
+}
+
+/// What a job of `fileio` does beside its requests.
+#[derive(Debug)]
+struct FileioPart {
+    /// Blocks of so many bytes have checksums.
+    validated: Option<u64>,
+    end_sync: Option<SyncKind>,
+}
+
+/// What went wrong in an event, or with the files of all events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventFailure {
+    /// A file cannot be opened.
+    Open {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        errno: i32,
+    },
+    /// A file that must be new cannot be made.
+    Create {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        errno: i32,
+    },
+    /// A file is shorter than its share.
+    TooShort {
+        /// Its path.
+        path: PathBuf,
+        /// Bytes that it has.
+        size: u64,
+        /// Bytes that it needs.
+        expected: u64,
+    },
+    /// A read or a write failed, or moved less than all of its bytes.
+    Transfer {
+        /// Which of both.
+        direction: Direction,
+        /// Index of the file.
+        file: u32,
+        /// Where in the file.
+        offset: u64,
+        /// Why, 0 if it moved less.
+        errno: i32,
+    },
+    /// A sync failed.
+    Sync {
+        /// Index of the file.
+        file: u32,
+        /// Why.
+        errno: i32,
+    },
+    /// A block that was read is not what was written.
+    Block {
+        /// Index of the file.
+        file: u32,
+        /// Where in the file.
+        offset: u64,
+        /// What is wrong with it.
+        fault: BlockFault,
+    },
+}
+
+/// The events that a job has done.
+#[derive(Clone, Debug, Default)]
+pub struct EventFigures {
+    /// How many. Of a job that did not answer these are more than the latencies are of.
+    pub done: u64,
+    /// From the beginning of each, or from its arrival where events arrive at a rate, to its end.
+    pub latency: Latency,
+    /// Of a job of a model of a database.
+    pub database: Option<DatabaseFigures>,
+}
+
+/// What a job did for a model of a database. Those of all its jobs add up.
+#[derive(Clone, Debug, Default)]
+pub struct DatabaseFigures {
+    /// Time of each step of [`TransactionStep::ALL`], with one sample for each transaction: 0 where it did not take the step. The sums of
+    /// all steps are at most that of the transactions.
+    pub steps: [Latency; TransactionStep::ALL.len()],
+    /// I/Os to files of each kind of [`DatabaseFile::ALL`].
+    pub files: [DatabaseIo; DatabaseFile::ALL.len()],
+    /// Pages that transactions used and found in the buffer pool.
+    pub pool_hits: u64,
+    /// Whole pages that were put into the log.
+    pub full_pages: u64,
+    /// Pages or tables that were written back.
+    pub written_back: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+}
+
+/// I/Os to one kind of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseIo {
+    /// Completed reads.
+    pub reads: u64,
+    /// Bytes of these.
+    pub read_bytes: u64,
+    /// Completed writes.
+    pub writes: u64,
+    /// Bytes of these.
+    pub written_bytes: u64,
+    /// Completed syncs.
+    pub syncs: u64,
+}

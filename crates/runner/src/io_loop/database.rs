@@ -1,0 +1,198 @@
+//! Transactions of a model of a database, the waits of its jobs for each other, and what they do in the background.
+//!
+//! A job that waits is woken by another one. It looks every 20 ms whether it must end, and sends its figures then.
+
+use std::thread::park_timeout;
+use std::time::Duration;
+
+use ferrio_engine::Engine;
+use ferrio_job::{Direction, TransactionStep};
+use ferrio_workload::{SharedDatabase, Step, SyncKind, Turn, Work};
+
+use super::IoLoop;
+use crate::database::StepTimes;
+use crate::events::EventGroup;
+
+/// Longest sleep between two looks.
+const SLICE: Duration = Duration::from_millis(20);
+
+impl<'a, E: Engine> IoLoop<'a, E> {
+    /// Does one transaction, which began at `began`: its arrival, if that was before. False when the pass is over.
+    pub(super) fn perform_transaction(&mut self, began: u64) -> bool {
+        let clock = self.meter.clock;
+        self.meter.now = clock.now();
+        let now = self.meter.now;
+        self.times(|times| times.begin(now));
+        loop {
+            let step = self.workload.next();
+            self.enter_step(&step);
+            let goes_on = match step {
+                Step::EventEnd => break,
+                Step::Commit => self.commit(),
+                Step::AwaitWriteBack => self.await_write_back(),
+                step => self.perform(step),
+            };
+            self.await_slot();
+            if !goes_on || self.failure.is_some() || self.context.control.stop_requested() {
+                return false;
+            }
+        }
+        self.meter.now = clock.now();
+        let now = self.meter.now;
+        self.times(|times| times.finish(&clock, now));
+        if let Some(events) = &mut self.hooks.events {
+            events.record(clock.between(began, now));
+            self.context.control.live.store_events(events.done());
+        }
+        true
+    }
+
+    /// Does one step of a job in the background. False when the pass is over.
+    pub(super) fn perform_in_background(&mut self) -> bool {
+        match self.workload.next() {
+            Step::AwaitWork => return self.await_work(),
+            Step::Sync { file, kind } => {
+                self.drain();
+                return self.sync_now(file, kind);
+            }
+            Step::WrittenBack { count } => {
+                self.drain();
+                if let Some(events) = self.hooks.events.as_ref().filter(|_| self.failure.is_none()) {
+                    events.written_back(count);
+                }
+            }
+            step => return self.perform(step),
+        }
+        true
+    }
+
+    /// The part of a transaction that a step belongs to begins, unless it has begun.
+    fn enter_step(&mut self, step: &Step) {
+        let next = match step {
+            Step::Io(io) if io.direction == Direction::Read => TransactionStep::Read,
+            Step::Io(_) => TransactionStep::LogWrite,
+            Step::Commit => TransactionStep::Sync,
+            Step::AwaitWriteBack => TransactionStep::WriteBackWait,
+            _ => return,
+        };
+        // The last I/O ended at the last reading of the clock, if each has one.
+        let (clock, stamped) = (self.meter.clock, self.meter.stamps_all().then_some(self.meter.now));
+        self.times(|times| {
+            if times.present() != next {
+                times.enter(next, stamped.unwrap_or_else(|| clock.now()));
+            }
+        });
+    }
+
+    fn times(&mut self, measure: impl FnOnce(&mut StepTimes)) {
+        if let Some(times) = self.hooks.events.as_mut().and_then(|events| events.times()) {
+            measure(times);
+        }
+    }
+
+    /// Waits until what the transaction has appended to the log is durable. Syncs the log, for all transactions that wait for that, if no
+    /// other session does. False when the job ends first.
+    fn commit(&mut self) -> bool {
+        self.drain();
+        let Some((group, database, thread)) = self.in_database() else { return false };
+        let Some(kind) = database.commit_sync().filter(|_| self.failure.is_none()) else { return true };
+        let commits = database.commits();
+        let wake = |thread| group.threads.wake(thread);
+        let ticket = commits.arrive(thread);
+        loop {
+            match commits.turn(ticket) {
+                Turn::Durable => {
+                    self.meter.now = self.meter.clock.now();
+                    return true;
+                }
+                Turn::Sync(upto) => {
+                    if !self.sync_now(database.parameters().log_file(), kind) {
+                        // Nobody knows what is durable.
+                        group.end();
+                        return false;
+                    }
+                    commits.synced(upto, &wake);
+                }
+                Turn::Wait => {
+                    if !self.wait_until(u64::MAX) {
+                        commits.leave(ticket, &wake);
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits while too many changes are not written back. False when the job ends first.
+    fn await_write_back(&mut self) -> bool {
+        let Some((group, database, thread)) = self.in_database() else { return false };
+        database.wake_background(&|thread| group.threads.wake(thread));
+        if database.must_wait(thread) {
+            while database.waits(thread) {
+                if !self.wait_until(u64::MAX) {
+                    database.leave(thread);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Waits for something to do in the background. False when the job ends first.
+    fn await_work(&mut self) -> bool {
+        let clock = self.meter.clock;
+        loop {
+            self.meter.now = clock.now();
+            let Some(events) = &self.hooks.events else { return false };
+            let began = events.load_began(self.meter.now);
+            let due = match self.workload.work(clock.between(began, self.meter.now)) {
+                Work::Ready => return true,
+                Work::End => {
+                    self.files_finished = true;
+                    return false;
+                }
+                Work::Wait(None) => u64::MAX,
+                Work::Wait(Some(ns)) => began.saturating_add(clock.ticks(Duration::from_nanos(ns))),
+            };
+            if !self.wait_until(due) {
+                return false;
+            }
+        }
+    }
+
+    /// The jobs of the load, what they share, and the job's number among them.
+    fn in_database(&self) -> Option<(&'a EventGroup, &'a SharedDatabase, u32)> {
+        let group = self.context.events.as_deref()?;
+        Some((group, group.events.database()?, self.spec.events.as_ref()?.thread))
+    }
+
+    /// Sleeps until the job is woken, until `due` (clock ticks), or for a short while. False when the job ends.
+    fn wait_until(&mut self, due: u64) -> bool {
+        let (clock, milestone) = (self.meter.clock, self.meter.timing.next_milestone());
+        let left = clock.between(clock.now(), due.min(milestone));
+        if left > 0 && !self.context.control.wants_something() {
+            park_timeout(SLICE.min(Duration::from_nanos(left)));
+        }
+        self.meter.now = clock.now();
+        if self.failure.is_some() || self.stopped() {
+            return false;
+        }
+        if self.hooks.events.as_ref().is_some_and(|events| events.has_ended()) {
+            return false;
+        }
+        self.meter.now < milestone || self.pass_milestone()
+    }
+
+    /// Syncs a file, and waits for the end of that. False if it fails.
+    fn sync_now(&mut self, file: u32, kind: SyncKind) -> bool {
+        if self.failure.is_none() {
+            self.issue_sync(file, kind);
+            self.drain();
+        }
+        let synced = self.failure.is_none();
+        if let Some(events) = self.hooks.events.as_mut().filter(|_| synced) {
+            events.synced(file);
+        }
+        synced
+    }
+}

@@ -1,0 +1,137 @@
+//! The devices of a block trace, and the files that stand for them in its replay.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// The major and the minor number of a device.
+pub type DeviceNumber = (u64, u64);
+
+/// Where the files of devices are looked up.
+#[derive(Clone, Debug)]
+pub enum DeviceNodes {
+    /// By this function, which is called once for each device.
+    Find(fn(DeviceNumber) -> Option<PathBuf>),
+    /// In this table.
+    Known(HashMap<DeviceNumber, PathBuf>),
+}
+
+impl DeviceNodes {
+    fn find(&self, number: DeviceNumber) -> Option<PathBuf> {
+        match self {
+            DeviceNodes::Find(find) => find(number),
+            DeviceNodes::Known(known) => known.get(&number).cloned(),
+        }
+    }
+}
+
+/// The devices that a trace has had so far, numbered in the order of their first requests.
+#[derive(Debug)]
+pub(super) struct Devices {
+    nodes: DeviceNodes,
+    /// `replay_redirect`: the file that stands for all of them.
+    redirect: Option<PathBuf>,
+    /// The index of each device in `paths`, or `None` if the host does not have the device.
+    indexes: HashMap<DeviceNumber, Option<usize>>,
+    paths: Vec<PathBuf>,
+    missing: Vec<DeviceNumber>,
+}
+
+/// What is known about the device of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An earlier request had the same file.
+    Known(usize),
+    /// This is the first request that needs its file.
+    New(usize),
+    /// The host does not have it.
+    Missing,
+}
+
+impl Devices {
+    pub(super) fn new(nodes: DeviceNodes, redirect: Option<PathBuf>) -> Self {
+        let (indexes, paths, missing) = (HashMap::new(), Vec::new(), Vec::new());
+        Devices { nodes, redirect, indexes, paths, missing }
+    }
+
+    /// The device with this number.
+    pub(super) fn find(&mut self, number: DeviceNumber) -> Found {
+        match self.indexes.get(&number) {
+            Some(Some(index)) => return Found::Known(*index),
+            Some(None) => return Found::Missing,
+            None => {}
+        }
+        if self.redirect.is_some() && !self.paths.is_empty() {
+            self.indexes.insert(number, Some(0));
+            return Found::Known(0);
+        }
+        let Some(path) = self.redirect.clone().or_else(|| self.nodes.find(number)) else {
+            self.indexes.insert(number, None);
+            self.missing.push(number);
+            return Found::Missing;
+        };
+        let index = self.paths.len();
+        self.paths.push(path);
+        self.indexes.insert(number, Some(index));
+        Found::New(index)
+    }
+
+    /// The files, by the indexes of their devices.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// The devices that the host does not have.
+    pub(super) fn missing(&self) -> &[DeviceNumber] {
+        &self.missing
+    }
+
+    /// The files of all devices by their numbers, for a second reading of the trace.
+    pub(super) fn table(&self) -> HashMap<DeviceNumber, PathBuf> {
+        let path =
+            |(number, index): (&DeviceNumber, &Option<usize>)| Some((*number, self.paths[(*index)?].clone()));
+        self.indexes.iter().filter_map(path).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use super::*;
+
+    #[test]
+    fn each_device_is_looked_up_once_also_one_that_is_missing() {
+        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        let nodes = DeviceNodes::Find(|(major, minor)| {
+            ASKED.fetch_add(1, Relaxed);
+            (major == 8).then(|| PathBuf::from(format!("sd{minor}")))
+        });
+        let mut devices = Devices::new(nodes, None);
+        let numbers = [(8, 0), (9, 0), (8, 1), (8, 0), (9, 0), (8, 1)];
+        use Found::{Known, Missing, New};
+        assert_eq!(
+            numbers.map(|number| devices.find(number)),
+            [New(0), Missing, New(1), Known(0), Missing, Known(1)]
+        );
+        assert_eq!((ASKED.load(Relaxed), devices.missing()), (3, &[(9, 0)][..]));
+        assert_eq!(devices.paths(), [Path::new("sd0"), Path::new("sd1")]);
+        let mut again = Devices::new(DeviceNodes::Known(devices.table()), None);
+        assert_eq!(
+            numbers.map(|number| again.find(number)),
+            [New(0), Missing, New(1), Known(0), Missing, Known(1)]
+        );
+        assert_eq!((ASKED.load(Relaxed), again.paths()), (3, devices.paths()));
+    }
+
+    #[test]
+    fn one_file_stands_for_all_devices() {
+        let nodes = DeviceNodes::Find(|_| panic!("nobody needs to know"));
+        let mut devices = Devices::new(nodes, Some("file".into()));
+        assert_eq!(
+            [(8, 0), (9, 0), (8, 0)].map(|number| devices.find(number)),
+            [Found::New(0), Found::Known(0), Found::Known(0)]
+        );
+        assert_eq!((devices.paths().len(), devices.missing().len()), (1, 0));
+    }
+}

@@ -1,0 +1,195 @@
+//! Calls that read, write, sync and trim.
+
+use super::super::event::Skip;
+use super::super::fields::whole;
+use super::super::kind::check_range;
+use super::arguments::{descriptor, has_flag, member, members, signed};
+use super::calls::Context;
+use super::processes::{Lookup, Shared};
+use crate::IoAction;
+
+impl Context<'_, '_> {
+    /// Reads or writes as many bytes as the call returned.
+    pub(super) fn transfer(&mut self, action: IoAction, at: Option<usize>) {
+        let Some(file) = self.file(0) else { return };
+        // An offset of -1 means that of the file (preadv2).
+        let place = at.and_then(|at| signed(self.argument(at))).and_then(|place| u64::try_from(place).ok());
+        self.move_bytes(&file, action, place, self.result);
+    }
+
+    /// Adds an I/O of `count` bytes at `place`, or where the file is, and moves the file's offset on.
+    pub(super) fn move_bytes(&mut self, file: &Shared, action: IoAction, place: Option<u64>, count: u64) {
+        if count == 0 {
+            self.found.skip(if action == IoAction::Read { Skip::AtEnd } else { Skip::Empty });
+            return;
+        }
+        let mut file = file.borrow_mut();
+        let Some(target) = file.target else { return };
+        let begin = match place {
+            // Linux appends with O_APPEND even if an offset is given.
+            _ if file.append && action == IoAction::Write => {
+                let size = self.processes.files.size(target);
+                self.found.remarks.unknown_appends += u64::from(size.is_none());
+                size.unwrap_or(0)
+            }
+            Some(place) => place,
+            None => {
+                self.found.remarks.unknown_offsets += u64::from(file.is_from_before);
+                file.offset
+            }
+        };
+        if check_range(begin, count).is_err() {
+            return self.found.skip(Skip::BeyondFiles);
+        }
+        let end = begin + count;
+        if place.is_none() {
+            file.offset = end;
+        }
+        if action == IoAction::Write {
+            match file.append {
+                true => self.processes.files.set_size(target, end),
+                false => self.processes.files.grow(target, end),
+            }
+        }
+        self.processes.io(&file, self.pid, self.time_ns, self.took_ns, action, begin, count, self.found);
+    }
+
+    pub(super) fn sync(&mut self, action: IoAction) {
+        let Lookup::File(file) = self.lookup(0) else {
+            return match self.is_directory() {
+                true => self.found.skip(Skip::SyncOfDirectory),
+                false => drop(self.file(0)),
+            };
+        };
+        let file = file.borrow();
+        if self.processes.files.is_directory(&file.path) {
+            return self.found.skip(Skip::SyncOfDirectory);
+        }
+        self.processes.io(&file, self.pid, self.time_ns, self.took_ns, action, 0, 0, self.found);
+    }
+
+    /// True if the first argument is the descriptor of a directory.
+    fn is_directory(&self) -> bool {
+        let known =
+            descriptor(self.argument(0)).and_then(|(number, _)| self.processes.shared(self.pid, number));
+        known.is_some_and(|file| self.processes.files.is_directory(&file.borrow().path))
+    }
+
+    /// Reads from one file and writes to another, as far as they are files.
+    pub(super) fn copy(&mut self, from: usize, from_place: Option<u64>, to: usize, to_place: Option<u64>) {
+        let (source, sink) = (self.lookup(from), self.lookup(to));
+        let count = self.result;
+        if count == 0 {
+            return self.found.skip(Skip::AtEnd);
+        }
+        if !matches!(source, Lookup::File(_)) && !matches!(sink, Lookup::File(_)) {
+            return self.found.skip(Skip::NotAFile);
+        }
+        if let Lookup::File(file) = source {
+            self.move_bytes(&file, IoAction::Read, from_place, count);
+        }
+        if let Lookup::File(file) = sink {
+            self.move_bytes(&file, IoAction::Write, to_place, count);
+        }
+    }
+
+    /// Asynchronous I/O (libaio): `io_submit(context, 2, [{…}, {…}]) = 2`.
+    pub(super) fn submit(&mut self) {
+        let (pid, time_ns) = (self.pid, self.time_ns);
+        let count = usize::try_from(self.result).unwrap_or(usize::MAX);
+        self.processes.submitted(self.result);
+        // When they end is in io_getevents, without the name of the file.
+        self.took_ns = None;
+        let mut requests = members(self.argument(2));
+        // strace shows only the first of many.
+        requests.retain(|request| request.starts_with(b"{"));
+        let hidden = count.saturating_sub(requests.len()) as u64;
+        self.found.remarks.abbreviated = self.found.remarks.abbreviated.saturating_add(hidden);
+        for request in requests.into_iter().take(count) {
+            let fields = members(request);
+            let field = |name| member(&fields, name).unwrap_or_default();
+            let number = |name| whole::<u64>(field(name));
+            let file = match self.processes.file(pid, field("aio_fildes"), time_ns, self.found) {
+                Lookup::File(file) => file,
+                Lookup::NotAFile => {
+                    self.found.skip(Skip::NotAFile);
+                    continue;
+                }
+                Lookup::Unknown => {
+                    self.found.skip(Skip::UnknownDescriptor);
+                    continue;
+                }
+            };
+            let place = number("aio_offset");
+            let length = number("aio_nbytes").unwrap_or(0);
+            match field("aio_lio_opcode") {
+                b"IOCB_CMD_PREAD" => self.move_bytes(&file, IoAction::Read, place.or(Some(0)), length),
+                b"IOCB_CMD_PWRITE" => self.move_bytes(&file, IoAction::Write, place.or(Some(0)), length),
+                operation @ (b"IOCB_CMD_FSYNC" | b"IOCB_CMD_FDSYNC") => {
+                    let action =
+                        if operation.ends_with(b"FDSYNC") { IoAction::Datasync } else { IoAction::Sync };
+                    self.processes.io(&file.borrow(), pid, time_ns, None, action, 0, 0, self.found);
+                }
+                b"IOCB_CMD_PREADV" | b"IOCB_CMD_PWRITEV" => {
+                    let vectors = members(field("aio_buf"));
+                    let length = |vector: &&[u8]| member(&members(vector), "iov_len").and_then(whole::<u64>);
+                    let total = vectors.iter().filter_map(length).fold(0_u64, u64::saturating_add);
+                    self.found.remarks.shortened += u64::from(vectors.contains(&&b"..."[..]));
+                    let reads = field("aio_lio_opcode") == b"IOCB_CMD_PREADV";
+                    let action = if reads { IoAction::Read } else { IoAction::Write };
+                    self.move_bytes(&file, action, place.or(Some(0)), total);
+                }
+                _ => self.found.skip(Skip::NotInLogs),
+            }
+        }
+    }
+
+    /// A punched hole is a trim; other allocations only change the size.
+    pub(super) fn allocate(&mut self) {
+        let (mode, offset, len) = (self.argument(1), self.number(2), self.number(3));
+        let (Some(offset), Some(len)) = (offset, len) else { return self.found.skip(Skip::NotInLogs) };
+        if has_flag(mode, "FALLOC_FL_PUNCH_HOLE") {
+            return self.trim(offset, len);
+        }
+        if !has_flag(mode, "FALLOC_FL_KEEP_SIZE")
+            && let Some(target) = self.target(0)
+        {
+            self.processes.files.grow(target, offset.saturating_add(len));
+        }
+        self.found.skip(Skip::NotInLogs);
+    }
+
+    /// `ioctl(3, BLKDISCARD, [0, 4096])`.
+    pub(super) fn discard(&mut self) {
+        if self.argument(1) != b"BLKDISCARD" {
+            return self.found.skip(Skip::OtherCall);
+        }
+        let range: Vec<Option<u64>> = members(self.argument(2)).into_iter().map(whole).collect();
+        match range[..] {
+            [Some(offset), Some(len)] => self.trim(offset, len),
+            _ => self.found.skip(Skip::NotInLogs),
+        }
+    }
+
+    pub(super) fn trim(&mut self, offset: u64, len: u64) {
+        if len == 0 {
+            return self.found.skip(Skip::Empty);
+        }
+        if check_range(offset, len).is_err() {
+            return self.found.skip(Skip::BeyondFiles);
+        }
+        if let Some(file) = self.file(0) {
+            let file = file.borrow();
+            self.processes.io(
+                &file,
+                self.pid,
+                self.time_ns,
+                self.took_ns,
+                IoAction::Trim,
+                offset,
+                len,
+                self.found,
+            );
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Blocks of sysbench's `--validate`: anything, then the CRC-32 of that and the offset of the block in its file.
+
+use crc::{CRC_32_ISO_HDLC, Crc, Table};
+
+/// The CRC-32 of zlib.
+static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
+
+/// Bytes of the checksum and the offset.
+const TRAILER: usize = 12;
+
+/// What is wrong with such a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockFault {
+    /// The checksum is not that of the bytes before it.
+    Checksum {
+        /// That of the bytes.
+        calculated: u32,
+        /// The one in the block.
+        stored: u32,
+    },
+    /// The block is another one.
+    Offset {
+        /// Where the block was read.
+        actual: u64,
+        /// The offset in the block.
+        stored: u64,
+    },
+}
+
+/// Ends the block at `offset` with its checksum and the offset. A block that is too short for both stays as it is.
+pub fn add_checksum(block: &mut [u8], offset: u64) {
+    let Some((body, trailer)) = split(block.len()).map(|body| block.split_at_mut(body)) else { return };
+    trailer[..4].copy_from_slice(&CRC32.checksum(body).to_ne_bytes());
+    trailer[4..].copy_from_slice(&offset.to_ne_bytes());
+}
+
+/// Compares a block that was read at `offset` with its end.
+///
+/// # Errors
+/// What is wrong with it; nothing is with a block that is too short for a checksum.
+pub fn check_checksum(block: &[u8], offset: u64) -> Result<(), BlockFault> {
+    let Some((body, trailer)) = split(block.len()).map(|body| block.split_at(body)) else { return Ok(()) };
+    let (mut checksum, mut place) = ([0; 4], [0; 8]);
+    checksum.copy_from_slice(&trailer[..4]);
+    place.copy_from_slice(&trailer[4..]);
+    let (calculated, stored) = (CRC32.checksum(body), u32::from_ne_bytes(checksum));
+    if calculated != stored {
+        return Err(BlockFault::Checksum { calculated, stored });
+    }
+    let stored = u64::from_ne_bytes(place);
+    if stored != offset { Err(BlockFault::Offset { actual: offset, stored }) } else { Ok(()) }
+}
+
+/// Bytes before the trailer.
+fn split(len: usize) -> Option<usize> {
+    len.checked_sub(TRAILER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block() -> Vec<u8> {
+        let mut block = vec![0; 21];
+        block[..9].copy_from_slice(b"123456789");
+        add_checksum(&mut block, 4096);
+        block
+    }
+
+    #[test]
+    fn a_block_ends_with_the_checksum_of_its_bytes_and_its_offset() {
+        // The check value of CRC-32.
+        assert_eq!(block()[9..13], 0xcbf4_3926_u32.to_ne_bytes());
+        assert_eq!(block()[13..], 4096_u64.to_ne_bytes());
+        assert_eq!(check_checksum(&block(), 4096), Ok(()));
+    }
+
+    #[test]
+    fn a_changed_byte_and_another_offset_are_found() {
+        let mut changed = block();
+        changed[3] ^= 1;
+        assert!(matches!(
+            check_checksum(&changed, 4096),
+            Err(BlockFault::Checksum { stored: 0xcbf4_3926, calculated }) if calculated != 0xcbf4_3926
+        ));
+        assert_eq!(check_checksum(&block(), 0), Err(BlockFault::Offset { actual: 0, stored: 4096 }));
+    }
+
+    #[test]
+    fn a_block_without_room_for_a_checksum_has_none() {
+        let mut short = [7; 11];
+        add_checksum(&mut short, 1);
+        assert_eq!((short, check_checksum(&short, 1)), ([7; 11], Ok(())));
+    }
+}

@@ -1,0 +1,283 @@
+//! A database as its I/O: what its sessions read, append and change, and what its jobs in the background write back.
+//!
+//! The jobs share where the log ends, which transactions are durable, and what is not written back yet. Nothing here waits: the runner asks
+//! whether a job must, and is told whom to wake. Jobs are known by their number in the load, the sessions first.
+
+mod buffer_pool;
+mod cleaner;
+mod dirty_pages;
+mod group_commit;
+mod log;
+mod page_choice;
+mod session;
+mod tables;
+mod waiters;
+
+use std::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{AcqRel, Acquire},
+};
+
+use ferrio_job::{CommitSync, Database, DatabaseRole, PageReads, WriteBack, WriteBackSync};
+
+use crate::step::{Step, SyncKind};
+use buffer_pool::BufferPool;
+use cleaner::CleanerPath;
+use dirty_pages::{DirtyPages, FullPages};
+pub use group_commit::{GroupCommit, Turn};
+use log::LogTail;
+use page_choice::PageChoice;
+use session::SessionPath;
+use tables::{TablePath, Tables};
+use waiters::Waiters;
+
+/// What the jobs of a model share.
+#[derive(Debug)]
+pub struct SharedDatabase {
+    database: Database,
+    seed: u64,
+    log: LogTail,
+    commits: GroupCommit,
+    /// The buffer pool, if it is simulated.
+    pool: Option<BufferPool>,
+    write_back: SharedWriteBack,
+    /// Which pages were changed since the last checkpoint, if that matters.
+    full_pages: Option<FullPages>,
+    /// Sessions that have not ended.
+    sessions_left: AtomicU32,
+    /// Per session: it has ended.
+    ended: Vec<AtomicBool>,
+}
+
+/// What is not written back yet.
+#[derive(Debug)]
+enum SharedWriteBack {
+    Pages(DirtyPages),
+    Tables(Tables),
+}
+
+/// What a job in the background does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// The steps that follow.
+    Ready,
+    /// Nothing before it is woken, or before the load has run for so many nanoseconds.
+    Wait(Option<u64>),
+    /// Nothing any more: there are no sessions, and what they left is written back.
+    End,
+}
+
+/// What a job counts beside its I/Os.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseCounts {
+    /// Pages that transactions used and found in the buffer pool.
+    pub pool_hits: u64,
+    /// Whole pages that were put into the log.
+    pub full_pages: u64,
+    /// Pages or tables that were written back.
+    pub written_back: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+}
+
+impl SharedDatabase {
+    /// Before the first transaction; all choices come from `seed`.
+    pub(crate) fn new(database: &Database, seed: u64) -> Self {
+        let pages = database.pages_per_file * u64::from(database.data_files);
+        let write_back = match database.write_back {
+            WriteBack::Pages(pages) => SharedWriteBack::Pages(DirtyPages::new(&pages, database.sessions)),
+            WriteBack::Tables(tables) => SharedWriteBack::Tables(Tables::new(tables, database.sessions)),
+        };
+        let pool = match database.reads {
+            PageReads::Count(_) => None,
+            PageReads::Pool { pages: room, .. } => {
+                let pool = BufferPool::new(room, pages);
+                // As a session that there is not would use them.
+                let mut choice = PageChoice::new(database, seed, u32::MAX);
+                pool.warm_up(|| choice.next());
+                Some(pool)
+            }
+        };
+        SharedDatabase {
+            seed,
+            log: LogTail::new(database.log.size),
+            commits: GroupCommit::new(database.commit.group, database.sessions),
+            pool,
+            write_back,
+            full_pages: database.log.full_pages.then(|| FullPages::new(pages)),
+            sessions_left: AtomicU32::new(database.sessions),
+            ended: (0..database.sessions).map(|_| AtomicBool::new(false)).collect(),
+            database: database.clone(),
+        }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &Database {
+        &self.database
+    }
+
+    /// The transactions that wait until they are durable.
+    #[must_use]
+    pub fn commits(&self) -> &GroupCommit {
+        &self.commits
+    }
+
+    /// The sync of a commit; `None` if the log needs none.
+    #[must_use]
+    pub fn commit_sync(&self) -> Option<SyncKind> {
+        match self.database.commit.sync {
+            CommitSync::Fsync => Some(SyncKind::Fsync),
+            CommitSync::Fdatasync => Some(SyncKind::Fdatasync),
+            CommitSync::Dsync | CommitSync::None => None,
+        }
+    }
+
+    /// True if a session that has changed something must wait: too much is not written back. Then it [`waits`](Self::waits) until it is let
+    /// through, for which it is woken, or [leaves](Self::leave). To be asked once per transaction.
+    pub fn must_wait(&self, thread: u32) -> bool {
+        match &self.write_back {
+            SharedWriteBack::Pages(dirty) => dirty.must_wait(thread),
+            SharedWriteBack::Tables(tables) => tables.must_wait(thread),
+        }
+    }
+
+    /// True until a session that must wait is let through.
+    #[must_use]
+    pub fn waits(&self, thread: u32) -> bool {
+        self.waiters().waits(thread)
+    }
+
+    /// A session waits no longer, although it was not let through.
+    pub fn leave(&self, thread: u32) {
+        self.waiters().leave(thread);
+    }
+
+    fn waiters(&self) -> &Waiters {
+        match &self.write_back {
+            SharedWriteBack::Pages(dirty) => &dirty.waiters,
+            SharedWriteBack::Tables(tables) => &tables.waiters,
+        }
+    }
+
+    /// After the changes of a transaction: wakes the jobs in the background that have something to do.
+    pub fn wake_background(&self, wake: &dyn Fn(u32)) {
+        let is_work = match &self.write_back {
+            SharedWriteBack::Pages(dirty) => dirty.has_batch() || dirty.is_checkpoint_due(self.log.end()),
+            SharedWriteBack::Tables(tables) => tables.announces(),
+        };
+        if is_work {
+            // The cleaner or the flusher.
+            wake(self.database.sessions);
+        }
+    }
+
+    /// Job number `thread` has written so many pages or tables, or done the merges of so many; wakes the jobs that waited for that.
+    pub fn written_back(&self, thread: u32, count: u32, wake: &dyn Fn(u32)) {
+        match &self.write_back {
+            SharedWriteBack::Pages(dirty) => dirty.written_back(count, wake),
+            SharedWriteBack::Tables(tables) => {
+                let (flusher, compactor) = (self.database.sessions, self.database.sessions + 1);
+                tables.written_back(thread == flusher, count, wake);
+                if thread == flusher {
+                    wake(compactor);
+                }
+            }
+        }
+    }
+
+    /// A session does no more transactions; wakes the jobs in the background after the last one. Further calls for it do nothing.
+    pub fn session_ended(&self, thread: u32, wake: &dyn Fn(u32)) {
+        let Some(ended) = self.ended.get(thread as usize) else { return };
+        if !ended.swap(true, AcqRel) && self.sessions_left.fetch_sub(1, AcqRel) == 1 {
+            let jobs = self.database.roles().count() as u32;
+            (self.database.sessions..jobs).for_each(wake);
+        }
+    }
+
+    fn sessions_have_ended(&self) -> bool {
+        self.sessions_left.load(Acquire) == 0
+    }
+
+    /// The file of a page, and where it is there.
+    fn place(&self, page: u64) -> (u32, u64) {
+        let per_file = self.database.pages_per_file;
+        ((page / per_file) as u32, page % per_file * u64::from(self.database.page))
+    }
+}
+
+/// The steps of one job.
+#[derive(Debug)]
+pub(crate) struct DatabasePath {
+    role: RolePath,
+    pub(crate) counts: DatabaseCounts,
+}
+
+#[derive(Debug)]
+enum RolePath {
+    Session(SessionPath),
+    Cleaner(CleanerPath),
+    Table(TablePath),
+    /// The job has no part in the model.
+    None,
+}
+
+impl DatabasePath {
+    pub(crate) fn new(shared: &SharedDatabase, thread: u32) -> Self {
+        let database = &shared.database;
+        let role = match (database.roles().nth(thread as usize), &database.write_back) {
+            (Some(DatabaseRole::Session), _) => RolePath::Session(SessionPath::new(shared, thread)),
+            (Some(DatabaseRole::Cleaner), WriteBack::Pages(pages)) => {
+                RolePath::Cleaner(CleanerPath::new(shared, *pages))
+            }
+            (Some(role), WriteBack::Tables(tables)) => {
+                RolePath::Table(TablePath::new(database, tables, role == DatabaseRole::Flusher))
+            }
+            _ => RolePath::None,
+        };
+        DatabasePath { role, counts: DatabaseCounts::default() }
+    }
+
+    /// The next step.
+    pub(crate) fn next(&mut self, shared: &SharedDatabase) -> Step {
+        match (&mut self.role, &shared.write_back) {
+            (RolePath::Session(path), _) => path.next(shared, &mut self.counts),
+            (RolePath::Cleaner(path), SharedWriteBack::Pages(dirty)) => {
+                path.next(shared, dirty, &mut self.counts)
+            }
+            (RolePath::Table(path), SharedWriteBack::Tables(tables)) => {
+                path.next(shared, tables, &mut self.counts)
+            }
+            _ => Step::PassEnd,
+        }
+    }
+
+    /// What a job in the background does when the load has run for `now_ns`.
+    pub(crate) fn work(&mut self, shared: &SharedDatabase, now_ns: u64) -> Work {
+        match (&mut self.role, &shared.write_back) {
+            (RolePath::Cleaner(path), SharedWriteBack::Pages(dirty)) => path.work(shared, dirty, now_ns),
+            (RolePath::Table(path), SharedWriteBack::Tables(tables)) => path.work(shared, tables),
+            _ => Work::End,
+        }
+    }
+}
+
+/// The call of a sync that may be left out.
+fn sync_kind(sync: WriteBackSync) -> Option<SyncKind> {
+    match sync {
+        WriteBackSync::Fsync => Some(SyncKind::Fsync),
+        WriteBackSync::Fdatasync => Some(SyncKind::Fdatasync),
+        WriteBackSync::None => None,
+    }
+}
+
+/// How many pages a transaction uses.
+fn pages_used(reads: PageReads) -> u32 {
+    match reads {
+        PageReads::Count(count) => count,
+        PageReads::Pool { touched, .. } => touched,
+    }
+}
+
+#[cfg(test)]
+mod tests;

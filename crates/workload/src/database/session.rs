@@ -1,0 +1,136 @@
+//! The steps of a transaction: page reads, appends to the log, the commit, changes that are written back later.
+
+use ferrio_job::{Direction, WriteBack};
+
+use super::page_choice::PageChoice;
+use super::{DatabaseCounts, SharedDatabase, SharedWriteBack, pages_used};
+use crate::step::{Io, Step};
+
+/// The transactions of one session.
+#[derive(Debug)]
+pub(super) struct SessionPath {
+    /// Its number in the load.
+    thread: u32,
+    choice: PageChoice,
+    /// The pages that the transaction changes: the last ones that it uses.
+    changed: Vec<u64>,
+    /// Pages used so far.
+    used: u32,
+    stage: Stage,
+    /// Something was appended to the log.
+    appended: bool,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The next page, of so many that are left.
+    Reads(u32),
+    /// The next append, of so many that are left.
+    Appends(u32),
+    /// The whole of a changed page, from this one on, if the log needs it.
+    FullPages(usize),
+    Commit,
+    Changes,
+    End,
+}
+
+impl SessionPath {
+    pub(super) fn new(shared: &SharedDatabase, thread: u32) -> Self {
+        let changed = match &shared.database.write_back {
+            WriteBack::Pages(pages) => pages.changed as usize,
+            WriteBack::Tables(_) => 0,
+        };
+        SessionPath {
+            thread,
+            choice: PageChoice::new(&shared.database, shared.seed, thread),
+            changed: vec![0; changed],
+            used: 0,
+            stage: Stage::Reads(pages_used(shared.database.reads)),
+            appended: false,
+        }
+    }
+
+    /// The next step.
+    pub(super) fn next(&mut self, shared: &SharedDatabase, counts: &mut DatabaseCounts) -> Step {
+        let database = &shared.database;
+        loop {
+            match self.stage {
+                Stage::Reads(0) => {
+                    // What a transaction changes and does not read it uses all the same.
+                    while (self.used as usize) < self.changed.len() {
+                        self.use_page();
+                    }
+                    self.stage = Stage::Appends(database.log.appends);
+                }
+                Stage::Reads(left) => {
+                    self.stage = Stage::Reads(left - 1);
+                    let page = self.use_page();
+                    if shared.pool.as_ref().is_some_and(|pool| pool.use_page(page)) {
+                        counts.pool_hits += 1;
+                        continue;
+                    }
+                    let (file, offset) = shared.place(page);
+                    return Step::Io(Io { direction: Direction::Read, file, offset, len: database.page });
+                }
+                Stage::Appends(0) => self.stage = Stage::FullPages(0),
+                Stage::Appends(left) => {
+                    self.stage = Stage::Appends(left - 1);
+                    return self.append(shared, database.log.block);
+                }
+                Stage::FullPages(index) => match (self.changed.get(index), &shared.full_pages) {
+                    (Some(&page), Some(full_pages)) => {
+                        self.stage = Stage::FullPages(index + 1);
+                        if full_pages.is_first_change(page) {
+                            counts.full_pages += 1;
+                            return self.append(shared, database.page);
+                        }
+                    }
+                    _ => self.stage = Stage::Commit,
+                },
+                Stage::Commit => {
+                    self.stage = Stage::Changes;
+                    if std::mem::take(&mut self.appended) {
+                        return Step::Commit;
+                    }
+                }
+                Stage::Changes => {
+                    self.stage = Stage::End;
+                    match &shared.write_back {
+                        SharedWriteBack::Pages(dirty) if !self.changed.is_empty() => {
+                            dirty.add(self.thread, &self.changed, shared.pool.as_ref());
+                            return Step::AwaitWriteBack;
+                        }
+                        SharedWriteBack::Pages(_) => {}
+                        SharedWriteBack::Tables(_) => return Step::AwaitWriteBack,
+                    }
+                }
+                Stage::End => {
+                    self.stage = Stage::Reads(pages_used(database.reads));
+                    self.used = 0;
+                    return Step::EventEnd;
+                }
+            }
+        }
+    }
+
+    /// The next page that the transaction uses.
+    fn use_page(&mut self) -> u64 {
+        let page = self.choice.next();
+        if let Some(place) = (self.used as usize).checked_rem(self.changed.len()) {
+            self.changed[place] = page;
+        }
+        self.used += 1;
+        page
+    }
+
+    /// An append of `len` bytes to the log.
+    fn append(&mut self, shared: &SharedDatabase, len: u32) -> Step {
+        self.appended = true;
+        if let SharedWriteBack::Tables(tables) = &shared.write_back {
+            tables.append(len);
+        }
+        let (file, offset) = (shared.database.log_file(), shared.log.append(len).offset);
+        Step::Io(Io { direction: Direction::Write, file, offset, len })
+    }
+}

@@ -1,0 +1,148 @@
+//! The files that `ferrio import` writes: what becomes of them when it fails, and outputs that are open already.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+
+use nix::sys::signal::Signal;
+
+use crate::support::{FERRIO, Place, Running, installed, skipped};
+
+const MSR: &str = "\
+128166372003061629,hm,0,Read,8192,4096,413
+128166372003061729,hm,1,Write,4096,512,5
+oops
+128166372003061829,hm,1,Write,8192,512,5
+";
+
+/// An open file is written to like a pipe: what it contains stays, and the replay has no files beside its path.
+#[test]
+fn open_files_keep_their_contents() {
+    let place = Place::new();
+    fs::write(place.work().join("t"), MSR).unwrap();
+    symlink("/dev/stdout", place.work().join("link")).unwrap();
+    for (output, redirection) in
+        [("/dev/stdout", ">>"), ("/dev/fd/1", ">>"), ("link", ">>"), ("/dev/fd/3", "3>>")]
+    {
+        fs::write(place.work().join("all"), "before\n").unwrap();
+        let command =
+            format!("{FERRIO} import t --bad-lines=30 -o {output} {redirection} all && echo after >> all");
+        let run = place.program("sh", &["-c", &command]).run().succeeded();
+        let all = place.read("all");
+        assert!(
+            all.starts_with("before\nfio version 3 iolog\n") && all.ends_with("\nafter\n"),
+            "{output}: {all}"
+        );
+        assert!(all.contains(" import.files/hm_1 write 8192 512\n"), "{output}: {all}");
+        assert!(run.stderr.contains("ferrio --name=replay --read_iolog=LOG"), "{}", run.stderr);
+    }
+    let words = ["import", "t", "--bad-lines=30", "-o", "/dev/stdout", "--job", "job"];
+    let refused = place.ferrio(&words).run().ended_with(1);
+    assert!(refused.stderr.starts_with("error: --job needs a log with a name\n"), "{}", refused.stderr);
+    let words = ["import", "t", "-q", "--bad-lines=30", "-o", "log", "--job", "/dev/stdout"];
+    let run = place.ferrio(&words).run().succeeded();
+    assert!(run.stdout.contains("read_iolog=log\n"), "{}", run.stdout);
+}
+
+#[test]
+fn a_failed_or_interrupted_import_leaves_everything_as_it_was() {
+    let place = Place::new();
+    fs::write(place.work().join("log"), "old log").unwrap();
+    fs::write(place.work().join("t"), MSR).unwrap();
+    place.program("mkfifo", &["fifo"]).run().succeeded();
+    let shown = |place: &Place| {
+        let mut all = contents_but_pipes(place);
+        all.sort();
+        all
+    };
+    let before = shown(&place);
+    place.ferrio(&["import", "t", "-o", "log", "--job", "new"]).run().ended_with(1);
+    assert_eq!(shown(&place), before, "too many bad lines");
+    place.ferrio(&["import", "t", "-o", "log", "--job", "no/job", "--bad-lines=30"]).run().ended_with(1);
+    assert_eq!(shown(&place), before, "the job file cannot be created");
+    fs::write(place.work().join("log.files"), "no directory").unwrap();
+    place.ferrio(&["import", "t", "-o", "log", "--job", "new", "--bad-lines=30"]).run().ended_with(1);
+    fs::remove_file(place.work().join("log.files")).unwrap();
+    assert_eq!(shown(&place), before, "the directory cannot be created");
+    let mut running = place
+        .ferrio(&["import", "fifo", "-o", "log", "--job", "new", "--bad-lines=30", "--format=msr"])
+        .start();
+    let mut fifo = OpenOptions::new().write(true).open(place.work().join("fifo")).unwrap();
+    fifo.write_all(MSR.repeat(10_000).as_bytes()).unwrap();
+    until_begun(&mut running, &place);
+    running.signal(Signal::SIGINT);
+    drop(fifo);
+    running.wait();
+    assert_eq!(shown(&place), before, "interrupted");
+    place.ferrio(&["import", "t", "-q", "-o", "log", "--bad-lines=30"]).run().succeeded();
+    assert!(place.read("log").starts_with("fio version 3 iolog\n"));
+}
+
+/// Neither log nor job file is there, nor what they would have replaced gone, if the other one cannot be written in the end.
+#[test]
+fn log_and_job_file_appear_together() {
+    for (log, job) in [("gone/log", "job"), ("log", "gone/job")] {
+        let place = Place::new();
+        fs::write(place.work().join("log"), "old log").unwrap();
+        fs::create_dir(place.work().join("gone")).unwrap();
+        place.program("mkfifo", &["fifo"]).run().succeeded();
+        let mut words = vec!["import", "fifo", "-o", log, "--job", job, "--directory", "files"];
+        words.extend(["--bad-lines=30", "--format=msr"]);
+        let mut running = place.ferrio(&words).start();
+        let mut fifo = OpenOptions::new().write(true).open(place.work().join("fifo")).unwrap();
+        fifo.write_all(MSR.repeat(10_000).as_bytes()).unwrap();
+        until_begun(&mut running, &place);
+        fs::remove_dir(place.work().join("gone")).unwrap();
+        drop(fifo);
+        let run = running.wait().ended_with(1);
+        assert!(run.stderr.contains("No such file or directory"), "{}", run.stderr);
+        let left: Vec<_> = place.files().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(
+            (left, place.read("log").as_str()),
+            (vec!["fifo".to_owned(), "log".to_owned()], "old log")
+        );
+        assert!(!place.work().join("files").exists());
+    }
+}
+
+/// A file that is a mount cannot be replaced, but it can be written.
+#[test]
+fn mounted_files_are_overwritten() {
+    let place = Place::new();
+    if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
+        return skipped("mounted_files_are_overwritten", "user namespaces are not allowed");
+    }
+    fs::write(place.work().join("t"), MSR).unwrap();
+    for name in ["log", "job", "job.mounted"] {
+        fs::write(place.work().join(name), "old, and longer than what replaces it\n".repeat(100)).unwrap();
+    }
+    let command = format!(
+        "mount --bind job.mounted job && {FERRIO} import t -q --bad-lines=30 -o log --job job && cmp job job.mounted"
+    );
+    place.program(installed("unshare"), &["-rm", "sh", "-c", &command]).run().succeeded();
+    assert!(
+        place.read("job.mounted").contains("read_iolog=log\n") && !place.read("job.mounted").contains("old")
+    );
+    assert!(place.read("log").starts_with("fio version 3 iolog\n"));
+}
+
+/// Waits until log and job file are begun: they have no names, but descriptors in the directory.
+fn until_begun(running: &mut Running, place: &Place) {
+    let descriptors = format!("/proc/{}/fd", running.pid());
+    let work = place.work();
+    running.until("files without names", || {
+        let links =
+            fs::read_dir(&descriptors).unwrap().filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        links.filter(|link| link.starts_with(&work) && link.to_string_lossy().ends_with("(deleted)")).count()
+            >= 2
+    });
+}
+
+/// Names and contents of the files in the work directory, which has a pipe.
+fn contents_but_pipes(place: &Place) -> Vec<(String, Option<String>)> {
+    let entries = fs::read_dir(place.work()).unwrap().map(Result::unwrap);
+    let text = |entry: &fs::DirEntry| {
+        entry.file_type().unwrap().is_file().then(|| fs::read_to_string(entry.path()).unwrap())
+    };
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), text(&entry))).collect()
+}

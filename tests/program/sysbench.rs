@@ -1,0 +1,253 @@
+//! Tests of sysbench: the figures that scripts read, what is refused, and what ferrio adds.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use nix::sys::signal::Signal;
+use regex::Regex;
+
+use crate::schemas::Schema;
+use crate::support::{FERRIO, Place, Run};
+
+/// A small set of files.
+const FILES: [&str; 2] = ["--file-num=4", "--file-total-size=1M"];
+
+fn sysbench(place: &Place, words: &[&str]) -> Run {
+    place.ferrio(&[&["sysbench"], words].concat()).run()
+}
+
+fn fileio(place: &Place, words: &[&str]) -> Run {
+    sysbench(place, &[&["fileio"], &FILES[..], words].concat()).succeeded()
+}
+
+/// What a script would take out of a report with this expression.
+#[track_caller]
+pub fn figure(text: &str, expression: &str) -> f64 {
+    let found = Regex::new(expression).unwrap().captures(text);
+    let found = found.unwrap_or_else(|| panic!("{expression}: {text}"));
+    found[1].parse().unwrap()
+}
+
+#[test]
+fn the_expressions_of_scripts_find_figures_that_agree() {
+    let place = Place::new();
+    fileio(&place, &["prepare"]);
+    let run = fileio(
+        &place,
+        &["--file-test-mode=rndrw", "--threads=2", "--events=2500", "--file-fsync-freq=50", "run"],
+    );
+    let of = |expression: &str| figure(&run.stdout, expression);
+    let (reads, writes) = (of(r"reads/s:\s+([\d.]+)"), of(r"writes/s:\s+([\d.]+)"));
+    let events = of(r"total number of events:\s+(\d+)");
+    let time = of(r"total time:\s+([\d.]+)s");
+    assert_eq!(events, 2500.0);
+    // 46 rounds of 50 requests and 4 syncs, and 16 more requests; two threads sync 4 files at their end.
+    let (requests, syncs) = (2316.0, 184.0 + 8.0);
+    let per_request = |figure: f64, count: f64| figure * time / count;
+    // The time is rounded to 0.1 ms.
+    let near = |ratio: f64| (ratio - 1.0).abs() < 0.0001 / time + 0.001;
+    assert!(near(per_request(reads + writes, requests)), "{}", run.stdout);
+    assert!(near(per_request(of(r"fsyncs/s:\s+([\d.]+)"), syncs)), "{}", run.stdout);
+    let mib = of(r"read, MiB/s:\s+([\d.]+)");
+    assert!((mib - reads / 64.0).abs() < 0.006, "{}", run.stdout);
+    let (least, mean, most) = (of(r"min:\s+([\d.]+)"), of(r"avg:\s+([\d.]+)"), of(r"max:\s+([\d.]+)"));
+    assert!(least <= mean && mean <= most, "{}", run.stdout);
+    assert!(of(r"95th percentile:\s+([\d.]+)") <= most * 1.02 + 0.01, "{}", run.stdout);
+    assert_eq!(of(r"events \(avg/stddev\):\s+([\d.]+)/"), 1250.0);
+}
+
+#[test]
+fn a_link_of_that_name_is_sysbench() {
+    let place = Place::new();
+    let link = place.beside("sysbench");
+    symlink(FERRIO, &link).unwrap();
+    let run = place.program(&link, &["--version"]).run().succeeded();
+    assert_eq!(run.stdout, "sysbench 1.0.20\n");
+    place.program(&link, &["fileio", "--file-num=1", "--file-total-size=16K", "prepare"]).run().succeeded();
+    assert_eq!(place.files(), [("test_file.0".to_owned(), 16384)]);
+    let mode = fs::metadata(place.work().join("test_file.0")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn scripts_and_databases_are_refused_with_what_to_use() {
+    let place = Place::new();
+    // As in articles and manuals, of all versions.
+    for line in [
+        "oltp_read_write --threads=2 run",
+        "oltp_read_write --db-driver=mysql --mysql-db=sbt --tables=100 --table-size=10000000 --threads=32 prepare",
+        "oltp_point_select --pgsql-host=a run",
+        "--test=oltp --mysql-table-type=innodb --oltp-table-size=1000000 --max-time=60 --oltp-read-only=on run",
+        "--test=/usr/share/doc/sysbench/tests/db/oltp.lua --oltp-table-size=1000 run",
+        "/usr/share/sysbench/oltp_read_only.lua --report-interval=1 --time=300 run",
+        "my.lua cleanup",
+        "select_random_points help",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let run = sysbench(&place, &words).ended_with(1);
+        let test = words.iter().map(|word| word.trim_start_matches("--test=")).next().unwrap();
+        assert!(run.stdout.contains(&format!("FATAL: Cannot run '{test}': ")), "{}", run.stdout);
+        for instead in ["--workload=innodb", "`ferrio help workload`"] {
+            assert!(run.stdout.contains(instead), "{}", run.stdout);
+        }
+    }
+    // Both are there.
+    let help = place.ferrio(&["help", "workload"]).run().succeeded().stdout;
+    assert!(help.contains("workload") && help.contains("innodb"), "{help}");
+    let job = ["--name=db", "--workload=innodb", "--size=10g", "--runtime=60"];
+    place.ferrio(&[&["check"], &job[..]].concat()).run().succeeded();
+    let run = sysbench(&place, &["bogus", "run"]).ended_with(1);
+    assert!(
+        run.stdout.contains("The tests are fileio, cpu, memory, threads, mutex. `sysbench --help` lists"),
+        "{}",
+        run.stdout
+    );
+    let run = sysbench(&place, &["fileio", "--mysql-host=a", "run"]).ended_with(1);
+    assert!(run.stderr.starts_with("invalid option: --mysql-host=a\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("connects to no database"), "{}", run.stderr);
+    let run = place.ferrio(&["--num-threads=4", "--name=a"]).run().ended_with(1);
+    assert!(run.stderr.contains("`ferrio sysbench --num-threads=4 --name=a`"), "{}", run.stderr);
+    let run = place.ferrio(&["oltp_read_write", "--threads=32", "run"]).run().ended_with(1);
+    assert!(run.stderr.contains("`ferrio sysbench oltp_read_write --threads=32 run`"), "{}", run.stderr);
+    for word in ["run", "fileio"] {
+        let run = place.ferrio(&[word]).run().ended_with(1);
+        assert!(run.stderr.contains(&format!("`{word}` is a word of sysbench")), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_run_that_is_asked_or_interrupted_has_a_report() {
+    let place = Place::new();
+    fileio(&place, &["prepare"]);
+    let words =
+        [&["sysbench", "fileio"], &FILES[..], &["--file-test-mode=rndrd", "--time=0", "run"]].concat();
+    for (signal, status) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
+        let mut running = place.ferrio(&words).start();
+        let started = running.stdout_path();
+        running.until("its start", || {
+            fs::read_to_string(&started).is_ok_and(|text| text.contains("Threads started!"))
+        });
+        running.signal(Signal::SIGUSR1);
+        running.until("its report", || {
+            fs::read_to_string(&started).is_ok_and(|text| text.contains("Threads fairness:"))
+        });
+        running.signal(signal);
+        let run = running.wait().ended_with(status);
+        assert_eq!(run.stdout.matches("\nFile operations:\n").count(), 2, "{}", run.stdout);
+        assert!(run.stdout.contains("WARNING: Both event and time limits are disabled"), "{}", run.stdout);
+        assert!(run.stdout.contains("\nGeneral statistics:\n"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_run_that_does_not_end_is_stopped_with_a_report() {
+    let place = Place::new();
+    let words = ["cpu", "--cpu-max-prime=50000000", "--time=1", "--forced-shutdown=1"];
+    let run = sysbench(&place, &[&words[..], &["run"]].concat()).ended_with(2);
+    assert!(
+        run.stdout.contains("\nFATAL: The --max-time limit has expired, forcing shutdown...\n"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout
+            .contains("\n\nNumber of unfinished transactions on forced shutdown: 1\n\nGeneral statistics:\n"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(figure(&run.stdout, r"total number of events: +(\d+)"), 0.0);
+    assert_eq!(figure(&run.stdout, r"events \(avg/stddev\): +([\d.]+)/"), 1.0);
+    let run = sysbench(&place, &[&words[..], &["--output-format=json", "run"]].concat()).ended_with(2);
+    assert_eq!(run.json()["unfinished"], 1);
+}
+
+#[test]
+fn threads_of_memory_and_mutex_have_equal_shares() {
+    let place = Place::new();
+    let run = sysbench(&place, &["memory", "--memory-total-size=1M", "--threads=2", "--time=0", "run"]);
+    let text = run.succeeded().stdout;
+    assert_eq!(figure(&text, r"Total operations: (\d+) "), 1024.0);
+    let shares = r"events \(avg/stddev\): +[\d.]+/([\d.]+)";
+    assert_eq!(figure(&text, shares), 0.0, "each thread transfers the same");
+    assert_eq!(figure(&text, r"([\d.]+) MiB transferred"), 1.0);
+    let words = ["mutex", "--mutex-locks=50", "--mutex-loops=5", "--threads=3", "--time=0", "run"];
+    let text = sysbench(&place, &words).succeeded().stdout;
+    assert_eq!(figure(&text, r"total number of events: +(\d+)"), 3.0);
+    assert_eq!(figure(&text, shares), 0.0, "each thread takes its locks once");
+    let run = sysbench(&place, &["memory", "--memory-total-size=2K", "--events=1", "run"]).succeeded();
+    assert!(run.stdout.contains("\nWARNING: --events has no effect on the test 'memory'"), "{}", run.stdout);
+    assert_eq!(figure(&run.stdout, r"Total operations: (\d+) "), 2.0);
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_an_error_in_the_words_of_sysbench() {
+    let place = Place::new();
+    // More than processors can address.
+    let block = "--memory-block-size=65536T";
+    let without = sysbench(&place, &["memory", block, "run"]).ended_with(1).stdout;
+    assert!(without.ends_with("\nFATAL: Failed to allocate buffer!\n"), "{without}");
+    let without = sysbench(&place, &["memory", block, "--memory-hugetlb", "--memory-scope=local", "run"]);
+    let without = without.ended_with(1).stdout;
+    let huge = "FATAL: Failed to allocate 72057594037927936 bytes from HugeTLB memory. errno = 12 (";
+    assert!(without.contains(huge), "{without}");
+    assert!(without.ends_with("\nFATAL: Failed to allocate buffer!\n"), "{without}");
+}
+
+#[test]
+fn the_document_has_the_figures_of_the_text() {
+    let place = Place::new();
+    fileio(&place, &["prepare"]);
+    let words = [
+        "--file-test-mode=rndrw",
+        "--events=250",
+        "--output-format=json",
+        "--percentile=97",
+        "--rand-seed=3",
+        "run",
+    ];
+    let document = fileio(&place, &words).json();
+    assert_eq!(Schema::of("sysbench.schema.json").mistakes(&document), Vec::<String>::new());
+    let report = &document["report"];
+    assert_eq!((&document["test"], &document["settings"]["seed"]), (&"fileio".into(), &3.into()));
+    assert_eq!(document["settings"]["options"]["file-test-mode"], "rndrw");
+    let files = &report["files"];
+    let counts = ["reads", "writes", "fsyncs", "read_bytes"].map(|key| files[key].as_u64().unwrap());
+    assert_eq!(counts, [145, 97, 12, 145 << 14]);
+    assert_eq!(report["events"], 250);
+    let ms = |percent: &str| report["latency_ms"]["percentiles"][percent].as_f64().unwrap();
+    assert!(ms("50") <= ms("97") && ms("97") <= ms("99.9"));
+    assert!(ms("99.99") <= report["latency_ms"]["max"].as_f64().unwrap());
+    // Mistakes are not in the document.
+    let words =
+        ["sysbench", "fileio", "--output-format=json", "--file-num=9", "--file-test-mode=rndrd", "run"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.contains("FATAL: "), "{}", run.stderr);
+}
+
+#[test]
+fn parts_of_a_run_are_in_the_document() {
+    let place = Place::new();
+    fileio(&place, &["prepare"]);
+    let words =
+        ["--file-test-mode=rndrd", "--rate=200", "--time=2", "--report-interval=1", "--report-checkpoints=1"];
+    let document = fileio(&place, &[&words[..], &["--output-format=json", "run"]].concat()).json();
+    assert_eq!(Schema::of("sysbench.schema.json").mistakes(&document), Vec::<String>::new());
+    let events = |part: &serde_json::Value| part["events"].as_u64().unwrap();
+    let (checkpoints, intervals) = (&document["checkpoints"], &document["intervals"]);
+    assert_eq!(checkpoints.as_array().unwrap().len(), 1);
+    // What an interval has counted is what the checkpoint at the same moment has.
+    assert_eq!(events(&intervals[0]), events(&checkpoints[0]));
+    assert!(events(&document["report"]) > 0);
+}
+
+#[test]
+fn the_job_with_the_same_load_can_be_run() {
+    let place = Place::new();
+    fileio(&place, &["prepare"]);
+    let job =
+        fileio(&place, &["--file-test-mode=rndrd", "--events=18", "--threads=2", "--show-job", "run"]).stdout;
+    let report = place.ferrio(&["--output-format=json", &place.job(&job)]).run().succeeded().json();
+    assert_eq!(report["jobs"][0]["read"]["total_ios"], 18);
+    assert_eq!(place.files().len(), 4);
+}
