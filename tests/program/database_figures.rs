@@ -166,6 +166,16 @@ fn a_transaction_reads_and_appends_as_its_options_say() {
 }
 
 #[test]
+fn a_full_log_does_not_wait_for_the_time_of_a_checkpoint() {
+    let options = "transactions=1000\nruntime=60\nlog_size=256k\ncheckpoint_log=0\ncheckpoint_interval=1h\n";
+    let figures = Figures::of(&section("innodb", options));
+    assert_adds_up(&figures);
+    // 4,000 KiB are appended. The log has room for 256, less a block of each of the two sessions and one of the checkpoint.
+    let checkpoints = number(figures.database(), "/checkpoints");
+    assert!((14..=18).contains(&checkpoints), "{checkpoints}");
+}
+
+#[test]
 fn what_was_done_in_a_ramp_does_not_count() {
     let figures = Figures::of(&section("innodb", "ramp_time=200ms\nruntime=200ms\n"));
     assert_adds_up(&figures);

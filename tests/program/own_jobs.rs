@@ -42,7 +42,7 @@ runs! {
 const OF_THE_JOB: [&str; 5] = ["short-run", "few-ios", "cached-reads", "buffered-writes", "libaio-buffered"];
 
 /// Warnings about what a job is for.
-const MEANT: [(&str, &str); 9] = [
+const MEANT: [(&str, &str); 13] = [
     // It ends with a crash, or when all is written.
     ("crash-consistency.fio", "short-run"),
     ("crash-consistency.fio", "few-ios"),
@@ -57,6 +57,11 @@ const MEANT: [(&str, &str); 9] = [
     ("depth-for-latency.fio", "short-run"),
     // As in RocksDB.
     ("rocksdb.fio", "buffered-writes"),
+    // How many transactions end in time is a matter of the disk.
+    ("etcd.fio", "few-ios"),
+    ("innodb.fio", "few-ios"),
+    ("postgres.fio", "few-ios"),
+    ("rocksdb.fio", "few-ios"),
 ];
 
 /// Jobs with options that the installed fio does not have.
@@ -82,8 +87,11 @@ fn run(file: &str) {
     let path = path.to_str().unwrap();
     let report = place.ferrio(&["--output-format=json", path]).run().succeeded().json();
     for job in report["jobs"].as_array().unwrap() {
+        let name = job["jobname"].as_str().unwrap();
+        // On a slow disk the sessions of a database may leave nothing to do in the background.
+        let in_background = [".cleaner", ".flusher", ".compactor"].iter().any(|end| name.ends_with(end));
         let moved = number(job, "/read/io_bytes") + number(job, "/write/io_bytes");
-        assert!(moved > 0, "{} of {file} did nothing", job["jobname"]);
+        assert!(moved > 0 || in_background, "{name} of {file} did nothing");
     }
     for warning in report["ferrio"]["warnings"].as_array().into_iter().flatten() {
         let code = warning["code"].as_str().unwrap();

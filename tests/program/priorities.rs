@@ -139,7 +139,8 @@ fn the_text_has_a_line_and_a_block_for_each_priority_where_fio_has_them() {
         let place = Place::new();
         let program = if fio { place.fio(&with(&more)) } else { place.ferrio(&with(&more)) };
         let text = program.run().succeeded().stdout;
-        let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("lat (usec)   :"));
+        // Up to the shares of latencies, whose units are a matter of speed.
+        let lines = text.lines().map(str::trim).take_while(|line| !line.contains("sec)   :"));
         let about = lines.filter(|line| ["slat", "clat", "lat"].iter().any(|name| line.starts_with(name)));
         // The installed version may be too old to know hints, which follow class and level.
         let title =

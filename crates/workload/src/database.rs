@@ -85,7 +85,7 @@ impl SharedDatabase {
     pub(crate) fn new(database: &Database, seed: u64) -> Self {
         let pages = database.pages_per_file * u64::from(database.data_files);
         let write_back = match database.write_back {
-            WriteBack::Pages(pages) => SharedWriteBack::Pages(DirtyPages::new(&pages, database.sessions)),
+            WriteBack::Pages(pages) => SharedWriteBack::Pages(DirtyPages::new(&pages, database)),
             WriteBack::Tables(tables) => SharedWriteBack::Tables(Tables::new(tables, database.sessions)),
         };
         let pool = match database.reads {
@@ -189,6 +189,9 @@ impl SharedDatabase {
     /// A session does no more transactions; wakes the jobs in the background after the last one. Further calls for it do nothing.
     pub fn session_ended(&self, thread: u32, wake: &dyn Fn(u32)) {
         let Some(ended) = self.ended.get(thread as usize) else { return };
+        if let SharedWriteBack::Pages(dirty) = &self.write_back {
+            dirty.session_ended(thread);
+        }
         if !ended.swap(true, AcqRel) && self.sessions_left.fetch_sub(1, AcqRel) == 1 {
             let jobs = self.database.roles().count() as u32;
             (self.database.sessions..jobs).for_each(wake);

@@ -98,7 +98,10 @@ fn back_pressure(database: &CheckedDatabase) -> String {
     let pressure = &database.back_pressure;
     let size = bytes(pressure.bytes);
     match (pressure.dirty_pages, pressure.waiting_tables) {
-        (Some(pages), _) => format!("above {} ({size})", counted(pages.into(), "changed page")),
+        (Some(pages), _) => {
+            let log = if database.checkpoints.is_some() { ", or while the log is full" } else { "" };
+            format!("above {} ({size}){log}", counted(pages.into(), "changed page"))
+        }
         (None, tables) => {
             format!("above {} ({size})", counted(tables.unwrap_or(0).into(), "waiting table"))
         }

@@ -54,9 +54,9 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         DoubleWriteFilename: "double_write_filename", Str, Plain, under "double_write";
             Works; "File or device of the double-write area, by default NAME.doublewrite in the directory of the data; the run overwrites it";
         CheckpointLog: "checkpoint_log", SizeZone, Bytes, under "workload";
-            Works; "Begin a checkpoint after this much of the log, in bytes or percent of log_size; 0: never";
+            Works; "Begin a checkpoint after this much of the log, in bytes or percent of log_size; 0: at no length";
         CheckpointInterval: "checkpoint_interval", Time, Seconds, under "workload";
-            Works; "Begin a checkpoint this long after the last one began; 0: never";
+            Works; "Begin a checkpoint this long after the last one began; 0: at no time";
         TableSize: "table_size", Size, Bytes, min 1, max 1099511627776, under "workload";
             Works; "Size of a table; the flusher writes one each time the log has grown by this much";
         WriteAmplification: "write_amplification", Float, Plain, min 1, max 1000, under "workload";

@@ -1,7 +1,6 @@
 //! The job that writes back changed pages in batches and makes checkpoints.
 //!
-//! A batch goes to the double-write area first, in one sequential write if the area has room for that, and is made durable there; then
-//! each page goes to its place.
+//! A batch goes to the double-write area first, in one sequential write, and is made durable there; then each page goes to its place.
 
 use ferrio_job::{Direction, PageWriteBack};
 
@@ -35,8 +34,8 @@ pub(super) struct CleanerPath {
 enum Stage {
     /// Nothing before there is work.
     Idle,
-    /// Pages of the batch from this one on go to the double-write area.
-    DoubleWrite(usize),
+    /// The batch goes to the double-write area.
+    DoubleWrite,
     /// The double-write area has the batch, and is synced if batches are.
     DoubleWriteSync,
     /// Pages of the batch from this one on go to their places.
@@ -83,7 +82,7 @@ impl CleanerPath {
             None => 0,
         };
         self.pages.clear();
-        dirty.take(most.min(self.most_together()), &mut self.pages, shared.pool.as_ref());
+        dirty.take(most.min(self.most_together(shared.database.page)), &mut self.pages, shared.pool.as_ref());
         if self.pages.is_empty() {
             return if over { Work::End } else { Work::Wait(self.next_due(shared, dirty)) };
         }
@@ -94,7 +93,7 @@ impl CleanerPath {
             }
         }
         let doubled = self.write_back.double_write.is_some();
-        self.stage = if doubled { Stage::DoubleWrite(0) } else { Stage::InPlace(0) };
+        self.stage = if doubled { Stage::DoubleWrite } else { Stage::InPlace(0) };
         Work::Ready
     }
 
@@ -102,8 +101,7 @@ impl CleanerPath {
     fn begin_due(&mut self, shared: &SharedDatabase, dirty: &DirtyPages, now_ns: u64) {
         let log_end = shared.log.end();
         let timed = self.write_back.checkpoint.interval.is_some_and(|interval| {
-            now_ns >= self.checkpoint_ns.saturating_add(nanoseconds(interval))
-                && dirty.log_since_checkpoint(log_end) > 0
+            now_ns >= self.checkpoint_ns.saturating_add(nanoseconds(interval)) && dirty.log_left(log_end) > 0
         });
         if timed || dirty.is_checkpoint_due(log_end) {
             self.checkpoint_ns = now_ns;
@@ -127,16 +125,20 @@ impl CleanerPath {
         let interval = nanoseconds(self.write_back.interval);
         let batch = (interval > 0).then(|| self.interval_ns.saturating_add(interval));
         // Without anything in the log there is no checkpoint.
-        let appended = dirty.log_since_checkpoint(shared.log.end()) > 0;
+        let appended = dirty.log_left(shared.log.end()) > 0;
         let checkpoint = self.write_back.checkpoint.interval.filter(|_| appended);
         let checkpoint = checkpoint.map(|interval| self.checkpoint_ns.saturating_add(nanoseconds(interval)));
         batch.into_iter().chain(checkpoint).min()
     }
 
     /// Most pages that are written back together. All those of an interval are, unless the double-write area has to hold them.
-    fn most_together(&self) -> u64 {
-        let in_batches = self.write_back.interval.is_zero() || self.write_back.double_write.is_some();
-        if in_batches { self.write_back.batch.max(1).into() } else { u64::from(u32::MAX) }
+    fn most_together(&self, page: u32) -> u64 {
+        let batch = u64::from(self.write_back.batch.max(1));
+        match self.write_back.double_write {
+            Some(area) => batch.min(area / u64::from(page.max(1))).max(1),
+            None if self.write_back.interval.is_zero() => batch,
+            None => u32::MAX.into(),
+        }
     }
 
     /// The next step.
@@ -150,10 +152,10 @@ impl CleanerPath {
         loop {
             match self.stage {
                 Stage::Idle => return Step::AwaitWork,
-                Stage::DoubleWrite(begin) if begin < self.pages.len() => {
-                    return self.double_write(shared, begin);
+                Stage::DoubleWrite => {
+                    self.stage = Stage::DoubleWriteSync;
+                    return self.double_write(shared);
                 }
-                Stage::DoubleWrite(_) => self.stage = Stage::DoubleWriteSync,
                 Stage::DoubleWriteSync => {
                     self.stage = Stage::InPlace(0);
                     return match sync_kind(self.write_back.sync) {
@@ -198,10 +200,7 @@ impl CleanerPath {
                     self.stage = Stage::CheckpointSync;
                     let (file, len) = (database.log_file(), database.log.block);
                     let append = shared.log.append(len);
-                    // What only a checkpoint has appended needs no other one.
-                    if dirty.log_since_checkpoint(append.from) == 0 {
-                        dirty.begin_checkpoint(append.end);
-                    }
+                    dirty.checkpoint_appended(append);
                     return Step::Io(Io { direction: Direction::Write, file, offset: append.offset, len });
                 }
                 Stage::CheckpointSync => {
@@ -213,29 +212,23 @@ impl CleanerPath {
                     counts.checkpoints += 1;
                     self.in_checkpoint = false;
                     self.stage = Stage::Idle;
+                    dirty.end_checkpoint();
+                    // Lets the sessions go on that a full log holds.
+                    return Step::WrittenBack { count: 0 };
                 }
             }
         }
     }
 
-    /// A write of pages to the double-write area, from this one of the batch on: all of them, or as many as it has room for.
-    fn double_write(&mut self, shared: &SharedDatabase, begin: usize) -> Step {
-        let page = u64::from(shared.database.page);
-        let area = self.write_back.double_write.unwrap_or(0).max(page);
-        let room = (area / page).min(u64::from(u32::MAX) / page).max(1);
-        let count = ((self.pages.len() - begin) as u64).min(room);
-        let len = count * page;
-        if self.area_offset + len > area {
+    /// The write of the batch to the double-write area, which is a ring.
+    fn double_write(&mut self, shared: &SharedDatabase) -> Step {
+        let len = self.pages.len() as u64 * u64::from(shared.database.page);
+        if self.area_offset + len > self.write_back.double_write.unwrap_or(0) {
             self.area_offset = 0;
         }
-        let io = Io {
-            direction: Direction::Write,
-            file: shared.database.log_file() + 1,
-            offset: self.area_offset,
-            len: len as u32,
-        };
+        let file = shared.database.log_file() + 1;
+        let io = Io { direction: Direction::Write, file, offset: self.area_offset, len: len as u32 };
         self.area_offset += len;
-        self.stage = Stage::DoubleWrite(begin + count as usize);
         Step::Io(io)
     }
 

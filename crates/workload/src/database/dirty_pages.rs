@@ -1,18 +1,20 @@
 //! Pages that transactions have changed: those that are not written back, and those that a checkpoint makes the log begin again with.
 //!
 //! A session waits until its own pages and all that were changed before them are few enough. So sessions go on in the order of their
-//! changes, and no more of them after a batch than it has made room for.
+//! changes, and no more of them after a batch than it has made room for. It also waits while the log is full: until a checkpoint has ended
+//! that began late enough for the log to have room again.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
+    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ferrio_job::PageWriteBack;
+use ferrio_job::{Database, PageWriteBack};
 
 use super::buffer_pool::BufferPool;
+use super::log::Append;
 use super::waiters::Waiters;
 
 /// Most pages that the queue has room for from the start.
@@ -33,18 +35,39 @@ pub(super) struct DirtyPages {
     changed: AtomicU64,
     /// Pages written back so far.
     written: AtomicU64,
-    /// Per session: pages changed so far when it had changed its last one.
-    places: Vec<AtomicU64>,
+    sessions: Vec<SessionPlace>,
     /// Bytes of the log after which there is a checkpoint.
     checkpoint_log: Option<u64>,
+    /// Bytes of the log that checkpoints may leave; `None` without checkpoints.
+    log_room: Option<u64>,
     /// Where the log ended when the last checkpoint began.
     checkpoint: AtomicU64,
+    /// Where the log begins that this checkpoint leaves: what changed before is written back when it ends.
+    left_from: AtomicU64,
+    /// The same of the last checkpoint that has ended.
+    covered: AtomicU64,
     pub(super) waiters: Waiters,
 }
 
+/// How far a session is.
+#[derive(Debug)]
+struct SessionPlace {
+    /// Pages changed so far when it had changed its last one.
+    changed: AtomicU64,
+    /// Where the log ended then.
+    log: AtomicU64,
+    /// Where the log ended, at the latest, when the transaction began to append whose changes are not in the queue; [`u64::MAX`] if there is
+    /// none.
+    appends_from: AtomicU64,
+}
+
 impl DirtyPages {
-    pub(super) fn new(write_back: &PageWriteBack, sessions: u32) -> Self {
+    pub(super) fn new(write_back: &PageWriteBack, database: &Database) -> Self {
+        let sessions = database.sessions;
         let room = u64::from(sessions) * u64::from(write_back.changed) + u64::from(write_back.most_dirty);
+        let checkpoint = &write_back.checkpoint;
+        let has_checkpoints = checkpoint.log.is_some() || checkpoint.interval.is_some();
+        let log_room = has_checkpoints.then(|| log_room(write_back, database));
         DirtyPages {
             most: write_back.most_dirty.into(),
             batch: write_back.batch.max(1).into(),
@@ -53,15 +76,26 @@ impl DirtyPages {
             waiting: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             written: AtomicU64::new(0),
-            places: (0..sessions).map(|_| AtomicU64::new(0)).collect(),
-            checkpoint_log: write_back.checkpoint.log,
+            sessions: (0..sessions).map(|_| SessionPlace::new()).collect(),
+            checkpoint_log: checkpoint.log,
+            log_room,
             checkpoint: AtomicU64::new(0),
+            left_from: AtomicU64::new(0),
+            covered: AtomicU64::new(0),
             waiters: Waiters::new(sessions),
         }
     }
 
-    /// A transaction of session number `thread` has changed these pages. With a pool, a page that is in the queue is not put there again.
-    pub(super) fn add(&self, thread: u32, pages: &[u64], pool: Option<&BufferPool>) {
+    /// A transaction of session number `thread` begins to append where the log ends.
+    pub(super) fn begin_appends(&self, thread: u32, log_end: u64) {
+        if let Some(session) = self.sessions.get(thread as usize) {
+            session.appends_from.store(log_end, SeqCst);
+        }
+    }
+
+    /// A transaction of session number `thread` has changed these pages; the log ends at `log_end`. With a pool, a page that is in the queue
+    /// is not put there again.
+    pub(super) fn add(&self, thread: u32, pages: &[u64], log_end: u64, pool: Option<&BufferPool>) {
         let mut queue = lock(&self.queue);
         let before = queue.len();
         match pool {
@@ -71,8 +105,10 @@ impl DirtyPages {
         self.waiting.store(queue.len() as u64, Release);
         let added = (queue.len() - before) as u64;
         let changed = self.changed.fetch_add(added, AcqRel) + added;
-        if let Some(place) = self.places.get(thread as usize) {
-            place.store(changed, Relaxed);
+        if let Some(session) = self.sessions.get(thread as usize) {
+            session.changed.store(changed, Relaxed);
+            session.log.store(log_end, Relaxed);
+            session.appends_from.store(u64::MAX, SeqCst);
         }
     }
 
@@ -105,42 +141,100 @@ impl DirtyPages {
         self.changed.load(Acquire) - written > self.most
     }
 
-    /// Pages changed so far when a session had changed its last one.
-    fn place(&self, thread: u32) -> u64 {
-        self.places.get(thread as usize).map_or(0, |place| place.load(Relaxed))
-    }
-
-    /// True once no more pages than may be are dirty of those that were changed up to this place.
-    fn may_go(&self, place: u64) -> bool {
-        place <= self.written.load(Acquire).saturating_add(self.most)
+    /// True once a session may go on: of the pages that were changed up to its last one, no more than may be are dirty, and the log has
+    /// room again.
+    fn may_go(&self, session: &SessionPlace) -> bool {
+        session.changed.load(Relaxed) <= self.written.load(Acquire).saturating_add(self.most)
+            && self.log_room.is_none_or(|room| {
+                session.log.load(Relaxed) <= self.covered.load(Acquire).saturating_add(room)
+            })
     }
 
     /// True if a session must wait, which is then in the queue of the waiters.
     pub(super) fn must_wait(&self, thread: u32) -> bool {
-        let place = self.place(thread);
-        self.waiters.must_wait(thread, place, || self.may_go(place))
+        let Some(session) = self.sessions.get(thread as usize) else { return false };
+        self.waiters.must_wait(thread, session.changed.load(Relaxed), || self.may_go(session))
+    }
+
+    /// A session does no more transactions.
+    pub(super) fn session_ended(&self, thread: u32) {
+        if let Some(session) = self.sessions.get(thread as usize) {
+            session.appends_from.store(u64::MAX, SeqCst);
+        }
     }
 
     /// So many pages are in their places.
     pub(super) fn written_back(&self, count: u32, wake: &dyn Fn(u32)) {
         self.written.fetch_add(count.into(), AcqRel);
-        self.waiters.let_through(|thread| self.may_go(self.place(thread)), wake);
+        self.let_through(wake);
     }
 
-    /// A checkpoint begins where the log ends.
+    fn let_through(&self, wake: &dyn Fn(u32)) {
+        let may_go =
+            |thread: u32| self.sessions.get(thread as usize).is_none_or(|session| self.may_go(session));
+        self.waiters.let_through(may_go, wake);
+    }
+
+    /// A checkpoint begins. It leaves the log from where it ends, or from the first append of a transaction whose changes are not in the
+    /// queue yet: the checkpoint may miss them.
     pub(super) fn begin_checkpoint(&self, log_end: u64) {
         self.checkpoint.store(log_end, Relaxed);
+        self.left_from.store(self.would_leave_from(log_end), Relaxed);
     }
 
-    /// True if enough has been appended since the last checkpoint began.
+    fn would_leave_from(&self, log_end: u64) -> u64 {
+        self.sessions.iter().map(|session| session.appends_from.load(SeqCst)).fold(log_end, u64::min)
+    }
+
+    /// The checkpoint has appended to the log what needs no other one, unless something was appended since it began.
+    pub(super) fn checkpoint_appended(&self, append: Append) {
+        for begin in [&self.checkpoint, &self.left_from] {
+            if begin.load(Relaxed) == append.from {
+                begin.store(append.end, Relaxed);
+            }
+        }
+    }
+
+    /// The checkpoint is complete. Sessions that wait for it go on when something is [written back](Self::written_back) next.
+    pub(super) fn end_checkpoint(&self) {
+        self.covered.store(self.left_from.load(Relaxed), Release);
+    }
+
+    /// True if enough has been appended since the last checkpoint began, or if what it leaves fills the log and another one would leave less.
     pub(super) fn is_checkpoint_due(&self, log_end: u64) -> bool {
-        self.checkpoint_log.is_some_and(|bytes| self.log_since_checkpoint(log_end) >= bytes)
+        let appended = log_end.saturating_sub(self.checkpoint.load(Relaxed));
+        self.checkpoint_log.is_some_and(|bytes| appended >= bytes)
+            || self.log_room.is_some_and(|room| {
+                self.log_left(log_end) >= room
+                    && self.would_leave_from(log_end) > self.left_from.load(Relaxed)
+            })
     }
 
-    /// Bytes appended since the last checkpoint began.
-    pub(super) fn log_since_checkpoint(&self, log_end: u64) -> u64 {
-        log_end.saturating_sub(self.checkpoint.load(Relaxed))
+    /// Bytes of the log that the last checkpoint to begin leaves.
+    pub(super) fn log_left(&self, log_end: u64) -> u64 {
+        log_end.saturating_sub(self.left_from.load(Relaxed))
     }
+}
+
+impl SessionPlace {
+    fn new() -> Self {
+        SessionPlace {
+            changed: AtomicU64::new(0),
+            log: AtomicU64::new(0),
+            appends_from: AtomicU64::new(u64::MAX),
+        }
+    }
+}
+
+/// Bytes of the log that checkpoints may leave: each session has room for a transaction beside them, and a checkpoint for its block. At least
+/// half of the log, even if it is small for its sessions.
+fn log_room(write_back: &PageWriteBack, database: &Database) -> u64 {
+    let log = &database.log;
+    let full_pages = if log.full_pages { write_back.changed } else { 0 };
+    let transaction =
+        u64::from(log.block) * u64::from(log.appends) + u64::from(database.page) * u64::from(full_pages);
+    let reserve = transaction.saturating_mul(database.sessions.into()).saturating_add(log.block.into());
+    log.size.saturating_sub(reserve).max(log.size / 2).max(1)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,6 +1,9 @@
 //! Where the next append to the log goes.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
 
 /// The end of a log that begins again at the start of its file when the rest of that has no room for an append.
 #[derive(Debug)]
@@ -33,7 +36,7 @@ impl LogTail {
         loop {
             let at = end % self.size;
             let begin = if at + len > self.size { end - at + self.size } else { end };
-            match self.end.compare_exchange_weak(end, begin + len, Relaxed, Relaxed) {
+            match self.end.compare_exchange_weak(end, begin + len, AcqRel, Relaxed) {
                 Ok(_) => return Append { offset: begin % self.size, from: end, end: begin + len },
                 Err(other) => end = other,
             }
@@ -42,6 +45,6 @@ impl LogTail {
 
     /// Bytes of the log so far, with what was left out at the end of the file.
     pub(super) fn end(&self) -> u64 {
-        self.end.load(Relaxed)
+        self.end.load(Acquire)
     }
 }

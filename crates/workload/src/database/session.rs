@@ -98,7 +98,7 @@ impl SessionPath {
                     self.stage = Stage::End;
                     match &shared.write_back {
                         SharedWriteBack::Pages(dirty) if !self.changed.is_empty() => {
-                            dirty.add(self.thread, &self.changed, shared.pool.as_ref());
+                            dirty.add(self.thread, &self.changed, shared.log.end(), shared.pool.as_ref());
                             return Step::AwaitWriteBack;
                         }
                         SharedWriteBack::Pages(_) => {}
@@ -126,10 +126,14 @@ impl SessionPath {
 
     /// An append of `len` bytes to the log.
     fn append(&mut self, shared: &SharedDatabase, len: u32) -> Step {
-        self.appended = true;
-        if let SharedWriteBack::Tables(tables) = &shared.write_back {
-            tables.append(len);
+        match &shared.write_back {
+            SharedWriteBack::Tables(tables) => tables.append(len),
+            SharedWriteBack::Pages(dirty) if !self.appended && !self.changed.is_empty() => {
+                dirty.begin_appends(self.thread, shared.log.end());
+            }
+            SharedWriteBack::Pages(_) => {}
         }
+        self.appended = true;
         let (file, offset) = (shared.database.log_file(), shared.log.append(len).offset);
         Step::Io(Io { direction: Direction::Write, file, offset, len })
     }

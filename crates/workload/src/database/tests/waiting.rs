@@ -68,9 +68,14 @@ fn sessions_that_wait_for_a_table_go_on_in_the_order_of_their_arrival() {
 #[test]
 fn sessions_that_wait_are_all_let_through() {
     const SESSIONS: u32 = 8;
-    for batch in [1, 3] {
-        let few = with_pages(|pages| (pages.most_dirty, pages.batch) = (4, batch));
-        let few = Database { sessions: SESSIONS, reads: PageReads::Count(1), ..few };
+    // With a log that is never full, one that is full all the time, and one that has no room for a transaction of each.
+    for (batch, log_blocks) in [(1, 10_000), (3, 10_000), (3, 40), (1, 12)] {
+        let few = with_pages(|pages| {
+            (pages.most_dirty, pages.batch) = (4, batch);
+            pages.checkpoint.interval = Some(Duration::from_secs(1));
+        });
+        let mut few = Database { sessions: SESSIONS, reads: PageReads::Count(1), ..few };
+        few.log.size = log_blocks * u64::from(BLOCK);
         let shared = SharedDatabase::new(&few, 1);
         let threads: Vec<OnceLock<Thread>> = (0..=SESSIONS).map(|_| OnceLock::new()).collect();
         let (shared, threads) = (&shared, &threads);
@@ -116,4 +121,91 @@ fn sessions_that_wait_are_all_let_through() {
         });
         assert_eq!(wrote, 500 * u64::from(SESSIONS));
     }
+}
+
+/// Two sessions, whose log has room for 30 blocks beside a transaction of each; the cleaner never begins by itself.
+fn with_full_log() -> Scene {
+    let mut database = with_pages(|pages| {
+        (pages.most_dirty, pages.batch) = (1000, 1000);
+        (pages.double_write, pages.sync) = (None, WriteBackSync::None);
+        pages.checkpoint.interval = Some(Duration::from_secs(1));
+    });
+    database.log.size = 35 * u64::from(BLOCK);
+    Scene::new(&database)
+}
+
+#[test]
+fn a_full_log_makes_sessions_wait_until_a_checkpoint_has_ended() {
+    let mut scene = with_full_log();
+    (0..15).for_each(|_| drop(scene.transaction(0)));
+    assert!(!scene.shared.must_wait(0));
+    scene.transaction(1);
+    assert!(scene.shared.must_wait(1), "the log has room for what is under way, and for nothing new");
+    let woken = Mutex::new(Vec::new());
+    let wake = |thread| woken.lock().unwrap().push(thread);
+    scene.shared.wake_background(&wake);
+    assert_eq!(*woken.lock().unwrap(), [2], "the checkpoint does not wait for its time");
+    let mut words_until_woken = Vec::new();
+    loop {
+        match scene.jobs[2].next(&scene.shared) {
+            Step::AwaitWork => assert_eq!(scene.jobs[2].work(&scene.shared, 0), Work::Ready),
+            step => {
+                words_until_woken.extend(words(&[step]));
+                if let Step::WrittenBack { count } = step {
+                    scene.shared.written_back(2, count, &wake);
+                    if count == 0 {
+                        break;
+                    }
+                    assert!(
+                        scene.shared.waits(1),
+                        "the pages are written, and the checkpoint is not complete"
+                    );
+                }
+            }
+        }
+    }
+    assert_eq!(words_until_woken[16], "done16");
+    assert_eq!(words_until_woken[words_until_woken.len() - 3..], ["w2:4k", "s2", "done0"]);
+    assert_eq!(*woken.lock().unwrap(), [2, 1]);
+    (0..15).for_each(|_| drop(scene.transaction(0)));
+    assert!(!scene.shared.must_wait(0), "the log begins again after the checkpoint");
+    scene.transaction(0);
+    assert!(scene.shared.must_wait(0));
+}
+
+#[test]
+fn a_checkpoint_leaves_the_log_of_a_transaction_whose_changes_it_may_miss() {
+    let mut scene = with_full_log();
+    while !matches!(scene.jobs[1].next(&scene.shared), Step::Commit) {}
+    (0..15).for_each(|_| drop(scene.transaction(0)));
+    assert!(scene.shared.must_wait(0));
+    scene.background(2, 0);
+    assert_eq!(scene.counts(2).checkpoints, 0, "it would leave as much log as before");
+    scene.background(2, 1_000_000_000);
+    assert_eq!(scene.counts(2).checkpoints, 1, "its time has come");
+    assert!(scene.shared.waits(0), "the log of the other session is as old as before");
+    while scene.jobs[1].next(&scene.shared) != Step::AwaitWriteBack {}
+    scene.background(2, 1_000_000_001);
+    assert_eq!(scene.counts(2).checkpoints, 2);
+    assert!(!scene.shared.waits(0));
+}
+
+#[test]
+fn a_session_that_ends_amid_a_transaction_keeps_no_log() {
+    let mut scene = with_full_log();
+    while !matches!(scene.jobs[1].next(&scene.shared), Step::Commit) {}
+    scene.shared.session_ended(1, &|_| {});
+    (0..16).for_each(|_| drop(scene.transaction(0)));
+    assert!(scene.shared.must_wait(0));
+    scene.background(2, 0);
+    assert!(!scene.shared.waits(0));
+}
+
+#[test]
+fn a_log_without_checkpoints_is_never_full() {
+    let mut endless = with_pages(|pages| (pages.most_dirty, pages.batch) = (1000, 1000));
+    endless.log.size = 35 * u64::from(BLOCK);
+    let mut scene = Scene::new(&endless);
+    (0..100).for_each(|_| drop(scene.transaction(0)));
+    assert!(!scene.shared.must_wait(0));
 }
