@@ -141,3 +141,28 @@ fn a_log_that_is_open_for_synchronous_writes_needs_no_sync() {
     assert!(calls.has_flag("bank.log", "O_DSYNC"));
     assert_eq!((calls.of_file("fsync", "bank.log").0, calls.of_file("fdatasync", "bank.log").0), (0, 0));
 }
+
+#[test]
+fn a_sync_serves_a_group_and_each_file_of_the_data_has_its_own() {
+    let calls = bank(
+        "innodb",
+        "size=4m\nnrfiles=2\nlog_size=1m\ngroup_commit=2\nwrite_back_batch=64\ncheckpoint_log=0\n",
+    );
+    let syncs = calls.of_file("fsync", "bank.log").0;
+    assert!((64 / 2..=64).contains(&syncs), "one sync serves two sessions at most: {syncs}");
+    let of_data = |name| ["bank.data.0", "bank.data.1"].map(|file| calls.of_file(name, file).0);
+    assert_eq!(of_data("pread64").iter().sum::<u64>(), 9 * 64);
+    assert_eq!(of_data("pwrite64").iter().sum::<u64>(), 64);
+    assert!(of_data("pread64").iter().all(|&reads| reads > 200), "{:?}", of_data("pread64"));
+    assert_eq!((of_data("fsync"), calls.of_file("pwrite64", "bank.doublewrite").0), ([1, 1], 1));
+}
+
+#[test]
+fn a_checkpoint_writes_back_what_is_dirty_and_a_block_of_the_log() {
+    // Each transaction appends 4 KiB; a checkpoint follows 64 KiB.
+    let calls = bank("innodb", "size=4m\nlog_size=1m\nwrite_back_batch=64\ncheckpoint_log=64k\n");
+    let checkpoints = calls.of_file("pwrite64", "bank.log").0 - 64;
+    assert!((3..=4).contains(&checkpoints), "{checkpoints}");
+    assert_eq!(calls.of_file("fsync", "bank.log").0, 64 + checkpoints);
+    assert_eq!(calls.of_file("pwrite64", "bank.data"), (64, 64 * 16384));
+}

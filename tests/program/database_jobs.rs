@@ -98,7 +98,8 @@ fn two_databases_and_a_job_of_another_kind_run_beside_each_other() {
     let plain: Vec<_> =
         report["jobs"].as_array().unwrap().iter().filter(|job| job["jobname"] == "plain").collect();
     assert_eq!(plain.iter().map(|job| number(job, "/write/total_ios")).collect::<Vec<_>>(), [70, 70]);
-    let left_out = "`rw` from [global] is ignored: workload=innodb decides what is read and written";
+    let left_out =
+        "`rw`, which the job inherits, is ignored: workload=innodb decides what is read and written";
     assert!(run.stderr.contains(left_out), "{}", run.stderr);
 }
 

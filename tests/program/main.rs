@@ -22,6 +22,7 @@ mod compressed_logs;
 mod crash_consistency;
 mod damage;
 mod database_calls;
+mod database_ends;
 mod database_figures;
 mod database_jobs;
 mod diagnostics;

@@ -165,14 +165,9 @@ fn per_transaction(database: &Database) -> Vec<TransactionIo> {
             (f64::from(touched) * missing, bound, "pages_used x (1 - buffer_pool/size)")
         }
     };
-    let io = |what, ios: f64, bytes: f64, bound, formula| TransactionIo {
-        what,
-        ios,
-        bytes,
-        bound,
-        formula,
-        reads: false,
+    let io = |what, ios, bytes, bound, formula| TransactionIo {
         in_session: true,
+        ..background(what, ios, bytes, bound, formula)
     };
     let (full, appends) = match database.log.full_pages {
         true => (IoBound::AtLeast, "l, and a page at its first change after a checkpoint"),
@@ -193,13 +188,24 @@ fn per_transaction(database: &Database) -> Vec<TransactionIo> {
         let bound = if together == 1 { IoBound::Exact } else { IoBound::AtLeast };
         all.push(io("log syncs", 1.0 / f64::from(together), 0.0, bound, formula));
     }
-    let background = match &database.write_back {
+    let in_background = match &database.write_back {
         WriteBack::Pages(pages) => pages_io(database, pages),
         WriteBack::Tables(tables) => tables_io(log_bytes, tables),
     };
-    all.extend(background);
+    all.extend(in_background);
     all.retain(|io| io.ios > 0.0);
     all
+}
+
+/// Writes or syncs of a transaction that are done in the background.
+fn background(
+    what: &'static str,
+    ios: f64,
+    bytes: f64,
+    bound: IoBound,
+    formula: &'static str,
+) -> TransactionIo {
+    TransactionIo { what, ios, bytes, bound, formula, reads: false, in_session: false }
 }
 
 /// What is done in the background for a transaction that changes pages.
@@ -207,37 +213,41 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     let changed = f64::from(pages.changed);
     let bytes = changed * f64::from(database.page);
     let batch = f64::from(pages.batch.max(1));
-    let io = |what, ios, bytes, bound, formula| TransactionIo {
-        what,
-        ios,
-        bytes,
-        bound,
-        formula,
-        reads: false,
-        in_session: false,
+    // Batches are full unless a time ends them, and a pool merges changes of a page that waits.
+    let merges = matches!(database.reads, PageReads::Pool { .. });
+    let written = if merges { IoBound::AtMost } else { IoBound::Exact };
+    let bound = match (pages.interval.is_zero(), merges) {
+        (true, _) => written,
+        (false, false) => IoBound::AtLeast,
+        (false, true) => IoBound::About,
     };
-    // Batches are full unless a time ends them.
-    let bound = if pages.interval.is_zero() { IoBound::Exact } else { IoBound::AtLeast };
     let syncs = pages.sync != WriteBackSync::None;
     let mut all = Vec::new();
     if pages.double_write.is_some() {
-        all.push(io("double writes", changed / batch, bytes, bound, "p/b"));
+        all.push(background("double writes", changed / batch, bytes, bound, "p/b"));
         if syncs {
-            all.push(io("double-write syncs", changed / batch, 0.0, bound, "p/b"));
+            all.push(background("double-write syncs", changed / batch, 0.0, bound, "p/b"));
         }
     }
-    all.push(io("page writes", changed, bytes, IoBound::Exact, "p"));
+    let formula = if merges { "p, less what the pool merges" } else { "p" };
+    all.push(background("page writes", changed, bytes, written, formula));
     if syncs {
         let files = f64::from(database.data_files);
         // Files that at least one page of a batch is in.
         let touched = files * (1.0 - (1.0 - 1.0 / files).powf(batch));
         let together = pages.interval.is_zero() || pages.double_write.is_some();
         all.push(match (together, database.data_files) {
-            (true, 1) => io("data syncs", changed / batch, 0.0, bound, "p/b"),
-            (true, _) => {
-                io("data syncs", changed / batch * touched, 0.0, IoBound::About, "p/b x files of a batch")
+            (true, 1) => background("data syncs", changed / batch, 0.0, bound, "p/b"),
+            (true, _) => background(
+                "data syncs",
+                changed / batch * touched,
+                0.0,
+                IoBound::About,
+                "p/b x files of a batch",
+            ),
+            (false, _) => {
+                background("data syncs", changed, 0.0, IoBound::AtMost, "one for each file and interval")
             }
-            (false, _) => io("data syncs", changed, 0.0, IoBound::AtMost, "one for each file and interval"),
         });
     }
     all
@@ -248,13 +258,8 @@ fn tables_io(log_bytes: f64, tables: &TableWriteBack) -> Vec<TransactionIo> {
     let block = f64::from(tables.block.max(1));
     let merged = log_bytes * (tables.amplification - 1.0);
     let io = |what, bytes: f64, reads, formula| TransactionIo {
-        what,
-        ios: bytes / block,
-        bytes,
-        bound: IoBound::About,
-        formula,
         reads,
-        in_session: false,
+        ..background(what, bytes / block, bytes, IoBound::About, formula)
     };
     let mut all = vec![
         io(NEW_TABLES, log_bytes, false, "bytes of the log / block"),

@@ -139,6 +139,13 @@ impl CommandLine {
         self.text(option).and_then(size).unwrap_or(0)
     }
 
+    /// What messages show of a size that is 0: the text, if that begins with another number. sysbench reads such a number, and shows 0 for
+    /// any other text.
+    pub fn wrong_size<'a>(&'a self, option: &'a SysbenchOption) -> &'a str {
+        let text = self.text(option).unwrap_or_default();
+        if text.starts_with(|first: char| ('1'..='9').contains(&first)) { text } else { "0" }
+    }
+
     /// True if a flag is on.
     pub fn flag(&self, option: &SysbenchOption) -> bool {
         let default = option.default == Some("on");

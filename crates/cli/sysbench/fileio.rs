@@ -86,7 +86,11 @@ impl Files {
     fn read(sizes: Sizes, line: &CommandLine, general: &General, log: &Log) -> Result<Self, Refused> {
         let Sizes { count, size, total_size } = sizes;
         let block = line.size(row("file-block-size"));
-        if block == 0 || u32::try_from(block).is_err() {
+        if block == 0 {
+            let text = line.wrong_size(row("file-block-size"));
+            return Err(log.refuse(&format!("Invalid value for file-block-size: {text}.")));
+        }
+        if u32::try_from(block).is_err() {
             return Err(log.refuse(&format!("Invalid value for file-block-size: {block}.")));
         }
         let flags = flags(line, log)?;
@@ -108,7 +112,8 @@ impl Sizes {
         let count = count.ok_or_else(|| log.refuse(&format!("Invalid value for file-num: {files}")))?;
         let total_size = line.size(row("file-total-size"));
         if total_size == 0 {
-            return Err(log.refuse("Invalid value for file-total-size: 0"));
+            let text = line.wrong_size(row("file-total-size"));
+            return Err(log.refuse(&format!("Invalid value for file-total-size: {text}")));
         }
         let size = total_size / u64::from(count);
         if size == 0 {
@@ -363,6 +368,8 @@ mod tests {
             ("--file-num=0", "Invalid value for file-num: 0"),
             ("--file-block-size=abc", "Invalid value for file-block-size: 0."),
             ("--file-total-size=abc", "Invalid value for file-total-size: 0"),
+            ("--file-total-size=4Kxyz", "Invalid value for file-total-size: 4Kxyz"),
+            ("--file-block-size=16kk", "Invalid value for file-block-size: 16kk."),
             ("--file-test-mode=RNDRD", "Invalid IO operations mode: RNDRD."),
             ("--file-io-mode=foo", "unknown I/O mode: foo"),
             ("--file-extra-flags=direct,foo", "Invalid value for file-extra-flags: foo"),

@@ -13,7 +13,7 @@ pub enum Work {
     /// `cpu`
     Cpu {
         /// `--cpu-max-prime`
-        max_prime: u64,
+        max_prime: u32,
     },
     /// `threads`
     Threads {
@@ -90,7 +90,7 @@ impl Work {
     /// A value makes no sense; so for the other tests.
     pub fn cpu(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
         let options = Options { line, rows: CPU, log };
-        Ok(Work::Cpu { max_prime: options.number("cpu-max-prime", 1)?.into() })
+        Ok(Work::Cpu { max_prime: options.number("cpu-max-prime", 1)? })
     }
 
     /// The options of `threads`.

@@ -58,9 +58,10 @@ pub enum EventWork {
     /// Finds the primes from 3 to below a number, by trial division of 64 bits: sysbench's test `cpu`.
     Primes {
         /// The number.
-        below: u64,
+        below: u32,
     },
-    /// Takes locks that all jobs share, one after the other, and yields the CPU while it has each: sysbench's test `threads`.
+    /// Takes a lock again and again and yields the CPU each time it has it; the next event of any job takes the next lock: sysbench's test
+    /// `threads`.
     Yields {
         /// How often.
         yields: u64,

@@ -140,6 +140,16 @@ fn a_pool_leaves_the_share_of_pages_that_it_lacks() {
     };
     assert_eq!(reads("buffer_pool=16m\npages_used=20\n"), (15.0, IoBound::About));
     assert_eq!(reads("buffer_pool=16m\npages_used=20\nrandom_distribution=zipf\n"), (15.0, IoBound::AtMost));
+    // The pool merges changes.
+    let writes = |options: &str| {
+        let all = database("innodb", options).per_transaction;
+        let of = |what| all.iter().find(|io| io.what == what).map(|io| (io.ios, io.bound));
+        (of("page writes"), of("double writes"))
+    };
+    let (at_most, about) = (Some((1.0, IoBound::AtMost)), Some((1.0, IoBound::About)));
+    assert_eq!(writes("buffer_pool=16m\n"), (at_most, at_most));
+    assert_eq!(writes("buffer_pool=16m\nwrite_back_interval=1s\n"), (at_most, about));
+    assert_eq!(writes(""), (Some((1.0, IoBound::Exact)), Some((1.0, IoBound::Exact))));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::memory::Words;
 use crate::shared::{self, Shared};
 
 /// Numbers or words between two looks whether a signal ends the job.
-const BETWEEN_LOOKS: u64 = 1024;
+const BETWEEN_LOOKS: u32 = 1024;
 /// Words of memory between two looks: a look must not cost a part of the event that shows.
 const WORDS_BETWEEN_LOOKS: usize = 1 << 20;
 
@@ -64,8 +64,9 @@ impl Event {
                 black_box(primes(black_box(below), is_over));
             }
             EventWork::Yields { yields, .. } => {
-                for (turn, lock) in (0..yields).zip(locks.iter().cycle()) {
-                    if turn % BETWEEN_LOOKS == 0 && is_over() {
+                let Some(lock) = self.shared.next_lock() else { return };
+                for turn in 0..yields {
+                    if turn.is_multiple_of(BETWEEN_LOOKS.into()) && is_over() {
                         break;
                     }
                     lock.hold(std::thread::yield_now);
@@ -154,14 +155,13 @@ impl Random {
 }
 
 /// How many primes there are from 3 to below a number. Divides by 2, 3, 4 and so on up to the root, as sysbench does: what counts is the work.
-fn primes(below: u64, is_over: impl Fn() -> bool) -> u64 {
+fn primes(below: u32, is_over: impl Fn() -> bool) -> u64 {
     let mut found = 0;
     for number in 3..below {
-        if number % BETWEEN_LOOKS == 0 && is_over() {
+        if number.is_multiple_of(BETWEEN_LOOKS) && is_over() {
             break;
         }
-        let root = (number as f64).sqrt();
-        found += u64::from(least_divisor(number, root).is_none());
+        found += u64::from(least_divisor(number).is_none());
     }
     found
 }
@@ -191,11 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn jobs_yield_with_the_same_locks_in_turn() {
+    fn each_event_yields_with_the_next_of_the_locks_that_jobs_share() {
         let mut parts = parts(EventWork::Yields { yields: 8, locks: 3 });
         parts[0].perform(&Endless);
         parts[1].perform(&Endless);
-        assert_eq!(counts(&parts[0]), [6, 6, 4]);
+        assert_eq!(counts(&parts[0]), [8, 8, 0]);
+        (0..3).for_each(|_| parts[0].perform(&Endless));
+        assert_eq!(counts(&parts[1]), [16, 16, 8]);
     }
 
     #[test]
@@ -253,6 +255,6 @@ mod tests {
             looks.set(looks.get() + 1);
             looks.get() == 2
         };
-        assert_eq!(primes(1 << 40, after_two), primes(2048, || false));
+        assert_eq!(primes(u32::MAX, after_two), primes(2048, || false));
     }
 }

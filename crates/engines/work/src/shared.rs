@@ -1,5 +1,6 @@
 //! What the jobs of a load share: locks, and a block of memory.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex as Lock, PoisonError, Weak};
 
 use ferrio_engine::EngineError;
@@ -13,6 +14,8 @@ use crate::mutex::Mutex;
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) locks: Vec<Mutex>,
+    /// Locks that were taken in turn so far.
+    turn: AtomicUsize,
     pub(crate) words: Option<Words>,
 }
 
@@ -27,12 +30,18 @@ impl Shared {
         }
         // All of them now, so that no event pays for fresh memory.
         locks.resize_with(count, Mutex::default);
-        Ok(Shared { locks, words: None })
+        Ok(Shared { locks, ..Shared::default() })
+    }
+
+    /// The next lock, in turn over all jobs; `None` if there are none.
+    pub(crate) fn next_lock(&self) -> Option<&Mutex> {
+        let turn = self.turn.fetch_add(1, Relaxed).checked_rem(self.locks.len())?;
+        self.locks.get(turn)
     }
 
     /// A block of so many bytes, in huge pages of a size if that is given.
     pub(crate) fn memory(bytes: u64, page: Option<u64>) -> Result<Self, EngineError> {
-        Ok(Shared { locks: Vec::new(), words: Some(Words::new(bytes, page)?) })
+        Ok(Shared { words: Some(Words::new(bytes, page)?), ..Shared::default() })
     }
 }
 

@@ -86,12 +86,13 @@ impl Parameters {
                 most_waiting: number(job, Opt::WaitingTables),
             })
         } else {
+            let changed = number(job, Opt::PagesChanged);
+            let is_doubled = changed > 0 && value(job, Opt::DoubleWrite).unwrap_or(false);
             WriteBack::Pages(PageWriteBack {
-                changed: number(job, Opt::PagesChanged),
+                changed,
                 most_dirty: number(job, Opt::DirtyPages),
                 batch,
-                double_write: value(job, Opt::DoubleWriteSize)
-                    .filter(|_| value(job, Opt::DoubleWrite).unwrap_or(false)),
+                double_write: value(job, Opt::DoubleWriteSize).filter(|_| is_doubled),
                 sync,
                 interval: value(job, Opt::WriteBackInterval).unwrap_or_default(),
                 checkpoint: checkpoint(job, log.size, findings),

@@ -284,10 +284,14 @@ pub(super) const FATES: &[(Fate, &[Opt])] = {
                 SteadystateRampTime,
                 SteadystateCheckInterval,
                 MaxLatency,
-                ContinueOnError,
-                IgnoreError,
-                ErrorDump,
             ],
+        ),
+        (
+            Decided(
+                "that its first error ends it",
+                "without one of its I/Os, no later transaction would be that of a database",
+            ),
+            &[ContinueOnError, IgnoreError, ErrorDump],
         ),
         (
             Decided("what its pages contain, and verifies none", "verify with a job of its own"),
@@ -381,6 +385,14 @@ fn without_effect(job: &Job, opt: Opt, model: DatabaseModel) -> Option<&'static 
         {
             Some("pages_changed=0 leaves nothing to write back")
         }
+        Opt::DoubleWrite | Opt::DoubleWriteFilename | Opt::DoubleWriteSize
+            if or_preset(Opt::PagesChanged, "0") && !is_off(Opt::DoubleWrite) =>
+        {
+            Some("pages_changed=0 leaves nothing to write twice")
+        }
+        Opt::FullPageWrites if or_preset(Opt::PagesChanged, "0") && !is_off(Opt::FullPageWrites) => {
+            Some("pages_changed=0 leaves no changed page to append to the log")
+        }
         _ => None,
     }
 }
@@ -433,7 +445,7 @@ fn decided(job: &Job, given: &Given, model: DatabaseModel, what: &str, help: &st
         let problem = Diagnostic::error(message, given.origin.clone()).code("decided-by-workload");
         findings.refuse(problem.label(format!("remove `{option}`")).help(help).job(name(job)));
     } else {
-        let text = format!("`{option}` from [global] is ignored: {message}");
+        let text = format!("`{option}`, which the job inherits, is ignored: {message}");
         let note = Diagnostic::note(text).code("decided-by-workload").at(given.origin.clone());
         findings.warn(note.help(help).job(name(job)));
     }

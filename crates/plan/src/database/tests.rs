@@ -212,7 +212,7 @@ fn what_the_model_decides_is_refused_in_the_section_and_left_out_of_globals() {
         said[0],
         (
             "decided-by-workload",
-            "`rw` from [global] is ignored: workload=innodb decides what is read and written"
+            "`rw`, which the job inherits, is ignored: workload=innodb decides what is read and written"
         )
     );
     assert_eq!(said.len(), 3);
@@ -251,6 +251,11 @@ fn options_of_databases_that_others_switch_off_are_noted() {
     let nothing = "pages_changed=0 leaves nothing to write back";
     assert_eq!(noted("pages_changed=0\nwrite_back_batch=4\n"), note("write_back_batch", nothing));
     assert!(noted("write_back_batch=4\n").is_empty());
+    let twice = "pages_changed=0 leaves nothing to write twice";
+    assert_eq!(noted("pages_changed=0\ndouble_write_size=4m\n"), note("double_write_size", twice));
+    let whole = "pages_changed=0 leaves no changed page to append to the log";
+    assert_eq!(noted("pages_changed=0\nfull_page_writes=1\n"), note("full_page_writes", whole));
+    assert!(noted("pages_changed=0\nfull_page_writes=0\ndouble_write=0\n").is_empty());
     let area = "there is no double-write area with double_write=0";
     assert_eq!(noted("double_write=0\ndouble_write_size=4m\n"), note("double_write_size", area));
     assert_eq!(noted("double_write=0\ndouble_write_filename=x\n"), note("double_write_filename", area));
@@ -271,7 +276,7 @@ fn an_option_is_named_as_it_was_written() {
     assert_eq!(problem.label, "remove `blocksize_range`");
     let text = format!("[global]\nreadwrite=read\n{}", section("innodb", "log_size=4m\n"));
     let noted = notes(&text);
-    assert!(noted[0].starts_with("`readwrite` from [global] is ignored: "), "{noted:?}");
+    assert!(noted[0].starts_with("`readwrite`, which the job inherits, is ignored: "), "{noted:?}");
 }
 
 #[test]

@@ -52,16 +52,28 @@ pub(super) fn write_database(out: &mut String, database: &DatabaseReport, units:
         Some(ms) => writeln!(out, ", until {ms}msec after the last transaction")?,
         None => writeln!(out)?,
     }
-    if let Some(etcd) = &database.etcd {
-        let (is, limit) = (if etcd.is_below { "below" } else { "not below" }, etcd.limit_ns);
-        writeln!(
-            out,
-            "  etcd         : p99 of log syncs={}, {is} the {} that its documentation asks for",
-            latency::duration(etcd.sync_p99_ns),
-            latency::duration(limit),
-        )?;
+    write_etcd(out, database)
+}
+
+/// The figure that etcd's documentation asks for, or why there is none.
+fn write_etcd(out: &mut String, database: &DatabaseReport) -> fmt::Result {
+    if database.model != DatabaseModel::Etcd.word() || database.figures.transactions == 0 {
+        return Ok(());
     }
-    Ok(())
+    write!(out, "  etcd         : ")?;
+    let Some(etcd) = &database.etcd else {
+        return match database.figures.commits_per_sync {
+            None => writeln!(out, "no p99 of log syncs: commits made none"),
+            Some(_) => writeln!(out, "no p99 of log syncs: gtod_reduce or disable_clat left it out"),
+        };
+    };
+    let (is, limit) = (if etcd.is_below { "below" } else { "not below" }, etcd.limit_ns);
+    writeln!(
+        out,
+        "p99 of log syncs={}, {is} the {} that its documentation asks for",
+        latency::duration(etcd.sync_p99_ns),
+        latency::duration(limit),
+    )
 }
 
 /// Digits after the point that all percentiles can be told apart with.

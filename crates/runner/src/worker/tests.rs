@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
@@ -63,26 +63,25 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
     drive(spec, control, |context| run(context, E::open))
 }
 
-/// Has `worker` do the job.
-fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>)) -> (usize, JobResult) {
-    let (sender, messages) = sync_channel(1024);
-    let gate = Arc::new(Gate::default());
-    gate.expect(1);
-    let plan = plan([spec.clone()]);
-    let cgroups = Cgroups::of(&plan);
-    let groups = EventGroups::new(&plan, 0);
-    groups.open_files(0, spec, &mut |_| {}).unwrap();
-    let context = Context {
-        cgroups: &cgroups,
+/// The context of job number `job.0`, which shares nothing with other jobs but the gate and the messages.
+fn bare_context<'a>(
+    cgroups: &'a Cgroups,
+    job: (usize, &'a JobSpec),
+    control: &'a JobControl,
+    gate: Arc<Gate>,
+    messages: SyncSender<Message>,
+) -> Context<'a> {
+    Context {
+        cgroups,
         address_space: AddressSpace::new(1),
         nice: placement::nice_value(),
-        flow: Flows::new(&plan).member(0).cloned(),
-        ramp: SharedRamp::of(&plan).remove(0),
-        index: 0,
-        spec,
+        flow: None,
+        ramp: None,
+        index: job.0,
+        spec: job.1,
         control,
         gate,
-        messages: sender,
+        messages,
         clock: Clock::monotonic(),
         log: None,
         entropy: [0; SEEDS],
@@ -93,8 +92,25 @@ fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>))
         coverage: None,
         locks: None,
         zones: None,
-        events: groups.of(0),
+        events: None,
         overlaps: None,
+    }
+}
+
+/// Has `worker` do the job.
+fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>)) -> (usize, JobResult) {
+    let (sender, messages) = sync_channel(1024);
+    let gate = Arc::new(Gate::default());
+    gate.expect(1);
+    let plan = plan([spec.clone()]);
+    let cgroups = Cgroups::of(&plan);
+    let groups = EventGroups::new(&plan, 0);
+    groups.open_files(0, spec, &mut |_| {}).unwrap();
+    let context = Context {
+        flow: Flows::new(&plan).member(0).cloned(),
+        ramp: SharedRamp::of(&plan).remove(0),
+        events: groups.of(0),
+        ..bare_context(&cgroups, (0, spec), control, gate, sender)
     };
     worker(context);
     let mut ready = 0;

@@ -225,15 +225,15 @@ fn no_draw_is_behind_the_last_file() {
     assert_eq!(shared.random(4095.5 / 4096.0), (2, 1364, 1));
 }
 
+/// Random writes of blocks with checksums to one file.
+fn with_checksums(size: u64) -> Fileio {
+    let load = load(FileioMode::RandomWrite);
+    Fileio { files: 1, file_size: size, total_size: size, validate: true, ..load }
+}
+
 #[test]
 fn two_threads_do_not_work_on_one_block_with_a_checksum() {
-    let load = Fileio {
-        files: 1,
-        file_size: 32768,
-        total_size: 32768,
-        validate: true,
-        ..load(FileioMode::RandomWrite)
-    };
+    let load = with_checksums(32768);
     for seed in 0..20 {
         let shared = SharedFileio::new(&load, seed);
         let mut paths = [0, 1].map(|thread| FileioPath::new(&shared, thread));
@@ -248,13 +248,7 @@ fn two_threads_do_not_work_on_one_block_with_a_checksum() {
 
 #[test]
 fn a_thread_waits_for_no_block_when_the_load_is_over() {
-    let load = Fileio {
-        files: 1,
-        file_size: 16384,
-        total_size: 16384,
-        validate: true,
-        ..load(FileioMode::RandomWrite)
-    };
+    let load = with_checksums(16384);
     let shared = SharedFileio::new(&load, 1);
     let mut paths = [0, 1].map(|thread| FileioPath::new(&shared, thread));
     paths[0].next(&shared, || false);

@@ -93,6 +93,15 @@ fn etcd_has_the_figure_that_its_documentation_asks_for() {
         "  etcd         : p99 of log syncs=12.00ms, not below the 10.00ms that its documentation asks for";
     result.jobs[1].stats.sync.record(12_000_000);
     assert_eq!(line(&result), above);
+    result.jobs[1].stats.sync.latency = None;
+    assert_eq!(
+        line(&result),
+        "  etcd         : no p99 of log syncs: gtod_reduce or disable_clat left it out"
+    );
+    for job in &mut result.jobs {
+        job.events.as_mut().unwrap().database.as_mut().unwrap().files[1].syncs = 0;
+    }
+    assert_eq!(line(&result), "  etcd         : no p99 of log syncs: commits made none");
 }
 
 #[test]

@@ -91,30 +91,9 @@ fn work_together<E: Engine>(specs: &[JobSpec], during: OnStart<'_>) -> Vec<JobRe
     std::thread::scope(|scope| {
         for (index, spec) in specs.iter().enumerate() {
             groups.open_files(index, spec, &mut |_| {}).unwrap();
-            let context = Context {
-                cgroups: &cgroups,
-                address_space: AddressSpace::new(1),
-                nice: placement::nice_value(),
-                flow: None,
-                ramp: None,
-                index,
-                spec,
-                control: &controls[index],
-                gate: Arc::clone(&gate),
-                messages: sender.clone(),
-                clock: Clock::monotonic(),
-                log: None,
-                entropy: [0; SEEDS],
-                layout: None,
-                run_began: 0,
-                state_dir: Path::new(""),
-                progress: None,
-                coverage: None,
-                locks: None,
-                zones: None,
-                events: groups.of(index),
-                overlaps: None,
-            };
+            let (gate, sender) = (Arc::clone(&gate), sender.clone());
+            let bare = bare_context(&cgroups, (index, spec), &controls[index], gate, sender);
+            let context = Context { events: groups.of(index), ..bare };
             scope.spawn(move || run(context, E::open));
         }
         during(&controls);
