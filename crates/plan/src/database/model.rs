@@ -382,6 +382,9 @@ fn check_model(job: &Job, database: &Database, findings: &mut Findings) {
         );
         wrong(&[Opt::LogBlock, Opt::LogDirect], message, "set another `log_block`, or log_direct=0");
     }
+    if size >= longest && database.full_log().is_some() {
+        check_full_log(database, &mut wrong);
+    }
     if appends == 0 && database.commit.sync != CommitSync::None {
         let message = "log_appends=0 leaves a commit nothing to make durable".to_owned();
         wrong(&[Opt::LogAppends], message, "add commit_sync=none, or set `log_appends` to at least 1");
@@ -389,6 +392,21 @@ fn check_model(job: &Job, database: &Database, findings: &mut Findings) {
     match &database.write_back {
         WriteBack::Pages(pages) => check_pages(page, pages, &mut wrong),
         WriteBack::Tables(tables) => check_tables(page, size, tables, &mut wrong),
+    }
+}
+
+/// The log protects changes that are not written back.
+fn check_full_log(database: &Database, wrong: &mut Wrong<'_>) {
+    let (size, appended) = (database.log.size, database.most_appended());
+    // A transaction and the block of a checkpoint are in the half that is kept free.
+    if size / 2 < appended.saturating_add(database.log.block.into()) {
+        let message = format!(
+            "log_size={} is less than twice the {} that a transaction and a checkpoint append: changes would be overwritten",
+            exact_bytes(size),
+            exact_bytes(appended.saturating_add(database.log.block.into())),
+        );
+        let help = "set a larger `log_size`; without checkpoints (checkpoint_log=0 and checkpoint_interval=0) the log protects nothing";
+        wrong(&[Opt::LogSize, Opt::LogAppends, Opt::LogBlock], message, help);
     }
 }
 

@@ -367,6 +367,8 @@ fn without_effect(job: &Job, opt: Opt, model: DatabaseModel) -> Option<&'static 
         Some(on) => !on,
         None => opt.preset(model) == Some("0"),
     };
+    // No model changes nothing by default.
+    let changes_nothing = job.options.if_given::<u32>(Opt::PagesChanged) == Some(0);
     match opt {
         Opt::PagesUsed if !job.options.is_given(Opt::BufferPool) => {
             Some("it counts pages that may be in the pool of `buffer_pool`")
@@ -381,16 +383,16 @@ fn without_effect(job: &Job, opt: Opt, model: DatabaseModel) -> Option<&'static 
             Some("commits do not sync the log with commit_sync=none")
         }
         Opt::WriteBackBatch | Opt::WriteBackInterval | Opt::WriteBackSync | Opt::DirtyPages
-            if or_preset(Opt::PagesChanged, "0") =>
+            if changes_nothing =>
         {
             Some("pages_changed=0 leaves nothing to write back")
         }
         Opt::DoubleWrite | Opt::DoubleWriteFilename | Opt::DoubleWriteSize
-            if or_preset(Opt::PagesChanged, "0") && !is_off(Opt::DoubleWrite) =>
+            if changes_nothing && !is_off(Opt::DoubleWrite) =>
         {
             Some("pages_changed=0 leaves nothing to write twice")
         }
-        Opt::FullPageWrites if or_preset(Opt::PagesChanged, "0") && !is_off(Opt::FullPageWrites) => {
+        Opt::FullPageWrites if changes_nothing && !is_off(Opt::FullPageWrites) => {
             Some("pages_changed=0 leaves no changed page to append to the log")
         }
         _ => None,

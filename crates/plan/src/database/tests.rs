@@ -314,6 +314,10 @@ fn contradictions_are_refused() {
             "checkpoint_log=8m\n",
             "checkpoint_log=8MiB is more than log_size=4MiB: the log is full before the checkpoint",
         ),
+        (
+            "log_appends=600\n",
+            "log_size=4MiB is less than twice the 2404KiB that a transaction and a checkpoint append: changes would be overwritten",
+        ),
         ("log_appends=0\n", "log_appends=0 leaves a commit nothing to make durable"),
         ("bs=8k,16k\n", "bs gives reads 8KiB and writes 16KiB, but pages have one size"),
         ("ioengine=null\n", "ioengine=null cannot share the files of a database between jobs"),

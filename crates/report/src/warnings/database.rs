@@ -74,7 +74,7 @@ pub(super) fn write_back_limits(run: &RunView<'_>) -> Vec<Finding> {
         let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
         let message = format!("transactions of {} waited for write-back for {share:.0} % of their time", run.who(&jobs));
         let help = "the job that writes back is the limit, not the sessions: larger batches, or an asynchronous engine with \
-             iodepth, let it write more at once";
+             iodepth, let it write more at once, and a larger log_size makes checkpoints rarer";
         Some(Finding { jobs, message, help })
     });
     found.collect()

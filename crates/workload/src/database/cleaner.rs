@@ -82,7 +82,7 @@ impl CleanerPath {
             None => 0,
         };
         self.pages.clear();
-        dirty.take(most.min(self.most_together(shared.database.page)), &mut self.pages, shared.pool.as_ref());
+        dirty.take(most.min(self.most_together()), &mut self.pages, shared.pool.as_ref());
         if self.pages.is_empty() {
             return if over { Work::End } else { Work::Wait(self.next_due(shared, dirty)) };
         }
@@ -132,13 +132,9 @@ impl CleanerPath {
     }
 
     /// Most pages that are written back together. All those of an interval are, unless the double-write area has to hold them.
-    fn most_together(&self, page: u32) -> u64 {
-        let batch = u64::from(self.write_back.batch.max(1));
-        match self.write_back.double_write {
-            Some(area) => batch.min(area / u64::from(page.max(1))).max(1),
-            None if self.write_back.interval.is_zero() => batch,
-            None => u32::MAX.into(),
-        }
+    fn most_together(&self) -> u64 {
+        let in_batches = self.write_back.interval.is_zero() || self.write_back.double_write.is_some();
+        if in_batches { self.write_back.batch.max(1).into() } else { u64::from(u32::MAX) }
     }
 
     /// The next step.
@@ -220,7 +216,7 @@ impl CleanerPath {
         }
     }
 
-    /// The write of the batch to the double-write area, which is a ring.
+    /// The write of the batch to the double-write area, which is a ring with room for at least one.
     fn double_write(&mut self, shared: &SharedDatabase) -> Step {
         let len = self.pages.len() as u64 * u64::from(shared.database.page);
         if self.area_offset + len > self.write_back.double_write.unwrap_or(0) {

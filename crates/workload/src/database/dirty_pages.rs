@@ -38,8 +38,8 @@ pub(super) struct DirtyPages {
     sessions: Vec<SessionPlace>,
     /// Bytes of the log after which there is a checkpoint.
     checkpoint_log: Option<u64>,
-    /// Bytes of the log that checkpoints may leave; `None` without checkpoints.
-    log_room: Option<u64>,
+    /// Bytes of the log that checkpoints may leave; `None` if it is never full.
+    full_log: Option<u64>,
     /// Where the log ended when the last checkpoint began.
     checkpoint: AtomicU64,
     /// Where the log begins that this checkpoint leaves: what changed before is written back when it ends.
@@ -56,8 +56,7 @@ struct SessionPlace {
     changed: AtomicU64,
     /// Where the log ended then.
     log: AtomicU64,
-    /// Where the log ended, at the latest, when the transaction began to append whose changes are not in the queue; [`u64::MAX`] if there is
-    /// none.
+    /// A place in the log at or before the first append of the transaction whose changes are not in the queue; [`u64::MAX`] if there is none.
     appends_from: AtomicU64,
 }
 
@@ -65,9 +64,6 @@ impl DirtyPages {
     pub(super) fn new(write_back: &PageWriteBack, database: &Database) -> Self {
         let sessions = database.sessions;
         let room = u64::from(sessions) * u64::from(write_back.changed) + u64::from(write_back.most_dirty);
-        let checkpoint = &write_back.checkpoint;
-        let has_checkpoints = checkpoint.log.is_some() || checkpoint.interval.is_some();
-        let log_room = has_checkpoints.then(|| log_room(write_back, database));
         DirtyPages {
             most: write_back.most_dirty.into(),
             batch: write_back.batch.max(1).into(),
@@ -77,8 +73,8 @@ impl DirtyPages {
             changed: AtomicU64::new(0),
             written: AtomicU64::new(0),
             sessions: (0..sessions).map(|_| SessionPlace::new()).collect(),
-            checkpoint_log: checkpoint.log,
-            log_room,
+            checkpoint_log: write_back.checkpoint.log,
+            full_log: database.full_log(),
             checkpoint: AtomicU64::new(0),
             left_from: AtomicU64::new(0),
             covered: AtomicU64::new(0),
@@ -145,7 +141,7 @@ impl DirtyPages {
     /// room again.
     fn may_go(&self, session: &SessionPlace) -> bool {
         session.changed.load(Relaxed) <= self.written.load(Acquire).saturating_add(self.most)
-            && self.log_room.is_none_or(|room| {
+            && self.full_log.is_none_or(|room| {
                 session.log.load(Relaxed) <= self.covered.load(Acquire).saturating_add(room)
             })
     }
@@ -179,7 +175,8 @@ impl DirtyPages {
     /// queue yet: the checkpoint may miss them.
     pub(super) fn begin_checkpoint(&self, log_end: u64) {
         self.checkpoint.store(log_end, Relaxed);
-        self.left_from.store(self.would_leave_from(log_end), Relaxed);
+        // A session may say late where it began: what a checkpoint has covered stays covered.
+        self.left_from.fetch_max(self.would_leave_from(log_end), Relaxed);
     }
 
     fn would_leave_from(&self, log_end: u64) -> u64 {
@@ -204,7 +201,7 @@ impl DirtyPages {
     pub(super) fn is_checkpoint_due(&self, log_end: u64) -> bool {
         let appended = log_end.saturating_sub(self.checkpoint.load(Relaxed));
         self.checkpoint_log.is_some_and(|bytes| appended >= bytes)
-            || self.log_room.is_some_and(|room| {
+            || self.full_log.is_some_and(|room| {
                 self.log_left(log_end) >= room
                     && self.would_leave_from(log_end) > self.left_from.load(Relaxed)
             })
@@ -224,17 +221,6 @@ impl SessionPlace {
             appends_from: AtomicU64::new(u64::MAX),
         }
     }
-}
-
-/// Bytes of the log that checkpoints may leave: each session has room for a transaction beside them, and a checkpoint for its block. At least
-/// half of the log, even if it is small for its sessions.
-fn log_room(write_back: &PageWriteBack, database: &Database) -> u64 {
-    let log = &database.log;
-    let full_pages = if log.full_pages { write_back.changed } else { 0 };
-    let transaction =
-        u64::from(log.block) * u64::from(log.appends) + u64::from(database.page) * u64::from(full_pages);
-    let reserve = transaction.saturating_mul(database.sessions.into()).saturating_add(log.block.into());
-    log.size.saturating_sub(reserve).max(log.size / 2).max(1)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -89,21 +89,22 @@ impl SessionPath {
                     _ => self.stage = Stage::Commit,
                 },
                 Stage::Commit => {
-                    self.stage = Stage::Changes;
-                    if std::mem::take(&mut self.appended) {
+                    let has_appended = std::mem::take(&mut self.appended);
+                    let ends = !has_appended && self.changed.is_empty();
+                    self.stage = if ends { Stage::End } else { Stage::Changes };
+                    if has_appended {
                         return Step::Commit;
                     }
                 }
                 Stage::Changes => {
                     self.stage = Stage::End;
-                    match &shared.write_back {
-                        SharedWriteBack::Pages(dirty) if !self.changed.is_empty() => {
-                            dirty.add(self.thread, &self.changed, shared.log.end(), shared.pool.as_ref());
-                            return Step::AwaitWriteBack;
-                        }
-                        SharedWriteBack::Pages(_) => {}
-                        SharedWriteBack::Tables(_) => return Step::AwaitWriteBack,
+                    if let SharedWriteBack::Pages(dirty) = &shared.write_back
+                        && !self.changed.is_empty()
+                    {
+                        dirty.add(self.thread, &self.changed, shared.log.end(), shared.pool.as_ref());
                     }
+                    // Appends alone may be a reason for a checkpoint or a table.
+                    return Step::AwaitWriteBack;
                 }
                 Stage::End => {
                     self.stage = Stage::Reads(pages_used(database.reads));

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, OnceLock};
 use std::thread::{self, Thread};
+use std::time::Instant;
 
 use super::*;
 
@@ -64,6 +65,13 @@ fn sessions_that_wait_for_a_table_go_on_in_the_order_of_their_arrival() {
     assert_eq!(woken, [&order[..3], &order[4..], &[21]].concat(), "after them the compactor");
 }
 
+/// Each wakes the others a million times a second.
+fn sleep_until_woken() {
+    let began = Instant::now();
+    thread::park_timeout(Duration::from_secs(30));
+    assert!(began.elapsed() < Duration::from_secs(30), "nobody woke this thread");
+}
+
 /// Sessions and a cleaner on threads that sleep until they are woken.
 #[test]
 fn sessions_that_wait_are_all_let_through() {
@@ -94,7 +102,7 @@ fn sessions_that_wait_are_all_let_through() {
                         shared.wake_background(&wake);
                         if shared.must_wait(n) {
                             while shared.waits(n) {
-                                thread::park();
+                                sleep_until_woken();
                             }
                         }
                         assert_eq!(path.next(shared), Step::EventEnd);
@@ -109,8 +117,8 @@ fn sessions_that_wait_are_all_let_through() {
                     match path.next(shared) {
                         Step::AwaitWork => match path.work(shared, 0) {
                             Work::Ready => {}
-                            Work::Wait(_) => thread::park(),
-                            Work::End => return path.counts.written_back,
+                            Work::Wait(_) => sleep_until_woken(),
+                            Work::End => return path.counts,
                         },
                         Step::WrittenBack { count } => shared.written_back(SESSIONS, count, &wake),
                         _ => {}
@@ -119,7 +127,8 @@ fn sessions_that_wait_are_all_let_through() {
             });
             cleaner.join().unwrap()
         });
-        assert_eq!(wrote, 500 * u64::from(SESSIONS));
+        assert_eq!(wrote.written_back, 500 * u64::from(SESSIONS));
+        assert_eq!(wrote.checkpoints > 0, log_blocks < 10_000, "the time of a checkpoint never comes");
     }
 }
 
@@ -130,7 +139,7 @@ fn with_full_log() -> Scene {
         (pages.double_write, pages.sync) = (None, WriteBackSync::None);
         pages.checkpoint.interval = Some(Duration::from_secs(1));
     });
-    database.log.size = 35 * u64::from(BLOCK);
+    database.log.size = 36 * u64::from(BLOCK);
     Scene::new(&database)
 }
 
@@ -199,6 +208,31 @@ fn a_session_that_ends_amid_a_transaction_keeps_no_log() {
     assert!(scene.shared.must_wait(0));
     scene.background(2, 0);
     assert!(!scene.shared.waits(0));
+}
+
+#[test]
+fn what_a_checkpoint_has_covered_stays_covered() {
+    let scene = with_full_log();
+    let SharedWriteBack::Pages(dirty) = &scene.shared.write_back else { panic!("pages") };
+    let log = |blocks: u64| blocks * u64::from(BLOCK);
+    dirty.begin_checkpoint(log(20));
+    dirty.end_checkpoint();
+    // A session that read the end of the log long ago.
+    dirty.begin_appends(1, log(5));
+    dirty.begin_checkpoint(log(30));
+    dirty.end_checkpoint();
+    assert_eq!(dirty.log_left(log(30)), log(10));
+}
+
+#[test]
+fn appends_alone_wake_the_cleaner_for_a_checkpoint() {
+    let mut quiet = with_pages(|pages| (pages.changed, pages.checkpoint.log) = (0, Some(1)));
+    quiet.log.size = 100 * u64::from(BLOCK);
+    let mut scene = Scene::new(&quiet);
+    assert_eq!(words(&scene.transaction(0))[3..], ["w2:4k", "w2:4k", "commit", "wait"]);
+    let woken = Mutex::new(Vec::new());
+    scene.shared.wake_background(&|thread| woken.lock().unwrap().push(thread));
+    assert_eq!((woken.into_inner().unwrap(), scene.shared.must_wait(0)), (vec![2], false));
 }
 
 #[test]
