@@ -87,6 +87,49 @@ impl Clock {
     }
 }
 
+/// Time between two measurements of the speed of a [`LongClock`].
+const MEASURED_EVERY: Duration = Duration::from_millis(100);
+
+/// A clock for times that count from one moment for long. The speed of a [`Clock`] is measured in 2 ms, to some parts in a million, which are
+/// a millisecond after some minutes. This one measures it again and again, over all the time since it began.
+#[derive(Clone, Copy, Debug)]
+pub struct LongClock {
+    clock: Clock,
+    /// When it began: ticks, and ns of CLOCK_MONOTONIC.
+    began: (u64, u64),
+    /// Ticks of the next measurement.
+    measured_next: u64,
+}
+
+impl LongClock {
+    /// Begins now, with the speed of `clock`.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        let began = match clock.source {
+            TickSource::Tsc => read_both(),
+            TickSource::Monotonic => (0, 0),
+        };
+        LongClock { clock, began, measured_next: began.0.saturating_add(clock.ticks(MEASURED_EVERY)) }
+    }
+
+    /// Ticks in a duration, at `now` in ticks.
+    #[must_use]
+    pub fn ticks(&mut self, now: u64, duration: Duration) -> u64 {
+        if self.clock.source == TickSource::Tsc && now >= self.measured_next {
+            self.measure(read_both());
+        }
+        self.clock.ticks(duration)
+    }
+
+    /// Takes the speed from the beginning to this reading of both clocks.
+    fn measure(&mut self, now: (u64, u64)) {
+        if let Some(ns_per_tick) = speed(self.began, now) {
+            self.clock.ns_per_tick = ns_per_tick;
+        }
+        self.measured_next = now.0.saturating_add(self.clock.ticks(MEASURED_EVERY));
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[allow(unsafe_code)]
@@ -140,20 +183,51 @@ fn read_both() -> (u64, u64) {
 
 /// ns per tick, `None` when the counter does not run.
 fn calibrate_tsc(span: Duration) -> Option<u64> {
-    let (ticks0, ns0) = read_both();
-    let end = ns0 + span.as_nanos() as u64;
+    let began = read_both();
+    let end = began.1 + span.as_nanos() as u64;
     while monotonic_ns() < end {
         std::hint::spin_loop();
     }
-    let (ticks1, ns1) = read_both();
-    let ticks = ticks1.checked_sub(ticks0).filter(|&t| t > 1000)?;
-    let ns = u128::from(ns1.checked_sub(ns0)?);
-    u64::try_from((ns << FRACTION_BITS) / u128::from(ticks)).ok().filter(|&n| n > 0)
+    speed(began, read_both())
+}
+
+/// ns per tick between two readings of both clocks, `None` when the counter does not run.
+fn speed(from: (u64, u64), to: (u64, u64)) -> Option<u64> {
+    let ticks = to.0.checked_sub(from.0).filter(|&ticks| ticks > 1000)?;
+    let ns = u128::from(to.1.checked_sub(from.1)?);
+    u64::try_from((ns << FRACTION_BITS) / u128::from(ticks)).ok().filter(|&speed| speed > 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_clock_has_the_speed_of_all_its_time() {
+        // 2.5 ticks a ns, calibrated 20 parts in a million too fast.
+        let speed = ((1_u64 << FRACTION_BITS) as f64 / 2.5 * (1.0 - 20e-6)) as u64;
+        let clock = Clock { source: TickSource::Tsc, ns_per_tick: speed };
+        let mut long = LongClock { clock, began: (1_000_000, 77), measured_next: 0 };
+        let minute = Duration::from_secs(60);
+        let exact = 150_000_000_000_u64;
+        assert!(clock.ticks(minute).abs_diff(exact) > 2_900_000);
+        // Readings are off by 25 ns.
+        for (seconds, most) in [(1_u64, 6000), (10, 600), (60, 200)] {
+            long.measure((1_000_000 + seconds * 2_500_000_000, 77 + seconds * 1_000_000_000 + 25));
+            assert!(long.clock.ticks(minute).abs_diff(exact) < most, "{seconds}");
+            let next = 1_000_000 + seconds * 2_500_000_000 + 250_000_000;
+            assert!(long.measured_next.abs_diff(next) < 100);
+        }
+        let before = long.clock.ns_per_tick;
+        long.measure((0, 0));
+        assert_eq!(long.clock.ns_per_tick, before, "clocks that run backwards say nothing");
+    }
+
+    #[test]
+    fn a_long_clock_of_nanoseconds_is_exact() {
+        let mut long = LongClock::new(Clock::monotonic());
+        assert_eq!(long.ticks(u64::MAX, Duration::from_micros(7)), 7000);
+    }
 
     #[test]
     fn ticks_and_ns_are_inverse_within_a_tick() {

@@ -14,7 +14,7 @@ pub(crate) struct ReplayPath {
     /// The next one among those at hand.
     next: usize,
     /// Time of the last wait, µs.
-    waited_us: u64,
+    waited_us: Option<u64>,
     /// The step that is due now; here, so that loops that do not replay have no code for the kinds of steps.
     pub(crate) step: Step,
 }
@@ -90,12 +90,12 @@ impl ReplayPath {
             ReplaySteps::Loaded(_) => Source::Loaded(log),
             ReplaySteps::Chunked(_) => Source::Feed { batch: Vec::new(), feed: None },
         };
-        ReplayPath { source, next: 0, waited_us: 0, step: Step::PassEnd }
+        ReplayPath { source, next: 0, waited_us: None, step: Step::PassEnd }
     }
 
     /// I/Os that move nothing, without end.
     pub(crate) fn of_work() -> Self {
-        ReplayPath { source: Source::Work, next: 0, waited_us: 0, step: Step::PassEnd }
+        ReplayPath { source: Source::Work, next: 0, waited_us: None, step: Step::PassEnd }
     }
 
     /// Where the steps of a log that is not in memory come from.
@@ -127,8 +127,9 @@ impl ReplayPath {
                 NextBatch::End => DueStep::new(PASS_END, 0),
             };
         };
-        if next.due_us > self.waited_us {
-            self.waited_us = next.due_us;
+        // The first wait begins the replay, even if it is for nothing.
+        if self.waited_us.is_none_or(|waited| next.due_us > waited) {
+            self.waited_us = Some(next.due_us);
             return DueStep::new(AWAIT_REPLAY_TIME, next.due_us);
         }
         self.next += 1;
@@ -156,7 +157,7 @@ impl ReplayPath {
     /// Starts again. Steps that are read while the job runs come once only, as a log is replayed once.
     pub(crate) fn begin_pass(&mut self) {
         if let Source::Loaded(_) = self.source {
-            (self.next, self.waited_us) = (0, 0);
+            (self.next, self.waited_us) = (0, None);
         }
     }
 }
@@ -190,6 +191,7 @@ mod tests {
         }
         let io = Io { direction: Direction::Write, file: 1, offset: 7, len: 512 };
         let want = [
+            Step::AwaitReplayTime { us: 0 },
             Step::Open { file: 1 },
             Step::AwaitReplayTime { us: 5 },
             Step::Io(io),
@@ -200,6 +202,7 @@ mod tests {
         assert_eq!(all, want);
         assert_eq!(paced, [Direction::Write]);
         path.begin_pass();
+        assert_eq!(path.next(|direction| direction).step(), Step::AwaitReplayTime { us: 0 });
         assert_eq!(path.next(|direction| direction).step(), Step::Open { file: 1 });
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_engine::{Buffers, Request};
 use ferrio_job::{Direction, JobSpec};
-use ferrio_stats::Clock;
+use ferrio_stats::{Clock, LongClock};
 use ferrio_workload::{DepthSearch, Io, MinRate, PriorityChoice, ThinkTime, Verdict};
 
 use super::meter::Meter;
@@ -101,7 +101,8 @@ impl<'a> Hooks<'a> {
             replay: spec.replay.is_some().then(|| {
                 let waiter = Waiter::punctual(context.clock);
                 let program_began = context.run_began;
-                Box::new(ReplayClock { program_began, replay_began: None, waiter, reader })
+                let clock = LongClock::new(context.clock);
+                Box::new(ReplayClock { program_began, replay_began: None, clock, waiter, reader })
             }),
             priority: spec.priorities.own_bits(),
             priorities,
@@ -211,8 +212,10 @@ impl<'a> Hooks<'a> {
 #[derive(Debug)]
 pub(super) struct ReplayClock {
     pub(super) program_began: u64,
-    /// Set by the first wait.
+    /// Set by the first wait, before the first step.
     pub(super) replay_began: Option<u64>,
+    /// What the times are measured with.
+    pub(super) clock: LongClock,
     pub(super) waiter: Waiter,
     /// The thread that reads a log that is not in memory.
     pub(super) reader: Option<LogReader>,

@@ -11,12 +11,15 @@ use crate::failure::Failure;
 const LOOK: Duration = Duration::from_micros(200);
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// Waits until the replay has run so long. False when the job ends first.
+    /// Waits until the replay has run so long: since its first wait, which is for nothing. False when the job ends first.
     #[cold]
     #[inline(never)]
     pub(super) fn await_replay_time(&mut self, us: u64) -> bool {
         let clock = self.meter.clock;
         let Some(replay) = &mut self.hooks.replay else { return true };
+        if us == 0 {
+            replay.replay_began = Some(clock.now());
+        }
         let began = *replay.replay_began.get_or_insert_with(|| clock.now());
         self.await_time(began, Duration::from_micros(us))
     }
@@ -53,8 +56,10 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Reaps what is in flight meanwhile.
     fn await_time(&mut self, began: u64, after: Duration) -> bool {
-        let clock = self.meter.clock;
-        self.await_ticks(began.saturating_add(clock.ticks(after)))
+        self.meter.now = self.meter.clock.now();
+        let Some(replay) = &mut self.hooks.replay else { return true };
+        let due = began.saturating_add(replay.clock.ticks(self.meter.now, after));
+        self.await_ticks(due)
     }
 
     /// Waits until the clock shows `due`. Reaps what is in flight meanwhile. False when the job ends first.
