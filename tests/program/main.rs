@@ -18,6 +18,7 @@ mod command_line_answers;
 mod command_line_debug;
 mod command_line_shell;
 mod command_line_status;
+mod compare;
 mod compressed_logs;
 mod crash_consistency;
 mod damage;

@@ -5,6 +5,7 @@
 mod btrace2fio;
 mod chapters;
 mod check;
+mod compare;
 mod completions;
 mod databases;
 mod dedupe;
@@ -42,6 +43,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: check::DETAILS,
         options: check::OPTIONS,
         run: check::run,
+    },
+    Subcommand {
+        name: "compare",
+        operand: Operand::Own(compare::command),
+        help: "Say whether reports of runs differ by more than noise",
+        details: compare::DETAILS,
+        options: &[],
+        run: compare::run,
     },
     Subcommand {
         name: "completions",

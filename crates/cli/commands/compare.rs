@@ -1,0 +1,154 @@
+//! `ferrio compare`: whether reports of runs differ by more than noise.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use ferrio_compare::{Comparison, MOST_CONFIDENCE, Options, compare, read_side};
+use ferrio_job::{Diagnostic, Origin};
+use ferrio_jobfile::Sources;
+
+use super::subcommand::Invocation;
+use crate::error::Error;
+use crate::messages::print;
+
+/// Help below the options.
+pub const DETAILS: &str = "\
+Each A and B is a JSON report of ferrio or fio, or a directory of reports of
+the same jobs, one for each repetition (files that end with .json). Jobs are
+matched by name. The first side is what the others are compared with.
+
+A change is more than noise if repetitions that differ as much as these would
+rarely show it: at most 5 times in 100 by default (--confidence=95). With one
+run on a side the noise is unknown: repeat each side at least five times, in
+turn. Percentiles of several runs are those of all their samples together if
+the reports have histograms (--output-format=json+).
+
+Exit status: 0 compared, 1 an error, 3 a figure is worse than
+--fail-on-regression allows";
+
+/// Status if a figure has become too much worse.
+const REGRESSION: u8 = 3;
+
+/// Its command line.
+pub fn command() -> Command {
+    Command::new("compare").args([
+        Arg::new("sides")
+            .value_name("REPORT|DIRECTORY")
+            .num_args(2..=26)
+            .required(true)
+            .value_parser(value_parser!(PathBuf))
+            .help("What to compare: the first with each of the others"),
+        Arg::new("format")
+            .long("format")
+            .value_name("FORMAT")
+            .value_parser(["text", "markdown", "json"])
+            .default_value("text")
+            .help("Format of the answer"),
+        Arg::new("confidence")
+            .long("confidence")
+            .value_name("PERCENT")
+            .value_parser(confidence)
+            .default_value("95")
+            .help("Confidence of intervals and verdicts, 50 to 99.9"),
+        Arg::new("fail-on-regression")
+            .long("fail-on-regression")
+            .value_name("PERCENT")
+            .value_parser(percent)
+            .help("End with status 3 if a figure is worse by more than this, and by more than noise"),
+    ])
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let wrong = || format!("give a percentage from 50 to {MOST_CONFIDENCE}");
+    let value = percent(text).map_err(|_| wrong())?;
+    if (50.0..=MOST_CONFIDENCE).contains(&value) { Ok(value) } else { Err(wrong()) }
+}
+
+/// A share such as `5` or `5%`.
+fn percent(text: &str) -> Result<f64, String> {
+    let value = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    value
+        .filter(|value| value.is_finite() && *value >= 0.0)
+        .ok_or_else(|| "give a percentage such as 5%".to_owned())
+}
+
+/// Compares the sides and prints the answer.
+///
+/// # Errors
+/// The arguments are wrong, or standard output cannot be written to.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
+    let messages = *invocation.messages;
+    let show = |text: String, help: Option<String>| {
+        let error = Diagnostic::error(text, Origin::Builtin).code("compare");
+        messages.show(&[Diagnostic { help, ..error }], &Sources::default());
+    };
+    let paths = arguments.get_many::<PathBuf>("sides").into_iter().flatten();
+    let sides = match paths.map(|path| read_side(path)).collect::<Result<Vec<_>, _>>() {
+        Ok(sides) => sides,
+        Err(error) => {
+            show(error.to_string(), None);
+            return Ok(1);
+        }
+    };
+    let limit = arguments.get_one::<f64>("fail-on-regression").copied();
+    if let Some(side) = sides.iter().find(|side| limit.is_some() && side.runs.len() < 2) {
+        let message = format!(
+            "--fail-on-regression needs at least two runs of {}: one says nothing about noise",
+            side.name
+        );
+        show(message, Some("give directories with five or more reports each".to_owned()));
+        return Ok(1);
+    }
+    let confidence = arguments.get_one::<f64>("confidence").copied().unwrap_or(95.0);
+    let comparison = compare(&sides, Options { confidence });
+    if comparison.jobs.is_empty() {
+        show(
+            "the reports have no job in common that did I/O".to_owned(),
+            Some("jobs are matched by their names".to_owned()),
+        );
+        return Ok(1);
+    }
+    let answer = answer(&arguments, &comparison);
+    print(|out| out.write_all(answer.as_bytes()).map(|()| true))?;
+    let Some(limit) = limit else { return Ok(0) };
+    let worse = comparison.regressions(limit);
+    for (job, row) in &worse {
+        let by = row
+            .changes
+            .iter()
+            .flatten()
+            .map(|change| format!("{:+.1} %", change.percent))
+            .collect::<Vec<_>>();
+        let message = format!(
+            "{} of job {} ({}) is worse than --fail-on-regression={limit}% allows: {}",
+            row.figure.name(),
+            job.jobname,
+            job.direction,
+            by.join(", ")
+        );
+        show(message, None);
+    }
+    Ok(if worse.is_empty() { 0 } else { REGRESSION })
+}
+
+fn answer(arguments: &ArgMatches, comparison: &Comparison) -> String {
+    match arguments.get_one::<String>("format").map(String::as_str) {
+        Some("markdown") => ferrio_compare::markdown(comparison),
+        Some("json") => ferrio_compare::json(comparison),
+        _ => ferrio_compare::text(comparison),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_may_have_their_sign() {
+        assert_eq!([percent("5"), percent("2.5%")], [Ok(5.0), Ok(2.5)]);
+        assert!(percent("-1").is_err() && percent("x").is_err() && percent("inf").is_err());
+        assert_eq!(confidence("99%"), Ok(99.0));
+        assert!(confidence("100").is_err() && confidence("49").is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! `ferrio compare`: reports of two or more sets of runs, figure by figure, and whether they differ by more than noise.
+//!
+//! Documents are read by `ferrio_report`, those of ferrio and of fio alike. Nothing here prints: a [`Comparison`] is data, from which
+//! [`text`], [`markdown`] and [`json`] make an answer.
+#![forbid(unsafe_code)]
+
+mod comparison;
+mod conditions;
+mod figures;
+mod read;
+mod statistics;
+mod table;
+
+pub use comparison::{Change, Compared, Comparison, FigureRow, JobRows, Options, Verdict, compare};
+pub use conditions::Difference;
+pub use figures::{Figure, Unit};
+pub use read::{ReadError, Run, Side, read_side};
+pub use statistics::{Interval, MOST_CONFIDENCE};
+pub use table::{json, markdown, text};

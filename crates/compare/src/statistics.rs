@@ -1,0 +1,255 @@
+//! How much two samples of runs differ, and how sure that is.
+//!
+//! A side is a sample of runs, and a figure of it is a statistic of the sample: the mean of a rate, or a percentile of the merged
+//! histograms. The change is the logarithm of the ratio of two such statistics, because effects on speed are factors. Its standard error comes
+//! from the jackknife, and how many standard errors are noise comes from the symmetric bootstrap-t (Hall, *The Bootstrap and Edgeworth
+//! Expansion*, 1992, section 3.6): runs are drawn again with repetition, and each resample is studentized by its own jackknife error. Below
+//! five runs a side resamples repeat too much, and Student's t with the degrees of freedom of Welch takes the place of the bootstrap.
+
+use ferrio_random::T258;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Resamples of a bootstrap.
+const RESAMPLES: usize = 2000;
+/// Fewest runs of a side that are resampled.
+const FEWEST_RESAMPLED: usize = 5;
+/// The seed of all bootstraps: one comparison has one result.
+const SEED: u64 = 0x0005_EED0_F0CA_11B5;
+/// Highest level of confidence, in percent: resamples tell no more.
+pub const MOST_CONFIDENCE: f64 = 99.9;
+
+/// A statistic of a sample of runs, which are given by their numbers; a run may be there more than once. Positive.
+pub(crate) trait Statistic {
+    /// Runs of the side.
+    fn runs(&self) -> usize;
+    /// The figure of these runs; there is at least one. With two or more, `without` gets the figures of those left when one after the other
+    /// is left out.
+    fn of(&self, runs: &[usize], without: &mut Vec<f64>) -> f64;
+}
+
+/// Bounds of a change, as factors less 1: 0.05 is 5 % more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower one.
+    pub low: f64,
+    /// The upper one.
+    pub high: f64,
+}
+
+/// A change from one side to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// The factor less 1.
+    pub(crate) change: f64,
+    /// Where the true change is, with the confidence asked for; `None` if a side has one run.
+    pub(crate) interval: Option<Interval>,
+    /// How often noise alone would change as much or more, 0 to 1; `None` likewise.
+    pub(crate) chance: Option<f64>,
+}
+
+/// The mean of the values of these runs, and those without one after the other.
+pub(crate) fn mean(values: &[f64], runs: &[usize], without: &mut Vec<f64>) -> f64 {
+    let sum: f64 = runs.iter().map(|&run| values[run]).sum();
+    let count = runs.len() as f64;
+    if runs.len() > 1 {
+        without.extend(runs.iter().map(|&run| (sum - values[run]) / (count - 1.0)));
+    }
+    sum / count
+}
+
+/// How much `after` differs from `before`, with an interval of this confidence in percent. `None` if a figure is 0.
+pub(crate) fn estimate(before: &impl Statistic, after: &impl Statistic, confidence: f64) -> Option<Estimate> {
+    let (one, two) = (Sample::whole(before)?, Sample::whole(after)?);
+    let log_change = two.log - one.log;
+    let change = log_change.exp_m1();
+    let fewest = before.runs().min(after.runs());
+    if fewest < 2 {
+        return Some(Estimate { change, interval: None, chance: None });
+    }
+    let error = (one.variance + two.variance).sqrt();
+    // No run differs from another: there is no noise.
+    if error == 0.0 {
+        let chance = if log_change == 0.0 { 1.0 } else { 0.0 };
+        let interval = Some(Interval { low: change, high: change });
+        return Some(Estimate { change, interval, chance: Some(chance) });
+    }
+    let distance = log_change.abs() / error;
+    let (margin, chance) = match fewest < FEWEST_RESAMPLED {
+        true => student(&one, &two, distance, confidence)?,
+        false => bootstrap(before, after, &one, &two, distance, confidence),
+    };
+    let bound = |sign: f64| (log_change + sign * margin * error).exp_m1();
+    let interval = Some(Interval { low: bound(-1.0), high: bound(1.0) });
+    Some(Estimate { change, interval, chance: Some(chance) })
+}
+
+/// The logarithm of a statistic of a sample, and the square of its standard error.
+struct Sample {
+    runs: f64,
+    log: f64,
+    variance: f64,
+}
+
+impl Sample {
+    /// Of all runs, each once.
+    fn whole(side: &impl Statistic) -> Option<Self> {
+        let all: Vec<usize> = (0..side.runs()).collect();
+        Self::of(side, &all, &mut Vec::new())
+    }
+
+    /// `without` is room for the figures of the jackknife.
+    fn of(side: &impl Statistic, runs: &[usize], without: &mut Vec<f64>) -> Option<Self> {
+        let positive = |value: f64| (value > 0.0 && value.is_finite()).then(|| value.ln());
+        without.clear();
+        let log = positive(side.of(runs, without))?;
+        let count = runs.len() as f64;
+        if runs.len() < 2 {
+            return Some(Sample { runs: count, log, variance: 0.0 });
+        }
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for &value in &*without {
+            let off = positive(value)? - log;
+            sum += off;
+            squares += off * off;
+        }
+        let variance = (squares - sum * sum / count).max(0.0) * (count - 1.0) / count;
+        // What is left of equal runs after rounding is no noise.
+        let variance = if variance < 1e-24 { 0.0 } else { variance };
+        Some(Sample { runs: count, log, variance })
+    }
+}
+
+/// The errors of an interval by Student's t, and the chance of this distance.
+fn student(one: &Sample, two: &Sample, distance: f64, confidence: f64) -> Option<(f64, f64)> {
+    let share = |sample: &Sample| sample.variance.powi(2) / (sample.runs - 1.0);
+    let freedom = (one.variance + two.variance).powi(2) / (share(one) + share(two));
+    let student = StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok()?;
+    let margin = student.inverse_cdf(0.5 + confidence / 200.0);
+    Some((margin, 2.0 * (1.0 - student.cdf(distance))))
+}
+
+/// The same by resampling.
+fn bootstrap(
+    before: &impl Statistic,
+    after: &impl Statistic,
+    one: &Sample,
+    two: &Sample,
+    distance: f64,
+    confidence: f64,
+) -> (f64, f64) {
+    let mut random = T258::new(SEED);
+    let (mut drawn, mut without) = (Vec::new(), Vec::new());
+    let mut draw = |drawn: &mut Vec<usize>, runs: usize| {
+        drawn.clear();
+        drawn.extend((0..runs).map(|_| ((u128::from(random.draw()) * runs as u128) >> 64) as usize));
+    };
+    let mut distances: Vec<f64> = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        draw(&mut drawn, before.runs());
+        let new_one = Sample::of(before, &drawn, &mut without);
+        draw(&mut drawn, after.runs());
+        let new_two = Sample::of(after, &drawn, &mut without);
+        let (Some(new_one), Some(new_two)) = (new_one, new_two) else { continue };
+        let moved = ((new_two.log - new_one.log) - (two.log - one.log)).abs();
+        let error = (new_one.variance + new_two.variance).sqrt();
+        // A resample of one run many times has no error of its own.
+        distances.push(match (moved == 0.0, error == 0.0) {
+            (true, _) => 0.0,
+            (false, true) => f64::INFINITY,
+            (false, false) => moved / error,
+        });
+    }
+    distances.sort_by(f64::total_cmp);
+    let beyond = distances.len() - distances.partition_point(|&other| other < distance);
+    let chance = (beyond + 1) as f64 / (distances.len() + 1) as f64;
+    let rank = (distances.len() as f64 * confidence / 100.0).ceil() as usize;
+    let margin = distances.get(rank.max(1) - 1).copied().unwrap_or(f64::INFINITY);
+    (margin, chance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Means(Vec<f64>);
+
+    impl Statistic for Means {
+        fn runs(&self) -> usize {
+            self.0.len()
+        }
+
+        fn of(&self, runs: &[usize], without: &mut Vec<f64>) -> f64 {
+            mean(&self.0, runs, without)
+        }
+    }
+
+    /// Normal noise (Box and Muller).
+    struct Noise(T258);
+
+    impl Noise {
+        fn uniform(&mut self) -> f64 {
+            ((self.0.draw() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        }
+
+        fn side(&mut self, runs: usize, mean: f64, deviation: f64) -> Means {
+            let mut normal =
+                || (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos();
+            Means((0..runs).map(|_| mean * (1.0 + deviation * normal())).collect())
+        }
+
+        /// How many of 400 comparisons find a difference at 95 %.
+        fn found(&mut self, runs: usize, effect: f64, deviation: f64) -> u32 {
+            let mut found = 0;
+            for _ in 0..400 {
+                let (one, two) =
+                    (self.side(runs, 1000.0, deviation), self.side(runs, 1000.0 * effect, deviation));
+                let estimate = estimate(&one, &two, 95.0).unwrap();
+                let interval = estimate.interval.unwrap();
+                let is_found = interval.low > 0.0 || interval.high < 0.0;
+                assert_eq!(is_found, estimate.chance.unwrap() < 0.05, "{estimate:?}");
+                found += u32::from(is_found);
+            }
+            found
+        }
+    }
+
+    /// Noise of 3 %, as disks have it. 400 comparisons without an effect find 20 at 5 %; 33 are three deviations more.
+    #[test]
+    fn false_alarms_are_as_rare_as_the_confidence_says() {
+        for (runs, seed) in [(3, 1), (5, 2), (10, 3), (20, 4)] {
+            let found = Noise(T258::new(seed)).found(runs, 1.0, 0.03);
+            assert!(found <= 33, "{found} of 400 with {runs} runs");
+        }
+    }
+
+    #[test]
+    fn a_change_of_five_percent_is_found_in_noise_of_three_with_ten_runs() {
+        let found = Noise(T258::new(5)).found(10, 1.05, 0.03);
+        assert!(found >= 360, "{found} of 400");
+        let found = Noise(T258::new(6)).found(10, 0.95, 0.03);
+        assert!(found >= 360, "{found} of 400");
+    }
+
+    #[test]
+    fn one_run_a_side_tells_the_change_and_nothing_about_noise() {
+        let estimate = estimate(&Means(vec![100.0]), &Means(vec![110.0, 111.0]), 95.0).unwrap();
+        assert!((estimate.change - 0.105).abs() < 1e-9);
+        assert_eq!((estimate.interval, estimate.chance), (None, None));
+    }
+
+    #[test]
+    fn runs_that_are_all_equal_have_no_noise() {
+        let of = |before: f64, after: f64| {
+            estimate(&Means(vec![before; 6]), &Means(vec![after; 6]), 95.0).unwrap()
+        };
+        assert_eq!(of(7.0, 7.0).chance, Some(1.0));
+        let more = of(7.0, 7.7);
+        assert_eq!(more.chance, Some(0.0));
+        assert!((more.interval.unwrap().low - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_figure_of_zero_has_no_relative_change() {
+        assert_eq!(estimate(&Means(vec![0.0; 3]), &Means(vec![1.0; 3]), 95.0), None);
+    }
+}

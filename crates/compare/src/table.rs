@@ -1,0 +1,196 @@
+//! A comparison as text, as Markdown, and as JSON.
+
+use std::fmt::Write as _;
+
+use crate::comparison::{Change, Comparison, FigureRow, JobRows, Verdict};
+use crate::figures::Unit;
+
+/// The comparison as a JSON document.
+#[must_use]
+pub fn json(comparison: &Comparison) -> String {
+    let mut text = serde_json::to_string_pretty(comparison).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// The comparison for a terminal.
+#[must_use]
+pub fn text(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    for (letter, side) in letters().zip(&comparison.sides) {
+        line(&mut out, &format!("{letter}: {} ({})", side.name, runs(side.runs)));
+    }
+    if !comparison.differences.is_empty() {
+        line(&mut out, "\nWhat else differs:");
+        for (what, values) in conditions(comparison) {
+            line(&mut out, &format!("  {what}: {}", values.join(" -> ")));
+        }
+    }
+    for job in &comparison.jobs {
+        line(&mut out, &format!("\n{} ({})", job.jobname, job.direction));
+        let rows: Vec<Vec<String>> =
+            std::iter::once(header(comparison)).chain(job.figures.iter().map(cells)).collect();
+        aligned(&mut out, &rows);
+    }
+    endings(comparison).iter().for_each(|ending| line(&mut out, &format!("\n{ending}")));
+    out
+}
+
+/// The comparison as Markdown, with a table for each job.
+#[must_use]
+pub fn markdown(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    for (letter, side) in letters().zip(&comparison.sides) {
+        line(&mut out, &format!("- **{letter}**: `{}` ({})", side.name, runs(side.runs)));
+    }
+    if !comparison.differences.is_empty() {
+        line(&mut out, "\nWhat else differs:\n");
+        for (what, values) in conditions(comparison) {
+            let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+            line(&mut out, &format!("- {what}: {}", values.join(" → ")));
+        }
+    }
+    for job in &comparison.jobs {
+        line(&mut out, &format!("\n**{}** ({})\n", job.jobname, job.direction));
+        let header = header(comparison);
+        line(&mut out, &format!("| {} |", header.join(" | ")));
+        line(&mut out, &format!("|---|{}", "---:|".repeat(header.len() - 1)));
+        for row in &job.figures {
+            line(&mut out, &format!("| {} |", cells(row).join(" | ")));
+        }
+    }
+    endings(comparison).iter().for_each(|ending| line(&mut out, &format!("\n{ending}")));
+    out
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "{text}");
+}
+
+fn letters() -> impl Iterator<Item = String> {
+    (0..).map(|number: usize| match u8::try_from(number) {
+        Ok(number) if number < 26 => char::from(b'A' + number).to_string(),
+        _ => format!("#{}", number + 1),
+    })
+}
+
+fn runs(count: usize) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+fn conditions(comparison: &Comparison) -> impl Iterator<Item = (&str, Vec<String>)> {
+    let shown = |value: &String| if value.is_empty() { "(none)".to_owned() } else { value.clone() };
+    comparison
+        .differences
+        .iter()
+        .map(move |difference| (difference.what.as_str(), difference.values.iter().map(shown).collect()))
+}
+
+fn header(comparison: &Comparison) -> Vec<String> {
+    let sides: Vec<String> = letters().take(comparison.sides.len()).collect();
+    let confidence = comparison.confidence;
+    let mut cells = vec![String::new()];
+    cells.extend(sides.iter().cloned());
+    for side in &sides[1..] {
+        cells.extend([format!("{side} against A"), format!("{confidence} % interval"), "verdict".to_owned()]);
+    }
+    cells
+}
+
+fn cells(row: &FigureRow) -> Vec<String> {
+    let mut cells = vec![row.figure.name()];
+    cells.extend(row.values.iter().map(|&value| quantity(value, row.unit)));
+    for change in &row.changes {
+        cells.extend(
+            change.as_ref().map_or_else(|| ["-".to_owned(), String::new(), String::new()], change_cells),
+        );
+    }
+    cells
+}
+
+fn change_cells(change: &Change) -> [String; 3] {
+    let interval =
+        change.interval.map_or_else(String::new, |[low, high]| format!("{low:+.1} to {high:+.1} %"));
+    let verdict = match change.verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Mixed => "mixed",
+        Verdict::NoDifference => "noise",
+        Verdict::Unknown => "?",
+    };
+    [format!("{:+.1} %", change.percent), interval, verdict.to_owned()]
+}
+
+/// Columns as wide as their longest cell; all but the first are right-aligned.
+fn aligned(out: &mut String, rows: &[Vec<String>]) {
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    for row in rows {
+        let mut text = String::from(" ");
+        for (column, cell) in row.iter().enumerate() {
+            let width = width(column);
+            let _ =
+                if column == 0 { write!(text, " {cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+        }
+        line(out, text.trim_end());
+    }
+}
+
+/// What follows the tables.
+fn endings(comparison: &Comparison) -> Vec<String> {
+    let mut all = Vec::new();
+    if !comparison.missing.is_empty() {
+        all.push(format!("Not compared, because a run lacks them: {}", comparison.missing.join(", ")));
+    }
+    if comparison.jobs.is_empty() {
+        all.push("The sides have no job in common that did I/O.".to_owned());
+    }
+    for (letter, side) in letters().zip(&comparison.sides) {
+        let Some(verdict) = side.verdict.filter(|_| !comparison.jobs.is_empty()) else { continue };
+        all.push(format!("{letter} against A: {}", sentence(verdict, &comparison.jobs)));
+    }
+    all
+}
+
+fn sentence(verdict: Verdict, jobs: &[JobRows]) -> String {
+    let figures: usize = jobs.iter().map(|job| job.figures.len()).sum();
+    let among = format!("more than noise, also among {figures} figures");
+    match verdict {
+        Verdict::Better => format!("better, by {among}"),
+        Verdict::Worse => format!("worse, by {among}"),
+        Verdict::Mixed => format!("some figures are better and some are worse, by {among}"),
+        Verdict::NoDifference => format!("no difference: nothing is {among}"),
+        Verdict::Unknown => {
+            "unknown: one run says nothing about its noise. Repeat each run at least five times, in turn."
+                .to_owned()
+        }
+    }
+}
+
+/// A number with four digits and the prefix of its unit.
+fn quantity(value: f64, unit: Unit) -> String {
+    let (steps, scale): (&[&str], f64) = match unit {
+        Unit::PerSecond => (&["", "k", "M", "G"], 1000.0),
+        Unit::BytesPerSecond => (&["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], 1024.0),
+        Unit::Nanoseconds => (&["ns", "us", "ms", "s"], 1000.0),
+    };
+    let (mut value, mut step) = (value, 0);
+    while value >= scale && step + 1 < steps.len() {
+        value /= scale;
+        step += 1;
+    }
+    let digits = if value >= 1000.0 {
+        0
+    } else if value >= 100.0 {
+        1
+    } else if value >= 10.0 {
+        2
+    } else {
+        3
+    };
+    let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
+    let space = if unit == Unit::PerSecond { "" } else { " " };
+    format!("{value:.digits$}{space}{}", steps[step])
+}

@@ -1,0 +1,155 @@
+//! `ferrio compare`: sides of several documents, what is said about them, and the exit status.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, number};
+
+/// Repetitions of one run, whose rate is that of the run times these factors.
+fn side(place: &Place, name: &str, document: &Value, factors: &[f64]) {
+    let directory = place.work().join(name);
+    fs::create_dir(&directory).unwrap();
+    for (index, factor) in factors.iter().enumerate() {
+        let mut document = document.clone();
+        let read = &mut document["jobs"][0]["read"];
+        read["iops"] = json!(1000.0 * factor);
+        read["bw_bytes"] = json!((4_096_000.0 * factor) as u64);
+        let bins: serde_json::Map<String, Value> = (0..100)
+            .map(|bin| (format!("{}", ((1000 + bin * 10) as f64 / factor) as u64), json!(10)))
+            .collect();
+        read["clat_ns"] = json!({"min": 900, "max": 2100, "mean": 1500.0 / factor, "stddev": 288.0, "N": 1000,
+            "percentile": {"50.000000": 1500, "99.000000": 1990}, "bins": bins});
+        fs::write(directory.join(format!("{index}.json")), document.to_string()).unwrap();
+    }
+}
+
+/// Noise of some percent.
+const NOISE: [f64; 8] = [1.01, 0.98, 1.03, 0.995, 0.97, 1.0, 1.02, 0.99];
+
+fn place_with_sides() -> Place {
+    let place = Place::new();
+    let words = ["--output-format=json+", "--name=r", "--ioengine=null", "--size=1m", "--bs=4k"];
+    let document = place.ferrio(&words).run().succeeded().json();
+    side(&place, "base", &document, &NOISE);
+    let mut shuffled = NOISE;
+    shuffled.rotate_left(3);
+    side(&place, "same", &document, &shuffled.map(|factor| factor * 1.003));
+    let mut other = document.clone();
+    other["jobs"][0]["job options"]["bs"] = json!("8k");
+    side(&place, "slower", &other, &NOISE.map(|factor| factor * 0.8));
+    side(&place, "one", &document, &[1.0]);
+    place
+}
+
+fn compared(place: &Place, words: &[&str]) -> Value {
+    let words = [&["compare", "--format=json"], words].concat();
+    place.ferrio(&words).run().succeeded().json()
+}
+
+#[test]
+fn a_change_that_noise_does_not_explain_is_found_and_others_are_not() {
+    let place = place_with_sides();
+    let found = compared(&place, &["base", "same", "slower"]);
+    assert_eq!(found["sides"][1]["verdict"], "no-difference", "{found:#}");
+    assert_eq!(found["sides"][2]["verdict"], "worse");
+    assert_eq!(number(&found, "/sides/0/runs"), 8);
+    let figures = found["jobs"][0]["figures"].as_array().unwrap();
+    let names: Vec<&str> = figures.iter().map(|row| row["figure"].as_str().unwrap()).collect();
+    assert_eq!(names, ["iops", "bw", "latency mean", "latency p50", "latency p99", "latency p99.9"]);
+    for row in figures {
+        let change = &row["changes"][1];
+        assert_eq!(
+            (&row["changes"][0]["verdict"], &change["verdict"]),
+            (&json!("no-difference"), &json!("worse"))
+        );
+        let wanted = if row["unit"] == "nanoseconds" { 25.0 } else { -20.0 };
+        let percent = change["percent"].as_f64().unwrap();
+        assert!((percent - wanted).abs() < 0.5, "{row:#}");
+        let [low, high] = [0, 1].map(|at| change["interval"][at].as_f64().unwrap());
+        assert!(low < wanted && wanted < high && high - low < 25.0, "{row:#}");
+    }
+    let differences = json!([{"what": "job r: bs", "values": ["4k", "4k", "8k"]}]);
+    assert_eq!(found["differences"], differences);
+}
+
+#[test]
+fn documents_without_the_figures_of_ferrio_compare_alike() {
+    let place = place_with_sides();
+    let before = compared(&place, &["base", "slower"]);
+    for name in ["base", "slower"] {
+        for entry in fs::read_dir(place.work().join(name)).unwrap() {
+            let path = entry.unwrap().path();
+            let mut document: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            document.as_object_mut().unwrap().remove("ferrio");
+            fs::write(path, document.to_string()).unwrap();
+        }
+    }
+    assert_eq!(compared(&place, &["base", "slower"])["jobs"], before["jobs"]);
+}
+
+#[test]
+fn a_document_of_fio_is_compared_with_one_of_ferrio() {
+    let place = Place::new();
+    let job = ["--name=r", "--ioengine=null", "--size=1m", "--bs=4k", "--output-format=json"];
+    let text = place.fio(&job).run().succeeded().stdout;
+    fs::write(place.work().join("fio.json"), text).unwrap();
+    let text = place.ferrio(&job).run().succeeded().stdout;
+    fs::write(place.work().join("ferrio.json"), text).unwrap();
+    let found = compared(&place, &["fio.json", "ferrio.json"]);
+    assert_eq!(found["sides"][1]["verdict"], "unknown");
+    let iops = &found["jobs"][0]["figures"][0];
+    assert!(iops["values"][0].as_f64().unwrap() > 0.0 && iops["changes"][0].get("interval").is_none());
+    assert_eq!(found["differences"][0]["what"], "program");
+}
+
+#[test]
+fn a_regression_beyond_the_limit_has_a_status_of_its_own() {
+    let place = place_with_sides();
+    let run = |words: &[&str]| place.ferrio(&[&["compare"], words].concat()).run();
+    let failed = run(&["base", "slower", "--fail-on-regression=5%"]).ended_with(3);
+    assert!(failed.stdout.contains("B against A: worse, by more than noise"), "{}", failed.stdout);
+    let message = "iops of job r (read) is worse than --fail-on-regression=5% allows: -20.0 %";
+    assert!(failed.stderr.contains(message), "{}", failed.stderr);
+    run(&["base", "slower", "--fail-on-regression=30"]).succeeded();
+    run(&["slower", "base", "--fail-on-regression=0"]).succeeded();
+    run(&["base", "same", "--fail-on-regression=0"]).succeeded();
+    let one = run(&["base", "one", "--fail-on-regression=5"]).ended_with(1);
+    assert!(one.stderr.contains("needs at least two runs of one"), "{}", one.stderr);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_its_place() {
+    let place = place_with_sides();
+    fs::create_dir(place.work().join("empty")).unwrap();
+    fs::write(place.work().join("broken.json"), "{\n \"jobs\": [\n").unwrap();
+    fs::write(place.work().join("no.json"), "hello\n").unwrap();
+    let other = ["--output-format=json", "--name=other", "--ioengine=null", "--size=1m"];
+    let text = place.ferrio(&other).run().succeeded().stdout;
+    fs::write(place.work().join("other.json"), text).unwrap();
+    for (words, message) in [
+        (&["base", "missing"][..], "cannot read missing: No such file or directory"),
+        (&["base", "empty"][..], "empty has no files that end with .json"),
+        (&["base", "broken.json"][..], "broken.json: the JSON report that begins in line 1 is truncated"),
+        (&["base", "no.json"][..], "no.json: no JSON report"),
+        (&["base", "other.json"][..], "the reports have no job in common that did I/O"),
+        (&["base", "base", "--confidence=99.99"][..], "give a percentage from 50 to 99.9"),
+    ] {
+        let run = place.ferrio(&[&["compare"], words].concat()).run().ended_with(1);
+        assert!(run.stderr.contains(message), "{message}\n{}", run.stderr);
+    }
+}
+
+#[test]
+fn markdown_has_a_table_for_each_job() {
+    let place = place_with_sides();
+    let text = place.ferrio(&["compare", "--format=markdown", "base", "slower"]).run().succeeded().stdout;
+    assert!(
+        text.contains(
+            "|  | A | B | B against A | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---:|\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("| iops | 999.4 | 799.5 | -20.0 % |"), "{text}");
+    assert!(text.contains("- job r: bs: `4k` → `8k`"), "{text}");
+}
