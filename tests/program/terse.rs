@@ -75,9 +75,9 @@ fn kb_of(name: &str) -> Option<String> {
     ["read", "write", "trim", "mixed"].contains(&direction).then(|| format!("{direction}_kb"))
 }
 
-/// What time has no influence on.
+/// What time has no influence on, and memory neither: a page of the program may have left the cache (`cpu_mjf`).
 fn is_counted(name: &str) -> bool {
-    let counted = ["terse_version", "jobname", "groupid", "error", "cpu_mjf"];
+    let counted = ["terse_version", "jobname", "groupid", "error"];
     counted.contains(&name)
         || name.ends_with("_kb") && name.matches('_').count() == 1
         || name.starts_with("iodepth_")
