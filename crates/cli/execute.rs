@@ -1,15 +1,24 @@
 //! Runs a plan and reports on it, for every front end.
 
+use std::time::Duration;
+
 use ferrio_job::{Character, Diagnostic, HttpOptions, Plan};
 use ferrio_jobfile::Sources;
-use ferrio_report::{LogWriter, RunEnvironment};
+use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
 
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::output::{self, Output};
-use crate::profiles::Verdict;
 use crate::settings::{FIO_VERSION, ProgramSettings};
+
+/// What looks at the figures of a run at intervals.
+#[derive(Clone, Copy)]
+enum Watcher {
+    IntervalReport,
+    Verdict,
+    Series,
+}
 
 /// The outcome of a run.
 #[derive(Debug)]
@@ -35,8 +44,14 @@ pub fn execute(
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
-    let intervals = settings.interval_report.as_ref();
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
+    let mut series = settings.has_series().then(SeriesRecorder::new);
+    let watchers = [
+        settings.interval_report.as_ref().map(|wanted| (Watcher::IntervalReport, wanted.every)),
+        verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
+        series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
+    ];
+    let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -44,15 +59,20 @@ pub fn execute(
         trigger: settings.trigger.clone(),
         state_dir: settings.aux_path.clone(),
         idleness: settings.idle_prof.is_some(),
-        interval: intervals.map(|wanted| wanted.every).or(verdict.as_ref().map(Verdict::interval)),
+        intervals: watchers.iter().map(|&(_, every)| every).collect(),
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
     };
     let mut result = ferrio_runner::run(plan, &options, &mut |event| {
-        if let (Some(verdict), Event::Interval(result)) = (&mut verdict, &event) {
-            verdict.observe(result);
+        let Event::Interval { which, result } = event else {
+            output.event(plan, &event);
+            return;
+        };
+        match watchers[which].0 {
+            Watcher::IntervalReport => output.write_interval(plan, result),
+            Watcher::Verdict => verdict.iter_mut().for_each(|verdict| verdict.observe(result)),
+            Watcher::Series => series.iter_mut().for_each(|series| series.observe(plan, result)),
         }
-        output.event(plan, &event);
     });
     // The log writer ends when its last sender is dropped.
     drop(options);
@@ -69,6 +89,10 @@ pub fn execute(
         let message = "the devices failed the test of the profile act: more reads than it allows were slow";
         let note = Diagnostic::note(message).code("profile-failed");
         output.event(plan, &Event::Diagnostic(note));
+    }
+    if let Some(mut series) = series {
+        series.observe(plan, &result);
+        output.set_series(series.finish());
     }
     output.report(plan, &result);
     let intervals_lost = output.lost_intervals();

@@ -10,8 +10,8 @@ use ferrio_jobfile::Sources;
 use ferrio_machine::terminal_columns;
 use ferrio_report::model::Warning;
 use ferrio_report::{
-    Format, LiveLine, ReportOptions, RunEnvironment, RunReport, job_failed, laying_out_line, starting_line,
-    terminating,
+    Format, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed, laying_out_line,
+    starting_line, terminating,
 };
 use ferrio_runner::{Event, RunResult};
 
@@ -127,6 +127,11 @@ impl Output {
     /// Sets the machine that the jobs run on, for all reports.
     pub fn set_machine(&mut self, environment: RunEnvironment) {
         self.environment = environment;
+    }
+
+    /// Sets what jobs and devices did over time, for the report that follows.
+    pub fn set_series(&mut self, series: RunSeries) {
+        self.options.series = series;
     }
 
     /// Writes the lines of an interval to the interval report, if there is one. A failed write is reported once.
@@ -251,8 +256,8 @@ impl Output {
                     "no report of the run so far: the OpenMetrics format allows only one, at the end";
                 self.message(&Diagnostic::note(message).code("no-interim-report"));
             }
-            Event::Interval(result) => self.write_interval(plan, result),
-            Event::Released => {}
+            // What wants intervals gets them from the run.
+            Event::Interval { .. } | Event::Released => {}
             Event::Progress(progress) => {
                 let columns = terminal_columns(io::stdout());
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) {

@@ -259,6 +259,12 @@ impl ProgramSettings {
         }
     }
 
+    /// True if the document has what jobs and devices did over time.
+    #[must_use]
+    pub fn has_series(&self) -> bool {
+        self.character == Character::Ferrio && self.formats.has(Format::JsonPlus)
+    }
+
     /// How reports are made.
     #[must_use]
     pub fn report_options(&self) -> ReportOptions {

@@ -70,6 +70,7 @@ mod restraints;
 mod rules;
 mod same_io;
 mod schemas;
+mod series;
 mod signals;
 mod sprandom;
 mod statistics;

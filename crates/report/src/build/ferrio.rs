@@ -58,6 +58,8 @@ pub(super) fn ferrio_report(
             .zip(entries)
             .filter_map(|(job, entry)| verify_report(job, entry.damage()))
             .collect(),
+        series: options.series.jobs.clone(),
+        device_series: options.series.devices.clone(),
         warnings: Vec::new(),
         notes: Vec::new(),
     }

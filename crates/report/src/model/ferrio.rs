@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::database::DatabaseReport;
 use super::direction::LatencyReport;
 use super::rules;
+use super::series::{DeviceSeries, Series};
 use super::verify::VerifyReport;
 
 /// Version of the object.
@@ -45,6 +46,12 @@ pub struct FerrioReport {
     /// Blocks that failed their check, of the entries that have any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<VerifyReport>,
+    /// What the entries did over time, of those that did I/O.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+    /// What the disks of the run did over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_series: Vec<DeviceSeries>,
     /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
     /// What the plan and the run noted, which figures need not confirm.
