@@ -7,6 +7,7 @@
 mod comparison;
 mod conditions;
 mod figures;
+mod pieces;
 mod read;
 mod statistics;
 mod table;

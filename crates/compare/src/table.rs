@@ -149,15 +149,16 @@ fn endings(comparison: &Comparison) -> Vec<String> {
     }
     for (letter, side) in letters().zip(&comparison.sides) {
         let Some(verdict) = side.verdict.filter(|_| !comparison.jobs.is_empty()) else { continue };
-        all.push(format!("{letter} against A: {}", sentence(verdict, &comparison.jobs)));
+        all.push(format!("{letter} against A: {}", sentence(verdict, side.within_runs, &comparison.jobs)));
     }
     all
 }
 
-fn sentence(verdict: Verdict, jobs: &[JobRows]) -> String {
+fn sentence(verdict: Verdict, within_runs: bool, jobs: &[JobRows]) -> String {
     let figures: usize = jobs.iter().map(|job| job.figures.len()).sum();
-    let among = format!("more than noise, also among {figures} figures");
-    match verdict {
+    let noise = if within_runs { "the noise within a run" } else { "noise" };
+    let among = format!("more than {noise}, also among {figures} figures");
+    let sentence = match verdict {
         Verdict::Better => format!("better, by {among}"),
         Verdict::Worse => format!("worse, by {among}"),
         Verdict::Mixed => format!("some figures are better and some are worse, by {among}"),
@@ -166,6 +167,12 @@ fn sentence(verdict: Verdict, jobs: &[JobRows]) -> String {
             "unknown: one run says nothing about its noise. Repeat each run at least five times, in turn."
                 .to_owned()
         }
+    };
+    match within_runs {
+        true => format!(
+            "{sentence}.\nHow much runs differ from one another is not known: repeat each at least five times, in turn."
+        ),
+        false => sentence,
     }
 }
 
