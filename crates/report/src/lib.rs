@@ -5,8 +5,8 @@
 //! - The tree: `model` is its shape, `build` makes it from plan and result, `warnings` finds figures that may mislead, `environment` is
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`; `num` has numbers as fio prints them.
-//! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `series` (the same for the document), `logs` (written in a thread
-//!   of their own).
+//! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
+//!   for the document), `logs` (written in a thread of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
 //! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
 //! - Lines beside the report: `messages`, `debug`.
@@ -21,6 +21,7 @@ mod format;
 mod interval;
 mod json;
 mod live;
+mod live_table;
 pub mod logs;
 mod messages;
 pub mod model;
@@ -37,9 +38,11 @@ mod warnings;
 
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
+pub use eta::clock_text;
 pub use format::{Format, Formats};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
+pub use live_table::{BAND_STARTS_NS, LiveEntry, LiveLook, LiveRecorder, LiveTable, Second, SecondLatency};
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
