@@ -88,6 +88,14 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The live view cannot be shown.
+    #[error("--tui: {why}")]
+    NoLiveView {
+        /// Why.
+        why: String,
+        /// What to do.
+        help: &'static str,
+    },
     /// A compressed log cannot be read.
     #[error("fopen: {}: {name}", reason(.error))]
     OpenLog {
@@ -118,7 +126,9 @@ impl Error {
             Error::Problems(_) | Error::Help => "invalid-job",
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
             Error::NothingToCheck => "nothing-to-check",
-            Error::NoAnswerFormat | Error::UnknownCharacter { .. } => "invalid-program-option",
+            Error::NoAnswerFormat | Error::UnknownCharacter { .. } | Error::NoLiveView { .. } => {
+                "invalid-program-option"
+            }
             Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } | Error::HelperArguments { .. } => {
                 "invalid-command"
             }
@@ -143,6 +153,7 @@ impl Error {
         match self {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
+            Error::NoLiveView { help, .. } => Some((*help).to_owned()),
             Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),
             _ => None,
         }

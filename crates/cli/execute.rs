@@ -6,8 +6,10 @@ use ferrio_job::{Character, Diagnostic, HttpOptions, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
+use ferrio_tui::LiveView;
 
 use crate::error::Error;
+use crate::live_view;
 use crate::messages::Messages;
 use crate::output::{self, Output};
 use crate::settings::{FIO_VERSION, ProgramSettings};
@@ -18,6 +20,7 @@ enum Watcher {
     IntervalReport,
     Verdict,
     Series,
+    LiveView,
 }
 
 /// The outcome of a run.
@@ -41,7 +44,11 @@ pub fn execute(
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
+    let terminal = live_view::terminal(plan, settings)?;
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
+    // Before any thread is started, as it blocks signals.
+    let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
+    output.hold(view.is_some());
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
@@ -50,10 +57,11 @@ pub fn execute(
         settings.interval_report.as_ref().map(|wanted| (Watcher::IntervalReport, wanted.every)),
         verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
         series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
+        view.as_ref().map(|_| (Watcher::LiveView, LiveView::EVERY)),
     ];
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {
-        progress: output.is_live(),
+        progress: output.is_live() || view.is_some(),
         logs: logs.as_ref().map(LogWriter::sender),
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: settings.trigger.clone(),
@@ -65,6 +73,7 @@ pub fn execute(
     };
     let mut result = ferrio_runner::run(plan, &options, &mut |event| {
         let Event::Interval { which, result } = event else {
+            view.iter_mut().for_each(|view| view.event(plan, &event));
             output.event(plan, &event);
             return;
         };
@@ -72,8 +81,11 @@ pub fn execute(
             Watcher::IntervalReport => output.write_interval(plan, result),
             Watcher::Verdict => verdict.iter_mut().for_each(|verdict| verdict.observe(result)),
             Watcher::Series => series.iter_mut().for_each(|series| series.observe(plan, result)),
+            Watcher::LiveView => view.iter_mut().for_each(|view| view.look(result)),
         }
     });
+    drop(view);
+    output.release();
     // The log writer ends when its last sender is dropped.
     drop(options);
     output.write_interval(plan, &result);
