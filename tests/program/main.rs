@@ -84,6 +84,7 @@ mod syscalls;
 mod terminal;
 mod terse;
 mod text_report;
+mod tui;
 mod uring_requests;
 mod verify;
 mod verify_async;
