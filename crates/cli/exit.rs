@@ -12,6 +12,7 @@ use crate::commands::{COMMANDS, Subcommand};
 use crate::error::Error;
 use crate::execute::RunOutcome;
 use crate::messages::{Messages, print};
+use crate::options::OPTIONS;
 use crate::settings::{self, FIO_VERSION};
 
 /// Largest number of failed jobs in an exit status, which has 128 added for a signal.
@@ -66,7 +67,10 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
 
 /// Prints the help of a program that is called `fio`: fio's version line, and no commands.
 fn usage() -> Result<u8, Error> {
-    let help = settings::command().override_usage("fio [OPTIONS] [JOB OPTIONS] [JOB FILES]...");
+    let own = OPTIONS.iter().filter(|option| option.only_ferrio);
+    let command =
+        own.fold(settings::command(), |command, option| command.mut_arg(option.name, |arg| arg.hide(true)));
+    let help = command.override_usage("fio [OPTIONS] [JOB OPTIONS] [JOB FILES]...");
     let text = help.after_help(ABOUT_ARGUMENTS).render_help();
     print(|out| write!(out, "{FIO_VERSION}\n{text}").map(|()| true))
 }

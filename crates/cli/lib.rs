@@ -8,8 +8,9 @@
 //! - anything else: `fio`, the front end that takes fio's command line and job files.
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
-//! `output` and `intervals`; `live_view` shows it while it runs. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds all mistakes in it;
-//! `messages` writes to standard error; `output_file` makes files that appear only once they are complete; `exit` turns the outcome into a status.
+//! `output` and `intervals`; `live_view` shows the run. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
+//! all mistakes in it; `messages` writes to standard error; `output_file` makes files that appear only once they are complete; `exit` turns
+//! the outcome into a status.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -387,18 +387,28 @@ fn people_see_figures_and_keys_work() {
     tmux.press(&["s"]);
     tmux.shows(" sort: IOPS");
     // The writers do six times as many I/Os.
-    tmux.until("the writers first", |screen| screen.find("\nwriter x3 ") < screen.find("\nreader "));
+    tmux.until("the writers first", |screen| {
+        let places = ["\nwriter x3 ", "\nreader "].map(|row| screen.find(row));
+        places.iter().all(Option::is_some) && places.is_sorted()
+    });
     tmux.press(&["p"]);
     tmux.shows(" PAUSED");
-    let paused = tmux.screen();
+    let screen = tmux.screen();
+    let paused = screen.lines().next().unwrap();
     tmux.press(&["?"]);
     tmux.shows("end the run and print its report");
     tmux.press(&["?"]);
-    tmux.until("the paused screen again", |screen| screen == paused);
-    tmux.press(&["Space"]);
-    tmux.until("a later second", |screen| {
-        screen.contains(" sort: IOPS") && screen.lines().next() != paused.lines().next()
+    tmux.until("the paused screen again", |screen| {
+        screen.lines().next() == Some(paused) && screen.contains("IOPS of")
     });
+    tmux.press(&["Space"]);
+    let later = |screen: &str| {
+        screen
+            .lines()
+            .next()
+            .is_some_and(|title| title.ends_with(" sort: IOPS") && title[..14] != paused[..14])
+    };
+    tmux.until("a later second", later);
     tmux.press(&["q"]);
     tmux.shows("status=128");
     let screen = tmux.screen();
@@ -422,7 +432,7 @@ fn the_size_of_the_terminal_may_change() {
     };
     resize("40", "10");
     tmux.until("a small screen", |screen| {
-        let last = screen.lines().filter(|line| !line.is_empty()).last();
+        let last = screen.lines().rfind(|line| !line.is_empty());
         screen.lines().next().is_some_and(|title| title.ends_with(" sort: job"))
             && last == Some("q end  ? help  p pause  s sort")
             && !screen.contains("IOPS of")

@@ -18,7 +18,7 @@ fn second(at: u64) -> Second {
         (7, 9000 + at as u32 % 7 * 900),
         (8, 2500),
         (9, 40 * (at as u32 % 5)),
-        (13, u32::from(at % 20 == 0)),
+        (13, u32::from(at.is_multiple_of(20))),
     ] {
         bands[band] = count;
     }
