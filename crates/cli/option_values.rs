@@ -7,9 +7,10 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use ferrio_job::{Character, Choice as _};
 use ferrio_jobfile::{Reading, nearest, time_factor};
 use ferrio_report::{Format, Formats, TerseVersion};
+use ferrio_thresholds::Threshold;
 
 use crate::character::AS;
-use crate::options::{COLOR, MESSAGE_FORMAT};
+use crate::options::{COLOR, FAIL_IF, MESSAGE_FORMAT};
 
 /// When the live line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,7 @@ pub fn parser(name: &str) -> ValueParser {
         }
         "eta-interval" => ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(250))),
         "interval-report" => ValueParser::new(intervals),
+        FAIL_IF => ValueParser::new(|text: &str| Threshold::parse(text)),
         "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),

@@ -3,6 +3,7 @@
 //! The scanner, clap, `--help`, the manual page and the shell completions read it. `settings.rs` gives the options their meaning,
 //! `option_values.rs` reads their values.
 
+use ferrio_job::Character;
 use ferrio_report::Format;
 
 use crate::character::AS;
@@ -18,6 +19,9 @@ pub const QUIET: &str = "quiet";
 
 /// The option that sends the report to a file.
 pub const OUTPUT: &str = "output";
+
+/// The option for limits that the figures must keep.
+pub const FAIL_IF: &str = "fail-if";
 
 /// The option that chooses classes of debug messages.
 pub const DEBUG: &str = "debug";
@@ -39,6 +43,8 @@ pub struct ProgramOption {
     pub help: &'static str,
     /// Whether it is supported.
     pub support: Support,
+    /// Called `fio`, the program does not have it.
+    pub only_ferrio: bool,
 }
 
 /// Whether an option takes a value.
@@ -70,6 +76,12 @@ impl ProgramOption {
         matches!(self.name, "help" | "version" | "cmdhelp" | "enghelp")
     }
 
+    /// True if a program of this character has the option.
+    #[must_use]
+    pub fn exists_for(&self, character: Character) -> bool {
+        !self.only_ferrio || character == Character::Ferrio
+    }
+
     /// The help, with the lack of support in brackets.
     #[must_use]
     pub fn full_help(&self) -> String {
@@ -95,7 +107,8 @@ const NO_NETWORK: &str = "not implemented yet: there is no client/server mode; r
 
 const fn flag(name: &'static str, letter: char, heading: &'static str, help: &'static str) -> ProgramOption {
     let takes = Takes::Nothing;
-    ProgramOption { name, letter: Some(letter), takes, value: "", heading, help, support: Support::Works }
+    let support = Support::Works;
+    ProgramOption { name, letter: Some(letter), takes, value: "", heading, help, support, only_ferrio: false }
 }
 
 const fn value(
@@ -115,7 +128,8 @@ const fn own(
     heading: &'static str,
     help: &'static str,
 ) -> ProgramOption {
-    ProgramOption { name, letter: None, takes: Takes::Value, value, heading, help, support: Support::Works }
+    let (takes, support) = (Takes::Value, Support::Works);
+    ProgramOption { name, letter: None, takes, value, heading, help, support, only_ferrio: false }
 }
 
 /// A flag that fio does not have.
@@ -126,6 +140,11 @@ pub const fn own_flag(name: &'static str, heading: &'static str, help: &'static 
 impl ProgramOption {
     const fn optional(self) -> ProgramOption {
         ProgramOption { takes: Takes::Optional, ..self }
+    }
+
+    /// An option that a program called `fio` does not have either.
+    const fn only_ferrio(self) -> ProgramOption {
+        ProgramOption { only_ferrio: true, ..self }
     }
 
     const fn refused(self, why: &'static str) -> ProgramOption {
@@ -171,6 +190,13 @@ pub const OPTIONS: &[ProgramOption] = &[
         REPORT,
         "Leave out warnings about figures and notes on options; errors are still printed",
     ),
+    own(
+        FAIL_IF,
+        "EXPRESSION",
+        REPORT,
+        "End with status 3 if a figure of the report is so: 'read.clat.p99 > 5ms'; may be repeated",
+    )
+    .only_ferrio(),
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
     value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
     flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors"),

@@ -10,17 +10,18 @@ use ferrio_jobfile::Reading;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
+use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
-use crate::options::{OPTIONS, ProgramOption, Support, Takes};
+use crate::options::{FAIL_IF, OPTIONS, ProgramOption, Support, Takes};
 use crate::profiles::Profile;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
 
 /// Options whose repeated values add up; of all others the last value counts.
-const REPEATED: [&str; 2] = ["debug", "section"];
+const REPEATED: [&str; 3] = ["debug", "section", FAIL_IF];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;
@@ -50,6 +51,8 @@ pub struct ProgramSettings {
     pub interval_report: Option<Intervals>,
     /// Report the results so far each time this has passed.
     pub status_interval: Option<Duration>,
+    /// Limits that the figures must keep.
+    pub thresholds: Vec<Threshold>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Sections to run; all if empty.
@@ -228,6 +231,7 @@ impl ProgramSettings {
             idle_prof: matches.get_one("idle-prof").copied(),
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
+            thresholds: matches.get_many(FAIL_IF).unwrap_or_default().cloned().collect(),
             readonly: matches.get_flag("readonly"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
@@ -266,6 +270,7 @@ impl ProgramSettings {
             fio_bins: self.fio_bins,
             each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
             character: self.character,
+            asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }
     }

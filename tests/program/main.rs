@@ -83,6 +83,7 @@ mod syscalls;
 mod terminal;
 mod terse;
 mod text_report;
+mod thresholds;
 mod uring_requests;
 mod verify;
 mod verify_async;

@@ -1,5 +1,6 @@
 //! Figures of a direction of a job over the runs of a side.
 
+use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, LatencyReport};
 use serde::{Serialize, Serializer};
 
@@ -16,18 +17,6 @@ pub enum Figure {
     MeanLatency,
     /// A percentile of the same, in percent.
     Percentile(f64),
-}
-
-/// In which unit a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    /// A number per second.
-    PerSecond,
-    /// Bytes per second.
-    BytesPerSecond,
-    /// Nanoseconds.
-    Nanoseconds,
 }
 
 impl Figure {

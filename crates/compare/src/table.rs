@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use ferrio_report::quantity;
+
 use crate::comparison::{Change, Comparison, FigureRow, JobRows, Verdict};
-use crate::figures::Unit;
 
 /// The comparison as a JSON document.
 #[must_use]
@@ -167,30 +168,4 @@ fn sentence(verdict: Verdict, jobs: &[JobRows]) -> String {
                 .to_owned()
         }
     }
-}
-
-/// A number with four digits and the prefix of its unit.
-fn quantity(value: f64, unit: Unit) -> String {
-    let (steps, scale): (&[&str], f64) = match unit {
-        Unit::PerSecond => (&["", "k", "M", "G"], 1000.0),
-        Unit::BytesPerSecond => (&["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], 1024.0),
-        Unit::Nanoseconds => (&["ns", "us", "ms", "s"], 1000.0),
-    };
-    let (mut value, mut step) = (value, 0);
-    while value >= scale && step + 1 < steps.len() {
-        value /= scale;
-        step += 1;
-    }
-    let digits = if value >= 1000.0 {
-        0
-    } else if value >= 100.0 {
-        1
-    } else if value >= 10.0 {
-        2
-    } else {
-        3
-    };
-    let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
-    let space = if unit == Unit::PerSecond { "" } else { " " };
-    format!("{value:.digits$}{space}{}", steps[step])
 }

@@ -7,6 +7,7 @@
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`; `num` has numbers as fio prints them.
 //! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `logs` (written in a thread of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
+//! - `quantity`: figures with units, for tables and messages.
 //! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
 //! - Lines beside the report: `messages`, `debug`.
 #![forbid(unsafe_code)]
@@ -25,6 +26,7 @@ mod messages;
 pub mod model;
 pub mod num;
 mod openmetrics;
+mod quantity;
 mod read;
 mod report_options;
 mod schema;
@@ -33,6 +35,7 @@ mod terse;
 mod text;
 mod warnings;
 
+pub use build::entry_names;
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
 pub use format::{Format, Formats};
@@ -41,6 +44,7 @@ pub use live::LiveLine;
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
+pub use quantity::{Unit, quantity};
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use schema::{interval_report_schema, report_schema, sysbench_schema};

@@ -11,6 +11,7 @@ mod job;
 mod machine;
 mod maps;
 mod rules;
+mod thresholds;
 mod verify;
 
 use ferrio_job::Units;
@@ -29,6 +30,7 @@ pub use machine::{CpuIdleness, DiskReport, SlaveMeans};
 pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 pub use maps::{LabelledShares, Pairs, Percentiles};
 pub(crate) use rules::{settings, together};
+pub use thresholds::ThresholdReport;
 pub use verify::{DamagedBlockReport, VerifyReport};
 
 /// A report of a run.

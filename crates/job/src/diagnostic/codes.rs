@@ -255,6 +255,10 @@ subjects! {
         "sysbench-command" Stderr: "the command line is one of sysbench, without that word in front of it";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
+        "invalid-threshold" Stderr: "an expression of `--fail-if` is invalid";
+        "threshold-without-job" Stderr: "a threshold of `--fail-if` can apply to no job";
+        "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if`";
+        "threshold-not-judged" Stderr: "the report lacks a figure that a threshold of `--fail-if` limits";
         "invalid-profile" Stderr: "`--profile` is combined with other jobs, or the options of the profile are invalid";
         "not-found" Stderr: "help, a description or a test is requested for a name that does not exist";
         "output-error" Stderr: "the report cannot be written";

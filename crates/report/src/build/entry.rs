@@ -56,8 +56,31 @@ impl<'a> EntryJobs<'a> {
     /// True if the next job of the plan belongs to this entry.
     fn continues_with(&self, spec: &JobSpec) -> bool {
         let (last, _) = self.last();
-        spec.group_reporting && last.group_reporting && last.group == spec.group
+        shares_entry(last, spec)
     }
+}
+
+/// True unless something else than `rw` decides what the job does.
+fn surely_does(spec: &JobSpec, direction: Direction) -> bool {
+    spec.rw.does(direction) && spec.replay.is_none() && spec.events.is_none() && spec.engine.does_io()
+}
+
+/// True if a job belongs to the same entry as the one before it.
+fn shares_entry(before: &JobSpec, spec: &JobSpec) -> bool {
+    spec.group_reporting && before.group_reporting && before.group == spec.group
+}
+
+/// The jobs of each entry that a report of this plan has, under the name of the entry.
+#[must_use]
+pub fn entry_names(plan: &Plan) -> Vec<(&str, Vec<&JobSpec>)> {
+    let mut entries: Vec<(&str, Vec<&JobSpec>)> = Vec::new();
+    for spec in plan.jobs.iter().map(|planned| &planned.spec).filter(|spec| spec.measure.reported) {
+        match entries.last_mut() {
+            Some((_, jobs)) if jobs.last().is_some_and(|last| shares_entry(last, spec)) => jobs.push(spec),
+            _ => entries.push((report_name(spec), vec![spec])),
+        }
+    }
+    entries
 }
 
 /// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
@@ -91,7 +114,7 @@ pub(super) fn job_report(
     entry: &EntryJobs<'_>,
     groups: &[GroupReport],
     times: Times,
-    histograms: Histograms,
+    histograms: Histograms<'_>,
 ) -> JobReport {
     let stats = entry.stats();
     let ((first, first_result), (last, last_result)) = (entry.first(), entry.last());
@@ -161,6 +184,8 @@ pub(super) fn job_report(
         steadystate,
         text: TextFigures {
             jobs: entry.jobs.len(),
+            does: Direction::ALL
+                .map(|direction| entry.jobs.iter().any(|(spec, _)| surely_does(spec, direction))),
             pid: first_result.pid,
             error_message: match error {
                 Some(error) => Some(error_message(error)),

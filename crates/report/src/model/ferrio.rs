@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::database::DatabaseReport;
 use super::direction::LatencyReport;
 use super::rules;
+use super::thresholds::ThresholdReport;
 use super::verify::VerifyReport;
 
 /// Version of the object.
@@ -45,6 +46,9 @@ pub struct FerrioReport {
     /// Blocks that failed their check, of the entries that have any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<VerifyReport>,
+    /// Thresholds of the run (`--fail-if`), in the order given; only in the last report.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ThresholdReport>,
     /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
     /// What the plan and the run noted, which figures need not confirm.
