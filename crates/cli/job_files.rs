@@ -10,7 +10,7 @@ use ferrio_machine::Machine;
 
 use crate::arguments::Item;
 use crate::error::Error;
-use crate::options::OPTIONS;
+use crate::options::{OPTIONS, SET};
 use crate::profiles;
 use crate::settings::ProgramSettings;
 use crate::sysbench;
@@ -33,6 +33,13 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     builder.reading(settings.strict);
     builder.character(settings.character);
     builder.sections(settings.sections.clone());
+    for item in items {
+        if let Item::Program { name, value: Some(value), origin } = item
+            && name == SET
+        {
+            builder.set(value, origin);
+        }
+    }
     if let Some(profile) = settings.profile {
         profiles::add(profile, items, settings, mb_memory, &mut builder)?;
         return builder.finish().map_err(Error::Problems);

@@ -10,7 +10,7 @@ use ferrio_report::{Format, Formats, TerseVersion};
 use ferrio_thresholds::Threshold;
 
 use crate::character::AS;
-use crate::options::{COLOR, FAIL_IF, MESSAGE_FORMAT};
+use crate::options::{COLOR, FAIL_IF, MESSAGE_FORMAT, SET};
 
 /// When the live line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub fn parser(name: &str) -> ValueParser {
                 }
             }))
         }
-        "output" | "section" | "trigger-file" | "inflate-log" | "aux-path" => {
+        "output" | SET | "section" | "trigger-file" | "inflate-log" | "aux-path" => {
             NonEmptyStringValueParser::new().into()
         }
         _ => ValueParser::string(),

@@ -20,6 +20,9 @@ pub const QUIET: &str = "quiet";
 /// The option that sends the report to a file.
 pub const OUTPUT: &str = "output";
 
+/// The option that sets job options in all jobs.
+pub const SET: &str = "set";
+
 /// The option for limits that the figures must keep.
 pub const FAIL_IF: &str = "fail-if";
 
@@ -199,6 +202,13 @@ pub const OPTIONS: &[ProgramOption] = &[
     .only_ferrio(),
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
     value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
+    own(
+        SET,
+        "[JOB:]OPTION=VALUE",
+        JOBS,
+        "Set a job option in all jobs, or in those named JOB, whatever job files and command line say; may be repeated",
+    )
+    .only_ferrio(),
     flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors"),
     own(
         AS,

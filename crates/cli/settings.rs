@@ -14,14 +14,14 @@ use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
-use crate::options::{FAIL_IF, OPTIONS, ProgramOption, Support, Takes};
+use crate::options::{FAIL_IF, OPTIONS, ProgramOption, SET, Support, Takes};
 use crate::profiles::Profile;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
 
 /// Options whose repeated values add up; of all others the last value counts.
-const REPEATED: [&str; 3] = ["debug", "section", FAIL_IF];
+const REPEATED: [&str; 4] = ["debug", "section", FAIL_IF, SET];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;

@@ -75,6 +75,7 @@ mod sprandom;
 mod statistics;
 mod steadystate;
 mod support;
+mod sweep;
 mod sysbench;
 mod sysbench_articles;
 mod sysbench_compared;

@@ -255,6 +255,7 @@ subjects! {
         "sysbench-command" Stderr: "the command line is one of sysbench, without that word in front of it";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
+        "unknown-job" Stderr: "`--set` names a job that does not exist";
         "invalid-threshold" Stderr: "an expression of `--fail-if` is invalid";
         "threshold-without-job" Stderr: "a threshold of `--fail-if` can apply to no job";
         "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if`";
