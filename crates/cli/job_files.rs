@@ -135,13 +135,18 @@ fn with_program_options(mut problems: Problems) -> Problems {
 }
 
 /// The name of standard input.
-const STDIN: &str = "-";
+pub const STDIN: &str = "-";
+
+/// True for a job that reads its iolog from standard input.
+pub fn reads_stdin(job: &Job) -> bool {
+    let given = job.options.given(Opt::ReadIolog);
+    given.is_some_and(|given| given.text.split(':').next() == Some(STDIN))
+}
 
 /// The error for a job that reads its iolog from standard input after a job file was read from it.
 fn stdin_again(job: &Job) -> Option<Diagnostic> {
     let given = job.options.given(Opt::ReadIolog)?;
-    let first = given.text.split(':').next().unwrap_or_default();
-    (first == STDIN).then(|| {
+    reads_stdin(job).then(|| {
         Diagnostic::error(
             "stdin can be read only once: by the job file or by read_iolog",
             given.value_origin.clone(),

@@ -20,6 +20,17 @@ pub const QUIET: &str = "quiet";
 /// The option that sends the report to a file.
 pub const OUTPUT: &str = "output";
 
+/// The option that repeats a run.
+pub const REPEAT: &str = "repeat";
+/// The option for the time between two runs of a series.
+pub const REPEAT_PAUSE: &str = "repeat-pause";
+/// The option that runs jobs with several values of an option.
+pub const SWEEP: &str = "sweep";
+/// The option for the order of the runs of a series.
+pub const SWEEP_SEED: &str = "sweep-seed";
+/// The option for the directory of the reports of a series.
+pub const RESULTS: &str = "results";
+
 /// The option that sets job options in all jobs.
 pub const SET: &str = "set";
 
@@ -100,6 +111,8 @@ impl ProgramOption {
 const REPORT: &str = "Report";
 /// Heading: which jobs to run, and how.
 pub const JOBS: &str = "Running jobs";
+/// Heading: several runs.
+const SERIES: &str = "Repeating and sweeping";
 /// Heading: information printed without running jobs.
 const HELP: &str = "Help";
 const TESTS: &str = "Tests of this machine";
@@ -234,6 +247,29 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY),
     value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY),
     value(DEBUG, 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them"),
+    own(
+        REPEAT,
+        "COUNT",
+        SERIES,
+        "Run the jobs COUNT times, each in a process of its own, and print a table of the figures",
+    )
+    .only_ferrio(),
+    own(REPEAT_PAUSE, "TIME", SERIES, "Wait TIME between two runs").only_ferrio(),
+    own(
+        SWEEP,
+        "OPTION=VALUES",
+        SERIES,
+        "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations",
+    )
+    .only_ferrio(),
+    own(SWEEP_SEED, "NUMBER", SERIES, "The order of the runs, as an earlier series printed it").only_ferrio(),
+    own(
+        RESULTS,
+        "DIRECTORY",
+        SERIES,
+        "Keep the report of each run in DIRECTORY, which is new or empty; the default is ferrio-results-YYYYMMDD-HHMMSS",
+    )
+    .only_ferrio(),
     flag("help", 'h', HELP, "Print this text"),
     flag("version", 'v', HELP, "Print the version"),
     value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all").optional(),

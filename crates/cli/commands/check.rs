@@ -61,6 +61,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let deny = items.len() < before;
     let settings = ProgramSettings::read(&items, character)
         .map_err(|error| diagnose::settings(error, &items, character))?;
+    if settings.series.is_some() {
+        return Err(Error::SeriesToCheck);
+    }
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }

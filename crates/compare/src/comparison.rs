@@ -151,10 +151,10 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
 }
 
 /// A job: its name, and how many of that name are before it in its report.
-type Key = (String, usize);
+pub(crate) type Key = (String, usize);
 
 /// All jobs, in the order in which they first appear.
-fn keys(sides: &[Side]) -> Vec<Key> {
+pub(crate) fn keys(sides: &[Side]) -> Vec<Key> {
     let mut all: Vec<Key> = Vec::new();
     for run in sides.iter().flat_map(|side| &side.runs) {
         for (index, job) in run.report.jobs.iter().enumerate() {
@@ -169,7 +169,7 @@ fn keys(sides: &[Side]) -> Vec<Key> {
 }
 
 /// The entry of a job in each run of each side; `None` if a run lacks it.
-fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<&'a JobReport>>> {
+pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<&'a JobReport>>> {
     let in_run = |jobs: &'a [JobReport]| jobs.iter().filter(|job| job.jobname == key.0).nth(key.1);
     sides.iter().map(|side| side.runs.iter().map(|run| in_run(&run.report.jobs)).collect()).collect()
 }
@@ -181,22 +181,22 @@ fn job_rows(
     entries: &[Vec<&JobReport>],
     options: Options,
 ) -> Option<JobRows> {
-    let of = |job: &&'_ JobReport| -> Option<DirectionReport> {
-        let shown = job.shown_directions();
-        let (_, found) = shown.into_iter().find(|(name, _)| *name == direction)?;
-        (found.total_ios > 0).then(|| found.clone())
-    };
-    let sides: Vec<Vec<DirectionReport>> =
-        entries.iter().map(|runs| runs.iter().map(of).collect()).collect::<Option<_>>()?;
+    let sides: Vec<Vec<&DirectionReport>> = entries
+        .iter()
+        .map(|runs| runs.iter().map(|job| direction_of(job, direction)).collect())
+        .collect::<Option<_>>()?;
     let figures = Figure::ALL.into_iter().filter_map(|figure| figure_row(figure, &sides, options));
     Some(JobRows { jobname: jobname.to_owned(), direction, figures: figures.collect() })
 }
 
-fn figure_row(figure: Figure, sides: &[Vec<DirectionReport>], options: Options) -> Option<FigureRow> {
-    let values: Vec<Values> = sides
-        .iter()
-        .map(|runs| Values::of(figure, &runs.iter().collect::<Vec<_>>()))
-        .collect::<Option<_>>()?;
+/// A direction of a job; `None` if it did no I/O.
+pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a DirectionReport> {
+    let (_, found) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
+    (found.total_ios > 0).then_some(found)
+}
+
+fn figure_row(figure: Figure, sides: &[Vec<&DirectionReport>], options: Options) -> Option<FigureRow> {
+    let values: Vec<Values> = sides.iter().map(|runs| Values::of(figure, runs)).collect::<Option<_>>()?;
     let (first, others) = values.split_first()?;
     let changes = others.iter().map(|other| {
         let estimate = estimate(first, other, options.confidence)?;

@@ -256,6 +256,8 @@ subjects! {
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
         "unknown-job" Stderr: "`--set` names a job that does not exist";
+        "invalid-series" Stderr: "runs cannot be repeated or swept as the command line says";
+        "run-failed" Stderr: "a run of a series failed, and no more begin";
         "invalid-threshold" Stderr: "an expression of `--fail-if` is invalid";
         "threshold-without-job" Stderr: "a threshold of `--fail-if` can apply to no job";
         "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if`";
