@@ -67,7 +67,9 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
             Err(error) => builder.problem(unreadable(name, &error)),
         }
     }
-    let set = builder.finish().map_err(|problems| Error::Problems(with_program_options(problems)))?;
+    let set = builder
+        .finish()
+        .map_err(|problems| Error::Problems(with_program_options(problems, settings.character)))?;
     let again: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(stdin_again).collect();
     if again.is_empty() {
         Ok(set)
@@ -118,14 +120,14 @@ fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
 }
 
 /// Adds advice to unknown options in job files that are options of the program.
-fn with_program_options(mut problems: Problems) -> Problems {
+fn with_program_options(mut problems: Problems, character: Character) -> Problems {
     for wrong in problems.diagnostics.iter_mut().filter(|wrong| wrong.code == "unknown-option") {
         let Origin::File { source, line, column, length } = wrong.origin else { continue };
         let line = problems.sources.line(source, line).chars();
         let name: String = line.skip(column.saturating_sub(1) as usize).take(length as usize).collect();
         // Job options are written with underscores, so users may write them here, too.
         let name = name.replace('_', "-");
-        if OPTIONS.iter().any(|option| option.name == name) {
+        if OPTIONS.iter().any(|option| option.name == name && option.exists_for(character)) {
             wrong.label = "an option of the command line".to_owned();
             wrong.help = Some(format!("take it out of the job file and write --{name} on the command line"));
             wrong.suggestion = None;

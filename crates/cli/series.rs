@@ -52,7 +52,8 @@ pub fn run(
     let results = Results::create(wanted.results.as_deref())?;
     let seed = wanted.seed.unwrap_or_else(new_seed);
     if points.len() > 1 && messages.shows_warnings() {
-        messages.text(&format!("The order of the runs is that of --{SWEEP_SEED}={seed}\n"));
+        let message = format!("the order of the runs is that of --{SWEEP_SEED}={seed}");
+        messages.note(&Diagnostic::note(message).code("series-order"));
     }
     let order = rounds(points.len(), wanted.repetitions, seed);
     let series = Series { items, points: &points, order: &order, results: &results, messages };
@@ -64,7 +65,8 @@ pub fn run(
     let table = Table::new(&wanted.variables, &measured).show(wanted.table);
     write(&table, output, settings)?;
     if messages.shows_warnings() {
-        messages.text(&format!("The reports are in {}\n", results.path().display()));
+        let message = format!("the reports are in {}", results.path().display());
+        messages.note(&Diagnostic::note(message).code("series-results"));
     }
     messages.figure_warnings(&outcome.warnings());
     if outcome.exceeded > 0 {

@@ -90,7 +90,7 @@ fn repetitions_are_kept_and_make_a_side_of_a_comparison() {
     assert_eq!(tree(&place, "r"), ["1.json", "2.json", "3.json"]);
     assert!(run.stdout.starts_with("q (read)\n  runs"), "{}", run.stdout);
     assert_eq!(run.stdout.lines().count(), 3, "{}", run.stdout);
-    assert!(run.stderr.starts_with("The reports are in r\n"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("ferrio: the reports are in r\n"), "{}", run.stderr);
     let report = document(&place, "r/2.json");
     assert_eq!(number(&report, "/jobs/0/read/total_ios"), 16);
     assert!(report["jobs"][0]["read"]["clat_ns"]["bins"].is_object());
@@ -139,7 +139,11 @@ fn the_seed_decides_the_order_and_each_round_has_every_point() {
     let order = |name: &str, seed: &str| {
         let words = ["--sweep=iodepth=1..8", "--repeat=2", seed, "--results", name];
         let run = place.ferrio(&quick(&words)).run().succeeded();
-        assert!(run.stderr.contains("The order of the runs is that of --sweep-seed=5\n"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("ferrio: the order of the runs is that of --sweep-seed=5\n"),
+            "{}",
+            run.stderr
+        );
         let mut runs: Vec<(u64, String)> = tree(&place, name)
             .into_iter()
             .map(|file| {
@@ -162,6 +166,8 @@ fn all_points_are_checked_before_the_first_runs() {
     let place = Place::new();
     for (words, message) in [
         (&["--sweep=iodepth=1,2,x"][..], "--sweep iodepth=x"),
+        (&["--sweep=name=x,y"], "invalid value `name=x` for option `--sweep`"),
+        (&["--sweep=x:bs=1,2"], "`--sweep` names the job `x`, which does not exist"),
         (&["--sweep=iodpeth=1,2"], "unknown option `iodpeth`"),
         (&["--sweep=q:iodepth=1,2", "--sweep=q:iodepth=4"], "the option `q:iodepth` is swept twice"),
         (&["--sweep=bs=1k,2k", "--set=blocksize=4k"], "the option `bs` is both set and swept"),

@@ -142,7 +142,14 @@ impl Table {
             && only.is_load()
             && only.ascends()
         {
-            sections.iter_mut().for_each(|section| section.knee = section.find_knee());
+            // Clones are several entries, of which none has the throughput of all.
+            let has_clones =
+                |name: &str| sections.iter().any(|section| section.jobname == name && section.number > 0);
+            let knees: Vec<Option<Knee>> = sections
+                .iter()
+                .map(|section| section.find_knee().filter(|_| !has_clones(&section.jobname)))
+                .collect();
+            sections.iter_mut().zip(knees).for_each(|(section, knee)| section.knee = knee);
         }
         let axes = file.into_iter().chain(variables.iter().map(|variable| variable.name.clone())).collect();
         Table { axes, sections }
@@ -365,6 +372,17 @@ mod tests {
         assert!(text.contains("no knee up to iodepth=4: IOPS still grow faster than latency"), "{text}");
         let blocks = table(&["bs=1..16"], 1).show(TableFormat::Text);
         assert!(!blocks.contains("knee"), "{blocks}");
+    }
+
+    #[test]
+    fn clones_have_no_knee() {
+        let variables = [Variable::parse("numjobs=1..4").unwrap()];
+        let all = points(&[], &variables).unwrap().into_iter().map(|point| {
+            let clone = JobSummary { number: 1, ..job("a", "read", 1.0, 2.0, None) };
+            Measured { point, runs: 1, jobs: vec![job("a", "read", 1.0, 2.0, None), clone] }
+        });
+        let text = Table::new(&variables, &all.collect::<Vec<_>>()).show(TableFormat::Text);
+        assert!(text.contains("a #2 (read)") && !text.contains("knee"), "{text}");
     }
 
     #[test]

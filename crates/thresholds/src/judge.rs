@@ -61,7 +61,8 @@ fn judge_one(threshold: &Threshold, jobs: &[JobReport]) -> Judgement {
     });
     let message = match (worst, &reason) {
         (Some((job, value)), _) if exceeded > 0 => {
-            Some(exceeded_message(threshold, job, value, exceeded, figures.len()))
+            let message = exceeded_message(threshold, job, value, exceeded, figures.len());
+            Some(reason.iter().fold(message, |message, reason| format!("{message}; {reason}")))
         }
         (_, Some(reason)) => Some(format!("the threshold `{}` cannot be judged: {reason}", threshold.text)),
         _ => None,
@@ -159,6 +160,20 @@ mod tests {
         let jobs = || vec![job("a", 100.0, 1), job("b", 50.0, 1)];
         assert!(judged("a: read.iops < 60", jobs()).report.passed);
         assert!(judged("b: read.iops < 60", jobs()).is_exceeded());
+    }
+
+    #[test]
+    fn a_job_that_exceeds_does_not_hide_one_that_cannot_be_judged() {
+        let mut unmeasured = job("a", 100.0, 1);
+        unmeasured.read.as_mut().unwrap().clat_ns.samples = 0;
+        let found = judged("read.clat.p99 > 1ms", vec![unmeasured, job("b", 1.0, 2_000_000)]);
+        assert!(found.is_exceeded() && found.is_unjudged());
+        assert!(
+            found
+                .message
+                .unwrap()
+                .ends_with("> 1ms; job a: `read.clat.p99` is not measured, or there are no samples")
+        );
     }
 
     #[test]

@@ -258,6 +258,8 @@ subjects! {
         "unknown-job" Stderr: "`--set` names a job that does not exist";
         "invalid-series" Stderr: "runs cannot be repeated or swept as the command line says";
         "run-failed" Stderr: "a run of a series failed, and no more begin";
+        "series-order" Hidden: "note: the order of the runs of a series";
+        "series-results" Hidden: "note: where the reports of a series are";
         "invalid-threshold" Stderr: "an expression of `--fail-if` is invalid";
         "threshold-without-job" Stderr: "a threshold of `--fail-if` can apply to no job";
         "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if`";

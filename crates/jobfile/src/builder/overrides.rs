@@ -22,9 +22,13 @@ impl Override {
         let (left, value) = text.split_once('=').map_or((text, None), |(left, value)| (left, Some(value)));
         let (job, name) = left.rsplit_once(':').map_or((None, left), |(job, name)| (Some(job), name));
         let refuse = |label: &str| {
-            let diagnostic =
-                Diagnostic::error(format!("invalid value `{text}` for option `--set`"), whole.clone());
-            let help = "write --set OPTION=VALUE, or --set JOB:OPTION=VALUE for the jobs of one name";
+            let diagnostic = Diagnostic::error(
+                format!("invalid value `{text}` for option `{}`", option_name(argument)),
+                whole.clone(),
+            );
+            let name = option_name(argument);
+            let help =
+                format!("write {name} OPTION=VALUE, or {name} JOB:OPTION=VALUE for the jobs of one name");
             Err(Box::new(diagnostic.code("invalid-value").label(label).help(help)))
         };
         if name.trim().is_empty() {
@@ -55,6 +59,11 @@ impl Override {
     }
 }
 
+/// The option of the program that sets the option, as typed: `--set`, or one that does the same.
+fn option_name(argument: &ArgOrigin) -> &str {
+    argument.text.split(['=', ' ']).next().unwrap_or_default()
+}
+
 /// Adds the options to the jobs, in place of all other assignments of them.
 pub(super) fn apply(
     overrides: &[Override],
@@ -70,8 +79,10 @@ pub(super) fn apply(
             continue;
         };
         let place = one.argument.origin();
-        let diagnostic =
-            Diagnostic::error(format!("`--set` names the job `{job}`, which does not exist"), place);
+        let diagnostic = Diagnostic::error(
+            format!("`{}` names the job `{job}`, which does not exist", option_name(&one.argument)),
+            place,
+        );
         diagnostics.push(diagnostic.code("unknown-job"));
     }
     for draft in drafts {
