@@ -80,5 +80,8 @@ fn reason(threshold: &Threshold, entries: &[(&str, Vec<&JobSpec>)]) -> Option<(S
 /// False only for a direction that a job surely leaves out.
 fn may_do(spec: &JobSpec, direction: Direction) -> bool {
     let follows_others = spec.replay.is_some() || spec.events.is_some();
-    spec.rw.does(direction) || follows_others || (direction == Direction::Read && spec.verify.is_some())
+    let moves = spec.engine.does_io() && !spec.engine.only_makes_load();
+    (moves && spec.rw.does(direction))
+        || follows_others
+        || (direction == Direction::Read && spec.verify.is_some())
 }

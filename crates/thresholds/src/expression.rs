@@ -322,7 +322,8 @@ fn limit(part: Part<'_>, unit: Unit) -> Result<f64, ExpressionError> {
         Unit::PerSecond | Unit::Count => None,
     };
     let factor = factor.ok_or_else(|| written.error("not a unit here", help))?;
-    Ok(number * factor)
+    let limit = number * factor;
+    if limit.is_finite() { Ok(limit) } else { Err(part.error("the limit is too large", help)) }
 }
 
 /// Nanoseconds of a lower-case suffix.
@@ -363,6 +364,12 @@ mod tests {
         ] {
             assert_eq!(limit_of(text), (limit, unit), "{text}");
         }
+    }
+
+    #[test]
+    fn a_limit_is_finite() {
+        let text = format!("read.iops < {}", "9".repeat(400));
+        assert_eq!(Threshold::parse(&text).unwrap_err().message, "the limit is too large");
     }
 
     #[test]

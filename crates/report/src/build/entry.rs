@@ -62,7 +62,8 @@ impl<'a> EntryJobs<'a> {
 
 /// True unless something else than `rw` decides what the job does.
 fn surely_does(spec: &JobSpec, direction: Direction) -> bool {
-    spec.rw.does(direction) && spec.replay.is_none() && spec.events.is_none() && spec.engine.does_io()
+    let decides = spec.replay.is_none() && spec.events.is_none();
+    decides && spec.rw.does(direction) && spec.engine.does_io() && !spec.engine.only_makes_load()
 }
 
 /// True if a job belongs to the same entry as the one before it.
