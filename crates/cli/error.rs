@@ -4,6 +4,7 @@ use std::io;
 
 use ferrio_job::{Prefix, reason};
 use ferrio_jobfile::Problems;
+use ferrio_metrics::BindError;
 
 /// An error that ends the program: nothing is run, or a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +89,9 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The address of `--metrics` cannot be served.
+    #[error("{0}")]
+    Metrics(#[from] BindError),
     /// A compressed log cannot be read.
     #[error("fopen: {}: {name}", reason(.error))]
     OpenLog {
@@ -126,6 +130,7 @@ impl Error {
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
             | Error::WriteOutput { .. } => "output-error",
+            Error::Metrics(_) => "metrics-address",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",
         }
     }
@@ -143,6 +148,7 @@ impl Error {
         match self {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
+            Error::Metrics(_) => Some("choose another address or port; port 0 is any free one".to_owned()),
             Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),
             _ => None,
         }

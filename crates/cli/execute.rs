@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ferrio_job::{Character, Diagnostic, HttpOptions, Plan};
 use ferrio_jobfile::Sources;
+use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
 
@@ -18,7 +19,11 @@ enum Watcher {
     IntervalReport,
     Verdict,
     Series,
+    Metrics,
 }
+
+/// How often a request for metrics may be answered: a request waits for half of this on average.
+const METRICS_EVERY: Duration = Duration::from_millis(500);
 
 /// The outcome of a run.
 #[derive(Debug)]
@@ -41,7 +46,13 @@ pub fn execute(
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
+    // The address is checked before the file of the report is truncated.
+    let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
+    if let Some(metrics) = &metrics {
+        let message = format!("metrics are at {} until the run ends", metrics.url());
+        output.message(&Diagnostic::note(message).code("metrics-address"));
+    }
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
@@ -50,6 +61,7 @@ pub fn execute(
         settings.interval_report.as_ref().map(|wanted| (Watcher::IntervalReport, wanted.every)),
         verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
         series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
+        metrics.as_ref().map(|_| (Watcher::Metrics, METRICS_EVERY)),
     ];
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {
@@ -71,6 +83,11 @@ pub fn execute(
         match watchers[which].0 {
             Watcher::IntervalReport => output.write_interval(plan, result),
             Watcher::Verdict => verdict.iter_mut().for_each(|verdict| verdict.observe(result)),
+            Watcher::Metrics => {
+                for server in metrics.iter().filter(|server| server.is_wanted()) {
+                    server.publish(output.metrics(plan, result));
+                }
+            }
             Watcher::Series => series.iter_mut().for_each(|series| series.observe(plan, result)),
         }
     });

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use ferrio_job::{Character, Choice as _};
 use ferrio_jobfile::{Reading, nearest, time_factor};
+use ferrio_metrics::MetricsAddress;
 use ferrio_report::{Format, Formats, TerseVersion};
 
 use crate::character::AS;
@@ -69,6 +70,7 @@ pub fn parser(name: &str) -> ValueParser {
         }
         "eta-interval" => ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(250))),
         "interval-report" => ValueParser::new(intervals),
+        "metrics" => ValueParser::new(|text: &str| text.parse::<MetricsAddress>()),
         "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),

@@ -160,6 +160,12 @@ pub const OPTIONS: &[ProgramOption] = &[
         "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output",
     ),
     own(
+        "metrics",
+        "[ADDR:]PORT",
+        REPORT,
+        "Serve the metrics of the run over HTTP while jobs run, at /metrics; without ADDR to this machine only",
+    ),
+    own(
         MESSAGE_FORMAT,
         "FORMAT",
         REPORT,

@@ -10,8 +10,8 @@ use ferrio_jobfile::Sources;
 use ferrio_machine::terminal_columns;
 use ferrio_report::model::Warning;
 use ferrio_report::{
-    Format, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed, laying_out_line,
-    starting_line, terminating,
+    Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
+    laying_out_line, starting_line, terminating,
 };
 use ferrio_runner::{Event, RunResult};
 
@@ -166,6 +166,13 @@ impl Output {
         let flushed = self.stream.flush();
         self.keep_first_error(flushed);
         report
+    }
+
+    /// The metrics of the run so far, with histograms.
+    pub fn metrics(&self, plan: &Plan, result: &RunResult) -> String {
+        let options = ReportOptions { formats: Formats::only(Format::JsonPlus), ..self.options.clone() };
+        let report = RunReport::new(plan, result, &options.now().within(&self.environment));
+        report.in_formats(Formats::only(Format::OpenMetrics), self.options.terse_version)
     }
 
     /// Prints a warning or note that comes before the run, now or after the report.

@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_job::{Character, Diagnostic};
 use ferrio_jobfile::Reading;
+use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
@@ -48,6 +49,8 @@ pub struct ProgramSettings {
     pub bandwidth_log: Option<String>,
     /// Report each job's I/O in intervals.
     pub interval_report: Option<Intervals>,
+    /// Serve metrics here.
+    pub metrics: Option<MetricsAddress>,
     /// Report the results so far each time this has passed.
     pub status_interval: Option<Duration>,
     /// Refuse jobs that write or trim.
@@ -228,6 +231,7 @@ impl ProgramSettings {
             idle_prof: matches.get_one("idle-prof").copied(),
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
+            metrics: matches.get_one("metrics").copied(),
             readonly: matches.get_flag("readonly"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),

@@ -46,6 +46,7 @@ mod iolog;
 mod json_document;
 mod lifecycle;
 mod limits;
+mod live_metrics;
 mod log_failures;
 mod logs;
 mod loop_device;

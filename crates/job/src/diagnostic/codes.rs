@@ -287,6 +287,7 @@ subjects! {
         "no-effect" Hidden: "a command-line option has no effect";
         "signals-not-watched" Stderr: "signals cannot be watched, so Ctrl-C ends the run without a report";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
+        "metrics-address" Stderr: "the address at which `--metrics` serves the metrics of the run, or why it cannot";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";
