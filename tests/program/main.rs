@@ -62,6 +62,7 @@ mod persistent_memory;
 mod priorities;
 mod profiles;
 mod protection;
+mod quick;
 mod raw_devices;
 mod reference;
 mod replay;
