@@ -105,6 +105,10 @@ fn what_cannot_be_measured_is_refused_before_anything_runs() {
         (&["quick", ".", "--profile=other"], "invalid value 'other' for '--profile <NAME>'"),
         (&["quick", ".", "--runtime=1ms"], "too short: the minimum is 100ms"),
         (&["quick", ".", "--size=1024t"], "MiB free, and the file takes 1073741824 MiB"),
+        (
+            &["quick", ".", "--save=missing/report.json"],
+            "cannot write missing/report.json: No such file or directory",
+        ),
         (&["quick"], "required arguments were not provided"),
     ] {
         let run = place.ferrio(words).run().ended_with(1);

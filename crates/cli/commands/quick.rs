@@ -6,7 +6,7 @@ mod table;
 mod target;
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -133,6 +133,12 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
         print(|out| out.write_all(jobs.as_bytes()).map(|()| true))?;
         return Ok(0);
     }
+    let save = arguments.get_one::<PathBuf>("save");
+    if let Some(file) = save {
+        // A minute of work must not end in an error about the file.
+        let opened = OpenOptions::new().create(true).append(true).open(file);
+        opened.map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
+    }
     let directory =
         tempfile::tempdir().map_err(|error| cannot("make a directory for the job file", &error))?;
     let (job_file, document) = (directory.path().join(preset.file), directory.path().join("report.json"));
@@ -143,7 +149,7 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let status = fio::run(&words, Character::Ferrio, messages)?;
     drop(own_file);
     let json = fs::read_to_string(&document).map_err(|error| cannot("read the report", &error))?;
-    if let Some(file) = arguments.get_one::<PathBuf>("save") {
+    if let Some(file) = save {
         fs::write(file, &json).map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
     }
     let report = ferrio_report::read(&json)
