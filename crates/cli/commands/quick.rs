@@ -83,7 +83,11 @@ pub fn command() -> Command {
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
             .help("Write the complete report to FILE too, for `ferrio compare`"),
-        Arg::new("print").long("print").action(ArgAction::SetTrue).help("Print the job file; run nothing"),
+        Arg::new("print")
+            .long("print")
+            .conflicts_with_all(["save", "format"])
+            .action(ArgAction::SetTrue)
+            .help("Print the job file; run nothing"),
     ])
 }
 
