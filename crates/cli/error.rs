@@ -4,6 +4,7 @@ use std::io;
 
 use ferrio_job::{Prefix, reason};
 use ferrio_jobfile::Problems;
+use ferrio_metrics::BindError;
 
 /// An error that ends the program: nothing is run, or a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +57,7 @@ pub enum Error {
     #[error(
         "`ferrio check` checks one run: leave out --repeat and --sweep, which check all runs before the first"
     )]
-    SeriesToCheck,
+    SweepToCheck,
     /// The directory for the reports of a series has something in it, or cannot be used.
     #[error("{why}")]
     Results {
@@ -102,6 +103,9 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The address of `--metrics` cannot be served.
+    #[error("{0}")]
+    Metrics(#[from] BindError),
     /// A compressed log cannot be read.
     #[error("fopen: {}: {name}", reason(.error))]
     OpenLog {
@@ -131,7 +135,7 @@ impl Error {
         match self {
             Error::Problems(_) | Error::Help => "invalid-job",
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
-            Error::NothingToCheck | Error::SeriesToCheck => "nothing-to-check",
+            Error::NothingToCheck | Error::SweepToCheck => "nothing-to-check",
             Error::Run(_) => "run-failed",
             Error::NoAnswerFormat | Error::UnknownCharacter { .. } => "invalid-program-option",
             Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } | Error::HelperArguments { .. } => {
@@ -142,6 +146,7 @@ impl Error {
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
             | Error::WriteOutput { .. } => "output-error",
+            Error::Metrics(_) => "metrics-address",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",
         }
     }
@@ -160,6 +165,7 @@ impl Error {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
             Error::Results { .. } => Some("choose another directory with --results".to_owned()),
+            Error::Metrics(_) => Some("choose another address or port; port 0 is any free one".to_owned()),
             Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),
             _ => None,
         }

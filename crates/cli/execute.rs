@@ -1,16 +1,30 @@
 //! Runs a plan and reports on it, for every front end.
 
+use std::time::Duration;
+
 use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
 use ferrio_jobfile::{Problems, Sources};
-use ferrio_report::{LogWriter, RunEnvironment};
+use ferrio_metrics::MetricsServer;
+use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
 use ferrio_thresholds::{Judgement, Unmet, unmet};
 
 use crate::error::Error;
 use crate::messages::Messages;
 use crate::output::{self, Output};
-use crate::profiles::Verdict;
 use crate::settings::{FIO_VERSION, ProgramSettings};
+
+/// What looks at the figures of a run at intervals.
+#[derive(Clone, Copy)]
+enum Watcher {
+    IntervalReport,
+    Verdict,
+    Series,
+    Metrics,
+}
+
+/// How often a request for metrics may be answered: a request waits for half of this on average.
+const METRICS_EVERY: Duration = Duration::from_millis(500);
 
 /// The outcome of a run.
 #[derive(Debug)]
@@ -36,11 +50,24 @@ pub fn execute(
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
     check_thresholds(plan, settings)?;
+    // The address is checked before the file of the report is truncated.
+    let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
+    if let Some(metrics) = &metrics {
+        let message = format!("metrics are at {} until the run ends", metrics.url());
+        output.message(&Diagnostic::note(message).code("metrics-address"));
+    }
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
-    let intervals = settings.interval_report.as_ref();
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
+    let mut series = settings.has_series().then(SeriesRecorder::new);
+    let watchers = [
+        settings.interval_report.as_ref().map(|wanted| (Watcher::IntervalReport, wanted.every)),
+        verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
+        series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
+        metrics.as_ref().map(|_| (Watcher::Metrics, METRICS_EVERY)),
+    ];
+    let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {
         progress: output.is_live(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -48,15 +75,25 @@ pub fn execute(
         trigger: settings.trigger.clone(),
         state_dir: settings.aux_path.clone(),
         idleness: settings.idle_prof.is_some(),
-        interval: intervals.map(|wanted| wanted.every).or(verdict.as_ref().map(Verdict::interval)),
+        intervals: watchers.iter().map(|&(_, every)| every).collect(),
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
     };
     let mut result = ferrio_runner::run(plan, &options, &mut |event| {
-        if let (Some(verdict), Event::Interval(result)) = (&mut verdict, &event) {
-            verdict.observe(result);
+        let Event::Interval { which, result } = event else {
+            output.event(plan, &event);
+            return;
+        };
+        match watchers[which].0 {
+            Watcher::IntervalReport => output.write_interval(plan, result),
+            Watcher::Verdict => verdict.iter_mut().for_each(|verdict| verdict.observe(result)),
+            Watcher::Metrics => {
+                for server in metrics.iter().filter(|server| server.is_wanted()) {
+                    server.publish(output.metrics(plan, result));
+                }
+            }
+            Watcher::Series => series.iter_mut().for_each(|series| series.observe(plan, result)),
         }
-        output.event(plan, &event);
     });
     // The log writer ends when its last sender is dropped.
     drop(options);
@@ -73,6 +110,10 @@ pub fn execute(
         let message = "the devices failed the test of the profile act: more reads than it allows were slow";
         let note = Diagnostic::note(message).code("profile-failed");
         output.event(plan, &Event::Diagnostic(note));
+    }
+    if let Some(mut series) = series {
+        series.observe(plan, &result);
+        output.set_series(series.finish());
     }
     let thresholds = output.report(plan, &result);
     let intervals_lost = output.lost_intervals();

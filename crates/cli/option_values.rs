@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use ferrio_job::{Character, Choice as _};
-use ferrio_jobfile::{Reading, nearest, time_factor};
+use ferrio_jobfile::{Reading, nearest, size_factor, time_factor};
+use ferrio_metrics::MetricsAddress;
 use ferrio_report::{Format, Formats, TerseVersion};
 use ferrio_sweep::{TableFormat, Variable};
 use ferrio_thresholds::Threshold;
@@ -78,6 +79,7 @@ pub fn parser(name: &str) -> ValueParser {
             ValueParser::new(|text: &str| text.parse::<u64>().map_err(|_| "a whole number is expected"))
         }
         FAIL_IF => ValueParser::new(|text: &str| Threshold::parse(text)),
+        "metrics" => ValueParser::new(|text: &str| text.parse::<MetricsAddress>()),
         "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),
@@ -175,13 +177,29 @@ fn intervals(text: &str) -> Result<Intervals, String> {
     Ok(Intervals { every, to })
 }
 
-fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
+/// A time of at least this much.
+///
+/// # Errors
+/// It is shorter, or no time.
+pub fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
     match time(text) {
         Some(time) if time >= least => Ok(time),
         Some(_) => Err(format!("too short: the minimum is {}ms", least.as_millis())),
         None if too_long(text) => Err("too long: no run lasts that long".to_owned()),
         None => Err("a number is expected, optionally with d, h, m, s, ms or us".to_owned()),
     }
+}
+
+/// A number of bytes with or without a suffix, as options of jobs have it.
+///
+/// # Errors
+/// It is none.
+pub fn size(text: &str) -> Result<u64, String> {
+    let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(at);
+    let factor = if suffix.is_empty() { Some(1) } else { size_factor(&suffix.to_ascii_lowercase(), 1024) };
+    let size = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    size.ok_or_else(|| "a number is expected, optionally with k, m, g or t".to_owned())
 }
 
 /// A whole number with a unit; without one, seconds.

@@ -112,7 +112,7 @@ const REPORT: &str = "Report";
 /// Heading: which jobs to run, and how.
 pub const JOBS: &str = "Running jobs";
 /// Heading: several runs.
-const SERIES: &str = "Repeating and sweeping";
+const SWEEPS: &str = "Repeating and sweeping";
 /// Heading: information printed without running jobs.
 const HELP: &str = "Help";
 const TESTS: &str = "Tests of this machine";
@@ -195,6 +195,12 @@ pub const OPTIONS: &[ProgramOption] = &[
         "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output",
     ),
     own(
+        "metrics",
+        "[ADDR:]PORT",
+        REPORT,
+        "Serve the metrics of the run over HTTP while jobs run, at /metrics; without ADDR to this machine only",
+    ),
+    own(
         MESSAGE_FORMAT,
         "FORMAT",
         REPORT,
@@ -250,23 +256,23 @@ pub const OPTIONS: &[ProgramOption] = &[
     own(
         REPEAT,
         "COUNT",
-        SERIES,
+        SWEEPS,
         "Run the jobs COUNT times, each in a process of its own, and print a table of the figures",
     )
     .only_ferrio(),
-    own(REPEAT_PAUSE, "TIME", SERIES, "Wait TIME between two runs").only_ferrio(),
+    own(REPEAT_PAUSE, "TIME", SWEEPS, "Wait TIME between two runs").only_ferrio(),
     own(
         SWEEP,
         "OPTION=VALUES",
-        SERIES,
+        SWEEPS,
         "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations",
     )
     .only_ferrio(),
-    own(SWEEP_SEED, "NUMBER", SERIES, "The order of the runs, as an earlier series printed it").only_ferrio(),
+    own(SWEEP_SEED, "NUMBER", SWEEPS, "The order of the runs, as an earlier series printed it").only_ferrio(),
     own(
         RESULTS,
         "DIRECTORY",
-        SERIES,
+        SWEEPS,
         "Keep the report of each run in DIRECTORY, which is new or empty; the default is ferrio-results-YYYYMMDD-HHMMSS",
     )
     .only_ferrio(),

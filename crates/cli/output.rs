@@ -10,8 +10,8 @@ use ferrio_jobfile::Sources;
 use ferrio_machine::terminal_columns;
 use ferrio_report::model::Warning;
 use ferrio_report::{
-    Format, LiveLine, ReportOptions, RunEnvironment, RunReport, job_failed, laying_out_line, starting_line,
-    terminating,
+    Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
+    laying_out_line, starting_line, terminating,
 };
 use ferrio_runner::{Event, RunResult};
 use ferrio_thresholds::{Judgement, Threshold, judge};
@@ -133,6 +133,11 @@ impl Output {
         self.environment = environment;
     }
 
+    /// Sets what jobs and devices did over time, for the report that follows.
+    pub fn set_series(&mut self, series: RunSeries) {
+        self.options.series = series;
+    }
+
     /// Writes the lines of an interval to the interval report, if there is one. A failed write is reported once.
     pub fn write_interval(&mut self, plan: &Plan, result: &RunResult) {
         if self.intervals.is_none() {
@@ -179,6 +184,13 @@ impl Output {
         self.write(&report.in_formats(self.options.formats, self.options.terse_version));
         let flushed = self.stream.flush();
         self.keep_first_error(flushed);
+    }
+
+    /// The metrics of the run so far, with histograms.
+    pub fn metrics(&self, plan: &Plan, result: &RunResult) -> String {
+        let options = ReportOptions { formats: Formats::only(Format::JsonPlus), ..self.options.clone() };
+        let report = RunReport::new(plan, result, &options.now().within(&self.environment));
+        report.in_formats(Formats::only(Format::OpenMetrics), self.options.terse_version)
     }
 
     /// Prints a warning or note that comes before the run, now or after the report.
@@ -269,8 +281,8 @@ impl Output {
                     "no report of the run so far: the OpenMetrics format allows only one, at the end";
                 self.message(&Diagnostic::note(message).code("no-interim-report"));
             }
-            Event::Interval(result) => self.write_interval(plan, result),
-            Event::Released => {}
+            // What wants intervals gets them from the run.
+            Event::Interval { .. } | Event::Released => {}
             Event::Progress(progress) => {
                 let columns = terminal_columns(io::stdout());
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) {

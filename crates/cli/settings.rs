@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_job::{Character, Diagnostic};
 use ferrio_jobfile::Reading;
+use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
@@ -37,7 +38,7 @@ pub struct ProgramSettings {
     /// Formats of the report.
     pub formats: Formats,
     /// Several runs instead of one.
-    pub series: Option<SeriesSettings>,
+    pub sweep: Option<SweepSettings>,
     /// Compute percentiles from fio's histogram buckets.
     pub fio_bins: bool,
     /// Which fields terse lines have.
@@ -54,6 +55,8 @@ pub struct ProgramSettings {
     pub bandwidth_log: Option<String>,
     /// Report each job's I/O in intervals.
     pub interval_report: Option<Intervals>,
+    /// Serve metrics here.
+    pub metrics: Option<MetricsAddress>,
     /// Report the results so far each time this has passed.
     pub status_interval: Option<Duration>,
     /// Limits that the figures must keep.
@@ -84,7 +87,7 @@ pub struct ProgramSettings {
 
 /// Several runs (`--repeat`, `--sweep`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeriesSettings {
+pub struct SweepSettings {
     /// How often each point runs, at least once.
     pub repetitions: u32,
     /// Time between two runs.
@@ -168,7 +171,7 @@ impl ProgramSettings {
     pub fn read(items: &[Item], character: Character) -> Result<Self, SettingsError> {
         let program = Self::read_each(items, character)?;
         program.check_conflicts()?;
-        program.check_series(items).map(|()| program)
+        program.check_sweep(items).map(|()| program)
     }
 
     /// Refuses options that exclude each other.
@@ -201,7 +204,7 @@ impl ProgramSettings {
     }
 
     /// Refuses options that do not go with one run, or with several.
-    fn check_series(&self, items: &[Item]) -> Result<(), SettingsError> {
+    fn check_sweep(&self, items: &[Item]) -> Result<(), SettingsError> {
         let last = |wanted: &str| items.iter().rev().find(|item| item.is_program_option(wanted));
         let conflict = |name, why| Err(SettingsError::Conflict(name, why));
         if matches!(self.action, Action::Answer(_)) {
@@ -212,7 +215,7 @@ impl ProgramSettings {
             _ => None,
         };
         let table = format.and_then(option_values::table_format);
-        if self.series.is_none() {
+        if self.sweep.is_none() {
             if table.is_some_and(|table| table != TableFormat::Csv) {
                 return conflict(
                     "output-format",
@@ -308,7 +311,7 @@ impl ProgramSettings {
         }
         Ok(ProgramSettings {
             output: matches.get_one("output").cloned(),
-            series: series(&matches, items),
+            sweep: sweep(&matches, items),
             formats,
             fio_bins: matches.get_flag("fio-bins"),
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
@@ -320,6 +323,7 @@ impl ProgramSettings {
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
             thresholds: matches.get_many(FAIL_IF).unwrap_or_default().cloned().collect(),
+            metrics: matches.get_one("metrics").copied(),
             readonly: matches.get_flag("readonly"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
@@ -351,6 +355,12 @@ impl ProgramSettings {
         }
     }
 
+    /// True if the document has what jobs and devices did over time.
+    #[must_use]
+    pub fn has_series(&self) -> bool {
+        self.character == Character::Ferrio && self.formats.has(Format::JsonPlus)
+    }
+
     /// How reports are made.
     #[must_use]
     pub fn report_options(&self) -> ReportOptions {
@@ -378,7 +388,7 @@ fn formats(items: &[Item]) -> Formats {
 }
 
 /// Several runs, if there are to be several. The values are already checked.
-fn series(matches: &ArgMatches, items: &[Item]) -> Option<SeriesSettings> {
+fn sweep(matches: &ArgMatches, items: &[Item]) -> Option<SweepSettings> {
     let variables: Vec<Variable> = matches.get_many(SWEEP).unwrap_or_default().cloned().collect();
     let repetitions = matches.get_one::<u32>(REPEAT).copied();
     if repetitions.is_none() && variables.is_empty() {
@@ -390,7 +400,7 @@ fn series(matches: &ArgMatches, items: &[Item]) -> Option<SeriesSettings> {
         }
         _ => None,
     });
-    Some(SeriesSettings {
+    Some(SweepSettings {
         repetitions: repetitions.unwrap_or(1),
         pause: matches.get_one(REPEAT_PAUSE).copied().unwrap_or_default(),
         variables,

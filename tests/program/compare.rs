@@ -103,6 +103,46 @@ fn a_document_of_fio_is_compared_with_one_of_ferrio() {
     assert_eq!(found["differences"][0]["what"], "program");
 }
 
+/// The document of one run of 30 s that reads so many I/Os per row, a little more or less.
+fn run_over_time(place: &Place, name: &str, ios: u64) {
+    let words = ["--output-format=json+", "--name=r", "--ioengine=null", "--size=1m", "--bs=4k"];
+    let mut document = place.ferrio(&words).run().succeeded().json();
+    let rows: Vec<u64> = (0..60).map(|row| ios * (100 + row * 7 % 11) / 105).collect();
+    let total: u64 = rows.iter().sum();
+    let read = &mut document["jobs"][0]["read"];
+    (read["total_ios"], read["iops"]) = (json!(total), json!(total as f64 / 30.0));
+    read["bw_bytes"] = json!(total * 4096 / 30);
+    let column = |each: &dyn Fn(u64) -> Value| rows.iter().map(|&ios| each(ios)).collect::<Vec<_>>();
+    document["ferrio"]["series"] = json!([{"jobname": "r", "job_number": 1, "groupid": 0, "interval_ms": 500,
+        "start_ms": 0, "time_ms": (1..=60).map(|row| row * 500).collect::<Vec<_>>(), "ramp_until_ms": 0,
+        "iodepth_mean": column(&|_| json!(1.0)), "errors": column(&|_| json!(0)),
+        "read": {"ios": rows, "bytes": column(&|ios| json!(ios * 4096)), "max_ns": column(&|_| json!(2000)),
+            "cells": column(&|ios| json!([80, ios]))}}]);
+    fs::write(place.work().join(name), document.to_string()).unwrap();
+}
+
+#[test]
+fn single_runs_are_judged_by_their_figures_over_time_and_the_claim_is_weaker() {
+    let place = Place::new();
+    for (name, ios) in [("a.json", 10_000), ("same.json", 10_010), ("slow.json", 9500)] {
+        run_over_time(&place, name, ios);
+    }
+    let found = compared(&place, &["a.json", "same.json", "slow.json"]);
+    let iops = &found["jobs"][0]["figures"][0]["changes"];
+    assert_eq!((&iops[0]["verdict"], &iops[1]["verdict"]), (&json!("no-difference"), &json!("worse")));
+    assert!((iops[1]["percent"].as_f64().unwrap() + 5.0).abs() < 0.1, "{iops}");
+    assert_eq!(found["sides"][2]["within_runs"], true);
+    let text = place.ferrio(&["compare", "a.json", "slow.json"]).run().succeeded().stdout;
+    assert!(
+        text.contains("worse, by more than the noise within a run")
+            && text.contains("repeat each at least five times"),
+        "{text}"
+    );
+    let refused =
+        place.ferrio(&["compare", "--fail-on-regression=1", "a.json", "slow.json"]).run().ended_with(1);
+    assert!(refused.stderr.contains("needs at least two runs of a.json"), "{}", refused.stderr);
+}
+
 #[test]
 fn a_regression_beyond_the_limit_has_a_status_of_its_own() {
     let place = place_with_sides();

@@ -61,8 +61,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let deny = items.len() < before;
     let settings = ProgramSettings::read(&items, character)
         .map_err(|error| diagnose::settings(error, &items, character))?;
-    if settings.series.is_some() {
-        return Err(Error::SeriesToCheck);
+    if settings.sweep.is_some() {
+        return Err(Error::SweepToCheck);
     }
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);

@@ -76,7 +76,8 @@ impl TestCall<'_> {
         show_requests(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
         let mut reporter = Reporter::new(self, report);
-        let options = RunOptions { interval: self.general.beat(), ..RunOptions::default() };
+        let options =
+            RunOptions { intervals: self.general.beat().into_iter().collect(), ..RunOptions::default() };
         let result = ferrio_runner::run(plan, &options, &mut |event| reporter.observe(&event));
         reporter.finish(&result)
     }
@@ -149,7 +150,7 @@ impl<'a> Reporter<'a> {
                 Severity::Error | Severity::Warning => log.line(Level::Warning, &diagnostic.message),
                 Severity::Note => log.line(Level::Info, &diagnostic.message),
             },
-            Event::Interval(result) => self.due(result),
+            Event::Interval { result, .. } => self.due(result),
             // Asked for by SIGUSR1.
             Event::Interim(result) => {
                 let figures = SysbenchFigures::of(result).since(&self.base);

@@ -1,13 +1,14 @@
 //! Sides, figure by figure, each against the first.
 
 use ferrio_report::Unit;
-use ferrio_report::model::{DirectionReport, JobReport};
+use ferrio_report::model::{DirectionReport, JobReport, RunReport};
 use serde::Serialize;
 
 use crate::conditions::{Difference, differences};
 use crate::figures::{Figure, Values};
+use crate::pieces::{Piece, pieces};
 use crate::read::Side;
-use crate::statistics::{Interval, estimate};
+use crate::statistics::{Estimate, Interval, estimate};
 
 /// How to compare.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,10 @@ pub struct Compared {
     pub name: String,
     /// Its runs.
     pub runs: usize,
+    /// It or the first side is one run whose noise is known from its pieces alone: the verdicts are about these runs and say nothing about
+    /// other runs. Absent for the first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub within_runs: bool,
     /// Against the first side, all figures together; absent for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -74,7 +79,8 @@ pub struct FigureRow {
 pub struct Change {
     /// In percent of the first side.
     pub percent: f64,
-    /// Lower and upper bound of the true change, percent; absent if a side has one run, or if the noise knows no bound.
+    /// Lower and upper bound of the true change, percent; absent if a side has one run without figures over time, or if the noise knows no
+    /// bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// How often noise alone changes a figure as much, 0 to 1; absent likewise.
@@ -96,7 +102,7 @@ pub enum Verdict {
     Mixed,
     /// Not more than noise.
     NoDifference,
-    /// A side has one run: nobody knows its noise.
+    /// A side has one run, and no figures over time: nobody knows its noise.
     Unknown,
 }
 
@@ -142,7 +148,13 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
         sides: sides
             .iter()
             .zip(verdicts)
-            .map(|(side, verdict)| Compared { name: side.name.clone(), runs: side.runs.len(), verdict })
+            .map(|(side, verdict)| Compared {
+                name: side.name.clone(),
+                runs: side.runs.len(),
+                within_runs: verdict.is_some_and(|verdict| verdict != Verdict::Unknown)
+                    && (side.runs.len() == 1 || sides[0].runs.len() == 1),
+                verdict,
+            })
             .collect(),
         differences: differences(sides),
         jobs,
@@ -168,25 +180,28 @@ pub(crate) fn keys(sides: &[Side]) -> Vec<Key> {
     all
 }
 
-/// The entry of a job in each run of each side; `None` if a run lacks it.
-pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<&'a JobReport>>> {
-    let in_run = |jobs: &'a [JobReport]| jobs.iter().filter(|job| job.jobname == key.0).nth(key.1);
-    sides.iter().map(|side| side.runs.iter().map(|run| in_run(&run.report.jobs)).collect()).collect()
+/// A job in a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    report: &'a RunReport,
+    /// Its place among the jobs.
+    at: usize,
 }
 
-/// The figures of a direction; `None` if a run has no I/O of that kind.
-fn job_rows(
-    jobname: &str,
-    direction: &'static str,
-    entries: &[Vec<&JobReport>],
-    options: Options,
-) -> Option<JobRows> {
-    let sides: Vec<Vec<&DirectionReport>> = entries
-        .iter()
-        .map(|runs| runs.iter().map(|job| direction_of(job, direction)).collect())
-        .collect::<Option<_>>()?;
-    let figures = Figure::ALL.into_iter().filter_map(|figure| figure_row(figure, &sides, options));
-    Some(JobRows { jobname: jobname.to_owned(), direction, figures: figures.collect() })
+impl<'a> Entry<'a> {
+    /// The job.
+    pub(crate) fn job(self) -> &'a JobReport {
+        &self.report.jobs[self.at]
+    }
+}
+
+/// The entry of a job in each run of each side; `None` if a run lacks it.
+pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<Entry<'a>>>> {
+    let in_run = |report: &'a RunReport| {
+        let named = report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
+        named.map(|(at, _)| Entry { report, at }).nth(key.1)
+    };
+    sides.iter().map(|side| side.runs.iter().map(|run| in_run(&run.report)).collect()).collect()
 }
 
 /// A direction of a job; `None` if it did no I/O.
@@ -195,11 +210,62 @@ pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'
     (found.total_ios > 0).then_some(found)
 }
 
-fn figure_row(figure: Figure, sides: &[Vec<&DirectionReport>], options: Options) -> Option<FigureRow> {
-    let values: Vec<Values> = sides.iter().map(|runs| Values::of(figure, runs)).collect::<Option<_>>()?;
-    let (first, others) = values.split_first()?;
-    let changes = others.iter().map(|other| {
-        let estimate = estimate(first, other, options.confidence)?;
+/// A direction of a job on one side.
+struct SideFigures {
+    runs: Vec<DirectionReport>,
+    /// The pieces of the only run.
+    pieces: Option<Vec<Piece>>,
+}
+
+impl SideFigures {
+    /// `None` if a run has no I/O of that kind.
+    fn of(direction: &'static str, entries: &[Entry<'_>]) -> Option<Self> {
+        let of = |entry: &Entry<'_>| direction_of(entry.job(), direction).cloned();
+        let pieces = match entries {
+            [only] => pieces(only.report, only.at, direction),
+            _ => None,
+        };
+        Some(SideFigures { runs: entries.iter().map(of).collect::<Option<_>>()?, pieces })
+    }
+
+    /// A figure of the runs.
+    fn values(&self, figure: Figure) -> Option<Values> {
+        Values::of(figure, &self.runs.iter().collect::<Vec<_>>())
+    }
+
+    /// What tells the noise of a figure: the pieces of the only run, else the runs.
+    fn noise(&self, figure: Figure) -> Option<Values> {
+        match &self.pieces {
+            Some(pieces) => Values::of_pieces(figure, pieces),
+            None => self.values(figure),
+        }
+    }
+}
+
+/// The figures of a direction; `None` if a run has no I/O of that kind.
+fn job_rows(
+    jobname: &str,
+    direction: &'static str,
+    entries: &[Vec<Entry<'_>>],
+    options: Options,
+) -> Option<JobRows> {
+    let sides: Vec<SideFigures> =
+        entries.iter().map(|runs| SideFigures::of(direction, runs)).collect::<Option<_>>()?;
+    let figures = Figure::ALL.into_iter().filter_map(|figure| figure_row(figure, &sides, options));
+    Some(JobRows { jobname: jobname.to_owned(), direction, figures: figures.collect() })
+}
+
+fn figure_row(figure: Figure, sides: &[SideFigures], options: Options) -> Option<FigureRow> {
+    let values: Vec<f64> =
+        sides.iter().map(|side| side.values(figure).map(|values| values.whole())).collect::<Option<_>>()?;
+    let noises: Vec<Option<Values>> = sides.iter().map(|side| side.noise(figure)).collect();
+    let changes = values.iter().zip(&noises).skip(1).map(|(value, noise)| {
+        let change = value / values[0] - 1.0;
+        let change = Some(change).filter(|change| change.is_finite() && *change > -1.0)?;
+        let estimate = match (&noises[0], noise) {
+            (Some(first), Some(other)) => estimate(change, first, other, options.confidence)?,
+            _ => Estimate { change, interval: None, chance: None },
+        };
         let interval = estimate.interval.filter(|interval| interval.high.is_finite());
         let interval = interval.map(|Interval { low, high }| [100.0 * low, 100.0 * high]);
         let is_noise = estimate.chance.map(|chance| chance >= 1.0 - options.confidence / 100.0);
@@ -211,12 +277,7 @@ fn figure_row(figure: Figure, sides: &[Vec<&DirectionReport>], options: Options)
         };
         Some(Change { percent: 100.0 * estimate.change, interval, chance: estimate.chance, verdict })
     });
-    Some(FigureRow {
-        figure,
-        unit: figure.unit(),
-        changes: changes.collect(),
-        values: values.iter().map(Values::whole).collect(),
-    })
+    Some(FigureRow { figure, unit: figure.unit(), changes: changes.collect(), values })
 }
 
 /// The verdict about all figures of side number `other` + 1 together. Of twenty figures that noise alone changes, one is beyond its interval:

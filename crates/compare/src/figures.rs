@@ -4,6 +4,7 @@ use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, LatencyReport};
 use serde::{Serialize, Serializer};
 
+use crate::pieces::Piece;
 use crate::statistics::{Statistic, mean};
 
 /// What is compared.
@@ -93,17 +94,37 @@ impl Values {
         match figure {
             Figure::Iops => means(&|run| Some(run.iops)),
             Figure::Bandwidth => means(&|run| Some(run.bw_bytes as f64)),
-            Figure::MeanLatency => means(&|run| Some(latency(run)?.mean)),
+            Figure::MeanLatency => means(&|run| Some(run.shown_latency()?.mean)),
             Figure::Percentile(percent) => {
-                let latencies: Vec<_> = runs.iter().map(|run| latency(run)).collect::<Option<_>>()?;
+                let latencies: Vec<_> = runs.iter().map(|run| run.shown_latency()).collect::<Option<_>>()?;
                 if latencies.iter().all(|latency| !latency.bins.is_empty()) {
-                    return Some(Values::Histograms(Histograms::new(percent, &latencies)));
+                    let bins: Vec<&[(u64, u64)]> =
+                        latencies.iter().map(|latency| latency.bins.0.as_slice()).collect();
+                    return Some(Values::Histograms(Histograms::new(percent, &bins)));
                 }
                 let listed = |latency: &LatencyReport| {
                     let found = latency.percentile.0.iter().find(|(other, _)| *other == percent);
                     found.map(|&(_, ns)| ns as f64)
                 };
-                means(&|run| listed(latency(run)?))
+                means(&|run| listed(run.shown_latency()?))
+            }
+        }
+    }
+
+    /// Of the pieces of one run; `None` if it lacks the figure.
+    pub(crate) fn of_pieces(figure: Figure, pieces: &[Piece]) -> Option<Self> {
+        match figure {
+            Figure::Iops => Some(Values::Means(pieces.iter().map(Piece::iops).collect())),
+            Figure::Bandwidth => Some(Values::Means(pieces.iter().map(Piece::bandwidth).collect())),
+            Figure::MeanLatency => {
+                let means: Option<Vec<f64>> = pieces.iter().map(Piece::mean_latency).collect();
+                means.map(Values::Means)
+            }
+            Figure::Percentile(percent) => {
+                let bins: Vec<Vec<(u64, u64)>> = pieces.iter().map(|piece| piece.bins().collect()).collect();
+                bins.iter()
+                    .all(|bins| !bins.is_empty())
+                    .then(|| Values::Histograms(Histograms::new(percent, &bins)))
             }
         }
     }
@@ -131,22 +152,16 @@ impl Statistic for Values {
     }
 }
 
-/// The latency that has samples and, if one has, percentiles.
-fn latency(run: &DirectionReport) -> Option<&LatencyReport> {
-    let all = [&run.clat_ns, &run.lat_ns];
-    let with_percentiles = all.into_iter().find(|latency| !latency.percentile.is_empty());
-    with_percentiles.or_else(|| all.into_iter().find(|latency| latency.samples > 0))
-}
-
 impl Histograms {
-    fn new(percent: f64, latencies: &[&LatencyReport]) -> Self {
+    /// Of the buckets of each run and their counts.
+    fn new(percent: f64, runs: &[impl AsRef<[(u64, u64)]>]) -> Self {
         let mut values: Vec<u64> =
-            latencies.iter().flat_map(|latency| latency.bins.0.iter().map(|&(ns, _)| ns)).collect();
+            runs.iter().flat_map(|bins| bins.as_ref().iter().map(|&(ns, _)| ns)).collect();
         values.sort_unstable();
         values.dedup();
-        let counts = latencies.iter().map(|latency| {
+        let counts = runs.iter().map(|bins| {
             let mut counts = vec![0; values.len()];
-            for (ns, count) in &latency.bins.0 {
+            for (ns, count) in bins.as_ref() {
                 if let Ok(bucket) = values.binary_search(ns) {
                     counts[bucket] += count;
                 }

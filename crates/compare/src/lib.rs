@@ -7,6 +7,7 @@
 mod comparison;
 mod conditions;
 mod figures;
+mod pieces;
 mod read;
 mod statistics;
 mod summary;
@@ -14,6 +15,7 @@ mod table;
 
 pub use comparison::{Change, Compared, Comparison, FigureRow, JobRows, Options, Verdict, compare};
 pub use conditions::Difference;
+pub use ferrio_report::Unit;
 pub use figures::Figure;
 pub use read::{ReadError, Run, Side, read_run, read_side};
 pub use statistics::{Interval, MOST_CONFIDENCE};

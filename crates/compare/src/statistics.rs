@@ -57,11 +57,16 @@ pub(crate) fn mean(values: &[f64], runs: &[usize], without: &mut Vec<f64>) -> f6
     sum / count
 }
 
-/// How much `after` differs from `before`, with an interval of this confidence in percent. `None` if a figure is 0.
-pub(crate) fn estimate(before: &impl Statistic, after: &impl Statistic, confidence: f64) -> Option<Estimate> {
+/// How sure a change is, and where it truly is with this confidence in percent. `change` is the factor less 1; the samples tell its noise.
+/// `None` if a figure is 0.
+pub(crate) fn estimate(
+    change: f64,
+    before: &impl Statistic,
+    after: &impl Statistic,
+    confidence: f64,
+) -> Option<Estimate> {
     let (one, two) = (Sample::whole(before)?, Sample::whole(after)?);
-    let log_change = two.log - one.log;
-    let change = log_change.exp_m1();
+    let log_change = change.ln_1p();
     let fewest = before.runs().min(after.runs());
     if fewest < 2 {
         return Some(Estimate { change, interval: None, chance: None });
@@ -172,6 +177,12 @@ mod tests {
     use super::*;
 
     struct Means(Vec<f64>);
+
+    /// Of the change of the samples themselves.
+    fn estimate(before: &Means, after: &Means, confidence: f64) -> Option<Estimate> {
+        let change = Sample::whole(after)?.log - Sample::whole(before)?.log;
+        super::estimate(change.exp_m1(), before, after, confidence)
+    }
 
     impl Statistic for Means {
         fn runs(&self) -> usize {

@@ -47,7 +47,7 @@ pub fn summarize(side: &Side) -> Vec<JobSummary> {
         let Some(entries) = entries_of(sides, &key).and_then(|mut sides| sides.pop()) else { continue };
         for direction in ["read", "write", "trim", "mixed"] {
             let runs: Option<Vec<&DirectionReport>> =
-                entries.iter().map(|job| direction_of(job, direction)).collect();
+                entries.iter().map(|entry| direction_of(entry.job(), direction)).collect();
             let Some(runs) = runs else { continue };
             all.push(JobSummary {
                 jobname: key.0.clone(),
@@ -59,7 +59,7 @@ pub fn summarize(side: &Side) -> Vec<JobSummary> {
                     .collect(),
                 cpu_ns: entries
                     .iter()
-                    .map(|job| cpu_ns(job))
+                    .map(|entry| cpu_ns(entry.job()))
                     .collect::<Option<Vec<_>>>()
                     .map(|runs| of_means(&runs)),
             });

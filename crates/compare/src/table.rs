@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use ferrio_report::quantity;
-
 use crate::comparison::{Change, Comparison, FigureRow, JobRows, Verdict};
 
 /// The comparison as a JSON document.
@@ -101,7 +99,7 @@ fn header(comparison: &Comparison) -> Vec<String> {
 
 fn cells(row: &FigureRow) -> Vec<String> {
     let mut cells = vec![row.figure.name()];
-    cells.extend(row.values.iter().map(|&value| quantity(value, row.unit)));
+    cells.extend(row.values.iter().map(|&value| row.unit.text(value)));
     for change in &row.changes {
         cells.extend(
             change.as_ref().map_or_else(|| ["-".to_owned(), String::new(), String::new()], change_cells),
@@ -150,15 +148,16 @@ fn endings(comparison: &Comparison) -> Vec<String> {
     }
     for (letter, side) in letters().zip(&comparison.sides) {
         let Some(verdict) = side.verdict.filter(|_| !comparison.jobs.is_empty()) else { continue };
-        all.push(format!("{letter} against A: {}", sentence(verdict, &comparison.jobs)));
+        all.push(format!("{letter} against A: {}", sentence(verdict, side.within_runs, &comparison.jobs)));
     }
     all
 }
 
-fn sentence(verdict: Verdict, jobs: &[JobRows]) -> String {
+fn sentence(verdict: Verdict, within_runs: bool, jobs: &[JobRows]) -> String {
     let figures: usize = jobs.iter().map(|job| job.figures.len()).sum();
-    let among = format!("more than noise, also among {figures} figures");
-    match verdict {
+    let noise = if within_runs { "the noise within a run" } else { "noise" };
+    let among = format!("more than {noise}, also among {figures} figures");
+    let sentence = match verdict {
         Verdict::Better => format!("better, by {among}"),
         Verdict::Worse => format!("worse, by {among}"),
         Verdict::Mixed => format!("some figures are better and some are worse, by {among}"),
@@ -167,5 +166,11 @@ fn sentence(verdict: Verdict, jobs: &[JobRows]) -> String {
             "unknown: one run says nothing about its noise. Repeat each run at least five times, in turn."
                 .to_owned()
         }
+    };
+    match within_runs {
+        true => format!(
+            "{sentence}.\nHow much runs differ from one another is not known: repeat each at least five times, in turn."
+        ),
+        false => sentence,
     }
 }

@@ -5,7 +5,8 @@
 //! - The tree: `model` is its shape, `build` makes it from plan and result, `warnings` finds figures that may mislead, `environment` is
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`; `num` has numbers as fio prints them.
-//! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `logs` (written in a thread of their own).
+//! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `series` (the same for the document), `logs` (written in a thread
+//!   of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
 //! - `quantity`: figures with units, for tables and messages.
 //! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod conditions;
 mod database;
 mod debug;
 mod environment;
@@ -30,6 +32,7 @@ mod quantity;
 mod read;
 mod report_options;
 mod schema;
+mod series;
 pub mod sysbench;
 mod terse;
 mod text;
@@ -44,10 +47,11 @@ pub use live::LiveLine;
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
-pub use quantity::{Unit, quantity};
+pub use quantity::Unit;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use schema::{interval_report_schema, report_schema, sysbench_schema};
+pub use series::{RunSeries, SeriesRecorder};
 pub use terse::{NoTerseVersion, TerseVersion};
 pub use text::idle_calibration;
 pub use warnings::codes as warning_codes;

@@ -11,6 +11,7 @@ mod job;
 mod machine;
 mod maps;
 mod rules;
+mod series;
 mod thresholds;
 mod verify;
 
@@ -30,6 +31,7 @@ pub use machine::{CpuIdleness, DiskReport, SlaveMeans};
 pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 pub use maps::{LabelledShares, Pairs, Percentiles};
 pub(crate) use rules::{settings, together};
+pub use series::{DeviceSeries, DirectionSeries, Series};
 pub use thresholds::ThresholdReport;
 pub use verify::{DamagedBlockReport, VerifyReport};
 

@@ -7,6 +7,7 @@ use jiff::Zoned;
 
 use crate::environment::RunEnvironment;
 use crate::format::{Format, Formats};
+use crate::series::RunSeries;
 use crate::terse::TerseVersion;
 
 /// Notes of the run that a report has at most.
@@ -37,6 +38,8 @@ pub struct ReportOptions {
     pub cpu: CpuUse,
     /// What the run noted so far.
     pub run_notes: Vec<Diagnostic>,
+    /// What jobs and devices did over time, if that was recorded.
+    pub series: RunSeries,
 }
 
 impl ReportOptions {
@@ -55,6 +58,7 @@ impl ReportOptions {
             environment: RunEnvironment::default(),
             cpu: CpuUse::default(),
             run_notes: Vec::new(),
+            series: RunSeries::default(),
         }
     }
 

@@ -72,6 +72,7 @@ fn usage(watched: &WatchedDisk, elapsed_ms: u64) -> DiskUsage {
         sectors: done.sectors,
         ticks: done.ticks,
         in_queue: done.in_queue,
+        busy_ms: done.busy_ms,
         util: percent(done.busy_ms, elapsed_ms),
         slaves: slaves.clone(),
     }

@@ -54,8 +54,13 @@ pub enum Event<'a> {
     /// A report of the run so far is wanted now. Jobs that ended have their final figures, running ones those up to now, and all others
     /// the defaults. A job whose `start_ms` changed since an earlier report has started again: its ramp is over.
     Interim(&'a RunResult),
-    /// The same at each [`RunOptions::interval`](crate::RunOptions::interval).
-    Interval(&'a RunResult),
+    /// The same each time that one of [`RunOptions::intervals`](crate::RunOptions::intervals) has passed.
+    Interval {
+        /// The place of the interval in that list.
+        which: usize,
+        /// The run so far.
+        result: &'a RunResult,
+    },
 }
 
 /// State of a job, for the live line.
@@ -244,6 +249,8 @@ pub struct DiskUsage {
     pub ticks: [u64; 2],
     /// ms weighted by requests in the queue.
     pub in_queue: u64,
+    /// ms in which it had requests.
+    pub busy_ms: u64,
     /// Busy time in percent of the observed time, at most 100.
     pub util: f64,
     /// Places, among all entries, of the devices that this one is stacked on.

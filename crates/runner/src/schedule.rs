@@ -68,8 +68,8 @@ pub struct RunOptions {
     pub idleness: bool,
     /// Send [`Event::Interim`] each time that much of the run has passed.
     pub status_interval: Option<Duration>,
-    /// Send [`Event::Interval`] each time that much of the run has passed.
-    pub interval: Option<Duration>,
+    /// Send [`Event::Interval`] with the place of a time in this list, each time that much of the run has passed.
+    pub intervals: Vec<Duration>,
     /// Send [`Event::Interim`] when this file appears, and remove it.
     pub status_file: Option<PathBuf>,
 }
@@ -134,7 +134,8 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         progress: options.progress,
         last_progress: Instant::now(),
         due_reports: DueReports::new(
-            [options.status_interval, options.interval],
+            options.status_interval,
+            &options.intervals,
             options.status_file.clone(),
         ),
         disks: Disks::default(),

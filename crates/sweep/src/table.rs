@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ferrio_compare::{Figure, JobSummary, Summary};
-use ferrio_report::{Unit, quantity};
+use ferrio_report::Unit;
 
 use crate::knee::{Knee, knee};
 use crate::point::Point;
@@ -297,7 +297,7 @@ impl Section {
 fn shown(figure: Option<Summary>, unit: Unit) -> String {
     let Some(Summary { value, deviation }) = figure else { return "-".to_owned() };
     let deviation = deviation.map(|percent| format!(" ±{percent:.1}%")).unwrap_or_default();
-    format!("{}{deviation}", quantity(value, unit))
+    format!("{}{deviation}", unit.text(value))
 }
 
 fn line(out: &mut String, text: &str) {

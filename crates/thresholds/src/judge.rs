@@ -1,7 +1,6 @@
 //! What thresholds find in a report.
 
 use ferrio_report::model::{JobReport, RunReport, ThresholdReport};
-use ferrio_report::quantity;
 
 use crate::expression::Threshold;
 
@@ -89,7 +88,7 @@ fn exceeded_message(
     exceeded: usize,
     of: usize,
 ) -> String {
-    let shown = quantity(value, threshold.figure.unit());
+    let shown = threshold.figure.unit().text(value);
     let others = match exceeded {
         1 => String::new(),
         all if all == of => format!("; all {of} jobs exceed it"),

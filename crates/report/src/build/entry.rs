@@ -26,6 +26,18 @@ pub(super) struct EntryJobs<'a> {
 }
 
 impl<'a> EntryJobs<'a> {
+    /// `None` without jobs.
+    fn new(jobs: Vec<(&'a JobSpec, &'a JobResult)>) -> Option<Self> {
+        let (first, others) = jobs.split_first()?;
+        let counters = |job: &JobResult| job.in_ramp.then(|| job.stats.counters());
+        let mut merged = counters(first.1);
+        for (_, job) in others {
+            let merged = merged.get_or_insert_with(|| first.1.stats.clone());
+            merged.merge(counters(job).as_ref().unwrap_or(&job.stats));
+        }
+        Some(EntryJobs { jobs, merged })
+    }
+
     pub(super) fn first(&self) -> (&'a JobSpec, &'a JobResult) {
         self.jobs[0]
     }
@@ -52,12 +64,6 @@ impl<'a> EntryJobs<'a> {
         direction != Direction::Read
             && self.jobs.iter().any(|(spec, _)| spec.zbd.is_some() && spec.rw.does(direction))
     }
-
-    /// True if the next job of the plan belongs to this entry.
-    fn continues_with(&self, spec: &JobSpec) -> bool {
-        let (last, _) = self.last();
-        shares_entry(last, spec)
-    }
 }
 
 /// True unless something else than `rw` decides what the job does.
@@ -66,42 +72,42 @@ fn surely_does(spec: &JobSpec, direction: Direction) -> bool {
     decides && spec.rw.does(direction) && spec.engine.does_io() && !spec.engine.only_makes_load()
 }
 
-/// True if a job belongs to the same entry as the one before it.
-fn shares_entry(before: &JobSpec, spec: &JobSpec) -> bool {
-    spec.group_reporting && before.group_reporting && before.group == spec.group
-}
-
 /// The jobs of each entry that a report of this plan has, under the name of the entry.
 #[must_use]
-pub fn entry_names(plan: &Plan) -> Vec<(&str, Vec<&JobSpec>)> {
-    let mut entries: Vec<(&str, Vec<&JobSpec>)> = Vec::new();
-    for spec in plan.jobs.iter().map(|planned| &planned.spec).filter(|spec| spec.measure.reported) {
-        match entries.last_mut() {
-            Some((_, jobs)) if jobs.last().is_some_and(|last| shares_entry(last, spec)) => jobs.push(spec),
-            _ => entries.push((report_name(spec), vec![spec])),
-        }
-    }
-    entries
+pub fn entry_names<'a>(plan: &'a Plan) -> Vec<(&'a str, Vec<&'a JobSpec>)> {
+    let specs = |places: Vec<usize>| places.into_iter().map(|place| &plan.jobs[place].spec).collect();
+    let named = |jobs: Vec<&'a JobSpec>| Some((report_name(jobs.first()?), jobs));
+    entry_jobs(plan).into_iter().filter_map(|places| named(specs(places))).collect()
 }
 
 /// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
 /// none. Nothing is sampled in a ramp: a job that is in its ramp, or ended there, contributes its counters only.
 pub(super) fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJobs<'a>> {
-    let mut entries: Vec<EntryJobs<'a>> = Vec::new();
-    let jobs = plan.jobs.iter().map(|planned| &planned.spec).zip(&result.jobs);
-    for (spec, job) in jobs.filter(|(spec, _)| spec.measure.reported) {
-        let counters = job.in_ramp.then(|| job.stats.counters());
+    let entry = |places: Vec<usize>| {
+        let places = places.into_iter().filter(|&place| place < result.jobs.len());
+        EntryJobs::new(places.map(|place| (&plan.jobs[place].spec, &result.jobs[place])).collect())
+    };
+    entry_jobs(plan).into_iter().filter_map(entry).collect()
+}
+
+/// The places in the plan of the jobs of each entry.
+pub(crate) fn entry_jobs(plan: &Plan) -> Vec<Vec<usize>> {
+    let mut entries: Vec<Vec<usize>> = Vec::new();
+    let spec = |place: usize| &plan.jobs[place].spec;
+    for place in (0..plan.jobs.len()).filter(|&place| spec(place).measure.reported) {
         match entries.last_mut() {
-            Some(entry) if entry.continues_with(spec) => {
-                let first = &entry.jobs[0].1.stats;
-                let merged = entry.merged.get_or_insert_with(|| first.clone());
-                merged.merge(counters.as_ref().unwrap_or(&job.stats));
-                entry.jobs.push((spec, job));
+            Some(entry) if entry.last().is_some_and(|&last| share_an_entry(spec(last), spec(place))) => {
+                entry.push(place);
             }
-            _ => entries.push(EntryJobs { jobs: vec![(spec, job)], merged: counters }),
+            _ => entries.push(vec![place]),
         }
     }
     entries
+}
+
+/// True if two jobs of which one follows the other have one entry.
+fn share_an_entry(first: &JobSpec, next: &JobSpec) -> bool {
+    next.group_reporting && first.group_reporting && first.group == next.group
 }
 
 /// Times of the run, s.

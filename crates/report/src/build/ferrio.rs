@@ -59,6 +59,8 @@ pub(super) fn ferrio_report(
             .filter_map(|(job, entry)| verify_report(job, entry.damage()))
             .collect(),
         thresholds: Vec::new(),
+        series: options.series.jobs.clone(),
+        device_series: options.series.devices.clone(),
         warnings: Vec::new(),
         notes: Vec::new(),
     }

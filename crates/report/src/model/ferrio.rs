@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::database::DatabaseReport;
 use super::direction::LatencyReport;
 use super::rules;
+use super::series::{DeviceSeries, Series};
 use super::thresholds::ThresholdReport;
 use super::verify::VerifyReport;
 
@@ -49,6 +50,12 @@ pub struct FerrioReport {
     /// Thresholds of the run (`--fail-if`), in the order given; only in the last report.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdReport>,
+    /// What the entries did over time, of those that did I/O.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+    /// What the disks of the run did over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_series: Vec<DeviceSeries>,
     /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
     /// What the plan and the run noted, which figures need not confirm.

@@ -82,6 +82,7 @@ pub(crate) fn run() -> (Plan, RunResult) {
         merges: [10, 11],
         ticks: [50, 60],
         in_queue: 100,
+        busy_ms: 0,
         util: 18.864,
         slaves,
     };

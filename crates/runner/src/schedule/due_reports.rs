@@ -11,15 +11,16 @@ const LEAST_PATIENCE: Duration = Duration::from_millis(50);
 const FILE_CHECK: Duration = Duration::from_millis(250);
 
 /// What kinds of reports are due.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Due {
     pub(super) status: bool,
-    pub(super) interval: bool,
+    /// Places of the intervals that have passed, each once.
+    pub(super) intervals: Vec<usize>,
 }
 
 impl Due {
-    pub(super) fn any(self) -> bool {
-        self.status || self.interval
+    pub(super) fn any(&self) -> bool {
+        self.status || !self.intervals.is_empty()
     }
 }
 
@@ -37,7 +38,7 @@ pub(super) struct Round {
 #[derive(Debug, Default)]
 pub(super) struct DueReports {
     status: Option<Beat>,
-    interval: Option<Beat>,
+    intervals: Vec<Beat>,
     file: Option<PathBuf>,
     /// When the next check for the file is due, since the start of the run.
     next_check: Duration,
@@ -48,13 +49,16 @@ pub(super) struct DueReports {
 }
 
 impl DueReports {
-    /// Reports every `beats` (status, interval), and when `status_file` appears.
-    pub(super) fn new(beats: [Option<Duration>; 2], status_file: Option<PathBuf>) -> Self {
-        let [status, interval] = beats.map(|every| every.map(Beat::new));
-        let shortest = beats.into_iter().flatten().min();
+    /// Reports every `status` and at each of the `intervals`, and when `status_file` appears.
+    pub(super) fn new(
+        status: Option<Duration>,
+        intervals: &[Duration],
+        status_file: Option<PathBuf>,
+    ) -> Self {
+        let shortest = intervals.iter().copied().chain(status).min();
         DueReports {
-            status,
-            interval,
+            status: status.map(Beat::new),
+            intervals: intervals.iter().copied().map(Beat::new).collect(),
             file: status_file,
             patience: shortest.map_or(PATIENCE, |every| (every / 2).clamp(LEAST_PATIENCE, PATIENCE)),
             ..DueReports::default()
@@ -69,7 +73,11 @@ impl DueReports {
     /// Finds out what is due.
     pub(super) fn poll(&mut self, elapsed: Duration) {
         self.due.status |= self.status.as_mut().is_some_and(|beat| beat.passed(elapsed));
-        self.due.interval |= self.interval.as_mut().is_some_and(|beat| beat.passed(elapsed));
+        for (at, beat) in self.intervals.iter_mut().enumerate() {
+            if beat.passed(elapsed) && !self.due.intervals.contains(&at) {
+                self.due.intervals.push(at);
+            }
+        }
         if let Some(file) = &self.file
             && elapsed >= self.next_check
         {
@@ -87,7 +95,7 @@ impl DueReports {
         if self.due.any() {
             return Duration::ZERO;
         }
-        let beats = [&self.status, &self.interval].into_iter().flatten().map(|beat| beat.next);
+        let beats = self.intervals.iter().chain(&self.status).map(|beat| beat.next);
         let file = self.file.is_some().then_some(self.next_check);
         let next = beats.chain(file).min();
         next.map_or(Duration::MAX, |next| next.saturating_sub(elapsed))

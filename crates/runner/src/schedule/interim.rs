@@ -70,12 +70,12 @@ impl Run<'_, '_> {
     pub(super) fn report_if_complete(&mut self) {
         let complete = |round: &mut Round| round.missing == 0 || Instant::now() >= round.until;
         if let Some(round) = self.due_reports.round.take_if(complete) {
-            self.report(round.due);
+            self.report(&round.due);
             self.jobs.iter_mut().for_each(|job| job.asked = false);
         }
     }
 
-    fn report(&mut self, due: Due) {
+    fn report(&mut self, due: &Due) {
         let elapsed = self.began.elapsed();
         let now = self.clock.now();
         let mut ended = Vec::with_capacity(self.jobs.len());
@@ -88,8 +88,8 @@ impl Run<'_, '_> {
         }
         let progress = Some(self.monitor.progress(elapsed));
         let result = RunResult { progress, ..self.result(jobs, elapsed) };
-        if due.interval {
-            (self.observer)(Event::Interval(&result));
+        for &which in &due.intervals {
+            (self.observer)(Event::Interval { which, result: &result });
         }
         if due.status {
             (self.observer)(Event::Interim(&result));

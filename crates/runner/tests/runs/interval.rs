@@ -16,13 +16,13 @@ fn until(spec: JobSpec, look: &mut dyn FnMut(&JobResult) -> bool) -> JobResult {
     let dir = tempfile::tempdir().unwrap();
     let end = dir.path().join("end");
     let options = RunOptions {
-        interval: Some(Duration::from_millis(10)),
+        intervals: vec![Duration::from_millis(10)],
         trigger: Some(Trigger { file: Some(end.clone()), ..Trigger::default() }),
         ..RunOptions::default()
     };
     let mut ends = false;
     let mut result = run(&plan(vec![spec]), &options, &mut |event| {
-        if let Event::Interval(result) = event
+        if let Event::Interval { which: 0, result } = event
             && !ends
             && look(&result.jobs[0])
         {

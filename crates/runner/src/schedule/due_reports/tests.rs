@@ -13,17 +13,17 @@ fn reports_are_due_at_multiples_of_the_interval_however_late_the_looks_are() {
 }
 
 #[test]
-fn both_kinds_of_reports_share_a_round_when_they_are_due_together() {
-    let mut reports = DueReports::new([Some(MS(1000)), Some(MS(250))], None);
+fn all_kinds_of_reports_share_a_round_when_they_are_due_together() {
+    let mut reports = DueReports::new(Some(MS(1000)), &[MS(250), MS(500)], None);
     assert_eq!(reports.patience, PATIENCE);
     let mut due = |ms| {
         reports.poll(MS(ms));
-        let Due { status, interval } = std::mem::take(&mut reports.due);
-        (status, interval)
+        let Due { status, intervals } = std::mem::take(&mut reports.due);
+        (status, intervals)
     };
     assert_eq!(
         [due(10), due(250), due(990), due(1000)],
-        [(false, false), (false, true), (false, true), (true, true)]
+        [(false, vec![]), (false, vec![0]), (false, vec![0, 1]), (true, vec![0, 1])]
     );
     assert_eq!(reports.due_in(MS(1100)), MS(150));
     reports.want_status();
@@ -32,7 +32,7 @@ fn both_kinds_of_reports_share_a_round_when_they_are_due_together() {
 
 #[test]
 fn figures_are_waited_for_half_of_the_interval_within_bounds() {
-    let patience = |every| DueReports::new([every, None], None).patience;
+    let patience = |every| DueReports::new(every, &[], None).patience;
     assert_eq!(
         [Some(MS(1)), Some(MS(120)), Some(MS(9000)), None].map(patience),
         [MS(50), MS(60), PATIENCE, PATIENCE]
@@ -43,7 +43,7 @@ fn figures_are_waited_for_half_of_the_interval_within_bounds() {
 fn the_status_file_is_removed_and_asks_for_one_report() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fio-dump-status");
-    let mut reports = DueReports::new([None; 2], Some(file.clone()));
+    let mut reports = DueReports::new(None, &[], Some(file.clone()));
     reports.poll(Duration::ZERO);
     assert!(!reports.due.any());
     std::fs::write(&file, "").unwrap();

@@ -22,12 +22,12 @@ use crate::job_files;
 use crate::messages::Messages;
 use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED};
 use crate::output_file::OutputFile;
-use crate::settings::{ProgramSettings, SeriesSettings};
+use crate::settings::{ProgramSettings, SweepSettings};
 use children::{Children, Ended};
 use results::{Results, set_aside};
 
 /// Options of the series itself, which its runs do not get.
-const OF_SERIES: [&str; 7] = [REPEAT, REPEAT_PAUSE, RESULTS, SWEEP, SWEEP_SEED, OUTPUT, "output-format"];
+const OF_SWEEP: [&str; 7] = [REPEAT, REPEAT_PAUSE, RESULTS, SWEEP, SWEEP_SEED, OUTPUT, "output-format"];
 
 /// Added to a status that a signal ended with.
 const SIGNALLED: u8 = 128;
@@ -39,7 +39,7 @@ const SIGNALLED: u8 = 128;
 pub fn run(
     items: &[Item],
     settings: &ProgramSettings,
-    wanted: &SeriesSettings,
+    wanted: &SweepSettings,
     messages: Messages,
 ) -> Result<u8, Error> {
     let files: Vec<String> = items.iter().filter_map(file).collect();
@@ -53,20 +53,20 @@ pub fn run(
     let seed = wanted.seed.unwrap_or_else(new_seed);
     if points.len() > 1 && messages.shows_warnings() {
         let message = format!("the order of the runs is that of --{SWEEP_SEED}={seed}");
-        messages.note(&Diagnostic::note(message).code("series-order"));
+        messages.note(&Diagnostic::note(message).code("sweep-order"));
     }
     let order = rounds(points.len(), wanted.repetitions, seed);
-    let series = Series { items, points: &points, order: &order, results: &results, messages };
-    let outcome = series.run(wanted)?;
+    let all = Runs { items, points: &points, order: &order, results: &results, messages };
+    let outcome = all.run(wanted)?;
     if let Some(status) = outcome.failed {
         return Ok(status);
     }
-    let measured = series.measured(&outcome)?;
+    let measured = all.measured(&outcome)?;
     let table = Table::new(&wanted.variables, &measured).show(wanted.table);
     write(&table, output, settings)?;
     if messages.shows_warnings() {
         let message = format!("the reports are in {}", results.path().display());
-        messages.note(&Diagnostic::note(message).code("series-results"));
+        messages.note(&Diagnostic::note(message).code("sweep-results"));
     }
     messages.figure_warnings(&outcome.warnings());
     if outcome.exceeded > 0 {
@@ -90,13 +90,13 @@ fn file(item: &Item) -> Option<String> {
 }
 
 fn refusal(message: String, help: Option<&str>) -> Error {
-    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("invalid-series");
+    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("invalid-sweep");
     let diagnostics = vec![Diagnostic { help: help.map(str::to_owned), ..diagnostic }];
     Error::Problems(Problems { diagnostics, sources: Sources::default() })
 }
 
 /// Refuses what cannot be run several times.
-fn check(items: &[Item], files: &[String], wanted: &SeriesSettings) -> Result<(), Error> {
+fn check(items: &[Item], files: &[String], wanted: &SweepSettings) -> Result<(), Error> {
     if files.iter().any(|file| file == job_files::STDIN) {
         let message = "the job file - is standard input, which can be read only once";
         return Err(refusal(message.to_owned(), Some("save the job file, and name it")));
@@ -208,7 +208,7 @@ fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
     let mut files = Vec::new();
     for item in items_of(items, point) {
         match item {
-            Item::Program { name, .. } if OF_SERIES.contains(&name.as_str()) => {}
+            Item::Program { name, .. } if OF_SWEEP.contains(&name.as_str()) => {}
             Item::Program { name, value: Some(value), .. } | Item::Job { name, value: Some(value), .. } => {
                 options.push(format!("--{name}={value}"));
             }
@@ -225,7 +225,7 @@ fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
 }
 
 /// The runs of a series.
-struct Series<'a> {
+struct Runs<'a> {
     items: &'a [Item],
     points: &'a [Point],
     order: &'a [PlannedRun],
@@ -248,8 +248,8 @@ struct Outcome {
     warnings: Vec<(Warning, usize)>,
 }
 
-impl Series<'_> {
-    fn run(&self, wanted: &SeriesSettings) -> Result<Outcome, Error> {
+impl Runs<'_> {
+    fn run(&self, wanted: &SweepSettings) -> Result<Outcome, Error> {
         let mut children =
             Children::new().map_err(|error| Error::Run(format!("cannot wait for signals: {error}")))?;
         let mut outcome = Outcome::default();

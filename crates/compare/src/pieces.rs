@@ -1,0 +1,202 @@
+//! Pieces of one run, for sides that have no other: what the run did in ten periods of about equal length, one after the other.
+//!
+//! Rates and latencies of neighbouring moments resemble each other; those of long periods hardly do. So the periods are compared as if they
+//! were runs (the method of batch means: Law, *Simulation Modeling and Analysis*, chapter 9). That tells the noise within the run, which is
+//! often less than the noise between runs.
+
+use std::collections::BTreeMap;
+
+use ferrio_report::model::{DirectionSeries, FerrioReport, JobReport, RunReport, Series};
+
+/// Periods that a run is divided into. With more, a period is no longer independent of the one before.
+const PIECES: usize = 10;
+/// Buckets of `cells` per doubling.
+const PER_DOUBLING: f64 = 8.0;
+
+/// A period of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Piece {
+    ms: u64,
+    ios: u64,
+    bytes: u64,
+    /// Samples per bucket of the latency.
+    cells: BTreeMap<u64, u64>,
+}
+
+impl Piece {
+    /// I/Os per second.
+    pub(crate) fn iops(&self) -> f64 {
+        self.ios as f64 * 1000.0 / self.ms.max(1) as f64
+    }
+
+    /// Bytes per second.
+    pub(crate) fn bandwidth(&self) -> f64 {
+        self.bytes as f64 * 1000.0 / self.ms.max(1) as f64
+    }
+
+    /// Mean latency, ns, as exact as buckets tell; `None` without samples.
+    pub(crate) fn mean_latency(&self) -> Option<f64> {
+        let samples: u64 = self.cells.values().sum();
+        let sum: f64 = self.bins().map(|(ns, count)| ns as f64 * count as f64).sum();
+        (samples > 0).then(|| sum / samples as f64)
+    }
+
+    /// The middles of the buckets with samples, ns, and their counts.
+    pub(crate) fn bins(&self) -> impl Iterator<Item = (u64, u64)> {
+        let middle = |bucket: u64| ((bucket as f64 + 0.5) / PER_DOUBLING).exp2() as u64;
+        self.cells.iter().map(move |(&bucket, &count)| (middle(bucket), count))
+    }
+
+    fn add(&mut self, ms: u64, row: usize, direction: &DirectionSeries) {
+        self.ms += ms;
+        self.ios += direction.ios.get(row).copied().unwrap_or(0);
+        self.bytes += direction.bytes.get(row).copied().unwrap_or(0);
+        let cells = direction.cells.get(row).map_or(&[][..], Vec::as_slice);
+        for pair in cells.chunks_exact(2) {
+            *self.cells.entry(pair[0]).or_default() += pair[1];
+        }
+    }
+}
+
+/// The pieces of a direction of the entry number `entry` of a run, without its ramp. `None` if the report has no figures over time, or too
+/// few.
+pub(crate) fn pieces(report: &RunReport, entry: usize, direction: &str) -> Option<Vec<Piece>> {
+    let series = series_of(report.ferrio.as_ref()?, &report.jobs, entry)?;
+    let directions: Vec<&DirectionSeries> = match direction {
+        "read" => vec![series.read.as_ref()?],
+        "write" => vec![series.write.as_ref()?],
+        "trim" => vec![series.trim.as_ref()?],
+        _ => [&series.read, &series.write, &series.trim].into_iter().flatten().collect(),
+    };
+    let rows: Vec<usize> =
+        (0..series.time_ms.len()).filter(|&row| series.time_ms[row] > series.ramp_until_ms).collect();
+    if rows.len() < PIECES {
+        return None;
+    }
+    let mut pieces = vec![Piece::default(); PIECES];
+    for (at, &row) in rows.iter().enumerate() {
+        let start_ms = if row == 0 { series.start_ms } else { series.time_ms[row - 1] };
+        let ms = series.time_ms[row].saturating_sub(start_ms);
+        let piece = &mut pieces[at * PIECES / rows.len()];
+        // The time passes once for all directions.
+        for (index, direction) in directions.iter().enumerate() {
+            piece.add(if index == 0 { ms } else { 0 }, row, direction);
+        }
+    }
+    Some(pieces)
+}
+
+/// The series of an entry: the same one of those with its name and group.
+fn series_of<'a>(ferrio: &'a FerrioReport, jobs: &[JobReport], entry: usize) -> Option<&'a Series> {
+    let job = jobs.get(entry)?;
+    let is_like = |other: &&JobReport| other.jobname == job.jobname && other.groupid == job.groupid;
+    let did_io =
+        |other: &&JobReport| other.shown_directions().iter().any(|(_, figures)| figures.total_ios > 0);
+    let before = jobs[..entry].iter().filter(is_like).filter(did_io).count();
+    ferrio
+        .series
+        .iter()
+        .filter(|series| series.jobname == job.jobname && series.groupid == job.groupid)
+        .nth(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_random::T258;
+    use ferrio_report::model::DirectionReport;
+
+    use super::*;
+    use crate::figures::{Figure, Values};
+    use crate::statistics::estimate;
+
+    /// A report of a job that reads, with one row per number of I/Os; the first two rows are a ramp.
+    fn report(ios: &[u64]) -> RunReport {
+        let figures = DirectionReport { total_ios: ios.iter().sum(), ..DirectionReport::default() };
+        let job = JobReport { jobname: "r".to_owned(), read: Some(figures), ..JobReport::default() };
+        let direction = DirectionSeries {
+            ios: ios.to_vec(),
+            bytes: ios.iter().map(|ios| ios * 4096).collect(),
+            max_ns: vec![0; ios.len()],
+            cells: ios.iter().map(|&ios| vec![80, ios / 2, 88, ios - ios / 2]).collect(),
+        };
+        let series = Series {
+            jobname: "r".to_owned(),
+            time_ms: (1..=ios.len() as u64).map(|row| row * 500).collect(),
+            ramp_until_ms: 1000,
+            read: Some(direction),
+            ..Series::default()
+        };
+        let idle = JobReport { jobname: "r".to_owned(), ..JobReport::default() };
+        let ferrio = FerrioReport { series: vec![series], ..FerrioReport::default() };
+        RunReport { jobs: vec![idle, job], ferrio: Some(ferrio), ..RunReport::default() }
+    }
+
+    #[test]
+    fn a_run_without_its_ramp_is_divided_evenly() {
+        let mut ios = vec![7000, 7000];
+        ios.extend([100, 300].repeat(12));
+        let pieces = pieces(&report(&ios), 1, "read").unwrap();
+        assert_eq!(pieces.len(), 10);
+        assert_eq!(pieces.iter().map(|piece| piece.ios).sum::<u64>(), 12 * 400);
+        assert_eq!(pieces.iter().map(|piece| piece.ms).sum::<u64>(), 12_000);
+        assert!(pieces.iter().all(|piece| [1000, 1500].contains(&piece.ms)), "{pieces:?}");
+        assert_eq!(pieces[0].iops(), 500.0 / 1.5);
+        assert_eq!(pieces[0].bandwidth(), 4096.0 * 500.0 / 1.5);
+        // Buckets 80 and 88 begin at 1024 and 2048 ns; their middles are 1069 and 2138.
+        assert_eq!(pieces[0].bins().collect::<Vec<_>>(), [(1069, 250), (2138, 250)]);
+        assert_eq!(pieces[0].mean_latency(), Some(1603.5));
+    }
+
+    #[test]
+    fn mixed_figures_are_those_of_all_directions() {
+        let mut report = report(&[100; 20]);
+        let series = &mut report.ferrio.as_mut().unwrap().series[0];
+        series.write = series.read.clone();
+        let both = pieces(&report, 1, "mixed").unwrap();
+        assert_eq!((both[0].ms, both[0].ios), (1000, 400));
+        assert!(pieces(&report, 1, "trim").is_none());
+    }
+
+    #[test]
+    fn short_runs_and_reports_without_figures_over_time_have_no_pieces() {
+        assert!(pieces(&report(&[100; 11]), 1, "read").is_none());
+        assert!(pieces(&report(&[100; 12]), 1, "read").is_some());
+        let mut without = report(&[100; 12]);
+        without.ferrio = None;
+        assert!(pieces(&without, 1, "read").is_none());
+    }
+
+    /// Rows of half a second of which each resembles the one before (a correlation of 0.5), with noise of 5 %.
+    fn noisy(random: &mut T258, rows: usize, mean: f64) -> Vec<Piece> {
+        let mut uniform = || ((random.draw() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+        let mut off = normal();
+        let mut ios = vec![1, 1];
+        for _ in 0..rows {
+            off = 0.5 * off + 0.75_f64.sqrt() * normal();
+            ios.push((mean * (1.0 + 0.05 * off)) as u64);
+        }
+        pieces(&report(&ios), 1, "read").unwrap()
+    }
+
+    /// How many of 400 comparisons of single runs of a minute find a difference of the rates at 95 %.
+    fn found(seed: u64, effect: f64) -> usize {
+        let mut random = T258::new(seed);
+        let is_found = |_: &usize| {
+            let [one, two] = [10_000.0, 10_000.0 * effect]
+                .map(|mean| Values::of_pieces(Figure::Iops, &noisy(&mut random, 120, mean)).unwrap());
+            let change = two.whole() / one.whole() - 1.0;
+            estimate(change, &one, &two, 95.0).unwrap().chance.unwrap() < 0.05
+        };
+        (0..400).filter(is_found).count()
+    }
+
+    /// 20 of 400 would be 5 %; 33 are three deviations more.
+    #[test]
+    fn pieces_of_runs_give_few_false_alarms_although_neighbouring_rows_resemble_each_other() {
+        let alarms = found(7, 1.0);
+        assert!(alarms <= 33, "{alarms} of 400");
+        let real = found(8, 1.05);
+        assert!(real >= 360, "{real} of 400");
+    }
+}

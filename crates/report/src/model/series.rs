@@ -1,0 +1,96 @@
+//! Figures over time: parts of the `ferrio` object of documents in the format json+.
+//!
+//! A row is a piece of time. Each column is an array with one value per row, written on one line.
+
+use schemars::JsonSchema;
+use serde::ser::Error;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::to_raw_value;
+
+/// What an entry did over time. Rows are half a second long, or twice, four times … as long if there would be too many.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Series {
+    /// Name of the first job of the entry.
+    pub jobname: String,
+    /// Number of this job in the run, from 1, as in the names of log files.
+    #[schemars(range(min = 1))]
+    pub job_number: u32,
+    /// Its group.
+    pub groupid: u32,
+    /// Intended length of a row, ms. The last row and rows at the end of a ramp may be shorter.
+    #[schemars(range(min = 1))]
+    pub interval_ms: u64,
+    /// When the first row begins, ms since the start of the run. All others begin where the row before ends.
+    pub start_ms: u64,
+    /// When the rows end, ms since the start of the run.
+    #[serde(serialize_with = "on_one_line")]
+    pub time_ms: Vec<u64>,
+    /// Rows that end at this time or before belong to the ramp, ms since the start of the run; 0 without a ramp.
+    pub ramp_until_ms: u64,
+    /// Mean number of I/Os in flight; null where latencies are not measured.
+    #[serde(serialize_with = "on_one_line")]
+    pub iodepth_mean: Vec<Option<f64>>,
+    /// Errors.
+    #[serde(serialize_with = "on_one_line")]
+    pub errors: Vec<u64>,
+    /// Reads, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<DirectionSeries>,
+    /// Writes, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<DirectionSeries>,
+    /// Trims, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<DirectionSeries>,
+}
+
+/// One direction of an entry over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DirectionSeries {
+    /// Completed I/Os.
+    #[serde(serialize_with = "on_one_line")]
+    pub ios: Vec<u64>,
+    /// Completed bytes.
+    #[serde(serialize_with = "on_one_line")]
+    pub bytes: Vec<u64>,
+    /// Largest completion latency, ns; total latency if that alone is measured; 0 without samples.
+    #[serde(serialize_with = "on_one_line")]
+    pub max_ns: Vec<u64>,
+    /// Histograms of the same latencies: of each bucket that is not empty its number and the count of its samples, one after the other.
+    /// Bucket b holds latencies from 2^(b/8) ns up to 2^((b+1)/8) ns; 0 ns is in bucket 0.
+    #[serde(serialize_with = "on_one_line")]
+    pub cells: Vec<Vec<u64>>,
+}
+
+/// What a disk did over time, for all programs together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DeviceSeries {
+    /// Name of the disk, as in `disk_util`.
+    pub name: String,
+    /// When the rows end, ms since the start of the run. The first row begins at 0.
+    #[serde(serialize_with = "on_one_line")]
+    pub time_ms: Vec<u64>,
+    /// Completed reads.
+    #[serde(serialize_with = "on_one_line")]
+    pub read_ios: Vec<u64>,
+    /// Completed writes.
+    #[serde(serialize_with = "on_one_line")]
+    pub write_ios: Vec<u64>,
+    /// Bytes read.
+    #[serde(serialize_with = "on_one_line")]
+    pub read_bytes: Vec<u64>,
+    /// Bytes written.
+    #[serde(serialize_with = "on_one_line")]
+    pub write_bytes: Vec<u64>,
+    /// Time in which the disk had requests, percent.
+    #[serde(serialize_with = "on_one_line")]
+    pub util_percent: Vec<f64>,
+}
+
+/// Writes a column without line breaks, which the layout of documents would put after each value.
+fn on_one_line<S: Serializer>(column: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
+    to_raw_value(column).map_err(S::Error::custom)?.serialize(serializer)
+}

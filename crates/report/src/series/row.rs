@@ -1,0 +1,222 @@
+//! Rows of series: what jobs and disks did between two looks.
+
+use std::collections::BTreeMap;
+
+use ferrio_job::Direction;
+use ferrio_runner::{DiskUsage, JobResult};
+use ferrio_stats::{DirectionStats, JobStats, Latency};
+
+use super::{Merge, SECTOR};
+use crate::model::{DeviceSeries, DirectionSeries, Series};
+
+/// Buckets per doubling of the latency.
+const PER_DOUBLING: f64 = 8.0;
+
+/// The figures of a job at the last look.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SeenJob {
+    start_ms: u64,
+    directions: [DirectionStats; 3],
+    errors: u64,
+}
+
+/// What a job did since a look.
+#[derive(Debug)]
+pub(super) struct News {
+    directions: [DirectionStats; 3],
+    errors: u64,
+}
+
+impl SeenJob {
+    /// True if the figures started again from zero.
+    pub(super) fn has_restarted(&self, job: &JobResult) -> bool {
+        self.start_ms > 0 && self.start_ms != job.start_ms
+    }
+
+    /// What is new, which from now on counts as seen.
+    pub(super) fn since(&mut self, job: &JobResult) -> News {
+        let JobStats { directions, total_errors, .. } = &job.stats;
+        let continued = self.start_ms == job.start_ms;
+        let new = |direction: Direction| {
+            let now = &directions[direction as usize];
+            let earlier = continued.then(|| &self.directions[direction as usize]);
+            earlier.and_then(|earlier| now.since(earlier)).unwrap_or_else(|| now.clone())
+        };
+        let news = News {
+            directions: Direction::ALL.map(new),
+            // Errors are counted from the start of the job, even if its figures restart.
+            errors: total_errors.saturating_sub(self.errors),
+        };
+        *self = SeenJob {
+            start_ms: job.start_ms,
+            directions: directions.clone(),
+            errors: self.errors.max(*total_errors),
+        };
+        news
+    }
+}
+
+/// What an entry did in a piece of time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    /// ms since the start of the run.
+    pub(super) end_ms: u64,
+    directions: [RowDirection; 3],
+    errors: u64,
+    /// Sum of all latencies, ns; `None` if none is measured.
+    in_flight_ns: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct RowDirection {
+    ios: u64,
+    bytes: u64,
+    max_ns: u64,
+    /// Samples per bucket.
+    cells: BTreeMap<u64, u64>,
+}
+
+impl Row {
+    pub(super) fn add(&mut self, news: &News) {
+        self.errors += news.errors;
+        for (sum, new) in self.directions.iter_mut().zip(&news.directions) {
+            sum.ios += new.ios;
+            sum.bytes += new.bytes;
+            if let Some(latency) = new.lat().or(new.clat.as_deref()) {
+                let ns = latency.mean() * latency.count() as f64;
+                *self.in_flight_ns.get_or_insert_default() += ns;
+            }
+            if let Some(latency) = new.clat.as_deref().or_else(|| new.lat()) {
+                sum.add(latency);
+            }
+        }
+    }
+
+    /// True if nothing happened.
+    pub(super) fn is_idle(&self) -> bool {
+        self.errors == 0 && self.directions.iter().all(|direction| direction.ios == 0)
+    }
+}
+
+impl RowDirection {
+    fn add(&mut self, latency: &Latency) {
+        if latency.count() > 0 {
+            self.max_ns = self.max_ns.max(latency.max());
+        }
+        for (ns, count) in latency.hdr_bins() {
+            *self.cells.entry(bucket(ns)).or_default() += count;
+        }
+    }
+}
+
+/// The number of the bucket that holds a latency of `ns`.
+fn bucket(ns: u64) -> u64 {
+    (PER_DOUBLING * (ns.max(1) as f64).log2()).floor() as u64
+}
+
+impl Merge for Row {
+    fn append(&mut self, next: Row) {
+        self.end_ms = self.end_ms.max(next.end_ms);
+        self.errors += next.errors;
+        if let Some(ns) = next.in_flight_ns {
+            *self.in_flight_ns.get_or_insert_default() += ns;
+        }
+        for (sum, new) in self.directions.iter_mut().zip(next.directions) {
+            sum.ios += new.ios;
+            sum.bytes += new.bytes;
+            sum.max_ns = sum.max_ns.max(new.max_ns);
+            for (bucket, count) in new.cells {
+                *sum.cells.entry(bucket).or_default() += count;
+            }
+        }
+    }
+}
+
+/// The columns of the rows of an entry, in `head`; `None` if there was no I/O.
+pub(super) fn series(head: Series, rows: Vec<Row>) -> Option<Series> {
+    let starts = std::iter::once(head.start_ms).chain(rows.iter().map(|row| row.end_ms));
+    let depth = |(row, start_ms): (&Row, u64)| {
+        let ms = row.end_ms.saturating_sub(start_ms).max(1);
+        row.in_flight_ns.map(|ns| rounded(ns / (ms as f64 * 1e6)))
+    };
+    let mut series = Series {
+        time_ms: rows.iter().map(|row| row.end_ms).collect(),
+        iodepth_mean: rows.iter().zip(starts).map(depth).collect(),
+        errors: rows.iter().map(|row| row.errors).collect(),
+        ..head
+    };
+    let mut columns: [DirectionSeries; 3] = Default::default();
+    for row in rows {
+        for (columns, figures) in columns.iter_mut().zip(row.directions) {
+            columns.ios.push(figures.ios);
+            columns.bytes.push(figures.bytes);
+            columns.max_ns.push(figures.max_ns);
+            columns
+                .cells
+                .push(figures.cells.into_iter().flat_map(|(bucket, count)| [bucket, count]).collect());
+        }
+    }
+    [series.read, series.write, series.trim] =
+        columns.map(|columns| columns.ios.iter().any(|&ios| ios > 0).then_some(columns));
+    let has_io = series.read.is_some() || series.write.is_some() || series.trim.is_some();
+    has_io.then_some(series)
+}
+
+/// What a disk did in a piece of time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DiskRow {
+    /// ms since the start of the run.
+    start_ms: u64,
+    pub(super) end_ms: u64,
+    ios: [u64; 2],
+    sectors: [u64; 2],
+    busy_ms: u64,
+}
+
+impl DiskRow {
+    /// From one look at a disk to the next.
+    pub(super) fn between(seen: &DiskUsage, now: &DiskUsage, start_ms: u64, end_ms: u64) -> Self {
+        let both = |seen: [u64; 2], now: [u64; 2]| [0, 1].map(|at| now[at].saturating_sub(seen[at]));
+        DiskRow {
+            start_ms,
+            end_ms,
+            ios: both(seen.ios, now.ios),
+            sectors: both(seen.sectors, now.sectors),
+            busy_ms: now.busy_ms.saturating_sub(seen.busy_ms),
+        }
+    }
+}
+
+impl Merge for DiskRow {
+    fn append(&mut self, next: DiskRow) {
+        self.end_ms = next.end_ms;
+        self.busy_ms += next.busy_ms;
+        for at in [0, 1] {
+            self.ios[at] += next.ios[at];
+            self.sectors[at] += next.sectors[at];
+        }
+    }
+}
+
+/// The columns of the rows of a disk.
+pub(super) fn device(name: &str, rows: &[DiskRow]) -> DeviceSeries {
+    let column = |figure: fn(&DiskRow) -> u64| rows.iter().map(figure).collect::<Vec<_>>();
+    let util = |row: &DiskRow| {
+        let ms = row.end_ms.saturating_sub(row.start_ms).max(1);
+        rounded((100.0 * row.busy_ms as f64 / ms as f64).min(100.0))
+    };
+    DeviceSeries {
+        name: name.to_owned(),
+        time_ms: column(|row| row.end_ms),
+        read_ios: column(|row| row.ios[0]),
+        write_ios: column(|row| row.ios[1]),
+        read_bytes: column(|row| row.sectors[0] * SECTOR),
+        write_bytes: column(|row| row.sectors[1] * SECTOR),
+        util_percent: rows.iter().map(util).collect(),
+    }
+}
+
+/// With three decimals.
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
