@@ -334,12 +334,15 @@ impl<'a> Scanner<'a> {
             return Lookup::Unknown;
         }
         let program: &'a [ProgramOption] = self.program;
-        if let Some(option) = program.iter().find(|option| option.name == name) {
+        if let Some(option) =
+            program.iter().find(|option| option.name == name && option.exists_for(self.character))
+        {
             return Lookup::Found(Meaning::Program(option));
         }
         let engine = self.engines.current();
-        let options = program.iter().filter(|option| option.name.starts_with(name)).map(Meaning::Program);
         let character = self.character;
+        let options = program.iter().filter(|option| option.exists_for(character));
+        let options = options.filter(|option| option.name.starts_with(name)).map(Meaning::Program);
         let known = option_names(engine, character)
             .filter_map(|full| Some((full, Opt::from_name(full, engine, character)?)));
         let mut found: Vec<Meaning<'a>> = options.collect();
@@ -374,7 +377,8 @@ impl<'a> Scanner<'a> {
             let mistake = self.mistake(message, "option-of-other-engine", label);
             return mistake.help(format!("write it after --ioengine={owner}"));
         }
-        let known = self.program.iter().map(|option| option.name);
+        let known = self.program.iter().filter(|option| option.exists_for(self.character));
+        let known = known.map(|option| option.name);
         let of_jobs = option_names(self.engines.current(), self.character);
         let near = nearest(name, known.chain(of_jobs.map(|name| -> &str { name })));
         let Some(near) = near.map(|name| format!("--{name}")) else {

@@ -53,6 +53,20 @@ pub enum Error {
         "`ferrio check` cannot be combined with --parse-only, --showcmd or options that only print information"
     )]
     NothingToCheck,
+    /// `check` of several runs.
+    #[error(
+        "`ferrio check` checks one run: leave out --repeat and --sweep, which check all runs before the first"
+    )]
+    SweepToCheck,
+    /// The directory for the reports of a series has something in it, or cannot be used.
+    #[error("{why}")]
+    Results {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A run of a series cannot be started or leaves no report.
+    #[error("{0}")]
+    Run(String),
     /// `check` in formats that only runs have.
     #[error("`ferrio check` prints text or JSON: use --output-format=normal or --output-format=json")]
     NoAnswerFormat,
@@ -121,12 +135,14 @@ impl Error {
         match self {
             Error::Problems(_) | Error::Help => "invalid-job",
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
-            Error::NothingToCheck => "nothing-to-check",
+            Error::NothingToCheck | Error::SweepToCheck => "nothing-to-check",
+            Error::Run(_) => "run-failed",
             Error::NoAnswerFormat | Error::UnknownCharacter { .. } => "invalid-program-option",
             Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } | Error::HelperArguments { .. } => {
                 "invalid-command"
             }
             Error::OpenOutput { .. }
+            | Error::Results { .. }
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
             | Error::WriteOutput { .. } => "output-error",
@@ -148,6 +164,7 @@ impl Error {
         match self {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
+            Error::Results { .. } => Some("choose another directory with --results".to_owned()),
             Error::Metrics(_) => Some("choose another address or port; port 0 is any free one".to_owned()),
             Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),
             _ => None,

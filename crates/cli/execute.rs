@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use ferrio_job::{Character, Diagnostic, HttpOptions, Plan};
-use ferrio_jobfile::Sources;
+use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
+use ferrio_jobfile::{Problems, Sources};
 use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
+use ferrio_thresholds::{Judgement, Unmet, unmet};
 
 use crate::error::Error;
 use crate::messages::Messages;
@@ -34,6 +35,8 @@ pub struct RunOutcome {
     pub intervals_lost: bool,
     /// The profile's verdict is that the devices failed, and the exit status says so, which that of fio does not.
     pub verdict_failed: bool,
+    /// What the thresholds found.
+    pub thresholds: Vec<Judgement>,
 }
 
 /// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into.
@@ -46,6 +49,7 @@ pub fn execute(
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
+    check_thresholds(plan, settings)?;
     // The address is checked before the file of the report is truncated.
     let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
@@ -111,11 +115,27 @@ pub fn execute(
         series.observe(plan, &result);
         output.set_series(series.finish());
     }
-    output.report(plan, &result);
+    let thresholds = output.report(plan, &result);
     let intervals_lost = output.lost_intervals();
     output.close()?;
     let verdict_failed = failed && settings.character == Character::Ferrio;
-    Ok(RunOutcome { result, intervals_lost, verdict_failed })
+    Ok(RunOutcome { result, intervals_lost, verdict_failed, thresholds })
+}
+
+/// Refuses thresholds that can apply to no job of the plan.
+///
+/// # Errors
+/// All of them.
+pub fn check_thresholds(plan: &Plan, settings: &ProgramSettings) -> Result<(), Error> {
+    let refusal = |unmet: Unmet| {
+        let message = format!("--fail-if='{}' would never fail: {}", unmet.expression, unmet.message);
+        Diagnostic::error(message, Origin::Builtin).code("threshold-without-job").help(unmet.help)
+    };
+    let diagnostics: Vec<Diagnostic> = unmet(&settings.thresholds, plan).into_iter().map(refusal).collect();
+    if diagnostics.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Problems(Problems { diagnostics, sources: Sources::default() }))
 }
 
 /// Does only what [`execute`] does before the run.

@@ -3,6 +3,7 @@
 //! The scanner, clap, `--help`, the manual page and the shell completions read it. `settings.rs` gives the options their meaning,
 //! `option_values.rs` reads their values.
 
+use ferrio_job::Character;
 use ferrio_report::Format;
 
 use crate::character::AS;
@@ -18,6 +19,23 @@ pub const QUIET: &str = "quiet";
 
 /// The option that sends the report to a file.
 pub const OUTPUT: &str = "output";
+
+/// The option that repeats a run.
+pub const REPEAT: &str = "repeat";
+/// The option for the time between two runs of a series.
+pub const REPEAT_PAUSE: &str = "repeat-pause";
+/// The option that runs jobs with several values of an option.
+pub const SWEEP: &str = "sweep";
+/// The option for the order of the runs of a series.
+pub const SWEEP_SEED: &str = "sweep-seed";
+/// The option for the directory of the reports of a series.
+pub const RESULTS: &str = "results";
+
+/// The option that sets job options in all jobs.
+pub const SET: &str = "set";
+
+/// The option for limits that the figures must keep.
+pub const FAIL_IF: &str = "fail-if";
 
 /// The option that chooses classes of debug messages.
 pub const DEBUG: &str = "debug";
@@ -39,6 +57,8 @@ pub struct ProgramOption {
     pub help: &'static str,
     /// Whether it is supported.
     pub support: Support,
+    /// Called `fio`, the program does not have it.
+    pub only_ferrio: bool,
 }
 
 /// Whether an option takes a value.
@@ -70,6 +90,12 @@ impl ProgramOption {
         matches!(self.name, "help" | "version" | "cmdhelp" | "enghelp")
     }
 
+    /// True if a program of this character has the option.
+    #[must_use]
+    pub fn exists_for(&self, character: Character) -> bool {
+        !self.only_ferrio || character == Character::Ferrio
+    }
+
     /// The help, with the lack of support in brackets.
     #[must_use]
     pub fn full_help(&self) -> String {
@@ -85,6 +111,8 @@ impl ProgramOption {
 const REPORT: &str = "Report";
 /// Heading: which jobs to run, and how.
 pub const JOBS: &str = "Running jobs";
+/// Heading: several runs.
+const SWEEPS: &str = "Repeating and sweeping";
 /// Heading: information printed without running jobs.
 const HELP: &str = "Help";
 const TESTS: &str = "Tests of this machine";
@@ -95,7 +123,8 @@ const NO_NETWORK: &str = "not implemented yet: there is no client/server mode; r
 
 const fn flag(name: &'static str, letter: char, heading: &'static str, help: &'static str) -> ProgramOption {
     let takes = Takes::Nothing;
-    ProgramOption { name, letter: Some(letter), takes, value: "", heading, help, support: Support::Works }
+    let support = Support::Works;
+    ProgramOption { name, letter: Some(letter), takes, value: "", heading, help, support, only_ferrio: false }
 }
 
 const fn value(
@@ -115,7 +144,8 @@ const fn own(
     heading: &'static str,
     help: &'static str,
 ) -> ProgramOption {
-    ProgramOption { name, letter: None, takes: Takes::Value, value, heading, help, support: Support::Works }
+    let (takes, support) = (Takes::Value, Support::Works);
+    ProgramOption { name, letter: None, takes, value, heading, help, support, only_ferrio: false }
 }
 
 /// A flag that fio does not have.
@@ -126,6 +156,11 @@ pub const fn own_flag(name: &'static str, heading: &'static str, help: &'static 
 impl ProgramOption {
     const fn optional(self) -> ProgramOption {
         ProgramOption { takes: Takes::Optional, ..self }
+    }
+
+    /// An option that a program called `fio` does not have either.
+    const fn only_ferrio(self) -> ProgramOption {
+        ProgramOption { only_ferrio: true, ..self }
     }
 
     const fn refused(self, why: &'static str) -> ProgramOption {
@@ -177,8 +212,22 @@ pub const OPTIONS: &[ProgramOption] = &[
         REPORT,
         "Leave out warnings about figures and notes on options; errors are still printed",
     ),
+    own(
+        FAIL_IF,
+        "EXPRESSION",
+        REPORT,
+        "End with status 3 if a figure of the report is so: 'read.clat.p99 > 5ms'; may be repeated",
+    )
+    .only_ferrio(),
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
     value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
+    own(
+        SET,
+        "[JOB:]OPTION=VALUE",
+        JOBS,
+        "Set a job option in all jobs, or in those named JOB, whatever job files and command line say; may be repeated",
+    )
+    .only_ferrio(),
     flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors"),
     own(
         AS,
@@ -204,6 +253,29 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY),
     value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY),
     value(DEBUG, 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them"),
+    own(
+        REPEAT,
+        "COUNT",
+        SWEEPS,
+        "Run the jobs COUNT times, each in a process of its own, and print a table of the figures",
+    )
+    .only_ferrio(),
+    own(REPEAT_PAUSE, "TIME", SWEEPS, "Wait TIME between two runs").only_ferrio(),
+    own(
+        SWEEP,
+        "OPTION=VALUES",
+        SWEEPS,
+        "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations",
+    )
+    .only_ferrio(),
+    own(SWEEP_SEED, "NUMBER", SWEEPS, "The order of the runs, as an earlier series printed it").only_ferrio(),
+    own(
+        RESULTS,
+        "DIRECTORY",
+        SWEEPS,
+        "Keep the report of each run in DIRECTORY, which is new or empty; the default is ferrio-results-YYYYMMDD-HHMMSS",
+    )
+    .only_ferrio(),
     flag("help", 'h', HELP, "Print this text"),
     flag("version", 'v', HELP, "Print the version"),
     value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all").optional(),

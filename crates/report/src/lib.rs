@@ -8,6 +8,7 @@
 //! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `series` (the same for the document), `logs` (written in a thread
 //!   of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
+//! - `quantity`: figures with units, for tables and messages.
 //! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
 //! - Lines beside the report: `messages`, `debug`.
 #![forbid(unsafe_code)]
@@ -37,6 +38,7 @@ mod terse;
 mod text;
 mod warnings;
 
+pub use build::entry_names;
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
 pub use format::{Format, Formats};

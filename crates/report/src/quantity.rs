@@ -12,6 +12,14 @@ pub enum Unit {
     BytesPerSecond,
     /// Nanoseconds.
     Nanoseconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Bytes.
+    Bytes,
+    /// A number.
+    Count,
+    /// Percent.
+    Percent,
 }
 
 impl Unit {
@@ -22,10 +30,14 @@ impl Unit {
             Unit::PerSecond => (&["", "k", "M", "G"], 1000.0),
             Unit::BytesPerSecond => (&["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], 1024.0),
             Unit::Nanoseconds => (&["ns", "us", "ms", "s"], 1000.0),
+            Unit::Milliseconds => (&["ms", "s"], 1000.0),
+            Unit::Bytes => (&["B", "KiB", "MiB", "GiB", "TiB"], 1024.0),
+            Unit::Count => (&[""], 1.0),
+            Unit::Percent => (&["%"], 1.0),
         }
     }
 
-    /// A figure with four digits and the unit in which it is short.
+    /// A figure with four digits and the unit in which it is short; a count with all its digits.
     #[must_use]
     pub fn text(self, figure: f64) -> String {
         let (steps, scale) = self.steps();
@@ -44,7 +56,7 @@ impl Unit {
             3
         };
         let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
-        let space = if self == Unit::PerSecond { "" } else { " " };
+        let space = if matches!(self, Unit::PerSecond | Unit::Count) { "" } else { " " };
         format!("{value:.digits$}{space}{}", steps[step])
     }
 }
@@ -62,6 +74,8 @@ mod tests {
             ["0 ns", "7 ns", "7.250 ns", "999 ns", "36.51 us", "4.077 ms", "12.00 s", "5000 s"]
         );
         assert_eq!([Unit::PerSecond.text(999.4), Unit::PerSecond.text(13_560.0)], ["999.4", "13.56k"]);
+        assert_eq!([Unit::Count.text(12_345_678.0), Unit::Percent.text(12.34)], ["12345678", "12.34 %"]);
+        assert_eq!([Unit::Bytes.text(4096.0), Unit::Milliseconds.text(1500.0)], ["4.000 KiB", "1.500 s"]);
         assert_eq!(Unit::BytesPerSecond.text(142.6 * 1048576.0), "142.6 MiB/s");
     }
 }

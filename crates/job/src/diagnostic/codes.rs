@@ -255,6 +255,15 @@ subjects! {
         "sysbench-command" Stderr: "the command line is one of sysbench, without that word in front of it";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
+        "unknown-job" Stderr: "`--set` names a job that does not exist";
+        "invalid-sweep" Stderr: "runs cannot be repeated or swept as the command line says";
+        "run-failed" Stderr: "a run of a series failed, and no more begin";
+        "sweep-order" Hidden: "note: the order of the runs of a series";
+        "sweep-results" Hidden: "note: where the reports of a series are";
+        "invalid-threshold" Stderr: "an expression of `--fail-if` is invalid";
+        "threshold-without-job" Stderr: "a threshold of `--fail-if` can apply to no job";
+        "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if`";
+        "threshold-not-judged" Stderr: "the report lacks a figure that a threshold of `--fail-if` limits";
         "invalid-profile" Stderr: "`--profile` is combined with other jobs, or the options of the profile are invalid";
         "not-found" Stderr: "help, a description or a test is requested for a name that does not exist";
         "output-error" Stderr: "the report cannot be written";

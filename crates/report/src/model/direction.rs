@@ -136,4 +136,7 @@ pub struct LatencyReport {
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::bins")]
     pub bins: Pairs<u64, u64>,
+    /// Percentiles that thresholds ask for, whether they are listed or not; not in the document.
+    #[serde(skip)]
+    pub unlisted: Percentiles,
 }
