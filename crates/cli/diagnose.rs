@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_job::{Character, Diagnostic, FioWords, Origin};
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_report::Format;
+use ferrio_thresholds::ExpressionError;
 
 use crate::arguments::{InvalidCommandLine, Item};
 use crate::error::Error;
@@ -126,6 +127,9 @@ fn value(error: &clap::Error, name: &str, place: Origin) -> Diagnostic {
     };
     match error.kind() {
         ErrorKind::ValueValidation => {
+            if let Some(wrong) = error.source().and_then(|error| error.downcast_ref::<ExpressionError>()) {
+                return expression(wrong, message, &place);
+            }
             let label = error.source().map(ToString::to_string).unwrap_or_default();
             let code = if given.is_empty() { "empty-value" } else { "invalid-value" };
             Diagnostic::error(message, place).code(code).label(label)
@@ -147,6 +151,13 @@ fn value(error: &clap::Error, name: &str, place: Origin) -> Diagnostic {
         }
         kind => Diagnostic::error(format!("option `--{name}`: {kind}"), place).code("invalid-program-option"),
     }
+}
+
+/// A mistake in an expression of `--fail-if`, whose value is at `place`.
+fn expression(wrong: &ExpressionError, message: String, place: &Origin) -> Diagnostic {
+    let diagnostic = Diagnostic::error(message, place.part(wrong.start, wrong.length));
+    let diagnostic = diagnostic.code("invalid-threshold").label(&wrong.message).help(&wrong.help);
+    Diagnostic { suggestion: wrong.suggestion.clone(), ..diagnostic }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io;
 
 use ferrio_job::{Prefix, reason};
 use ferrio_jobfile::Problems;
+use ferrio_metrics::BindError;
 
 /// An error that ends the program: nothing is run, or a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,20 @@ pub enum Error {
         "`ferrio check` cannot be combined with --parse-only, --showcmd or options that only print information"
     )]
     NothingToCheck,
+    /// `check` of several runs.
+    #[error(
+        "`ferrio check` checks one run: leave out --repeat and --sweep, which check all runs before the first"
+    )]
+    SweepToCheck,
+    /// The directory for the reports of a series has something in it, or cannot be used.
+    #[error("{why}")]
+    Results {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A run of a series cannot be started or leaves no report.
+    #[error("{0}")]
+    Run(String),
     /// `check` in formats that only runs have.
     #[error("`ferrio check` prints text or JSON: use --output-format=normal or --output-format=json")]
     NoAnswerFormat,
@@ -96,6 +111,9 @@ pub enum Error {
         /// What to do.
         help: &'static str,
     },
+    /// The address of `--metrics` cannot be served.
+    #[error("{0}")]
+    Metrics(#[from] BindError),
     /// A compressed log cannot be read.
     #[error("fopen: {}: {name}", reason(.error))]
     OpenLog {
@@ -125,7 +143,8 @@ impl Error {
         match self {
             Error::Problems(_) | Error::Help => "invalid-job",
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
-            Error::NothingToCheck => "nothing-to-check",
+            Error::NothingToCheck | Error::SweepToCheck => "nothing-to-check",
+            Error::Run(_) => "run-failed",
             Error::NoAnswerFormat | Error::UnknownCharacter { .. } | Error::NoLiveView { .. } => {
                 "invalid-program-option"
             }
@@ -133,9 +152,11 @@ impl Error {
                 "invalid-command"
             }
             Error::OpenOutput { .. }
+            | Error::Results { .. }
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
             | Error::WriteOutput { .. } => "output-error",
+            Error::Metrics(_) => "metrics-address",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",
         }
     }
@@ -154,6 +175,8 @@ impl Error {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
             Error::NoLiveView { help, .. } => Some((*help).to_owned()),
+            Error::Results { .. } => Some("choose another directory with --results".to_owned()),
+            Error::Metrics(_) => Some("choose another address or port; port 0 is any free one".to_owned()),
             Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),
             _ => None,
         }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use ferrio_job::{Character, Diagnostic, HttpOptions, Plan};
-use ferrio_jobfile::Sources;
+use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
+use ferrio_jobfile::{Problems, Sources};
+use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
+use ferrio_thresholds::{Judgement, Unmet, unmet};
 use ferrio_tui::LiveView;
 
 use crate::error::Error;
@@ -20,8 +22,12 @@ enum Watcher {
     IntervalReport,
     Verdict,
     Series,
+    Metrics,
     LiveView,
 }
+
+/// How often a request for metrics may be answered: a request waits for half of this on average.
+const METRICS_EVERY: Duration = Duration::from_millis(500);
 
 /// The outcome of a run.
 #[derive(Debug)]
@@ -32,6 +38,8 @@ pub struct RunOutcome {
     pub intervals_lost: bool,
     /// The profile's verdict is that the devices failed, and the exit status says so, which that of fio does not.
     pub verdict_failed: bool,
+    /// What the thresholds found.
+    pub thresholds: Vec<Judgement>,
 }
 
 /// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into.
@@ -44,9 +52,16 @@ pub fn execute(
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
+    check_thresholds(plan, settings)?;
     let terminal = live_view::terminal(plan, settings)?;
+    // The address is checked before the file of the report is truncated.
+    let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
-    // Before any thread is started, as it blocks signals.
+    if let Some(metrics) = &metrics {
+        let message = format!("metrics are at {} until the run ends", metrics.url());
+        output.message(&Diagnostic::note(message).code("metrics-address"));
+    }
+    // Before any worker is started, as it blocks signals.
     let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
     output.hold(view.is_some());
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
@@ -57,6 +72,7 @@ pub fn execute(
         settings.interval_report.as_ref().map(|wanted| (Watcher::IntervalReport, wanted.every)),
         verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
         series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
+        metrics.as_ref().map(|_| (Watcher::Metrics, METRICS_EVERY)),
         view.as_ref().map(|_| (Watcher::LiveView, LiveView::EVERY)),
     ];
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
@@ -80,6 +96,11 @@ pub fn execute(
         match watchers[which].0 {
             Watcher::IntervalReport => output.write_interval(plan, result),
             Watcher::Verdict => verdict.iter_mut().for_each(|verdict| verdict.observe(result)),
+            Watcher::Metrics => {
+                for server in metrics.iter().filter(|server| server.is_wanted()) {
+                    server.publish(output.metrics(plan, result));
+                }
+            }
             Watcher::Series => series.iter_mut().for_each(|series| series.observe(plan, result)),
             Watcher::LiveView => view.iter_mut().for_each(|view| view.look(result)),
         }
@@ -106,11 +127,27 @@ pub fn execute(
         series.observe(plan, &result);
         output.set_series(series.finish());
     }
-    output.report(plan, &result);
+    let thresholds = output.report(plan, &result);
     let intervals_lost = output.lost_intervals();
     output.close()?;
     let verdict_failed = failed && settings.character == Character::Ferrio;
-    Ok(RunOutcome { result, intervals_lost, verdict_failed })
+    Ok(RunOutcome { result, intervals_lost, verdict_failed, thresholds })
+}
+
+/// Refuses thresholds that can apply to no job of the plan.
+///
+/// # Errors
+/// All of them.
+pub fn check_thresholds(plan: &Plan, settings: &ProgramSettings) -> Result<(), Error> {
+    let refusal = |unmet: Unmet| {
+        let message = format!("--fail-if='{}' would never fail: {}", unmet.expression, unmet.message);
+        Diagnostic::error(message, Origin::Builtin).code("threshold-without-job").help(unmet.help)
+    };
+    let diagnostics: Vec<Diagnostic> = unmet(&settings.thresholds, plan).into_iter().map(refusal).collect();
+    if diagnostics.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Problems(Problems { diagnostics, sources: Sources::default() }))
 }
 
 /// Does only what [`execute`] does before the run.

@@ -7,6 +7,7 @@ use clap::ColorChoice;
 use ferrio_job::{Character, Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_runner::JobResult;
+use ferrio_thresholds::Judgement;
 
 use crate::commands::{COMMANDS, Subcommand};
 use crate::error::Error;
@@ -18,11 +19,14 @@ use crate::settings::{self, FIO_VERSION};
 /// Largest number of failed jobs in an exit status, which has 128 added for a signal.
 const MAX_FAILED: usize = 127;
 
-/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete
-/// or the profile's test failed. Except for fio, a job that found damaged blocks has failed even if it went on to check the others.
+/// Status of a run whose figures exceed a threshold, as of `ferrio compare --fail-on-regression`.
+pub const EXCEEDED: u8 = 3;
+
+/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete,
+/// the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for fio, a job that found damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
-    let RunOutcome { result, intervals_lost, verdict_failed } = outcome;
+    let RunOutcome { result, intervals_lost, verdict_failed, thresholds } = outcome;
     let failed = |at: usize| {
         let set_up = plan.jobs.get(at).is_some_and(|job| job.setup_error.is_some());
         let tells_damage = plan.jobs.get(at).is_some_and(|job| job.spec.character == Character::Ferrio);
@@ -31,7 +35,12 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     };
     let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
-    u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(*intervals_lost || *verdict_failed))
+    let failed = *intervals_lost || *verdict_failed || thresholds.iter().any(Judgement::is_unjudged);
+    let status = u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(failed));
+    match thresholds.iter().any(Judgement::is_exceeded) {
+        true if status == 0 => EXCEEDED,
+        _ => status,
+    }
 }
 
 /// Turns the outcome into an exit status, and prints the error if there is one.
@@ -106,7 +115,8 @@ mod tests {
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        let outcome = RunOutcome { result, intervals_lost: false, verdict_failed: false };
+        let outcome =
+            RunOutcome { result, intervals_lost: false, verdict_failed: false, thresholds: Vec::new() };
         (plan(errors.iter().map(|_| default_job("a"))), outcome)
     }
 

@@ -13,7 +13,7 @@ use crate::messages::Messages;
 use crate::options::{DEBUG, OPTIONS, OUTPUT};
 use crate::output::{Output, begin_file};
 use crate::settings::{Action, ProgramSettings};
-use crate::{diagnose, exit, job_files, queries};
+use crate::{diagnose, exit, job_files, queries, sweep};
 
 /// Runs what the arguments ask for and returns the exit status. Sets `messages` to the format that they ask for.
 ///
@@ -29,6 +29,9 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         .map_err(|error| diagnose::settings(error, &items, character))?;
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, character, messages);
+    }
+    if let Some(wanted) = &settings.sweep {
+        return sweep::run(&items, &settings, wanted, messages);
     }
     let has_text = settings.formats.has(Format::Normal);
     let file = begin_file(&settings)?;

@@ -10,7 +10,7 @@ use ferrio_machine::Machine;
 
 use crate::arguments::Item;
 use crate::error::Error;
-use crate::options::OPTIONS;
+use crate::options::{OPTIONS, SET};
 use crate::profiles;
 use crate::settings::ProgramSettings;
 use crate::sysbench;
@@ -33,6 +33,13 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     builder.reading(settings.strict);
     builder.character(settings.character);
     builder.sections(settings.sections.clone());
+    for item in items {
+        if let Item::Program { name, value: Some(value), origin } = item
+            && name == SET
+        {
+            builder.set(value, origin);
+        }
+    }
     if let Some(profile) = settings.profile {
         profiles::add(profile, items, settings, mb_memory, &mut builder)?;
         return builder.finish().map_err(Error::Problems);
@@ -60,7 +67,9 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
             Err(error) => builder.problem(unreadable(name, &error)),
         }
     }
-    let set = builder.finish().map_err(|problems| Error::Problems(with_program_options(problems)))?;
+    let set = builder
+        .finish()
+        .map_err(|problems| Error::Problems(with_program_options(problems, settings.character)))?;
     let again: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(stdin_again).collect();
     if again.is_empty() {
         Ok(set)
@@ -111,14 +120,14 @@ fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
 }
 
 /// Adds advice to unknown options in job files that are options of the program.
-fn with_program_options(mut problems: Problems) -> Problems {
+fn with_program_options(mut problems: Problems, character: Character) -> Problems {
     for wrong in problems.diagnostics.iter_mut().filter(|wrong| wrong.code == "unknown-option") {
         let Origin::File { source, line, column, length } = wrong.origin else { continue };
         let line = problems.sources.line(source, line).chars();
         let name: String = line.skip(column.saturating_sub(1) as usize).take(length as usize).collect();
         // Job options are written with underscores, so users may write them here, too.
         let name = name.replace('_', "-");
-        if OPTIONS.iter().any(|option| option.name == name) {
+        if OPTIONS.iter().any(|option| option.name == name && option.exists_for(character)) {
             wrong.label = "an option of the command line".to_owned();
             wrong.help = Some(format!("take it out of the job file and write --{name} on the command line"));
             wrong.suggestion = None;
@@ -128,13 +137,18 @@ fn with_program_options(mut problems: Problems) -> Problems {
 }
 
 /// The name of standard input.
-const STDIN: &str = "-";
+pub const STDIN: &str = "-";
+
+/// True for a job that reads its iolog from standard input.
+pub fn reads_stdin(job: &Job) -> bool {
+    let given = job.options.given(Opt::ReadIolog);
+    given.is_some_and(|given| given.text.split(':').next() == Some(STDIN))
+}
 
 /// The error for a job that reads its iolog from standard input after a job file was read from it.
 fn stdin_again(job: &Job) -> Option<Diagnostic> {
     let given = job.options.given(Opt::ReadIolog)?;
-    let first = given.text.split(':').next().unwrap_or_default();
-    (first == STDIN).then(|| {
+    reads_stdin(job).then(|| {
         Diagnostic::error(
             "stdin can be read only once: by the job file or by read_iolog",
             given.value_origin.clone(),

@@ -7,6 +7,8 @@
 //! - `sysbench`, or a program of that name: the front end that takes sysbench's command line;
 //! - anything else: `fio`, the front end that takes fio's command line and job files.
 //!
+//! `sweep` runs jobs several times, each in a process of its own.
+//!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
 //! `output` and `intervals`; `live_view` shows the run. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
 //! all mistakes in it; `messages` writes to standard error; `output_file` makes files that appear only once they are complete; `exit` turns
@@ -33,6 +35,7 @@ mod profiles;
 mod queries;
 mod selftest;
 mod settings;
+mod sweep;
 mod sysbench;
 
 use std::ffi::{OsStr, OsString};

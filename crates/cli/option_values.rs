@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use ferrio_job::{Character, Choice as _};
-use ferrio_jobfile::{Reading, nearest, time_factor};
+use ferrio_jobfile::{Reading, nearest, size_factor, time_factor};
+use ferrio_metrics::MetricsAddress;
 use ferrio_report::{Format, Formats, TerseVersion};
+use ferrio_sweep::{TableFormat, Variable};
+use ferrio_thresholds::Threshold;
 
 use crate::character::AS;
-use crate::options::{COLOR, MESSAGE_FORMAT};
+use crate::options::{COLOR, FAIL_IF, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED};
 
 /// When the live line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,14 @@ pub fn parser(name: &str) -> ValueParser {
         }
         "eta-interval" => ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(250))),
         "interval-report" => ValueParser::new(intervals),
+        REPEAT => ValueParser::new(repetitions),
+        REPEAT_PAUSE => ValueParser::new(|text: &str| time_of_at_least(text, Duration::ZERO)),
+        SWEEP => ValueParser::new(|text: &str| Variable::parse(text)),
+        SWEEP_SEED => {
+            ValueParser::new(|text: &str| text.parse::<u64>().map_err(|_| "a whole number is expected"))
+        }
+        FAIL_IF => ValueParser::new(|text: &str| Threshold::parse(text)),
+        "metrics" => ValueParser::new(|text: &str| text.parse::<MetricsAddress>()),
         "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
             Some(Duration::ZERO) => Ok(Duration::ZERO),
             _ => time_of_at_least(text, Duration::from_secs(1)),
@@ -93,7 +104,7 @@ pub fn parser(name: &str) -> ValueParser {
                 }
             }))
         }
-        "output" | "section" | "trigger-file" | "inflate-log" | "aux-path" => {
+        "output" | SET | RESULTS | "section" | "trigger-file" | "inflate-log" | "aux-path" => {
             NonEmptyStringValueParser::new().into()
         }
         _ => ValueParser::string(),
@@ -117,9 +128,25 @@ pub fn read_by_fio<'a>(name: &str, value: &'a str) -> Option<Cow<'a, str>> {
 /// Shortest interval of `--interval-report`: in shorter ones, writing the lines would affect the figures.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Reads a list of formats, `normal,json`, without empty words.
+/// Most repetitions of a run.
+const MOST_REPETITIONS: u32 = 10_000;
+
+fn repetitions(text: &str) -> Result<u32, String> {
+    let count = text.parse::<u32>().ok().filter(|count| (1..=MOST_REPETITIONS).contains(count));
+    count.ok_or_else(|| format!("a number from 1 to {MOST_REPETITIONS} is expected"))
+}
+
+/// The format of the table of a series that a value of `--output-format` asks for. Without a series, `csv` is the terse format.
+pub fn table_format(text: &str) -> Option<TableFormat> {
+    TableFormat::of_word(text)
+}
+
+/// Reads a list of formats, `normal,json`, without empty words. The format of a table is no format of a report.
 pub fn formats(text: &str) -> Result<Formats, String> {
     let mut formats = Formats::NONE;
+    if table_format(text).is_some_and(|table| table != TableFormat::Csv) {
+        return Ok(formats);
+    }
     for word in text.split(',') {
         if word.is_empty() {
             return Err(format!("a format is expected: {}", Format::WORDS.join(", ")));
@@ -150,13 +177,29 @@ fn intervals(text: &str) -> Result<Intervals, String> {
     Ok(Intervals { every, to })
 }
 
-fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
+/// A time of at least this much.
+///
+/// # Errors
+/// It is shorter, or no time.
+pub fn time_of_at_least(text: &str, least: Duration) -> Result<Duration, String> {
     match time(text) {
         Some(time) if time >= least => Ok(time),
         Some(_) => Err(format!("too short: the minimum is {}ms", least.as_millis())),
         None if too_long(text) => Err("too long: no run lasts that long".to_owned()),
         None => Err("a number is expected, optionally with d, h, m, s, ms or us".to_owned()),
     }
+}
+
+/// A number of bytes with or without a suffix, as options of jobs have it.
+///
+/// # Errors
+/// It is none.
+pub fn size(text: &str) -> Result<u64, String> {
+    let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(at);
+    let factor = if suffix.is_empty() { Some(1) } else { size_factor(&suffix.to_ascii_lowercase(), 1024) };
+    let size = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    size.ok_or_else(|| "a number is expected, optionally with k, m, g or t".to_owned())
 }
 
 /// A whole number with a unit; without one, seconds.

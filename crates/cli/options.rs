@@ -23,6 +23,23 @@ pub const OUTPUT: &str = "output";
 /// The option for the live view.
 pub const TUI: &str = "tui";
 
+/// The option that repeats a run.
+pub const REPEAT: &str = "repeat";
+/// The option for the time between two runs of a series.
+pub const REPEAT_PAUSE: &str = "repeat-pause";
+/// The option that runs jobs with several values of an option.
+pub const SWEEP: &str = "sweep";
+/// The option for the order of the runs of a series.
+pub const SWEEP_SEED: &str = "sweep-seed";
+/// The option for the directory of the reports of a series.
+pub const RESULTS: &str = "results";
+
+/// The option that sets job options in all jobs.
+pub const SET: &str = "set";
+
+/// The option for limits that the figures must keep.
+pub const FAIL_IF: &str = "fail-if";
+
 /// The option that chooses classes of debug messages.
 pub const DEBUG: &str = "debug";
 
@@ -97,6 +114,8 @@ impl ProgramOption {
 const REPORT: &str = "Report";
 /// Heading: which jobs to run, and how.
 pub const JOBS: &str = "Running jobs";
+/// Heading: several runs.
+const SWEEPS: &str = "Repeating and sweeping";
 /// Heading: information printed without running jobs.
 const HELP: &str = "Help";
 const TESTS: &str = "Tests of this machine";
@@ -185,6 +204,12 @@ pub const OPTIONS: &[ProgramOption] = &[
         "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output",
     ),
     own(
+        "metrics",
+        "[ADDR:]PORT",
+        REPORT,
+        "Serve the metrics of the run over HTTP while jobs run, at /metrics; without ADDR to this machine only",
+    ),
+    own(
         MESSAGE_FORMAT,
         "FORMAT",
         REPORT,
@@ -196,8 +221,22 @@ pub const OPTIONS: &[ProgramOption] = &[
         REPORT,
         "Leave out warnings about figures and notes on options; errors are still printed",
     ),
+    own(
+        FAIL_IF,
+        "EXPRESSION",
+        REPORT,
+        "End with status 3 if a figure of the report is so: 'read.clat.p99 > 5ms'; may be repeated",
+    )
+    .only_ferrio(),
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
     value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
+    own(
+        SET,
+        "[JOB:]OPTION=VALUE",
+        JOBS,
+        "Set a job option in all jobs, or in those named JOB, whatever job files and command line say; may be repeated",
+    )
+    .only_ferrio(),
     flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors"),
     own(
         AS,
@@ -223,6 +262,29 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY),
     value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY),
     value(DEBUG, 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them"),
+    own(
+        REPEAT,
+        "COUNT",
+        SWEEPS,
+        "Run the jobs COUNT times, each in a process of its own, and print a table of the figures",
+    )
+    .only_ferrio(),
+    own(REPEAT_PAUSE, "TIME", SWEEPS, "Wait TIME between two runs").only_ferrio(),
+    own(
+        SWEEP,
+        "OPTION=VALUES",
+        SWEEPS,
+        "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations",
+    )
+    .only_ferrio(),
+    own(SWEEP_SEED, "NUMBER", SWEEPS, "The order of the runs, as an earlier series printed it").only_ferrio(),
+    own(
+        RESULTS,
+        "DIRECTORY",
+        SWEEPS,
+        "Keep the report of each run in DIRECTORY, which is new or empty; the default is ferrio-results-YYYYMMDD-HHMMSS",
+    )
+    .only_ferrio(),
     flag("help", 'h', HELP, "Print this text"),
     flag("version", 'v', HELP, "Print the version"),
     value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all").optional(),

@@ -5,15 +5,16 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{AsFio, Character, Diagnostic, Plan};
+use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_machine::terminal_columns;
 use ferrio_report::model::Warning;
 use ferrio_report::{
-    Format, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed, laying_out_line,
-    starting_line, terminating,
+    Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
+    laying_out_line, starting_line, terminating,
 };
 use ferrio_runner::{Event, RunResult};
+use ferrio_thresholds::{Judgement, Threshold, judge};
 
 use crate::error::Error;
 use crate::intervals::IntervalStream;
@@ -36,6 +37,8 @@ pub struct Output {
     stream: Box<dyn Write>,
     /// The report goes to standard output, where the live line is.
     writes_to_stdout: bool,
+    /// Limits for the figures of the last report.
+    thresholds: Vec<Threshold>,
     /// How reports are made, apart from their time.
     options: ReportOptions,
     /// The machine that the jobs run on.
@@ -84,6 +87,7 @@ impl Output {
             name: settings.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
             writes_to_stdout: to_stdout,
+            thresholds: settings.thresholds.clone(),
             options: settings.report_options(),
             environment: RunEnvironment::default(),
             announces,
@@ -182,22 +186,43 @@ impl Output {
         self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
-    /// Writes the final report, and then warnings about its figures to standard error.
-    pub fn report(&mut self, plan: &Plan, result: &RunResult) {
-        let report = self.report_so_far(plan, result);
+    /// Writes the final report, and then warnings about its figures and exceeded thresholds to standard error. Returns what the
+    /// thresholds found.
+    pub fn report(&mut self, plan: &Plan, result: &RunResult) -> Vec<Judgement> {
+        let mut report = self.report_so_far(plan, result);
+        let judgements = judge(&self.thresholds, &report);
+        if let Some(ferrio) = &mut report.ferrio {
+            ferrio.thresholds = judgements.iter().map(|judgement| judgement.report.clone()).collect();
+        }
+        self.write_report(&report);
         self.clear_live_line();
         self.show_kept(report.warnings());
         self.messages.figure_warnings(report.warnings());
+        for judgement in &judgements {
+            let Some(message) = &judgement.message else { continue };
+            let code = if judgement.is_exceeded() { "threshold-exceeded" } else { "threshold-not-judged" };
+            self.messages.note(&Diagnostic::error(message, Origin::Builtin).code(code));
+        }
+        judgements
     }
 
-    /// Writes and flushes a report of the run so far in all formats.
-    fn report_so_far(&mut self, plan: &Plan, result: &RunResult) -> RunReport {
-        let options = self.options.clone().now().within(&self.environment);
-        let report = RunReport::new(plan, result, &options);
-        self.write(&report.in_formats(options.formats, options.terse_version));
+    /// The report of the run so far.
+    fn report_so_far(&self, plan: &Plan, result: &RunResult) -> RunReport {
+        RunReport::new(plan, result, &self.options.clone().now().within(&self.environment))
+    }
+
+    /// Writes and flushes a report in all formats.
+    fn write_report(&mut self, report: &RunReport) {
+        self.write(&report.in_formats(self.options.formats, self.options.terse_version));
         let flushed = self.stream.flush();
         self.keep_first_error(flushed);
-        report
+    }
+
+    /// The metrics of the run so far, with histograms.
+    pub fn metrics(&self, plan: &Plan, result: &RunResult) -> String {
+        let options = ReportOptions { formats: Formats::only(Format::JsonPlus), ..self.options.clone() };
+        let report = RunReport::new(plan, result, &options.now().within(&self.environment));
+        report.in_formats(Formats::only(Format::OpenMetrics), self.options.terse_version)
     }
 
     /// Prints a warning or note that comes before the run, now or after the report.
@@ -291,7 +316,7 @@ impl Output {
                 self.message(&terminating(*signal));
             }
             Event::Interim(result) if self.options.formats.may_repeat() => {
-                drop(self.report_so_far(plan, result));
+                self.write_report(&self.report_so_far(plan, result));
             }
             Event::Interim(_) => {
                 let message =

@@ -7,20 +7,26 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_job::{Character, Diagnostic};
 use ferrio_jobfile::Reading;
+use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
+use ferrio_sweep::{TableFormat, Variable};
+use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
-use crate::options::{OPTIONS, ProgramOption, Support, TUI, Takes};
+use crate::options::{
+    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED, Support, TUI,
+    Takes,
+};
 use crate::profiles::Profile;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
 
 /// Options whose repeated values add up; of all others the last value counts.
-const REPEATED: [&str; 2] = ["debug", "section"];
+const REPEATED: [&str; 5] = ["debug", "section", FAIL_IF, SET, SWEEP];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;
@@ -32,6 +38,8 @@ pub struct ProgramSettings {
     pub output: Option<String>,
     /// Formats of the report.
     pub formats: Formats,
+    /// Several runs instead of one.
+    pub sweep: Option<SweepSettings>,
     /// Compute percentiles from fio's histogram buckets.
     pub fio_bins: bool,
     /// Which fields terse lines have.
@@ -50,8 +58,12 @@ pub struct ProgramSettings {
     pub bandwidth_log: Option<String>,
     /// Report each job's I/O in intervals.
     pub interval_report: Option<Intervals>,
+    /// Serve metrics here.
+    pub metrics: Option<MetricsAddress>,
     /// Report the results so far each time this has passed.
     pub status_interval: Option<Duration>,
+    /// Limits that the figures must keep.
+    pub thresholds: Vec<Threshold>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Sections to run; all if empty.
@@ -74,6 +86,23 @@ pub struct ProgramSettings {
     pub notes: Vec<Diagnostic>,
     /// What to do with the jobs.
     pub action: Action,
+}
+
+/// Several runs (`--repeat`, `--sweep`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepSettings {
+    /// How often each point runs, at least once.
+    pub repetitions: u32,
+    /// Time between two runs.
+    pub pause: Duration,
+    /// Swept options.
+    pub variables: Vec<Variable>,
+    /// The order of the runs.
+    pub seed: Option<u64>,
+    /// Directory of the reports.
+    pub results: Option<PathBuf>,
+    /// Format of the table.
+    pub table: TableFormat,
 }
 
 /// What to do with the jobs.
@@ -147,7 +176,8 @@ impl ProgramSettings {
         if program.tui {
             check_conflicts_of_tui(items)?;
         }
-        program.check_conflicts().map(|()| program)
+        program.check_conflicts()?;
+        program.check_sweep(items).map(|()| program)
     }
 
     /// Refuses options that exclude each other.
@@ -175,6 +205,70 @@ impl ProgramSettings {
                 "option --status-interval cannot be combined with the format openmetrics, because nothing may follow its last line, \
                  `# EOF`: choose another format, or leave out --status-interval",
             ));
+        }
+        Ok(())
+    }
+
+    /// Refuses options that do not go with one run, or with several.
+    fn check_sweep(&self, items: &[Item]) -> Result<(), SettingsError> {
+        let last = |wanted: &str| items.iter().rev().find(|item| item.is_program_option(wanted));
+        let conflict = |name, why| Err(SettingsError::Conflict(name, why));
+        if matches!(self.action, Action::Answer(_)) {
+            return Ok(());
+        }
+        let format = match last("output-format") {
+            Some(Item::Program { value: Some(value), .. }) => Some(value.as_str()),
+            _ => None,
+        };
+        let table = format.and_then(option_values::table_format);
+        if self.sweep.is_none() {
+            if table.is_some_and(|table| table != TableFormat::Csv) {
+                return conflict(
+                    "output-format",
+                    "table and markdown are formats of the table that --repeat and --sweep print: add one of them",
+                );
+            }
+            for (name, why) in [
+                (REPEAT_PAUSE, "--repeat-pause is the time between several runs: add --repeat or --sweep"),
+                (SWEEP_SEED, "--sweep-seed is the order of several runs: add --repeat or --sweep"),
+                (
+                    RESULTS,
+                    "--results is the directory for the reports of several runs: add --repeat or --sweep",
+                ),
+            ] {
+                if last(name).is_some() {
+                    return conflict(name, why);
+                }
+            }
+            return Ok(());
+        }
+        let given = if last(SWEEP).is_some() { SWEEP } else { REPEAT };
+        if self.action != Action::Run {
+            return conflict(
+                given,
+                "--repeat and --sweep run jobs: leave out --parse-only, --showcmd and --merge-blktrace-only",
+            );
+        }
+        if (format.is_some() && table.is_none()) || last("minimal").or_else(|| last("append-terse")).is_some()
+        {
+            return conflict(
+                "output-format",
+                "with --repeat and --sweep, the output is a table: its formats are table, markdown and csv; the reports of the runs are \
+                 JSON documents in the directory of --results",
+            );
+        }
+        if self.interval_report.as_ref().is_some_and(|intervals| intervals.to != IntervalsTo::StandardError) {
+            return conflict(
+                "interval-report",
+                "each run of --repeat and --sweep would write its intervals to the same place: use --interval-report=TIME, which writes to \
+                 standard error",
+            );
+        }
+        if self.bandwidth_log.is_some() {
+            return conflict(
+                "bandwidth-log",
+                "each run of --repeat and --sweep would write the same bandwidth log: leave out --bandwidth-log",
+            );
         }
         Ok(())
     }
@@ -223,6 +317,7 @@ impl ProgramSettings {
         }
         Ok(ProgramSettings {
             output: matches.get_one("output").cloned(),
+            sweep: sweep(&matches, items),
             formats,
             fio_bins: matches.get_flag("fio-bins"),
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
@@ -234,6 +329,8 @@ impl ProgramSettings {
             idle_prof: matches.get_one("idle-prof").copied(),
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
+            thresholds: matches.get_many(FAIL_IF).unwrap_or_default().cloned().collect(),
+            metrics: matches.get_one("metrics").copied(),
             readonly: matches.get_flag("readonly"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
@@ -278,6 +375,7 @@ impl ProgramSettings {
             fio_bins: self.fio_bins,
             each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
             character: self.character,
+            asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }
     }
@@ -288,7 +386,10 @@ fn check_conflicts_of_tui(items: &[Item]) -> Result<(), SettingsError> {
     const LINE: &str =
         "--tui takes the place of the progress line: leave out --eta, --eta-interval and --eta-newline";
     const NO_RUN: &str = "--tui shows a run: it cannot be combined with --parse-only, --showcmd or --merge-blktrace-only, which run nothing";
+    const SERIES: &str = "each run of --repeat and --sweep would take the terminal: leave out --tui";
     let conflicts = [
+        (REPEAT, SERIES),
+        (SWEEP, SERIES),
         ("eta", LINE),
         ("eta-interval", LINE),
         ("eta-newline", LINE),
@@ -312,6 +413,29 @@ fn formats(items: &[Item]) -> Formats {
         _ if item.is_program_option("minimal") => Formats::only(Format::Terse),
         _ if item.is_program_option("append-terse") => chosen.with(Format::Terse),
         _ => chosen,
+    })
+}
+
+/// Several runs, if there are to be several. The values are already checked.
+fn sweep(matches: &ArgMatches, items: &[Item]) -> Option<SweepSettings> {
+    let variables: Vec<Variable> = matches.get_many(SWEEP).unwrap_or_default().cloned().collect();
+    let repetitions = matches.get_one::<u32>(REPEAT).copied();
+    if repetitions.is_none() && variables.is_empty() {
+        return None;
+    }
+    let table = items.iter().rev().find_map(|item| match item {
+        Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
+            Some(option_values::table_format(value))
+        }
+        _ => None,
+    });
+    Some(SweepSettings {
+        repetitions: repetitions.unwrap_or(1),
+        pause: matches.get_one(REPEAT_PAUSE).copied().unwrap_or_default(),
+        variables,
+        seed: matches.get_one(SWEEP_SEED).copied(),
+        results: matches.get_one::<String>(RESULTS).map(PathBuf::from),
+        table: table.flatten().unwrap_or_default(),
     })
 }
 

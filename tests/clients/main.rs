@@ -1,5 +1,5 @@
 //! Programs that read fio's output read ferrio's: fio-plot, cdmpy (fio-cdm), pandas, jq, and the OpenMetrics
-//! parser of prometheus_client.
+//! parser of prometheus_client; and ferrio's own Python module.
 //!
 //! The other half of each test is a Python program beside this file. Its packages come from PyPI, so these tests run only with
 //! `FERRIO_CLIENTS=1`, as in `.ci/run`; otherwise they are listed as ignored. `tests/clients/setup` installs the packages.
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         cdmpy_prints_the_figures_of_a_link_named_fio,
         jq_reads_both_streams_of_a_link_named_fio,
         pandas_reads_documents_logs_and_terse_lines,
+        the_python_module_runs_jobs_and_reads_and_compares_their_reports,
         prometheus_client_parses_the_exposition_and_finds_the_figures_of_the_document,
     ];
     let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(!wanted)).collect();
@@ -77,6 +78,19 @@ fn python(place: &Place, program: &str, arguments: &[&Path]) -> Run {
     let cache = path(&environment.join("matplotlib"));
     let invocation = place.program(environment.join("bin/python"), &words);
     invocation.env("MPLBACKEND", "Agg").env("MPLCONFIGDIR", &cache).run().succeeded()
+}
+
+/// `tests/clients/wheel` does the same with the module and the program of the wheel.
+fn the_python_module_runs_jobs_and_reads_and_compares_their_reports() {
+    let place = Place::new();
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/python");
+    let words = [source("module.py"), place.work()].map(|path| path.to_str().unwrap().to_owned());
+    let run = place.program(environment().join("bin/python"), &words);
+    let run = run
+        .env("FERRIO", FERRIO)
+        .env("PYTHONPATH", module.to_str().unwrap())
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    assert_eq!(run.run().succeeded().stdout, concat!("ferrio ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 /// A job of the matrix that bench-fio runs, with its options and its names of files.

@@ -240,6 +240,11 @@ impl Running {
         self.output.path().join("stdout")
     }
 
+    /// The file that its standard error goes to.
+    pub fn stderr_path(&self) -> PathBuf {
+        self.output.path().join("stderr")
+    }
+
     /// Polls until `condition` holds; the program must be running until then.
     pub fn until(&mut self, what: &str, condition: impl Fn() -> bool) {
         while !condition() {

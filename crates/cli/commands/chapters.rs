@@ -144,8 +144,9 @@ pub const BACK: &[Chapter] = &[
             Item(
                 "1",
                 "An error in the command line or a job file, in which case nothing was run; or one job failed; or a report could not be \
-                 written; or the profile act found the devices too slow.",
+                 written; or the profile act found the devices too slow; or a threshold of --fail-if could not be judged.",
             ),
+            Item("3", "No job failed, and a figure exceeds a threshold of --fail-if."),
             Item("N", "N jobs failed; at most 127."),
             Item("128 + N", "A signal ended the run early; N jobs failed."),
         ],
@@ -190,6 +191,10 @@ pub const BACK: &[Chapter] = &[
             Item(
                 "PREFIX-read_bw.log",
                 "Read bandwidth of all jobs together, from --bandwidth-log; also for write and trim.",
+            ),
+            Item(
+                "ferrio-results-YYYYMMDD-HHMMSS",
+                "The reports of the runs of --repeat and --sweep, unless --results names another directory.",
             ),
             Item(
                 "fio-dump-status",

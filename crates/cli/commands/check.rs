@@ -10,6 +10,7 @@ use ferrio_report::Format;
 use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
+use crate::execute::check_thresholds;
 use crate::messages::{Messages, print};
 use crate::options::{self, JOBS, ProgramOption, own_flag};
 use crate::output::Output;
@@ -60,6 +61,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let deny = items.len() < before;
     let settings = ProgramSettings::read(&items, character)
         .map_err(|error| diagnose::settings(error, &items, character))?;
+    if settings.sweep.is_some() {
+        return Err(Error::SweepToCheck);
+    }
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }
@@ -93,6 +97,7 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     let options = PlanOptions { describes_only: true, ..settings.plan_options() };
     let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
     settings.check_interval_path()?;
+    check_thresholds(&plan, settings)?;
     Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), settings.trigger.as_ref().map(trigger)))
 }
 

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin};
-use ferrio_jobfile::size_factor;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::messages::print;
+use crate::option_values;
 use count::Counts;
 
 /// Help below the options.
@@ -77,10 +77,7 @@ pub fn command() -> Command {
 
 /// A size with or without a suffix, as options of jobs have it.
 fn block_size(text: &str) -> Result<u64, String> {
-    let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
-    let (number, suffix) = text.split_at(at);
-    let factor = if suffix.is_empty() { Some(1) } else { size_factor(&suffix.to_ascii_lowercase(), 1024) };
-    let size = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    let size = option_values::size(text).ok();
     size.filter(|size| (1..=1 << 28).contains(size))
         .ok_or_else(|| "a size from 1 to 256m is expected".to_owned())
 }

@@ -14,6 +14,7 @@ mod genzipf;
 mod help;
 mod import;
 mod man;
+mod quick;
 mod subcommand;
 mod sysbench;
 mod verify_state;
@@ -99,6 +100,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: man::DETAILS,
         options: &[],
         run: man::run,
+    },
+    Subcommand {
+        name: "quick",
+        operand: Operand::Own(quick::command),
+        help: "Measure a disk in about a minute, as one table",
+        details: quick::DETAILS,
+        options: &[],
+        run: quick::run,
     },
     Subcommand {
         name: "sysbench",

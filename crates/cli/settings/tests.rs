@@ -188,6 +188,7 @@ fn the_live_view_takes_the_place_of_the_progress_line_and_needs_a_run() {
     for option in ["--eta=always", "--eta=never", "--eta-interval=1s", "--eta-newline=1s"] {
         assert!(refusal(&["--tui", option]).contains("takes the place of the progress line"), "{option}");
     }
+    assert!(refusal(&["--tui", "--repeat=2"]).contains("leave out --tui"));
     for option in ["--parse-only", "--showcmd", "--merge-blktrace-only"] {
         assert!(refusal(&[option, "--tui"]).contains("which run nothing"), "{option}");
     }

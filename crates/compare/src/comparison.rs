@@ -1,10 +1,11 @@
 //! Sides, figure by figure, each against the first.
 
-use ferrio_report::model::{DirectionReport, RunReport};
+use ferrio_report::Unit;
+use ferrio_report::model::{DirectionReport, JobReport, RunReport};
 use serde::Serialize;
 
 use crate::conditions::{Difference, differences};
-use crate::figures::{Figure, Unit, Values};
+use crate::figures::{Figure, Values};
 use crate::pieces::{Piece, pieces};
 use crate::read::Side;
 use crate::statistics::{Estimate, Interval, estimate};
@@ -162,10 +163,10 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
 }
 
 /// A job: its name, and how many of that name are before it in its report.
-type Key = (String, usize);
+pub(crate) type Key = (String, usize);
 
 /// All jobs, in the order in which they first appear.
-fn keys(sides: &[Side]) -> Vec<Key> {
+pub(crate) fn keys(sides: &[Side]) -> Vec<Key> {
     let mut all: Vec<Key> = Vec::new();
     for run in sides.iter().flat_map(|side| &side.runs) {
         for (index, job) in run.report.jobs.iter().enumerate() {
@@ -181,19 +182,32 @@ fn keys(sides: &[Side]) -> Vec<Key> {
 
 /// A job in a run.
 #[derive(Clone, Copy)]
-struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     report: &'a RunReport,
     /// Its place among the jobs.
     at: usize,
 }
 
+impl<'a> Entry<'a> {
+    /// The job.
+    pub(crate) fn job(self) -> &'a JobReport {
+        &self.report.jobs[self.at]
+    }
+}
+
 /// The entry of a job in each run of each side; `None` if a run lacks it.
-fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<Entry<'a>>>> {
+pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<Entry<'a>>>> {
     let in_run = |report: &'a RunReport| {
         let named = report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
         named.map(|(at, _)| Entry { report, at }).nth(key.1)
     };
     sides.iter().map(|side| side.runs.iter().map(|run| in_run(&run.report)).collect()).collect()
+}
+
+/// A direction of a job; `None` if it did no I/O.
+pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a DirectionReport> {
+    let (_, found) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
+    (found.total_ios > 0).then_some(found)
 }
 
 /// A direction of a job on one side.
@@ -206,11 +220,7 @@ struct SideFigures {
 impl SideFigures {
     /// `None` if a run has no I/O of that kind.
     fn of(direction: &'static str, entries: &[Entry<'_>]) -> Option<Self> {
-        let of = |entry: &Entry<'_>| -> Option<DirectionReport> {
-            let shown = entry.report.jobs[entry.at].shown_directions();
-            let (_, found) = shown.into_iter().find(|(name, _)| *name == direction)?;
-            (found.total_ios > 0).then(|| found.clone())
-        };
+        let of = |entry: &Entry<'_>| direction_of(entry.job(), direction).cloned();
         let pieces = match entries {
             [only] => pieces(only.report, only.at, direction),
             _ => None,

@@ -10,11 +10,14 @@ mod figures;
 mod pieces;
 mod read;
 mod statistics;
+mod summary;
 mod table;
 
 pub use comparison::{Change, Compared, Comparison, FigureRow, JobRows, Options, Verdict, compare};
 pub use conditions::Difference;
-pub use figures::{Figure, Unit};
-pub use read::{ReadError, Run, Side, read_side};
+pub use ferrio_report::Unit;
+pub use figures::Figure;
+pub use read::{ReadError, Run, Side, read_run, read_side};
 pub use statistics::{Interval, MOST_CONFIDENCE};
+pub use summary::{JobSummary, Summary, summarize};
 pub use table::{json, markdown, text};

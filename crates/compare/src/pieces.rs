@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
     use crate::figures::{Figure, Values};
-    use crate::statistics::{Statistic as _, estimate};
+    use crate::statistics::estimate;
 
     /// A report of a job that reads, with one row per number of I/Os; the first two rows are a ramp.
     fn report(ios: &[u64]) -> RunReport {

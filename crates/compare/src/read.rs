@@ -80,7 +80,11 @@ fn documents(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn read_run(path: PathBuf) -> Result<Run, ReadError> {
+/// Reads a document.
+///
+/// # Errors
+/// The file cannot be read or has no report.
+pub fn read_run(path: PathBuf) -> Result<Run, ReadError> {
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) => return Err(ReadError::Io { path, error }),

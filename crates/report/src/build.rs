@@ -24,6 +24,7 @@ use crate::report_options::ReportOptions;
 use crate::warnings::{self, RunView};
 use direction::Histograms;
 pub(crate) use entry::entry_jobs;
+pub use entry::entry_names;
 use entry::{EntryJobs, Times, echo, entries, job_report};
 use ferrio::ferrio_report;
 
@@ -34,8 +35,11 @@ impl RunReport {
         let entries = entries(plan, result);
         let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let histograms =
-            Histograms { buckets: options.buckets(), bins: options.formats.has(Format::JsonPlus) };
+        let histograms = Histograms {
+            buckets: options.buckets(),
+            bins: options.formats.has(Format::JsonPlus),
+            asked: &options.asked_percentiles,
+        };
         let times = Times { elapsed, eta: eta(plan, result, elapsed) };
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();

@@ -8,11 +8,13 @@
 //! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
 //!   for the document), `logs` (written in a thread of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
+//! - `quantity`: figures with units, for tables and messages.
 //! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
 //! - Lines beside the report: `messages`, `debug`.
 #![forbid(unsafe_code)]
 
 mod build;
+mod conditions;
 mod database;
 mod debug;
 mod environment;
@@ -27,6 +29,7 @@ mod messages;
 pub mod model;
 pub mod num;
 mod openmetrics;
+mod quantity;
 mod read;
 mod report_options;
 mod schema;
@@ -36,6 +39,7 @@ mod terse;
 mod text;
 mod warnings;
 
+pub use build::entry_names;
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
 pub use eta::clock_text;
@@ -46,6 +50,7 @@ pub use live_table::{BAND_STARTS_NS, LiveEntry, LiveLook, LiveRecorder, LiveTabl
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
+pub use quantity::Unit;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use schema::{interval_report_schema, report_schema, sysbench_schema};

@@ -12,6 +12,7 @@ mod machine;
 mod maps;
 mod rules;
 mod series;
+mod thresholds;
 mod verify;
 
 use ferrio_job::Units;
@@ -31,6 +32,7 @@ pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 pub use maps::{LabelledShares, Pairs, Percentiles};
 pub(crate) use rules::{settings, together};
 pub use series::{DeviceSeries, DirectionSeries, Series};
+pub use thresholds::ThresholdReport;
 pub use verify::{DamagedBlockReport, VerifyReport};
 
 /// A report of a run.

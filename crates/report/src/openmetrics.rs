@@ -16,8 +16,8 @@ use crate::model::{
 };
 use database::{DATABASES, databases};
 use exposition::{
-    Family, Labels, MetricValue, Point, Summary, counter, each, gauge, latency, latency_stddev, maybe, one,
-    ratio, seconds_of_ms, seconds_of_ns, summary, write,
+    Family, Labels, MetricValue, Point, Summary, counter, each, gauge, histogram, latency, latency_histogram,
+    latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, summary, write,
 };
 
 /// The exposition, `# EOF` at the end included.
@@ -198,6 +198,11 @@ const DIRECTIONS: &[Family<DirectionReport>] = &[
     gauge("ferrio_clat_stddev_seconds", "Standard deviation of the completion latency", |direction| {
         latency_stddev(&direction.clat_ns)
     }),
+    histogram(
+        "ferrio_clat_histogram_seconds",
+        "Completion latency as a histogram; only in the live metrics",
+        |direction| latency_histogram(&direction.clat_ns),
+    ),
     summary("ferrio_lat_seconds", "Total latency, from submission to completion", |direction| {
         latency(&direction.lat_ns)
     }),

@@ -28,6 +28,8 @@ pub struct ReportOptions {
     pub character: Character,
     /// The version of fio that documents follow (`fio-3.42`).
     pub version: String,
+    /// Percentiles that latencies have beside those of the document ([`unlisted`](crate::model::LatencyReport::unlisted)), percent.
+    pub asked_percentiles: Vec<f64>,
     /// When the report is made, in the zone it is shown in.
     pub time: Zoned,
     /// Where the run takes place.
@@ -51,6 +53,7 @@ impl ReportOptions {
             terse_version,
             character: Character::Ferrio,
             version: version.into(),
+            asked_percentiles: Vec::new(),
             time: Zoned::now(),
             environment: RunEnvironment::default(),
             cpu: CpuUse::default(),

@@ -152,7 +152,7 @@ fn draw_table(
         for &column in &columns {
             let width = column.width() - 1;
             line += &match column.is_text() {
-                true => format!(" {:<width$}", text(column)),
+                true => format!(" {}", fitted(&text(column), "", width)),
                 false => format!(" {:>width$}", text(column)),
             };
         }

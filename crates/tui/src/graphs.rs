@@ -3,14 +3,14 @@
 use std::ops::RangeInclusive;
 
 use ferrio_job::Units;
-use ferrio_report::{BAND_STARTS_NS, LiveEntry, Second};
+use ferrio_report::{BAND_STARTS_NS, LiveEntry, Second, Unit};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{RenderDirection, Sparkline};
 
-use crate::columns::{bandwidth_text, iops_text, latency_text};
+use crate::columns::{bandwidth_text, iops_text};
 use crate::style::{LEVELS, Look};
 
 /// Columns left of the graphs, for their scales.
@@ -102,9 +102,8 @@ fn draw_heat(frame: &mut Frame<'_>, area: Rect, name: &str, seconds: &[&Second],
         return;
     };
     let last = seconds.last().and_then(|second| second.latency);
-    let last = last.map_or(String::new(), |last| {
-        format!(": p50 {}, p99 {}", latency_text(last.p50), latency_text(last.p99))
-    });
+    let text = |ns: u64| Unit::Nanoseconds.text(ns as f64);
+    let last = last.map_or(String::new(), |last| format!(": p50 {}, p99 {}", text(last.p50), text(last.p99)));
     put(frame, area, 0, &format!("latency of {name}{last}"), look.heading());
     let rows = HeatRows::new(bands, usize::from(plot.height));
     let most = seconds.iter().flat_map(|second| rows.counts(second)).max().unwrap_or_default();

@@ -255,6 +255,15 @@ subjects! {
         "sysbench-command" Stderr: "the command line is one of sysbench, without that word in front of it";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
+        "unknown-job" Stderr: "`--set` names a job that does not exist";
+        "invalid-sweep" Stderr: "runs cannot be repeated or swept as the command line says";
+        "run-failed" Stderr: "a run of a series failed, and no more begin";
+        "sweep-order" Hidden: "note: the order of the runs of a series";
+        "sweep-results" Hidden: "note: where the reports of a series are";
+        "invalid-threshold" Stderr: "an expression of `--fail-if` is invalid";
+        "threshold-without-job" Stderr: "a threshold of `--fail-if` can apply to no job";
+        "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if`";
+        "threshold-not-judged" Stderr: "the report lacks a figure that a threshold of `--fail-if` limits";
         "invalid-profile" Stderr: "`--profile` is combined with other jobs, or the options of the profile are invalid";
         "not-found" Stderr: "help, a description or a test is requested for a name that does not exist";
         "output-error" Stderr: "the report cannot be written";
@@ -287,6 +296,7 @@ subjects! {
         "no-effect" Hidden: "a command-line option has no effect";
         "signals-not-watched" Stderr: "signals cannot be watched, so Ctrl-C ends the run without a report";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
+        "metrics-address" Stderr: "the address at which `--metrics` serves the metrics of the run, or why it cannot";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";
@@ -345,6 +355,7 @@ subjects! {
         "iolog-not-read" Stderr: "the I/O log of `read_iolog` changed or became unreadable while it was replayed";
         "dedupe-failed" Stderr: "`ferrio dedupe` cannot read the blocks of a file or device";
         "compare" Stderr: "`ferrio compare` cannot compare reports, or a figure is worse than it may be";
+        "quick" Stderr: "`ferrio quick` cannot measure a place";
         "import" Stderr: "`ferrio import` cannot make an I/O log of a trace";
         "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
         "rate-below-minimum" Stderr: "a job is slower than its `rate_min` or `rate_iops_min`";

@@ -3,6 +3,8 @@
 //! The command line comes first, from left to right, then the job files. Its globals apply to the first file only: each
 //! further file starts without globals.
 
+mod overrides;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use crate::jobs::{Job, JobSet, Shown};
 use crate::options::{Given, Inherited, Options};
 use crate::sections::{Cut, Library, Section, is_global};
 use crate::value::{Reading, Value};
+use overrides::Override;
 
 /// Collects jobs: first the command line from left to right, then the job files.
 pub struct Builder {
@@ -32,6 +35,8 @@ pub struct Builder {
     wanted: Vec<String>,
     /// The sections of each file.
     files: Vec<Vec<Shown>>,
+    /// What all jobs get, whatever they say.
+    overrides: Vec<Override>,
 }
 
 /// Global assignments and the settings after them.
@@ -47,6 +52,8 @@ struct Globals {
 struct JobDraft {
     name: String,
     own: Vec<Given>,
+    /// Options that `--set` gives it, in place of all other assignments.
+    overridden: Vec<Opt>,
     setting: ValueContext,
     /// Number of its globals, and how many of them it inherited.
     scope: usize,
@@ -75,6 +82,7 @@ impl Builder {
             target: Target::Globals,
             wanted: Vec::new(),
             files: Vec::new(),
+            overrides: Vec::new(),
         }
     }
 
@@ -150,6 +158,7 @@ impl Builder {
         self.drafts.push(JobDraft {
             name: name.to_owned(),
             own: vec![given],
+            overridden: Vec::new(),
             setting: self.scopes[0].setting.clone(),
             scope: 0,
             inherited: self.scopes[0].list.len(),
@@ -158,6 +167,14 @@ impl Builder {
             cut_short: false,
             origin: argument.origin(),
         });
+    }
+
+    /// `--set`: `OPTION=VALUE` for all jobs, or `JOB:OPTION=VALUE` for those of one name, whatever job files and command line say.
+    pub fn set(&mut self, text: &str, argument: &ArgOrigin) {
+        match Override::read(text, argument) {
+            Ok(one) => self.overrides.push(one),
+            Err(diagnostic) => self.diagnostics.push(*diagnostic),
+        }
     }
 
     /// `--section=`: selects the sections and jobs with these names; globals always apply.
@@ -199,7 +216,8 @@ impl Builder {
     ///
     /// # Errors
     /// Everything that is wrong in the files and on the command line, warnings included.
-    pub fn finish(self) -> Result<JobSet, Problems> {
+    pub fn finish(mut self) -> Result<JobSet, Problems> {
+        overrides::apply(&self.overrides, &mut self.drafts, &self.environment, &mut self.diagnostics);
         let mut seen = HashSet::new();
         let mut diagnostics = self.diagnostics;
         // A file that is included several times has the same mistakes each time.
@@ -235,6 +253,7 @@ impl Builder {
         self.drafts.push(JobDraft {
             name: section.name.clone(),
             own,
+            overridden: Vec::new(),
             setting,
             scope,
             inherited: self.scopes[scope].list.len(),
@@ -293,7 +312,8 @@ fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
         let own: Arc<[Given]> = draft.own.into();
         jobs.push(Job {
             name: draft.name,
-            options: Options::new(inherited, Arc::clone(&own), draft.setting.engine.into()),
+            options: Options::new(inherited, Arc::clone(&own), draft.setting.engine.into())
+                .overriding(draft.overridden),
             own,
             from_command_line: draft.from_command_line,
             file_number: draft.scope,

@@ -69,6 +69,8 @@ pub struct Options {
     /// The effect of `own`, if it is too long to be searched.
     index: Option<Arc<Effect>>,
     engine: Option<Arc<str>>,
+    /// Options whose inherited assignments do not count (`--set`).
+    overridden: Arc<[Opt]>,
 }
 
 /// For each option of a list: its last assignment, and its value merged with earlier ones if that differs.
@@ -103,7 +105,12 @@ impl Options {
             collect(&mut effect, &own, 0);
             Arc::new(effect)
         });
-        Options { inherited, own, index, engine: Some(engine) }
+        Options { inherited, own, index, engine: Some(engine), overridden: Arc::default() }
+    }
+
+    /// The same without what it inherits of these options.
+    pub(crate) fn overriding(self, opts: Vec<Opt>) -> Options {
+        Options { overridden: opts.into(), ..self }
     }
 
     /// Options with these defaults in place of the catalogue's, where it has any, and of the assignments in force those of which `keep` is
@@ -286,9 +293,10 @@ impl Options {
         Some((given, merged.as_ref().unwrap_or(&given.value)))
     }
 
-    /// Whether an inherited assignment counts: private options of an engine the job does not use are dropped.
+    /// Whether an inherited assignment counts: private options of an engine the job does not use are dropped, and what `--set` overrides.
     fn keeps(&self, opt: Opt) -> bool {
-        matches!(opt.row().scope, OptionScope::Core) || opt.row().belongs_to(self.engine())
+        let is_of_job = matches!(opt.row().scope, OptionScope::Core) || opt.row().belongs_to(self.engine());
+        is_of_job && !self.overridden.contains(&opt)
     }
 }
 

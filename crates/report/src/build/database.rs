@@ -18,7 +18,7 @@ use crate::num::{finite, percent, whole_ms};
 const ETCD_LIMIT_NS: u64 = 10_000_000;
 
 /// The report on a model; `None` if its sessions are in no report.
-pub(super) fn database_report(load: &DatabaseLoad<'_>, histograms: Histograms) -> Option<DatabaseReport> {
+pub(super) fn database_report(load: &DatabaseLoad<'_>, histograms: Histograms<'_>) -> Option<DatabaseReport> {
     let spec = load.first().spec;
     if !spec.measure.reported {
         return None;
@@ -42,7 +42,7 @@ pub(crate) fn transaction_report(
     load: &DatabaseLoad<'_>,
     totals: &DatabaseTotals,
     time: Option<Duration>,
-    histograms: Histograms,
+    histograms: Histograms<'_>,
 ) -> TransactionReport {
     // Jobs that did not answer have told neither latencies nor I/Os of the latest transactions.
     let (transactions, told) = (totals.transactions, totals.latency.count());
@@ -123,7 +123,11 @@ fn io_report(io: &IoTotal, transactions: u64, time: Option<Duration>) -> Databas
     }
 }
 
-fn etcd_report(model: DatabaseModel, totals: &DatabaseTotals, histograms: Histograms) -> Option<EtcdReport> {
+fn etcd_report(
+    model: DatabaseModel,
+    totals: &DatabaseTotals,
+    histograms: Histograms<'_>,
+) -> Option<EtcdReport> {
     if model != DatabaseModel::Etcd {
         return None;
     }

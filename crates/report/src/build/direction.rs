@@ -10,7 +10,7 @@ pub(super) fn direction_report(
     stats: &DirectionStats,
     group_bw: u64,
     spec: &JobSpec,
-    histograms: Histograms,
+    histograms: Histograms<'_>,
 ) -> DirectionReport {
     let bw_bytes = per_second(stats.bytes, stats.runtime_ms);
     let measure = &spec.measure;
@@ -56,7 +56,7 @@ pub(super) fn share_of_group(mean_kib: f64, group_bw: u64) -> f64 {
     if group_kib <= 1.0 { 100.0 } else { finite(100.0 * mean_kib.floor() / group_kib).min(100.0) }
 }
 
-pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histograms) -> SyncReport {
+pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histograms<'_>) -> SyncReport {
     let total_ios = stats.sync.ios;
     let measure = &spec.measure;
     let lat_ns =
@@ -67,7 +67,7 @@ pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histogra
 }
 
 /// Percentiles of syncs, whether percentiles are switched on or not.
-pub(super) fn sync_percentiles(stats: &JobStats, spec: &JobSpec, histograms: Histograms) -> Percentiles {
+pub(super) fn sync_percentiles(stats: &JobStats, spec: &JobSpec, histograms: Histograms<'_>) -> Percentiles {
     let list = &spec.measure.percentiles;
     let latency = stats.sync.latency.as_deref();
     latency.map(|latency| Pairs(latency.percentiles(histograms.buckets, list))).unwrap_or_default()
@@ -75,11 +75,13 @@ pub(super) fn sync_percentiles(stats: &JobStats, spec: &JobSpec, histograms: His
 
 /// How the latencies of a report show their histograms.
 #[derive(Clone, Copy)]
-pub(crate) struct Histograms {
+pub(crate) struct Histograms<'a> {
     /// The buckets that percentiles are read from.
     pub(crate) buckets: Buckets,
     /// fio's buckets are listed.
     pub(crate) bins: bool,
+    /// Percentiles that are not in the document, for thresholds.
+    pub(crate) asked: &'a [f64],
 }
 
 /// The figures of one latency; percentiles of `list` and buckets only `with_percentiles`.
@@ -87,7 +89,7 @@ pub(crate) fn latency_report(
     latency: &Latency,
     list: &[f64],
     with_percentiles: bool,
-    histograms: Histograms,
+    histograms: Histograms<'_>,
 ) -> LatencyReport {
     let mut report = LatencyReport {
         min: latency.min(),
@@ -95,6 +97,7 @@ pub(crate) fn latency_report(
         mean: finite(latency.mean()),
         stddev: finite(latency.stddev()),
         samples: latency.count(),
+        unlisted: Pairs(latency.percentiles(histograms.buckets, histograms.asked)),
         ..LatencyReport::default()
     };
     if with_percentiles {
@@ -110,7 +113,7 @@ pub(crate) fn latency_report(
 fn priority_reports(
     stats: &DirectionStats,
     measure: &Measure,
-    histograms: Histograms,
+    histograms: Histograms<'_>,
 ) -> Vec<PriorityReport> {
     let of_lat = stats.priorities.of_lat;
     let percentiles = if of_lat { measure.lat_percentiles } else { measure.clat_percentiles };

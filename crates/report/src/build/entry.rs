@@ -66,6 +66,20 @@ impl<'a> EntryJobs<'a> {
     }
 }
 
+/// True unless something else than `rw` decides what the job does.
+fn surely_does(spec: &JobSpec, direction: Direction) -> bool {
+    let decides = spec.replay.is_none() && spec.events.is_none();
+    decides && spec.rw.does(direction) && spec.engine.does_io() && !spec.engine.only_makes_load()
+}
+
+/// The jobs of each entry that a report of this plan has, under the name of the entry.
+#[must_use]
+pub fn entry_names<'a>(plan: &'a Plan) -> Vec<(&'a str, Vec<&'a JobSpec>)> {
+    let specs = |places: Vec<usize>| places.into_iter().map(|place| &plan.jobs[place].spec).collect();
+    let named = |jobs: Vec<&'a JobSpec>| Some((report_name(jobs.first()?), jobs));
+    entry_jobs(plan).into_iter().filter_map(|places| named(specs(places))).collect()
+}
+
 /// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
 /// none. Nothing is sampled in a ramp: a job that is in its ramp, or ended there, contributes its counters only.
 pub(super) fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJobs<'a>> {
@@ -107,7 +121,7 @@ pub(super) fn job_report(
     entry: &EntryJobs<'_>,
     groups: &[GroupReport],
     times: Times,
-    histograms: Histograms,
+    histograms: Histograms<'_>,
 ) -> JobReport {
     let stats = entry.stats();
     let ((first, first_result), (last, last_result)) = (entry.first(), entry.last());
@@ -177,6 +191,8 @@ pub(super) fn job_report(
         steadystate,
         text: TextFigures {
             jobs: entry.jobs.len(),
+            does: Direction::ALL
+                .map(|direction| entry.jobs.iter().any(|(spec, _)| surely_does(spec, direction))),
             pid: first_result.pid,
             error_message: match error {
                 Some(error) => Some(error_message(error)),

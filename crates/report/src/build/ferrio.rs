@@ -31,7 +31,7 @@ pub(super) fn ferrio_report(
     options: &ReportOptions,
     jobs: &[JobReport],
     entries: &[EntryJobs<'_>],
-    histograms: Histograms,
+    histograms: Histograms<'_>,
 ) -> FerrioReport {
     let environment = &options.environment;
     FerrioReport {
@@ -58,6 +58,7 @@ pub(super) fn ferrio_report(
             .zip(entries)
             .filter_map(|(job, entry)| verify_report(job, entry.damage()))
             .collect(),
+        thresholds: Vec::new(),
         series: options.series.jobs.clone(),
         device_series: options.series.devices.clone(),
         warnings: Vec::new(),

@@ -50,7 +50,7 @@ impl ShownDatabase {
         };
         let restarted = continued.is_none();
         let new = continued.unwrap_or_else(|| totals.clone());
-        let histograms = Histograms { buckets: Buckets::Hdr, bins: false };
+        let histograms = Histograms { buckets: Buckets::Hdr, bins: false, asked: &[] };
         *self = ShownDatabase { is_measured, totals };
         DatabaseLine {
             restarted,

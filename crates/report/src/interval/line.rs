@@ -234,7 +234,7 @@ pub(super) fn mean_depth(new: &JobStats, ns: u128) -> Option<f64> {
 }
 
 fn latency_line(latency: &Latency, spec: &JobSpec, percentiles: bool) -> LatencyReport {
-    let histograms = Histograms { buckets: Buckets::Hdr, bins: false };
+    let histograms = Histograms { buckets: Buckets::Hdr, bins: false, asked: &[] };
     latency_report(latency, &spec.measure.percentiles, percentiles, histograms)
 }
 

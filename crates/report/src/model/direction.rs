@@ -76,6 +76,16 @@ pub struct DirectionReport {
     pub zone_resets: Option<u64>,
 }
 
+impl DirectionReport {
+    /// The latency that stands for the direction: the completion latency, or the total latency if that alone has percentiles or samples.
+    #[must_use]
+    pub fn shown_latency(&self) -> Option<&LatencyReport> {
+        let all = [&self.clat_ns, &self.lat_ns];
+        let with_percentiles = all.into_iter().find(|latency| !latency.percentile.is_empty());
+        with_percentiles.or_else(|| all.into_iter().find(|latency| latency.samples > 0))
+    }
+}
+
 /// The I/Os of one direction that have one priority.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -126,4 +136,7 @@ pub struct LatencyReport {
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::bins")]
     pub bins: Pairs<u64, u64>,
+    /// Percentiles that thresholds ask for, whether they are listed or not; not in the document.
+    #[serde(skip)]
+    pub unlisted: Percentiles,
 }

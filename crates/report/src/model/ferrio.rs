@@ -12,6 +12,7 @@ use super::database::DatabaseReport;
 use super::direction::LatencyReport;
 use super::rules;
 use super::series::{DeviceSeries, Series};
+use super::thresholds::ThresholdReport;
 use super::verify::VerifyReport;
 
 /// Version of the object.
@@ -46,6 +47,9 @@ pub struct FerrioReport {
     /// Blocks that failed their check, of the entries that have any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<VerifyReport>,
+    /// Thresholds of the run (`--fail-if`), in the order given; only in the last report.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ThresholdReport>,
     /// What the entries did over time, of those that did I/O.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,

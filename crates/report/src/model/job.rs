@@ -130,6 +130,8 @@ pub const ETA_UNKNOWN: u64 = 2_147_483_647;
 pub struct TextFigures {
     /// Number of jobs in the entry.
     pub jobs: usize,
+    /// Which of reads, writes and trims the jobs are to do (`rw`).
+    pub does: [bool; 3],
     /// Thread id of the first job.
     pub pid: u32,
     /// The error and the place that noticed it.

@@ -27,6 +27,7 @@ pub(super) enum MetricType {
     Counter,
     Gauge,
     Summary,
+    Histogram,
 }
 
 /// Names and values of labels.
@@ -43,6 +44,15 @@ pub(super) enum MetricValue {
     Whole(u64),
     Real(f64),
     Summary(Summary),
+    Histogram(Histogram),
+}
+
+/// A distribution by the number of samples up to each of some bounds.
+pub(super) struct Histogram {
+    /// Bounds and how many samples are not above them, ascending.
+    buckets: Vec<(f64, u64)>,
+    sum: f64,
+    count: u64,
 }
 
 /// A distribution by some of its quantiles.
@@ -78,6 +88,11 @@ pub(super) const fn gauge<T>(name: &'static str, help: &'static str, points: Poi
 /// A family of distributions.
 pub(super) const fn summary<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
     Family { name, kind: MetricType::Summary, help, points }
+}
+
+/// A family of distributions that grow during a run and can be added up.
+pub(super) const fn histogram<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
+    Family { name, kind: MetricType::Histogram, help, points }
 }
 
 /// A value without labels of its own.
@@ -117,6 +132,28 @@ pub(super) fn latency(latency: &LatencyReport) -> Vec<Point> {
     }
     quantiles.push((1.0, seconds_of_ns(max)));
     one(MetricValue::Summary(Summary { quantiles, sum: mean * samples as f64 / 1e9, count: samples }))
+}
+
+/// The buckets of a latency, if the report has its histogram: six bounds per decade from 1 us to 100 s.
+pub(super) fn latency_histogram(latency: &LatencyReport) -> Vec<Point> {
+    const STEPS: [u64; 6] = [10, 15, 20, 30, 50, 70];
+    let bins = &latency.bins.0;
+    if bins.is_empty() {
+        return Vec::new();
+    }
+    let decades = std::iter::successors(Some(100), |decade: &u64| Some(decade * 10)).take(8);
+    let bounds = decades.flat_map(|decade| STEPS.map(|step| step * decade)).chain([100_000_000_000]);
+    let (mut rest, mut below) = (bins.as_slice(), 0);
+    let mut buckets = Vec::new();
+    for bound in bounds {
+        while let Some((&(_, count), others)) = rest.split_first().filter(|((ns, _), _)| *ns <= bound) {
+            below += count;
+            rest = others;
+        }
+        buckets.push((seconds_of_ns(bound), below));
+    }
+    let count = bins.iter().map(|(_, count)| count).sum();
+    one(MetricValue::Histogram(Histogram { buckets, sum: latency.mean * count as f64 / 1e9, count }))
 }
 
 /// The standard deviation of a latency, if there are samples.
@@ -164,6 +201,7 @@ impl<T> Family<T> {
             MetricType::Counter => "counter",
             MetricType::Gauge => "gauge",
             MetricType::Summary => "summary",
+            MetricType::Histogram => "histogram",
         };
         // Writing to memory cannot fail, here and below.
         let _ = writeln!(out, "# TYPE {name} {kind}");
@@ -185,10 +223,20 @@ impl<T> Family<T> {
             MetricValue::Real(value) => sample(suffix, &labels, &value.to_string()),
             MetricValue::Summary(Summary { quantiles, sum, count }) => {
                 for &(share, value) in quantiles {
-                    let share = quantile(share);
+                    let share = canonical(share);
                     let labels = [&labels[..], &[("quantile", share.as_str())]].concat();
                     sample("", &labels, &value.to_string());
                 }
+                sample("_sum", &labels, &sum.to_string());
+                sample("_count", &labels, &count.to_string());
+            }
+            MetricValue::Histogram(Histogram { buckets, sum, count }) => {
+                for &(bound, below) in buckets {
+                    let bound = canonical(bound);
+                    let labels = [&labels[..], &[("le", bound.as_str())]].concat();
+                    sample("_bucket", &labels, &below.to_string());
+                }
+                sample("_bucket", &[&labels[..], &[("le", "+Inf")]].concat(), &count.to_string());
                 sample("_sum", &labels, &sum.to_string());
                 sample("_count", &labels, &count.to_string());
             }
@@ -214,13 +262,13 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// A quantile in the standard's form of numbers.
-fn quantile(share: f64) -> String {
-    let rounded = format!("{share:.10}");
+/// A quantile or a bound in the standard's form of numbers.
+fn canonical(number: f64) -> String {
+    let rounded = format!("{number:.10}");
     let rounded = rounded.trim_end_matches('0');
     match rounded.strip_suffix('.') {
         Some(whole) => format!("{whole}.0"),
-        None if share < 1e-4 => small(rounded),
+        None if number < 1e-4 => small(rounded),
         None => rounded.to_owned(),
     }
 }

@@ -91,6 +91,7 @@ fn the_document_lists_every_family_with_its_type_and_unit() {
                 MetricType::Counter => ("_total", "counter"),
                 MetricType::Gauge => ("", "gauge"),
                 MetricType::Summary => ("", "summary"),
+                MetricType::Histogram => ("", "histogram"),
             };
             format!("`{name}{suffix}` {kind} {unit}").trim_end().to_owned()
         })

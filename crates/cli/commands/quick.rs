@@ -1,0 +1,206 @@
+//! `ferrio quick`: a disk in about a minute, as one table.
+
+mod preset;
+mod refusal;
+mod table;
+mod target;
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use ferrio_job::{Character, reason};
+use ferrio_jobfile::Sources;
+use ferrio_report::model::{DeviceReport, RunReport};
+
+use super::subcommand::Invocation;
+use crate::error::Error;
+use crate::fio;
+use crate::messages::{Messages, print};
+use crate::option_values::{size, time_of_at_least};
+use preset::{Conditions, NAMES, Preset};
+use refusal::Refusal;
+
+/// Help below the options.
+pub const DETAILS: &str = "\
+In a directory, a new file of 1 GiB is written, measured and removed. A block
+device is only read, unless --destroy allows writes, which destroy what is on
+it. I/O bypasses the page cache where the file system can do that; if not, the
+answer says so.
+
+The presets are job files: --print shows the one that would run, to be changed
+and run with `ferrio FILE`.
+  disk      streams, small random I/Os with 1 and 32 in flight, fsync
+  database  pages of 8 KiB, a log with a sync after each write, a scan
+  cloud     deep queues as in the limits of cloud volumes, latency, fsync
+  boot      what starting a system and its programs reads
+
+Percentiles are those of the completion latency; `-` where there are too few
+I/Os for them.";
+
+/// Shortest time of a job.
+const LEAST_RUNTIME: Duration = Duration::from_millis(100);
+
+/// Its command line.
+pub fn command() -> Command {
+    Command::new("quick").args([
+        Arg::new("place")
+            .value_name("DIRECTORY|DEVICE")
+            .required(true)
+            .value_parser(value_parser!(PathBuf))
+            .help("What to measure"),
+        Arg::new("profile")
+            .long("profile")
+            .value_name("NAME")
+            .value_parser(clap::builder::PossibleValuesParser::new(NAMES))
+            .default_value(NAMES[0])
+            .help("The preset"),
+        Arg::new("destroy")
+            .long("destroy")
+            .action(ArgAction::SetTrue)
+            .help("Write to the device: what is on it is lost"),
+        Arg::new("size")
+            .long("size")
+            .value_name("SIZE")
+            .value_parser(size)
+            .help("Size of the file, or of the part of a device that is used"),
+        Arg::new("runtime")
+            .long("runtime")
+            .value_name("TIME")
+            .value_parser(|text: &str| time_of_at_least(text, LEAST_RUNTIME))
+            .help("Time of each test; the default is 6s"),
+        Arg::new("format")
+            .long("format")
+            .value_name("FORMAT")
+            .value_parser(["text", "markdown", "json"])
+            .default_value("text")
+            .help("Format of the answer; json is the complete report"),
+        Arg::new("save")
+            .long("save")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .help("Write the complete report to FILE too, for `ferrio compare`"),
+        Arg::new("print")
+            .long("print")
+            .conflicts_with_all(["save", "format"])
+            .action(ArgAction::SetTrue)
+            .help("Print the job file; run nothing"),
+    ])
+}
+
+/// Measures and prints the answer.
+///
+/// # Errors
+/// The arguments are wrong, or standard output cannot be written to.
+pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
+    match quick(&arguments, invocation.messages) {
+        Ok(status) => Ok(status),
+        Err(Stop::Refused(refusal)) => {
+            invocation.messages.show(&[refusal.diagnostic()], &Sources::default());
+            Ok(1)
+        }
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+/// Why there is no answer.
+enum Stop {
+    Refused(Refusal),
+    Error(Error),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Stop::Refused(refusal)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Error(error)
+    }
+}
+
+fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
+    let place = arguments.get_one::<PathBuf>("place").map_or(Path::new(""), PathBuf::as_path);
+    let name = arguments.get_one::<String>("profile").map_or(NAMES[0], String::as_str);
+    let preset = Preset::named(name).unwrap_or(&preset::PRESETS[0]);
+    let (conditions, own_file) =
+        target::conditions(place, arguments.get_one("size").copied(), arguments.get_flag("destroy"))?;
+    let conditions = Conditions { runtime: arguments.get_one("runtime").copied(), ..conditions };
+    let jobs = preset.job_file(&conditions);
+    if arguments.get_flag("print") {
+        print(|out| out.write_all(jobs.as_bytes()).map(|()| true))?;
+        return Ok(0);
+    }
+    let save = arguments.get_one::<PathBuf>("save");
+    if let Some(file) = save {
+        // A minute of work must not end in an error about the file.
+        let opened = OpenOptions::new().create(true).append(true).open(file);
+        opened.map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
+    }
+    let directory =
+        tempfile::tempdir().map_err(|error| cannot("make a directory for the job file", &error))?;
+    let (job_file, document) = (directory.path().join(preset.file), directory.path().join("report.json"));
+    fs::write(&job_file, jobs).map_err(|error| cannot("write the job file", &error))?;
+    let mut output = OsString::from("--output=");
+    output.push(&document);
+    let words = ["--output-format=json+".into(), output, job_file.into_os_string()];
+    let status = fio::run(&words, Character::Ferrio, messages)?;
+    drop(own_file);
+    let json = fs::read_to_string(&document).map_err(|error| cannot("read the report", &error))?;
+    if let Some(file) = save {
+        fs::write(file, &json).map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
+    }
+    let report = ferrio_report::read(&json)
+        .map_err(|error| Refusal::new(format!("the report is incomplete: {error}"), "run it again"))?;
+    let answer = match arguments.get_one::<String>("format").map(String::as_str) {
+        Some("json") => json,
+        Some("markdown") => table::markdown(&report, &heading(place, &conditions, &report)),
+        _ => table::text(&report, &heading(place, &conditions, &report)),
+    };
+    print(|out| out.write_all(answer.as_bytes()).map(|()| true))?;
+    Ok(status)
+}
+
+fn cannot(what: &str, error: &io::Error) -> Stop {
+    Refusal::new(format!("cannot {what}: {}", reason(error)), "choose another place, or make room").into()
+}
+
+/// What was measured, and how.
+fn heading(place: &Path, conditions: &Conditions, report: &RunReport) -> Vec<String> {
+    let ferrio = report.ferrio.as_ref();
+    let target = ferrio.and_then(|ferrio| ferrio.targets.first());
+    let mut what = place.display().to_string();
+    if let Some(file_system) = target.and_then(|target| target.file_system.as_ref()) {
+        what.push_str(&format!(": {file_system}"));
+    }
+    if let Some(DeviceReport { device, model, .. }) = target.and_then(|target| target.device.as_ref()) {
+        let model = model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+        what.push_str(&format!(" on {device}{model}"));
+    }
+    let size = match conditions.size {
+        Some(size) if conditions.is_own => format!("a file of {} MiB", size >> 20),
+        Some(size) => format!("the first {} MiB", size >> 20),
+        None => "the whole device".to_owned(),
+    };
+    let how = match conditions.direct {
+        true => "direct I/O",
+        false => "through the page cache: direct I/O is not possible here, so memory is measured too",
+    };
+    let mut lines = vec![what, format!("{size}, {how}")];
+    if !conditions.writes {
+        lines.push("reads only: writes need --destroy, which destroys what is on the device".to_owned());
+    }
+    if let Some(ferrio) = ferrio {
+        let host = &ferrio.host;
+        let facts = [host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")), host.cpu_model.clone()];
+        let facts: Vec<String> = facts.into_iter().flatten().collect();
+        lines.push(format!("ferrio {}, {}", ferrio.version, facts.join(", ")));
+    }
+    lines
+}

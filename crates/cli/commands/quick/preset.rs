@@ -1,0 +1,168 @@
+//! The presets: job files of `jobs/`, and what they become for a place.
+//!
+//! Each has one line for the file, the size, the kind of I/O and the engine, and one `runtime=` in each job that has one; the values of these
+//! lines are replaced.
+
+use std::time::Duration;
+
+/// A set of jobs.
+#[derive(Debug)]
+pub struct Preset {
+    /// The word that selects it.
+    pub name: &'static str,
+    /// The name of its file in `jobs/`.
+    pub file: &'static str,
+    text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal: $file:literal;)+) => {
+        /// All presets; the first is the default.
+        pub const PRESETS: &[Preset] = &[$(Preset {
+            name: $name,
+            file: $file,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/", $file)),
+        }),+];
+
+        /// Their words.
+        pub const NAMES: &[&str] = &[$($name),+];
+    };
+}
+
+presets! {
+    "disk": "quick-disk.fio";
+    "database": "quick-database.fio";
+    "cloud": "quick-cloud.fio";
+    "boot": "quick-boot.fio";
+}
+
+/// Where the jobs do their I/O, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditions {
+    /// The file or device.
+    pub path: String,
+    /// Bytes of it that are used; `None` for a whole device.
+    pub size: Option<u64>,
+    /// I/O bypasses the page cache.
+    pub direct: bool,
+    /// Jobs may write.
+    pub writes: bool,
+    /// The path is a file of the run, which removes it.
+    pub is_own: bool,
+    /// Instead of the run time of each job.
+    pub runtime: Option<Duration>,
+}
+
+impl Preset {
+    /// The preset of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// Its job file under these conditions.
+    #[must_use]
+    pub fn job_file(&self, conditions: &Conditions) -> String {
+        let mut out = String::new();
+        for section in sections(self.text) {
+            if conditions.writes || !writes(section) {
+                section.lines().filter_map(|line| conditions.line(line)).for_each(|line| {
+                    out.push_str(&line);
+                    out.push('\n');
+                });
+            }
+        }
+        out
+    }
+}
+
+impl Conditions {
+    /// A line of a preset as it has to be; `None` if it has to go.
+    fn line(&self, line: &str) -> Option<String> {
+        let option = line.split_once('=').map_or(line, |(option, _)| option);
+        Some(match option {
+            // A colon in a name separates files, unless it is escaped.
+            "filename" => format!("filename={}", self.path.replace(':', "\\:")),
+            "size" => format!("size={}", self.size?),
+            "direct" => format!("direct={}", u8::from(self.direct)),
+            // Buffered I/O is only asynchronous with io_uring.
+            "ioengine" if !self.direct => "ioengine=io_uring".to_owned(),
+            "runtime" => {
+                self.runtime.map_or(line.to_owned(), |time| format!("runtime={}ms", time.as_millis()))
+            }
+            "unlink" if !self.is_own => return None,
+            _ if line.starts_with('#') => return None,
+            _ => line.to_owned(),
+        })
+    }
+}
+
+/// The parts of a job file that begin with a section, with the comments before the first.
+fn sections(text: &str) -> Vec<&str> {
+    let mut starts: Vec<usize> = text.match_indices("\n[").map(|(at, _)| at + 1).collect();
+    starts.push(text.len());
+    let first = starts[0];
+    std::iter::once(&text[..first]).chain(starts.windows(2).map(|ends| &text[ends[0]..ends[1]])).collect()
+}
+
+fn writes(section: &str) -> bool {
+    let rw = section.lines().find_map(|line| line.strip_prefix("rw="));
+    rw.is_some_and(|rw| rw != "read" && rw != "randread")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conditions() -> Conditions {
+        Conditions {
+            path: "/data/a:b".to_owned(),
+            size: Some(1 << 20),
+            direct: true,
+            writes: true,
+            is_own: true,
+            runtime: None,
+        }
+    }
+
+    #[test]
+    fn each_preset_has_one_line_for_each_value_that_is_replaced() {
+        for preset in PRESETS {
+            let lines = |option: &str| preset.text.lines().filter(|line| line.starts_with(option)).count();
+            for option in ["filename=", "size=", "direct=1", "ioengine=libaio", "unlink=1", "[fill]"] {
+                assert_eq!(lines(option), 1, "{option} in {}", preset.file);
+            }
+            let sections = sections(preset.text);
+            assert!(sections[1].starts_with("[global]\n"), "{}", preset.file);
+            // All but the comments, the defaults and the fill.
+            let jobs = sections.len() - 3;
+            assert_eq!((lines("runtime="), lines("time_based")), (jobs, jobs), "{}", preset.file);
+            assert!(sections[2..].iter().all(|section| section.contains("\nrw=")), "{}", preset.file);
+            assert!(sections[sections.len() - 1].contains("unlink=1"), "the last job removes the file");
+            assert_eq!(Preset::named(preset.name).map(|found| found.file), Some(preset.file));
+        }
+    }
+
+    #[test]
+    fn values_are_replaced_and_nothing_else() {
+        let preset = &PRESETS[0];
+        let text = preset.job_file(&conditions());
+        assert!(text.starts_with("[global]\nfilename=/data/a\\:b\nsize=1048576\ndirect=1\n"), "{text}");
+        let job = "[randread-4k-qd32]\nstonewall\ntime_based\nruntime=6s\nrw=randread\nbs=4k\niodepth=32\n";
+        assert!(text.contains(job) && text.contains("unlink=1\n"), "{text}");
+        let short = Conditions { runtime: Some(Duration::from_millis(1500)), ..conditions() };
+        assert!(preset.job_file(&short).contains("runtime=1500ms\n"));
+        let buffered = preset.job_file(&Conditions { direct: false, ..conditions() });
+        assert!(buffered.contains("direct=0\nioengine=io_uring\n"), "{buffered}");
+    }
+
+    #[test]
+    fn without_writes_only_reads_are_left() {
+        for preset in PRESETS {
+            let read_only = Conditions { writes: false, is_own: false, size: None, ..conditions() };
+            let text = preset.job_file(&read_only);
+            assert!(!text.contains("write") && !text.contains("unlink") && !text.contains("size="), "{text}");
+            assert!(text.matches("\nrw=").count() >= 3, "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Where to measure: a directory, or a block device.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use ferrio_job::reason;
+use ferrio_machine::{DeviceUse, Mounts, Room, block_device_bytes, device_number};
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+
+use super::preset::Conditions;
+use super::refusal::Refusal;
+
+/// Bytes of the file unless others are asked for.
+const SIZE: u64 = 1 << 30;
+/// A request of the presets is not larger.
+const LEAST_SIZE: u64 = 1 << 20;
+/// Bytes that have to stay free on a file system.
+const SPARE: u64 = 64 << 20;
+
+/// The file of a run in a directory, which is removed when this is dropped, however the run ended.
+#[derive(Debug)]
+pub struct OwnFile(PathBuf);
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        // The last job has usually done it.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// What the conditions of a run in a place are, and its file if it makes one.
+///
+/// # Errors
+/// There is no such place, it cannot be used, or it has no room.
+pub fn conditions(
+    place: &Path,
+    size: Option<u64>,
+    destroy: bool,
+) -> Result<(Conditions, Option<OwnFile>), Refusal> {
+    if size.is_some_and(|size| size < LEAST_SIZE) {
+        return Err(Refusal::new("--size is too small", "the least is 1m, which is one request"));
+    }
+    let shown = place.display();
+    let about = fs::metadata(place).map_err(|error| {
+        let help = "name an existing directory, or a block device";
+        Refusal::new(format!("cannot measure {shown}: {}", reason(&error)), help)
+    })?;
+    if about.file_type().is_block_device() {
+        return device(place, about.rdev(), size, destroy).map(|conditions| (conditions, None));
+    }
+    if !about.is_dir() {
+        let help = "name the directory that it is in: a new file is made there and removed at the end";
+        return Err(Refusal::new(format!("{shown} is neither a directory nor a block device"), help));
+    }
+    if destroy {
+        let help = "it lets jobs write to a block device; in a directory they have a file of their own";
+        return Err(Refusal::new(format!("--destroy has no meaning for the directory {shown}"), help));
+    }
+    in_directory(place, size.unwrap_or(SIZE)).map(|(conditions, file)| (conditions, Some(file)))
+}
+
+fn in_directory(directory: &Path, size: u64) -> Result<(Conditions, OwnFile), Refusal> {
+    let shown = directory.display();
+    let free = Room::at(directory).and_then(|room| room.free_bytes);
+    if let Some(free) = free.filter(|free| *free < size.saturating_add(SPARE)) {
+        let message = format!("{shown} has {} MiB free, and the file takes {} MiB", free >> 20, size >> 20);
+        let most = (free.saturating_sub(SPARE) >> 20).max(1);
+        return Err(Refusal::new(message, format!("choose a smaller one, such as --size={most}m")));
+    }
+    let path = directory.join(format!("ferrio-quick-{}.tmp", std::process::id()));
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let text = path.to_str().map(str::to_owned).ok_or_else(|| {
+        Refusal::new(format!("the name of {shown} is not UTF-8"), "job files are: use a link to it")
+    })?;
+    let cannot = |error: &io::Error| {
+        let help = "choose a directory that you may write to";
+        Refusal::new(format!("cannot create a file in {shown}: {}", reason(error)), help)
+    };
+    OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| cannot(&error))?;
+    let file = OwnFile(path);
+    let direct = is_direct(&file.0, true).map_err(|error| cannot(&error))?;
+    Ok((Conditions { path: text, size: Some(size), direct, writes: true, is_own: true, runtime: None }, file))
+}
+
+fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Conditions, Refusal> {
+    let shown = path.display();
+    let cannot = |error: &io::Error| {
+        let help =
+            "measuring a device needs the right to read it, and with --destroy to write it; root has both";
+        Refusal::new(format!("cannot open {shown}: {}", reason(error)), help)
+    };
+    let bytes = block_device_bytes(path).map_err(|error| cannot(&error))?;
+    if bytes == 0 {
+        return Err(Refusal::new(format!("{shown} has no data"), "insert a medium, or set up the device"));
+    }
+    if let Some(size) = size.filter(|size| *size > bytes) {
+        let message = format!("{shown} has {} MiB, and --size is {} MiB", bytes >> 20, size >> 20);
+        return Err(Refusal::new(message, "leave out --size, or choose a smaller one"));
+    }
+    if destroy {
+        let holds = DeviceUse::on(device_number(rdev), &Mounts::read());
+        let in_use: Vec<String> = holds
+            .iter()
+            .filter(|held| !matches!(held, DeviceUse::Signature(_)))
+            .map(ToString::to_string)
+            .collect();
+        if !in_use.is_empty() {
+            let help = "unmount or remove these first, or leave out --destroy, which measures reads only";
+            return Err(Refusal::new(format!("{shown} is in use: {}", in_use.join(", ")), help));
+        }
+    }
+    let direct = is_direct(path, destroy).map_err(|error| cannot(&error))?;
+    let text = path.to_str().map(str::to_owned).ok_or_else(|| {
+        Refusal::new(format!("the name {shown} is not UTF-8"), "job files are: use a link to it")
+    })?;
+    // Writes stay in a part of the device, which is filled first; without them, all of it is read.
+    let size = size.or(destroy.then_some(SIZE.min(bytes)));
+    Ok(Conditions { path: text, size, direct, writes: destroy, is_own: false, runtime: None })
+}
+
+/// True if the page cache can be bypassed.
+fn is_direct(path: &Path, write: bool) -> io::Result<bool> {
+    let opened = OpenOptions::new().read(true).write(write).custom_flags(OFlag::O_DIRECT.bits()).open(path);
+    match opened {
+        Ok(_) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_has_a_file_that_is_removed_in_any_case() {
+        let directory = tempfile::tempdir().unwrap();
+        let (found, file) = conditions(directory.path(), Some(2 << 20), false).unwrap();
+        assert!(found.is_own && found.writes && found.size == Some(2 << 20));
+        assert!(Path::new(&found.path).exists() && found.path.starts_with('/'));
+        drop(file);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_advice() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("f");
+        fs::write(&file, "").unwrap();
+        let refused = |path: &Path, size, destroy| conditions(path, size, destroy).unwrap_err().message;
+        assert!(refused(&directory.path().join("x"), None, false).contains("No such file or directory"));
+        assert!(refused(&file, None, false).contains("is neither a directory nor a block device"));
+        assert!(refused(directory.path(), None, true).contains("--destroy has no meaning"));
+        assert!(refused(directory.path(), Some(4096), false).contains("--size is too small"));
+        assert!(refused(directory.path(), Some(1 << 60), false).contains("MiB free"));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left");
+    }
+}

@@ -1,0 +1,386 @@
+//! Several runs: `--repeat` and `--sweep`. Each run is a process of this program that writes its report into a directory; the table of all
+//! of them is the output.
+
+mod children;
+mod results;
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use ferrio_compare::{ReadError, Run, read_run, read_side, summarize};
+use ferrio_job::{ArgOrigin, Diagnostic, Origin, reason};
+use ferrio_jobfile::{Opt, Problems, Sources};
+use ferrio_plan::PlanOptions;
+use ferrio_report::model::Warning;
+use ferrio_sweep::{Measured, PlannedRun, Point, Table, points, rounds};
+
+use crate::arguments::Item;
+use crate::error::Error;
+use crate::execute::check_thresholds;
+use crate::exit::EXCEEDED;
+use crate::job_files;
+use crate::messages::Messages;
+use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED};
+use crate::output_file::OutputFile;
+use crate::settings::{ProgramSettings, SweepSettings};
+use children::{Children, Ended};
+use results::{Results, set_aside};
+
+/// Options of the series itself, which its runs do not get.
+const OF_SWEEP: [&str; 7] = [REPEAT, REPEAT_PAUSE, RESULTS, SWEEP, SWEEP_SEED, OUTPUT, "output-format"];
+
+/// Added to a status that a signal ended with.
+const SIGNALLED: u8 = 128;
+
+/// Checks all points, runs them and writes the table. Returns the exit status.
+///
+/// # Errors
+/// A point cannot be run, the directory of results or the output cannot be written, or a run leaves no report.
+pub fn run(
+    items: &[Item],
+    settings: &ProgramSettings,
+    wanted: &SweepSettings,
+    messages: Messages,
+) -> Result<u8, Error> {
+    let files: Vec<String> = items.iter().filter_map(file).collect();
+    check(items, &files, wanted)?;
+    let points = points(&files, &wanted.variables).map_err(|error| refusal(error.to_string(), None))?;
+    check_points(items, &points, settings, messages)?;
+    let cannot_open = |error| Error::OpenOutput { name: settings.output.clone().unwrap_or_default(), error };
+    let output = settings.output.as_ref().map(|name| OutputFile::begin(Path::new(name))).transpose();
+    let output = output.map_err(cannot_open)?;
+    let results = Results::create(wanted.results.as_deref())?;
+    let seed = wanted.seed.unwrap_or_else(new_seed);
+    if points.len() > 1 && messages.shows_warnings() {
+        let message = format!("the order of the runs is that of --{SWEEP_SEED}={seed}");
+        messages.note(&Diagnostic::note(message).code("sweep-order"));
+    }
+    let order = rounds(points.len(), wanted.repetitions, seed);
+    let all = Runs { items, points: &points, order: &order, results: &results, messages };
+    let outcome = all.run(wanted)?;
+    if let Some(status) = outcome.failed {
+        return Ok(status);
+    }
+    let measured = all.measured(&outcome)?;
+    let table = Table::new(&wanted.variables, &measured).show(wanted.table);
+    write(&table, output, settings)?;
+    if messages.shows_warnings() {
+        let message = format!("the reports are in {}", results.path().display());
+        messages.note(&Diagnostic::note(message).code("sweep-results"));
+    }
+    messages.figure_warnings(&outcome.warnings());
+    if outcome.exceeded > 0 {
+        let message =
+            format!("{} of {} exceeded a threshold", outcome.exceeded, runs(outcome.completed.len()));
+        messages.note(&Diagnostic::error(message, Origin::Builtin).code("threshold-exceeded"));
+    }
+    Ok(match (outcome.interrupted, outcome.exceeded) {
+        (true, _) => SIGNALLED,
+        (false, 0) => 0,
+        (false, _) => EXCEEDED,
+    })
+}
+
+/// The name of a job file.
+fn file(item: &Item) -> Option<String> {
+    match item {
+        Item::File(name) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+fn refusal(message: String, help: Option<&str>) -> Error {
+    let diagnostic = Diagnostic::error(message, Origin::Builtin).code("invalid-sweep");
+    let diagnostics = vec![Diagnostic { help: help.map(str::to_owned), ..diagnostic }];
+    Error::Problems(Problems { diagnostics, sources: Sources::default() })
+}
+
+/// Refuses what cannot be run several times.
+fn check(items: &[Item], files: &[String], wanted: &SweepSettings) -> Result<(), Error> {
+    if files.iter().any(|file| file == job_files::STDIN) {
+        let message = "the job file - is standard input, which can be read only once";
+        return Err(refusal(message.to_owned(), Some("save the job file, and name it")));
+    }
+    let has_jobs = items.iter().any(|item| matches!(item, Item::Job { name, .. } if name == "name"));
+    if files.len() > 1 && has_jobs {
+        let message =
+            "with several job files, each is measured by itself, and jobs of the command line belong to none";
+        return Err(refusal(message.to_owned(), Some("leave out --name, or write the jobs into a job file")));
+    }
+    for (index, variable) in wanted.variables.iter().enumerate() {
+        if wanted.variables[..index].iter().any(|other| is_same(&variable.name, &other.name)) {
+            let message = format!("the option `{}` is swept twice", variable.name);
+            return Err(refusal(message, Some("give all values to one --sweep")));
+        }
+        let set = items.iter().filter_map(|item| match item {
+            Item::Program { name, value: Some(value), .. } if *name == SET => Some(value),
+            _ => None,
+        });
+        if set.map(|value| value.split('=').next().unwrap_or(value)).any(|name| is_same(name, &variable.name))
+        {
+            let message = format!("the option `{}` is both set and swept", variable.name);
+            return Err(refusal(message, Some("leave out one of --set and --sweep")));
+        }
+    }
+    Ok(())
+}
+
+/// True for two names of an option of the same jobs.
+fn is_same(one: &str, other: &str) -> bool {
+    let split = |name: &str| {
+        let (job, option) =
+            name.rsplit_once(':').map_or((None, name), |(job, option)| (Some(job.to_owned()), option));
+        (job, Opt::named(option).first().copied().ok_or_else(|| option.to_owned()))
+    };
+    split(one) == split(other)
+}
+
+/// Plans all points, so that a wrong value of the last one is refused before the first runs. Shows what is to be said about them, once.
+fn check_points(
+    items: &[Item],
+    points: &[Point],
+    settings: &ProgramSettings,
+    messages: Messages,
+) -> Result<(), Error> {
+    let mut shown: Vec<String> = Vec::new();
+    for point in points {
+        let items = items_of(items, point);
+        let set = job_files::read(&items, settings, job_files::environment())?;
+        if set.jobs.is_empty() {
+            return Err(job_files::no_jobs(&items, &settings.sections));
+        }
+        let reads_stdin = set.jobs.iter().any(job_files::reads_stdin);
+        if reads_stdin {
+            let message = "read_iolog=- is standard input, which can be read only once";
+            return Err(refusal(message.to_owned(), Some("save the I/O log in a file")));
+        }
+        let options = PlanOptions { describes_only: true, ..settings.plan_options() };
+        let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
+        check_thresholds(&plan, settings)?;
+        let all = set.warnings.iter().chain(&settings.notes).chain(&plan.diagnostics);
+        for diagnostic in all.filter(|diagnostic| messages.shows(diagnostic)) {
+            let text = messages.text_of(diagnostic, &set.sources);
+            if !shown.contains(&text) {
+                messages.write(&text);
+                shown.push(text);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The command line of a point.
+fn items_of(items: &[Item], point: &Point) -> Vec<Item> {
+    let place = |name: &str| {
+        items.iter().find_map(|item| match item {
+            Item::Program { name: option, value: Some(value), origin } if *option == SWEEP => {
+                let swept = value.split('=').next().unwrap_or(value).trim();
+                (swept == name).then_some(origin.index)
+            }
+            _ => None,
+        })
+    };
+    let mut of_point: Vec<Item> = items
+        .iter()
+        .filter(|item| match (item, &point.file) {
+            (Item::File(name), Some(file)) => name == file,
+            _ => true,
+        })
+        .cloned()
+        .collect();
+    of_point.extend(point.settings.iter().map(|(name, value)| {
+        let value = format!("{name}={value}");
+        let origin = ArgOrigin { index: place(name).unwrap_or_default(), text: format!("--{SWEEP} {value}") };
+        Item::Program { name: SET.to_owned(), value: Some(value), origin }
+    }));
+    // A file that is given twice is two points with the same jobs.
+    let mut files = 0;
+    of_point.retain(|item| {
+        files += usize::from(matches!(item, Item::File(_)));
+        !matches!(item, Item::File(_)) || files == 1
+    });
+    of_point
+}
+
+/// The arguments of a run whose report goes to `report`.
+fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
+    let mut options = Vec::new();
+    let mut files = Vec::new();
+    for item in items_of(items, point) {
+        match item {
+            Item::Program { name, .. } if OF_SWEEP.contains(&name.as_str()) => {}
+            Item::Program { name, value: Some(value), .. } | Item::Job { name, value: Some(value), .. } => {
+                options.push(format!("--{name}={value}"));
+            }
+            Item::Program { name, .. } | Item::Job { name, .. } => options.push(format!("--{name}")),
+            Item::File(name) => files.push(name),
+        }
+    }
+    // Warnings are shown once, after the table. Errors are shown.
+    options.push("--quiet".to_owned());
+    options.push("--output-format=json+".to_owned());
+    options.push(format!("--{OUTPUT}={}", report.display()));
+    options.push("--".to_owned());
+    options.into_iter().chain(files).collect()
+}
+
+/// The runs of a series.
+struct Runs<'a> {
+    items: &'a [Item],
+    points: &'a [Point],
+    order: &'a [PlannedRun],
+    results: &'a Results,
+    messages: Messages,
+}
+
+/// How far a series came.
+#[derive(Default)]
+struct Outcome {
+    /// Runs whose reports count.
+    completed: Vec<PlannedRun>,
+    /// How many of them exceeded a threshold.
+    exceeded: usize,
+    /// The status of the run that failed and ended the series.
+    failed: Option<u8>,
+    /// A signal ended the series.
+    interrupted: bool,
+    /// Warnings, each with the number of runs that have it.
+    warnings: Vec<(Warning, usize)>,
+}
+
+impl Runs<'_> {
+    fn run(&self, wanted: &SweepSettings) -> Result<Outcome, Error> {
+        let mut children =
+            Children::new().map_err(|error| Error::Run(format!("cannot wait for signals: {error}")))?;
+        let mut outcome = Outcome::default();
+        for (index, &run) in self.order.iter().enumerate() {
+            if index > 0 && !wanted.pause.is_zero() {
+                children.pause(wanted.pause);
+            }
+            if children.interrupted().is_some() {
+                break;
+            }
+            self.progress(index, run);
+            let point = &self.points[run.point];
+            let report = self.results.file(point, run.repetition)?;
+            let ended = children.run(&arguments(self.items, point, &report));
+            let cannot_start =
+                |error| Error::Run(format!("cannot start {}: {}", self.name(run), reason(&error)));
+            let Ended { status, killed } = ended.map_err(cannot_start)?;
+            if children.interrupted().is_some() || (status >= SIGNALLED && !killed) {
+                set_aside(&report, "interrupted");
+                outcome.interrupted = true;
+                break;
+            }
+            let document = read_run(report.clone());
+            if !self.has_succeeded(status, &document) {
+                set_aside(&report, "failed");
+                self.report_failure(run, status, outcome.completed.len());
+                outcome.failed = Some(status.max(1));
+                break;
+            }
+            outcome.add(run, &document.map_err(|error| Error::Run(error.to_string()))?);
+            if status == EXCEEDED {
+                outcome.exceeded += 1;
+                let message = format!("{} exceeded a threshold", self.name(run));
+                self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("threshold-exceeded"));
+            }
+        }
+        outcome.interrupted |= children.interrupted().is_some();
+        Ok(outcome)
+    }
+
+    /// True unless jobs failed. A run that exceeds a threshold ends with the status of one with three failed jobs.
+    fn has_succeeded(&self, status: u8, document: &Result<Run, ReadError>) -> bool {
+        let own = document.as_ref().ok().and_then(|run| run.report.ferrio.as_ref());
+        let exceeds =
+            own.is_some_and(|own| own.run.failed_jobs == 0 && own.thresholds.iter().any(|one| !one.passed));
+        status == 0 || (status == EXCEEDED && exceeds)
+    }
+
+    /// Shows which run begins, on a terminal.
+    fn progress(&self, index: usize, run: PlannedRun) {
+        if io::stderr().is_terminal() {
+            self.messages.text(&format!("Run {} of {}: {}\n", index + 1, self.order.len(), self.name(run)));
+        }
+    }
+
+    /// `iodepth=4, repetition 2`
+    fn name(&self, run: PlannedRun) -> String {
+        let label = self.points[run.point].label();
+        let separator = if label.is_empty() { "" } else { ", " };
+        format!("{label}{separator}repetition {}", run.repetition)
+    }
+
+    fn report_failure(&self, run: PlannedRun, status: u8, before: usize) {
+        let message = format!(
+            "{} failed with status {status}; no further run begins. The reports of {} before it are in {}",
+            self.name(run),
+            runs(before),
+            self.results.path().display()
+        );
+        self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("run-failed"));
+    }
+
+    /// The figures of all points that ran.
+    fn measured(&self, outcome: &Outcome) -> Result<Vec<Measured>, Error> {
+        let mut measured = Vec::new();
+        for (index, point) in self.points.iter().enumerate() {
+            let runs = outcome.completed.iter().filter(|run| run.point == index).count();
+            if runs > 0 {
+                let side = read_side(&self.results.of_point(point));
+                let side = side.map_err(|error| Error::Run(error.to_string()))?;
+                measured.push(Measured { point: point.clone(), runs, jobs: summarize(&side) });
+            }
+        }
+        Ok(measured)
+    }
+}
+
+impl Outcome {
+    fn add(&mut self, run: PlannedRun, document: &Run) {
+        self.completed.push(run);
+        for warning in document.report.warnings() {
+            match self.warnings.iter_mut().find(|(other, _)| other.code == warning.code) {
+                Some((_, count)) => *count += 1,
+                None => self.warnings.push((warning.clone(), 1)),
+            }
+        }
+    }
+
+    /// Each kind once, in the words of the first run that has it.
+    fn warnings(&self) -> Vec<Warning> {
+        let all = self.completed.len();
+        let warning = |(warning, count): &(Warning, usize)| {
+            let message = match all {
+                1 => warning.message.clone(),
+                _ => format!("in {count} of {}: {}", runs(all), warning.message),
+            };
+            Warning { message, ..warning.clone() }
+        };
+        self.warnings.iter().map(warning).collect()
+    }
+}
+
+fn runs(count: usize) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// A seed that is easy to type.
+fn new_seed() -> u64 {
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+    u64::from(now.subsec_nanos()) ^ (now.as_secs() & 0xffff_ffff)
+}
+
+fn write(table: &str, output: Option<OutputFile>, settings: &ProgramSettings) -> Result<(), Error> {
+    let Some(mut file) = output else {
+        let mut stdout = io::stdout();
+        return match stdout.write_all(table.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::stdout(error)),
+            _ => Ok(()),
+        };
+    };
+    let written = file.write_all(table.as_bytes()).and_then(|()| file.flush()).and_then(|()| file.keep());
+    let name = settings.output.clone().unwrap_or_default();
+    written.map(drop).map_err(|error| Error::WriteOutput { name, error })
+}

@@ -1,0 +1,116 @@
+//! The processes of a series, one after the other, and the signals that end it.
+
+use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::SignalFd;
+use nix::unistd::Pid;
+
+/// What the series waits for.
+enum Happening {
+    /// A signal that ends the series; true if no process but this one has it.
+    Signal(Signal, bool),
+    /// The process of a run has ended.
+    Ended(io::Result<ExitStatus>),
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its status; after a signal that killed it, 128 and the number of the signal, as in shells.
+    pub status: u8,
+    /// A signal killed it, so that it could not write its report.
+    pub killed: bool,
+}
+
+/// Starts processes and waits for them. SIGINT and SIGTERM end the running one with its report, and no further one begins.
+pub struct Children {
+    sender: Sender<Happening>,
+    happenings: Receiver<Happening>,
+    /// The signal that ends the series.
+    interrupted: Option<Signal>,
+}
+
+impl Children {
+    /// Takes over the signals. They stay blocked in this process and in those that it starts, which wait for them themselves.
+    ///
+    /// # Errors
+    /// The kernel refuses to block or report signals.
+    pub fn new() -> io::Result<Self> {
+        let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+        signals.thread_block()?;
+        let arrivals = SignalFd::new(&signals)?;
+        let (sender, happenings) = channel();
+        let told = sender.clone();
+        // It ends with the process.
+        thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
+            while let Ok(Some(arrived)) = arrivals.read_signal() {
+                let signal =
+                    if arrived.ssi_signo == Signal::SIGINT as u32 { Signal::SIGINT } else { Signal::SIGTERM };
+                // A terminal sends Ctrl-C to the running process as well; other processes send signals to this one.
+                let is_alone = arrived.ssi_code <= 0;
+                if told.send(Happening::Signal(signal, is_alone)).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Children { sender, happenings, interrupted: None })
+    }
+
+    /// The signal that ends the series, once there is one.
+    pub const fn interrupted(&self) -> Option<Signal> {
+        self.interrupted
+    }
+
+    /// Runs the program with these arguments to its end.
+    ///
+    /// # Errors
+    /// The process cannot be started.
+    pub fn run(&mut self, arguments: &[String]) -> io::Result<Ended> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg0("ferrio").args(arguments).stdin(Stdio::null());
+        // Its report is in a file. What else goes to standard output must not get between the lines of the table.
+        if !io::stdout().is_terminal() {
+            command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
+        }
+        let mut child = command.spawn()?;
+        let process = i32::try_from(child.id()).ok().map(Pid::from_raw);
+        let sender = self.sender.clone();
+        thread::spawn(move || sender.send(Happening::Ended(child.wait())));
+        loop {
+            match self.happenings.recv() {
+                Ok(Happening::Ended(status)) => return status.map(ended),
+                Ok(Happening::Signal(signal, is_alone)) => {
+                    self.interrupted.get_or_insert(signal);
+                    if let Some(process) = process.filter(|_| is_alone) {
+                        // It may just have ended.
+                        let _ = kill(process, signal);
+                    }
+                }
+                Err(_) => return Err(io::Error::other("the process of a run was lost")),
+            }
+        }
+    }
+
+    /// Waits, unless a signal ends the series.
+    pub fn pause(&mut self, time: Duration) {
+        match self.happenings.recv_timeout(time) {
+            Ok(Happening::Signal(signal, _)) => {
+                self.interrupted.get_or_insert(signal);
+            }
+            Ok(Happening::Ended(_)) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+    }
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    let signal = status.signal();
+    let code = status.code().or(signal.map(|signal| signal + 128));
+    Ended { status: code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1), killed: signal.is_some() }
+}

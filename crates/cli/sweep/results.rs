@@ -1,0 +1,76 @@
+//! The directory of a series: a report for each run, in a directory for each point.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ferrio_job::reason;
+use ferrio_sweep::Point;
+use jiff::Zoned;
+
+use crate::error::Error;
+
+/// Where the reports are.
+#[derive(Debug)]
+pub struct Results {
+    directory: PathBuf,
+}
+
+impl Results {
+    /// Creates the directory, or takes one that is empty. Without a name it has that of the moment.
+    ///
+    /// # Errors
+    /// It has something in it, or cannot be created.
+    pub fn create(wanted: Option<&Path>) -> Result<Self, Error> {
+        let directory = match wanted {
+            Some(wanted) => wanted.to_owned(),
+            None => PathBuf::from(Zoned::now().strftime("ferrio-results-%Y%m%d-%H%M%S").to_string()),
+        };
+        let refuse = |why: &str| Error::Results {
+            why: format!("the directory for results {} {why}", directory.display()),
+        };
+        let in_directory = |error: io::Error| refuse(&format!("cannot be used: {}", reason(&error)));
+        match fs::read_dir(&directory).map(|entries| entries.count()) {
+            Ok(0) => {}
+            Ok(_) => return Err(refuse("is not empty")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(&directory).map_err(in_directory)?;
+            }
+            Err(error) => return Err(in_directory(error)),
+        }
+        Ok(Results { directory })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The directory of a point.
+    pub fn of_point(&self, point: &Point) -> PathBuf {
+        if point.directory.is_empty() {
+            self.directory.clone()
+        } else {
+            self.directory.join(&point.directory)
+        }
+    }
+
+    /// The file for the report of a run, in its directory, which exists then.
+    ///
+    /// # Errors
+    /// The directory cannot be created.
+    pub fn file(&self, point: &Point, repetition: u32) -> Result<PathBuf, Error> {
+        let directory = self.of_point(point);
+        fs::create_dir_all(&directory).map_err(|error| Error::Results {
+            why: format!("cannot create {}: {}", directory.display(), reason(&error)),
+        })?;
+        Ok(directory.join(format!("{repetition}.json")))
+    }
+}
+
+/// Gives the report of a run that does not count another ending, so that nobody compares it. There may be none.
+pub fn set_aside(report: &Path, why: &str) {
+    let mut name = report.as_os_str().to_owned();
+    name.push(format!(".{why}"));
+    let _ = fs::rename(report, name);
+}

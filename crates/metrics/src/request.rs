@@ -1,0 +1,107 @@
+//! What a client asks for.
+
+use std::io::{self, ErrorKind, Read};
+use std::time::{Duration, Instant};
+
+/// Largest head of a request.
+const MOST_BYTES: usize = 16 << 10;
+/// Most headers of a request.
+const MOST_HEADERS: usize = 100;
+/// How long a client may take to send it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// The metrics; without their text for HEAD.
+    Metrics { head_only: bool },
+    /// The page that says where they are.
+    Index { head_only: bool },
+    /// Something that is not here.
+    NotFound,
+    /// A method other than GET and HEAD.
+    OtherMethod,
+    /// No request of HTTP.
+    Malformed,
+}
+
+/// Reads a request up to its empty line. A body is not read.
+///
+/// # Errors
+/// The connection ends or is silent for too long.
+pub(crate) fn read(client: &mut impl Read) -> io::Result<Asked> {
+    let until = Instant::now() + PATIENCE;
+    let mut bytes = Vec::new();
+    let mut part = [0; 1024];
+    loop {
+        let count = client.read(&mut part)?;
+        if count == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        bytes.extend_from_slice(&part[..count]);
+        if let Some(asked) = parse(&bytes) {
+            return Ok(asked);
+        }
+        if bytes.len() > MOST_BYTES {
+            return Ok(Asked::Malformed);
+        }
+        if Instant::now() >= until {
+            return Err(ErrorKind::TimedOut.into());
+        }
+    }
+}
+
+/// `None` if more has to come.
+fn parse(bytes: &[u8]) -> Option<Asked> {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    match request.parse(bytes) {
+        Ok(status) if status.is_partial() => return None,
+        Ok(_) => {}
+        Err(_) => return Some(Asked::Malformed),
+    }
+    let head_only = match request.method {
+        Some("GET") => false,
+        Some("HEAD") => true,
+        _ => return Some(Asked::OtherMethod),
+    };
+    let path = request.path.unwrap_or_default();
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    Some(match path {
+        "/metrics" => Asked::Metrics { head_only },
+        "/" => Asked::Index { head_only },
+        _ => Asked::NotFound,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client that sends a byte at a time.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            buffer[0] = *first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn requests_are_understood_in_whatever_pieces_they_come() {
+        let asked = |text: &str| read(&mut Slow(text.as_bytes())).ok();
+        let metrics = "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n";
+        assert_eq!(asked(metrics), Some(Asked::Metrics { head_only: false }));
+        assert_eq!(asked("HEAD /metrics HTTP/1.0\r\n\r\n"), Some(Asked::Metrics { head_only: true }));
+        assert_eq!(asked("GET / HTTP/1.1\r\n\r\n"), Some(Asked::Index { head_only: false }));
+        assert_eq!(asked("GET /x HTTP/1.1\r\n\r\n"), Some(Asked::NotFound));
+        assert_eq!(asked("POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"), Some(Asked::OtherMethod));
+        assert_eq!(asked("\u{16}\u{3}\u{1} hello\r\n\r\n"), Some(Asked::Malformed));
+        assert_eq!(asked("GET /metrics HTTP/1.1\r\n"), None, "it ends too early");
+        let endless = format!("GET /metrics HTTP/1.1\r\nX: {}", "a".repeat(2 * MOST_BYTES));
+        assert_eq!(asked(&endless), Some(Asked::Malformed));
+    }
+}

@@ -1,0 +1,212 @@
+//! The server and its thread.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::SigSet;
+
+use crate::address::MetricsAddress;
+use crate::request::{self, Asked};
+
+/// What the metrics are written in.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// How long a request waits for a new text. If the run has none for so long, because it sets up its files, the last one has to do.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a client may be silent.
+const SILENCE: Duration = Duration::from_secs(2);
+/// Before a run, nothing is measured.
+const NOTHING: &str = "# EOF\n";
+
+/// The address cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot serve metrics on {address}: {}", ferrio_job::reason(error))]
+pub struct BindError {
+    address: SocketAddr,
+    error: io::Error,
+}
+
+/// Serves the metrics of a run until the program ends.
+#[derive(Debug)]
+pub struct MetricsServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+/// What the run and the thread of the server share.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    published: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    text: Arc<str>,
+    /// Number of texts so far.
+    number: u64,
+    /// A request waits for the next text.
+    wanted: bool,
+}
+
+impl MetricsServer {
+    /// Begins to serve.
+    ///
+    /// # Errors
+    /// The address is in use, not of this machine, or not allowed.
+    pub fn start(MetricsAddress(address): MetricsAddress) -> Result<Self, BindError> {
+        let failed = |error| BindError { address, error };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let state = State { text: NOTHING.into(), number: 0, wanted: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), published: Condvar::new() });
+        let of_thread = Arc::clone(&shared);
+        let serve = move || {
+            // Signals end the run, and it is the main thread that waits for them.
+            let _ = SigSet::all().thread_block();
+            for client in listener.incoming() {
+                match client {
+                    // A client that goes away has no answer, which concerns nobody else.
+                    Ok(client) => drop(of_thread.answer(client)),
+                    // No more descriptors: the next connection is tried after a while.
+                    Err(_) => thread::sleep(SILENCE),
+                }
+            }
+        };
+        thread::Builder::new().name("metrics".to_owned()).spawn(serve).map_err(failed)?;
+        Ok(MetricsServer { address, shared })
+    }
+
+    /// Where the metrics are.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/metrics", self.address)
+    }
+
+    /// True if a request waits for a new text.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.shared.lock().wanted
+    }
+
+    /// Answers the requests that wait, and those to come until there is a newer text.
+    pub fn publish(&self, text: String) {
+        let mut state = self.shared.lock();
+        state.text = text.into();
+        state.number += 1;
+        state.wanted = false;
+        drop(state);
+        self.shared.published.notify_all();
+    }
+}
+
+impl Shared {
+    /// A thread that panicked has changed the state completely or not at all.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A text that is made after now, or the last one.
+    fn text(&self) -> Arc<str> {
+        let mut state = self.lock();
+        let before = state.number;
+        state.wanted = true;
+        let is_old = |state: &mut State| state.number == before;
+        let (state, _) = self
+            .published
+            .wait_timeout_while(state, PATIENCE, is_old)
+            .unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&state.text)
+    }
+
+    fn answer(&self, mut client: TcpStream) -> io::Result<()> {
+        client.set_read_timeout(Some(SILENCE))?;
+        client.set_write_timeout(Some(SILENCE))?;
+        let plain = "text/plain; charset=utf-8";
+        let (status, kind, body, head_only): (_, _, Arc<str>, _) = match request::read(&mut client)? {
+            Asked::Metrics { head_only } => ("200 OK", OPEN_METRICS, self.text(), head_only),
+            Asked::Index { head_only } => ("200 OK", plain, "ferrio: see /metrics\n".into(), head_only),
+            Asked::NotFound => ("404 Not Found", plain, "ferrio: only /metrics is here\n".into(), false),
+            Asked::OtherMethod => {
+                ("405 Method Not Allowed\r\nAllow: GET, HEAD", plain, "ferrio: use GET\n".into(), false)
+            }
+            Asked::Malformed => ("400 Bad Request", plain, "ferrio: this is no request\n".into(), false),
+        };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
+        client.write_all(head.as_bytes())?;
+        if !head_only {
+            client.write_all(body.as_bytes())?;
+        }
+        client.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    fn server() -> MetricsServer {
+        MetricsServer::start("0".parse().unwrap()).unwrap()
+    }
+
+    fn ask(server: &MetricsServer, request: &str) -> String {
+        let mut client = TcpStream::connect(server.address).unwrap();
+        client.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn a_request_gets_a_text_that_is_newer_than_itself() {
+        let server = server();
+        server.publish("old\n".to_owned());
+        let answer = thread::scope(|scope| {
+            let asking = scope.spawn(|| ask(&server, "GET /metrics HTTP/1.1\r\n\r\n"));
+            while !server.is_wanted() {
+                thread::yield_now();
+            }
+            server.publish("new\n".to_owned());
+            asking.join().unwrap()
+        });
+        assert!(
+            answer
+                .starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0")
+        );
+        assert!(
+            answer.contains("\r\nContent-Length: 4\r\n") && answer.ends_with("\r\n\r\nnew\n"),
+            "{answer}"
+        );
+        assert!(!server.is_wanted());
+    }
+
+    #[test]
+    fn a_run_that_has_nothing_new_leaves_the_last_text() {
+        let answer = ask(&server(), "GET /metrics HTTP/1.1\r\n\r\n");
+        assert!(answer.ends_with("\r\n\r\n# EOF\n"), "{answer}");
+    }
+
+    #[test]
+    fn everything_else_has_its_status() {
+        let server = server();
+        let status = |request: &str| ask(&server, request).lines().next().unwrap_or_default().to_owned();
+        assert_eq!(status("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 200 OK");
+        assert_eq!(status("GET /favicon.ico HTTP/1.1\r\n\r\n"), "HTTP/1.1 404 Not Found");
+        assert_eq!(status("DELETE /metrics HTTP/1.1\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
+        assert_eq!(status("nonsense\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+    }
+
+    #[test]
+    fn an_address_in_use_is_named() {
+        let server = server();
+        let error = MetricsServer::start(MetricsAddress(server.address)).unwrap_err().to_string();
+        assert_eq!(error, format!("cannot serve metrics on {}: Address already in use", server.address));
+    }
+}

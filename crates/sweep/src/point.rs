@@ -1,0 +1,143 @@
+//! The points of a sweep.
+
+use crate::variable::Variable;
+
+/// Most points of a sweep.
+pub const MOST_POINTS: usize = 1000;
+
+/// The variables have more combinations than [`MOST_POINTS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the sweep has more than {MOST_POINTS} points: leave out values")]
+pub struct TooManyPoints;
+
+/// One combination of job file and values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The job file, if each is measured by itself.
+    pub file: Option<String>,
+    /// Each variable's name and value, in the order of the variables.
+    pub settings: Vec<(String, String)>,
+    /// The name of its directory, unlike that of any other point: `iodepth=4,bs=8k`. Empty for the only point of a series without sweep.
+    pub directory: String,
+}
+
+impl Point {
+    /// How messages name it: `iodepth=4,bs=8k`. Empty for the only point of a series without sweep.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        self.file.iter().cloned().chain(settings).collect::<Vec<_>>().join(",")
+    }
+
+    /// What the table shows of it, in the order of its columns.
+    #[must_use]
+    pub fn cells(&self) -> Vec<&str> {
+        let values = self.settings.iter().map(|(_, value)| value.as_str());
+        self.file.iter().map(String::as_str).chain(values).collect()
+    }
+}
+
+/// All combinations of the job files, if there are several, and of the values; the last variable changes first.
+///
+/// # Errors
+/// There are too many.
+pub fn points(files: &[String], variables: &[Variable]) -> Result<Vec<Point>, TooManyPoints> {
+    let files: Vec<Option<String>> = match files {
+        [] | [_] => vec![None],
+        several => several.iter().cloned().map(Some).collect(),
+    };
+    let values = variables.iter().map(|variable| variable.values.len());
+    let count = values.fold(files.len(), usize::saturating_mul);
+    if count > MOST_POINTS {
+        return Err(TooManyPoints);
+    }
+    let mut points: Vec<Point> = files
+        .into_iter()
+        .map(|file| Point { file, settings: Vec::new(), directory: String::new() })
+        .collect();
+    for variable in variables {
+        let with = |point: &Point, value: &String| {
+            let mut point = point.clone();
+            point.settings.push((variable.name.clone(), value.clone()));
+            point
+        };
+        points = points
+            .iter()
+            .flat_map(|point| variable.values.iter().map(move |value| with(point, value)))
+            .collect();
+    }
+    let mut taken: Vec<String> = Vec::new();
+    for point in &mut points {
+        let name = directory(point);
+        let mut unique = name.clone();
+        for number in 2.. {
+            if !taken.contains(&unique) {
+                break;
+            }
+            unique = format!("{name}~{number}");
+        }
+        taken.push(unique.clone());
+        point.directory = unique;
+    }
+    Ok(points)
+}
+
+/// Most bytes in the name of a directory, which leaves room for a number.
+const LONGEST: usize = 200;
+
+/// A name without slashes, of a length that file systems allow. Job files have theirs without directory and ending.
+fn directory(point: &Point) -> String {
+    let file = point.file.as_deref().map(|file| {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+    });
+    let settings = point.settings.iter().map(|(name, value)| format!("{name}={value}"));
+    let mut name = file.into_iter().chain(settings).collect::<Vec<_>>().join(",");
+    name = name.replace(|sign: char| sign == '/' || sign.is_control(), "_");
+    let mut end = name.len().min(LONGEST);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name.truncate(end);
+    // `..` and `.` are directories that exist.
+    if name.starts_with('.') { format!("_{name}") } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(text: &str) -> Variable {
+        Variable::parse(text).unwrap()
+    }
+
+    fn directories(files: &[&str], variables: &[&str]) -> Vec<String> {
+        let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
+        let variables: Vec<Variable> = variables.iter().map(|text| variable(text)).collect();
+        points(&files, &variables).unwrap().into_iter().map(|point| point.directory).collect()
+    }
+
+    #[test]
+    fn all_combinations_are_there_once() {
+        let all = directories(&["x.fio"], &["iodepth=1,4", "bs=4k,8k"]);
+        assert_eq!(all, ["iodepth=1,bs=4k", "iodepth=1,bs=8k", "iodepth=4,bs=4k", "iodepth=4,bs=8k"]);
+        assert_eq!(directories(&[], &[]), [""]);
+        assert_eq!(directories(&["d/a.fio", "b.fio"], &["bs=1"]), ["a,bs=1", "b,bs=1"]);
+    }
+
+    #[test]
+    fn directories_are_names_of_their_own() {
+        assert_eq!(directories(&["d/a.fio", "e/a.fio"], &[]), ["a", "a~2"]);
+        assert_eq!(directories(&[], &["filename=/dev/a,_dev_a"]), ["filename=_dev_a", "filename=_dev_a~2"]);
+        assert_eq!(directories(&["..fio", "b"], &[]), ["_.", "b"]);
+        let long = "é".repeat(300);
+        assert!(directories(&[], &[&format!("filename={long}")])[0].len() <= LONGEST);
+    }
+
+    #[test]
+    fn too_many_points_are_refused() {
+        let all = ["a=1..32:1", "b=1..32:1"].map(variable);
+        assert_eq!(points(&[], &all), Err(TooManyPoints));
+        assert_eq!(points(&[], &all[..1]).unwrap().len(), 32);
+    }
+}

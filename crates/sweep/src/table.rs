@@ -1,0 +1,394 @@
+//! The table of a series: for each job and direction, a line for each point.
+
+use std::fmt::Write as _;
+
+use ferrio_compare::{Figure, JobSummary, Summary};
+use ferrio_report::Unit;
+
+use crate::knee::{Knee, knee};
+use crate::point::Point;
+use crate::variable::Variable;
+
+/// How the table looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Columns for a terminal.
+    #[default]
+    Text,
+    /// Tables of Markdown.
+    Markdown,
+    /// One line for each job, direction and point, with full numbers.
+    Csv,
+}
+
+impl TableFormat {
+    /// The words of `--output-format`.
+    pub const WORDS: [(&'static str, TableFormat); 3] =
+        [("table", TableFormat::Text), ("markdown", TableFormat::Markdown), ("csv", TableFormat::Csv)];
+
+    /// The format of a word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        TableFormat::WORDS.into_iter().find(|(other, _)| *other == word).map(|(_, format)| format)
+    }
+}
+
+/// What the runs of a point found.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The point.
+    pub point: Point,
+    /// Number of its runs.
+    pub runs: usize,
+    /// The figures of its jobs.
+    pub jobs: Vec<JobSummary>,
+}
+
+/// The figures of all points.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Names of the columns that tell points apart.
+    axes: Vec<String>,
+    sections: Vec<Section>,
+}
+
+/// A direction of a job.
+#[derive(Clone, Debug)]
+struct Section {
+    jobname: String,
+    number: usize,
+    direction: &'static str,
+    rows: Vec<Row>,
+    knee: Option<Knee>,
+}
+
+/// A point.
+#[derive(Clone, Debug)]
+struct Row {
+    cells: Vec<String>,
+    runs: usize,
+    figures: Vec<Option<Summary>>,
+}
+
+/// A column with a figure.
+struct Column {
+    title: &'static str,
+    /// Title in CSV.
+    key: &'static str,
+    unit: Unit,
+    value: fn(&JobSummary) -> Option<Summary>,
+}
+
+static COLUMNS: [Column; 6] = [
+    Column { title: "IOPS", key: "iops", unit: Unit::PerSecond, value: |job| job.figure(Figure::Iops) },
+    Column {
+        title: "bandwidth",
+        key: "bw_bytes_per_s",
+        unit: Unit::BytesPerSecond,
+        value: |job| job.figure(Figure::Bandwidth),
+    },
+    Column {
+        title: "mean",
+        key: "lat_mean_ns",
+        unit: Unit::Nanoseconds,
+        value: |job| job.figure(Figure::MeanLatency),
+    },
+    Column {
+        title: "p50",
+        key: "lat_p50_ns",
+        unit: Unit::Nanoseconds,
+        value: |job| job.figure(Figure::Percentile(50.0)),
+    },
+    Column {
+        title: "p99",
+        key: "lat_p99_ns",
+        unit: Unit::Nanoseconds,
+        value: |job| job.figure(Figure::Percentile(99.0)),
+    },
+    Column { title: "CPU/IO", key: "cpu_per_io_ns", unit: Unit::Nanoseconds, value: |job| job.cpu_ns },
+];
+
+impl Table {
+    /// The table of these points, which differ in their job files or in these variables. Points without runs have no line.
+    #[must_use]
+    pub fn new(variables: &[Variable], measured: &[Measured]) -> Self {
+        let has_files = measured.iter().any(|one| one.point.file.is_some());
+        let file = has_files.then(|| "file".to_owned());
+        let mut sections: Vec<Section> = Vec::new();
+        for one in measured.iter().filter(|one| one.runs > 0) {
+            for job in &one.jobs {
+                let row = Row {
+                    cells: one.point.cells().into_iter().map(str::to_owned).collect(),
+                    runs: one.runs,
+                    figures: COLUMNS.iter().map(|column| (column.value)(job)).collect(),
+                };
+                let same = |section: &&mut Section| {
+                    (section.jobname.as_str(), section.number, section.direction)
+                        == (job.jobname.as_str(), job.number, job.direction)
+                };
+                match sections.iter_mut().find(same) {
+                    Some(section) => section.rows.push(row),
+                    None => sections.push(Section {
+                        jobname: job.jobname.clone(),
+                        number: job.number,
+                        direction: job.direction,
+                        rows: vec![row],
+                        knee: None,
+                    }),
+                }
+            }
+        }
+        if let ([only], false) = (variables, has_files)
+            && only.is_load()
+            && only.ascends()
+        {
+            // Clones are several entries, of which none has the throughput of all.
+            let has_clones =
+                |name: &str| sections.iter().any(|section| section.jobname == name && section.number > 0);
+            let knees: Vec<Option<Knee>> = sections
+                .iter()
+                .map(|section| section.find_knee().filter(|_| !has_clones(&section.jobname)))
+                .collect();
+            sections.iter_mut().zip(knees).for_each(|(section, knee)| section.knee = knee);
+        }
+        let axes = file.into_iter().chain(variables.iter().map(|variable| variable.name.clone())).collect();
+        Table { axes, sections }
+    }
+
+    /// True without any figures.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sections.is_empty()
+    }
+
+    /// The table in this format.
+    #[must_use]
+    pub fn show(&self, format: TableFormat) -> String {
+        match format {
+            TableFormat::Text => self.text(),
+            TableFormat::Markdown => self.markdown(),
+            TableFormat::Csv => self.csv(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for (index, section) in self.sections.iter().enumerate() {
+            let gap = if index > 0 { "\n" } else { "" };
+            line(&mut out, &format!("{gap}{}", section.title()));
+            let rows = self.rows(section);
+            let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+            let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+            for row in &rows {
+                let mut text = String::new();
+                for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                    // Names of points are on the left, the mark of the knee as well.
+                    let to_left = at < self.axes.len() || at + 1 == row.len();
+                    let _ = if to_left {
+                        write!(text, "  {cell:<width$}")
+                    } else {
+                        write!(text, "  {cell:>width$}")
+                    };
+                }
+                line(&mut out, text.trim_end());
+            }
+            section.remark(&self.axes).iter().for_each(|remark| line(&mut out, &format!("  {remark}")));
+        }
+        out
+    }
+
+    fn markdown(&self) -> String {
+        let mut out = String::new();
+        for (index, section) in self.sections.iter().enumerate() {
+            let gap = if index > 0 { "\n" } else { "" };
+            line(&mut out, &format!("{gap}**{}**\n", section.title()));
+            let rows = self.rows(section);
+            let escaped = |row: &[String]| {
+                let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+                format!("| {} |", cells.join(" | "))
+            };
+            line(&mut out, &escaped(&rows[0]));
+            let signs = (0..rows[0].len()).map(|at| if at < self.axes.len() { "---|" } else { "---:|" });
+            line(&mut out, &format!("|{}", signs.collect::<String>()));
+            rows[1..].iter().for_each(|row| line(&mut out, &escaped(row)));
+            section.remark(&self.axes).iter().for_each(|remark| line(&mut out, &format!("\n{remark}")));
+        }
+        out
+    }
+
+    /// Title and cells of each point.
+    fn rows(&self, section: &Section) -> Vec<Vec<String>> {
+        let titles = COLUMNS.iter().map(|column| column.title.to_owned());
+        let mut title: Vec<String> =
+            self.axes.iter().cloned().chain(["runs".to_owned()]).chain(titles).collect();
+        title.push(String::new());
+        let cells = section.rows.iter().enumerate().map(|(index, row)| {
+            let figures =
+                row.figures.iter().zip(&COLUMNS).map(|(figure, column)| shown(*figure, column.unit));
+            let mut cells: Vec<String> =
+                row.cells.iter().cloned().chain([row.runs.to_string()]).chain(figures).collect();
+            let is_knee = section.knee == Some(Knee::At(index));
+            cells.push(if is_knee { "<- knee".to_owned() } else { String::new() });
+            cells
+        });
+        let mut rows: Vec<Vec<String>> = std::iter::once(title).chain(cells).collect();
+        if !matches!(section.knee, Some(Knee::At(_))) {
+            rows.iter_mut().for_each(|row| row.truncate(row.len() - 1));
+        }
+        rows
+    }
+
+    fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let figures =
+            COLUMNS.iter().flat_map(|column| [column.key.to_owned(), format!("{}_dev_percent", column.key)]);
+        let title = ["job", "number", "direction"].map(str::to_owned).into_iter();
+        let title = title.chain(self.axes.iter().cloned()).chain(["runs".to_owned()]).chain(figures);
+        // Writing to memory does not fail, and all lines are equally long.
+        let _ = writer.write_record(title.chain(["knee".to_owned()]));
+        for section in &self.sections {
+            for (index, row) in section.rows.iter().enumerate() {
+                let figures = row.figures.iter().flat_map(|figure| {
+                    let text =
+                        |value: Option<f64>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
+                    [text(figure.map(|one| one.value)), text(figure.and_then(|one| one.deviation))]
+                });
+                let job = [section.jobname.clone(), section.number.to_string(), section.direction.to_owned()];
+                let knee = u8::from(section.knee == Some(Knee::At(index))).to_string();
+                let cells = job.into_iter().chain(row.cells.iter().cloned()).chain([row.runs.to_string()]);
+                let _ = writer.write_record(cells.chain(figures).chain([knee]));
+            }
+        }
+        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+impl Section {
+    fn title(&self) -> String {
+        let number = if self.number > 0 { format!(" #{}", self.number + 1) } else { String::new() };
+        format!("{}{number} ({})", self.jobname, self.direction)
+    }
+
+    fn find_knee(&self) -> Option<Knee> {
+        let at = |row: &Row, title| {
+            let column = COLUMNS.iter().position(|column| column.title == title)?;
+            row.figures[column].map(|figure| figure.value)
+        };
+        let points: Option<Vec<(f64, f64)>> =
+            self.rows.iter().map(|row| Some((at(row, "IOPS")?, at(row, "mean")?))).collect();
+        knee(&points?)
+    }
+
+    /// The line after the table.
+    fn remark(&self, axes: &[String]) -> Option<String> {
+        match (self.knee?, axes) {
+            (Knee::At(_), _) => {
+                Some("knee: IOPS per mean latency is largest here; more load costs more latency than it gains IOPS".to_owned())
+            }
+            (Knee::Beyond, [axis]) => {
+                let last = &self.rows.last()?.cells[0];
+                Some(format!("no knee up to {axis}={last}: IOPS still grow faster than latency"))
+            }
+            (Knee::Beyond, _) => None,
+        }
+    }
+}
+
+fn shown(figure: Option<Summary>, unit: Unit) -> String {
+    let Some(Summary { value, deviation }) = figure else { return "-".to_owned() };
+    let deviation = deviation.map(|percent| format!(" ±{percent:.1}%")).unwrap_or_default();
+    format!("{}{deviation}", unit.text(value))
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::point::points;
+
+    fn job(
+        jobname: &str,
+        direction: &'static str,
+        iops: f64,
+        mean: f64,
+        deviation: Option<f64>,
+    ) -> JobSummary {
+        let one = |value: f64| Summary { value, deviation };
+        JobSummary {
+            jobname: jobname.to_owned(),
+            number: 0,
+            direction,
+            figures: vec![
+                (Figure::Iops, one(iops)),
+                (Figure::Bandwidth, one(iops * 4096.0)),
+                (Figure::MeanLatency, one(mean)),
+                (Figure::Percentile(50.0), one(mean * 0.9)),
+                (Figure::Percentile(99.0), one(mean * 3.0)),
+            ],
+            cpu_ns: Some(one(2500.0)),
+        }
+    }
+
+    fn table(sweeps: &[&str], runs: usize) -> Table {
+        let variables: Vec<Variable> = sweeps.iter().map(|text| Variable::parse(text).unwrap()).collect();
+        let all = points(&[], &variables).unwrap().into_iter().enumerate().map(|(index, point)| {
+            let depth = f64::from(1 << index);
+            let deviation = (runs > 1).then_some(1.25);
+            let (iops, mean) = (depth.min(4.0) * 12_345.0, depth.max(4.0) * 20_000.0);
+            let jobs =
+                vec![job("mail", "read", iops, mean, deviation), job("mail", "write", iops, mean, deviation)];
+            Measured { point, runs, jobs: if index == 1 { jobs[..1].to_vec() } else { jobs } }
+        });
+        Table::new(&variables, &all.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_sweep_of_load_has_its_knee() {
+        insta::assert_snapshot!(table(&["iodepth=1..16"], 5).show(TableFormat::Text));
+    }
+
+    #[test]
+    fn a_sweep_of_two_options_as_markdown() {
+        insta::assert_snapshot!(table(&["iodepth=1,2", "ioengine=a|b,c"], 1).show(TableFormat::Markdown));
+    }
+
+    #[test]
+    fn csv_has_full_numbers() {
+        insta::assert_snapshot!(table(&["iodepth=1,2,4,8"], 2).show(TableFormat::Csv));
+    }
+
+    #[test]
+    fn repetitions_alone_have_one_line() {
+        insta::assert_snapshot!(table(&[], 3).show(TableFormat::Text));
+    }
+
+    #[test]
+    fn a_knee_that_is_not_reached_is_no_knee() {
+        let text = table(&["iodepth=1..4"], 1).show(TableFormat::Text);
+        assert!(text.contains("no knee up to iodepth=4: IOPS still grow faster than latency"), "{text}");
+        let blocks = table(&["bs=1..16"], 1).show(TableFormat::Text);
+        assert!(!blocks.contains("knee"), "{blocks}");
+    }
+
+    #[test]
+    fn clones_have_no_knee() {
+        let variables = [Variable::parse("numjobs=1..4").unwrap()];
+        let all = points(&[], &variables).unwrap().into_iter().map(|point| {
+            let clone = JobSummary { number: 1, ..job("a", "read", 1.0, 2.0, None) };
+            Measured { point, runs: 1, jobs: vec![job("a", "read", 1.0, 2.0, None), clone] }
+        });
+        let text = Table::new(&variables, &all.collect::<Vec<_>>()).show(TableFormat::Text);
+        assert!(text.contains("a #2 (read)") && !text.contains("knee"), "{text}");
+    }
+
+    #[test]
+    fn points_without_runs_have_no_line() {
+        let variables = [Variable::parse("iodepth=1").unwrap()];
+        let point = points(&[], &variables).unwrap().remove(0);
+        assert!(Table::new(&variables, &[Measured { point, runs: 0, jobs: Vec::new() }]).is_empty());
+    }
+}

@@ -1,0 +1,122 @@
+//! `--fail-if`: thresholds for the figures of a run, their place in messages and documents, and the exit status.
+
+use crate::support::{Place, Run, number};
+
+const JOB: [&str; 4] = ["--name=a", "--ioengine=null", "--size=1m", "--bs=4k"];
+
+fn run(more: &[&str]) -> Run {
+    Place::new().ferrio(&[&JOB, more].concat()).run()
+}
+
+#[test]
+fn an_exceeded_threshold_ends_with_status_3_after_the_report() {
+    let failed = run(&["--fail-if=read.total_ios >= 256", "--fail-if", "read.iops > 1t"]).ended_with(3);
+    assert!(failed.stdout.contains("READ: bw="), "{}", failed.stdout);
+    let line =
+        "ferrio: the threshold `read.total_ios >= 256` is exceeded: job a has 256, the limit is >= 256\n";
+    assert!(failed.stderr.contains(line), "{}", failed.stderr);
+    assert!(!failed.stderr.contains("1t"), "{}", failed.stderr);
+    run(&["--fail-if=read.total_ios > 256", "--fail-if=error > 0", "--fail-if=a:read.io_bytes<1m"])
+        .succeeded();
+}
+
+#[test]
+fn any_percentile_can_be_limited_and_the_document_has_the_results() {
+    let more = [
+        "--output-format=json",
+        "--clat_percentiles=0",
+        "--fail-if=read.clat.p97.3 < 1d",
+        "--fail-if=read.clat.N < 1",
+    ];
+    let document = run(&more).ended_with(3).json();
+    let thresholds = &document["ferrio"]["thresholds"];
+    assert_eq!(thresholds[0]["expression"], "read.clat.p97.3 < 1d");
+    assert_eq!((&thresholds[0]["passed"], &thresholds[0]["jobname"]), (&false.into(), &"a".into()));
+    let max = number(&document, "/jobs/0/read/clat_ns/max") as f64;
+    assert!(thresholds[0]["value"].as_f64().unwrap() <= max, "{thresholds:#}");
+    assert_eq!(thresholds[0]["limit"].as_f64(), Some(86_400e9));
+    assert_eq!((&thresholds[1]["passed"], thresholds[1]["value"].as_f64()), (&true.into(), Some(256.0)));
+}
+
+#[test]
+fn jobs_of_one_report_entry_are_judged_together_and_all_directions_as_one() {
+    let place = Place::new();
+    let job = place.job(
+        "[global]\nioengine=null\nsize=1m\nbs=4k\nrw=rw\nunified_rw_reporting=mixed\ngroup_reporting\n[a]\nnumjobs=3\n[b]\nnew_group\n",
+    );
+    let run = |expression: &str| place.ferrio(&[&job, "--fail-if", expression]).run();
+    run("a: mixed.total_ios > 768").succeeded();
+    let failed = run("mixed.total_ios < 768").ended_with(3);
+    assert!(failed.stderr.contains("job b has 256, the limit is < 768\n"), "{}", failed.stderr);
+    let refused = run("read.iops < 1").ended_with(1);
+    assert!(refused.stderr.contains("no job reports `read`") && refused.stderr.contains("write mixed"));
+}
+
+#[test]
+fn a_threshold_that_applies_to_nothing_never_passes() {
+    for (expression, message, help) in [
+        ("b: read.iops < 1", "the report has no job `b`", "jobs of the report are a"),
+        ("write.iops < 1", "no job does `write`", "limit a direction"),
+        ("mixed.iops < 1", "no job reports `mixed`", "write read, write or trim"),
+        ("total_err > 0", "no job has `total_err`", "use `error > 0`"),
+    ] {
+        for words in [&[][..], &["check"]] {
+            let all = [words, &JOB, &["--fail-if", expression]].concat();
+            let run = Place::new().ferrio(&all).run().ended_with(1);
+            assert!(
+                run.stderr.contains(message) && run.stderr.contains(help),
+                "{expression}\n{}",
+                run.stderr
+            );
+            assert!(run.stdout.is_empty(), "{expression}\n{}", run.stdout);
+        }
+    }
+    let unmeasured = run(&["--disable_clat=1", "--fail-if=read.clat.mean > 1d"]).ended_with(1);
+    let line = "cannot be judged: job a: `read.clat.mean` is not measured";
+    assert!(
+        unmeasured.stderr.contains(line) && unmeasured.stdout.contains("READ: bw="),
+        "{}",
+        unmeasured.stderr
+    );
+}
+
+#[test]
+fn a_failed_job_wins_over_thresholds() {
+    let job = ["--name=bad", "--ioengine=null", "--exec_prerun=false", "--size=4k", "--fail-if=error > 0"];
+    let failed = Place::new().ferrio(&job).run().ended_with(1);
+    assert!(
+        failed.stderr.contains("the threshold `error > 0` is exceeded: job bad has"),
+        "{}",
+        failed.stderr
+    );
+}
+
+#[test]
+fn mistakes_are_refused_at_their_place() {
+    for (expression, text, label) in [
+        ("reed.iops > 1", "^^^^", "did you mean `read`?"),
+        ("read.clat.p99 > 5", "^", "give a unit"),
+        ("read.clat.p0 > 5ms", "^^", "a percentile is above 0 and at most 100"),
+        ("read.iops", "^^^^^^^^^", "no comparison"),
+    ] {
+        let refused = run(&["--fail-if", expression]).ended_with(1);
+        assert!(refused.stderr.contains(&format!("{text} {label}")), "{}", refused.stderr);
+        assert!(refused.stdout.is_empty());
+    }
+}
+
+#[test]
+fn called_fio_there_are_no_thresholds() {
+    let refused = run(&["--as=fio", "--fail-if=error > 0"]).ended_with(1);
+    assert!(refused.stderr.contains("unrecognized option '--fail-if"), "{}", refused.stderr);
+    let help = Place::new().ferrio(&["--as=fio", "--help"]).run().succeeded();
+    assert!(!help.stdout.contains("fail-if"), "{}", help.stdout);
+}
+
+#[test]
+fn the_example_of_the_page_works() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/thresholds.md")).unwrap();
+    let line = page.lines().find_map(|line| line.strip_prefix("    ferrio --name=mail ")).unwrap();
+    let command = format!("exec {} --name=mail {line}", crate::support::FERRIO);
+    Place::new().program("sh", &["-c", &command]).run().succeeded();
+}
