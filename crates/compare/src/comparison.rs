@@ -1,10 +1,11 @@
 //! Sides, figure by figure, each against the first.
 
+use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, JobReport};
 use serde::Serialize;
 
 use crate::conditions::{Difference, differences};
-use crate::figures::{Figure, Unit, Values};
+use crate::figures::{Figure, Values};
 use crate::read::Side;
 use crate::statistics::{Interval, estimate};
 

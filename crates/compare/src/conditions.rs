@@ -1,6 +1,5 @@
 //! What differs between the sides beside the figures: options, programs, machines, devices.
 
-use ferrio_report::model::RunReport;
 use serde::Serialize;
 
 use crate::read::Side;
@@ -37,7 +36,7 @@ pub(crate) fn differences(sides: &[Side]) -> Vec<Difference> {
 fn conditions(side: &Side) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for run in &side.runs {
-        for (name, value) in of_run(&run.report) {
+        for (name, value) in run.report.conditions() {
             match all.iter_mut().find(|(other, _)| *other == name) {
                 Some((_, values)) if values.contains(&value) => {}
                 Some((_, values)) => values.push(value),
@@ -46,41 +45,4 @@ fn conditions(side: &Side) -> Vec<(String, String)> {
         }
     }
     all.into_iter().map(|(name, values)| (name, values.join(", "))).collect()
-}
-
-fn of_run(report: &RunReport) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    let mut add = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            all.push((name.to_owned(), value));
-        }
-    };
-    match &report.ferrio {
-        Some(ferrio) => {
-            add("program", Some(format!("ferrio {}", ferrio.version)));
-            let host = &ferrio.host;
-            add("host", host.name.clone());
-            add("kernel", host.kernel.clone());
-            add("architecture", host.arch.clone());
-            add("CPU", host.cpu_model.clone());
-            add("CPUs", host.cpus_online.map(|count| count.to_string()));
-            add("memory", host.memory_bytes.map(|bytes| format!("{} MiB", bytes >> 20)));
-            for place in &ferrio.targets {
-                let at = place.mount_point.as_deref().unwrap_or("device");
-                add(&format!("file system of {at}"), place.file_system.clone());
-                add(&format!("device of {at}"), place.device.as_ref().map(|device| device.device.clone()));
-            }
-        }
-        None => add("program", Some(report.version.clone())),
-    }
-    for (name, value) in &report.global_options.0 {
-        add(&format!("all jobs: {name}"), Some(value.clone()));
-    }
-    for job in &report.jobs {
-        // A name on the command line is an option, in a job file it is none.
-        for (name, value) in job.job_options.0.iter().filter(|(name, _)| name != "name") {
-            add(&format!("job {}: {name}", job.jobname), Some(value.clone()));
-        }
-    }
-    all
 }

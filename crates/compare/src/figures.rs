@@ -1,5 +1,6 @@
 //! Figures of a direction of a job over the runs of a side.
 
+use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, LatencyReport};
 use serde::{Serialize, Serializer};
 
@@ -16,18 +17,6 @@ pub enum Figure {
     MeanLatency,
     /// A percentile of the same, in percent.
     Percentile(f64),
-}
-
-/// In which unit a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    /// A number per second.
-    PerSecond,
-    /// Bytes per second.
-    BytesPerSecond,
-    /// Nanoseconds.
-    Nanoseconds,
 }
 
 impl Figure {
@@ -104,9 +93,9 @@ impl Values {
         match figure {
             Figure::Iops => means(&|run| Some(run.iops)),
             Figure::Bandwidth => means(&|run| Some(run.bw_bytes as f64)),
-            Figure::MeanLatency => means(&|run| Some(latency(run)?.mean)),
+            Figure::MeanLatency => means(&|run| Some(run.shown_latency()?.mean)),
             Figure::Percentile(percent) => {
-                let latencies: Vec<_> = runs.iter().map(|run| latency(run)).collect::<Option<_>>()?;
+                let latencies: Vec<_> = runs.iter().map(|run| run.shown_latency()).collect::<Option<_>>()?;
                 if latencies.iter().all(|latency| !latency.bins.is_empty()) {
                     return Some(Values::Histograms(Histograms::new(percent, &latencies)));
                 }
@@ -114,7 +103,7 @@ impl Values {
                     let found = latency.percentile.0.iter().find(|(other, _)| *other == percent);
                     found.map(|&(_, ns)| ns as f64)
                 };
-                means(&|run| listed(latency(run)?))
+                means(&|run| listed(run.shown_latency()?))
             }
         }
     }
@@ -140,13 +129,6 @@ impl Statistic for Values {
             Values::Histograms(histograms) => histograms.of(runs, without),
         }
     }
-}
-
-/// The latency that has samples and, if one has, percentiles.
-fn latency(run: &DirectionReport) -> Option<&LatencyReport> {
-    let all = [&run.clat_ns, &run.lat_ns];
-    let with_percentiles = all.into_iter().find(|latency| !latency.percentile.is_empty());
-    with_percentiles.or_else(|| all.into_iter().find(|latency| latency.samples > 0))
 }
 
 impl Histograms {

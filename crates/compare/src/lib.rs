@@ -13,7 +13,8 @@ mod table;
 
 pub use comparison::{Change, Compared, Comparison, FigureRow, JobRows, Options, Verdict, compare};
 pub use conditions::Difference;
-pub use figures::{Figure, Unit};
+pub use ferrio_report::Unit;
+pub use figures::Figure;
 pub use read::{ReadError, Run, Side, read_side};
 pub use statistics::{Interval, MOST_CONFIDENCE};
 pub use table::{json, markdown, text};

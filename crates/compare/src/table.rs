@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use crate::comparison::{Change, Comparison, FigureRow, JobRows, Verdict};
-use crate::figures::Unit;
 
 /// The comparison as a JSON document.
 #[must_use]
@@ -100,7 +99,7 @@ fn header(comparison: &Comparison) -> Vec<String> {
 
 fn cells(row: &FigureRow) -> Vec<String> {
     let mut cells = vec![row.figure.name()];
-    cells.extend(row.values.iter().map(|&value| quantity(value, row.unit)));
+    cells.extend(row.values.iter().map(|&value| row.unit.text(value)));
     for change in &row.changes {
         cells.extend(
             change.as_ref().map_or_else(|| ["-".to_owned(), String::new(), String::new()], change_cells),
@@ -167,30 +166,4 @@ fn sentence(verdict: Verdict, jobs: &[JobRows]) -> String {
                 .to_owned()
         }
     }
-}
-
-/// A number with four digits and the prefix of its unit.
-fn quantity(value: f64, unit: Unit) -> String {
-    let (steps, scale): (&[&str], f64) = match unit {
-        Unit::PerSecond => (&["", "k", "M", "G"], 1000.0),
-        Unit::BytesPerSecond => (&["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], 1024.0),
-        Unit::Nanoseconds => (&["ns", "us", "ms", "s"], 1000.0),
-    };
-    let (mut value, mut step) = (value, 0);
-    while value >= scale && step + 1 < steps.len() {
-        value /= scale;
-        step += 1;
-    }
-    let digits = if value >= 1000.0 {
-        0
-    } else if value >= 100.0 {
-        1
-    } else if value >= 10.0 {
-        2
-    } else {
-        3
-    };
-    let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
-    let space = if unit == Unit::PerSecond { "" } else { " " };
-    format!("{value:.digits$}{space}{}", steps[step])
 }

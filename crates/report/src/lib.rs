@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod conditions;
 mod database;
 mod debug;
 mod environment;
@@ -26,6 +27,7 @@ mod messages;
 pub mod model;
 pub mod num;
 mod openmetrics;
+mod quantity;
 mod read;
 mod report_options;
 mod schema;
@@ -43,6 +45,7 @@ pub use live::LiveLine;
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
+pub use quantity::Unit;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use schema::{interval_report_schema, report_schema, sysbench_schema};

@@ -76,6 +76,16 @@ pub struct DirectionReport {
     pub zone_resets: Option<u64>,
 }
 
+impl DirectionReport {
+    /// The latency that stands for the direction: the completion latency, or the total latency if that alone has percentiles or samples.
+    #[must_use]
+    pub fn shown_latency(&self) -> Option<&LatencyReport> {
+        let all = [&self.clat_ns, &self.lat_ns];
+        let with_percentiles = all.into_iter().find(|latency| !latency.percentile.is_empty());
+        with_percentiles.or_else(|| all.into_iter().find(|latency| latency.samples > 0))
+    }
+}
+
 /// The I/Os of one direction that have one priority.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -1,0 +1,48 @@
+//! What the figures of a run depend on: program, machine, places of the files, options.
+
+use crate::model::RunReport;
+
+impl RunReport {
+    /// The conditions as names (`kernel`, `job a: bs`) and values: those of the host first, then options. A document of fio has its version
+    /// and its options only.
+    #[must_use]
+    pub fn conditions(&self) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                all.push((name.to_owned(), value));
+            }
+        };
+        match &self.ferrio {
+            Some(ferrio) => {
+                add("program", Some(format!("ferrio {}", ferrio.version)));
+                let host = &ferrio.host;
+                add("host", host.name.clone());
+                add("kernel", host.kernel.clone());
+                add("architecture", host.arch.clone());
+                add("CPU", host.cpu_model.clone());
+                add("CPUs", host.cpus_online.map(|count| count.to_string()));
+                add("memory", host.memory_bytes.map(|bytes| format!("{} MiB", bytes >> 20)));
+                for place in &ferrio.targets {
+                    let at = place.mount_point.as_deref().unwrap_or("device");
+                    add(&format!("file system of {at}"), place.file_system.clone());
+                    add(
+                        &format!("device of {at}"),
+                        place.device.as_ref().map(|device| device.device.clone()),
+                    );
+                }
+            }
+            None => add("program", Some(self.version.clone())),
+        }
+        for (name, value) in &self.global_options.0 {
+            add(&format!("all jobs: {name}"), Some(value.clone()));
+        }
+        for job in &self.jobs {
+            // A name on the command line is an option, in a job file it is none.
+            for (name, value) in job.job_options.0.iter().filter(|(name, _)| name != "name") {
+                add(&format!("job {}: {name}", job.jobname), Some(value.clone()));
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,67 @@
+//! Figures for people who compare: four digits and the unit that fits (`13.56k`, `142.6 MiB/s`, `36.51 us`).
+
+use serde::Serialize;
+
+/// In which unit a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A number per second.
+    PerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl Unit {
+    /// The units of a figure, in ascending order, and the factor between one and the next.
+    #[must_use]
+    pub const fn steps(self) -> (&'static [&'static str], f64) {
+        match self {
+            Unit::PerSecond => (&["", "k", "M", "G"], 1000.0),
+            Unit::BytesPerSecond => (&["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], 1024.0),
+            Unit::Nanoseconds => (&["ns", "us", "ms", "s"], 1000.0),
+        }
+    }
+
+    /// A figure with four digits and the unit in which it is short.
+    #[must_use]
+    pub fn text(self, figure: f64) -> String {
+        let (steps, scale) = self.steps();
+        let (mut value, mut step) = (figure, 0);
+        while value >= scale && step + 1 < steps.len() {
+            value /= scale;
+            step += 1;
+        }
+        let digits = if value >= 1000.0 {
+            0
+        } else if value >= 100.0 {
+            1
+        } else if value >= 10.0 {
+            2
+        } else {
+            3
+        };
+        let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
+        let space = if self == Unit::PerSecond { "" } else { " " };
+        format!("{value:.digits$}{space}{}", steps[step])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_four_digits_and_whole_small_ones_no_point() {
+        let latencies =
+            [0.0, 7.0, 7.25, 999.0, 36_512.0, 4_077_000.0, 12e9, 5e12].map(|ns| Unit::Nanoseconds.text(ns));
+        assert_eq!(
+            latencies,
+            ["0 ns", "7 ns", "7.250 ns", "999 ns", "36.51 us", "4.077 ms", "12.00 s", "5000 s"]
+        );
+        assert_eq!([Unit::PerSecond.text(999.4), Unit::PerSecond.text(13_560.0)], ["999.4", "13.56k"]);
+        assert_eq!(Unit::BytesPerSecond.text(142.6 * 1048576.0), "142.6 MiB/s");
+    }
+}
