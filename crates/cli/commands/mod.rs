@@ -14,6 +14,7 @@ mod genzipf;
 mod help;
 mod import;
 mod man;
+mod report;
 mod subcommand;
 mod sysbench;
 mod verify_state;
@@ -99,6 +100,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: man::DETAILS,
         options: &[],
         run: man::run,
+    },
+    Subcommand {
+        name: "report",
+        operand: Operand::Own(report::command),
+        help: "Make a page of HTML from the reports of runs",
+        details: report::DETAILS,
+        options: &[],
+        run: report::run,
     },
     Subcommand {
         name: "sysbench",

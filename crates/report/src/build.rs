@@ -14,7 +14,6 @@ use ferrio_stats::DirectionStats;
 use jiff::Zoned;
 
 use crate::eta::{ETA_AFTER_SECONDS, remaining};
-use crate::format::Format;
 use crate::model::{
     CpuIdleness, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport, Pairs, RunReport,
     SlaveMeans,
@@ -34,8 +33,7 @@ impl RunReport {
         let entries = entries(plan, result);
         let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let histograms =
-            Histograms { buckets: options.buckets(), bins: options.formats.has(Format::JsonPlus) };
+        let histograms = Histograms { buckets: options.buckets(), bins: options.formats.have_details() };
         let times = Times { elapsed, eta: eta(plan, result, elapsed) };
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();

@@ -8,6 +8,8 @@ use serde::Serialize;
 pub enum Unit {
     /// A number per second.
     PerSecond,
+    /// Bytes.
+    Bytes,
     /// Bytes per second.
     BytesPerSecond,
     /// Nanoseconds.
@@ -20,9 +22,16 @@ impl Unit {
     pub const fn steps(self) -> (&'static [&'static str], f64) {
         match self {
             Unit::PerSecond => (&["", "k", "M", "G"], 1000.0),
+            Unit::Bytes => (&["B", "KiB", "MiB", "GiB", "TiB", "PiB"], 1024.0),
             Unit::BytesPerSecond => (&["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], 1024.0),
             Unit::Nanoseconds => (&["ns", "us", "ms", "s"], 1000.0),
         }
+    }
+
+    /// What is between a figure and its unit.
+    #[must_use]
+    pub const fn space(self) -> &'static str {
+        if matches!(self, Unit::PerSecond) { "" } else { " " }
     }
 
     /// A figure with four digits and the unit in which it is short.
@@ -44,8 +53,7 @@ impl Unit {
             3
         };
         let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
-        let space = if self == Unit::PerSecond { "" } else { " " };
-        format!("{value:.digits$}{space}{}", steps[step])
+        format!("{value:.digits$}{}{}", self.space(), steps[step])
     }
 }
 
