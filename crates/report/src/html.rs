@@ -65,7 +65,8 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
          <meta name=\"generator\" content=\"ferrio {}\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#summary\">Skip to the summary</a>\n\
-         <header>\n<button id=\"theme\" type=\"button\" hidden></button>\n<h1>{title}</h1>\n{}</header>\n<nav aria-label=\"Parts of the page\"><ul>",
+         <header>\n<div><h1>{title}</h1>\n{}</div>\n\
+         <button id=\"theme\" type=\"button\" hidden></button>\n</header>\n<nav aria-label=\"Parts of the page\"><ul>",
         policy(),
         env!("CARGO_PKG_VERSION"),
         head::subtitle(runs),
