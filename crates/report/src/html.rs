@@ -49,11 +49,12 @@ impl RunReport {
 #[must_use]
 pub fn page(runs: &[PageRun<'_>]) -> String {
     let title = escaped(&title(runs));
+    let over_time: Vec<_> = (0..runs.len()).map(|number| charts::RunData::of(runs, number)).collect();
     let sections = [
         ("summary", "Summary", summary::section(runs)),
         ("warnings", "Warnings and notes", head::messages(runs)),
         ("latency", "Latency", charts::latency(runs)),
-        ("time", "Over time", charts::over_time(runs)),
+        ("time", "Over time", charts::over_time(runs, &over_time)),
         ("runs", "Program and machine", head::runs(runs)),
         ("options", "Options", conditions::section(runs)),
     ];
@@ -86,7 +87,7 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
         "</main>\n<footer><p>Made by ferrio {}. docs/page.md explains the charts.</p></footer>\n\
          <script type=\"application/json\" id=\"data\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
-        charts::data(runs),
+        charts::data(runs, &over_time),
     );
     out
 }

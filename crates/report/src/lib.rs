@@ -4,7 +4,8 @@
 //!
 //! - The tree: `model` is its shape, `build` makes it from plan and result, `warnings` finds figures that may mislead, `environment` is
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
-//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`; `num` has numbers as fio prints them.
+//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`; `num` has numbers as fio prints them, and
+//!   `quantity` figures with the unit that fits.
 //! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `series` (the same for the document), `logs` (written in a thread
 //!   of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.

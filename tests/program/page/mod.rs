@@ -371,6 +371,25 @@ fn what_makes_no_page_is_refused_before_anything_is_written() {
     assert!(place.read("old.html").starts_with("<!doctype html>"), "a page replaces what was there");
 }
 
+#[test]
+fn the_commands_of_the_documentation_work() {
+    let place = Place::new();
+    fs::write(place.work().join("nightly.fio"), JOB).unwrap();
+    fs::create_dir(place.work().join("repetitions")).unwrap();
+    for name in ["before.json", "after.json", "monday.json", "repetitions/1.json"] {
+        measured(&place, name);
+    }
+    let docs = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/page.md")).unwrap();
+    let commands: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("    ferrio ")).collect();
+    assert_eq!(commands.len(), 5);
+    for command in commands {
+        place.ferrio(&command.split(' ').collect::<Vec<_>>()).run().succeeded();
+    }
+    for page in ["nightly.html", "both.html", "all.html"] {
+        assert!(place.read(page).ends_with("</html>\n"), "{page}");
+    }
+}
+
 /// The nanoseconds of a figure such as `117.2 us`.
 fn nanoseconds(figure: &str) -> f64 {
     let (number, unit) = figure.split_once(' ').unwrap_or_else(|| panic!("{figure}"));

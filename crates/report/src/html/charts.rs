@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::events::{EventKind, RunEvent, events};
 use super::markup::{Table, escaped, folded, script_data};
@@ -41,7 +41,7 @@ pub(super) struct Line {
 
 /// What a run has to draw over time.
 #[derive(Default, Serialize)]
-struct RunData {
+pub(super) struct RunData {
     /// What the names of its curves of latencies begin with.
     label: String,
     /// Tracks that are not drawn.
@@ -62,7 +62,8 @@ struct DeviceTrack {
 }
 
 impl RunData {
-    fn of(runs: &[PageRun<'_>], number: usize) -> Self {
+    /// That of one of these runs.
+    pub(super) fn of(runs: &[PageRun<'_>], number: usize) -> Self {
         let mut data = RunData { label: prefix(runs, number), ..RunData::default() };
         let Some(ferrio) = &runs[number].report.ferrio else { return data };
         let mut tracks = tracks(&ferrio.series);
@@ -80,7 +81,7 @@ impl RunData {
 }
 
 /// The data of all charts as JSON for a `script` element.
-pub(super) fn data(runs: &[PageRun<'_>]) -> String {
+pub(super) fn data(runs: &[PageRun<'_>], over_time: &[RunData]) -> String {
     let unit = |unit: Unit| {
         let (steps, scale) = unit.steps();
         json!({ "steps": steps, "scale": scale, "space": unit.space() })
@@ -92,7 +93,7 @@ pub(super) fn data(runs: &[PageRun<'_>]) -> String {
             "time": unit(Unit::Nanoseconds),
         },
         "lines": lines(runs),
-        "runs": (0..runs.len()).map(|number| json!(RunData::of(runs, number))).collect::<Vec<Value>>(),
+        "runs": over_time,
     });
     script_data(&data.to_string())
 }
@@ -138,13 +139,12 @@ pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
 }
 
 /// The charts over time, by run.
-pub(super) fn over_time(runs: &[PageRun<'_>]) -> String {
+pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunData]) -> String {
     let mut out = String::new();
-    for (number, run) in runs.iter().enumerate() {
+    for (number, (run, data)) in runs.iter().zip(data).enumerate() {
         if runs.len() > 1 {
             let _ = writeln!(out, "<h3>Run {}: {}</h3>", number + 1, escaped(run.name));
         }
-        let data = RunData::of(runs, number);
         if data.tracks.is_empty() {
             out.push_str(absence(run.report));
             continue;
@@ -153,7 +153,7 @@ pub(super) fn over_time(runs: &[PageRun<'_>]) -> String {
             let drawn = data.tracks.len();
             let _ = writeln!(out, "<p>The first {drawn} of {} jobs are drawn.</p>", drawn + data.left_out);
         }
-        out.push_str(&places(number, &data));
+        out.push_str(&places(number, data));
     }
     out
 }

@@ -77,10 +77,10 @@ fn of_track(number: usize, track: &Track) -> Vec<RunEvent> {
         at += 1;
     }
     let limit = median(&maxima).saturating_mul(SLOW);
-    for row in 0..rows {
+    for (row, &slowest) in maxima.iter().enumerate() {
         let (from, to) = (track.edges[row], track.edges[row + 1]);
-        if maxima[row] > limit {
-            let [slow, usual] = [maxima[row], limit / SLOW].map(|ns| Unit::Nanoseconds.text(ns as f64));
+        if slowest > limit {
+            let [slow, usual] = [slowest, limit / SLOW].map(|ns| Unit::Nanoseconds.text(ns as f64));
             add(
                 from,
                 to,
@@ -145,8 +145,7 @@ mod tests {
         let mut with = track(&[9, 9], &[1, 1]);
         with.ramp = 500;
         with.errors = vec![0, 3];
-        let kinds: Vec<_> =
-            found(with).into_iter().map(|(from, to, kind, what)| (from, to, kind, what)).collect();
+        let kinds = found(with);
         assert_eq!(kinds[0], (0, 500, EventKind::Ramp, "ramp: not part of the figures".to_owned()));
         assert_eq!(kinds[1], (500, 1000, EventKind::Error, "3 errors".to_owned()));
     }

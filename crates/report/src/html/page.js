@@ -104,7 +104,7 @@
         svg.append(node("line", { class: "grid", x1: left, x2: left + wide, y1: y, y2: y }));
         svg.append(node("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, spec.y.format(value)));
       }
-      const ticks = spec.x.ticks(Math.max(2, Math.floor(wide / 68)));
+      const ticks = spec.x.ticks(Math.max(2, Math.floor(wide / 60)));
       for (const value of ticks) {
         const x = px(value);
         if (!spec.heat) svg.append(node("line", { class: "grid", x1: x, x2: x, y1: top, y2: top + high }));
@@ -384,7 +384,7 @@
         const bar = (kind, y, from, to) => {
           svg.append(node("rect", { class: kind, x: px(from), y, width: Math.max(px(to) - px(from), 2), height: 12, rx: 2 }));
         };
-        for (const value of x.ticks(Math.max(2, Math.floor(wide / 68)))) {
+        for (const value of x.ticks(Math.max(2, Math.floor(wide / 60)))) {
           const anchor = px(value) > left + wide - 16 ? "end" : value === 0 ? "start" : "middle";
           svg.append(node("line", { class: "grid", x1: px(value), x2: px(value), y1: 0, y2: high - 36 }));
           svg.append(node("text", { x: px(value), y: high - 22, "text-anchor": anchor }, x.format(value)));

@@ -9,6 +9,9 @@ use crate::model::{DirectionReport, JobReport, LatencyReport};
 
 const NONE: &str = "–";
 
+/// One job, with the number of each run that has it.
+type JobRuns<'a> = Vec<(usize, &'a JobReport)>;
+
 /// The table.
 pub(super) fn section(runs: &[PageRun<'_>]) -> String {
     let columns = [
@@ -54,8 +57,8 @@ pub(super) fn section(runs: &[PageRun<'_>]) -> String {
 }
 
 /// The jobs of all runs by name; of several with one name in a run, the first with the first, and so on.
-fn matched<'a>(runs: &[PageRun<'a>]) -> Vec<(String, Vec<(usize, &'a JobReport)>)> {
-    let mut all: Vec<((&str, usize), Vec<(usize, &JobReport)>)> = Vec::new();
+fn matched<'a>(runs: &[PageRun<'a>]) -> Vec<(String, JobRuns<'a>)> {
+    let mut all: Vec<((&str, usize), JobRuns<'a>)> = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let jobs = &run.report.jobs;
         for (at, job) in jobs.iter().enumerate() {
