@@ -56,6 +56,7 @@ mod offload;
 mod one_file;
 mod openmetrics;
 mod own_jobs;
+mod page;
 mod parsing_like_fio;
 mod passthrough;
 mod persistent_memory;
