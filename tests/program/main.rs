@@ -37,6 +37,7 @@ mod file_engines;
 mod file_options;
 mod files;
 mod helper_programs;
+mod guide;
 mod http;
 mod import;
 mod import_outputs;
