@@ -19,7 +19,8 @@ fn code(page: &str) -> Vec<String> {
 /// The commands of a page, with those of several lines in one.
 fn commands(page: &str) -> String {
     let lines = code(page);
-    let commands = lines.iter().filter_map(|line| line.strip_prefix("$ ").or_else(|| line.strip_prefix("> ")));
+    let commands =
+        lines.iter().filter_map(|line| line.strip_prefix("$ ").or_else(|| line.strip_prefix("> ")));
     let short = |line: &str| {
         line.replace("runtime=6s", "runtime=100ms")
             .replace("ferrio quick .", "ferrio quick . --runtime=100ms --size=2m")
@@ -90,9 +91,19 @@ fn limits_and_comparisons_are_those_of_a_pipeline() {
     let page = "gate-a-pull-request.md";
     let lines: Vec<String> = commands(page).lines().map(str::to_owned).collect();
     assert!(lines[0].contains("--fail-if 'read.clat.p99 > 50ms' --fail-if 'read.iops < 100'"), "{lines:?}");
-    let words = ["--name=reads", "--ioengine=null", "--size=1m", "--fail-if=read.clat.p99 > 50ms", "--fail-if=read.iops < 100"];
+    let words = [
+        "--name=reads",
+        "--ioengine=null",
+        "--size=1m",
+        "--fail-if=read.clat.p99 > 50ms",
+        "--fail-if=read.iops < 100",
+    ];
     place.ferrio(&words).run().succeeded();
     let words = ["--name=reads", "--ioengine=null", "--size=1m", "--fail-if=read.clat.p99 > 0ns"];
     let failed = place.ferrio(&words).run().ended_with(3);
-    assert!(failed.stderr.contains("the threshold `read.clat.p99 > 0ns` is exceeded: job reads has "), "{}", failed.stderr);
+    assert!(
+        failed.stderr.contains("the threshold `read.clat.p99 > 0ns` is exceeded: job reads has "),
+        "{}",
+        failed.stderr
+    );
 }

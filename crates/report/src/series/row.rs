@@ -115,6 +115,10 @@ fn bucket(ns: u64) -> u64 {
 }
 
 impl Merge for Row {
+    fn end_ms(&self) -> u64 {
+        self.end_ms
+    }
+
     fn append(&mut self, next: Row) {
         self.end_ms = self.end_ms.max(next.end_ms);
         self.errors += next.errors;
@@ -188,6 +192,10 @@ impl DiskRow {
 }
 
 impl Merge for DiskRow {
+    fn end_ms(&self) -> u64 {
+        self.end_ms
+    }
+
     fn append(&mut self, next: DiskRow) {
         self.end_ms = next.end_ms;
         self.busy_ms += next.busy_ms;
