@@ -83,6 +83,7 @@ fn fio_words(error: &SettingsError, name: &str) -> FioWords {
         SettingsError::NoProfile(profile) => {
             return FioWords::Lines(vec![format!("fio: profile '{profile}' not found")]);
         }
+        SettingsError::FormatOfFerrio(word) => return FioWords::Lines(invalid_format(word)),
         SettingsError::Refused("latency-log", _) => {
             let line = "fio: --latency-log is deprecated. Use per-job latency log options.";
             return FioWords::Lines(vec![line.to_owned()]);
@@ -94,8 +95,7 @@ fn fio_words(error: &SettingsError, name: &str) -> FioWords {
     let lines = match name {
         "output-format" => {
             let unknown = given.split(',').find(|word| Format::of_word(word).is_none());
-            let line = format!("fio: invalid output format {}", unknown.unwrap_or_default());
-            vec![line, "fio: failed parsing output-format".to_owned()]
+            invalid_format(unknown.unwrap_or_default())
         }
         "terse-version" => vec!["fio: bad terse version format".to_owned()],
         "eta-newline" if no_time => vec![format!("fio: failed parsing eta time {given}")],
@@ -108,6 +108,10 @@ fn fio_words(error: &SettingsError, name: &str) -> FioWords {
         _ => return FioWords::Message,
     };
     FioWords::Lines(lines)
+}
+
+fn invalid_format(word: &str) -> Vec<String> {
+    vec![format!("fio: invalid output format {word}"), "fio: failed parsing output-format".to_owned()]
 }
 
 /// The value that clap refuses.

@@ -319,8 +319,9 @@ impl Output {
                 self.write_report(&self.report_so_far(plan, result));
             }
             Event::Interim(_) => {
+                let word = self.options.formats.alone().map_or("", |(word, _)| word);
                 let message =
-                    "no report of the run so far: the OpenMetrics format allows only one, at the end";
+                    format!("no report of the run so far: the format {word} allows only one, at the end");
                 self.message(&Diagnostic::note(message).code("no-interim-report"));
             }
             // What wants intervals gets them from the run.

@@ -1,5 +1,6 @@
 //! The settings that the program's own options make. Their table is in `options.rs`; `option_values.rs` reads their values.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -160,7 +161,10 @@ pub enum SettingsError {
     NoProfile(String),
     /// An option that excludes others, and why.
     #[error("{1}")]
-    Conflict(&'static str, &'static str),
+    Conflict(&'static str, Cow<'static, str>),
+    /// `--output-format` with a format that fio does not have, in a call as fio.
+    #[error("invalid output format {0}: fio has no such format")]
+    FormatOfFerrio(&'static str),
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
@@ -190,21 +194,22 @@ impl ProgramSettings {
             return Err(SettingsError::Conflict(
                 "interval-report",
                 "--interval-report writes to standard output, as does the report; send the report to a file with --output=FILE, \
-                 or the intervals with --interval-report=TIME:FILE",
+                 or the intervals with --interval-report=TIME:FILE"
+                    .into(),
             ));
         }
+        let Some((word, why)) = self.formats.alone() else { return Ok(()) };
         if !self.formats.fit_together() {
-            return Err(SettingsError::Conflict(
-                "output-format",
-                "the format openmetrics cannot be combined with others, because nothing may follow its last line, `# EOF`: choose one",
-            ));
+            let message =
+                format!("the format {word} cannot be combined with others, because {why}: choose one");
+            return Err(SettingsError::Conflict("output-format", message.into()));
         }
-        if self.status_interval.is_some() && !self.formats.may_repeat() {
-            return Err(SettingsError::Conflict(
-                "status-interval",
-                "option --status-interval cannot be combined with the format openmetrics, because nothing may follow its last line, \
-                 `# EOF`: choose another format, or leave out --status-interval",
-            ));
+        if self.status_interval.is_some() {
+            let message = format!(
+                "option --status-interval cannot be combined with the format {word}, because {why}: choose another format, \
+                 or leave out --status-interval"
+            );
+            return Err(SettingsError::Conflict("status-interval", message.into()));
         }
         Ok(())
     }
@@ -212,7 +217,7 @@ impl ProgramSettings {
     /// Refuses options that do not go with one run, or with several.
     fn check_sweep(&self, items: &[Item]) -> Result<(), SettingsError> {
         let last = |wanted: &str| items.iter().rev().find(|item| item.is_program_option(wanted));
-        let conflict = |name, why| Err(SettingsError::Conflict(name, why));
+        let conflict = |name, why: &'static str| Err(SettingsError::Conflict(name, why.into()));
         if matches!(self.action, Action::Answer(_)) {
             return Ok(());
         }
@@ -309,6 +314,9 @@ impl ProgramSettings {
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
         let formats = formats(items);
+        if let (Character::Fio, Some(word)) = (character, formats.only_of_ferrio()) {
+            return Err(SettingsError::FormatOfFerrio(word));
+        }
         let no_document = formats.has(Format::Normal) || given(&matches, "output");
         let (trigger, idle_trigger) = trigger(&matches, character, no_document);
         notes.extend(idle_trigger);
@@ -365,7 +373,7 @@ impl ProgramSettings {
     /// True if the document has what jobs and devices did over time.
     #[must_use]
     pub fn has_series(&self) -> bool {
-        self.character == Character::Ferrio && self.formats.has(Format::JsonPlus)
+        self.character == Character::Ferrio && self.formats.have_details()
     }
 
     /// How reports are made.
@@ -398,7 +406,7 @@ fn check_conflicts_of_tui(items: &[Item]) -> Result<(), SettingsError> {
         ("merge-blktrace-only", NO_RUN),
     ];
     match conflicts.into_iter().find(|(name, _)| items.iter().any(|item| item.is_program_option(name))) {
-        Some((name, why)) => Err(SettingsError::Conflict(name, why)),
+        Some((name, why)) => Err(SettingsError::Conflict(name, why.into())),
         None => Ok(()),
     }
 }

@@ -259,7 +259,7 @@ fn job_option(opt: Opt) -> String {
 
 fn formats() -> String {
     format!(
-        "{}.\n\n--output=FILE writes the report to a file. docs/json.md and docs/openmetrics.md describe the documents.\n",
+        "{}.\n\n--output=FILE writes the report to a file. docs/json.md, docs/openmetrics.md and docs/page.md\ndescribe the documents.\n",
         Format::HELP
     )
 }

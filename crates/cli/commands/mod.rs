@@ -15,6 +15,7 @@ mod help;
 mod import;
 mod man;
 mod quick;
+mod report;
 mod subcommand;
 mod sysbench;
 mod verify_state;
@@ -108,6 +109,14 @@ pub const COMMANDS: &[Subcommand] = &[
         details: quick::DETAILS,
         options: &[],
         run: quick::run,
+    },
+    Subcommand {
+        name: "report",
+        operand: Operand::Own(report::command),
+        help: "Make a page of HTML from the reports of runs",
+        details: report::DETAILS,
+        options: &[],
+        run: report::run,
     },
     Subcommand {
         name: "sysbench",

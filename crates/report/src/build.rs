@@ -14,7 +14,6 @@ use ferrio_stats::DirectionStats;
 use jiff::Zoned;
 
 use crate::eta::{ETA_AFTER_SECONDS, remaining};
-use crate::format::Format;
 use crate::model::{
     CpuIdleness, DiskReport, ETA_UNKNOWN, GroupDirection, GroupReport, JobReport, Pairs, RunReport,
     SlaveMeans,
@@ -37,7 +36,7 @@ impl RunReport {
         let elapsed = seconds_rounded_up(result.elapsed);
         let histograms = Histograms {
             buckets: options.buckets(),
-            bins: options.formats.has(Format::JsonPlus),
+            bins: options.formats.have_details(),
             asked: &options.asked_percentiles,
         };
         let times = Times { elapsed, eta: eta(plan, result, elapsed) };

@@ -13,8 +13,12 @@ struct FormatRow {
     aliases: &'static [&'static str],
     /// It has everything of this one, which is therefore not written beside it.
     includes: Option<Format>,
-    /// Nothing may follow it in a stream, neither another format nor another report.
-    stands_alone: bool,
+    /// It has histogram buckets, and figures over time.
+    has_details: bool,
+    /// Nothing may follow it in a stream, neither another format nor another report, for this reason.
+    stands_alone: Option<&'static str>,
+    /// A program that is called `fio` does not know it.
+    only_ferrio: bool,
 }
 
 /// Makes the enum of formats and the table of their properties. A line has the variant, its word, the function that writes it, and the
@@ -39,23 +43,34 @@ formats! {
     /// The JSON document.
     Json: "json", |report, _| report.to_json();
     /// The JSON document with histogram buckets.
-    JsonPlus: "json+", |report, _| report.to_json(), includes: Some(Format::Json);
+    JsonPlus: "json+", |report, _| report.to_json(), includes: Some(Format::Json), has_details: true;
     /// Lines of fields between semicolons.
     Terse: "terse", to_terse, aliases: &["minimal", "csv"];
     /// One OpenMetrics text.
-    OpenMetrics: "openmetrics", |report, _| to_openmetrics(report), stands_alone: true;
+    OpenMetrics: "openmetrics", |report, _| to_openmetrics(report), stands_alone: Some("nothing may follow its last line, `# EOF`");
+    /// One page of HTML.
+    Html: "html", |report, _| report.to_html(), has_details: true, stands_alone: Some("a page is a whole file"), only_ferrio: true;
 }
 
 impl FormatRow {
     const fn new(format: Format, word: &'static str, write: fn(&RunReport, TerseVersion) -> String) -> Self {
-        FormatRow { format, word, write, aliases: &[], includes: None, stands_alone: false }
+        FormatRow {
+            format,
+            word,
+            write,
+            aliases: &[],
+            includes: None,
+            has_details: false,
+            stands_alone: None,
+            only_ferrio: false,
+        }
     }
 }
 
 impl Format {
     /// The help of `--output-format`.
     pub const HELP: &str =
-        "Formats of the report, separated by commas: normal, json, json+, terse; or openmetrics alone";
+        "Formats of the report, separated by commas: normal, json, json+, terse; or one of openmetrics, html";
 
     /// The words of all formats, without fio's other words for them.
     pub const WORDS: [&str; FORMATS.len()] = {
@@ -102,10 +117,28 @@ impl Formats {
         self.0[format as usize] || self.chosen().any(|row| row.includes == Some(format))
     }
 
+    /// True if a report in one of them has histogram buckets and figures over time.
+    #[must_use]
+    pub fn have_details(&self) -> bool {
+        self.chosen().any(|row| row.has_details)
+    }
+
+    /// The word of the first that a program called `fio` does not know.
+    #[must_use]
+    pub fn only_of_ferrio(&self) -> Option<&'static str> {
+        self.chosen().find(|row| row.only_ferrio).map(|row| row.word)
+    }
+
+    /// The first that nothing may follow in a stream: its word, and why.
+    #[must_use]
+    pub fn alone(&self) -> Option<(&'static str, &'static str)> {
+        self.chosen().find_map(|row| Some((row.word, row.stands_alone?)))
+    }
+
     /// True if one stream can hold several reports, one after the other.
     #[must_use]
     pub fn may_repeat(&self) -> bool {
-        self.chosen().all(|row| !row.stands_alone)
+        self.alone().is_none()
     }
 
     /// True if one stream can hold a report in all of them.
@@ -151,11 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn details_are_in_json_plus_and_html() {
+        let with: Vec<&str> = FORMATS.iter().filter(|row| row.has_details).map(|row| row.word).collect();
+        assert_eq!(with, ["json+", "html"]);
+        assert!(Formats::only(Format::Html).have_details() && !Formats::default().have_details());
+        assert_eq!(Formats::only(Format::Html).only_of_ferrio(), Some("html"));
+    }
+
+    #[test]
     fn json_plus_includes_json_and_openmetrics_stands_alone() {
         let plus = Formats::only(Format::JsonPlus);
         assert!(plus.has(Format::Json) && !Formats::only(Format::Json).has(Format::JsonPlus));
         let metrics = Formats::only(Format::OpenMetrics);
         assert!(metrics.fit_together() && !metrics.may_repeat());
+        assert!(!metrics.with(Format::Html).fit_together() && Formats::only(Format::Html).fit_together());
         assert!(!metrics.with(Format::Normal).fit_together());
         assert!(plus.with(Format::Normal).with(Format::Terse).fit_together());
     }

@@ -4,7 +4,8 @@
 //!
 //! - The tree: `model` is its shape, `build` makes it from plan and result, `warnings` finds figures that may mislead, `environment` is
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
-//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`; `num` has numbers as fio prints them.
+//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`; `num` has numbers as fio prints them, and
+//!   `quantity` figures with the unit that fits.
 //! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
 //!   for the document), `logs` (written in a thread of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
@@ -20,6 +21,7 @@ mod debug;
 mod environment;
 mod eta;
 mod format;
+mod html;
 mod interval;
 mod json;
 mod live;
@@ -44,6 +46,7 @@ pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug}
 pub use environment::RunEnvironment;
 pub use eta::clock_text;
 pub use format::{Format, Formats};
+pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
 pub use live_table::{BAND_STARTS_NS, LiveEntry, LiveLook, LiveRecorder, LiveTable, Second, SecondLatency};

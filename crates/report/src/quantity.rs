@@ -31,10 +31,16 @@ impl Unit {
             Unit::BytesPerSecond => (&["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], 1024.0),
             Unit::Nanoseconds => (&["ns", "us", "ms", "s"], 1000.0),
             Unit::Milliseconds => (&["ms", "s"], 1000.0),
-            Unit::Bytes => (&["B", "KiB", "MiB", "GiB", "TiB"], 1024.0),
+            Unit::Bytes => (&["B", "KiB", "MiB", "GiB", "TiB", "PiB"], 1024.0),
             Unit::Count => (&[""], 1.0),
             Unit::Percent => (&["%"], 1.0),
         }
+    }
+
+    /// What is between a figure and its unit.
+    #[must_use]
+    pub const fn space(self) -> &'static str {
+        if matches!(self, Unit::PerSecond | Unit::Count) { "" } else { " " }
     }
 
     /// A figure with four digits and the unit in which it is short; a count with all its digits.
@@ -56,8 +62,7 @@ impl Unit {
             3
         };
         let digits = if step == 0 && value.fract() == 0.0 { 0 } else { digits };
-        let space = if matches!(self, Unit::PerSecond | Unit::Count) { "" } else { " " };
-        format!("{value:.digits$}{space}{}", steps[step])
+        format!("{value:.digits$}{}{}", self.space(), steps[step])
     }
 }
 

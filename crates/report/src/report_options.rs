@@ -65,14 +65,12 @@ impl ReportOptions {
     /// The buckets that all percentiles of the report are read from: fio's where they are listed, so that both agree.
     #[must_use]
     pub fn buckets(&self) -> Buckets {
-        if self.fio_bins || self.formats.has(Format::JsonPlus) { Buckets::Fio } else { Buckets::Hdr }
+        if self.fio_bins || self.formats.have_details() { Buckets::Fio } else { Buckets::Hdr }
     }
 
     /// True if a JSON document has the object `ferrio` even without warnings and notes.
     pub(crate) fn always_has_own_object(&self) -> bool {
-        self.character == Character::Ferrio
-            || !self.formats.has(Format::Json)
-            || self.formats.has(Format::JsonPlus)
+        self.character == Character::Ferrio || !self.formats.has(Format::Json) || self.formats.have_details()
     }
 
     /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first 1000 are kept.

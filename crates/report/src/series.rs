@@ -76,6 +76,8 @@ struct Rows<R> {
 pub(crate) trait Merge {
     /// Adds the row that follows this one.
     fn append(&mut self, next: Self);
+    /// When it ends, ms since the start of the run.
+    fn end_ms(&self) -> u64;
 }
 
 impl SeriesRecorder {
@@ -102,8 +104,10 @@ impl SeriesRecorder {
     /// What was recorded.
     #[must_use]
     pub fn finish(self) -> RunSeries {
-        let devices =
-            self.seen.iter().zip(self.disks).map(|(disk, rows)| row::device(&disk.name, &rows.rows));
+        let devices = self.seen.iter().zip(self.disks).map(|(disk, mut rows)| {
+            rows.join_short_end(0);
+            row::device(&disk.name, &rows.rows)
+        });
         RunSeries {
             jobs: self.entries.into_iter().filter_map(EntrySeries::finish).collect(),
             devices: devices.filter(|device| !device.time_ms.is_empty()).collect(),
@@ -175,26 +179,9 @@ impl EntrySeries {
     }
 
     fn finish(mut self) -> Option<Series> {
-        self.join_short_end();
+        self.rows.join_short_end(self.head.ramp_until_ms);
         let interval_ms = whole_ms(SeriesRecorder::EVERY) * self.rows.looks as u64;
         row::series(Series { interval_ms, ..self.head }, self.rows.rows)
-    }
-
-    /// A last row of less than a quarter of a row says little about rates: it becomes part of the row before.
-    fn join_short_end(&mut self) {
-        let full_ms = whole_ms(SeriesRecorder::EVERY) * self.rows.looks as u64;
-        let is_short = |rows: &[Row]| match rows {
-            [.., before, last] => {
-                before.end_ms > self.head.ramp_until_ms && (last.end_ms - before.end_ms) * 4 < full_ms
-            }
-            _ => false,
-        };
-        if is_short(&self.rows.rows)
-            && let Some(end) = self.rows.rows.pop()
-            && let Some(last) = self.rows.rows.last_mut()
-        {
-            last.append(end);
-        }
     }
 }
 
@@ -220,6 +207,24 @@ impl<R: Merge> Rows<R> {
     /// What comes next begins a row.
     fn end_row(&mut self) {
         self.in_last = self.looks;
+    }
+
+    /// A last row of less than a quarter of a row says little about rates: it becomes part of the row before, unless that ends no later than
+    /// `limit_ms`.
+    fn join_short_end(&mut self, limit_ms: u64) {
+        let full_ms = whole_ms(SeriesRecorder::EVERY) * self.looks as u64;
+        let is_short = |rows: &[R]| match rows {
+            [.., before, last] => {
+                before.end_ms() > limit_ms && last.end_ms().saturating_sub(before.end_ms()) * 4 < full_ms
+            }
+            _ => false,
+        };
+        if is_short(&self.rows)
+            && let Some(end) = self.rows.pop()
+            && let Some(last) = self.rows.last_mut()
+        {
+            last.append(end);
+        }
     }
 
     fn halve(&mut self) {

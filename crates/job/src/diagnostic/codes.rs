@@ -356,6 +356,7 @@ subjects! {
         "dedupe-failed" Stderr: "`ferrio dedupe` cannot read the blocks of a file or device";
         "compare" Stderr: "`ferrio compare` cannot compare reports, or a figure is worse than it may be";
         "quick" Stderr: "`ferrio quick` cannot measure a place";
+        "report" Stderr: "`ferrio report` cannot make a page";
         "import" Stderr: "`ferrio import` cannot make an I/O log of a trace";
         "iolog-not-written" Stderr: "the I/O log of `write_iolog` cannot be written";
         "rate-below-minimum" Stderr: "a job is slower than its `rate_min` or `rate_iops_min`";

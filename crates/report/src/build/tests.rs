@@ -2,7 +2,7 @@ use super::direction::share_of_group;
 use super::entry::shares;
 use super::*;
 use crate::model::{LatencyReport, ToleratedErrors};
-use crate::{Formats, TerseVersion};
+use crate::{Format, Formats, TerseVersion};
 use ferrio_job::{Character, EngineKind, JobSpec};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};

@@ -125,6 +125,10 @@ pub(crate) fn middle_ns(bucket: u64) -> u64 {
 }
 
 impl Merge for Row {
+    fn end_ms(&self) -> u64 {
+        self.end_ms
+    }
+
     fn append(&mut self, next: Row) {
         self.end_ms = self.end_ms.max(next.end_ms);
         self.errors += next.errors;
@@ -196,6 +200,10 @@ impl DiskRow {
 }
 
 impl Merge for DiskRow {
+    fn end_ms(&self) -> u64 {
+        self.end_ms
+    }
+
     fn append(&mut self, next: DiskRow) {
         self.end_ms = next.end_ms;
         self.busy_ms += next.busy_ms;

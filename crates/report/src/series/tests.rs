@@ -155,7 +155,12 @@ fn disks_have_rows_of_their_own() {
         busy_ms,
         ..DiskUsage::default()
     };
-    for (ms, disk) in [(500, disk(10, 80, 100)), (1000, disk(30, 160, 600)), (1250, disk(30, 160, 610))] {
+    for (ms, disk) in [
+        (500, disk(10, 80, 100)),
+        (1000, disk(30, 160, 600)),
+        (1250, disk(30, 160, 610)),
+        (1260, disk(31, 168, 615)),
+    ] {
         let result = look(ms, vec![JobResult::default()]);
         recorder.observe(&plan, &RunResult { disks: vec![disk], ..result });
     }
@@ -163,10 +168,10 @@ fn disks_have_rows_of_their_own() {
     assert!(jobs.is_empty());
     let DeviceSeries { name, time_ms, read_ios, write_ios, read_bytes, write_bytes, util_percent } =
         &devices[0];
-    assert_eq!((devices.len(), name.as_str(), time_ms), (1, "vda", &vec![500, 1000, 1250]));
-    assert_eq!((read_ios, write_ios), (&vec![10, 20, 0], &vec![20, 40, 0]));
-    assert_eq!((read_bytes, write_bytes), (&vec![40_960, 40_960, 0], &vec![0, 0, 0]));
-    assert_eq!(util_percent, &[20.0, 100.0, 4.0]);
+    assert_eq!((devices.len(), name.as_str(), time_ms), (1, "vda", &vec![500, 1000, 1260]));
+    assert_eq!((read_ios, write_ios), (&vec![10, 20, 1], &vec![20, 40, 2]));
+    assert_eq!((read_bytes, write_bytes), (&vec![40_960, 40_960, 4096], &vec![0, 0, 0]));
+    assert_eq!(util_percent, &[20.0, 100.0, 5.769]);
 }
 
 #[test]

@@ -1,0 +1,327 @@
+//! The places of the charts, with captions, and the data that `page.js` draws them from.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::events::{EventKind, RunEvent, events};
+use super::markup::{Table, escaped, folded, script_data};
+use super::summary::did_io;
+use super::tracks::{Track, named, tracks};
+use super::{PageRun, prefix};
+use crate::Unit;
+use crate::model::{JobReport, LatencyReport, RunReport};
+
+/// Tracks of a run that have charts: more would hide each other.
+const MOST_TRACKS: usize = 24;
+
+/// Curves of latencies that are drawn.
+const MOST_LINES: usize = 48;
+
+/// Events that are listed.
+const MOST_EVENTS: usize = 200;
+
+/// The distribution of latencies in one direction of the jobs with one name.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Line {
+    pub(super) name: String,
+    /// Latencies, ascending.
+    pub(super) ns: Vec<u64>,
+    /// I/Os with each of these latencies, from a histogram.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) counts: Option<Vec<u64>>,
+    /// Percent of the I/Os that took no longer, from the listed percentiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) percents: Option<Vec<f64>>,
+    /// Number of I/Os.
+    pub(super) samples: u64,
+}
+
+/// What a run has to draw over time.
+#[derive(Default, Serialize)]
+pub(super) struct RunData {
+    /// What the names of its curves of latencies begin with.
+    label: String,
+    /// Tracks that are not drawn.
+    #[serde(skip)]
+    left_out: usize,
+    tracks: Vec<Track>,
+    devices: Vec<DeviceTrack>,
+    events: Vec<RunEvent>,
+}
+
+/// A device over time.
+#[derive(Serialize)]
+struct DeviceTrack {
+    name: String,
+    edges: Vec<u64>,
+    /// Percent of the time.
+    busy: Vec<f64>,
+}
+
+impl RunData {
+    /// That of one of these runs.
+    pub(super) fn of(runs: &[PageRun<'_>], number: usize) -> Self {
+        let mut data = RunData { label: prefix(runs, number), ..RunData::default() };
+        let Some(ferrio) = &runs[number].report.ferrio else { return data };
+        let mut tracks = tracks(&ferrio.series);
+        data.left_out = tracks.len().saturating_sub(MOST_TRACKS);
+        tracks.truncate(MOST_TRACKS);
+        let devices = ferrio.device_series.iter().filter(|device| !device.time_ms.is_empty()).map(|device| {
+            DeviceTrack {
+                name: device.name.clone(),
+                edges: std::iter::once(0).chain(device.time_ms.iter().copied()).collect(),
+                busy: device.util_percent.iter().map(|percent| (percent * 100.0).round() / 100.0).collect(),
+            }
+        });
+        RunData { devices: devices.collect(), events: events(&tracks), tracks, ..data }
+    }
+}
+
+/// The data of all charts as JSON for a `script` element.
+pub(super) fn data(runs: &[PageRun<'_>], over_time: &[RunData]) -> String {
+    let unit = |unit: Unit| {
+        let (steps, scale) = unit.steps();
+        json!({ "steps": steps, "scale": scale, "space": unit.space() })
+    };
+    let data = json!({
+        "units": {
+            "rate": unit(Unit::PerSecond),
+            "bandwidth": unit(Unit::BytesPerSecond),
+            "time": unit(Unit::Nanoseconds),
+        },
+        "lines": lines(runs),
+        "runs": over_time,
+    });
+    script_data(&data.to_string())
+}
+
+/// The charts of latencies; empty if no report has percentiles.
+pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
+    let all = all_lines(runs);
+    if all.is_empty() {
+        return "<p>The reports have neither percentiles nor histograms of latencies.</p>\n".to_owned();
+    }
+    let listed = all.iter().filter(|line| line.percents.is_some()).count();
+    let source = match listed {
+        0 => "The curves are drawn from histograms.".to_owned(),
+        count if count == all.len() => {
+            "The curves are drawn from the percentiles that the reports list: straight lines between them are guesses. Reports in the \
+             format json+ have histograms."
+                .to_owned()
+        }
+        count => format!(
+            "The curves are drawn from histograms; {count} of {} only from the percentiles that their report lists (marked *), between which \
+             straight lines are guesses. Reports in the format json+ have histograms.",
+            all.len()
+        ),
+    };
+    let mut out = format!("<p class=\"quiet\">{source}</p>\n");
+    if all.len() > MOST_LINES {
+        let _ = writeln!(out, "<p>The first {MOST_LINES} of {} curves are drawn.</p>", all.len());
+    }
+    out.push_str("<div class=\"charts\">\n");
+    out.push_str(&place(
+        "percentiles",
+        "Latency by percentile",
+        "Each step to the right is one more nine.",
+        "",
+    ));
+    out.push_str(&place(
+        "distribution",
+        "Distribution of latencies",
+        "The share of I/Os that took no longer.",
+        "",
+    ));
+    out + "</div>\n"
+}
+
+/// The charts over time, by run.
+pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunData]) -> String {
+    let mut out = String::new();
+    for (number, (run, data)) in runs.iter().zip(data).enumerate() {
+        if runs.len() > 1 {
+            let _ = writeln!(out, "<h3>Run {}: {}</h3>", number + 1, escaped(run.name));
+        }
+        if data.tracks.is_empty() {
+            out.push_str(absence(run.report));
+            continue;
+        }
+        if data.left_out > 0 {
+            let drawn = data.tracks.len();
+            let _ = writeln!(out, "<p>The first {drawn} of {} jobs are drawn.</p>", drawn + data.left_out);
+        }
+        out.push_str(&places(number, data));
+    }
+    out
+}
+
+/// Why a run has no charts over time, and how to get them.
+fn absence(report: &RunReport) -> &'static str {
+    if report.ferrio.is_some() {
+        "<p>This report has no figures over time: run the job with <code>--output-format=json+</code> or <code>--output-format=html</code> \
+         to get them.</p>\n"
+    } else {
+        "<p>Reports of fio have no figures over time: run the job with <code>ferrio --output-format=json+</code> to get them.</p>\n"
+    }
+}
+
+fn places(number: usize, data: &RunData) -> String {
+    let run = format!(" data-run=\"{number}\"");
+    let mut out = String::from("<div class=\"charts\">\n");
+    out.push_str(&place(
+        "phases",
+        "Phases and events",
+        "Bars are jobs from their first to their last I/O; pale: ramp; orange: stall; triangle: errors.",
+        &run,
+    ));
+    out.push_str(&place("iops", "IOPS", "Orange stripes are stalls, grey ones are ramps.", &run));
+    out.push_str(&place("bandwidth", "Bandwidth", "Of each job and direction.", &run));
+    out.push_str(&place("depth", "Queue depth", "Mean number of I/Os in flight.", &run));
+    if !data.devices.is_empty() {
+        out.push_str(&place(
+            "utilisation",
+            "Utilisation of devices",
+            "Share of time with requests, of all programs.",
+            &run,
+        ));
+    }
+    for (at, track) in data.tracks.iter().enumerate() {
+        for (which, direction) in track.directions.iter().enumerate() {
+            if direction.cells.iter().all(Vec::is_empty) {
+                continue;
+            }
+            let caption = format!("Latency over time: {} {}", track.name, direction.name);
+            let about = "The stronger the colour, the more I/Os with this latency, on a logarithmic scale.";
+            out.push_str(&place(
+                "heatmap",
+                &caption,
+                about,
+                &format!("{run} data-track=\"{at}\" data-direction=\"{which}\""),
+            ));
+        }
+    }
+    out.push_str("</div>\n");
+    out.push_str(&listed(data));
+    out
+}
+
+/// A chart to be drawn. The caption is text.
+fn place(chart: &str, caption: &str, about: &str, of: &str) -> String {
+    let caption = escaped(caption);
+    let wide = if chart == "phases" { " class=\"wide\"" } else { "" };
+    format!(
+        "<figure{wide} data-chart=\"{chart}\"{of}><figcaption>{caption}<small>{about}</small></figcaption>\
+         <noscript><p>Charts need JavaScript.</p></noscript></figure>\n"
+    )
+}
+
+/// The events as a table.
+fn listed(data: &RunData) -> String {
+    if data.events.is_empty() {
+        return "<p>There were no errors and no stalls.</p>\n".to_owned();
+    }
+    let mut table = Table::new("Events", &[("from", true), ("to", true), ("job", false), ("what", false)]);
+    for event in data.events.iter().take(MOST_EVENTS) {
+        let seconds = |ms: u64| format!("{:.3} s", ms as f64 / 1000.0);
+        table.row(&[
+            seconds(event.from),
+            seconds(event.to),
+            data.tracks[event.track].name.clone(),
+            event.what.clone(),
+        ]);
+    }
+    let more = match data.events.len().checked_sub(MOST_EVENTS) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("<p>… and {more} more.</p>\n"),
+    };
+    let count = |kind: EventKind| data.events.iter().filter(|event| event.kind == kind).count();
+    let summary = format!(
+        "Events: stalls {}, rows with errors {}, ramps {}",
+        count(EventKind::Stall),
+        count(EventKind::Error),
+        count(EventKind::Ramp)
+    );
+    folded(&summary, &(table.end() + &more))
+}
+
+pub(super) fn lines(runs: &[PageRun<'_>]) -> Vec<Line> {
+    let mut all = all_lines(runs);
+    all.truncate(MOST_LINES);
+    all
+}
+
+/// The curves of all runs. Jobs of one group with one name share a curve if all have histograms.
+fn all_lines(runs: &[PageRun<'_>]) -> Vec<Line> {
+    let mut all = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        let label = prefix(runs, number);
+        let mut groups: Vec<Vec<&JobReport>> = Vec::new();
+        for job in &run.report.jobs {
+            let is_clone = |group: &&mut Vec<&JobReport>| {
+                group[0].jobname == job.jobname && group[0].groupid == job.groupid
+            };
+            match groups.iter_mut().find(is_clone) {
+                Some(group) => group.push(job),
+                None => groups.push(vec![job]),
+            }
+        }
+        for group in &groups {
+            for direction in ["read", "write", "trim", "mixed", "sync"] {
+                let name = format!("{label}{}", group[0].jobname);
+                let latencies = group.iter().filter_map(|job| latency_of(job, direction));
+                all.extend(lines_of(&name, direction, &latencies.collect::<Vec<_>>()));
+            }
+        }
+    }
+    all
+}
+
+fn latency_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyReport> {
+    if direction == "sync" {
+        return job.syncs().map(|syncs| &syncs.lat_ns).filter(|latency| latency.samples > 0);
+    }
+    let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
+    if did_io(figures) { figures.shown_latency() } else { None }
+}
+
+fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<Line> {
+    if latencies.iter().all(|latency| !latency.bins.is_empty()) {
+        let name = named(name, latencies.len());
+        return histogram(format!("{name} {direction}"), latencies).into_iter().collect();
+    }
+    let drawn = latencies.iter().filter(|latency| !latency.bins.is_empty() || !latency.percentile.is_empty());
+    let line = |(at, latency): (usize, &&LatencyReport)| {
+        let number = if latencies.len() > 1 { format!(" #{}", at + 1) } else { String::new() };
+        let name = format!("{name}{number} {direction}");
+        if latency.bins.is_empty() {
+            Some(listed_percentiles(name + " *", latency))
+        } else {
+            histogram(name, &[latency])
+        }
+    };
+    drawn.enumerate().filter_map(line).collect()
+}
+
+/// All samples together; `None` without any.
+fn histogram(name: String, latencies: &[&LatencyReport]) -> Option<Line> {
+    let mut bins = BTreeMap::new();
+    for &(ns, count) in latencies.iter().flat_map(|latency| &latency.bins.0) {
+        *bins.entry(ns).or_insert(0_u64) += count;
+    }
+    let samples = bins.values().sum();
+    let (ns, counts) = bins.into_iter().unzip();
+    (samples > 0).then_some(Line { name, ns, counts: Some(counts), percents: None, samples })
+}
+
+fn listed_percentiles(name: String, latency: &LatencyReport) -> Line {
+    let mut pairs = latency.percentile.0.clone();
+    pairs.retain(|(percent, _)| *percent < 100.0);
+    pairs.push((100.0, latency.max));
+    let (percents, ns): (Vec<f64>, Vec<u64>) = pairs.into_iter().unzip();
+    // Percentiles of small histograms may exceed the largest sample, which is exact.
+    let ns = ns.into_iter().map(|ns| ns.min(latency.max)).collect();
+    Line { name, ns, counts: None, percents: Some(percents), samples: latency.samples.max(1) }
+}

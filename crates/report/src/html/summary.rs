@@ -1,0 +1,146 @@
+//! The table of figures: each direction of each job in each run.
+
+use std::io;
+
+use super::markup::Table;
+use super::{PageRun, run_label};
+use crate::Unit;
+use crate::model::{DirectionReport, JobReport, LatencyReport};
+
+const NONE: &str = "–";
+
+/// One job, with the number of each run that has it.
+type JobRuns<'a> = Vec<(usize, &'a JobReport)>;
+
+/// The table.
+pub(super) fn section(runs: &[PageRun<'_>]) -> String {
+    let columns = [
+        ("job", false),
+        ("direction", false),
+        ("run", false),
+        ("I/Os", true),
+        ("IOPS", true),
+        ("bandwidth", true),
+        ("latency mean", true),
+        ("p50", true),
+        ("p99", true),
+        ("p99.9", true),
+        ("max", true),
+        ("errors of the job", true),
+    ];
+    let has_runs = runs.len() > 1;
+    let shown = |at: usize| has_runs || at != 2;
+    let columns: Vec<_> =
+        columns.into_iter().enumerate().filter(|&(at, _)| shown(at)).map(|(_, column)| column).collect();
+    let mut table = Table::new("Figures of each job and direction", &columns);
+    for (name, jobs) in matched(runs) {
+        table.group();
+        for direction in directions(&jobs) {
+            for &(run, job) in &jobs {
+                let Some(figures) = figures(job, direction) else { continue };
+                let mut cells = vec![name.clone(), direction.to_owned(), run_label(runs, run)];
+                cells.extend(figures);
+                cells.push(errors(job));
+                let cells: Vec<_> = cells
+                    .into_iter()
+                    .enumerate()
+                    .filter(|&(at, _)| shown(at))
+                    .map(|(_, cell)| cell)
+                    .collect();
+                table.row(&cells);
+            }
+        }
+    }
+    let note = "<p class=\"quiet\">Latency is completion latency, or total latency where the report has percentiles of that alone. \
+        Latencies of syncs are those of the calls.</p>\n";
+    table.end() + note
+}
+
+/// The jobs of all runs by name; of several with one name in a run, the first with the first, and so on.
+fn matched<'a>(runs: &[PageRun<'a>]) -> Vec<(String, JobRuns<'a>)> {
+    let mut all: Vec<((&str, usize), JobRuns<'a>)> = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        let jobs = &run.report.jobs;
+        for (at, job) in jobs.iter().enumerate() {
+            let before = jobs[..at].iter().filter(|other| other.jobname == job.jobname).count();
+            let key = (job.jobname.as_str(), before);
+            match all.iter_mut().find(|(other, _)| *other == key) {
+                Some((_, found)) => found.push((number, job)),
+                None => all.push((key, vec![(number, job)])),
+            }
+        }
+    }
+    all.into_iter().map(|((name, _), jobs)| (name.to_owned(), jobs)).collect()
+}
+
+/// What the jobs did; a job that did nothing has one row as well.
+fn directions(jobs: &[(usize, &JobReport)]) -> Vec<&'static str> {
+    let did = |direction: &&'static str| jobs.iter().any(|(_, job)| figures(job, direction).is_some());
+    let all: Vec<_> = ["read", "write", "trim", "mixed", "sync"].into_iter().filter(did).collect();
+    if all.is_empty() { vec![NONE] } else { all }
+}
+
+/// From the number of I/Os to the largest latency.
+fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
+    if direction == NONE {
+        return Some(vec![NONE.to_owned(); 8]);
+    }
+    if direction == "sync" {
+        let syncs = job.syncs().filter(|syncs| syncs.total_ios > 0)?;
+        let mut cells = vec![syncs.total_ios.to_string(), NONE.to_owned(), NONE.to_owned()];
+        cells.extend(latency(Some(&syncs.lat_ns)));
+        return Some(cells);
+    }
+    let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
+    did_io(figures).then(|| {
+        let mut cells = vec![
+            figures.total_ios.to_string(),
+            Unit::PerSecond.text(figures.iops),
+            Unit::BytesPerSecond.text(figures.bw_bytes as f64),
+        ];
+        cells.extend(latency(figures.shown_latency()));
+        cells
+    })
+}
+
+pub(super) fn did_io(figures: &DirectionReport) -> bool {
+    figures.total_ios > 0 || figures.io_bytes > 0
+}
+
+fn latency(latency: Option<&LatencyReport>) -> [String; 5] {
+    let none = || NONE.to_owned();
+    let Some(latency) = latency.filter(|latency| latency.samples > 0) else {
+        return [none(), none(), none(), none(), none()];
+    };
+    let text = |ns: f64| Unit::Nanoseconds.text(ns);
+    let percentile = |percent| percentile(latency, percent).map_or_else(none, |ns| text(ns as f64));
+    [text(latency.mean), percentile(50.0), percentile(99.0), percentile(99.9), text(latency.max as f64)]
+}
+
+/// The percentile that the report lists, or else the one of its histogram.
+fn percentile(latency: &LatencyReport, percent: f64) -> Option<u64> {
+    let listed = latency.percentile.0.iter().find(|(other, _)| *other == percent).map(|&(_, ns)| ns);
+    listed.or_else(|| {
+        let samples: u64 = latency.bins.0.iter().map(|(_, count)| count).sum();
+        let rank = samples as f64 * percent / 100.0;
+        let mut below = 0;
+        let mut reaches = |count: u64| {
+            below += count;
+            below as f64 >= rank
+        };
+        latency.bins.0.iter().find(|&&(_, count)| reaches(count)).map(|&(ns, _)| ns)
+    })
+}
+
+/// Errors that the job tolerated, and the one that ended it.
+fn errors(job: &JobReport) -> String {
+    let reason = |errno: i32| ferrio_job::reason(&io::Error::from_raw_os_error(errno)).to_string();
+    match job.tolerated {
+        Some(tolerated) if tolerated.total_err > 0 && tolerated.first_error != 0 => {
+            format!("{}, the first: {}", tolerated.total_err, reason(tolerated.first_error))
+        }
+        Some(tolerated) if tolerated.total_err > 0 => tolerated.total_err.to_string(),
+        _ if job.error != 0 => format!("failed: {}", reason(job.error)),
+        _ => "0".to_owned(),
+    }
+}

@@ -1,0 +1,109 @@
+//! The commands of `docs/guide/` do what the text says. Job files and commands are taken from it; run times and sizes are cut short.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::support::{FERRIO, Place};
+
+fn text(page: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide").join(page);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines of indented blocks.
+fn code(page: &str) -> Vec<String> {
+    text(page).lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
+}
+
+/// The commands of a page, with those of several lines in one.
+fn commands(page: &str) -> String {
+    let lines = code(page);
+    let commands =
+        lines.iter().filter_map(|line| line.strip_prefix("$ ").or_else(|| line.strip_prefix("> ")));
+    let short = |line: &str| {
+        line.replace("runtime=6s", "runtime=100ms")
+            .replace("ferrio quick .", "ferrio quick . --runtime=100ms --size=2m")
+            .replace("--sweep iodepth=1..64 --repeat=3", "--sweep iodepth=1..16 --repeat=2")
+            .replace("--repeat=8", "--repeat=2")
+            // A free port, and a run that nobody watches.
+            .replace("--metrics=9100", "--metrics=0")
+    };
+    commands.map(short).collect::<Vec<_>>().join("\n")
+}
+
+/// The job file of the guide, with less to do.
+fn job_file() -> String {
+    let lines = code("find-the-knee.md");
+    let begin = lines.iter().position(|line| line == "[reads]").unwrap();
+    let end = lines.iter().position(|line| line == "runtime=2s").unwrap();
+    lines[begin..=end].join("\n").replace("runtime=2s", "runtime=100ms").replace("size=256m", "size=2m")
+}
+
+/// Runs the commands of a page one after the other, up to the first that fails. The output of all.
+fn run(place: &Place, page: &str) -> String {
+    let programs = place.beside("bin");
+    fs::create_dir_all(&programs).unwrap();
+    symlink(FERRIO, programs.join("ferrio")).unwrap();
+    fs::write(place.work().join("reads.fio"), job_file()).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let commands = commands(page);
+    assert!(!commands.is_empty(), "{page} has no commands");
+    let script = format!("set -eu\n{commands}\n");
+    place.program("bash", &["-c", &script]).env("PATH", &path).run().succeeded().stdout
+}
+
+#[test]
+fn a_disk_is_measured_and_has_its_page() {
+    let place = Place::new();
+    let shown = run(&place, "measure-a-disk.md");
+    assert!(shown.contains("randread-4k-qd32") && shown.contains("the sync alone"), "{shown}");
+    assert!(place.read("mine.fio").contains("runtime=100ms"));
+    assert!(place.read("disk.html").contains("randread-4k-qd1"));
+}
+
+#[test]
+fn the_knee_is_looked_for_and_two_depths_are_compared() {
+    let place = Place::new();
+    let shown = run(&place, "find-the-knee.md");
+    assert!(shown.contains("knee: ") && shown.contains("\nA: depths/iodepth=8 (2 runs)"), "{shown}");
+}
+
+#[test]
+fn runs_before_and_after_a_change_are_compared_and_shown() {
+    let place = Place::new();
+    let shown = run(&place, "compare-two-kernels.md");
+    assert!(shown.contains("\nA: before (2 runs)") && shown.contains("\nA: one (6 runs)"), "{shown}");
+    assert!(shown.contains("job reads: iodepth: 1 -> 2"), "{shown}");
+    assert!(place.is_written("both.html"));
+}
+
+#[test]
+fn a_watched_run_says_where_its_metrics_are() {
+    let place = Place::new();
+    assert!(run(&place, "watch-in-grafana.md").contains("reads: (groupid=0, jobs=1): err= 0"));
+}
+
+/// Whether limits and comparisons fail is tested elsewhere; those of the page have room for a slow disk.
+#[test]
+fn limits_and_comparisons_are_those_of_a_pipeline() {
+    let place = Place::new();
+    let page = "gate-a-pull-request.md";
+    let lines: Vec<String> = commands(page).lines().map(str::to_owned).collect();
+    assert!(lines[0].contains("--fail-if 'read.clat.p99 > 50ms' --fail-if 'read.iops < 100'"), "{lines:?}");
+    let words = [
+        "--name=reads",
+        "--ioengine=null",
+        "--size=1m",
+        "--fail-if=read.clat.p99 > 50ms",
+        "--fail-if=read.iops < 100",
+    ];
+    place.ferrio(&words).run().succeeded();
+    let words = ["--name=reads", "--ioengine=null", "--size=1m", "--fail-if=read.clat.p99 > 0ns"];
+    let failed = place.ferrio(&words).run().ended_with(3);
+    assert!(
+        failed.stderr.contains("the threshold `read.clat.p99 > 0ns` is exceeded: job reads has "),
+        "{}",
+        failed.stderr
+    );
+}

@@ -1,0 +1,408 @@
+//! `ferrio report` and `--output-format=html`: what is refused, and the page in a browser.
+
+mod browser;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, text};
+use browser::{Browser, chromium};
+
+/// A job that writes and syncs, and one that only reads; they end after some I/Os, however fast the machine is.
+const JOB: &str = "[global]\nioengine=null\nsize=1m\nbs=4k\n[log]\nrw=randrw\nfsync=16\nnumber_ios=200\n[reads]\nrw=randread\niodepth=4\n";
+
+/// A name that would load a picture if it were not escaped.
+const HOSTILE: &str = "</script><img src=x onerror=document.title='broken'>";
+
+/// The JSON report of a run in format json+, in a file.
+fn measured(place: &Place, name: &str) -> Value {
+    let job = place.job(JOB);
+    let output = format!("--output={name}");
+    place.ferrio(&["--output-format=json+", &output, &job]).run().succeeded();
+    serde_json::from_str(&place.read(name)).unwrap()
+}
+
+/// Replaces what the first entry did over time by half a minute in which everything happens.
+fn with_series(mut document: Value) -> Value {
+    let rows = 60;
+    let column = |value: &dyn Fn(u64) -> Value| Value::Array((0..rows).map(value).collect());
+    let ios = |row: u64| if row == 20 { 0 } else { 1000 + row };
+    let direction = json!({
+        "ios": column(&|row| json!(ios(row))),
+        "bytes": column(&|row| json!(ios(row) * 4096)),
+        "max_ns": column(&|row| json!(if row == 20 { 0 } else if row == 40 { 90_000_000 } else { 400_000 })),
+        "cells": column(&|row| if row == 20 { json!([]) } else { json!([130, ios(row) - 10, 148, 10]) }),
+    });
+    document["ferrio"]["series"] = json!([{
+        "jobname": document["jobs"][0]["jobname"], "job_number": 1, "groupid": 0, "interval_ms": 500, "start_ms": 0,
+        "time_ms": column(&|row| json!(500 * (row + 1))), "ramp_until_ms": 1500,
+        "iodepth_mean": column(&|row| if row == 20 { Value::Null } else { json!(4.5) }),
+        "errors": column(&|row| json!(if row == 30 { 2 } else { 0 })),
+        "read": direction, "write": direction,
+    }]);
+    document["ferrio"]["device_series"] = json!([{
+        "name": "vda", "time_ms": column(&|row| json!(500 * (row + 1))), "read_ios": [], "write_ios": [], "read_bytes": [],
+        "write_bytes": [], "util_percent": column(&|row| json!(row)),
+    }]);
+    document
+}
+
+fn page_of(place: &Place, documents: &[(&str, &Value)]) -> PathBuf {
+    let mut words = vec!["report".to_owned(), "--output=page.html".to_owned()];
+    for (name, document) in documents {
+        fs::write(place.work().join(name), document.to_string()).unwrap();
+        words.push((*name).to_owned());
+    }
+    assert_eq!(place.ferrio(&words).run().succeeded().messages(), "");
+    place.work().join("page.html")
+}
+
+/// The texts of the cells of the summary.
+const SUMMARY: &str = "[...document.querySelectorAll('#summary tbody tr')].map(row => [...row.children].map(cell => cell.textContent))";
+
+/// Elements that are wider than the window, and pieces of text in charts that cover each other.
+const MISFITS: &str = "(() => {
+    const wide = document.documentElement.clientWidth;
+    const name = (one) => `${one.tagName}.${one.getAttribute('class')} ${one.textContent.slice(0, 40)}`;
+    const none = {left: 0, right: 0, top: 0, bottom: 0, width: 0};
+    const box = (one) => one.checkVisibility() ? one.getBoundingClientRect() : none;
+    const scrolls = (one) => one.closest('.scroll') !== null && !one.classList.contains('scroll');
+    const all = [...document.body.querySelectorAll('*')].filter((one) => !scrolls(one) && !one.closest('.skip'));
+    const out = all.filter((one) => box(one).width > 0 && (box(one).right > wide + 1 || box(one).left < -1)).map(name);
+    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    for (const chart of document.querySelectorAll('.plot > svg')) {
+        const texts = [...chart.querySelectorAll('text')];
+        texts.forEach((one, at) => texts.slice(at + 1).forEach((other) => {
+            if (meet(box(one), box(other))) out.push(`${name(one)} covers ${name(other)}`);
+        }));
+    }
+    const blocks = [...document.querySelectorAll('h1, h2, h3, p, figcaption, .plot, .legend, .scroll, summary, nav, #theme')];
+    blocks.forEach((one, at) => blocks.slice(at + 1).forEach((other) => {
+        const nested = one.contains(other) || other.contains(one);
+        if (!nested && box(one).width > 0 && box(other).width > 0 && meet(box(one), box(other))) out.push(`${name(one)} covers ${name(other)}`);
+    }));
+    if (document.documentElement.scrollWidth > wide) out.push(`the page scrolls: ${document.documentElement.scrollWidth}`);
+    return out;
+})()";
+
+#[test]
+fn a_page_in_a_browser_has_the_figures_and_fits_its_window() {
+    let Some(program) = chromium("the page of ferrio report in a browser") else { return };
+    let place = Place::new();
+    let document = with_series(measured(&place, "run.json"));
+    let file = page_of(&place, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &place);
+    for width in [360, 800, 1600] {
+        browser.open(&file, width);
+        assert_eq!(browser.value(MISFITS), json!([]), "{width} pixels");
+    }
+    let rows = browser.value(SUMMARY);
+    let names: Vec<String> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| format!("{} {}", row[0], row[1]).replace('"', ""))
+        .collect();
+    assert_eq!(names, ["log read", "log write", "log sync", "reads read"]);
+    for (row, figures) in [(0, "/jobs/0/read"), (1, "/jobs/0/write"), (3, "/jobs/1/read")] {
+        let figures = document.pointer(figures).unwrap();
+        assert_eq!(text(&rows, &format!("/{row}/2")), figures["total_ios"].to_string());
+        for (cell, ns) in [(5, &figures["clat_ns"]["mean"]), (9, &figures["clat_ns"]["max"])] {
+            assert_eq!(
+                nanoseconds(text(&rows, &format!("/{row}/{cell}"))),
+                four_digits(ns.as_f64().unwrap())
+            );
+        }
+    }
+    // All curves and cells are there, and the axes are those of the data.
+    let drawn = browser.value("[...document.querySelectorAll('figure')].map(one => [one.dataset.chart, one.querySelectorAll('.curve').length - one.querySelectorAll('.legend .curve').length])");
+    let wanted = json!([
+        ["percentiles", 4],
+        ["distribution", 4],
+        ["phases", 0],
+        ["iops", 2],
+        ["bandwidth", 2],
+        ["depth", 1],
+        ["utilisation", 1],
+        ["heatmap", 3],
+        ["heatmap", 3]
+    ]);
+    assert_eq!(drawn, wanted);
+    let pixels = browser.value(
+        "(() => { const canvas = document.querySelector('canvas'); const pen = canvas.getContext('2d');
+        return pen.getImageData(0, 0, canvas.width, canvas.height).data.filter((value, at) => at % 4 === 3 && value > 0).length; })()",
+    );
+    assert!(pixels.as_u64().unwrap() > 100, "{pixels} pixels of the heatmap");
+    assert_eq!(browser.value("document.querySelectorAll('figure[data-chart=iops] .stall').length"), 2);
+    assert_eq!(browser.value("document.querySelectorAll('figure[data-chart=phases] .error').length"), 1);
+    assert_eq!(browser.errors, [""; 0]);
+}
+
+#[test]
+fn charts_can_be_read_with_the_keyboard_and_as_tables() {
+    let Some(program) = chromium("the charts of ferrio report with the keyboard") else { return };
+    let place = Place::new();
+    let document = with_series(measured(&place, "run.json"));
+    let file = page_of(&place, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &place);
+    browser.open(&file, 1000);
+    let press = |key: &str| {
+        format!(
+            "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}', bubbles: true}}))"
+        )
+    };
+    browser.value("document.querySelector('figure[data-chart=iops] .plot').focus()");
+    let readout = "document.querySelector('figure[data-chart=iops] .readout').textContent";
+    browser.value(&press("ArrowRight"));
+    assert_eq!(browser.value(readout), "0.5 s: log read 2.000k, log write 2.000k");
+    browser.value(&press("ArrowRight"));
+    assert_eq!(browser.value(readout), "1 s: log read 2.002k, log write 2.002k");
+    browser.value(&press("End"));
+    assert_eq!(browser.value(readout), "30 s: log read 2.118k, log write 2.118k");
+    let spoken = browser.value("document.activeElement.getAttribute('aria-valuetext')");
+    assert_eq!(spoken, "30 s: log read 2.118k, log write 2.118k");
+    // The names of the curves hide them.
+    browser.value("document.querySelector('figure[data-chart=iops] .legend button').click()");
+    assert_eq!(browser.value(readout), "30 s: log write 2.118k");
+    // A stop by the tabulator for each chart, table and button, and a text for each chart.
+    let unreachable = browser.value("[...document.querySelectorAll('.plot, .scroll')].filter(one => one.tabIndex !== 0 || !one.getAttribute('aria-label')).length");
+    assert_eq!(unreachable, 0);
+    let about =
+        browser.value("document.querySelector('figure[data-chart=iops] .plot').getAttribute('aria-label')");
+    assert_eq!(about, "IOPS. log read: 0 to 2.118k; log write: 0 to 2.118k");
+    // `toggle` comes after the click.
+    let table = "new Promise((made) => { const details = document.querySelector('figure[data-chart=depth] details');
+        details.addEventListener('toggle', () => made([...details.querySelectorAll('tbody tr')].map(row => row.textContent)));
+        details.querySelector('summary').click(); })";
+    let rows = browser.value(table);
+    assert_eq!(
+        (rows.as_array().unwrap().len(), &rows[0], &rows[20]),
+        (60, &json!("0.5 s4.5"), &json!("10.5 s–"))
+    );
+    // The percentile of the curve is that of the report.
+    browser.value("document.querySelector('figure[data-chart=percentiles] .plot').focus()");
+    for _ in 0..3 {
+        browser.value(&press("ArrowRight"));
+    }
+    let median =
+        browser.value("document.querySelector('figure[data-chart=percentiles] .readout').textContent");
+    let median = median.as_str().unwrap();
+    let listed = document["jobs"][0]["read"]["clat_ns"]["percentile"]["50.000000"].as_f64().unwrap();
+    let shown = median
+        .strip_prefix("50 %: log read ")
+        .unwrap_or_else(|| panic!("{median}"))
+        .split(',')
+        .next()
+        .unwrap();
+    assert_eq!(nanoseconds(shown), four_digits(listed), "{median}");
+    assert_eq!(browser.errors, [""; 0]);
+}
+
+#[test]
+fn the_colours_follow_the_system_the_button_and_the_paper() {
+    let Some(program) = chromium("the colours of ferrio report") else { return };
+    let place = Place::new();
+    let document = with_series(measured(&place, "run.json"));
+    let file = page_of(&place, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &place);
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    let (light, dark) = ("rgb(255, 255, 255)", "rgb(22, 24, 27)");
+    for (scheme, background) in [("light", light), ("dark", dark)] {
+        browser.call(
+            "Emulation.setEmulatedMedia",
+            json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}),
+        );
+        browser.open(&file, 700);
+        assert_eq!(browser.value(colour), background);
+        assert!(
+            browser.value(CONTRAST).as_array().unwrap().is_empty(),
+            "{scheme}: {}",
+            browser.value(CONTRAST)
+        );
+    }
+    browser.value("document.getElementById('theme').click()");
+    assert_eq!(browser.value(colour), light);
+    browser.value("document.getElementById('theme').click()");
+    assert_eq!(browser.value(colour), dark);
+    browser.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    assert_eq!(browser.value(colour), light, "paper is white");
+    let printed = browser.call("Page.printToPDF", json!({}));
+    assert!(text(&printed, "/data").len() > 10_000);
+    assert_eq!(browser.errors, [""; 0]);
+}
+
+/// Texts with a contrast below 4.5:1 against what is behind them.
+const CONTRAST: &str = "(() => {
+    const parts = (colour) => colour.match(/[0-9.]+/g).map(Number);
+    const light = (colour) => {
+        const [r, g, b] = parts(colour).map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (one) => {
+        for (let at = one; at; at = at.parentElement) {
+            const colour = getComputedStyle(at).backgroundColor;
+            if (parts(colour)[3] !== 0) return colour;
+        }
+        return 'rgb(255, 255, 255)';
+    };
+    const found = new Set();
+    for (const one of document.querySelectorAll('body *')) {
+        if (![...one.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim()) || one.closest('script, noscript, title')) continue;
+        const style = getComputedStyle(one);
+        const [a, b] = [light(one.closest('svg') ? style.fill : style.color), light(behind(one))];
+        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (contrast < 4.5) found.add(`${one.tagName} ${one.textContent.slice(0, 30)}: ${contrast.toFixed(2)}`);
+    }
+    return [...found];
+})()";
+
+#[test]
+fn hostile_names_stay_text_in_a_browser() {
+    let Some(program) = chromium("hostile names in the page of ferrio report") else { return };
+    let place = Place::new();
+    let mut document = measured(&place, "run.json");
+    document["jobs"][0]["jobname"] = json!(HOSTILE);
+    document["jobs"][0]["desc"] = json!(HOSTILE);
+    document["jobs"][0]["job options"]["description"] = json!(HOSTILE);
+    document["ferrio"]["host"]["name"] = json!(HOSTILE);
+    let document = with_series(document);
+    let file = page_of(&place, &[("a.json", &document), ("<b>.json", &document)]);
+    let mut browser = Browser::start(&program, &place);
+    browser.open(&file, 360);
+    assert_eq!(browser.value(MISFITS), json!([]));
+    assert_eq!(browser.value("document.title"), format!("{HOSTILE}, reads"));
+    assert_eq!(browser.value("document.images.length + document.querySelectorAll('b').length"), 0);
+    assert_eq!(browser.value(SUMMARY)[0][0], HOSTILE);
+    assert_eq!(browser.errors, [""; 0]);
+    // What the page does not contain it cannot load.
+    browser.value("new Promise((done) => { const image = new Image(); image.onerror = done; image.src = 'file:///picture.png'; }).then(() => true)");
+    let refused = browser.errors.iter().filter(|error| error.contains("Content Security Policy")).count();
+    assert!(refused > 0, "{:?}", browser.errors);
+}
+
+#[test]
+fn runs_of_fio_and_of_directories_are_on_one_page() {
+    let place = Place::new();
+    let words = ["--name=r", "--ioengine=null", "--size=1m", "--bs=4k", "--output-format=json"];
+    fs::write(place.work().join("fio.json"), place.fio(&words).run().succeeded().stdout).unwrap();
+    fs::create_dir(place.work().join("runs")).unwrap();
+    let document = measured(&place, "runs/1.json");
+    fs::copy(place.work().join("runs/1.json"), place.work().join("runs/2.json")).unwrap();
+    let page = place.ferrio(&["report", "fio.json", "runs", "-o", "-"]).run().succeeded().stdout;
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    for (name, id) in [("fio.json", "run 1"), ("runs/1.json", "run 2"), ("runs/2.json", "run 3")] {
+        assert!(
+            page.contains(&format!("<strong>{name}</strong>")) && page.contains(&format!("<td>{id}</td>")),
+            "{name}"
+        );
+    }
+    assert!(page.contains("Reports of fio have no figures over time"));
+    let version = text(&document, "/ferrio/version");
+    assert!(
+        page.contains(&format!("<td>ferrio {version}</td>"))
+            && page.contains("1 of 9 only from the percentiles")
+    );
+}
+
+#[test]
+fn a_run_can_make_its_page_itself() {
+    let place = Place::new();
+    let job = place.job(JOB);
+    let page = place.ferrio(&["--output-format=html", &job]).run().succeeded().stdout;
+    assert!(
+        page.starts_with("<!doctype html>")
+            && page.ends_with("</html>\n")
+            && page.contains("drawn from histograms.")
+    );
+    place.ferrio(&["--output-format=html", "--output=page.html", &job]).run().succeeded();
+    assert!(place.read("page.html").contains("data-chart=\"heatmap\""), "it has figures over time");
+    let both = place.ferrio(&["--output-format=html,json", &job]).run().ended_with(1);
+    assert!(
+        both.stderr
+            .contains("the format html cannot be combined with others, because a page is a whole file"),
+        "{}",
+        both.stderr
+    );
+    let again = place.ferrio(&["--output-format=html", "--status-interval=1", &job]).run().ended_with(1);
+    assert!(
+        again.stderr.contains("--status-interval cannot be combined with the format html"),
+        "{}",
+        again.stderr
+    );
+    let fio = place.ferrio(&["--as=fio", "--output-format=html", &job]).run().ended_with(1);
+    assert!(
+        fio.stderr.contains("fio: invalid output format html\nfio: failed parsing output-format\n"),
+        "{}",
+        fio.stderr
+    );
+}
+
+#[test]
+fn what_makes_no_page_is_refused_before_anything_is_written() {
+    let place = Place::new();
+    measured(&place, "run.json");
+    fs::create_dir(place.work().join("empty")).unwrap();
+    fs::write(place.work().join("x_bw.1.log"), "500, 1000, 0, 4096, 0, 0\n").unwrap();
+    fs::write(place.work().join("binary"), [0xff, 0xfe]).unwrap();
+    symlink("run.json", place.work().join("link.json")).unwrap();
+    fs::write(place.work().join("old.html"), "old").unwrap();
+    let help = "give JSON reports of ferrio or fio (--output-format=json or json+), or directories of them";
+    for (words, message) in [
+        (&["run.json"][..], "name a file with -o page.html, or write to standard output with -o -"),
+        (&["missing", "-o", "old.html"], "cannot read missing: No such file or directory"),
+        (&["empty", "-o", "old.html"], "empty has no files that end with .json"),
+        (&["x_bw.1.log", "-o", "old.html"], "x_bw.1.log: no JSON report"),
+        (&["x_bw.1.log", "-o", "-"], help),
+        (&["binary", "-o", "-"], help),
+        // No report is read before.
+        (&["missing", "-o", "away/page.html"], "No such file or directory: away/page.html"),
+        (&["run.json", "-o", "link.json"], "the page would replace the report run.json"),
+        (&["-o", "page.html"], "<REPORT|DIRECTORY>"),
+    ] {
+        let run = place.ferrio(&[&["report"], words].concat()).run().ended_with(1);
+        assert!(run.stderr.contains(message) && run.stdout.is_empty(), "{message}\n{}", run.stderr);
+    }
+    assert_eq!(place.read("old.html"), "old");
+    assert!(!place.work().join("page.html").exists());
+    place.ferrio(&["report", "run.json", "-o", "old.html"]).run().succeeded();
+    assert!(place.read("old.html").starts_with("<!doctype html>"), "a page replaces what was there");
+}
+
+#[test]
+fn the_commands_of_the_documentation_work() {
+    let place = Place::new();
+    fs::write(place.work().join("nightly.fio"), JOB).unwrap();
+    fs::create_dir(place.work().join("repetitions")).unwrap();
+    for name in ["before.json", "after.json", "monday.json", "repetitions/1.json"] {
+        measured(&place, name);
+    }
+    let docs = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/page.md")).unwrap();
+    let commands: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("    ferrio ")).collect();
+    assert_eq!(commands.len(), 5);
+    for command in commands {
+        place.ferrio(&command.split(' ').collect::<Vec<_>>()).run().succeeded();
+    }
+    for page in ["nightly.html", "both.html", "all.html"] {
+        assert!(place.read(page).ends_with("</html>\n"), "{page}");
+    }
+}
+
+/// The nanoseconds of a figure such as `117.2 us`.
+fn nanoseconds(figure: &str) -> f64 {
+    let (number, unit) = figure.split_once(' ').unwrap_or_else(|| panic!("{figure}"));
+    let factor = match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        other => panic!("{other}"),
+    };
+    four_digits(number.parse::<f64>().unwrap() * factor)
+}
+
+fn four_digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap()
+}
