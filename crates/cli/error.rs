@@ -103,6 +103,14 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The live view cannot be shown.
+    #[error("--tui: {why}")]
+    NoLiveView {
+        /// Why.
+        why: String,
+        /// What to do.
+        help: &'static str,
+    },
     /// The address of `--metrics` cannot be served.
     #[error("{0}")]
     Metrics(#[from] BindError),
@@ -137,7 +145,9 @@ impl Error {
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
             Error::NothingToCheck | Error::SweepToCheck => "nothing-to-check",
             Error::Run(_) => "run-failed",
-            Error::NoAnswerFormat | Error::UnknownCharacter { .. } => "invalid-program-option",
+            Error::NoAnswerFormat | Error::UnknownCharacter { .. } | Error::NoLiveView { .. } => {
+                "invalid-program-option"
+            }
             Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } | Error::HelperArguments { .. } => {
                 "invalid-command"
             }
@@ -164,6 +174,7 @@ impl Error {
         match self {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
+            Error::NoLiveView { help, .. } => Some((*help).to_owned()),
             Error::Results { .. } => Some("choose another directory with --results".to_owned()),
             Error::Metrics(_) => Some("choose another address or port; port 0 is any free one".to_owned()),
             Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),

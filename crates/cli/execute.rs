@@ -8,8 +8,10 @@ use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
 use ferrio_thresholds::{Judgement, Unmet, unmet};
+use ferrio_tui::LiveView;
 
 use crate::error::Error;
+use crate::live_view;
 use crate::messages::Messages;
 use crate::output::{self, Output};
 use crate::settings::{FIO_VERSION, ProgramSettings};
@@ -21,6 +23,7 @@ enum Watcher {
     Verdict,
     Series,
     Metrics,
+    LiveView,
 }
 
 /// How often a request for metrics may be answered: a request waits for half of this on average.
@@ -50,6 +53,7 @@ pub fn execute(
     messages: Messages,
 ) -> Result<RunOutcome, Error> {
     check_thresholds(plan, settings)?;
+    let terminal = live_view::terminal(plan, settings)?;
     // The address is checked before the file of the report is truncated.
     let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
@@ -57,6 +61,9 @@ pub fn execute(
         let message = format!("metrics are at {} until the run ends", metrics.url());
         output.message(&Diagnostic::note(message).code("metrics-address"));
     }
+    // Before any worker is started, as it blocks signals.
+    let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
+    output.hold(view.is_some());
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
@@ -66,10 +73,11 @@ pub fn execute(
         verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
         series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
         metrics.as_ref().map(|_| (Watcher::Metrics, METRICS_EVERY)),
+        view.as_ref().map(|_| (Watcher::LiveView, LiveView::EVERY)),
     ];
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {
-        progress: output.is_live(),
+        progress: output.is_live() || view.is_some(),
         logs: logs.as_ref().map(LogWriter::sender),
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: settings.trigger.clone(),
@@ -81,6 +89,7 @@ pub fn execute(
     };
     let mut result = ferrio_runner::run(plan, &options, &mut |event| {
         let Event::Interval { which, result } = event else {
+            view.iter_mut().for_each(|view| view.event(plan, &event));
             output.event(plan, &event);
             return;
         };
@@ -93,8 +102,11 @@ pub fn execute(
                 }
             }
             Watcher::Series => series.iter_mut().for_each(|series| series.observe(plan, result)),
+            Watcher::LiveView => view.iter_mut().for_each(|view| view.look(result)),
         }
     });
+    drop(view);
+    output.release();
     // The log writer ends when its last sender is dropped.
     drop(options);
     output.write_interval(plan, &result);

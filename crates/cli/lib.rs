@@ -10,8 +10,9 @@
 //! `sweep` runs jobs several times, each in a process of its own.
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
-//! `output` and `intervals`. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds all mistakes in it;
-//! `messages` writes to standard error; `output_file` makes files that appear only once they are complete; `exit` turns the outcome into a status.
+//! `output` and `intervals`; `live_view` shows the run. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
+//! all mistakes in it; `messages` writes to standard error; `output_file` makes files that appear only once they are complete; `exit` turns
+//! the outcome into a status.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -24,6 +25,7 @@ mod exit;
 mod fio;
 mod intervals;
 mod job_files;
+mod live_view;
 mod messages;
 mod option_values;
 mod options;

@@ -20,6 +20,9 @@ pub const QUIET: &str = "quiet";
 /// The option that sends the report to a file.
 pub const OUTPUT: &str = "output";
 
+/// The option for the live view.
+pub const TUI: &str = "tui";
+
 /// The option that repeats a run.
 pub const REPEAT: &str = "repeat";
 /// The option for the time between two runs of a series.
@@ -183,6 +186,12 @@ pub const OPTIONS: &[ProgramOption] = &[
     value("eta", 'e', "WHEN", REPORT, "When to show the progress line: auto, always, never"),
     value("eta-newline", 'E', "TIME", REPORT, "Start a new progress line every TIME and keep the old one"),
     value("eta-interval", 'O', "TIME", REPORT, "Time between updates of the progress line, at least 250ms"),
+    own_flag(
+        TUI,
+        REPORT,
+        "While the jobs run, show their rates, latencies and errors on all of the terminal; ? lists the keys, q ends the run",
+    )
+    .only_ferrio(),
     value("status-interval", 'L', "TIME", REPORT, "Report the results so far every TIME"),
     value("bandwidth-log", 'b', "PREFIX", REPORT, "Log the bandwidth of all jobs together").optional(),
     value("latency-log", 'l', "PREFIX", REPORT, "Log the latency of all jobs together")
@@ -199,7 +208,8 @@ pub const OPTIONS: &[ProgramOption] = &[
         "[ADDR:]PORT",
         REPORT,
         "Serve the metrics of the run over HTTP while jobs run, at /metrics; without ADDR to this machine only",
-    ),
+    )
+    .only_ferrio(),
     own(
         MESSAGE_FORMAT,
         "FORMAT",

@@ -22,6 +22,14 @@ use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
 use crate::settings::ProgramSettings;
 
+/// Text for a terminal that the live view has.
+enum Held {
+    /// Of the report, on standard output.
+    Report(String),
+    /// On standard error.
+    Message(String),
+}
+
 /// The streams of a run and the first error in writing the report.
 pub struct Output {
     messages: Messages,
@@ -43,6 +51,8 @@ pub struct Output {
     kept: Option<Vec<(Diagnostic, String)>>,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
+    /// What the live view keeps from the terminal, in order.
+    held: Option<Vec<Held>>,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
     live_width: usize,
     error: Option<io::Error>,
@@ -63,6 +73,7 @@ impl Output {
             Eta::Always => true,
             Eta::Never => false,
             // Debug messages come from all threads and would tear the line.
+            Eta::Auto if settings.tui => false,
             Eta::Auto if settings.debug.any() && settings.character == Character::Ferrio => false,
             Eta::Auto => io::stdout().is_terminal(),
         };
@@ -85,6 +96,7 @@ impl Output {
             live: live
                 .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
             intervals: None,
+            held: None,
             live_width: 0,
             error: None,
         })
@@ -121,8 +133,28 @@ impl Output {
         }
     }
 
+    /// From now on, what would go to a terminal waits until it is [released](Output::release), if the live view has the terminal.
+    pub fn hold(&mut self, has_view: bool) {
+        self.held = has_view.then(Vec::new);
+    }
+
+    /// Writes what waits. The live view must have given the terminal back.
+    pub fn release(&mut self) {
+        for held in self.held.take().unwrap_or_default() {
+            match held {
+                Held::Report(text) => self.write(&text),
+                Held::Message(text) => self.messages.write(&text),
+            }
+        }
+    }
+
     /// Writes a part of the report. The empty line at the start of a text report keeps the live line, as in fio.
     pub fn write(&mut self, text: &str) {
+        if let Some(held) = self.held.as_mut().filter(|_| self.writes_to_stdout && io::stdout().is_terminal())
+        {
+            held.push(Held::Report(text.to_owned()));
+            return;
+        }
         self.end_live_line(text);
         let written = self.stream.write_all(text.as_bytes());
         self.keep_first_error(written);
@@ -219,11 +251,21 @@ impl Output {
             AsFio::Hidden => {}
             AsFio::Report if self.takes_messages => self.write_message(diagnostic),
             AsFio::Report | AsFio::Stderr => {
-                self.clear_live_line();
-                self.messages.line(diagnostic, sources);
+                self.print_message(&self.messages.text_of(diagnostic, sources));
                 if self.takes_messages && !self.writes_to_stdout {
                     self.write_message(diagnostic);
                 }
+            }
+        }
+    }
+
+    /// Prints text to standard error, above the live line.
+    fn print_message(&mut self, text: &str) {
+        match self.held.as_mut().filter(|_| io::stderr().is_terminal()) {
+            Some(held) => held.push(Held::Message(text.to_owned())),
+            None => {
+                self.clear_live_line();
+                self.messages.write(text);
             }
         }
     }
@@ -268,7 +310,7 @@ impl Output {
                 }
                 if self.takes_messages {
                     self.write("\n");
-                } else {
+                } else if self.held.is_none() {
                     self.messages.text("\n");
                 }
                 self.message(&terminating(*signal));

@@ -18,7 +18,8 @@ use ferrio_thresholds::Threshold;
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
 use crate::options::{
-    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED, Support, Takes,
+    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED, Support, TUI,
+    Takes,
 };
 use crate::profiles::Profile;
 
@@ -50,6 +51,8 @@ pub struct ProgramSettings {
     pub eta_newline: Option<Duration>,
     /// Time between updates of the live line.
     pub eta_interval: Duration,
+    /// Show the live view.
+    pub tui: bool,
     /// Measure CPU idleness, and how to report it.
     pub idle_prof: Option<IdleProf>,
     /// Log the bandwidth of all jobs together, in files with this prefix.
@@ -174,6 +177,9 @@ impl ProgramSettings {
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
     pub fn read(items: &[Item], character: Character) -> Result<Self, SettingsError> {
         let program = Self::read_each(items, character)?;
+        if program.tui {
+            check_conflicts_of_tui(items)?;
+        }
         program.check_conflicts()?;
         program.check_sweep(items).map(|()| program)
     }
@@ -327,6 +333,7 @@ impl ProgramSettings {
             eta_newline: matches.get_one("eta-newline").copied(),
             status_interval: matches.get_one("status-interval").copied(),
             eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
+            tui: matches.get_flag(TUI),
             idle_prof: matches.get_one("idle-prof").copied(),
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
@@ -379,6 +386,28 @@ impl ProgramSettings {
             asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }
+    }
+}
+
+/// Refuses options that the live view excludes.
+fn check_conflicts_of_tui(items: &[Item]) -> Result<(), SettingsError> {
+    const LINE: &str =
+        "--tui takes the place of the progress line: leave out --eta, --eta-interval and --eta-newline";
+    const NO_RUN: &str = "--tui shows a run: it cannot be combined with --parse-only, --showcmd or --merge-blktrace-only, which run nothing";
+    const SERIES: &str = "each run of --repeat and --sweep would take the terminal: leave out --tui";
+    let conflicts = [
+        (REPEAT, SERIES),
+        (SWEEP, SERIES),
+        ("eta", LINE),
+        ("eta-interval", LINE),
+        ("eta-newline", LINE),
+        ("parse-only", NO_RUN),
+        ("showcmd", NO_RUN),
+        ("merge-blktrace-only", NO_RUN),
+    ];
+    match conflicts.into_iter().find(|(name, _)| items.iter().any(|item| item.is_program_option(name))) {
+        Some((name, why)) => Err(SettingsError::Conflict(name, why.into())),
+        None => Ok(()),
     }
 }
 

@@ -90,6 +90,7 @@ mod terminal;
 mod terse;
 mod text_report;
 mod thresholds;
+mod tui;
 mod uring_requests;
 mod verify;
 mod verify_async;

@@ -181,3 +181,15 @@ fn global_is_no_section_to_run() {
     assert_eq!(refusal(&["--section=global"]), "can't use global as only section");
     assert_eq!(read(&["--section=a", "--section=b"]).unwrap().sections, ["a", "b"]);
 }
+
+#[test]
+fn the_live_view_takes_the_place_of_the_progress_line_and_needs_a_run() {
+    assert!(read(&["--tui", "--output=f"]).unwrap().tui && !read(&[]).unwrap().tui);
+    for option in ["--eta=always", "--eta=never", "--eta-interval=1s", "--eta-newline=1s"] {
+        assert!(refusal(&["--tui", option]).contains("takes the place of the progress line"), "{option}");
+    }
+    assert!(refusal(&["--tui", "--repeat=2"]).contains("leave out --tui"));
+    for option in ["--parse-only", "--showcmd", "--merge-blktrace-only"] {
+        assert!(refusal(&[option, "--tui"]).contains("which run nothing"), "{option}");
+    }
+}

@@ -25,15 +25,10 @@ pub(crate) fn remaining(plan: &Plan, progress: &Progress, character: Character) 
     if is_fio && seconds(progress.elapsed) < ETA_AFTER_SECONDS {
         return None;
     }
-    let jobs = || plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs);
-    let ended: u64 =
-        jobs().filter(|(_, job)| is_fio && has_ended(job.state)).map(|(_, job)| job.elapsed.as_secs()).sum();
+    let ended = progress.jobs.iter().filter(|job| is_fio && has_ended(job.state));
+    let ended: u64 = ended.map(|job| job.elapsed.as_secs()).sum();
     let (mut longest, mut shortest, mut waiting) = (0, None, 0u64);
-    let transactions = transactions(jobs());
-    for (spec, job) in jobs() {
-        let done = database_of(spec)
-            .map_or_else(|| share_done(spec, job), |load| share_of_limit(load, &transactions));
-        let eta = job_remaining(spec, job, done, ended);
+    for ((spec, job), eta) in jobs(plan, progress).zip(each_remaining(plan, progress, ended)) {
         if job.state == JobState::NotCreated && spec.stonewall {
             waiting = waiting.saturating_add(eta);
         } else {
@@ -45,6 +40,24 @@ pub(crate) fn remaining(plan: &Plan, progress: &Progress, character: Character) 
     let together = plan.jobs.iter().any(|job| job.spec.life.exitall);
     let running = shortest.filter(|_| together).unwrap_or(longest);
     Some(running.saturating_add(waiting))
+}
+
+/// Seconds until each job ends, 0 where nothing is known about it. `ended` seconds extend all run times.
+pub(crate) fn each_remaining<'a>(
+    plan: &'a Plan,
+    progress: &'a Progress,
+    ended: u64,
+) -> impl Iterator<Item = u64> + 'a {
+    let transactions = transactions(jobs(plan, progress));
+    jobs(plan, progress).map(move |(spec, job)| {
+        let done = database_of(spec)
+            .map_or_else(|| share_done(spec, job), |load| share_of_limit(load, &transactions));
+        job_remaining(spec, job, done, ended)
+    })
+}
+
+fn jobs<'a>(plan: &'a Plan, progress: &'a Progress) -> impl Iterator<Item = (&'a JobSpec, &'a JobProgress)> {
+    plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs)
 }
 
 /// True for states that a job never leaves.
@@ -141,7 +154,8 @@ fn expected_bytes(spec: &JobSpec) -> u64 {
 }
 
 /// `00m:02s`, with hours and days if there are any.
-pub(crate) fn clock_text(seconds: u64) -> String {
+#[must_use]
+pub fn clock_text(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
     let mut text = String::new();
     if days > 0 {

@@ -6,8 +6,8 @@
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`; `num` has numbers as fio prints them, and
 //!   `quantity` figures with the unit that fits.
-//! - While jobs run: `live` with `eta`, `interval` (`--interval-report`), `series` (the same for the document), `logs` (written in a thread
-//!   of their own).
+//! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
+//!   for the document), `logs` (written in a thread of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
 //! - `quantity`: figures with units, for tables and messages.
 //! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
@@ -25,6 +25,7 @@ mod html;
 mod interval;
 mod json;
 mod live;
+mod live_table;
 pub mod logs;
 mod messages;
 pub mod model;
@@ -43,10 +44,12 @@ mod warnings;
 pub use build::entry_names;
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
+pub use eta::clock_text;
 pub use format::{Format, Formats};
 pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
+pub use live_table::{BAND_STARTS_NS, LiveEntry, LiveLook, LiveRecorder, LiveTable, Second, SecondLatency};
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;

@@ -239,7 +239,7 @@ const fn is_running(state: JobState) -> bool {
 }
 
 /// The units of the line: decimal prefixes or bits only if all jobs have them. Limits have the significant figures of the last job.
-fn units(plan: &Plan) -> Units {
+pub(crate) fn units(plan: &Plan) -> Units {
     let units = || plan.jobs.iter().map(|job| job.spec.units);
     Units {
         kb_base: units().map(|units| units.kb_base).max().unwrap_or(1024),

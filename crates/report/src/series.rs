@@ -4,18 +4,21 @@
 //! When an entry has as many rows as it may have, pairs of neighbours become one row and new rows cover twice as much time: memory and
 //! documents have a bound, however long the run is.
 
+mod look;
 mod row;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use ferrio_job::Plan;
-use ferrio_runner::{DiskUsage, JobResult, RunResult};
+use ferrio_runner::{DiskUsage, RunResult};
 
 use crate::build::entry_jobs;
 use crate::messages::report_name;
 use crate::model::{DeviceSeries, Series};
 use crate::num::whole_ms;
-use row::{DiskRow, Row, SeenJob};
+pub(crate) use look::EntryLook;
+use row::DiskRow;
+pub(crate) use row::{Row, SeenJob, middle_ns};
 
 /// Rows that an entry has at most, while there are few entries.
 const MOST_ROWS: usize = 480;
@@ -70,7 +73,7 @@ struct Rows<R> {
 }
 
 /// Rows that can become one.
-trait Merge {
+pub(crate) trait Merge {
     /// Adds the row that follows this one.
     fn append(&mut self, next: Self);
     /// When it ends, ms since the start of the run.
@@ -143,23 +146,9 @@ impl EntrySeries {
     }
 
     fn observe(&mut self, seen: &mut [SeenJob], result: &RunResult) {
-        let elapsed_ms = whole_ms(result.elapsed);
-        let mut row: Option<Row> = None;
-        let (mut in_ramp, mut ramp_end) = (false, None);
-        for &index in &self.jobs {
-            let Some(job) = result.jobs.get(index).filter(|job| job.start_ms > 0) else { continue };
-            let began_ms = began_ms(job, result.started).min(elapsed_ms);
-            let end_ms = (began_ms + whole_ms(job.measured)).min(elapsed_ms);
-            if self.rows.rows.is_empty() && row.is_none() {
-                self.head.start_ms = began_ms;
-            }
-            if seen[index].has_restarted(job) {
-                ramp_end = Some(began_ms);
-            }
-            in_ramp |= job.in_ramp;
-            let row = row.get_or_insert_default();
-            row.add(&seen[index].since(job));
-            row.end_ms = row.end_ms.max(end_ms);
+        let EntryLook { row, began_ms, in_ramp, ramp_end } = EntryLook::at(&self.jobs, seen, result);
+        if self.rows.rows.is_empty() && row.is_some() {
+            self.head.start_ms = began_ms;
         }
         if let Some(ms) = ramp_end {
             self.end_ramp(ms);
@@ -249,12 +238,6 @@ impl<R: Merge> Rows<R> {
         self.rows = halved;
         self.looks *= 2;
     }
-}
-
-/// When the figures of a job began, ms since the start of the run.
-fn began_ms(job: &JobResult, run: SystemTime) -> u64 {
-    let run_ms = run.duration_since(UNIX_EPOCH).map_or(0, whole_ms);
-    job.start_ms.saturating_sub(run_ms)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const PER_DOUBLING: f64 = 8.0;
 
 /// The figures of a job at the last look.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SeenJob {
+pub(crate) struct SeenJob {
     start_ms: u64,
     directions: [DirectionStats; 3],
     errors: u64,
@@ -58,22 +58,22 @@ impl SeenJob {
 
 /// What an entry did in a piece of time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// ms since the start of the run.
-    pub(super) end_ms: u64,
-    directions: [RowDirection; 3],
-    errors: u64,
+    pub(crate) end_ms: u64,
+    pub(crate) directions: [RowDirection; 3],
+    pub(crate) errors: u64,
     /// Sum of all latencies, ns; `None` if none is measured.
     in_flight_ns: Option<f64>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct RowDirection {
-    ios: u64,
-    bytes: u64,
-    max_ns: u64,
+pub(crate) struct RowDirection {
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+    pub(crate) max_ns: u64,
     /// Samples per bucket.
-    cells: BTreeMap<u64, u64>,
+    pub(crate) cells: BTreeMap<u64, u64>,
 }
 
 impl Row {
@@ -92,8 +92,13 @@ impl Row {
         }
     }
 
+    /// I/Os in flight on average, in a row of `ms`; `None` if no latency is measured.
+    pub(crate) fn mean_depth(&self, ms: u64) -> Option<f64> {
+        self.in_flight_ns.map(|ns| ns / (ms.max(1) as f64 * 1e6))
+    }
+
     /// True if nothing happened.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.errors == 0 && self.directions.iter().all(|direction| direction.ios == 0)
     }
 }
@@ -112,6 +117,11 @@ impl RowDirection {
 /// The number of the bucket that holds a latency of `ns`.
 fn bucket(ns: u64) -> u64 {
     (PER_DOUBLING * (ns.max(1) as f64).log2()).floor() as u64
+}
+
+/// The middle of a bucket on a logarithmic scale, ns: at most 4.5 % from any latency in it.
+pub(crate) fn middle_ns(bucket: u64) -> u64 {
+    ((bucket as f64 + 0.5) / PER_DOUBLING).exp2().round() as u64
 }
 
 impl Merge for Row {
@@ -139,10 +149,8 @@ impl Merge for Row {
 /// The columns of the rows of an entry, in `head`; `None` if there was no I/O.
 pub(super) fn series(head: Series, rows: Vec<Row>) -> Option<Series> {
     let starts = std::iter::once(head.start_ms).chain(rows.iter().map(|row| row.end_ms));
-    let depth = |(row, start_ms): (&Row, u64)| {
-        let ms = row.end_ms.saturating_sub(start_ms).max(1);
-        row.in_flight_ns.map(|ns| rounded(ns / (ms as f64 * 1e6)))
-    };
+    let depth =
+        |(row, start_ms): (&Row, u64)| row.mean_depth(row.end_ms.saturating_sub(start_ms)).map(rounded);
     let mut series = Series {
         time_ms: rows.iter().map(|row| row.end_ms).collect(),
         iodepth_mean: rows.iter().zip(starts).map(depth).collect(),

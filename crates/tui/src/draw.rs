@@ -1,0 +1,219 @@
+//! The whole screen: title, table of jobs, graphs, the last message, keys.
+
+use ferrio_report::clock_text;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Span;
+use ratatui::widgets::Clear;
+
+use crate::board::Board;
+use crate::columns::{Column, name};
+use crate::graphs::{self, put};
+use crate::style::Look;
+use crate::view::View;
+
+/// A terminal with fewer rows between heading and keys has no graphs.
+const LEAST_WITH_GRAPHS: u16 = 10;
+
+/// The keys, the most important ones first.
+const KEYS: [&str; 5] = ["q end", "? help", "p pause", "s sort", "up/down select"];
+
+const HELP: &str = "\
+q, Ctrl-C    end the run and print its report
+p, space     pause the display; the run goes on
+s            sort by job, IOPS, bandwidth, p99, errors
+up, down     select the job whose history is shown
+             (also j, k, PgUp, PgDn, Home, End)
+Ctrl-L       draw the screen again
+Ctrl-Z       stop the program and the run; fg continues
+?            close this help
+
+Figures are those of the last second, errors those
+since the start. p50, p99 and max have the latencies
+of all directions. In the heat map, a column is a
+second and a row a band of latencies; the denser, the
+more I/Os, on a logarithmic scale.";
+
+/// The rows of the screen.
+#[derive(Debug, PartialEq, Eq)]
+struct Rows {
+    /// The heading of the table and its rows.
+    table: u16,
+    graphs: u16,
+    message: u16,
+    keys: u16,
+}
+
+impl Rows {
+    /// Divides a screen of that `height` with `rows` in the table. The title has the first row.
+    fn of(height: u16, rows: usize) -> Self {
+        let rest = height.saturating_sub(1);
+        let keys = u16::from(rest >= 4);
+        let message = u16::from(rest >= 7);
+        let rest = rest - keys - message;
+        let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(1);
+        let table = match rest {
+            LEAST_WITH_GRAPHS.. => wanted.min(rest * 2 / 5),
+            _ => rest,
+        };
+        let graphs = if rest >= LEAST_WITH_GRAPHS { rest - table } else { 0 };
+        Rows { table, graphs, message, keys }
+    }
+}
+
+/// Draws the screen.
+pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: Look) {
+    let paused = view.paused.take();
+    let board = paused.as_deref().unwrap_or(live);
+    let area = frame.area();
+    let rows = view.rows(board);
+    let heights = Rows::of(area.height, rows.len());
+    let mut y = area.y;
+    let mut next = |height: u16| {
+        let part = Rect { y, height, ..area }.intersection(area);
+        y = y.saturating_add(height);
+        part
+    };
+    draw_title(frame, next(1), board, live.is_ending, paused.is_some(), view, look);
+    draw_table(frame, next(heights.table), board, &rows, view, look);
+    let entry = view.shown(board);
+    let shown = match view.selected {
+        None => "all jobs".to_owned(),
+        place => {
+            let (name, suffix) = name(&board.table, place);
+            name + &suffix
+        }
+    };
+    let graphs = next(heights.graphs);
+    if graphs.height > 0 {
+        graphs::draw(frame, graphs, &shown, entry, board.table.units, look);
+    }
+    let message = next(heights.message);
+    if message.height > 0 {
+        match live.messages {
+            0 => put(frame, message, 0, &live.message, look.heading()),
+            number => put(frame, message, 0, &format!("message {number}: {}", live.message), look.alarm()),
+        }
+    }
+    let keys = next(heights.keys);
+    if keys.height > 0 {
+        put(frame, keys, 0, &keys_that_fit(usize::from(keys.width)), look.heading());
+    }
+    if view.has_help {
+        draw_help(frame, area, look);
+    }
+    view.paused = paused;
+}
+
+fn draw_title(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    board: &Board,
+    is_ending: bool,
+    is_paused: bool,
+    view: &View,
+    look: Look,
+) {
+    let table = &board.table;
+    let mut title = format!("ferrio {}", clock_text(table.elapsed.as_secs()));
+    if let Some(left) = table.all.left {
+        title += &format!(", {} left", clock_text(left));
+    }
+    let states: Vec<String> =
+        table.states.iter().map(|(state, jobs)| format!("{jobs} {}", state.word())).collect();
+    let (mark, style) = match (is_ending, is_paused) {
+        (true, _) => ("ENDING".to_owned(), look.alarm()),
+        (_, true) => ("PAUSED".to_owned(), look.alarm()),
+        _ => (format!("sort: {}", view.sort.word()), look.heading()),
+    };
+    let width = usize::from(area.width);
+    let room = width.saturating_sub(mark.len() + 1);
+    let text: String = format!("{title}  {}", states.join(", ")).chars().take(room).collect();
+    put(frame, area, 0, &text, look.heading());
+    let at = area.width.saturating_sub(u16::try_from(mark.len()).unwrap_or(u16::MAX));
+    put(frame, Rect { x: area.x + at, width: area.width - at, ..area }, 0, &mark, style);
+}
+
+fn draw_table(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    board: &Board,
+    rows: &[Option<usize>],
+    view: &mut View,
+    look: Look,
+) {
+    let width = usize::from(area.width);
+    let columns = Column::that_fit(board.table.directions, width);
+    let taken: usize = columns.iter().map(|column| column.width()).sum();
+    let name_width = width.saturating_sub(taken);
+    let line = |(name, suffix): (&str, &str), text: &dyn Fn(Column) -> String| {
+        let mut line = fitted(name, suffix, name_width);
+        for &column in &columns {
+            let width = column.width() - 1;
+            line += &match column.is_text() {
+                true => format!(" {}", fitted(&text(column), "", width)),
+                false => format!(" {:>width$}", text(column)),
+            };
+        }
+        line
+    };
+    put(frame, area, 0, &line(("job", ""), &Column::heading), look.heading());
+    let visible = area.height.saturating_sub(1);
+    let above = view.scroll(rows, usize::from(visible));
+    for (y, &place) in (1..=visible).zip(rows.iter().skip(above)) {
+        let entry = place.and_then(|place| board.table.entries.get(place)).unwrap_or(&board.table.all);
+        let (name, suffix) = name(&board.table, place);
+        let text = line((&name, &suffix), &|column| column.text(entry, board.table.units));
+        let style = if place == view.selected { look.selected() } else { Style::new() };
+        put(frame, area, y, &text, style);
+    }
+}
+
+/// A name and its suffix in exactly `width` columns; `~` marks where the name is cut.
+fn fitted(name: &str, suffix: &str, width: usize) -> String {
+    let columns = |text: &str| Span::raw(text).width();
+    let room = width.saturating_sub(columns(suffix));
+    let mut fitted = name.to_owned();
+    if columns(name) > room {
+        while columns(&fitted) + 1 > room && fitted.pop().is_some() {}
+        fitted.push('~');
+    }
+    fitted += suffix;
+    while columns(&fitted) > width && fitted.pop().is_some() {}
+    let blanks = width - columns(&fitted);
+    fitted.extend(std::iter::repeat_n(' ', blanks));
+    fitted
+}
+
+/// As many keys as there is room for.
+fn keys_that_fit(width: usize) -> String {
+    let mut text = String::new();
+    for key in KEYS {
+        let gap = if text.is_empty() { "" } else { "  " };
+        if text.len() + gap.len() + key.len() > width {
+            break;
+        }
+        text += gap;
+        text += key;
+    }
+    text
+}
+
+fn draw_help(frame: &mut Frame<'_>, area: Rect, look: Look) {
+    let longest = HELP.lines().map(str::len).max().unwrap_or_default();
+    let width = u16::try_from(longest + 2).unwrap_or(u16::MAX).min(area.width);
+    let height = u16::try_from(HELP.lines().count()).unwrap_or(u16::MAX).min(area.height);
+    let popup =
+        Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    frame.render_widget(Clear, popup);
+    for (row, line) in (0..height).zip(HELP.lines()) {
+        let text = format!(" {line:<rest$}", rest = usize::from(width).saturating_sub(1));
+        put(frame, popup, row, &text, look.selected());
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

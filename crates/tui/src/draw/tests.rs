@@ -1,0 +1,144 @@
+use ferrio_job::ReadWrite;
+use ferrio_plan::testing::{default_job, plan};
+use ferrio_report::LiveTable;
+use ferrio_runner::JobState;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::style::Color;
+
+use super::testing::board;
+use super::*;
+
+const PLAIN: Look = Look { has_colors: false, has_unicode: true };
+
+fn drawn(board: &Board, view: &mut View, look: Look, columns: u16, rows: u16) -> TestBackend {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal.draw(|frame| draw(frame, board, view, look)).unwrap();
+    terminal.backend().clone()
+}
+
+/// Three jobs of which one has ended, one waits and one is selected.
+fn three() -> (Board, View) {
+    let mut board = board(&["index", "log", "backup of the night"]);
+    board.table.states = vec![(JobState::Running, 1), (JobState::NotCreated, 1), (JobState::Reaped, 1)];
+    for (at, state) in [(1, JobState::Reaped), (2, JobState::NotCreated)] {
+        let entry = &mut board.table.entries[at];
+        (entry.state, entry.left) = (state, None);
+    }
+    board.table.entries[0].errors = 3;
+    (board, View { selected: Some(0), ..View::default() })
+}
+
+#[test]
+fn a_wide_screen_reads_like_this() {
+    let (mut board, mut view) = three();
+    board.add_message("index: I/O error on \u{1b}f: offset 4096");
+    insta::assert_snapshot!(drawn(&board, &mut view, PLAIN, 150, 40));
+}
+
+#[test]
+fn a_screen_of_80_columns_has_fewer_figures() {
+    let (board, mut view) = three();
+    insta::assert_snapshot!(drawn(&board, &mut view, PLAIN, 80, 24));
+}
+
+#[test]
+fn a_small_screen_has_the_table_alone() {
+    let (board, mut view) = three();
+    insta::assert_snapshot!(drawn(&board, &mut view, PLAIN, 40, 10));
+}
+
+#[test]
+fn a_terminal_without_unicode_has_ascii() {
+    let (board, mut view) = three();
+    let screen = drawn(&board, &mut view, Look { has_unicode: false, ..PLAIN }, 80, 30).to_string();
+    assert!(screen.lines().all(|line| line.is_ascii()), "{screen}");
+    insta::assert_snapshot!(screen);
+}
+
+#[test]
+fn before_the_first_second_there_is_nothing_to_show() {
+    let job = ferrio_job::JobSpec { rw: ReadWrite::Read, ..default_job("a") };
+    let board = Board::new(LiveTable::new(&plan([job])));
+    insta::assert_snapshot!(drawn(&board, &mut View::default(), PLAIN, 80, 20));
+}
+
+#[test]
+fn help_lies_over_the_screen() {
+    let (board, mut view) = three();
+    view.key(KeyEvent::from(KeyCode::Char('?')), &board);
+    insta::assert_snapshot!(drawn(&board, &mut view, PLAIN, 80, 24));
+}
+
+#[test]
+fn no_size_is_too_small_and_none_too_large() {
+    let names: Vec<String> = (0..1000).map(|at| format!("a job with a long name {at}")).collect();
+    let mut board = board(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    board.add_message("one");
+    let mut view = View { selected: Some(999), ..View::default() };
+    for has_help in [false, true] {
+        view.has_help = has_help;
+        for (columns, rows) in (0..60).map(|at| (at, 60 - at)).chain((0..60).map(|at| (at * 7, at))) {
+            drawn(&board, &mut view, PLAIN, columns, rows);
+        }
+    }
+    view.has_help = false;
+    let screen = drawn(&board, &mut view, PLAIN, 300, 100).to_string();
+    assert!(screen.contains("a job with a long name 999 "), "{screen}");
+    assert!(!screen.contains("a job with a long name 0 "), "the table scrolls");
+    let screen = drawn(&board, &mut view, PLAIN, 40, 10).to_string();
+    assert!(screen.contains("a job wit~ "), "{screen}");
+}
+
+#[test]
+fn the_same_name_is_told_apart_by_number() {
+    let screen = drawn(&board(&["a", "b", "a"]), &mut View::default(), PLAIN, 80, 24).to_string();
+    for name in ["\"all x3 ", "\"a #1 ", "\"b  ", "\"a #3 "] {
+        assert!(screen.contains(name), "{name}: {screen}");
+    }
+}
+
+#[test]
+fn a_paused_screen_stays_as_it_is_and_says_so() {
+    let (mut board, mut view) = three();
+    view.key(KeyEvent::from(KeyCode::Char('p')), &board);
+    let before = drawn(&board, &mut view, PLAIN, 80, 24).to_string();
+    assert!(before.lines().next().unwrap().contains(" PAUSED"), "{before}");
+    board.table.entries[0].errors = 77;
+    assert_eq!(drawn(&board, &mut view, PLAIN, 80, 24).to_string(), before);
+    board.is_ending = true;
+    board.add_message("ended");
+    let ending = drawn(&board, &mut view, PLAIN, 80, 24).to_string();
+    assert!(
+        ending.lines().next().unwrap().contains(" ENDING") && ending.contains("message 1: ended"),
+        "{ending}"
+    );
+}
+
+#[test]
+fn colours_are_used_only_if_there_are_any() {
+    let (board, mut view) = three();
+    let colored = |look: Look, view: &mut View| {
+        let backend = drawn(&board, view, look, 120, 40);
+        backend.buffer().content().iter().filter(|cell| cell.fg != Color::Reset).count()
+    };
+    assert_eq!(colored(PLAIN, &mut view), 0);
+    assert!(colored(Look { has_colors: true, ..PLAIN }, &mut view) > 500);
+}
+
+#[test]
+fn the_table_leaves_room_for_graphs_unless_there_is_little() {
+    assert_eq!(Rows::of(40, 4), Rows { table: 5, graphs: 32, message: 1, keys: 1 });
+    assert_eq!(Rows::of(40, 1001), Rows { table: 14, graphs: 23, message: 1, keys: 1 });
+    assert_eq!(Rows::of(10, 4), Rows { table: 7, graphs: 0, message: 1, keys: 1 });
+    assert_eq!(Rows::of(1, 4), Rows { table: 0, graphs: 0, message: 0, keys: 0 });
+}
+
+#[test]
+fn wide_characters_do_not_move_the_figures() {
+    assert_eq!(fitted("日本語のジョブ", "", 8), "日本語~ ");
+    assert_eq!(fitted("日本", "", 4), "日本");
+    assert_eq!([fitted("abc", "", 3), fitted("abcd", "", 3), fitted("a", "", 0)], ["abc", "ab~", ""]);
+    assert_eq!([fitted("long name", " #12", 9), fitted("name", " #12", 3)], ["long~ #12", "~ #"]);
+}
