@@ -226,7 +226,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         FAIL_IF,
         "EXPRESSION",
         REPORT,
-        "End with status 3 if a figure of the report is so: 'read.clat.p99 > 5ms'; may be repeated",
+        "End with status 3 if EXPRESSION is true for the report, such as 'read.clat.p99 > 5ms'; may be repeated",
     )
     .only_ferrio(),
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
@@ -278,7 +278,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations",
     )
     .only_ferrio(),
-    own(SWEEP_SEED, "NUMBER", SWEEPS, "The order of the runs, as an earlier series printed it").only_ferrio(),
+    own(SWEEP_SEED, "NUMBER", SWEEPS, "Seed of the shuffled order of the runs, as an earlier series printed it").only_ferrio(),
     own(
         RESULTS,
         "DIRECTORY",

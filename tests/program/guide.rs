@@ -22,7 +22,7 @@ fn commands(page: &str) -> String {
     let commands =
         lines.iter().filter_map(|line| line.strip_prefix("$ ").or_else(|| line.strip_prefix("> ")));
     let short = |line: &str| {
-        line.replace("runtime=6s", "runtime=100ms")
+        line.replace(" --runtime=30s --size=4g", "")
             .replace("ferrio quick .", "ferrio quick . --runtime=100ms --size=2m")
             .replace("--sweep iodepth=1..64 --repeat=3", "--sweep iodepth=1..16 --repeat=2")
             .replace("--repeat=8", "--repeat=2")
@@ -58,7 +58,7 @@ fn a_disk_is_measured_and_has_its_page() {
     let place = Place::new();
     let shown = run(&place, "measure-a-disk.md");
     assert!(shown.contains("randread-4k-qd32") && shown.contains("the sync alone"), "{shown}");
-    assert!(place.read("mine.fio").contains("runtime=100ms"));
+    assert!(place.read("mine.fio").contains("runtime=100ms"), "{}", place.read("mine.fio"));
     assert!(place.read("disk.html").contains("randread-4k-qd1"));
 }
 

@@ -13,14 +13,15 @@ use crate::messages::print;
 
 /// Help below the options.
 pub const DETAILS: &str = "\
-Each A and B is a JSON report of ferrio or fio, or a directory of reports of
+Each argument is a JSON report of ferrio or fio, or a directory of reports of
 the same jobs, one for each repetition (files that end with .json). Jobs are
 matched by name. The first side is what the others are compared with.
 
-A change is more than noise if repetitions that differ as much as these would
-rarely show it: at most 5 times in 100 by default (--confidence=95). With one
-run on a side the noise is unknown: repeat each side at least five times, in
-turn. Percentiles of several runs are those of all their samples together if
+A change is more than noise if the noise between the repetitions would cause
+it in at most 5 % of comparisons (--confidence=95). Repeat each side at least
+five times, in turn. A side of one run is judged by its figures over time, if
+the report has them (--output-format=json+); that says nothing about other
+runs. Percentiles of several runs are those of all their samples together if
 the reports have histograms (--output-format=json+).
 
 Exit status: 0 compared, 1 an error, 3 a figure is worse than

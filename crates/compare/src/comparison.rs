@@ -88,6 +88,8 @@ pub struct Change {
     pub chance: Option<f64>,
     /// What that means for this figure alone.
     pub verdict: Verdict,
+    /// It is also more than noise if all figures of the side are judged together.
+    pub counts: bool,
 }
 
 /// What a comparison finds.
@@ -107,15 +109,15 @@ pub enum Verdict {
 }
 
 impl Change {
-    /// True if it is for the worse, more than noise, and more than `percent`.
+    /// True if it is for the worse, more than noise among all figures, and more than `percent`.
     fn is_regression(&self, figure: Figure, percent: f64) -> bool {
         let worse = if figure.more_is_better() { -self.percent } else { self.percent };
-        self.verdict == Verdict::Worse && worse > percent
+        self.counts && worse > percent
     }
 }
 
 impl Comparison {
-    /// The figures that have become worse by more than so many percent, and by more than noise: job, direction and figure.
+    /// The figures that have become worse by more than so many percent, and by more than noise among all figures: job and direction, and figure.
     #[must_use]
     pub fn regressions(&self, percent: f64) -> Vec<(&JobRows, &FigureRow)> {
         let rows = self.jobs.iter().flat_map(|job| job.figures.iter().map(move |row| (job, row)));
@@ -140,8 +142,9 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
             jobs.extend(job_rows(&key.0, direction, &entries, options));
         }
     }
-    let verdicts = (1..sides.len()).map(|other| together(&jobs, other - 1, options));
-    let verdicts = std::iter::once(None).chain(verdicts.map(Some));
+    let verdicts: Vec<Verdict> =
+        (1..sides.len()).map(|other| together(&mut jobs, other - 1, options)).collect();
+    let verdicts = std::iter::once(None).chain(verdicts.into_iter().map(Some));
     Comparison {
         format: 1,
         confidence: options.confidence,
@@ -275,31 +278,41 @@ fn figure_row(figure: Figure, sides: &[SideFigures], options: Options) -> Option
             Some(false) if (estimate.change > 0.0) == figure.more_is_better() => Verdict::Better,
             Some(false) => Verdict::Worse,
         };
-        Some(Change { percent: 100.0 * estimate.change, interval, chance: estimate.chance, verdict })
+        let percent = 100.0 * estimate.change;
+        Some(Change { percent, interval, chance: estimate.chance, verdict, counts: false })
     });
     Some(FigureRow { figure, unit: figure.unit(), changes: changes.collect(), values })
 }
 
-/// The verdict about all figures of side number `other` + 1 together. Of twenty figures that noise alone changes, one is beyond its interval:
-/// each counts only if it still is more than noise among so many (Holm, *A Simple Sequentially Rejective Multiple Test Procedure*, 1979).
-fn together(jobs: &[JobRows], other: usize, options: Options) -> Verdict {
-    let rows = jobs.iter().flat_map(|job| &job.figures);
-    let changes: Vec<(Figure, Change)> =
-        rows.filter_map(|row| Some((row.figure, (*row.changes.get(other)?)?))).collect();
-    let mut chances: Vec<(f64, Figure, f64)> = changes
-        .iter()
-        .filter_map(|(figure, change)| Some((change.chance?, *figure, change.percent)))
+/// Judges all figures of side number `other` + 1 together: marks the changes that count, and returns the verdict. Of twenty figures that
+/// noise alone changes, about one is beyond its interval: each counts only if it still is more than noise among so many (Holm, *A Simple
+/// Sequentially Rejective Multiple Test Procedure*, 1979).
+fn together(jobs: &mut [JobRows], other: usize, options: Options) -> Verdict {
+    let rows = jobs.iter_mut().flat_map(|job| &mut job.figures);
+    let mut changes: Vec<(f64, Figure, &mut Change)> = rows
+        .filter_map(|row| {
+            let change = row.changes.get_mut(other)?.as_mut()?;
+            Some((change.chance?, row.figure, change))
+        })
         .collect();
-    if chances.is_empty() {
+    if changes.is_empty() {
         return Verdict::Unknown;
     }
-    chances.sort_by(|one, two| one.0.total_cmp(&two.0));
+    changes.sort_by(|one, two| one.0.total_cmp(&two.0));
     let limit = 1.0 - options.confidence / 100.0;
-    let count = chances.len();
-    let real = (0..count).zip(&chances).take_while(|(rank, chance)| chance.0 < limit / (count - rank) as f64);
-    let is_better = |figure: Figure, percent: f64| (percent > 0.0) == figure.more_is_better();
-    let better: Vec<bool> = real.map(|(_, &(_, figure, percent))| is_better(figure, percent)).collect();
-    match (better.iter().any(|&better| better), better.iter().any(|&better| !better)) {
+    let count = changes.len();
+    let (mut better, mut worse) = (false, false);
+    for (rank, (chance, figure, change)) in changes.into_iter().enumerate() {
+        if chance >= limit / (count - rank) as f64 {
+            break;
+        }
+        change.counts = true;
+        match (change.percent > 0.0) == figure.more_is_better() {
+            true => better = true,
+            false => worse = true,
+        }
+    }
+    match (better, worse) {
         (false, false) => Verdict::NoDifference,
         (true, false) => Verdict::Better,
         (false, true) => Verdict::Worse,

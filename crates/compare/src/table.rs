@@ -20,7 +20,7 @@ pub fn text(comparison: &Comparison) -> String {
         line(&mut out, &format!("{letter}: {} ({})", side.name, runs(side.runs)));
     }
     if !comparison.differences.is_empty() {
-        line(&mut out, "\nWhat else differs:");
+        line(&mut out, "\nDifferences in set-up:");
         for (what, values) in conditions(comparison) {
             line(&mut out, &format!("  {what}: {}", values.join(" -> ")));
         }
@@ -43,7 +43,7 @@ pub fn markdown(comparison: &Comparison) -> String {
         line(&mut out, &format!("- **{letter}**: `{}` ({})", side.name, runs(side.runs)));
     }
     if !comparison.differences.is_empty() {
-        line(&mut out, "\nWhat else differs:\n");
+        line(&mut out, "\nDifferences in set-up:\n");
         for (what, values) in conditions(comparison) {
             let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
             line(&mut out, &format!("- {what}: {}", values.join(" → ")));
@@ -156,12 +156,12 @@ fn endings(comparison: &Comparison) -> Vec<String> {
 fn sentence(verdict: Verdict, within_runs: bool, jobs: &[JobRows]) -> String {
     let figures: usize = jobs.iter().map(|job| job.figures.len()).sum();
     let noise = if within_runs { "the noise within a run" } else { "noise" };
-    let among = format!("more than {noise}, also among {figures} figures");
+    let among = format!("more than {noise}, corrected for {figures} figures");
     let sentence = match verdict {
         Verdict::Better => format!("better, by {among}"),
         Verdict::Worse => format!("worse, by {among}"),
         Verdict::Mixed => format!("some figures are better and some are worse, by {among}"),
-        Verdict::NoDifference => format!("no difference: nothing is {among}"),
+        Verdict::NoDifference => format!("no difference found: no change is {among}"),
         Verdict::Unknown => {
             "unknown: one run says nothing about its noise. Repeat each run at least five times, in turn."
                 .to_owned()

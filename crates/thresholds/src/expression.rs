@@ -21,8 +21,6 @@ pub struct Threshold {
     pub(crate) comparison: Comparison,
     /// In the unit of the figure.
     pub(crate) limit: f64,
-    /// As given.
-    pub(crate) limit_text: String,
 }
 
 /// How a figure and a limit compare.
@@ -178,7 +176,6 @@ impl Threshold {
             job,
             field: field.text().to_owned(),
             limit: limit(value, figure.unit())?,
-            limit_text: value.text().to_owned(),
             figure,
             comparison,
         })

@@ -69,7 +69,7 @@ const FACTS: &[Fact] = &[
         of_ferrio(report, |ferrio| Some(Unit::Nanoseconds.text(ferrio.run.elapsed_ms as f64 * 1e6)))
     }),
     ("Ended", |report| of_ferrio(report, |ferrio| Some(end(ferrio)))),
-    ("Jobs", |report| report.jobs.iter().map(described).collect()),
+    ("Jobs", |report| described(report)),
     ("Host", |report| of_ferrio(report, |ferrio| ferrio.host.name.clone())),
     ("Kernel", |report| {
         of_ferrio(report, |ferrio| joined([ferrio.host.kernel.clone(), ferrio.host.arch.clone()]))
@@ -147,11 +147,19 @@ fn end(ferrio: &FerrioReport) -> String {
     }
 }
 
-fn described(job: &crate::model::JobReport) -> String {
-    match &job.desc {
-        Some(description) => format!("{}: {description}", job.jobname),
-        None => job.jobname.clone(),
+/// The jobs, each name and description once: clones share theirs.
+fn described(report: &RunReport) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for job in &report.jobs {
+        let text = match &job.desc {
+            Some(description) => format!("{}: {description}", job.jobname),
+            None => job.jobname.clone(),
+        };
+        if !all.contains(&text) {
+            all.push(text);
+        }
     }
+    all
 }
 
 fn target(place: &TargetPlace) -> String {

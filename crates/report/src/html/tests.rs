@@ -227,7 +227,9 @@ fn clones_share_curves_and_tracks() {
     report.jobs.push(job("a"));
     let ferrio = report.ferrio.as_mut().unwrap();
     ferrio.series.push(series("a"));
-    let data = data(&report.to_html());
+    let page = report.to_html();
+    assert!(page.contains("<th scope=\"row\">Jobs</th><td>a</td>"), "the name is there once");
+    let data = data(&page);
     assert_eq!(
         (&data["lines"][0]["name"], &data["lines"][0]["counts"][1]),
         (&"a (2 jobs) read".into(), &1000.into())
