@@ -66,7 +66,9 @@ fn a_disk_is_measured_and_has_its_page() {
 fn the_knee_is_looked_for_and_two_depths_are_compared() {
     let place = Place::new();
     let shown = run(&place, "find-the-knee.md");
-    assert!(shown.contains("knee: ") && shown.contains("\nA: depths/iodepth=8 (2 runs)"), "{shown}");
+    // Or none, on a disk that gains from every depth.
+    let has_knee = shown.contains("  knee: ") || shown.contains("  no knee up to iodepth=16: ");
+    assert!(has_knee && shown.contains("\nA: depths/iodepth=8 (2 runs)"), "{shown}");
 }
 
 #[test]
