@@ -67,7 +67,7 @@ pub fn execute(
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
-    let mut series = settings.has_series().then(SeriesRecorder::new);
+    let mut series = settings.has_series().then(|| SeriesRecorder::new(plan));
     let watchers = [
         settings.interval_report.as_ref().map(|wanted| (Watcher::IntervalReport, wanted.every)),
         verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
@@ -101,7 +101,7 @@ pub fn execute(
                     server.publish(output.metrics(plan, result));
                 }
             }
-            Watcher::Series => series.iter_mut().for_each(|series| series.observe(plan, result)),
+            Watcher::Series => series.iter_mut().for_each(|series| series.observe(result)),
             Watcher::LiveView => view.iter_mut().for_each(|view| view.look(result)),
         }
     });
@@ -124,7 +124,7 @@ pub fn execute(
         output.event(plan, &Event::Diagnostic(note));
     }
     if let Some(mut series) = series {
-        series.observe(plan, &result);
+        series.observe(&result);
         output.set_series(series.finish());
     }
     let thresholds = output.report(plan, &result);

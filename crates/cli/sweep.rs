@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::execute::check_thresholds;
 use crate::exit::EXCEEDED;
 use crate::job_files;
-use crate::messages::Messages;
+use crate::messages::{Messages, print};
 use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED};
 use crate::output_file::OutputFile;
 use crate::settings::{ProgramSettings, SweepSettings};
@@ -374,11 +374,7 @@ fn new_seed() -> u64 {
 
 fn write(table: &str, output: Option<OutputFile>, settings: &ProgramSettings) -> Result<(), Error> {
     let Some(mut file) = output else {
-        let mut stdout = io::stdout();
-        return match stdout.write_all(table.as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::stdout(error)),
-            _ => Ok(()),
-        };
+        return print(|out| out.write_all(table.as_bytes()).map(|()| true)).map(drop);
     };
     let written = file.write_all(table.as_bytes()).and_then(|()| file.flush()).and_then(|()| file.keep());
     let name = settings.output.clone().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Figures of a direction of a job over the runs of a side.
 
 use ferrio_report::Unit;
-use ferrio_report::model::{DirectionReport, LatencyReport};
+use ferrio_report::model::DirectionReport;
 use serde::{Serialize, Serializer};
 
 use crate::pieces::Piece;
@@ -102,11 +102,7 @@ impl Values {
                         latencies.iter().map(|latency| latency.bins.0.as_slice()).collect();
                     return Some(Values::Histograms(Histograms::new(percent, &bins)));
                 }
-                let listed = |latency: &LatencyReport| {
-                    let found = latency.percentile.0.iter().find(|(other, _)| *other == percent);
-                    found.map(|&(_, ns)| ns as f64)
-                };
-                means(&|run| listed(run.shown_latency()?))
+                means(&|run| Some(run.shown_latency()?.listed(percent)? as f64))
             }
         }
     }

@@ -6,12 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use ferrio_report::model::{DirectionSeries, FerrioReport, JobReport, RunReport, Series};
+use ferrio_report::model::{DirectionSeries, FerrioReport, JobReport, RunReport, Series, cell_middle_ns};
 
 /// Periods that a run is divided into. With more, a period is no longer independent of the one before.
 const PIECES: usize = 10;
-/// Buckets of `cells` per doubling.
-const PER_DOUBLING: f64 = 8.0;
 
 /// A period of a run.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +41,7 @@ impl Piece {
 
     /// The middles of the buckets with samples, ns, and their counts.
     pub(crate) fn bins(&self) -> impl Iterator<Item = (u64, u64)> {
-        let middle = |bucket: u64| ((bucket as f64 + 0.5) / PER_DOUBLING).exp2() as u64;
-        self.cells.iter().map(move |(&bucket, &count)| (middle(bucket), count))
+        self.cells.iter().map(|(&cell, &count)| (cell_middle_ns(cell), count))
     }
 
     fn add(&mut self, ms: u64, row: usize, direction: &DirectionSeries) {
@@ -142,9 +139,9 @@ mod tests {
         assert!(pieces.iter().all(|piece| [1000, 1500].contains(&piece.ms)), "{pieces:?}");
         assert_eq!(pieces[0].iops(), 500.0 / 1.5);
         assert_eq!(pieces[0].bandwidth(), 4096.0 * 500.0 / 1.5);
-        // Buckets 80 and 88 begin at 1024 and 2048 ns; their middles are 1069 and 2138.
-        assert_eq!(pieces[0].bins().collect::<Vec<_>>(), [(1069, 250), (2138, 250)]);
-        assert_eq!(pieces[0].mean_latency(), Some(1603.5));
+        // Buckets 80 and 88 begin at 1024 and 2048 ns; their middles are 1069 and 2139.
+        assert_eq!(pieces[0].bins().collect::<Vec<_>>(), [(1069, 250), (2139, 250)]);
+        assert_eq!(pieces[0].mean_latency(), Some(1604.0));
     }
 
     #[test]

@@ -13,8 +13,9 @@ use crate::build::entry_jobs;
 use crate::eta;
 use crate::live::units;
 use crate::messages::report_name;
+use crate::model::cell_middle_ns;
 use crate::num::whole_ms;
-use crate::series::{EntryLook, Merge, Row, SeenJob, middle_ns};
+use crate::series::{EntryLook, Merge, Row, SeenJob};
 
 /// Seconds that an entry remembers at most, while there are few entries.
 const MOST_SECONDS: usize = 600;
@@ -142,7 +143,7 @@ impl Second {
             row.directions.iter().flat_map(|direction| &direction.cells).map(|(&at, &n)| (at, n)).collect();
         cells.sort_unstable();
         for &(bucket, count) in &cells {
-            let band = &mut bands[band(middle_ns(bucket))];
+            let band = &mut bands[band(cell_middle_ns(bucket))];
             *band = band.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
         }
         let max = row.directions.iter().map(|direction| direction.max_ns).max().unwrap_or_default();
@@ -187,7 +188,7 @@ fn percentile(cells: &[(u64, u64)], percent: u64) -> u64 {
     for &(bucket, count) in cells {
         seen += u128::from(count) * 100;
         if seen >= wanted {
-            return middle_ns(bucket);
+            return cell_middle_ns(bucket);
         }
     }
     0

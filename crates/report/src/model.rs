@@ -31,7 +31,8 @@ pub use machine::{CpuIdleness, DiskReport, SlaveMeans};
 pub(crate) use maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 pub use maps::{LabelledShares, Pairs, Percentiles};
 pub(crate) use rules::{settings, together};
-pub use series::{DeviceSeries, DirectionSeries, Series};
+pub(crate) use series::cell_of;
+pub use series::{DeviceSeries, DirectionSeries, Series, cell_middle_ns};
 pub use thresholds::ThresholdReport;
 pub use verify::{DamagedBlockReport, VerifyReport};
 

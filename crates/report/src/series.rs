@@ -18,7 +18,7 @@ use crate::model::{DeviceSeries, Series};
 use crate::num::whole_ms;
 pub(crate) use look::EntryLook;
 use row::DiskRow;
-pub(crate) use row::{Row, SeenJob, middle_ns};
+pub(crate) use row::{Row, SeenJob};
 
 /// Rows that an entry has at most, while there are few entries.
 const MOST_ROWS: usize = 480;
@@ -39,9 +39,8 @@ pub struct RunSeries {
 }
 
 /// Records what a run does over time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SeriesRecorder {
-    /// Empty before the first look.
     entries: Vec<EntrySeries>,
     /// One for each disk.
     disks: Vec<Rows<DiskRow>>,
@@ -86,15 +85,19 @@ impl SeriesRecorder {
 
     /// Without any look so far.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(plan: &Plan) -> Self {
+        let entries = entry_jobs(plan);
+        let most = (MOST_ROWS_IN_ALL / entries.len().max(1)).clamp(FEW_ROWS, MOST_ROWS);
+        SeriesRecorder {
+            entries: entries.into_iter().map(|jobs| EntrySeries::new(plan, jobs, most)).collect(),
+            disks: Vec::new(),
+            seen: Vec::new(),
+            jobs: plan.jobs.iter().map(|_| SeenJob::default()).collect(),
+        }
     }
 
     /// Looks at the run, while it goes on or at its end.
-    pub fn observe(&mut self, plan: &Plan, result: &RunResult) {
-        if self.jobs.is_empty() {
-            self.begin(plan);
-        }
+    pub fn observe(&mut self, result: &RunResult) {
         for entry in &mut self.entries {
             entry.observe(&mut self.jobs, result);
         }
@@ -112,13 +115,6 @@ impl SeriesRecorder {
             jobs: self.entries.into_iter().filter_map(EntrySeries::finish).collect(),
             devices: devices.filter(|device| !device.time_ms.is_empty()).collect(),
         }
-    }
-
-    fn begin(&mut self, plan: &Plan) {
-        let entries = entry_jobs(plan);
-        let most = (MOST_ROWS_IN_ALL / entries.len().max(1)).clamp(FEW_ROWS, MOST_ROWS);
-        self.jobs.resize_with(plan.jobs.len(), SeenJob::default);
-        self.entries = entries.into_iter().map(|jobs| EntrySeries::new(plan, jobs, most)).collect();
     }
 
     fn observe_disks(&mut self, result: &RunResult) {

@@ -86,10 +86,8 @@ fn of_job(job: &JobReport) -> Vec<Line> {
 fn percentiles(latency: &LatencyReport) -> [String; 3] {
     PERCENTILES.map(|percent| {
         let above = latency.samples as f64 * (100.0 - percent) / 100.0;
-        let listed = latency.percentile.0.iter().find(|(other, _)| *other == percent);
-        listed
-            .filter(|_| above >= 1.0)
-            .map_or_else(|| "-".to_owned(), |&(_, ns)| Unit::Nanoseconds.text(ns as f64))
+        let listed = latency.listed(percent).filter(|_| above >= 1.0);
+        listed.map_or_else(|| "-".to_owned(), |ns| Unit::Nanoseconds.text(ns as f64))
     })
 }
 

@@ -119,8 +119,7 @@ fn latency(latency: Option<&LatencyReport>) -> [String; 5] {
 
 /// The percentile that the report lists, or else the one of its histogram.
 fn percentile(latency: &LatencyReport, percent: f64) -> Option<u64> {
-    let listed = latency.percentile.0.iter().find(|(other, _)| *other == percent).map(|&(_, ns)| ns);
-    listed.or_else(|| {
+    latency.listed(percent).or_else(|| {
         let samples: u64 = latency.bins.0.iter().map(|(_, count)| count).sum();
         let rank = samples as f64 * percent / 100.0;
         let mut below = 0;

@@ -140,3 +140,11 @@ pub struct LatencyReport {
     #[serde(skip)]
     pub unlisted: Percentiles,
 }
+
+impl LatencyReport {
+    /// The percentile `percent` that the report lists, ns; `None` if it lists others.
+    #[must_use]
+    pub fn listed(&self, percent: f64) -> Option<u64> {
+        self.percentile.0.iter().find(|(other, _)| *other == percent).map(|&(_, ns)| ns)
+    }
+}

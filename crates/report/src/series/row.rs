@@ -7,10 +7,7 @@ use ferrio_runner::{DiskUsage, JobResult};
 use ferrio_stats::{DirectionStats, JobStats, Latency};
 
 use super::{Merge, SECTOR};
-use crate::model::{DeviceSeries, DirectionSeries, Series};
-
-/// Buckets per doubling of the latency.
-const PER_DOUBLING: f64 = 8.0;
+use crate::model::{DeviceSeries, DirectionSeries, Series, cell_of};
 
 /// The figures of a job at the last look.
 #[derive(Clone, Debug, Default)]
@@ -109,19 +106,9 @@ impl RowDirection {
             self.max_ns = self.max_ns.max(latency.max());
         }
         for (ns, count) in latency.hdr_bins() {
-            *self.cells.entry(bucket(ns)).or_default() += count;
+            *self.cells.entry(cell_of(ns)).or_default() += count;
         }
     }
-}
-
-/// The number of the bucket that holds a latency of `ns`.
-fn bucket(ns: u64) -> u64 {
-    (PER_DOUBLING * (ns.max(1) as f64).log2()).floor() as u64
-}
-
-/// The middle of a bucket on a logarithmic scale, ns: at most 4.5 % from any latency in it.
-pub(crate) fn middle_ns(bucket: u64) -> u64 {
-    ((bucket as f64 + 0.5) / PER_DOUBLING).exp2().round() as u64
 }
 
 impl Merge for Row {

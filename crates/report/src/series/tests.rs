@@ -56,15 +56,15 @@ fn only(recorder: SeriesRecorder) -> Series {
 
 #[test]
 fn a_row_has_what_was_done_since_the_row_before() {
-    let (plan, mut job, mut recorder) = (plan(1), Reader::beginning(20), SeriesRecorder::new());
-    recorder.observe(&plan, &look(10, vec![JobResult::default()]));
-    recorder.observe(&plan, &look(500, vec![job.reads(480, &[100, 100, 900])]));
+    let (mut job, mut recorder) = (Reader::beginning(20), SeriesRecorder::new(&plan(1)));
+    recorder.observe(&look(10, vec![JobResult::default()]));
+    recorder.observe(&look(500, vec![job.reads(480, &[100, 100, 900])]));
     job.errors = 2;
-    recorder.observe(&plan, &look(1000, vec![job.reads(500, &[])]));
-    recorder.observe(&plan, &look(1300, vec![job.reads(200, &[100, 40_100])]));
+    recorder.observe(&look(1000, vec![job.reads(500, &[])]));
+    recorder.observe(&look(1300, vec![job.reads(200, &[100, 40_100])]));
     // The job ended at 1200 ms.
     let last = job.reads(0, &[]);
-    recorder.observe(&plan, &look(1500, vec![last]));
+    recorder.observe(&look(1500, vec![last]));
     let series = only(recorder);
     let Series { jobname, job_number, interval_ms, start_ms, time_ms, ramp_until_ms, errors, .. } = &series;
     assert_eq!((jobname.as_str(), *job_number), ("a", 1));
@@ -82,12 +82,12 @@ fn a_row_has_what_was_done_since_the_row_before() {
 
 #[test]
 fn a_ramp_is_marked_and_ends_where_the_figures_restart() {
-    let (plan, mut recorder) = (plan(1), SeriesRecorder::new());
+    let mut recorder = SeriesRecorder::new(&plan(1));
     let ramp = JobResult { in_ramp: true, ..Reader::beginning(0).reads(500, &[10; 7]) };
-    recorder.observe(&plan, &look(500, vec![ramp]));
+    recorder.observe(&look(500, vec![ramp]));
     let mut job = Reader::beginning(600);
-    recorder.observe(&plan, &look(1000, vec![job.reads(400, &[10; 4])]));
-    recorder.observe(&plan, &look(1500, vec![job.reads(500, &[10; 5])]));
+    recorder.observe(&look(1000, vec![job.reads(400, &[10; 4])]));
+    recorder.observe(&look(1500, vec![job.reads(500, &[10; 5])]));
     let series = only(recorder);
     assert_eq!((series.ramp_until_ms, series.time_ms), (600, vec![600, 1000, 1500]));
     assert_eq!(series.read.unwrap().ios, [7, 4, 5]);
@@ -98,20 +98,19 @@ fn the_jobs_of_a_group_report_share_their_rows() {
     let mut plan = plan(3);
     plan.jobs[..2].iter_mut().for_each(|job| job.spec.group_reporting = true);
     let (mut first, mut second, mut recorder) =
-        (Reader::beginning(0), Reader::beginning(100), SeriesRecorder::new());
+        (Reader::beginning(0), Reader::beginning(100), SeriesRecorder::new(&plan));
     let idle = JobResult::default();
-    recorder
-        .observe(&plan, &look(500, vec![first.reads(500, &[1]), second.reads(400, &[1, 1]), idle.clone()]));
+    recorder.observe(&look(500, vec![first.reads(500, &[1]), second.reads(400, &[1, 1]), idle.clone()]));
     let series = only(recorder);
     assert_eq!((series.time_ms, series.read.unwrap().ios), (vec![500], vec![3]));
 }
 
 #[test]
 fn long_runs_have_longer_rows_and_lose_nothing() {
-    let (plan, mut job, mut recorder) = (plan(1), Reader::beginning(0), SeriesRecorder::new());
+    let (mut job, mut recorder) = (Reader::beginning(0), SeriesRecorder::new(&plan(1)));
     let looks = 1205;
     for at in 1..=looks {
-        recorder.observe(&plan, &look(at * 500, vec![job.reads(500, &[100])]));
+        recorder.observe(&look(at * 500, vec![job.reads(500, &[100])]));
     }
     let series = only(recorder);
     assert_eq!(series.interval_ms, 2000, "{looks} looks, 480 rows");
@@ -125,11 +124,11 @@ fn long_runs_have_longer_rows_and_lose_nothing() {
 
 #[test]
 fn many_entries_have_fewer_rows_each() {
-    let (plan, mut recorder) = (plan(100), SeriesRecorder::new());
+    let mut recorder = SeriesRecorder::new(&plan(100));
     let mut jobs: Vec<Reader> = (0..100).map(|_| Reader::beginning(0)).collect();
     for at in 1..=200 {
         let results = jobs.iter_mut().map(|job| job.reads(500, &[1])).collect();
-        recorder.observe(&plan, &look(at * 500, results));
+        recorder.observe(&look(at * 500, results));
     }
     let series = recorder.finish().jobs;
     assert_eq!(series.len(), 100);
@@ -139,15 +138,15 @@ fn many_entries_have_fewer_rows_each() {
 
 #[test]
 fn very_short_jobs_have_a_row() {
-    let (plan, mut recorder) = (plan(1), SeriesRecorder::new());
-    recorder.observe(&plan, &look(3, vec![Reader::beginning(3).reads(0, &[1, 1])]));
+    let mut recorder = SeriesRecorder::new(&plan(1));
+    recorder.observe(&look(3, vec![Reader::beginning(3).reads(0, &[1, 1])]));
     let series = only(recorder);
     assert_eq!((series.start_ms, series.time_ms, series.read.unwrap().ios), (3, vec![4], vec![2]));
 }
 
 #[test]
 fn disks_have_rows_of_their_own() {
-    let (plan, mut recorder) = (plan(1), SeriesRecorder::new());
+    let mut recorder = SeriesRecorder::new(&plan(1));
     let disk = |ios, sectors, busy_ms| DiskUsage {
         name: "vda".to_owned(),
         ios: [ios, 2 * ios],
@@ -162,7 +161,7 @@ fn disks_have_rows_of_their_own() {
         (1260, disk(31, 168, 615)),
     ] {
         let result = look(ms, vec![JobResult::default()]);
-        recorder.observe(&plan, &RunResult { disks: vec![disk], ..result });
+        recorder.observe(&RunResult { disks: vec![disk], ..result });
     }
     let RunSeries { jobs, devices } = recorder.finish();
     assert!(jobs.is_empty());
@@ -176,9 +175,9 @@ fn disks_have_rows_of_their_own() {
 
 #[test]
 fn a_very_short_end_is_part_of_the_row_before() {
-    let (plan, mut job, mut recorder) = (plan(1), Reader::beginning(0), SeriesRecorder::new());
+    let (mut job, mut recorder) = (Reader::beginning(0), SeriesRecorder::new(&plan(1)));
     for (ms, length) in [(500, 500), (1000, 500), (1124, 124)] {
-        recorder.observe(&plan, &look(ms, vec![job.reads(length, &[1, 1])]));
+        recorder.observe(&look(ms, vec![job.reads(length, &[1, 1])]));
     }
     let series = only(recorder);
     assert_eq!((series.time_ms, series.read.unwrap().ios), (vec![500, 1124], vec![2, 4]));

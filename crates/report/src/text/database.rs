@@ -115,7 +115,7 @@ fn write_steps(out: &mut String, figures: &TransactionReport) -> fmt::Result {
 fn write_step(out: &mut String, name: &str, latency: &LatencyReport, share: f64) -> fmt::Result {
     write!(out, "    {name:<width$}{:>FIGURES$.1}", latency.mean / 1e3, width = NAMES - 4)?;
     for percent in DATABASE_PERCENTILES {
-        let ns = latency.percentile.0.iter().find(|&&(of, _)| of == percent).map_or(0, |&(_, ns)| ns);
+        let ns = latency.listed(percent).unwrap_or(0);
         write!(out, "{:>FIGURES$.1}", ns as f64 / 1e3)?;
     }
     writeln!(out, "{:>FIGURES$}", format!("{share:.2}%"))
