@@ -115,6 +115,7 @@ mod tests {
             bytes: ios.iter().map(|ios| ios * 4096).collect(),
             max_ns: vec![0; ios.len()],
             cells: ios.iter().map(|&ios| vec![80, ios / 2, 88, ios - ios / 2]).collect(),
+            ..DirectionSeries::default()
         };
         let series = Series {
             jobname: "r".to_owned(),

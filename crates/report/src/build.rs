@@ -21,7 +21,7 @@ use crate::model::{
 use crate::num::{finite, per_second};
 use crate::report_options::ReportOptions;
 use crate::warnings::{self, RunView};
-use direction::Histograms;
+pub(crate) use direction::{Histograms, latency_report};
 pub(crate) use entry::entry_jobs;
 pub use entry::entry_names;
 use entry::{EntryJobs, Times, echo, entries, job_report};

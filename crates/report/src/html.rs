@@ -19,6 +19,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use crate::LoggedRun;
 use crate::model::RunReport;
 use markup::escaped;
 
@@ -35,13 +36,15 @@ pub struct PageRun<'a> {
     pub name: &'a str,
     /// Its report.
     pub report: &'a RunReport,
+    /// What its logs say, for the charts over time of a report that has no series.
+    pub logged: Option<&'a LoggedRun>,
 }
 
 impl RunReport {
     /// The report as a page.
     #[must_use]
     pub fn to_html(&self) -> String {
-        page(&[PageRun { name: "", report: self }])
+        page(&[PageRun { name: "", report: self, logged: None }])
     }
 }
 

@@ -63,6 +63,21 @@ impl Latency {
         debug_assert!(recorded.is_ok(), "histograms grow with their values");
     }
 
+    /// Adds `count` latencies of `ns`, as one bucket of another histogram.
+    pub fn record_n(&mut self, ns: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.min = self.min.min(ns);
+        self.max = self.max.max(ns);
+        let sum = u128::from(ns) * u128::from(count);
+        self.sum = self.sum.saturating_add(sum);
+        self.sum_of_squares = self.sum_of_squares.saturating_add(sum.saturating_mul(u128::from(ns)));
+        let ns = ns.min(HIGHEST_NS);
+        let recorded = self.histogram.get_or_insert_with(|| histogram_up_to(ns)).record_n(ns, count);
+        debug_assert!(recorded.is_ok(), "histograms grow with their values");
+    }
+
     /// The buckets, unless there are no samples.
     pub(crate) fn histogram(&self) -> Option<&Histogram<u64>> {
         self.histogram.as_deref()

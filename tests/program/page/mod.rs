@@ -1,6 +1,7 @@
 //! `ferrio report` and `--output-format=html`: what is refused, and the page in a browser.
 
 mod browser;
+mod logs;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, text};
+use crate::support::{FERRIO, Place, text};
 use browser::{Browser, chromium};
 
 /// A job that writes and syncs, and one that only reads; they end after some I/Os, however fast the machine is.
@@ -342,22 +343,22 @@ fn what_makes_no_page_is_refused_before_anything_is_written() {
     let place = Place::new();
     measured(&place, "run.json");
     fs::create_dir(place.work().join("empty")).unwrap();
-    fs::write(place.work().join("x_bw.1.log"), "500, 1000, 0, 4096, 0, 0\n").unwrap();
+    fs::write(place.work().join("notes"), "500, 1000, 0, 4096, 0, 0\n").unwrap();
     fs::write(place.work().join("binary"), [0xff, 0xfe]).unwrap();
     symlink("run.json", place.work().join("link.json")).unwrap();
     fs::write(place.work().join("old.html"), "old").unwrap();
-    let help = "give JSON reports of ferrio or fio (--output-format=json or json+), or directories of them";
+    let help = "give JSON reports of ferrio or fio (--output-format=json or json+), logs of jobs, or directories of them";
     for (words, message) in [
         (&["run.json"][..], "name a file with -o page.html, or write to standard output with -o -"),
         (&["missing", "-o", "old.html"], "cannot read missing: No such file or directory"),
-        (&["empty", "-o", "old.html"], "empty has no files that end with .json"),
-        (&["x_bw.1.log", "-o", "old.html"], "x_bw.1.log: no JSON report"),
-        (&["x_bw.1.log", "-o", "-"], help),
+        (&["empty", "-o", "old.html"], "empty has neither files that end with .json nor logs of jobs"),
+        (&["notes", "-o", "old.html"], "notes: no JSON report"),
+        (&["notes", "-o", "-"], help),
         (&["binary", "-o", "-"], help),
         // No report is read before.
         (&["missing", "-o", "away/page.html"], "No such file or directory: away/page.html"),
-        (&["run.json", "-o", "link.json"], "the page would replace the report run.json"),
-        (&["-o", "page.html"], "<REPORT|DIRECTORY>"),
+        (&["run.json", "-o", "link.json"], "the page would replace run.json, which it is made from"),
+        (&["-o", "page.html"], "<REPORT|LOG|DIRECTORY>"),
     ] {
         let run = place.ferrio(&[&["report"], words].concat()).run().ended_with(1);
         assert!(run.stderr.contains(message) && run.stdout.is_empty(), "{message}\n{}", run.stderr);
@@ -377,12 +378,20 @@ fn the_commands_of_the_documentation_work() {
         measured(&place, name);
     }
     let docs = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/page.md")).unwrap();
-    let commands: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("    ferrio ")).collect();
-    assert_eq!(commands.len(), 5);
+    let commands = docs.lines().filter_map(|line| line.strip_prefix("    "));
+    let commands: Vec<&str> =
+        commands.filter(|line| line.starts_with("ferrio ") || line.starts_with("fio ")).collect();
+    assert_eq!(commands.len(), 8);
+    fs::write(place.work().join("jobs.fio"), JOB.replace("[log]", "write_lat_log=x\nwrite_bw_log=x\n[log]"))
+        .unwrap();
     for command in commands {
-        place.ferrio(&command.split(' ').collect::<Vec<_>>()).run().succeeded();
+        match command.strip_prefix("ferrio ") {
+            // The shell has the names of the logs.
+            Some(rest) => place.program("sh", &["-c", &format!("{FERRIO} {rest}")]).run().succeeded(),
+            None => place.fio(&command.split(' ').skip(1).collect::<Vec<_>>()).run().succeeded(),
+        };
     }
-    for page in ["nightly.html", "both.html", "all.html"] {
+    for page in ["nightly.html", "both.html", "all.html", "with-logs.html", "logs-alone.html"] {
         assert!(place.read(page).ends_with("</html>\n"), "{page}");
     }
 }

@@ -9,10 +9,10 @@ use serde_json::json;
 use super::events::{EventKind, RunEvent, events};
 use super::markup::{Table, escaped, folded, script_data};
 use super::summary::did_io;
-use super::tracks::{Track, named, tracks};
+use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, prefix};
 use crate::Unit;
-use crate::model::{JobReport, LatencyReport, RunReport};
+use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
 
 /// Tracks of a run that have charts: more would hide each other.
 const MOST_TRACKS: usize = 24;
@@ -64,20 +64,41 @@ struct DeviceTrack {
 impl RunData {
     /// That of one of these runs.
     pub(super) fn of(runs: &[PageRun<'_>], number: usize) -> Self {
-        let mut data = RunData { label: prefix(runs, number), ..RunData::default() };
-        let Some(ferrio) = &runs[number].report.ferrio else { return data };
-        let mut tracks = tracks(&ferrio.series);
-        data.left_out = tracks.len().saturating_sub(MOST_TRACKS);
+        let (series, devices) = over_time_of(&runs[number]);
+        let mut tracks = tracks(series);
+        let left_out = tracks.len().saturating_sub(MOST_TRACKS);
         tracks.truncate(MOST_TRACKS);
-        let devices = ferrio.device_series.iter().filter(|device| !device.time_ms.is_empty()).map(|device| {
-            DeviceTrack {
-                name: device.name.clone(),
-                edges: std::iter::once(0).chain(device.time_ms.iter().copied()).collect(),
-                busy: device.util_percent.iter().map(|percent| (percent * 100.0).round() / 100.0).collect(),
-            }
+        let devices = devices.iter().filter(|device| !device.time_ms.is_empty()).map(|device| DeviceTrack {
+            name: device.name.clone(),
+            edges: std::iter::once(0).chain(device.time_ms.iter().copied()).collect(),
+            busy: device.util_percent.iter().map(|percent| (percent * 100.0).round() / 100.0).collect(),
         });
-        RunData { devices: devices.collect(), events: events(&tracks), tracks, ..data }
+        RunData {
+            label: prefix(runs, number),
+            left_out,
+            devices: devices.collect(),
+            events: events(&tracks),
+            tracks,
+        }
     }
+
+    /// True if any direction of a job has this.
+    fn any(&self, has: impl Fn(&TrackDirection) -> bool) -> bool {
+        self.tracks.iter().flat_map(|track| &track.directions).any(has)
+    }
+}
+
+/// The figures over time of a report, or those of its logs.
+fn over_time_of<'a>(run: &PageRun<'a>) -> (&'a [Series], &'a [DeviceSeries]) {
+    match (&run.report.ferrio, run.logged) {
+        (Some(ferrio), _) if has_series(run.report) => (&ferrio.series, &ferrio.device_series),
+        (_, Some(logged)) => (&logged.series, &[]),
+        _ => (&[], &[]),
+    }
+}
+
+fn has_series(report: &RunReport) -> bool {
+    report.ferrio.as_ref().is_some_and(|ferrio| !ferrio.series.is_empty())
 }
 
 /// The data of all charts as JSON for a `script` element.
@@ -149,6 +170,7 @@ pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunData]) -> String {
             out.push_str(absence(run.report));
             continue;
         }
+        out.push_str(&logged_note(run));
         if data.left_out > 0 {
             let drawn = data.tracks.len();
             let _ = writeln!(out, "<p>The first {drawn} of {} jobs are drawn.</p>", drawn + data.left_out);
@@ -164,8 +186,24 @@ fn absence(report: &RunReport) -> &'static str {
         "<p>This report has no figures over time: run the job with <code>--output-format=json+</code> or <code>--output-format=html</code> \
          to get them.</p>\n"
     } else {
-        "<p>Reports of fio have no figures over time: run the job with <code>ferrio --output-format=json+</code> to get them.</p>\n"
+        "<p>Reports of fio have no figures over time: give the logs of the run as well (<code>write_lat_log</code>, \
+         <code>write_bw_log</code>, <code>write_iops_log</code>), or run the job with <code>ferrio --output-format=json+</code>.</p>\n"
     }
+}
+
+/// What charts that are drawn from logs lack.
+fn logged_note(run: &PageRun<'_>) -> String {
+    let Some(logged) = run.logged.filter(|_| !has_series(run.report)) else { return String::new() };
+    let count = match logged.logs {
+        1 => "one log".to_owned(),
+        count => format!("{count} logs"),
+    };
+    let windows = if logged.has_windows {
+        ", whose rows stand for windows of time: latencies are means of windows, and mostly no single I/O"
+    } else {
+        ""
+    };
+    format!("<p class=\"quiet\">Drawn from {count}{windows}.</p>\n")
 }
 
 fn places(number: usize, data: &RunData) -> String {
@@ -177,9 +215,19 @@ fn places(number: usize, data: &RunData) -> String {
         "Bars are jobs from their first to their last I/O; pale: ramp; orange: stall; triangle: errors.",
         &run,
     ));
-    out.push_str(&place("iops", "IOPS", "Orange stripes are stalls, grey ones are ramps.", &run));
-    out.push_str(&place("bandwidth", "Bandwidth", "Of each job and direction.", &run));
-    out.push_str(&place("depth", "Queue depth", "Mean number of I/Os in flight.", &run));
+    if data.any(|direction| !direction.ios.is_empty()) {
+        out.push_str(&place("iops", "IOPS", "Orange stripes are stalls, grey ones are ramps.", &run));
+    }
+    if data.any(|direction| !direction.bytes.is_empty()) {
+        out.push_str(&place("bandwidth", "Bandwidth", "Of each job and direction.", &run));
+    }
+    if data.any(|direction| !direction.mean.is_empty()) {
+        let about = "Of the windows that the rows of the log stand for.";
+        out.push_str(&place("mean", "Mean latency over time", about, &run));
+    }
+    if data.tracks.iter().flat_map(|track| &track.depth).any(Option::is_some) {
+        out.push_str(&place("depth", "Queue depth", "Mean number of I/Os in flight.", &run));
+    }
     if !data.devices.is_empty() {
         out.push_str(&place(
             "utilisation",

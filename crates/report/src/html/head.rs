@@ -20,7 +20,7 @@ pub(super) fn subtitle(runs: &[PageRun<'_>]) -> String {
         if !run.name.is_empty() {
             facts.push(run.name.to_owned());
         }
-        return format!("<p class=\"quiet\">{}</p>\n", escaped(&facts.join(" · ")));
+        return format!("<p class=\"quiet\">{}</p>\n", line_of(facts));
     }
     let mut out = String::from("<ol class=\"runs\">\n");
     for run in runs {
@@ -28,10 +28,16 @@ pub(super) fn subtitle(runs: &[PageRun<'_>]) -> String {
             out,
             "<li><strong>{}</strong> <span class=\"quiet\">{}</span></li>",
             escaped(run.name),
-            escaped(&[started(run.report), program(run.report)].join(" · "))
+            line_of(vec![started(run.report), program(run.report)])
         );
     }
     out + "</ol>\n"
+}
+
+/// Facts next to each other, without those that are not known.
+fn line_of(mut facts: Vec<String>) -> String {
+    facts.retain(|fact| !fact.is_empty());
+    escaped(&facts.join(" · "))
 }
 
 /// The table of programs and machines, with a column per run.

@@ -323,6 +323,7 @@
     const rows = [];
     for (const track of run.tracks) {
       for (const direction of track.directions) {
+        if (direction[key].length === 0) continue;
         const name = `${track.name} ${direction.name}`;
         rows.push(row(name, colourOf(run, track, direction), track.edges, perSecond(track, direction[key]), format));
       }
@@ -333,8 +334,23 @@
   const kinds = {
     iops: (place, run) => rates(place, run, "ios", rate, 10),
     bandwidth: (place, run) => rates(place, run, "bytes", bandwidth, 1024),
+    mean: (place, run) => {
+      const rows = [];
+      for (const track of run.tracks) {
+        for (const direction of track.directions) {
+          if (!direction.mean) continue;
+          const name = `${track.name} ${direction.name}`;
+          rows.push(row(name, colourOf(run, track, direction), track.edges, direction.mean, time));
+          if (direction.max.some((ns) => ns > 0)) {
+            rows.push(row(`${name} maximum`, colours.size + rows.length, track.edges, direction.max, time));
+          }
+        }
+      }
+      timed(place, run, rows, time, 10);
+    },
     depth: (place, run) => {
-      const rows = run.tracks.map((track) => row(track.name, colourOf(run, track, track.directions[0]), track.edges, track.depth, plain));
+      const known = run.tracks.filter((track) => track.depth.some((depth) => depth !== null));
+      const rows = known.map((track) => row(track.name, colourOf(run, track, track.directions[0]), track.edges, track.depth, plain));
       timed(place, run, rows, plain, 10);
     },
     utilisation: (place, run) => {

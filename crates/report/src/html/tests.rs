@@ -48,6 +48,7 @@ fn series(name: &str) -> Series {
         bytes: vec![409_600, 0, 368_640],
         max_ns: vec![200_000, 0, 180_000],
         cells: vec![vec![135, 60, 136, 40], vec![], vec![135, 90]],
+        mean_ns: Vec::new(),
     };
     Series {
         jobname: name.to_owned(),
@@ -113,7 +114,7 @@ fn names_and_messages_cannot_leave_their_place() {
         help: HOSTILE.to_owned(),
         ..Warning::default()
     });
-    let run = PageRun { name: HOSTILE, report: &hostile };
+    let run = PageRun { name: HOSTILE, report: &hostile, logged: None };
     for page in [page(&[run]), page(&[run, run])] {
         assert!(!page.contains("<img") && !page.contains("<!-- ") && !page.contains('\0'));
         assert_eq!(page.matches("</script>").count(), 2, "the data and the script");
@@ -169,8 +170,10 @@ fn runs_are_next_to_each_other_and_what_differs_comes_first() {
     other.jobs[0].job_options =
         Pairs(vec![("iodepth".to_owned(), "8".to_owned()), ("bs".to_owned(), "4k".to_owned())]);
     other.jobs.push(job("only here"));
-    let page =
-        page(&[PageRun { name: "one.json", report: &one }, PageRun { name: "two.json", report: &other }]);
+    let page = page(&[
+        PageRun { name: "one.json", report: &one, logged: None },
+        PageRun { name: "two.json", report: &other, logged: None },
+    ]);
     let rows = summary(&page);
     assert_eq!(
         rows.iter().map(|row| row[..3].join(" ")).collect::<Vec<_>>(),

@@ -21,7 +21,7 @@ pub(super) struct Track {
     pub(super) directions: Vec<TrackDirection>,
 }
 
-/// One direction of a track, with a value per row.
+/// One direction of a track, with a value per row; a column without values is not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct TrackDirection {
     pub(super) name: &'static str,
@@ -31,6 +31,9 @@ pub(super) struct TrackDirection {
     pub(super) max: Vec<u64>,
     /// Pairs of bucket and count, as in [`DirectionSeries`].
     pub(super) cells: Vec<Vec<u64>>,
+    /// Mean latency, ns, where nothing else is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) mean: Vec<Option<u64>>,
 }
 
 /// The tracks, in the order of their first entries.
@@ -170,6 +173,9 @@ impl Spread {
 
 fn direction(name: &'static str, parts: &[(&DirectionSeries, &Spread)], rows: usize) -> TrackDirection {
     let sum = |column: fn(&DirectionSeries) -> &[u64]| {
+        if parts.iter().any(|(series, _)| column(series).is_empty()) {
+            return Vec::new();
+        }
         let mut sums = vec![0.0; rows];
         parts.iter().for_each(|(series, spread)| spread.add(column(series), &mut sums));
         sums.into_iter().map(|sum| sum.round() as u64).collect()
@@ -203,7 +209,25 @@ fn direction(name: &'static str, parts: &[(&DirectionSeries, &Spread)], rows: us
         bytes: sum(|series| &series.bytes),
         max,
         cells: cells.into_iter().map(rounded).collect(),
+        mean: means(parts, rows),
     }
+}
+
+/// The mean of the entries' means, each with the same weight; empty if no entry has any.
+fn means(parts: &[(&DirectionSeries, &Spread)], rows: usize) -> Vec<Option<u64>> {
+    if parts.iter().all(|(series, _)| series.mean_ns.is_empty()) {
+        return Vec::new();
+    }
+    let mut sums = vec![(0.0, 0.0); rows];
+    for (series, spread) in parts {
+        for (mean, parts) in series.mean_ns.iter().zip(&spread.parts) {
+            for (&(row, part), mean) in parts.iter().filter_map(|part| Some((part, (*mean)?))) {
+                sums[row].0 += mean as f64 * part;
+                sums[row].1 += part;
+            }
+        }
+    }
+    sums.into_iter().map(|(sum, weight)| (weight > 0.0).then(|| (sum / weight).round() as u64)).collect()
 }
 
 /// The sum of the entries' depths; unknown where one is.
@@ -233,6 +257,7 @@ mod tests {
             bytes: ios.iter().map(|ios| ios * 10).collect(),
             max_ns: ios.to_vec(),
             cells: ios.iter().map(|&ios| vec![80, ios]).collect(),
+            mean_ns: Vec::new(),
         };
         Series {
             jobname: "a".to_owned(),

@@ -62,6 +62,9 @@ pub struct DirectionSeries {
     /// Bucket b holds latencies from 2^(b/8) ns up to 2^((b+1)/8) ns; 0 ns is in bucket 0.
     #[serde(serialize_with = "on_one_line")]
     pub cells: Vec<Vec<u64>>,
+    /// Mean latencies, ns, where a log has nothing else; not in the document.
+    #[serde(skip)]
+    pub mean_ns: Vec<Option<u64>>,
 }
 
 /// What a disk did over time, for all programs together.

@@ -1,0 +1,325 @@
+//! One log, read in one pass.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+use ferrio_job::LogKind;
+use ferrio_stats::Latency;
+
+use super::LogName;
+use super::row::{HistogramRow, Layout, LogRow, Numbers, Tells};
+use crate::logs::{InflateError, inflate_log};
+use crate::model::cell_of;
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoggedError {
+    /// An error of input.
+    #[error("{}", ferrio_job::reason(.0))]
+    Io(io::Error),
+    /// A compressed log is damaged or cut off.
+    #[error("{0}")]
+    Inflate(InflateError),
+    /// Several jobs wrote rows that stand for windows of time into one log.
+    #[error("its rows are those of several jobs, which nothing tells apart")]
+    SeveralJobs,
+    /// A line is no row of a log.
+    #[error("line {line} is no row of a log: `{text}`")]
+    Row {
+        /// Its number, from 1.
+        line: usize,
+        /// Its beginning.
+        text: String,
+    },
+}
+
+/// A log that was read.
+#[derive(Clone, Debug)]
+pub struct LoggedFile {
+    /// Its name.
+    pub name: LogName,
+    /// Reads, writes and trims.
+    pub(super) directions: [Logged; 3],
+}
+
+/// What a log says about one direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Logged {
+    /// Single I/Os.
+    pub(super) singles: Singles,
+    /// Rows that stand for windows, in the order of the log.
+    pub(super) windows: Vec<Window>,
+    /// All latencies, if the log is about latencies of single I/Os or about histograms.
+    pub(super) latency: Latency,
+}
+
+/// Single I/Os, summed up in pieces of time.
+#[derive(Clone, Debug)]
+pub(super) struct Singles {
+    /// When the first piece begins, ms in the time of the log.
+    pub(super) origin_ms: u64,
+    /// Length of a piece, ms.
+    pub(super) step_ms: u64,
+    pub(super) pieces: Vec<Piece>,
+    /// Time of the last I/O, ms in the time of the log.
+    pub(super) last_ms: u64,
+}
+
+/// I/Os that completed in one piece of time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Piece {
+    pub(super) ios: u64,
+    pub(super) bytes: u64,
+    /// Sum of the latencies, ns.
+    pub(super) sum_ns: u64,
+    pub(super) max_ns: u64,
+    /// Samples by the bucket of their latency, as in `DirectionSeries::cells`.
+    pub(super) cells: BTreeMap<u64, u64>,
+}
+
+/// A row that stands for the I/Os of a window.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    /// ms in the time of the log.
+    pub(super) end_ms: u64,
+    /// Their mean, or what `log_window_value` asked for; 0 in histograms.
+    pub(super) value: u64,
+    pub(super) maximum: Option<u64>,
+    /// As in [`Piece`]; only in histograms.
+    pub(super) cells: BTreeMap<u64, u64>,
+}
+
+/// Shortest piece of time, ms. Rows of ferrio's own figures over time are half a second.
+pub(super) const SHORTEST_MS: u64 = 125;
+
+/// Pieces at most. With one more, pairs become one.
+const MOST_PIECES: usize = 480;
+
+/// Times from here on are counted from 1970 (`log_alternate_epoch`), ms: no run takes three years.
+pub(super) const EPOCH_MS: u64 = 100_000_000_000;
+
+impl Default for Singles {
+    fn default() -> Self {
+        Singles { origin_ms: 0, step_ms: SHORTEST_MS, pieces: Vec::new(), last_ms: 0 }
+    }
+}
+
+impl Singles {
+    /// The piece of this time.
+    fn at(&mut self, time_ms: u64) -> &mut Piece {
+        if self.pieces.is_empty() && time_ms >= EPOCH_MS {
+            self.origin_ms = time_ms;
+        }
+        self.last_ms = self.last_ms.max(time_ms);
+        let since = time_ms.saturating_sub(self.origin_ms);
+        while since / self.step_ms >= MOST_PIECES as u64 {
+            self.halve();
+        }
+        let place = (since / self.step_ms) as usize;
+        if place >= self.pieces.len() {
+            self.pieces.resize_with(place + 1, Piece::default);
+        }
+        &mut self.pieces[place]
+    }
+
+    fn halve(&mut self) {
+        let pieces = std::mem::take(&mut self.pieces);
+        for (at, piece) in pieces.into_iter().enumerate() {
+            match self.pieces.last_mut() {
+                Some(last) if at % 2 == 1 => last.add(&piece),
+                _ => self.pieces.push(piece),
+            }
+        }
+        self.step_ms *= 2;
+    }
+}
+
+impl Piece {
+    pub(super) fn add(&mut self, other: &Piece) {
+        self.ios += other.ios;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        add_cells(&mut self.cells, &other.cells);
+    }
+}
+
+pub(super) fn add_cells(to: &mut BTreeMap<u64, u64>, from: &BTreeMap<u64, u64>) {
+    for (&cell, &count) in from {
+        let sum = to.entry(cell).or_default();
+        *sum = sum.saturating_add(count);
+    }
+}
+
+impl LoggedFile {
+    /// Reads a log with this name.
+    ///
+    /// # Errors
+    /// The log cannot be read, or has a line that is no row of such a log.
+    pub fn read(name: LogName, mut log: impl Read) -> Result<Self, LoggedError> {
+        let compressed = name.compressed;
+        let mut lines = Lines::new(name);
+        let read = if compressed {
+            inflate_log(log, &mut lines).map_err(|error| match error {
+                InflateError::Read(error) | InflateError::Write(error) => LoggedError::Io(error),
+                error => LoggedError::Inflate(error),
+            })
+        } else {
+            io::copy(&mut log, &mut lines).map(|_| ()).map_err(LoggedError::Io)
+        };
+        lines.end(read)
+    }
+
+    /// True if the log has rows that stand for windows of time.
+    pub(super) fn has_windows(&self) -> bool {
+        self.name.kind != LogKind::Histogram
+            && self.directions.iter().any(|direction| !direction.windows.is_empty())
+    }
+
+    fn add(&mut self, row: LogRow) {
+        let direction = &mut self.directions[row.direction];
+        if row.block_size == 0 {
+            let window = Window {
+                end_ms: row.time_ms,
+                value: row.value,
+                maximum: row.maximum,
+                cells: BTreeMap::new(),
+            };
+            direction.windows.push(window);
+            return;
+        }
+        let piece = direction.singles.at(row.time_ms);
+        piece.ios += 1;
+        piece.bytes = piece.bytes.saturating_add(row.block_size);
+        if is_latency(self.name.kind) {
+            piece.sum_ns = piece.sum_ns.saturating_add(row.value);
+            piece.max_ns = piece.max_ns.max(row.value);
+            *piece.cells.entry(cell_of(row.value)).or_default() += 1;
+            direction.latency.record(row.value);
+        }
+    }
+
+    fn add_histogram(&mut self, row: HistogramRow) {
+        let direction = &mut self.directions[row.direction];
+        let mut cells = BTreeMap::new();
+        for (ns, count) in row.bins {
+            *cells.entry(cell_of(ns)).or_default() += count;
+            direction.latency.record_n(ns, count);
+        }
+        direction.windows.push(Window { end_ms: row.time_ms, value: 0, maximum: None, cells });
+    }
+}
+
+pub(super) fn is_latency(kind: LogKind) -> bool {
+    matches!(kind, LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency)
+}
+
+/// Takes the bytes of a log and reads them line by line.
+struct Lines {
+    file: LoggedFile,
+    layout: Option<Layout>,
+    /// Rows from before the layout was known.
+    undecided: Vec<Numbers>,
+    /// The beginning of a line whose end is still to come.
+    rest: Vec<u8>,
+    /// Lines so far.
+    count: usize,
+    error: Option<LoggedError>,
+}
+
+/// Bytes of a line that an error shows.
+const SHOWN: usize = 60;
+
+/// A line is at most this long: a row of a histogram has 1856 counts.
+const LONGEST: usize = 64 << 10;
+
+impl Lines {
+    fn new(name: LogName) -> Self {
+        let file = LoggedFile { name, directions: Default::default() };
+        Lines { file, layout: None, undecided: Vec::new(), rest: Vec::new(), count: 0, error: None }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<(), LoggedError> {
+        self.count += 1;
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return Ok(());
+        }
+        let is_row = if self.file.name.kind == LogKind::Histogram {
+            HistogramRow::read(line).map(|row| self.file.add_histogram(row))
+        } else {
+            Numbers::read(line).and_then(|numbers| self.row(numbers))
+        };
+        is_row.ok_or_else(|| LoggedError::Row {
+            line: self.count,
+            text: String::from_utf8_lossy(&line[..line.len().min(SHOWN)]).escape_debug().collect(),
+        })
+    }
+
+    fn row(&mut self, numbers: Numbers) -> Option<()> {
+        match (numbers.tells()?, self.layout) {
+            (Tells::This(told), None) => self.decide(told),
+            (Tells::Nothing, None) => {
+                self.undecided.push(numbers);
+                return Some(());
+            }
+            (Tells::This(told), Some(layout)) if told != layout => return None,
+            _ => {}
+        }
+        self.file.add(numbers.row(self.layout?));
+        Some(())
+    }
+
+    fn decide(&mut self, layout: Layout) {
+        self.layout = Some(layout);
+        for numbers in std::mem::take(&mut self.undecided) {
+            self.file.add(numbers.row(layout));
+        }
+    }
+
+    /// The log that was read, unless there was an error.
+    fn end(mut self, read: Result<(), LoggedError>) -> Result<LoggedFile, LoggedError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        read?;
+        let rest = std::mem::take(&mut self.rest);
+        self.line(&rest)?;
+        self.decide(self.layout.unwrap_or(Layout::Plain));
+        // In a log of one job, the windows of a direction follow each other.
+        let is_mixed =
+            |logged: &Logged| logged.windows.windows(2).any(|pair| pair[1].end_ms <= pair[0].end_ms);
+        match self.file.name.number {
+            None if self.file.directions.iter().any(is_mixed) => Err(LoggedError::SeveralJobs),
+            _ => Ok(self.file),
+        }
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut begun = std::mem::take(&mut self.rest);
+        let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
+        let result = lines.try_for_each(|line| {
+            let ended = line.ends_with(b"\n");
+            if ended && begun.is_empty() {
+                return self.line(line);
+            }
+            begun.extend_from_slice(line);
+            if ended || begun.len() > LONGEST {
+                self.line(&begun)?;
+                begun.clear();
+            }
+            Ok(())
+        });
+        self.rest = begun;
+        result.map(|()| bytes.len()).map_err(|error| {
+            self.error = Some(error);
+            io::Error::from(io::ErrorKind::InvalidData)
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
