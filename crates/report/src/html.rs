@@ -4,7 +4,9 @@
 //! script and `html/page.css` and nothing else, so that no name of a job can load or run anything.
 
 mod charts;
+mod checks;
 mod conditions;
+mod database;
 mod events;
 mod head;
 mod markup;
@@ -55,6 +57,8 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
     let over_time: Vec<_> = (0..runs.len()).map(|number| charts::RunData::of(runs, number)).collect();
     let sections = [
         ("summary", "Summary", summary::section(runs)),
+        ("checks", "Checks", checks::section(runs)),
+        ("database", "Database", database::section(runs)),
         ("warnings", "Warnings and notes", head::messages(runs)),
         ("latency", "Latency", charts::latency(runs)),
         ("time", "Over time", charts::over_time(runs, &over_time)),

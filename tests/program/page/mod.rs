@@ -48,6 +48,13 @@ fn with_series(mut document: Value) -> Value {
         "name": "vda", "time_ms": column(&|row| json!(500 * (row + 1))), "read_ios": [], "write_ios": [], "read_bytes": [],
         "write_bytes": [], "util_percent": column(&|row| json!(row)),
     }]);
+    document["ferrio"]["thresholds"] = json!([{ "expression": "read.clat.p99 > 5ms", "passed": false, "jobname": "log", "limit": 5e6, "exceeded": 1 }]);
+    let step = json!({ "share": 25.0, "lat_ns": { "mean": 123_456.0, "max": 9_876_543, "N": 10 } });
+    document["ferrio"]["databases"] = json!([{
+        "jobname": "a-database-with-a-long-name", "model": "postgres", "sessions": 64, "transactions": 123_456, "tps": 12_345.6,
+        "lat_ns": step["lat_ns"], "steps": { "read": step, "sync": step },
+        "io": { "double_write_syncs": { "total_ios": 9_876_543, "io_bytes": 1_u64 << 40, "per_transaction": 80.5, "iops": 1e6, "bw_bytes": 1 << 30 } },
+    }]);
     document
 }
 

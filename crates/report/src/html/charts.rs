@@ -10,7 +10,7 @@ use super::events::{EventKind, RunEvent, events};
 use super::markup::{Table, escaped, folded, script_data};
 use super::summary::did_io;
 use super::tracks::{Track, TrackDirection, named, tracks};
-use super::{PageRun, prefix};
+use super::{PageRun, database, prefix};
 use crate::Unit;
 use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
 
@@ -322,6 +322,16 @@ fn all_lines(runs: &[PageRun<'_>]) -> Vec<Line> {
                 let latencies = group.iter().filter_map(|job| latency_of(job, direction));
                 all.extend(lines_of(&name, direction, &latencies.collect::<Vec<_>>()));
             }
+            for direction in ["read", "write", "trim", "mixed"] {
+                let name = format!("{label}{}", group[0].jobname);
+                let latencies = group.iter().filter_map(|job| response_of(job, direction));
+                let curve = format!("{direction} response");
+                all.extend(lines_of(&name, &curve, &latencies.collect::<Vec<_>>()));
+            }
+        }
+        for database in database::databases(run).iter().filter(|database| database.figures.transactions > 0) {
+            let name = format!("{label}{}", database.jobname);
+            all.extend(lines_of(&name, "transaction", &[&database.figures.lat_ns]));
         }
     }
     all
@@ -333,6 +343,12 @@ fn latency_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyRepo
     }
     let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
     if did_io(figures) { figures.shown_latency() } else { None }
+}
+
+/// Response times, of a direction with a rate.
+fn response_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyReport> {
+    let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
+    figures.response_ns.as_ref().filter(|latency| latency.samples > 0)
 }
 
 fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<Line> {

@@ -9,6 +9,19 @@ use crate::model::{DirectionReport, JobReport, LatencyReport};
 
 const NONE: &str = "–";
 
+/// What a job can have a row for. Response times are those from the moment that an I/O was due by its rate.
+const DIRECTIONS: [&str; 9] = [
+    "read",
+    "read response",
+    "write",
+    "write response",
+    "trim",
+    "trim response",
+    "mixed",
+    "mixed response",
+    "sync",
+];
+
 /// One job, with the number of each run that has it.
 type JobRuns<'a> = Vec<(usize, &'a JobReport)>;
 
@@ -52,7 +65,7 @@ pub(super) fn section(runs: &[PageRun<'_>]) -> String {
         }
     }
     let note = "<p class=\"quiet\">Latency is completion latency, or total latency where the report has percentiles of that alone. \
-        Latencies of syncs are those of the calls.</p>\n";
+        Latencies of syncs are those of the calls. A response begins when the I/O is due by its rate.</p>\n";
     table.end() + note
 }
 
@@ -76,7 +89,7 @@ fn matched<'a>(runs: &[PageRun<'a>]) -> Vec<(String, JobRuns<'a>)> {
 /// What the jobs did; a job that did nothing has one row as well.
 fn directions(jobs: &[(usize, &JobReport)]) -> Vec<&'static str> {
     let did = |direction: &&'static str| jobs.iter().any(|(_, job)| figures(job, direction).is_some());
-    let all: Vec<_> = ["read", "write", "trim", "mixed", "sync"].into_iter().filter(did).collect();
+    let all: Vec<_> = DIRECTIONS.into_iter().filter(did).collect();
     if all.is_empty() { vec![NONE] } else { all }
 }
 
@@ -91,7 +104,17 @@ fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
         cells.extend(latency(Some(&syncs.lat_ns)));
         return Some(cells);
     }
+    let (direction, is_response) = match direction.strip_suffix(" response") {
+        Some(direction) => (direction, true),
+        None => (direction, false),
+    };
     let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
+    if is_response {
+        let response = figures.response_ns.as_ref().filter(|response| response.samples > 0)?;
+        let mut cells = vec![response.samples.to_string(), NONE.to_owned(), NONE.to_owned()];
+        cells.extend(latency(Some(response)));
+        return Some(cells);
+    }
     did_io(figures).then(|| {
         let mut cells = vec![
             figures.total_ios.to_string(),

@@ -1,12 +1,13 @@
 //! The page as text: escaping, figures, what is left out. `tests/program/page.rs` opens it in a browser.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::Unit;
 use crate::model::{
-    DeviceSeries, DirectionReport, DirectionSeries, FerrioReport, JobReport, LatencyReport, Pairs, Series,
-    SyncReport, ToleratedErrors, Warning,
+    DamagedBlockReport, DatabaseIoReport, DatabaseReport, DeviceSeries, DirectionReport, DirectionSeries,
+    FerrioReport, JobReport, LatencyReport, Pairs, Series, StepReport, SyncReport, ThresholdReport,
+    ToleratedErrors, TransactionReport, VerifyReport, Warning,
 };
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- \"'&\u{0}";
@@ -280,4 +281,115 @@ fn the_page_loads_nothing_and_is_small() {
     }
     // Styles in attributes would be refused by the policy.
     assert!(!page.contains(" style=") && !page.contains(" onclick="));
+}
+
+/// The texts of the cells of each row of a section.
+fn section(page: &str, id: &str) -> Vec<Vec<String>> {
+    let part =
+        page.split(&format!("<section id=\"{id}\"")).nth(1).and_then(|part| part.split("</section>").next());
+    let cells = |row: &str| -> Vec<String> {
+        let texts =
+            row.split("</t").filter_map(|cell| cell.rsplit_once('>').map(|(_, text)| text.to_owned()));
+        texts.filter(|text| !text.trim().is_empty()).collect()
+    };
+    let rows = part.unwrap_or_default().split("<tr>").filter(|row| row.starts_with("<th scope=\"row\""));
+    rows.map(cells).collect()
+}
+
+#[test]
+fn databases_have_their_transactions_steps_and_ios() {
+    let lat_ns =
+        LatencyReport { mean: 2e6, max: 9_000_000, samples: 4, ..latency(&[(1_000_000, 2), (3_000_000, 2)]) };
+    let lat_ns = LatencyReport { percentile: Pairs(vec![(50.0, 1_000_000), (95.0, 3_000_000)]), ..lat_ns };
+    let mut figures = TransactionReport {
+        transactions: 4,
+        tps: 1234.0,
+        lat_ns: lat_ns.clone(),
+        ..TransactionReport::default()
+    };
+    figures.steps.sync = StepReport { share: 60.0, lat_ns };
+    figures.io.data_writes =
+        DatabaseIoReport { total_ios: 7, per_transaction: 1.75, iops: 70.0, io_bytes: 8192, bw_bytes: 2048 };
+    let database = DatabaseReport {
+        jobname: "bank".to_owned(),
+        model: "rocksdb".to_owned(),
+        sessions: 2,
+        figures,
+        ..DatabaseReport::default()
+    };
+    let idle = DatabaseReport { jobname: "idle".to_owned(), ..DatabaseReport::default() };
+    let mut report = report("a");
+    report.ferrio.get_or_insert_default().databases = vec![database, idle];
+    let page = report.to_html();
+    let rows = section(&page, "database");
+    let joined: Vec<String> = rows.iter().map(|row| row.join(" | ")).collect();
+    assert_eq!(
+        joined,
+        [
+            "bank | rocksdb | 2 | 4 | 1.234k | 2.000 ms | 1.000 ms | 3.000 ms | – | – | 9.000 ms",
+            "read | 0.00 % | 0 ns | – | – | – | – | 0 ns",
+            "log write | 0.00 % | 0 ns | – | – | – | – | 0 ns",
+            "sync | 60.00 % | 2.000 ms | 1.000 ms | 3.000 ms | – | – | 9.000 ms",
+            "write-back wait | 0.00 % | 0 ns | – | – | – | – | 0 ns",
+            "other | 40.00 % | – | – | – | – | – | –",
+            "table writes | 1.750 | 7 | 70 | 2.000 KiB/s",
+        ]
+    );
+    let lines = data(&page)["lines"].clone();
+    let curve = lines.as_array().unwrap().iter().find(|line| line["name"] == "bank transaction").unwrap();
+    assert_eq!((&curve["ns"], &curve["counts"]), (&json!([1_000_000, 3_000_000]), &json!([2, 2])));
+    report.ferrio.get_or_insert_default().databases.clear();
+    assert!(!report.to_html().contains("id=\"database\""));
+}
+
+#[test]
+fn thresholds_and_damaged_blocks_are_listed() {
+    let threshold = |expression: &str, passed, jobname: Option<&str>, reason: Option<&str>| ThresholdReport {
+        expression: expression.to_owned(),
+        passed,
+        jobname: jobname.map(str::to_owned),
+        reason: reason.map(str::to_owned),
+        ..ThresholdReport::default()
+    };
+    let block = DamagedBlockReport {
+        file: "f<x>".to_owned(),
+        offset: 4096,
+        length: 512,
+        message: "old data".to_owned(),
+        ..DamagedBlockReport::default()
+    };
+    let mut report = report("a");
+    let ferrio = report.ferrio.get_or_insert_default();
+    ferrio.thresholds = vec![
+        threshold("read.iops < 10", true, Some("a"), None),
+        threshold("read.clat.p99 > 5ms", false, Some("a"), None),
+        threshold("trim.iops < 1", false, None, Some("no job trims")),
+    ];
+    ferrio.verify = vec![VerifyReport {
+        jobname: "v".to_owned(),
+        kinds: [("old".to_owned(), 150)].into(),
+        blocks: vec![block; 150],
+        ..VerifyReport::default()
+    }];
+    let rows = section(&report.to_html(), "checks");
+    assert_eq!(rows[0], ["read.iops &lt; 10", "passed"], "nothing failed in a job");
+    assert_eq!(rows[1][1..], ["failed", "a"]);
+    assert_eq!(rows[2][1..], ["failed: no job trims"]);
+    assert_eq!(rows[3], ["v", "old", "150"]);
+    assert_eq!(rows[4], ["v", "f&lt;x&gt;", "4096", "512", "old data"]);
+    assert_eq!(rows.len(), 104, "the first hundred blocks are listed");
+}
+
+#[test]
+fn response_times_have_rows_and_curves_of_their_own() {
+    let mut report = report("a");
+    if let Some(read) = &mut report.jobs[0].read {
+        read.response_ns =
+            Some(LatencyReport { samples: 3, mean: 5e6, max: 7_000_000, ..latency(&[(5_000_000, 3)]) });
+    }
+    let page = report.to_html();
+    let rows = summary(&page);
+    assert_eq!(rows[1][..5], ["a", "read response", "3", "–", "–"]);
+    assert_eq!(rows[1][9], "7.000 ms");
+    assert_eq!(data(&page)["lines"][2]["name"], "a read response");
 }

@@ -167,6 +167,27 @@ fn models(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": words })
 }
 
+impl DatabaseReport {
+    /// The I/Os that there were, with their names in texts.
+    pub(crate) fn shown_ios(&self) -> Vec<(String, &DatabaseIoReport)> {
+        let has_tables = self.has_tables();
+        let name = |key: &str| match key {
+            "data_writes" if has_tables => "table writes".to_owned(),
+            "data_syncs" if has_tables => "table syncs".to_owned(),
+            "data_writes" => "page writes".to_owned(),
+            "double_write_syncs" => "double-write syncs".to_owned(),
+            key => key.replace('_', " "),
+        };
+        let shown = self.figures.io.all().into_iter().filter(|(_, io)| io.total_ios > 0);
+        shown.map(|(key, io)| (name(key), io)).collect()
+    }
+
+    /// True if the database writes tables instead of pages.
+    pub(crate) fn has_tables(&self) -> bool {
+        self.model == DatabaseModel::Rocksdb.word()
+    }
+}
+
 impl StepReports {
     /// All steps in their order, with their names in texts.
     pub(crate) fn all(&self) -> [(&'static str, &StepReport); 4] {

@@ -6,8 +6,7 @@ use ferrio_job::{DatabaseModel, Units};
 
 use super::{latency, rate_unit};
 use crate::model::{
-    DATABASE_PERCENTILES, DatabaseIoReport, DatabaseReport, LatencyReport, Percentiles, StepReport,
-    TransactionReport,
+    DATABASE_PERCENTILES, DatabaseReport, LatencyReport, Percentiles, StepReport, TransactionReport,
 };
 use crate::num::{NumberUnit, Prefixes, num};
 
@@ -44,7 +43,7 @@ pub(super) fn write_database(out: &mut String, database: &DatabaseReport, units:
     }
     write_log(out, figures)?;
     let TransactionReport { written_back, checkpoints, .. } = figures;
-    match has_tables(model) {
+    match database.has_tables() {
         true => write!(out, "  write-back   : tables={written_back}")?,
         false => write!(out, "  write-back   : pages={written_back}, checkpoints={checkpoints}")?,
     }
@@ -123,7 +122,6 @@ fn write_step(out: &mut String, name: &str, latency: &LatencyReport, share: f64)
 
 /// A row for each kind of I/O that there was.
 fn write_ios(out: &mut String, database: &DatabaseReport, units: &Units) -> fmt::Result {
-    let has_tables = has_tables(&database.model);
     writeln!(
         out,
         "  {:<width$}{:>PER_TRANSACTION$}{:>FIGURES$}{:>FIGURES$}{:>FIGURES$}",
@@ -134,15 +132,7 @@ fn write_ios(out: &mut String, database: &DatabaseReport, units: &Units) -> fmt:
         "BW",
         width = NAMES - 2
     )?;
-    let shown = |io: &DatabaseIoReport| io.total_ios > 0;
-    for (key, io) in database.figures.io.all().into_iter().filter(|(_, io)| shown(io)) {
-        let name = match key {
-            "data_writes" if has_tables => "table writes".to_owned(),
-            "data_syncs" if has_tables => "table syncs".to_owned(),
-            "data_writes" => "page writes".to_owned(),
-            "double_write_syncs" => "double-write syncs".to_owned(),
-            key => key.replace('_', " "),
-        };
+    for (name, io) in database.shown_ios() {
         let figures = units.significant_figures;
         let count = |number| num(number, figures, Prefixes::Decimal, NumberUnit::None);
         write!(
@@ -174,10 +164,6 @@ fn write_log(out: &mut String, figures: &TransactionReport) -> fmt::Result {
         return Ok(());
     }
     writeln!(out, "  log          : {}", parts.join(", "))
-}
-
-fn has_tables(model: &str) -> bool {
-    model == DatabaseModel::Rocksdb.word()
 }
 
 #[cfg(test)]
