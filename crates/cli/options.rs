@@ -31,6 +31,8 @@ pub const REPEAT_PAUSE: &str = "repeat-pause";
 pub const SWEEP: &str = "sweep";
 /// The option for the order of the runs of a series.
 pub const SWEEP_SEED: &str = "sweep-seed";
+/// The option that makes each job of a series a run of its own.
+pub const SHUFFLE_JOBS: &str = "shuffle-jobs";
 /// The option for the directory of the reports of a series.
 pub const RESULTS: &str = "results";
 
@@ -276,6 +278,12 @@ pub const OPTIONS: &[ProgramOption] = &[
         "OPTION=VALUES",
         SWEEPS,
         "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations",
+    )
+    .only_ferrio(),
+    own_flag(
+        SHUFFLE_JOBS,
+        SWEEPS,
+        "Run each section of the job files by itself, and shuffle their order too, for jobs that need nothing of each other",
     )
     .only_ferrio(),
     own(SWEEP_SEED, "NUMBER", SWEEPS, "Seed of the shuffled order of the runs, as an earlier series printed it").only_ferrio(),

@@ -18,8 +18,8 @@ use ferrio_thresholds::Threshold;
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
 use crate::options::{
-    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED, Support, TUI,
-    Takes,
+    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED,
+    Support, TUI, Takes,
 };
 use crate::profiles::Profile;
 
@@ -98,6 +98,8 @@ pub struct SweepSettings {
     pub pause: Duration,
     /// Swept options.
     pub variables: Vec<Variable>,
+    /// Each section of the job files is a run of its own.
+    pub shuffle_jobs: bool,
     /// The order of the runs.
     pub seed: Option<u64>,
     /// Directory of the reports.
@@ -235,6 +237,7 @@ impl ProgramSettings {
             }
             for (name, why) in [
                 (REPEAT_PAUSE, "--repeat-pause is the time between several runs: add --repeat or --sweep"),
+                (SHUFFLE_JOBS, "--shuffle-jobs is about the order of several runs: add --repeat or --sweep"),
                 (SWEEP_SEED, "--sweep-seed is the order of several runs: add --repeat or --sweep"),
                 (
                     RESULTS,
@@ -441,6 +444,7 @@ fn sweep(matches: &ArgMatches, items: &[Item]) -> Option<SweepSettings> {
         repetitions: repetitions.unwrap_or(1),
         pause: matches.get_one(REPEAT_PAUSE).copied().unwrap_or_default(),
         variables,
+        shuffle_jobs: matches.get_flag(SHUFFLE_JOBS),
         seed: matches.get_one(SWEEP_SEED).copied(),
         results: matches.get_one::<String>(RESULTS).map(PathBuf::from),
         table: table.flatten().unwrap_or_default(),

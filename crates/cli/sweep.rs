@@ -12,7 +12,7 @@ use ferrio_job::{ArgOrigin, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Opt, Problems, Sources};
 use ferrio_plan::PlanOptions;
 use ferrio_report::model::Warning;
-use ferrio_sweep::{Measured, PlannedRun, Point, Table, points, rounds};
+use ferrio_sweep::{Measured, PlannedRun, Point, PointJobs, Table, points, rounds};
 
 use crate::arguments::Item;
 use crate::error::Error;
@@ -20,14 +20,15 @@ use crate::execute::check_thresholds;
 use crate::exit::EXCEEDED;
 use crate::job_files;
 use crate::messages::{Messages, print};
-use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED};
+use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED};
 use crate::output_file::OutputFile;
 use crate::settings::{ProgramSettings, SweepSettings};
 use children::{Children, Ended};
 use results::{Results, set_aside};
 
 /// Options of the series itself, which its runs do not get.
-const OF_SWEEP: [&str; 7] = [REPEAT, REPEAT_PAUSE, RESULTS, SWEEP, SWEEP_SEED, OUTPUT, "output-format"];
+const OF_SWEEP: [&str; 8] =
+    [REPEAT, REPEAT_PAUSE, RESULTS, SHUFFLE_JOBS, SWEEP, SWEEP_SEED, OUTPUT, "output-format"];
 
 /// Added to a status that a signal ended with.
 const SIGNALLED: u8 = 128;
@@ -44,7 +45,8 @@ pub fn run(
 ) -> Result<u8, Error> {
     let files: Vec<String> = items.iter().filter_map(file).collect();
     check(items, &files, wanted)?;
-    let points = points(&files, &wanted.variables).map_err(|error| refusal(error.to_string(), None))?;
+    let jobs = jobs_of_points(items, &files, settings, wanted)?;
+    let points = points(jobs, &wanted.variables).map_err(|error| refusal(error.to_string(), None))?;
     check_points(items, &points, settings, messages)?;
     let cannot_open = |error| Error::OpenOutput { name: settings.output.clone().unwrap_or_default(), error };
     let output = settings.output.as_ref().map(|name| OutputFile::begin(Path::new(name))).transpose();
@@ -135,6 +137,50 @@ fn is_same(one: &str, other: &str) -> bool {
     split(one) == split(other)
 }
 
+/// The jobs of each point: all, or those of a job file, or with `--shuffle-jobs` those of a section.
+fn jobs_of_points(
+    items: &[Item],
+    files: &[String],
+    settings: &ProgramSettings,
+    wanted: &SweepSettings,
+) -> Result<Vec<PointJobs>, Error> {
+    let of_file = |file: Option<&String>| PointJobs { file: file.cloned(), section: None };
+    let each: Vec<PointJobs> = match files {
+        [] | [_] => vec![of_file(None)],
+        several => several.iter().map(|file| of_file(Some(file))).collect(),
+    };
+    if !wanted.shuffle_jobs {
+        return Ok(each);
+    }
+    let mut all: Vec<PointJobs> = Vec::new();
+    for jobs in each {
+        let point = Point { jobs, settings: Vec::new(), directory: String::new() };
+        let set = job_files::read(&items_of(items, &point), settings, job_files::environment())?;
+        if set.jobs.iter().any(|job| job.from_command_line) {
+            let message = format!(
+                "--{SHUFFLE_JOBS} runs the sections of job files one by one, and there are jobs of the command line"
+            );
+            return Err(refusal(message, Some("write the jobs into a job file")));
+        }
+        let first = all.len();
+        for job in set.jobs {
+            if all[first..].iter().all(|other| other.section.as_ref() != Some(&job.name)) {
+                all.push(PointJobs { section: Some(job.name), ..point.jobs.clone() });
+            }
+        }
+    }
+    if all.is_empty() {
+        return Err(job_files::no_jobs(items, &settings.sections));
+    }
+    Ok(all)
+}
+
+/// The settings of a point, which may have one section alone.
+fn of_section(settings: &ProgramSettings, jobs: &PointJobs) -> ProgramSettings {
+    let sections = jobs.section.as_ref().map(|section| vec![section.clone()]);
+    ProgramSettings { sections: sections.unwrap_or_else(|| settings.sections.clone()), ..settings.clone() }
+}
+
 /// Plans all points, so that a wrong value of the last one is refused before the first runs. Shows what is to be said about them, once.
 fn check_points(
     items: &[Item],
@@ -145,6 +191,7 @@ fn check_points(
     let mut shown: Vec<String> = Vec::new();
     for point in points {
         let items = items_of(items, point);
+        let settings = &of_section(settings, &point.jobs);
         let set = job_files::read(&items, settings, job_files::environment())?;
         if set.jobs.is_empty() {
             return Err(job_files::no_jobs(&items, &settings.sections));
@@ -182,7 +229,7 @@ fn items_of(items: &[Item], point: &Point) -> Vec<Item> {
     };
     let mut of_point: Vec<Item> = items
         .iter()
-        .filter(|item| match (item, &point.file) {
+        .filter(|item| match (item, &point.jobs.file) {
             (Item::File(name), Some(file)) => name == file,
             _ => true,
         })
@@ -215,6 +262,10 @@ fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
             Item::Program { name, .. } | Item::Job { name, .. } => options.push(format!("--{name}")),
             Item::File(name) => files.push(name),
         }
+    }
+    if let Some(section) = &point.jobs.section {
+        options.retain(|option| !option.starts_with("--section="));
+        options.push(format!("--section={section}"));
     }
     // Warnings are shown once, after the table. Errors are shown.
     options.push("--quiet".to_owned());

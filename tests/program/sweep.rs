@@ -274,6 +274,55 @@ fn several_job_files_are_measured_separately() {
 }
 
 #[test]
+fn sections_can_be_runs_of_their_own_in_a_shuffled_order() {
+    let place = Place::new();
+    let sections: String = ["a", "b", "c", "d"].map(|name| format!("[{name}]\nstonewall\n")).concat();
+    let text = format!("[global]\nioengine=null\nbs=4k\nsize=64k\n{sections}");
+    fs::write(place.work().join("jobs.fio"), &text).unwrap();
+    let words =
+        ["jobs.fio", "--shuffle-jobs", "--repeat=2", "--sweep-seed=7", "--sweep=iodepth=1,2", "--results=r"];
+    let run = place.ferrio(&words).run().succeeded();
+    let files = tree(&place, "r");
+    assert_eq!(
+        (files.len(), &files[..2]),
+        (16, &["a,iodepth=1/1.json".to_owned(), "a,iodepth=1/2.json".to_owned()][..])
+    );
+    let started = |file: &String| number(&document(&place, &format!("r/{file}")), "/ferrio/run/started_ms");
+    let mut order = files.clone();
+    order.sort_by_key(started);
+    let is_first = |file: &String| file.ends_with("/1.json");
+    assert!(
+        order[..8].iter().all(is_first)
+            && order[..8] != files.iter().filter(|file| is_first(file)).cloned().collect::<Vec<_>>(),
+        "{order:?}"
+    );
+    for file in &files {
+        let document = document(&place, &format!("r/{file}"));
+        let jobs = document["jobs"].as_array().unwrap();
+        assert_eq!((jobs.len(), text_of(&jobs[0])), (1, &file[..1]));
+    }
+    assert_eq!(run.stdout.matches("  iodepth  runs").count(), 4, "{}", run.stdout);
+    // Only what `--section` names.
+    place
+        .ferrio(&["jobs.fio", "--shuffle-jobs", "--repeat=1", "--section=a", "--section=c", "--results=s"])
+        .run()
+        .succeeded();
+    assert_eq!(tree(&place, "s"), ["a/1.json", "c/1.json"]);
+    let refused = place.ferrio(&quick(&["--shuffle-jobs", "--repeat=1"])).run().ended_with(1);
+    assert!(refused.stderr.contains("there are jobs of the command line"), "{}", refused.stderr);
+    let refused = place.ferrio(&["jobs.fio", "--shuffle-jobs"]).run().ended_with(1);
+    assert!(
+        refused.stderr.contains("--shuffle-jobs is about the order of several runs"),
+        "{}",
+        refused.stderr
+    );
+}
+
+fn text_of(job: &Value) -> &str {
+    job["jobname"].as_str().unwrap()
+}
+
+#[test]
 fn a_signal_ends_the_running_jobs_and_the_table_has_the_runs_before() {
     let place = Place::new();
     // The first run ends at once, the second never does.
@@ -321,4 +370,10 @@ fn the_examples_of_the_page_work() {
         assert!(run.stdout.starts_with("reads (read)\n"), "{}", run.stdout);
     }
     assert_eq!((tree(&place, "reads").len(), tree(&place, "depths").len()), (5, 25));
+    let shuffled =
+        page.lines().find_map(|line| line.strip_prefix("    ferrio --repeat=5 --shuffle-jobs ")).unwrap();
+    fs::write(place.work().join("old.fio"), "[global]\nioengine=null\nsize=64k\n[one]\n[two]\n").unwrap();
+    let words = ["--repeat=5", "--shuffle-jobs"].into_iter().chain(shuffled.split(' '));
+    place.ferrio(&words.collect::<Vec<_>>()).run().succeeded();
+    assert_eq!(tree(&place, "shuffled").len(), 10);
 }

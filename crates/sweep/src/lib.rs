@@ -12,6 +12,6 @@ mod variable;
 
 pub use knee::{Knee, knee};
 pub use order::{PlannedRun, rounds};
-pub use point::{MOST_POINTS, Point, TooManyPoints, points};
+pub use point::{MOST_POINTS, Point, PointJobs, TooManyPoints, points};
 pub use table::{Measured, Table, TableFormat};
 pub use variable::{Variable, VariableError};

@@ -10,11 +10,20 @@ pub const MOST_POINTS: usize = 1000;
 #[error("the sweep has more than {MOST_POINTS} points: leave out values")]
 pub struct TooManyPoints;
 
-/// One combination of job file and values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+/// The jobs of a point, where not all points have all jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PointJobs {
     /// The job file, if each is measured by itself.
     pub file: Option<String>,
+    /// The section of the job file, if each is measured by itself.
+    pub section: Option<String>,
+}
+
+/// One combination of jobs and values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Its jobs.
+    pub jobs: PointJobs,
     /// Each variable's name and value, in the order of the variables.
     pub settings: Vec<(String, String)>,
     /// The name of its directory, unlike that of any other point: `iodepth=4,bs=8k`. Empty for the only point of a series without sweep.
@@ -26,35 +35,36 @@ impl Point {
     #[must_use]
     pub fn label(&self) -> String {
         let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
-        self.file.iter().cloned().chain(settings).collect::<Vec<_>>().join(",")
+        self.jobs.names().cloned().chain(settings).collect::<Vec<_>>().join(",")
     }
 
-    /// What the table shows of it, in the order of its columns.
+    /// What the table shows of it, in the order of its columns. Each job has a table of its own, so that sections have no column.
     #[must_use]
     pub fn cells(&self) -> Vec<&str> {
         let values = self.settings.iter().map(|(_, value)| value.as_str());
-        self.file.iter().map(String::as_str).chain(values).collect()
+        self.jobs.file.iter().map(String::as_str).chain(values).collect()
     }
 }
 
-/// All combinations of the job files, if there are several, and of the values; the last variable changes first.
+impl PointJobs {
+    /// The file and the section, if they are not the same for all points.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.file.iter().chain(&self.section)
+    }
+}
+
+/// All combinations of these jobs and of the values; the last variable changes first.
 ///
 /// # Errors
 /// There are too many.
-pub fn points(files: &[String], variables: &[Variable]) -> Result<Vec<Point>, TooManyPoints> {
-    let files: Vec<Option<String>> = match files {
-        [] | [_] => vec![None],
-        several => several.iter().cloned().map(Some).collect(),
-    };
+pub fn points(jobs: Vec<PointJobs>, variables: &[Variable]) -> Result<Vec<Point>, TooManyPoints> {
     let values = variables.iter().map(|variable| variable.values.len());
-    let count = values.fold(files.len(), usize::saturating_mul);
+    let count = values.fold(jobs.len(), usize::saturating_mul);
     if count > MOST_POINTS {
         return Err(TooManyPoints);
     }
-    let mut points: Vec<Point> = files
-        .into_iter()
-        .map(|file| Point { file, settings: Vec::new(), directory: String::new() })
-        .collect();
+    let mut points: Vec<Point> =
+        jobs.into_iter().map(|jobs| Point { jobs, settings: Vec::new(), directory: String::new() }).collect();
     for variable in variables {
         let with = |point: &Point, value: &String| {
             let mut point = point.clone();
@@ -87,12 +97,13 @@ const LONGEST: usize = 200;
 
 /// A name without slashes, of a length that file systems allow. Job files have theirs without directory and ending.
 fn directory(point: &Point) -> String {
-    let file = point.file.as_deref().map(|file| {
+    let file = point.jobs.file.as_deref().map(|file| {
         let name = file.rsplit('/').next().unwrap_or(file);
         name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
     });
     let settings = point.settings.iter().map(|(name, value)| format!("{name}={value}"));
-    let mut name = file.into_iter().chain(settings).collect::<Vec<_>>().join(",");
+    let mut name =
+        file.into_iter().chain(point.jobs.section.clone()).chain(settings).collect::<Vec<_>>().join(",");
     name = name.replace(|sign: char| sign == '/' || sign.is_control(), "_");
     let mut end = name.len().min(LONGEST);
     while !name.is_char_boundary(end) {
@@ -112,14 +123,19 @@ mod tests {
     }
 
     fn directories(files: &[&str], variables: &[&str]) -> Vec<String> {
-        let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
+        let of_file =
+            |file: Option<&&str>| PointJobs { file: file.map(|file| (*file).to_owned()), section: None };
+        let files = match files {
+            [] => vec![of_file(None)],
+            files => files.iter().map(|file| of_file(Some(file))).collect(),
+        };
         let variables: Vec<Variable> = variables.iter().map(|text| variable(text)).collect();
-        points(&files, &variables).unwrap().into_iter().map(|point| point.directory).collect()
+        points(files, &variables).unwrap().into_iter().map(|point| point.directory).collect()
     }
 
     #[test]
     fn all_combinations_are_there_once() {
-        let all = directories(&["x.fio"], &["iodepth=1,4", "bs=4k,8k"]);
+        let all = directories(&[], &["iodepth=1,4", "bs=4k,8k"]);
         assert_eq!(all, ["iodepth=1,bs=4k", "iodepth=1,bs=8k", "iodepth=4,bs=4k", "iodepth=4,bs=8k"]);
         assert_eq!(directories(&[], &[]), [""]);
         assert_eq!(directories(&["d/a.fio", "b.fio"], &["bs=1"]), ["a,bs=1", "b,bs=1"]);
@@ -135,9 +151,19 @@ mod tests {
     }
 
     #[test]
+    fn sections_have_directories_of_their_own() {
+        let jobs = ["a", "b/c"]
+            .map(|section| PointJobs { file: Some("x.fio".to_owned()), section: Some(section.to_owned()) });
+        let all = points(jobs.to_vec(), &[variable("bs=1,2")]).unwrap();
+        let names: Vec<&str> = all.iter().map(|point| point.directory.as_str()).collect();
+        assert_eq!(names, ["x,a,bs=1", "x,a,bs=2", "x,b_c,bs=1", "x,b_c,bs=2"]);
+        assert_eq!((all[3].label().as_str(), all[3].cells()), ("x.fio,b/c,bs=2", vec!["x.fio", "2"]));
+    }
+
+    #[test]
     fn too_many_points_are_refused() {
         let all = ["a=1..32:1", "b=1..32:1"].map(variable);
-        assert_eq!(points(&[], &all), Err(TooManyPoints));
-        assert_eq!(points(&[], &all[..1]).unwrap().len(), 32);
+        assert_eq!(points(vec![PointJobs::default()], &all), Err(TooManyPoints));
+        assert_eq!(points(vec![PointJobs::default()], &all[..1]).unwrap().len(), 32);
     }
 }

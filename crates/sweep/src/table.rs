@@ -112,7 +112,7 @@ impl Table {
     /// The table of these points, which differ in their job files or in these variables. Points without runs have no line.
     #[must_use]
     pub fn new(variables: &[Variable], measured: &[Measured]) -> Self {
-        let has_files = measured.iter().any(|one| one.point.file.is_some());
+        let has_files = measured.iter().any(|one| one.point.jobs.file.is_some());
         let file = has_files.then(|| "file".to_owned());
         let mut sections: Vec<Section> = Vec::new();
         for one in measured.iter().filter(|one| one.runs > 0) {
@@ -308,7 +308,7 @@ fn line(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::point::points;
+    use crate::point::{PointJobs, points};
 
     fn job(
         jobname: &str,
@@ -335,14 +335,18 @@ mod tests {
 
     fn table(sweeps: &[&str], runs: usize) -> Table {
         let variables: Vec<Variable> = sweeps.iter().map(|text| Variable::parse(text).unwrap()).collect();
-        let all = points(&[], &variables).unwrap().into_iter().enumerate().map(|(index, point)| {
-            let depth = f64::from(1 << index);
-            let deviation = (runs > 1).then_some(1.25);
-            let (iops, mean) = (depth.min(4.0) * 12_345.0, depth.max(4.0) * 20_000.0);
-            let jobs =
-                vec![job("mail", "read", iops, mean, deviation), job("mail", "write", iops, mean, deviation)];
-            Measured { point, runs, jobs: if index == 1 { jobs[..1].to_vec() } else { jobs } }
-        });
+        let all = points(vec![PointJobs::default()], &variables).unwrap().into_iter().enumerate().map(
+            |(index, point)| {
+                let depth = f64::from(1 << index);
+                let deviation = (runs > 1).then_some(1.25);
+                let (iops, mean) = (depth.min(4.0) * 12_345.0, depth.max(4.0) * 20_000.0);
+                let jobs = vec![
+                    job("mail", "read", iops, mean, deviation),
+                    job("mail", "write", iops, mean, deviation),
+                ];
+                Measured { point, runs, jobs: if index == 1 { jobs[..1].to_vec() } else { jobs } }
+            },
+        );
         Table::new(&variables, &all.collect::<Vec<_>>())
     }
 
@@ -377,7 +381,7 @@ mod tests {
     #[test]
     fn clones_have_no_knee() {
         let variables = [Variable::parse("numjobs=1..4").unwrap()];
-        let all = points(&[], &variables).unwrap().into_iter().map(|point| {
+        let all = points(vec![PointJobs::default()], &variables).unwrap().into_iter().map(|point| {
             let clone = JobSummary { number: 1, ..job("a", "read", 1.0, 2.0, None) };
             Measured { point, runs: 1, jobs: vec![job("a", "read", 1.0, 2.0, None), clone] }
         });
@@ -388,7 +392,7 @@ mod tests {
     #[test]
     fn points_without_runs_have_no_line() {
         let variables = [Variable::parse("iodepth=1").unwrap()];
-        let point = points(&[], &variables).unwrap().remove(0);
+        let point = points(vec![PointJobs::default()], &variables).unwrap().remove(0);
         assert!(Table::new(&variables, &[Measured { point, runs: 0, jobs: Vec::new() }]).is_empty());
     }
 }
