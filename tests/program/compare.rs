@@ -144,6 +144,44 @@ fn single_runs_are_judged_by_their_figures_over_time_and_the_claim_is_weaker() {
 }
 
 #[test]
+fn the_only_report_of_a_directory_is_judged_by_its_logs() {
+    let place = Place::new();
+    for (name, ios) in [("a", 10_000), ("same", 10_010), ("slow", 9500)] {
+        fs::create_dir(place.work().join(name)).unwrap();
+        run_over_time(&place, &format!("{name}/run.json"), ios);
+        let mut document: Value = serde_json::from_str(&place.read(&format!("{name}/run.json"))).unwrap();
+        let rows = document["ferrio"]["series"][0]["read"]["ios"].take();
+        document.as_object_mut().unwrap().remove("ferrio");
+        document["jobs"][0]["job options"]["write_iops_log"] = json!("x");
+        document["jobs"][0]["job options"]["write_bw_log"] = json!("x");
+        fs::write(place.work().join(name).join("run.json"), document.to_string()).unwrap();
+        let log = |scale: u64| -> String {
+            let row = |(ios, at): (&Value, u64)| {
+                format!("{}, {}, 0, 0, 0\n", at * 500, ios.as_u64().unwrap() * scale)
+            };
+            rows.as_array().unwrap().iter().zip(1..).map(row).collect()
+        };
+        fs::write(place.work().join(name).join("x_iops.1.log"), log(2)).unwrap();
+        fs::write(place.work().join(name).join("x_bw.1.log"), log(8)).unwrap();
+    }
+    let found = compared(&place, &["a", "same", "slow"]);
+    let iops = &found["jobs"][0]["figures"][0]["changes"];
+    assert_eq!((&iops[0]["verdict"], &iops[1]["verdict"]), (&json!("no-difference"), &json!("worse")));
+    let bandwidth = &found["jobs"][0]["figures"][1]["changes"];
+    assert_eq!(bandwidth[1]["verdict"], "worse");
+    assert_eq!(found["sides"][2]["within_runs"], true);
+    // A file is a report alone.
+    assert_eq!(compared(&place, &["a/run.json", "slow"])["sides"][1]["verdict"], "unknown");
+    fs::write(place.work().join("slow/x_bw.1.log"), "broken\n").unwrap();
+    let refused = place.ferrio(&["compare", "a", "slow"]).run().ended_with(1);
+    assert!(
+        refused.stderr.contains("cannot read slow/x_bw.1.log: line 1 is no row of a log"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn a_regression_beyond_the_limit_has_a_status_of_its_own() {
     let place = place_with_sides();
     let run = |words: &[&str]| place.ferrio(&[&["compare"], words].concat()).run();

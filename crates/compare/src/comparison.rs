@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::conditions::{Difference, differences};
 use crate::figures::{Figure, Values};
 use crate::pieces::{Piece, pieces};
-use crate::read::Side;
+use crate::read::{Run, Side};
 use crate::statistics::{Estimate, Interval, estimate};
 
 /// How to compare.
@@ -186,7 +186,7 @@ pub(crate) fn keys(sides: &[Side]) -> Vec<Key> {
 /// A job in a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry<'a> {
-    report: &'a RunReport,
+    run: &'a Run,
     /// Its place among the jobs.
     at: usize,
 }
@@ -194,17 +194,17 @@ pub(crate) struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// The job.
     pub(crate) fn job(self) -> &'a JobReport {
-        &self.report.jobs[self.at]
+        &self.run.report.jobs[self.at]
     }
 }
 
 /// The entry of a job in each run of each side; `None` if a run lacks it.
 pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<Entry<'a>>>> {
-    let in_run = |report: &'a RunReport| {
-        let named = report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
-        named.map(|(at, _)| Entry { report, at }).nth(key.1)
+    let in_run = |run: &'a Run| {
+        let named = run.report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
+        named.map(|(at, _)| Entry { run, at }).nth(key.1)
     };
-    sides.iter().map(|side| side.runs.iter().map(|run| in_run(&run.report)).collect()).collect()
+    sides.iter().map(|side| side.runs.iter().map(in_run).collect()).collect()
 }
 
 /// A direction of a job; `None` if it did no I/O.
@@ -225,7 +225,7 @@ impl SideFigures {
     fn of(direction: &'static str, entries: &[Entry<'_>]) -> Option<Self> {
         let of = |entry: &Entry<'_>| direction_of(entry.job(), direction).cloned();
         let pieces = match entries {
-            [only] => pieces(only.report, only.at, direction),
+            [only] => pieces(only.run.series(), &only.run.report.jobs, only.at, direction),
             _ => None,
         };
         Some(SideFigures { runs: entries.iter().map(of).collect::<Option<_>>()?, pieces })

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use ferrio_report::model::{DirectionSeries, FerrioReport, JobReport, RunReport, Series, cell_middle_ns};
+use ferrio_report::model::{DirectionSeries, JobReport, Series, cell_middle_ns};
 
 /// Periods that a run is divided into. With more, a period is no longer independent of the one before.
 const PIECES: usize = 10;
@@ -55,10 +55,14 @@ impl Piece {
     }
 }
 
-/// The pieces of a direction of the entry number `entry` of a run, without its ramp. `None` if the report has no figures over time, or too
-/// few.
-pub(crate) fn pieces(report: &RunReport, entry: usize, direction: &str) -> Option<Vec<Piece>> {
-    let series = series_of(report.ferrio.as_ref()?, &report.jobs, entry)?;
+/// The pieces of a direction of the entry number `entry` of a run, without its ramp. `None` if there are no figures over time, or too few.
+pub(crate) fn pieces(
+    series: &[Series],
+    jobs: &[JobReport],
+    entry: usize,
+    direction: &str,
+) -> Option<Vec<Piece>> {
+    let series = series_of(series, jobs, entry)?;
     let directions: Vec<&DirectionSeries> = match direction {
         "read" => vec![series.read.as_ref()?],
         "write" => vec![series.write.as_ref()?],
@@ -67,7 +71,9 @@ pub(crate) fn pieces(report: &RunReport, entry: usize, direction: &str) -> Optio
     };
     let rows: Vec<usize> =
         (0..series.time_ms.len()).filter(|&row| series.time_ms[row] > series.ramp_until_ms).collect();
-    if rows.len() < PIECES {
+    // Some logs have only some of the figures.
+    let is_whole = |direction: &&DirectionSeries| !(direction.ios.is_empty() || direction.bytes.is_empty());
+    if rows.len() < PIECES || !directions.iter().all(is_whole) {
         return None;
     }
     let mut pieces = vec![Piece::default(); PIECES];
@@ -83,24 +89,25 @@ pub(crate) fn pieces(report: &RunReport, entry: usize, direction: &str) -> Optio
     Some(pieces)
 }
 
-/// The series of an entry: the same one of those with its name and group.
-fn series_of<'a>(ferrio: &'a FerrioReport, jobs: &[JobReport], entry: usize) -> Option<&'a Series> {
+/// The series of an entry: the same one of those with its name and group. `None` if there are more than entries, such as logs of clones that
+/// are one entry.
+fn series_of<'a>(series: &'a [Series], jobs: &[JobReport], entry: usize) -> Option<&'a Series> {
     let job = jobs.get(entry)?;
     let is_like = |other: &&JobReport| other.jobname == job.jobname && other.groupid == job.groupid;
     let did_io =
         |other: &&JobReport| other.shown_directions().iter().any(|(_, figures)| figures.total_ios > 0);
-    let before = jobs[..entry].iter().filter(is_like).filter(did_io).count();
-    ferrio
-        .series
+    let busy = |jobs: &[JobReport]| jobs.iter().filter(is_like).filter(did_io).count();
+    let of_job: Vec<&Series> = series
         .iter()
         .filter(|series| series.jobname == job.jobname && series.groupid == job.groupid)
-        .nth(before)
+        .collect();
+    if of_job.len() > busy(jobs) { None } else { of_job.get(busy(&jobs[..entry])).copied() }
 }
 
 #[cfg(test)]
 mod tests {
     use ferrio_random::T258;
-    use ferrio_report::model::DirectionReport;
+    use ferrio_report::model::{DirectionReport, FerrioReport, RunReport};
 
     use super::*;
     use crate::figures::{Figure, Values};
@@ -129,11 +136,16 @@ mod tests {
         RunReport { jobs: vec![idle, job], ferrio: Some(ferrio), ..RunReport::default() }
     }
 
+    fn of(report: &RunReport, entry: usize, direction: &str) -> Option<Vec<Piece>> {
+        let series = report.ferrio.as_ref().map_or(&[][..], |ferrio| &ferrio.series);
+        pieces(series, &report.jobs, entry, direction)
+    }
+
     #[test]
     fn a_run_without_its_ramp_is_divided_evenly() {
         let mut ios = vec![7000, 7000];
         ios.extend([100, 300].repeat(12));
-        let pieces = pieces(&report(&ios), 1, "read").unwrap();
+        let pieces = of(&report(&ios), 1, "read").unwrap();
         assert_eq!(pieces.len(), 10);
         assert_eq!(pieces.iter().map(|piece| piece.ios).sum::<u64>(), 12 * 400);
         assert_eq!(pieces.iter().map(|piece| piece.ms).sum::<u64>(), 12_000);
@@ -150,18 +162,30 @@ mod tests {
         let mut report = report(&[100; 20]);
         let series = &mut report.ferrio.as_mut().unwrap().series[0];
         series.write = series.read.clone();
-        let both = pieces(&report, 1, "mixed").unwrap();
+        let both = of(&report, 1, "mixed").unwrap();
         assert_eq!((both[0].ms, both[0].ios), (1000, 400));
-        assert!(pieces(&report, 1, "trim").is_none());
+        assert!(of(&report, 1, "trim").is_none());
     }
 
     #[test]
     fn short_runs_and_reports_without_figures_over_time_have_no_pieces() {
-        assert!(pieces(&report(&[100; 11]), 1, "read").is_none());
-        assert!(pieces(&report(&[100; 12]), 1, "read").is_some());
+        assert!(of(&report(&[100; 11]), 1, "read").is_none());
+        assert!(of(&report(&[100; 12]), 1, "read").is_some());
         let mut without = report(&[100; 12]);
         without.ferrio = None;
-        assert!(pieces(&without, 1, "read").is_none());
+        assert!(of(&without, 1, "read").is_none());
+    }
+
+    #[test]
+    fn logs_of_clones_and_logs_without_rates_are_no_pieces() {
+        let mut clones = report(&[100; 20]);
+        let series = &mut clones.ferrio.as_mut().unwrap().series;
+        series.push(series[0].clone());
+        assert!(of(&clones, 1, "read").is_none(), "one entry has two logs");
+        let mut partial = report(&[100; 20]);
+        let series = &mut partial.ferrio.as_mut().unwrap().series;
+        series[0].read.as_mut().unwrap().bytes.clear();
+        assert!(of(&partial, 1, "read").is_none(), "nobody knows the bandwidth");
     }
 
     /// Rows of half a second of which each resembles the one before (a correlation of 0.5), with noise of 5 %.
@@ -174,7 +198,7 @@ mod tests {
             off = 0.5 * off + 0.75_f64.sqrt() * normal();
             ios.push((mean * (1.0 + 0.05 * off)) as u64);
         }
-        pieces(&report(&ios), 1, "read").unwrap()
+        of(&report(&ios), 1, "read").unwrap()
     }
 
     /// How many of 400 comparisons of single runs of a minute find a difference of the rates at 95 %.

@@ -115,7 +115,8 @@ mod tests {
             job_runtime: 100,
             ..JobReport::default()
         };
-        Run { path: "x".into(), report: RunReport { jobs: vec![job.clone(), job], ..RunReport::default() } }
+        let report = RunReport { jobs: vec![job.clone(), job], ..RunReport::default() };
+        Run { path: "x".into(), report, logged: Vec::new() }
     }
 
     #[test]

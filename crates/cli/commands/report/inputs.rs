@@ -168,7 +168,7 @@ fn no_report(error: ReadError) -> Refusal {
     let help = match error {
         ReadError::NoReport { .. } => Some(NO_REPORT),
         ReadError::Io { ref error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT),
-        ReadError::Io { .. } | ReadError::Empty { .. } => None,
+        ReadError::Io { .. } | ReadError::Log { .. } | ReadError::Empty { .. } => None,
     };
     Refusal { message: error.to_string(), help }
 }
