@@ -1,7 +1,7 @@
 //! Sides, figure by figure, each against the first.
 
 use ferrio_report::Unit;
-use ferrio_report::model::{DirectionReport, JobReport, RunReport};
+use ferrio_report::model::{DirectionReport, JobReport};
 use serde::Serialize;
 
 use crate::conditions::{Difference, differences};
