@@ -122,7 +122,10 @@ mod tests {
         };
         let all = [group.clone(), root.join("outer"), root.clone()];
         let (v1, v2) = ("cgroup none rw,cpu,cpuacct", "cgroup2 none rw");
-        assert_eq!(cpu_groups_among(&mounts(v1, "/"), "4:cpuset:/x\n3:cpu,cpuacct:/outer/inner\n0::/y\n"), all);
+        assert_eq!(
+            cpu_groups_among(&mounts(v1, "/"), "4:cpuset:/x\n3:cpu,cpuacct:/outer/inner\n0::/y\n"),
+            all
+        );
         assert_eq!(cpu_groups_among(&mounts(v2, "/"), "0::/outer/inner\n"), all);
         // A container sees its own part of the hierarchy.
         assert_eq!(cpu_groups_among(&mounts(v2, "/docker/1"), "0::/docker/1/outer/inner\n"), all);

@@ -123,7 +123,8 @@ impl HeatCounter {
 fn heat_counters(cpus: &Path) -> Vec<HeatCounter> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
-    for directory in entries(cpus).iter().map(|cpu| cpu.join("thermal_throttle")).filter(|path| path.is_dir()) {
+    for directory in entries(cpus).iter().map(|cpu| cpu.join("thermal_throttle")).filter(|path| path.is_dir())
+    {
         let topology = |name: &str| sys_figure(&directory.join("../topology").join(name));
         let core = topology("physical_package_id").zip(topology("core_id"));
         if core.is_some_and(|core| !seen.insert(core)) {
@@ -180,7 +181,8 @@ mod tests {
     fn the_level_that_was_stopped_longest_counts() {
         let dir = tempfile::tempdir().unwrap();
         let group = |name: &str| dir.path().join(name);
-        let stat = |name: &str, us: u64| write(&group(name), &format!("nr_throttled 1\nthrottled_usec {us}\n"));
+        let stat =
+            |name: &str, us: u64| write(&group(name), &format!("nr_throttled 1\nthrottled_usec {us}\n"));
         stat("a/b/cpu.stat", 100);
         write(&group("a/cpu.stat"), "usage_usec 7\n");
         stat("cpu.stat", 5000);
@@ -225,7 +227,11 @@ mod tests {
         assert_eq!((meter.so_far().heat_events, meter.so_far().heat_us), (0, None));
         set(1, "thermal_throttle/core_throttle_count", 13);
         set(0, "thermal_throttle/package_throttle_count", 22);
-        assert_eq!((meter.so_far().heat_events, meter.so_far().heat_us), (3, None), "old kernels have no times");
+        assert_eq!(
+            (meter.so_far().heat_events, meter.so_far().heat_us),
+            (3, None),
+            "old kernels have no times"
+        );
         set(1, "thermal_throttle/core_throttle_total_time_ms", 400);
         let meter = ThrottleMeter::of(&[], dir.path());
         assert_eq!(meter.so_far().heat_us, Some(0));

@@ -11,6 +11,7 @@ mod markup;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod throttling;
 mod tracks;
 
 use std::fmt::Write as _;

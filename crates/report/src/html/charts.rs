@@ -65,7 +65,8 @@ impl RunData {
     /// That of one of these runs.
     pub(super) fn of(runs: &[PageRun<'_>], number: usize) -> Self {
         let mut data = RunData { label: prefix(runs, number), ..RunData::default() };
-        let Some(ferrio) = &runs[number].report.ferrio else { return data };
+        let report = runs[number].report;
+        let Some(ferrio) = &report.ferrio else { return data };
         let mut tracks = tracks(&ferrio.series);
         data.left_out = tracks.len().saturating_sub(MOST_TRACKS);
         tracks.truncate(MOST_TRACKS);
@@ -76,7 +77,7 @@ impl RunData {
                 busy: device.util_percent.iter().map(|percent| (percent * 100.0).round() / 100.0).collect(),
             }
         });
-        RunData { devices: devices.collect(), events: events(&tracks), tracks, ..data }
+        RunData { devices: devices.collect(), events: events(report, &tracks), tracks, ..data }
     }
 }
 
@@ -174,10 +175,15 @@ fn places(number: usize, data: &RunData) -> String {
     out.push_str(&place(
         "phases",
         "Phases and events",
-        "Bars are jobs from their first to their last I/O; pale: ramp; orange: stall; triangle: errors.",
+        "Bars are jobs from their first to their last I/O; pale: ramp; orange: stall; hatched: throttled; triangle: errors.",
         &run,
     ));
-    out.push_str(&place("iops", "IOPS", "Orange stripes are stalls, grey ones are ramps.", &run));
+    out.push_str(&place(
+        "iops",
+        "IOPS",
+        "Orange stripes are stalls, grey ones are ramps, hatched ones are throttling.",
+        &run,
+    ));
     out.push_str(&place("bandwidth", "Bandwidth", "Of each job and direction.", &run));
     out.push_str(&place("depth", "Queue depth", "Mean number of I/Os in flight.", &run));
     if !data.devices.is_empty() {
@@ -221,7 +227,7 @@ fn place(chart: &str, caption: &str, about: &str, of: &str) -> String {
 /// The events as a table.
 fn listed(data: &RunData) -> String {
     if data.events.is_empty() {
-        return "<p>There were no errors and no stalls.</p>\n".to_owned();
+        return "<p>There were no errors, no stalls and no throttling.</p>\n".to_owned();
     }
     let mut table = Table::new("Events", &[("from", true), ("to", true), ("job", false), ("what", false)]);
     for event in data.events.iter().take(MOST_EVENTS) {
@@ -229,7 +235,7 @@ fn listed(data: &RunData) -> String {
         table.row(&[
             seconds(event.from),
             seconds(event.to),
-            data.tracks[event.track].name.clone(),
+            event.track.map_or_else(|| "all jobs".to_owned(), |track| data.tracks[track].name.clone()),
             event.what.clone(),
         ]);
     }
@@ -239,9 +245,10 @@ fn listed(data: &RunData) -> String {
     };
     let count = |kind: EventKind| data.events.iter().filter(|event| event.kind == kind).count();
     let summary = format!(
-        "Events: stalls {}, rows with errors {}, ramps {}",
+        "Events: stalls {}, rows with errors {}, throttled {}, ramps {}",
         count(EventKind::Stall),
         count(EventKind::Error),
+        count(EventKind::Throttled),
         count(EventKind::Ramp)
     );
     folded(&summary, &(table.end() + &more))

@@ -246,7 +246,7 @@ fn figures_over_time_have_charts_and_events() {
     {
         assert_eq!(page.matches(&format!("data-chart=\"{chart}\"")).count(), 1, "{chart}");
     }
-    assert!(page.contains("Events: stalls 1, rows with errors 1, ramps 0"));
+    assert!(page.contains("Events: stalls 1, rows with errors 1, throttled 0, ramps 0"));
     assert!(page.contains("<td>no I/O completed for 500.0 ms</td>") && page.contains("<td>2 errors</td>"));
     let run = &data(&page)["runs"][0];
     assert_eq!(run["devices"][0]["busy"], serde_json::json!([80.0, 12.35, 0.0]));
