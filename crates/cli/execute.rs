@@ -102,7 +102,7 @@ pub fn execute(
                 }
             }
             Watcher::Series => {
-                for series in &mut series {
+                if let Some(series) = &mut series {
                     series.observe(result);
                     series.observe_cpus(result.elapsed, &output.cpu_throttling());
                 }

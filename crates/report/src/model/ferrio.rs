@@ -57,7 +57,7 @@ pub struct FerrioReport {
     /// What the disks of the run did over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub device_series: Vec<DeviceSeries>,
-    /// When the CPUs were throttled, in the order of time; at most 240 periods of each cause.
+    /// When the CPUs were throttled, in the order of time; at most 100 periods of each cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttling: Vec<ThrottlingPeriod>,
     /// Reasons why figures may mislead.

@@ -5,7 +5,7 @@ use ferrio_machine::CpuThrottling;
 use crate::model::{ThrottlingCause, ThrottlingPeriod};
 
 /// Periods of one cause that a document has at most. Beyond that, those with the shortest pauses between them become one.
-const MOST_PERIODS: usize = 240;
+const MOST_PERIODS: usize = 100;
 
 /// Periods in which the CPUs were throttled.
 #[derive(Debug, Default)]
