@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use ferrio_machine::Mounts;
 use serde_json::Value;
 
+use crate::schemas::Schema;
 use crate::support::{FERRIO, Place, Run, skipped, text};
 
 /// A control group that may use a twentieth of a CPU. Dropping it removes it.
@@ -110,6 +111,7 @@ fn a_cpu_limit_is_in_the_document_and_has_a_warning() {
     let run = group.run(&place, &["--output-format=json+"]).succeeded();
     let after = group.throttled_ms();
     let document = run.json();
+    assert_eq!(Schema::of("report.schema.json").mistakes(&document), [""; 0]);
     let periods = document["ferrio"]["throttling"].as_array().unwrap_or_else(|| panic!("{}", run.stderr));
     let figure = |period: &Value, name: &str| period[name].as_u64().unwrap_or_else(|| panic!("{period}"));
     let mut last = 0;

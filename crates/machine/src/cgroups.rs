@@ -130,7 +130,7 @@ mod tests {
         // A container sees its own part of the hierarchy.
         assert_eq!(cpu_groups_among(&mounts(v2, "/docker/1"), "0::/docker/1/outer/inner\n"), all);
         assert_eq!(cpu_groups_among(&mounts(v2, "/docker/1"), "0::/docker/2\n"), all[2..]);
-        assert_eq!(cpu_groups_among(&mounts("cgroup none rw,blkio", "/"), "0::/\n"), [PathBuf::new(); 0]);
+        assert!(cpu_groups_among(&mounts("cgroup none rw,blkio", "/"), "0::/\n").is_empty());
     }
 
     #[test]

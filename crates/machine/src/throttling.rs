@@ -33,8 +33,8 @@ pub struct ThrottleMeter {
 /// What throttled the CPUs since a meter began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuThrottling {
-    /// Time in which a limit of the control group stopped its threads, µs, added over CPUs. Of several groups, one above the other, that of
-    /// the one that was stopped longest.
+    /// Time in which a limit of the control group stopped its threads, µs, added over CPUs. Of several groups, one above the other, that
+    /// of the one that was stopped longest.
     pub cgroup_us: u64,
     /// How often heat slowed down the core, or the CPUs of the socket, that this happened to most often.
     pub heat_events: u64,

@@ -3,7 +3,7 @@
 
 use super::tracks::Track;
 use crate::Unit;
-use crate::model::{FerrioReport, RunReport, ThrottlingCause, ThrottlingPeriod};
+use crate::model::{FerrioReport, JobReport, RunReport, ThrottlingCause, ThrottlingPeriod};
 
 /// Rows that a load must have: fewer do not show what is usual.
 const LEAST_ROWS: usize = 20;
@@ -30,8 +30,8 @@ const STRAYS: f64 = 0.1;
 /// What a direction did before counts if it is at least this part of all bytes.
 const MATTERS: f64 = 0.1;
 
-/// I/Os in flight after the fall, as a part of those before: a device that is slow does not have fewer of them, but jobs that end or have
-/// less to do do.
+/// I/Os in flight after the fall are at least this part of those before: a slow device has as many of them, but if jobs end or wait, there
+/// are fewer.
 const IN_FLIGHT: f64 = 0.8;
 
 /// Options with which a job does not work as fast as the device allows, or not always the same work.
@@ -63,7 +63,8 @@ impl RateFall {
         let [before, after] = self.iops.map(|rate| Unit::PerSecond.text(rate));
         let [wide, narrow] = self.bandwidth.map(|rate| Unit::BytesPerSecond.text(rate));
         format!(
-            "the rate fell from {before} to {after} I/Os per second ({wide} to {narrow}) and stayed there: a burst limit, or a cache that is full"
+            "the rate fell from {before} to {after} I/Os per second ({wide} to {narrow}) and stayed there, \
+             as with a burst limit or a full cache"
         )
     }
 }
@@ -83,7 +84,8 @@ pub(super) fn cpu_text(period: &ThrottlingPeriod) -> String {
 
 /// The falls of the rates of all tracks, with the numbers of their tracks.
 ///
-/// While the load is the same: jobs that begin take a part of the device from the others, and so do jobs that end from their own track.
+/// Only while the load is the same: a job that begins takes a part of the device from the others, and a job that ends lowers the rate of
+/// its own track.
 pub(super) fn rate_falls(
     report: &RunReport,
     ferrio: &FerrioReport,
@@ -102,8 +104,7 @@ pub(super) fn rate_falls(
 
 /// True if options say how fast the jobs of a track are, as far as the document has them.
 fn is_paced(report: &RunReport, track: &Track) -> bool {
-    let is_of_track =
-        |entry: &&crate::model::JobReport| (&entry.jobname, entry.groupid) == (&track.jobname, track.groupid);
+    let is_of_track = |entry: &&JobReport| (&entry.jobname, entry.groupid) == (&track.jobname, track.groupid);
     let own = report.jobs.iter().filter(is_of_track).flat_map(|entry| &entry.job_options.0);
     own.chain(&report.global_options.0).any(|(name, _)| PACED.contains(&name.as_str()))
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 #[schemars(extend("if" = { "properties": { "cause": { "const": "cgroup" } } }, "then" = { "required": ["throttled_ms"] }))]
 pub struct ThrottlingPeriod {
-    /// When it began, ms since the start of the run: at the last look at the kernel's counters before it, twice a second.
+    /// When the kernel's counters were last read before it, ms since the start of the run; they are read twice a second.
     pub from_ms: u64,
-    /// When it was over, ms since the start of the run: at the last look that saw some.
+    /// When they were first read after it, ms since the start of the run.
     pub to_ms: u64,
     /// What throttled the CPUs: `cgroup` is the CPU limit of the control group or of one above it, `heat` is the protection of the CPU.
     pub cause: ThrottlingCause,

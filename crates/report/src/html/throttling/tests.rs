@@ -77,8 +77,8 @@ fn a_rate_that_falls_and_stays_low_is_found_where_it_falls() {
         }
     }
     let text = falls(&noisy(60, 0.0, 1, step(20, 1500.0, 255.0)))[0].text();
-    let wanted = "the rate fell from 3.000k to 510 I/Os per second (11.72 MiB/s to 1.992 MiB/s) and stayed there: a burst limit, or a \
-         cache that is full";
+    let wanted = "the rate fell from 3.000k to 510 I/Os per second (11.72 MiB/s to 1.992 MiB/s) and stayed there, as with a \
+         burst limit or a full cache";
     assert_eq!(text, wanted);
 }
 
