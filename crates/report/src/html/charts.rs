@@ -227,7 +227,7 @@ fn place(chart: &str, caption: &str, about: &str, of: &str) -> String {
 /// The events as a table.
 fn listed(data: &RunData) -> String {
     if data.events.is_empty() {
-        return "<p>There were no errors, no stalls and no throttling.</p>\n".to_owned();
+        return "<p>No errors, no stalls and no throttling were seen.</p>\n".to_owned();
     }
     let mut table = Table::new("Events", &[("from", true), ("to", true), ("job", false), ("what", false)]);
     for event in data.events.iter().take(MOST_EVENTS) {
