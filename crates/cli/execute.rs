@@ -64,7 +64,7 @@ pub fn execute(
     // Before any worker is started, as it blocks signals.
     let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
     output.hold(view.is_some());
-    output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION")));
+    output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.character));
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
     let mut series = settings.has_series().then(|| SeriesRecorder::new(plan));
@@ -101,7 +101,12 @@ pub fn execute(
                     server.publish(output.metrics(plan, result));
                 }
             }
-            Watcher::Series => series.iter_mut().for_each(|series| series.observe(result)),
+            Watcher::Series => {
+                if let Some(series) = &mut series {
+                    series.observe(result);
+                    series.observe_cpus(result.elapsed, &output.cpu_throttling());
+                }
+            }
             Watcher::LiveView => view.iter_mut().for_each(|view| view.look(result)),
         }
     });
@@ -125,6 +130,7 @@ pub fn execute(
     }
     if let Some(mut series) = series {
         series.observe(&result);
+        series.observe_cpus(result.elapsed, &output.cpu_throttling());
         output.set_series(series.finish());
     }
     let thresholds = output.report(plan, &result);

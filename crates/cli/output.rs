@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan};
 use ferrio_jobfile::Sources;
-use ferrio_machine::terminal_columns;
+use ferrio_machine::{CpuThrottling, terminal_columns};
 use ferrio_report::model::Warning;
 use ferrio_report::{
     Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
@@ -163,6 +163,11 @@ impl Output {
     /// Sets the machine that the jobs run on, for all reports.
     pub fn set_machine(&mut self, environment: RunEnvironment) {
         self.environment = environment;
+    }
+
+    /// What throttled the CPUs since the jobs began their I/O.
+    pub fn cpu_throttling(&self) -> CpuThrottling {
+        self.environment.throttling_so_far()
     }
 
     /// Sets what jobs and devices did over time, for the report that follows.
@@ -325,7 +330,8 @@ impl Output {
                 self.message(&Diagnostic::note(message).code("no-interim-report"));
             }
             // What wants intervals gets them from the run.
-            Event::Interval { .. } | Event::Released => {}
+            Event::Interval { .. } => {}
+            Event::Released => self.environment.begin_jobs(),
             Event::Progress(progress) => {
                 let columns = terminal_columns(io::stdout());
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) {

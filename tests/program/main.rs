@@ -90,6 +90,7 @@ mod terminal;
 mod terse;
 mod text_report;
 mod thresholds;
+mod throttling;
 mod tui;
 mod uring_requests;
 mod verify;

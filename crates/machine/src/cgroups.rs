@@ -1,9 +1,10 @@
-//! Control groups that share out I/O (cgroups(7)): where they are mounted, and which one the calling thread is in.
+//! Control groups (cgroups(7)): where those that share out I/O are mounted and which one the calling thread is in, and the groups that
+//! limit the CPU time of this process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::mounts::Mounts;
+use crate::mounts::{Mount, Mounts};
 
 /// The hierarchy of control groups that I/O is accounted in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +24,8 @@ impl IoCgroups {
     }
 
     fn among(mounts: &Mounts) -> Option<Self> {
-        let blkio = |options: &str| options.split(',').any(|option| option == "blkio");
-        let v1 = mounts.0.iter().find(|mount| mount.file_system == "cgroup" && blkio(&mount.options));
-        let v2 = || mounts.0.iter().find(|mount| mount.file_system == "cgroup2");
-        let mount = v1.or_else(v2)?;
+        let v1 = hierarchies(mounts, Some("blkio")).next();
+        let mount = v1.or_else(|| hierarchies(mounts, None).next())?;
         Some(IoCgroups { root: mount.point.clone(), per_thread: v1.is_some() })
     }
 
@@ -34,7 +33,8 @@ impl IoCgroups {
     #[must_use]
     pub fn current(&self) -> PathBuf {
         let text = fs::read_to_string("/proc/thread-self/cgroup").unwrap_or_default();
-        let group = self.root.join(named(&text, self.per_thread).unwrap_or_default().trim_start_matches('/'));
+        let controller = self.per_thread.then_some("blkio");
+        let group = self.root.join(named(&text, controller).unwrap_or_default().trim_start_matches('/'));
         // In a container the name may be that of a group outside it.
         if group.is_dir() { group } else { self.root.clone() }
     }
@@ -46,15 +46,41 @@ impl IoCgroups {
     }
 }
 
-/// The name of a group in the lines `7:blkio:/a` (version 1) or `0::/a` (version 2).
-fn named(lines: &str, per_thread: bool) -> Option<&str> {
+/// The groups that limit the CPU time of this process: the one it is in, and each one above it, as far as they are mounted. In the
+/// hierarchy of the controller `cpu` of version 1 if it is mounted, else in the one of version 2.
+pub(crate) fn cpu_groups() -> Vec<PathBuf> {
+    let lines = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    cpu_groups_among(&Mounts::read(), &lines)
+}
+
+fn cpu_groups_among(mounts: &Mounts, lines: &str) -> Vec<PathBuf> {
+    let controller = hierarchies(mounts, Some("cpu")).next().map(|_| "cpu");
+    let name = Path::new(named(lines, controller).unwrap_or("/"));
+    // A container has a part of the hierarchy, and may have the rest elsewhere.
+    let group_at = |mount: &Mount| Some(mount.point.join(name.strip_prefix(&mount.root).ok()?));
+    let mut found = hierarchies(mounts, controller)
+        .filter_map(|mount| Some((mount, group_at(mount).filter(|group| group.is_dir())?)));
+    let outside = || hierarchies(mounts, controller).next().map(|mount| (mount, mount.point.clone()));
+    let Some((mount, group)) = found.next().or_else(outside) else { return Vec::new() };
+    group.ancestors().take_while(|above| above.starts_with(&mount.point)).map(Path::to_owned).collect()
+}
+
+/// Where the hierarchy of a controller of version 1 is mounted, or that of version 2 for `None`.
+fn hierarchies<'a>(mounts: &'a Mounts, controller: Option<&'a str>) -> impl Iterator<Item = &'a Mount> {
+    mounts.0.iter().filter(move |mount| match controller {
+        Some(name) => mount.file_system == "cgroup" && mount.options.split(',').any(|option| option == name),
+        None => mount.file_system == "cgroup2",
+    })
+}
+
+/// The name of a group in the lines `7:blkio:/a` (version 1, of the hierarchy of a controller) or `0::/a` (version 2, for `None`).
+fn named<'a>(lines: &'a str, controller: Option<&str>) -> Option<&'a str> {
     lines.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let (controllers, name) = (fields.next()?, fields.next()?);
-        let wanted = if per_thread {
-            controllers.split(',').any(|word| word == "blkio")
-        } else {
-            controllers.is_empty()
+        let wanted = match controller {
+            Some(controller) => controllers.split(',').any(|word| word == controller),
+            None => controllers.is_empty(),
         };
         wanted.then_some(name)
     })
@@ -80,8 +106,31 @@ mod tests {
     #[test]
     fn a_thread_has_a_group_in_each_hierarchy() {
         let lines = "9:name=systemd:/x\n7:net,blkio:/a/b:c\n0::/d\n";
-        assert_eq!((named(lines, true), named(lines, false)), (Some("/a/b:c"), Some("/d")));
-        assert_eq!(named("1:cpu:/\n", true), None);
+        assert_eq!((named(lines, Some("blkio")), named(lines, None)), (Some("/a/b:c"), Some("/d")));
+        assert_eq!(named("1:cpu:/\n", Some("blkio")), None);
+    }
+
+    #[test]
+    fn limits_of_the_cpu_are_those_of_a_group_and_of_all_above_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        let group = root.join("outer/inner");
+        fs::create_dir_all(&group).unwrap();
+        let mounts = |kind: &str, mounted: &str| {
+            let at = root.display();
+            Mounts(parse(format!("31 1 0:8 {mounted} {at} rw - {kind}\n").as_bytes()))
+        };
+        let all = [group.clone(), root.join("outer"), root.clone()];
+        let (v1, v2) = ("cgroup none rw,cpu,cpuacct", "cgroup2 none rw");
+        assert_eq!(
+            cpu_groups_among(&mounts(v1, "/"), "4:cpuset:/x\n3:cpu,cpuacct:/outer/inner\n0::/y\n"),
+            all
+        );
+        assert_eq!(cpu_groups_among(&mounts(v2, "/"), "0::/outer/inner\n"), all);
+        // A container sees its own part of the hierarchy.
+        assert_eq!(cpu_groups_among(&mounts(v2, "/docker/1"), "0::/docker/1/outer/inner\n"), all);
+        assert_eq!(cpu_groups_among(&mounts(v2, "/docker/1"), "0::/docker/2\n"), all[2..]);
+        assert!(cpu_groups_among(&mounts("cgroup none rw,blkio", "/"), "0::/\n").is_empty());
     }
 
     #[test]

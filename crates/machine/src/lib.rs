@@ -5,7 +5,7 @@
 //! depends on jobs.
 //!
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
-//! - CPUs: [`allowed_cpus`], [`NumaNode`], and how busy they are: [`CpuMeter`].
+//! - CPUs: [`allowed_cpus`], [`NumaNode`], how busy they are: [`CpuMeter`], and what slowed them down: [`ThrottleMeter`].
 //! - Control groups: [`IoCgroups`].
 //! - Whether io_uring is allowed: [`IoUringSysctl`].
 //! - The terminal: [`terminal_columns`].
@@ -31,6 +31,7 @@ mod mounts;
 mod places;
 mod raw_devices;
 mod terminal;
+mod throttling;
 mod zoned;
 
 pub use cgroups::IoCgroups;
@@ -52,4 +53,5 @@ pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
 pub use raw_devices::{ScsiGeneric, flash_bytes};
 pub use terminal::terminal_columns;
+pub use throttling::{CpuThrottling, ThrottleMeter};
 pub use zoned::ZonedDevice;

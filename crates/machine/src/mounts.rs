@@ -52,6 +52,8 @@ pub struct Mount {
     pub source: String,
     /// Options of the file system, joined by commas.
     pub options: String,
+    /// The directory of the file system that is mounted there.
+    pub(crate) root: PathBuf,
     number: DeviceNumber,
 }
 
@@ -101,8 +103,10 @@ fn line(line: &[u8]) -> Option<Mount> {
     let text =
         |at: usize| fields.get(at).map(|field| String::from_utf8_lossy(&unescaped(field)).into_owned());
     let (major, minor) = text(2)?.split_once(':').map(|(a, b)| (a.parse().ok(), b.parse().ok()))?;
+    let path = |at: usize| Some(PathBuf::from(std::ffi::OsString::from_vec(unescaped(fields.get(at)?))));
     Some(Mount {
-        point: PathBuf::from(std::ffi::OsString::from_vec(unescaped(fields.get(4)?))),
+        point: path(4)?,
+        root: path(3)?,
         file_system: text(dash + 1)?,
         source: text(dash + 2)?,
         options: text(dash + 3).unwrap_or_default(),

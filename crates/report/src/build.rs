@@ -48,6 +48,7 @@ impl RunReport {
             result,
             environment: &options.environment,
             cpu: options.cpu,
+            throttling: options.throttling,
             entries: &jobs,
         });
         ferrio.notes = ferrio::notes(plan, options, &ferrio.warnings);

@@ -2,8 +2,8 @@
 //!
 //! The kernel is asked once, before the run, because files may be gone after it.
 
-use ferrio_job::Plan;
-use ferrio_machine::{CpuMeter, CpuUse, Host, Place, Places};
+use ferrio_job::{Character, Plan};
+use ferrio_machine::{CpuMeter, CpuThrottling, CpuUse, Host, Place, Places, ThrottleMeter};
 use ferrio_stats::Clock;
 
 /// The machine that a run takes place on.
@@ -21,12 +21,15 @@ pub struct RunEnvironment {
     pub counter_is_invariant: bool,
     /// CPU time from the start on.
     pub(crate) cpu: CpuMeter,
+    /// What throttled the CPUs from the first I/O on. Watches nothing if the program is called `fio`.
+    pub(crate) throttling: ThrottleMeter,
+    pub(crate) jobs_began: bool,
 }
 
 impl RunEnvironment {
     /// Asks the kernel about the host and the files of a plan. `version` is that of the program.
     #[must_use]
-    pub fn ask(plan: &Plan, version: &str) -> Self {
+    pub fn ask(plan: &Plan, version: &str, character: Character) -> Self {
         let mut places = Places::begin();
         let places_of = plan
             .jobs
@@ -47,7 +50,25 @@ impl RunEnvironment {
             places_of,
             counter_is_invariant: Clock::counter_is_invariant(),
             cpu: CpuMeter::begin(),
+            throttling: match character {
+                Character::Ferrio => ThrottleMeter::begin(),
+                Character::Fio => ThrottleMeter::default(),
+            },
+            jobs_began: false,
         }
+    }
+
+    /// Jobs begin their I/O. At the first of them, what throttled the CPUs during the layout is forgotten.
+    pub fn begin_jobs(&mut self) {
+        if !std::mem::replace(&mut self.jobs_began, true) {
+            self.throttling.restart();
+        }
+    }
+
+    /// What throttled the CPUs since then.
+    #[must_use]
+    pub fn throttling_so_far(&self) -> CpuThrottling {
+        self.throttling.so_far()
     }
 
     /// CPU time since then.
@@ -87,7 +108,7 @@ mod tests {
             job(EngineKind::Null, FileKind::Pretend, Path::new("c")),
             job(EngineKind::Psync, FileKind::Char, Path::new("/dev/null")),
         ]);
-        let setting = RunEnvironment::ask(&plan, "1.2.3");
+        let setting = RunEnvironment::ask(&plan, "1.2.3", Character::Ferrio);
         assert_eq!(setting.places.len(), 1);
         assert_eq!(setting.places_of, [vec![0], vec![0], vec![], vec![]]);
         assert!(setting.of_job(7).is_empty() && setting.version == "1.2.3");

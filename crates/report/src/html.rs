@@ -13,6 +13,7 @@ mod markup;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod throttling;
 mod tracks;
 
 use std::fmt::Write as _;

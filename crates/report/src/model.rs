@@ -13,6 +13,7 @@ mod maps;
 mod rules;
 mod series;
 mod thresholds;
+mod throttling;
 mod verify;
 
 use ferrio_job::Units;
@@ -34,6 +35,7 @@ pub(crate) use rules::{settings, together};
 pub(crate) use series::cell_of;
 pub use series::{DeviceSeries, DirectionSeries, Series, cell_middle_ns};
 pub use thresholds::ThresholdReport;
+pub use throttling::{ThrottlingCause, ThrottlingPeriod};
 pub use verify::{DamagedBlockReport, VerifyReport};
 
 /// A report of a run.

@@ -1,7 +1,7 @@
 //! What a report is made from besides plan and result.
 
 use ferrio_job::{Character, Diagnostic, Severity};
-use ferrio_machine::CpuUse;
+use ferrio_machine::{CpuThrottling, CpuUse};
 use ferrio_stats::Buckets;
 use jiff::Zoned;
 
@@ -36,6 +36,8 @@ pub struct ReportOptions {
     pub environment: RunEnvironment,
     /// CPU time during the run.
     pub cpu: CpuUse,
+    /// What throttled the CPUs during the run.
+    pub throttling: CpuThrottling,
     /// What the run noted so far.
     pub run_notes: Vec<Diagnostic>,
     /// What jobs and devices did over time, if that was recorded.
@@ -57,6 +59,7 @@ impl ReportOptions {
             time: Zoned::now(),
             environment: RunEnvironment::default(),
             cpu: CpuUse::default(),
+            throttling: CpuThrottling::default(),
             run_notes: Vec::new(),
             series: RunSeries::default(),
         }
@@ -92,6 +95,11 @@ impl ReportOptions {
     /// The same for a run in this environment that has come this far.
     #[must_use]
     pub fn within(self, environment: &RunEnvironment) -> Self {
-        ReportOptions { environment: environment.clone(), cpu: environment.cpu_so_far(), ..self }
+        ReportOptions {
+            environment: environment.clone(),
+            cpu: environment.cpu_so_far(),
+            throttling: environment.throttling_so_far(),
+            ..self
+        }
     }
 }

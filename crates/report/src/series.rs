@@ -1,4 +1,4 @@
-//! What entries and disks do over time, for `ferrio.series` and `ferrio.device_series` of the document.
+//! What entries and disks do over time, for `ferrio.series` and `ferrio.device_series` of the document, and when the CPUs are throttled.
 //!
 //! [`SeriesRecorder`] looks at the run twice a second. To each row of an entry it adds what the entry's jobs did since the look before.
 //! When an entry has as many rows as it may have, pairs of neighbours become one row and new rows cover twice as much time: memory and
@@ -6,19 +6,22 @@
 
 mod look;
 mod row;
+mod throttling;
 
 use std::time::Duration;
 
 use ferrio_job::Plan;
+use ferrio_machine::CpuThrottling;
 use ferrio_runner::{DiskUsage, RunResult};
 
 use crate::build::entry_jobs;
 use crate::messages::report_name;
-use crate::model::{DeviceSeries, Series};
+use crate::model::{DeviceSeries, Series, ThrottlingPeriod};
 use crate::num::whole_ms;
 pub(crate) use look::EntryLook;
 use row::DiskRow;
 pub(crate) use row::{Row, SeenJob};
+use throttling::ThrottlingRecorder;
 
 /// Rows that an entry has at most, while there are few entries.
 const MOST_ROWS: usize = 480;
@@ -36,6 +39,8 @@ pub struct RunSeries {
     pub jobs: Vec<Series>,
     /// Of the disks of the run.
     pub devices: Vec<DeviceSeries>,
+    /// When the CPUs were throttled.
+    pub throttling: Vec<ThrottlingPeriod>,
 }
 
 /// Records what a run does over time.
@@ -48,6 +53,7 @@ pub struct SeriesRecorder {
     seen: Vec<DiskUsage>,
     /// Per job of the plan.
     jobs: Vec<SeenJob>,
+    throttling: ThrottlingRecorder,
 }
 
 /// The rows of one entry.
@@ -93,6 +99,7 @@ impl SeriesRecorder {
             disks: Vec::new(),
             seen: Vec::new(),
             jobs: plan.jobs.iter().map(|_| SeenJob::default()).collect(),
+            throttling: ThrottlingRecorder::default(),
         }
     }
 
@@ -102,6 +109,11 @@ impl SeriesRecorder {
             entry.observe(&mut self.jobs, result);
         }
         self.observe_disks(result);
+    }
+
+    /// Takes what throttled the CPUs so far, `elapsed` after the start of the run.
+    pub fn observe_cpus(&mut self, elapsed: Duration, so_far: &CpuThrottling) {
+        self.throttling.observe(whole_ms(elapsed), so_far);
     }
 
     /// What was recorded.
@@ -114,6 +126,7 @@ impl SeriesRecorder {
         RunSeries {
             jobs: self.entries.into_iter().filter_map(EntrySeries::finish).collect(),
             devices: devices.filter(|device| !device.time_ms.is_empty()).collect(),
+            throttling: self.throttling.finish(),
         }
     }
 

@@ -12,6 +12,7 @@ mod run_view;
 mod samples;
 #[cfg(test)]
 mod testing;
+mod throttling;
 
 use crate::model::Warning;
 use run_view::Finding;
@@ -36,6 +37,8 @@ const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "libaio-buffered", find: queue::libaio_buffered },
     WarningRule { code: "worker-saturated", find: load::worker_saturated },
     WarningRule { code: "cpus-saturated", find: load::cpus_saturated },
+    WarningRule { code: "cpu-limit", find: throttling::cpu_limit },
+    WarningRule { code: "cpu-heat", find: throttling::cpu_heat },
     WarningRule { code: "clock-not-invariant", find: load::clock_not_invariant },
     WarningRule { code: "rate-not-held", find: rate::rate_not_held },
     WarningRule { code: "no-transactions", find: database::no_transactions },

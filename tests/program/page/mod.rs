@@ -58,6 +58,22 @@ fn with_series(mut document: Value) -> Value {
     document
 }
 
+/// The same with throttled CPUs, twice, and with rates that fall to a sixth at 18 s and stay there.
+fn with_throttling(document: Value) -> Value {
+    let mut document = with_series(document);
+    document["ferrio"]["throttling"] = json!([
+        {"from_ms": 4000, "to_ms": 9500, "cause": "cgroup", "throttled_ms": 3135},
+        {"from_ms": 12_000, "to_ms": 12_500, "cause": "heat"},
+    ]);
+    for direction in ["read", "write"] {
+        for column in ["ios", "bytes"] {
+            let values = document["ferrio"]["series"][0][direction][column].as_array_mut().unwrap();
+            values[36..].iter_mut().for_each(|value| *value = json!(value.as_u64().unwrap() / 6));
+        }
+    }
+    document
+}
+
 fn page_of(place: &Place, documents: &[(&str, &Value)]) -> PathBuf {
     let mut words = vec!["report".to_owned(), "--output=page.html".to_owned()];
     for (name, document) in documents {
@@ -145,6 +161,94 @@ fn a_page_in_a_browser_has_the_figures_and_fits_its_window() {
     assert_eq!(browser.value("document.querySelectorAll('figure[data-chart=phases] .error').length"), 1);
     assert_eq!(browser.errors, [""; 0]);
 }
+
+#[test]
+fn throttling_has_a_look_and_a_text_of_its_own() {
+    let Some(program) = chromium("throttling in the page of ferrio report") else { return };
+    let place = Place::new();
+    let document = with_throttling(measured(&place, "run.json"));
+    let file = page_of(&place, &[("one.json", &document)]);
+    let mut browser = Browser::start(&program, &place);
+    for (scheme, width) in [("light", 800), ("dark", 1600), ("light", 360), ("dark", 360)] {
+        browser.call(
+            "Emulation.setEmulatedMedia",
+            json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}),
+        );
+        browser.open(&file, width);
+        assert_eq!(browser.value(MISFITS), json!([]), "{scheme}, {width} pixels");
+        assert_eq!(browser.value(CONTRAST), json!([]), "{scheme}");
+        assert_eq!(browser.value(FAINT_OUTLINES), json!([]), "{scheme}");
+        assert_eq!(browser.value(OUTSIDE_LINES), json!([]), "{width} pixels");
+    }
+    // The CPUs twice and the rate once: a box with lines in it, in each chart over time but that of the devices.
+    for chart in ["phases", "iops", "bandwidth", "depth"] {
+        let of =
+            |what: &str| format!("document.querySelectorAll('figure[data-chart={chart}] {what}').length");
+        let counts = [".throttled", ".throttled + .hatch"].map(|what| browser.value(&of(what)));
+        assert_eq!(counts, [json!(3), json!(3)], "{chart}");
+    }
+    assert_eq!(
+        browser.value("document.querySelectorAll('figure[data-chart=utilisation] .throttled').length"),
+        0
+    );
+    let names = browser.value("[...document.querySelectorAll('figure[data-chart=phases] .name')].map(one => one.firstChild.textContent)");
+    assert_eq!(names, json!(["log", "CPUs of all jobs"]));
+    // The rate falls at 18 of 30 s.
+    let places = browser.value(
+        "(() => { const wide = document.querySelector('figure[data-chart=iops] .axis').getBBox();
+        return [...document.querySelectorAll('figure[data-chart=iops] .throttled')].map(one => one.getBBox())
+            .map(box => [box.x, box.x + box.width].map(x => Math.round(300 * (x - wide.x) / wide.width) / 10)); })()",
+    );
+    assert_eq!(places, json!([[4, 9.5], [12, 12.5], [18, 30]]));
+    let rows = browser.value("[...document.querySelectorAll('#time details .scroll tr')].map(row => [...row.children].map(cell => cell.textContent))
+        .filter(row => row.length === 4)");
+    let wanted = [
+        [
+            "4.000 s",
+            "9.500 s",
+            "all jobs",
+            "the CPU limit of the cgroup stopped threads for 3.135 s, added over CPUs",
+        ],
+        ["12.000 s", "12.500 s", "all jobs", "heat slowed down the CPUs"],
+    ];
+    for row in wanted {
+        assert!(rows.as_array().unwrap().contains(&json!(row)), "{row:?} in {rows:#}");
+    }
+    let fall = rows.as_array().unwrap().iter().find(|row| text(row, "/3").starts_with("the rate fell from "));
+    let fall = fall.unwrap_or_else(|| panic!("{rows:#}"));
+    assert_eq!((text(fall, "/0"), text(fall, "/1"), text(fall, "/2")), ("18.000 s", "30.000 s", "log"));
+    let about =
+        browser.value("document.querySelector('figure[data-chart=phases] .plot').getAttribute('aria-label')");
+    assert_eq!(about, "Phases and events. log from 0 s to 30 s; the CPUs were throttled 2 times");
+    assert_eq!(browser.errors, [""; 0]);
+}
+
+/// Boxes of throttling whose outline has a contrast below 3:1 against the page.
+const FAINT_OUTLINES: &str = "(() => {
+    const light = (colour) => {
+        const [r, g, b] = colour.match(/[0-9.]+/g).map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const page = light(getComputedStyle(document.body).backgroundColor);
+    const contrast = (one) => {
+        const own = light(getComputedStyle(one).stroke);
+        return (Math.max(own, page) + 0.05) / (Math.min(own, page) + 0.05);
+    };
+    return [...document.querySelectorAll('.throttled')].map(contrast).filter((contrast) => !(contrast >= 3));
+})()";
+
+/// Lines of throttling that reach out of their box, and boxes of some size without lines.
+const OUTSIDE_LINES: &str = "(() => {
+    const out = [];
+    for (const one of document.querySelectorAll('.throttled')) {
+        const [box, lines] = [one.getBBox(), one.nextSibling.getBBox()];
+        const within = lines.x >= box.x - 0.1 && lines.x + lines.width <= box.x + box.width + 0.1
+            && lines.y >= box.y - 0.1 && lines.y + lines.height <= box.y + box.height + 0.1;
+        const is_empty = one.nextSibling.getAttribute('d') === '';
+        if (is_empty ? box.width > 14 : !within) out.push([box.x, box.width, lines.x, lines.width]);
+    }
+    return out;
+})()";
 
 #[test]
 fn charts_can_be_read_with_the_keyboard_and_as_tables() {

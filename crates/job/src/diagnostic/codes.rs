@@ -282,6 +282,8 @@ subjects! {
         "libaio-buffered" Hidden: "libaio without direct I/O submits I/Os one at a time, so that `iodepth` is not reached";
         "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
+        "cpu-limit" Hidden: "the CPU limit of a control group stopped the jobs for one percent of the run or more";
+        "cpu-heat" Hidden: "heat slowed down the CPUs for one percent of the run or more";
         "clock-not-invariant" Hidden: "there is no reliable time stamp counter, so each time stamp takes a system call";
         "rate-not-held" Hidden: "a job was more than one percent slower than its `rate`, `rate_iops` or `transaction_rate`";
         "write-back-limits" Hidden: "transactions spent half of their time or more waiting for the write-back";

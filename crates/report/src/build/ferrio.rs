@@ -61,6 +61,7 @@ pub(super) fn ferrio_report(
         thresholds: Vec::new(),
         series: options.series.jobs.clone(),
         device_series: options.series.devices.clone(),
+        throttling: options.series.throttling.clone(),
         warnings: Vec::new(),
         notes: Vec::new(),
     }

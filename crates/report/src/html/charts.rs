@@ -77,7 +77,7 @@ impl RunData {
             label: prefix(runs, number),
             left_out,
             devices: devices.collect(),
-            events: events(&tracks),
+            events: events(runs[number].report, &tracks),
             tracks,
         }
     }
@@ -212,11 +212,12 @@ fn places(number: usize, data: &RunData) -> String {
     out.push_str(&place(
         "phases",
         "Phases and events",
-        "Bars are jobs from their first to their last I/O; pale: ramp; orange: stall; triangle: errors.",
+        "Bars are jobs from their first to their last I/O; pale: ramp; orange: stall; hatched: throttled; triangle: errors.",
         &run,
     ));
     if data.any(|direction| !direction.ios.is_empty()) {
-        out.push_str(&place("iops", "IOPS", "Orange stripes are stalls, grey ones are ramps.", &run));
+        let about = "Orange stripes are stalls, grey ones are ramps, hatched ones are throttling.";
+        out.push_str(&place("iops", "IOPS", about, &run));
     }
     if data.any(|direction| !direction.bytes.is_empty()) {
         out.push_str(&place("bandwidth", "Bandwidth", "Of each job and direction.", &run));
@@ -269,7 +270,7 @@ fn place(chart: &str, caption: &str, about: &str, of: &str) -> String {
 /// The events as a table.
 fn listed(data: &RunData) -> String {
     if data.events.is_empty() {
-        return "<p>There were no errors and no stalls.</p>\n".to_owned();
+        return "<p>No errors, no stalls and no throttling were seen.</p>\n".to_owned();
     }
     let mut table = Table::new("Events", &[("from", true), ("to", true), ("job", false), ("what", false)]);
     for event in data.events.iter().take(MOST_EVENTS) {
@@ -277,7 +278,7 @@ fn listed(data: &RunData) -> String {
         table.row(&[
             seconds(event.from),
             seconds(event.to),
-            data.tracks[event.track].name.clone(),
+            event.track.map_or_else(|| "all jobs".to_owned(), |track| data.tracks[track].name.clone()),
             event.what.clone(),
         ]);
     }
@@ -287,9 +288,10 @@ fn listed(data: &RunData) -> String {
     };
     let count = |kind: EventKind| data.events.iter().filter(|event| event.kind == kind).count();
     let summary = format!(
-        "Events: stalls {}, rows with errors {}, ramps {}",
+        "Events: stalls {}, rows with errors {}, throttled {}, ramps {}",
         count(EventKind::Stall),
         count(EventKind::Error),
+        count(EventKind::Throttled),
         count(EventKind::Ramp)
     );
     folded(&summary, &(table.end() + &more))

@@ -1,9 +1,11 @@
-//! What stands out in the course of a run: ramps, errors, stalls.
+//! What stands out in the course of a run: ramps, errors, stalls, throttling.
 
 use serde::Serialize;
 
+use super::throttling::{cpu_text, rate_falls};
 use super::tracks::Track;
 use crate::Unit;
+use crate::model::RunReport;
 
 /// An I/O is slow if it takes more than this many times the median of the rows' largest latencies.
 const SLOW: u64 = 10;
@@ -11,15 +13,16 @@ const SLOW: u64 = 10;
 /// A job that does fewer I/Os than this per row may have rows without I/O and no stall.
 const BUSY: u64 = 5;
 
-/// Something in the course of a track.
+/// Something in the course of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct RunEvent {
     /// From and to, ms since the start of the run.
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) kind: EventKind,
-    /// Number of the track.
-    pub(super) track: usize,
+    /// Number of the track; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) track: Option<usize>,
     #[serde(skip)]
     pub(super) what: String,
 }
@@ -31,19 +34,34 @@ pub(super) enum EventKind {
     Ramp,
     Error,
     Stall,
+    Throttled,
 }
 
-/// All events of these tracks, in the order of time.
-pub(super) fn events(tracks: &[Track]) -> Vec<RunEvent> {
+/// All events of these tracks of a report, in the order of time.
+pub(super) fn events(report: &RunReport, tracks: &[Track]) -> Vec<RunEvent> {
     let mut all: Vec<RunEvent> =
         tracks.iter().enumerate().flat_map(|(number, track)| of_track(number, track)).collect();
+    if let Some(ferrio) = &report.ferrio {
+        all.extend(rate_falls(report, ferrio, tracks).into_iter().map(|(track, fall)| {
+            let [_, from, to] = fall.ms;
+            RunEvent { from, to, kind: EventKind::Throttled, track: Some(track), what: fall.text() }
+        }));
+        all.extend(ferrio.throttling.iter().map(|period| RunEvent {
+            from: period.from_ms,
+            // A document may have anything.
+            to: period.to_ms.max(period.from_ms),
+            kind: EventKind::Throttled,
+            track: None,
+            what: cpu_text(period),
+        }));
+    }
     all.sort_by_key(|event| (event.from, event.track));
     all
 }
 
 fn of_track(number: usize, track: &Track) -> Vec<RunEvent> {
     let mut all = Vec::new();
-    let mut add = |from, to, kind, what| all.push(RunEvent { from, to, kind, track: number, what });
+    let mut add = |from, to, kind, what| all.push(RunEvent { from, to, kind, track: Some(number), what });
     let begin = track.edges[0];
     if track.ramp > begin {
         add(begin, track.ramp, EventKind::Ramp, "ramp: not part of the figures".to_owned());
@@ -120,7 +138,10 @@ mod tests {
     }
 
     fn found(track: Track) -> Vec<(u64, u64, EventKind, String)> {
-        events(&[track]).into_iter().map(|event| (event.from, event.to, event.kind, event.what)).collect()
+        events(&RunReport::default(), &[track])
+            .into_iter()
+            .map(|event| (event.from, event.to, event.kind, event.what))
+            .collect()
     }
 
     #[test]

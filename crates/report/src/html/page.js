@@ -67,6 +67,16 @@
     return { place, ticks, format: (value) => String(value), name };
   };
 
+  // A box with diagonal lines: the look of throttling does not depend on colours.
+  const hatched = (kind, gap, x, y, width, height) => {
+    let lines = "";
+    for (let shift = gap - height; shift < width; shift += gap) {
+      const [from, to] = [Math.max(0, -shift), Math.min(height, width - shift)];
+      lines += `M${+(x + shift + from).toFixed(1)} ${+(y + from).toFixed(1)}L${+(x + shift + to).toFixed(1)} ${+(y + to).toFixed(1)}`;
+    }
+    return [node("rect", { class: kind, x, y, width, height }), node("path", { class: "hatch", d: lines })];
+  };
+
   let charts = 0;
 
   // A chart with curves, perhaps over a heatmap: `spec` has the axes `x` and `y`, `lines` of which each has a `name`, `points` (null is a
@@ -96,8 +106,9 @@
       plot.replaceChildren();
       if (spec.heat) plot.append(heatmap(spec.heat, px, py, { width, tall, left, top, wide, high }));
       for (const band of spec.bands || []) {
-        const from = px(band.from);
-        svg.append(node("rect", { class: band.kind, x: from, y: top, width: Math.max(px(band.to) - from, 2), height: high }));
+        const from = px(band.from), wide = Math.max(px(band.to) - from, 2);
+        if (band.kind === "throttled") svg.append(...hatched("throttled", 12, from, top, wide, high));
+        else svg.append(node("rect", { class: band.kind, x: from, y: top, width: wide, height: high }));
       }
       for (const value of spec.y.ticks(5)) {
         const y = py(value);
@@ -390,12 +401,16 @@
     },
     phases: (place, run) => {
       const about = run.tracks.map((track) => `${track.name} from ${seconds(track.edges[0])} to ${seconds(track.edges[track.edges.length - 1])}`);
+      // Throttled CPUs have a line of their own.
+      const ofCpus = run.events.filter((event) => event.track === undefined);
+      const names = [...run.tracks.map((track) => track.name), ...(ofCpus.length > 0 ? ["CPUs of all jobs"] : [])];
+      if (ofCpus.length > 0) about.push(`the CPUs were throttled ${ofCpus.length === 1 ? "once" : `${ofCpus.length} times`}`);
       const plot = node("div", { class: "plot", tabindex: 0, role: "img", "aria-label": `Phases and events. ${about.join("; ")}` });
       place.append(plot);
       fit(plot, (width) => {
-        const [left, wide, high] = [8, width - 22, run.tracks.length * 38 + 40];
+        const [left, wide, high] = [8, width - 22, names.length * 38 + 40];
         const x = linear(end(run), seconds, "time since the start");
-        const px = (ms) => left + wide * x.place(ms);
+        const px = (ms) => left + wide * Math.min(x.place(ms), 1);
         const svg = node("svg", { viewBox: `0 0 ${width} ${high}`, "aria-hidden": true });
         const bar = (kind, y, from, to) => {
           svg.append(node("rect", { class: kind, x: px(from), y, width: Math.max(px(to) - px(from), 2), height: 12, rx: 2 }));
@@ -406,16 +421,21 @@
           svg.append(node("text", { x: px(value), y: high - 22, "text-anchor": anchor }, x.format(value)));
         }
         svg.append(node("text", { x: left + wide / 2, y: high - 5, "text-anchor": "middle" }, x.name));
-        run.tracks.forEach((track, at) => {
+        const throttled = (y, event) => svg.append(...hatched("bar throttled", 7, px(event.from), y, Math.max(px(event.to) - px(event.from), 2), 12));
+        names.forEach((full, at) => {
           const y = at * 38 + 20;
           const room = Math.max(8, Math.floor(wide / 7.5));
-          const name = track.name.length > room ? `${track.name.slice(0, room - 1)}…` : track.name;
-          svg.append(node("text", { class: "name", x: left, y: y - 6 }, name, node("title", {}, track.name)));
+          const name = full.length > room ? `${full.slice(0, room - 1)}…` : full;
+          svg.append(node("text", { class: "name", x: left, y: y - 6 }, name, node("title", {}, full)));
+          if (at === run.tracks.length) return ofCpus.forEach((event) => throttled(y, event));
+          const track = run.tracks[at];
           const last = track.edges[track.edges.length - 1];
           const begin = Math.min(Math.max(track.ramp, track.edges[0]), last);
           if (begin > track.edges[0]) bar("bar early", y, track.edges[0], begin);
           bar("bar", y, begin, last);
-          for (const event of run.events.filter((event) => event.track === at)) {
+          const events = run.events.filter((event) => event.track === at);
+          for (const event of events.filter((event) => event.kind === "throttled")) throttled(y, event);
+          for (const event of events) {
             if (event.kind === "stall") bar("bar stall", y, event.from, event.to);
             if (event.kind === "error") {
               const middle = px((event.from + event.to) / 2);

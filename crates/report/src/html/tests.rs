@@ -7,7 +7,7 @@ use crate::Unit;
 use crate::model::{
     DamagedBlockReport, DatabaseIoReport, DatabaseReport, DeviceSeries, DirectionReport, DirectionSeries,
     FerrioReport, JobReport, LatencyReport, Pairs, Series, StepReport, SyncReport, ThresholdReport,
-    ToleratedErrors, TransactionReport, VerifyReport, Warning,
+    ThrottlingCause, ThrottlingPeriod, ToleratedErrors, TransactionReport, VerifyReport, Warning,
 };
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- \"'&\u{0}";
@@ -250,11 +250,26 @@ fn figures_over_time_have_charts_and_events() {
     {
         assert_eq!(page.matches(&format!("data-chart=\"{chart}\"")).count(), 1, "{chart}");
     }
-    assert!(page.contains("Events: stalls 1, rows with errors 1, ramps 0"));
+    assert!(page.contains("Events: stalls 1, rows with errors 1, throttled 0, ramps 0"));
     assert!(page.contains("<td>no I/O completed for 500.0 ms</td>") && page.contains("<td>2 errors</td>"));
     let run = &data(&page)["runs"][0];
     assert_eq!(run["devices"][0]["busy"], serde_json::json!([80.0, 12.35, 0.0]));
     assert_eq!(run["events"][0], serde_json::json!({"from": 500, "to": 1000, "kind": "stall", "track": 0}));
+}
+
+#[test]
+fn throttled_cpus_are_events_of_the_run() {
+    let mut report = report("a");
+    let period =
+        ThrottlingPeriod { from_ms: 400, to_ms: 900, cause: ThrottlingCause::Cgroup, throttled_ms: Some(90) };
+    report.ferrio.as_mut().unwrap().throttling = vec![period];
+    let page = report.to_html();
+    assert!(page.contains("Events: stalls 1, rows with errors 1, throttled 1, ramps 0"));
+    let text =
+        "<td>all jobs</td><td>the CPU limit of the cgroup stopped threads for 90 ms, added over CPUs</td>";
+    assert!(page.contains(text));
+    let event = serde_json::json!({"from": 400, "to": 900, "kind": "throttled"});
+    assert_eq!(data(&page)["runs"][0]["events"][0], event);
 }
 
 #[test]

@@ -18,6 +18,14 @@ pub(super) struct Track {
     pub(super) depth: Vec<Option<f64>>,
     #[serde(skip)]
     pub(super) errors: Vec<u64>,
+    /// Name and group of its entries.
+    #[serde(skip)]
+    pub(super) jobname: String,
+    #[serde(skip)]
+    pub(super) groupid: u32,
+    /// Begin and end of each entry, ms since the start of the run.
+    #[serde(skip)]
+    pub(super) spans: Vec<[u64; 2]>,
     pub(super) directions: Vec<TrackDirection>,
 }
 
@@ -83,6 +91,9 @@ fn track(entries: &[&Series]) -> Track {
         ramp: entries.iter().map(|entry| entry.ramp_until_ms).max().unwrap_or(0),
         depth: depths(entries, &spread, &edges),
         errors,
+        jobname: entries[0].jobname.clone(),
+        groupid: entries[0].groupid,
+        spans: entries.iter().map(|entry| span_of(entry)).collect(),
         directions: directions.collect(),
         edges,
     }
@@ -109,6 +120,11 @@ fn edges_of(entry: &Series) -> Vec<u64> {
         edges.push(end.max(edges[edges.len() - 1]));
     }
     edges
+}
+
+fn span_of(entry: &Series) -> [u64; 2] {
+    let edges = edges_of(entry);
+    [edges[0], edges[edges.len() - 1]]
 }
 
 /// Rows for several entries: their own where they agree, and none shorter than half the nominal length.

@@ -13,6 +13,7 @@ use super::direction::LatencyReport;
 use super::rules;
 use super::series::{DeviceSeries, Series};
 use super::thresholds::ThresholdReport;
+use super::throttling::ThrottlingPeriod;
 use super::verify::VerifyReport;
 
 /// Version of the object.
@@ -56,6 +57,9 @@ pub struct FerrioReport {
     /// What the disks of the run did over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub device_series: Vec<DeviceSeries>,
+    /// When the CPUs were throttled, in the order of time; at most 100 periods of each cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub throttling: Vec<ThrottlingPeriod>,
     /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
     /// What the plan and the run noted, which figures need not confirm.

@@ -163,7 +163,7 @@ fn disks_have_rows_of_their_own() {
         let result = look(ms, vec![JobResult::default()]);
         recorder.observe(&RunResult { disks: vec![disk], ..result });
     }
-    let RunSeries { jobs, devices } = recorder.finish();
+    let RunSeries { jobs, devices, .. } = recorder.finish();
     assert!(jobs.is_empty());
     let DeviceSeries { name, time_ms, read_ios, write_ios, read_bytes, write_bytes, util_percent } =
         &devices[0];

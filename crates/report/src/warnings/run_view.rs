@@ -1,7 +1,7 @@
 //! A run as warnings see it: jobs, the places they work on, and the data that they moved compared with that of the disks below them.
 
 use ferrio_job::{Direction, JobSpec, OpenSync, Plan};
-use ferrio_machine::{CpuUse, Place};
+use ferrio_machine::{CpuThrottling, CpuUse, Place};
 use ferrio_runner::{DiskUsage, JobResult, RunResult};
 
 use crate::environment::RunEnvironment;
@@ -15,6 +15,7 @@ pub(crate) struct RunView<'a> {
     pub(crate) result: &'a RunResult,
     pub(crate) environment: &'a RunEnvironment,
     pub(crate) cpu: CpuUse,
+    pub(crate) throttling: CpuThrottling,
     /// The entries of the report.
     pub(crate) entries: &'a [JobReport],
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ferrio_job::{FileKind, FileSpec, JobSpec, Plan};
-use ferrio_machine::{BlockDevice, CpuUse, Place};
+use ferrio_machine::{BlockDevice, CpuThrottling, CpuUse, Place};
 use ferrio_plan::testing::{self, default_job};
 use ferrio_runner::{DiskUsage, JobResult, Progress, RunResult};
 use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
@@ -19,6 +19,7 @@ pub(super) struct TestRun {
     pub(super) result: RunResult,
     pub(super) environment: RunEnvironment,
     pub(super) cpu: CpuUse,
+    pub(super) throttling: CpuThrottling,
 }
 
 impl TestRun {
@@ -42,6 +43,7 @@ impl TestRun {
             },
             environment,
             cpu: CpuUse { all_us: 20_000_000, busy_us: 1_000_000, own_us: 900_000, ..CpuUse::default() },
+            throttling: CpuThrottling { watched: Duration::from_secs(10), ..CpuThrottling::default() },
         }
     }
 
@@ -87,6 +89,7 @@ impl TestRun {
             time: Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC),
             environment: self.environment.clone(),
             cpu: self.cpu,
+            throttling: self.throttling,
             ..ReportOptions::new(Formats::default(), TerseVersion::default(), "")
         };
         RunReport::new(&self.plan, &self.result, &options).warnings().to_vec()

@@ -1,0 +1,160 @@
+//! When the CPUs were throttled, from looks at how long they were so far.
+
+use ferrio_machine::CpuThrottling;
+
+use crate::model::{ThrottlingCause, ThrottlingPeriod};
+
+/// Periods of one cause that a document has at most. Beyond that, those with the shortest pauses between them become one.
+const MOST_PERIODS: usize = 100;
+
+/// Periods in which the CPUs were throttled.
+#[derive(Debug, Default)]
+pub(super) struct ThrottlingRecorder {
+    /// What the last look saw, and when that was.
+    seen: CpuThrottling,
+    seen_ms: u64,
+    cgroup: Vec<Period>,
+    heat: Vec<Period>,
+}
+
+/// A time in which each look saw more throttling than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Period {
+    from_ms: u64,
+    to_ms: u64,
+    /// For how long, if the kernel says so.
+    us: Option<u64>,
+}
+
+impl ThrottlingRecorder {
+    /// Adds what happened since the last look.
+    pub(super) fn observe(&mut self, now_ms: u64, so_far: &CpuThrottling) {
+        let (from_ms, to_ms) = (self.seen_ms, now_ms.max(self.seen_ms));
+        // A counter that cannot be read for once has not shrunk.
+        let cgroup_us = so_far.cgroup_us.saturating_sub(self.seen.cgroup_us);
+        if cgroup_us > 0 {
+            add(&mut self.cgroup, Period { from_ms, to_ms, us: Some(cgroup_us) });
+        }
+        if so_far.heat_events > self.seen.heat_events {
+            let us = so_far.heat_us.map(|us| us.saturating_sub(self.seen.heat_us.unwrap_or(0)));
+            add(&mut self.heat, Period { from_ms, to_ms, us });
+        }
+        self.seen = CpuThrottling {
+            cgroup_us: so_far.cgroup_us.max(self.seen.cgroup_us),
+            heat_events: so_far.heat_events.max(self.seen.heat_events),
+            heat_us: so_far.heat_us.max(self.seen.heat_us),
+            ..*so_far
+        };
+        self.seen_ms = to_ms;
+    }
+
+    /// All periods, in the order of time.
+    pub(super) fn finish(self) -> Vec<ThrottlingPeriod> {
+        let of = |cause: ThrottlingCause, periods: Vec<Period>| {
+            periods.into_iter().map(move |Period { from_ms, to_ms, us }| ThrottlingPeriod {
+                from_ms,
+                to_ms,
+                cause,
+                throttled_ms: us.map(|us| us.div_ceil(1000)),
+            })
+        };
+        let mut all: Vec<ThrottlingPeriod> =
+            of(ThrottlingCause::Cgroup, self.cgroup).chain(of(ThrottlingCause::Heat, self.heat)).collect();
+        all.sort_by_key(|period| period.from_ms);
+        all
+    }
+}
+
+/// Adds a period, to the last one if that has just ended.
+fn add(periods: &mut Vec<Period>, next: Period) {
+    match periods.last_mut() {
+        Some(last) if last.to_ms >= next.from_ms => last.append(next),
+        _ => periods.push(next),
+    }
+    if periods.len() > MOST_PERIODS {
+        let pause = |at: &usize| periods[at + 1].from_ms.saturating_sub(periods[*at].to_ms);
+        if let Some(at) = (0..periods.len() - 1).min_by_key(pause) {
+            let next = periods.remove(at + 1);
+            periods[at].append(next);
+        }
+    }
+}
+
+impl Period {
+    fn append(&mut self, next: Period) {
+        self.to_ms = next.to_ms;
+        self.us = self.us.zip(next.us).map(|(one, other)| one + other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(looks: &[(u64, CpuThrottling)]) -> Vec<ThrottlingPeriod> {
+        let mut recorder = ThrottlingRecorder::default();
+        looks.iter().for_each(|(ms, so_far)| recorder.observe(*ms, so_far));
+        recorder.finish()
+    }
+
+    fn cgroup(cgroup_us: u64) -> CpuThrottling {
+        CpuThrottling { cgroup_us, ..CpuThrottling::default() }
+    }
+
+    fn period(
+        from_ms: u64,
+        to_ms: u64,
+        cause: ThrottlingCause,
+        throttled_ms: Option<u64>,
+    ) -> ThrottlingPeriod {
+        ThrottlingPeriod { from_ms, to_ms, cause, throttled_ms }
+    }
+
+    #[test]
+    fn neighbouring_looks_with_throttling_are_one_period() {
+        let looks = [(500, 0), (1000, 90_001), (1500, 180_002), (2000, 180_002), (2500, 180_902)];
+        let found = recorded(&looks.map(|(ms, us)| (ms, cgroup(us))));
+        let wanted = [(500, 1500, 181), (2000, 2500, 1)];
+        assert_eq!(found, wanted.map(|(from, to, ms)| period(from, to, ThrottlingCause::Cgroup, Some(ms))));
+        assert_eq!(recorded(&[(500, cgroup(0)), (1000, cgroup(0))]), []);
+    }
+
+    #[test]
+    fn heat_counts_by_events_and_has_a_time_if_there_is_one() {
+        let heat = |heat_events, heat_us| CpuThrottling { heat_events, heat_us, ..CpuThrottling::default() };
+        let found = recorded(&[(500, heat(0, None)), (1000, heat(3, None)), (1500, heat(3, None))]);
+        assert_eq!(found, [period(500, 1000, ThrottlingCause::Heat, None)]);
+        let both = CpuThrottling { cgroup_us: 5000, ..heat(4, Some(20_000)) };
+        let found = recorded(&[(500, heat(0, Some(0))), (1000, heat(3, Some(15_000))), (1500, both)]);
+        let wanted = [
+            period(500, 1500, ThrottlingCause::Heat, Some(20)),
+            period(1000, 1500, ThrottlingCause::Cgroup, Some(5)),
+        ];
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn a_counter_that_cannot_be_read_for_once_throttles_nothing() {
+        let looks = [(500, 7000), (1000, 0), (1500, 7000), (2000, 9000)].map(|(ms, us)| (ms, cgroup(us)));
+        let found: Vec<_> = recorded(&looks).iter().map(|one| (one.from_ms, one.throttled_ms)).collect();
+        assert_eq!(found, [(0, Some(7)), (1500, Some(2))]);
+    }
+
+    #[test]
+    fn however_often_it_happens_there_are_not_too_many_periods_and_no_time_is_lost() {
+        // Every other look, with a longer pause in the middle.
+        let mut looks = Vec::new();
+        for at in 1..=3000_u64 {
+            let ms = at * 500 + if at > 1500 { 60_000 } else { 0 };
+            looks.push((ms, cgroup(at / 2 * 1000)));
+            if at == 1500 {
+                looks.push((ms + 60_000, cgroup(at / 2 * 1000)));
+            }
+        }
+        let found = recorded(&looks);
+        assert!(found.len() <= MOST_PERIODS && found.len() > MOST_PERIODS / 2, "{}", found.len());
+        assert_eq!(found.iter().filter_map(|period| period.throttled_ms).sum::<u64>(), 1500);
+        let pauses: Vec<u64> = found.windows(2).map(|pair| pair[1].from_ms - pair[0].to_ms).collect();
+        assert!(pauses.iter().all(|&pause| pause > 0) && pauses.iter().any(|&pause| pause >= 60_000));
+    }
+}
