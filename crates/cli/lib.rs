@@ -33,6 +33,7 @@ mod output;
 mod output_file;
 mod profiles;
 mod queries;
+mod report_stream;
 mod selftest;
 mod settings;
 mod sweep;

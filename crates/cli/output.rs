@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::intervals::IntervalStream;
 use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
+use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
 
 /// Text for a terminal that the live view has.
@@ -34,7 +35,7 @@ enum Held {
 pub struct Output {
     messages: Messages,
     name: String,
-    stream: Box<dyn Write>,
+    stream: ReportStream,
     /// The report goes to standard output, where the live line is.
     writes_to_stdout: bool,
     /// Limits for the figures of the last report.
@@ -59,15 +60,19 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens the stream of the report. A file is truncated, unless it was [begun](begin_file).
+    /// Opens the stream of the report. Called `fio`, the program has [begun](begin_file) its file before.
     ///
     /// # Errors
     /// The file cannot be created.
     pub fn open(settings: &ProgramSettings, messages: Messages) -> Result<Self, Error> {
         let to_stdout = settings.output.is_none();
-        let stream: Box<dyn Write> = match &settings.output {
-            None => Box::new(io::stdout()),
-            Some(name) => Box::new(open_file(name, settings.character == Character::Ferrio)?),
+        let stream = match &settings.output {
+            None => ReportStream::Stdout(io::stdout()),
+            Some(name) if settings.character == Character::Ferrio => {
+                let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };
+                ReportStream::whole(Path::new(name)).map_err(cannot_open)?
+            }
+            Some(name) => ReportStream::File(open_file(name, false)?),
         };
         let wanted = match settings.eta {
             Eta::Always => true,
@@ -322,6 +327,8 @@ impl Output {
             }
             Event::Interim(result) if self.options.formats.may_repeat() => {
                 self.write_report(&self.report_so_far(plan, result));
+                let published = self.stream.publish();
+                self.keep_first_error(published);
             }
             Event::Interim(_) => {
                 let word = self.options.formats.alone().map_or("", |(word, _)| word);
@@ -347,10 +354,13 @@ impl Output {
     /// The first error of any write to the report.
     pub fn close(mut self) -> Result<(), Error> {
         self.clear_live_line();
-        let flushed = self.stream.flush();
-        self.keep_first_error(flushed);
         self.show_kept(&[]);
-        match self.error {
+        // A report that could not be written does not replace an older one.
+        let stored = match self.error {
+            None => self.stream.close().err(),
+            error => error,
+        };
+        match stored {
             Some(error) => Err(Error::WriteOutput { name: self.name, error }),
             None => Ok(()),
         }
@@ -390,8 +400,7 @@ impl Output {
 }
 
 /// Called `fio`, the program truncates the file of the report, if there is one, before it reads jobs, because debug lines and errors
-/// come before the report there. Called `ferrio`, it keeps the last report until there is another one, and the file is only opened with
-/// the report.
+/// come before the report there. Called `ferrio`, it keeps the last report until there is another one.
 ///
 /// # Errors
 /// The file cannot be created.

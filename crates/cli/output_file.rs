@@ -82,7 +82,10 @@ impl OutputFile {
             kept => kept,
         };
         before.thread_set_mask()?;
-        kept.map(|()| existing.is_none().then_some(path))
+        kept?;
+        // A network file system may tell only now that there was no room.
+        nix::unistd::close(self.file)?;
+        Ok(existing.is_none().then_some(path))
     }
 
     /// Writes into the existing file, which is complete only at the end.

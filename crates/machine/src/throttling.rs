@@ -1,10 +1,8 @@
 //! What kept this process from its CPUs, or slowed them down: limits of control groups (`cpu.stat`), and heat (`thermal_throttle`).
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::cgroups::cpu_groups;
@@ -12,20 +10,17 @@ use crate::files::{entries, sys_figure};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Bytes that a `cpu.stat` fits into: about ten short lines.
-const CPU_STAT: usize = 1024;
-
 /// Files of a group that have the time in which it was throttled. The second has that of groups above it too, even of those that a
 /// container does not see; kernels before 6.6 lack it.
 const CGROUP_FILES: [&str; 2] = ["cpu.stat", "cpu.stat.local"];
 
 /// The kernel's counters of throttling, and what they said when it began. The default watches nothing.
 ///
-/// As those of [`CpuMeter`](crate::CpuMeter), the files of groups stay open. Those about heat do not: a large machine has hundreds.
+/// No file stays open: a process may have few descriptors.
 #[derive(Clone, Debug, Default)]
 pub struct ThrottleMeter {
     /// Files of the group of this process and of the groups above it, and their time in µs.
-    groups: Vec<(Arc<File>, u64)>,
+    groups: Vec<(PathBuf, u64)>,
     heat: Vec<HeatCounter>,
     began: Option<Instant>,
 }
@@ -65,13 +60,10 @@ impl ThrottleMeter {
             let names = if level == 0 { &CGROUP_FILES[..] } else { &CGROUP_FILES[..1] };
             names.iter().map(|name| group.join(name))
         });
-        let open = |path: PathBuf| {
-            let file = File::open(path).ok()?;
-            // A group has no such time without the controller.
-            throttled_us(&file).map(|us| (Arc::new(file), us))
-        };
+        // A group has no such time without the controller.
+        let with_time = |path: PathBuf| throttled_us(&path).map(|us| (path, us));
         ThrottleMeter {
-            groups: files.filter_map(open).collect(),
+            groups: files.filter_map(with_time).collect(),
             heat: heat_counters(cpus),
             began: Some(Instant::now()),
         }
@@ -91,7 +83,7 @@ impl ThrottleMeter {
     /// What throttled the CPUs since then.
     #[must_use]
     pub fn so_far(&self) -> CpuThrottling {
-        let group = |(file, start): &(Arc<File>, u64)| Some(throttled_us(file)?.saturating_sub(*start));
+        let group = |(file, start): &(PathBuf, u64)| Some(throttled_us(file)?.saturating_sub(*start));
         let mut found = CpuThrottling {
             cgroup_us: self.groups.iter().filter_map(group).max().unwrap_or(0),
             watched: self.began.map_or(Duration::ZERO, |began| began.elapsed()),
@@ -123,8 +115,13 @@ impl HeatCounter {
 fn heat_counters(cpus: &Path) -> Vec<HeatCounter> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
-    for directory in entries(cpus).iter().map(|cpu| cpu.join("thermal_throttle")).filter(|path| path.is_dir())
-    {
+    let is_cpu = |path: &&PathBuf| {
+        let number = path.file_name().and_then(|name| name.to_str()?.strip_prefix("cpu"));
+        number.is_some_and(|number| number.starts_with(|digit: char| digit.is_ascii_digit()))
+    };
+    let directories =
+        entries(cpus).iter().filter(is_cpu).map(|cpu| cpu.join("thermal_throttle")).collect::<Vec<_>>();
+    for directory in directories.into_iter().filter(|path| path.is_dir()) {
         let topology = |name: &str| sys_figure(&directory.join("../topology").join(name));
         let core = topology("physical_package_id").zip(topology("core_id"));
         if core.is_some_and(|core| !seen.insert(core)) {
@@ -143,10 +140,8 @@ fn heat_counters(cpus: &Path) -> Vec<HeatCounter> {
 }
 
 /// The time in which a group was throttled, µs; `None` if its file does not say.
-fn throttled_us(cpu_stat: &File) -> Option<u64> {
-    let mut text = [0; CPU_STAT];
-    let len = cpu_stat.read_at(&mut text, 0).ok()?;
-    parse(&String::from_utf8_lossy(&text[..len]))
+fn throttled_us(cpu_stat: &Path) -> Option<u64> {
+    parse(&fs::read_to_string(cpu_stat).ok()?)
 }
 
 /// `throttled_usec` of version 2, or `throttled_time` of version 1, which is in ns.

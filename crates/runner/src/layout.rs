@@ -17,6 +17,7 @@ use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
 
+use crate::close::close;
 use crate::failure::Failure;
 
 /// How laying out ended.
@@ -142,6 +143,7 @@ fn extend(
         let message = format!("cache invalidation of {} failed: {}", file.path.display(), reason(&e.into()));
         note(Diagnostic::note(message).code("cache-not-dropped"));
     }
+    close(spec, target.out, &file.path)?;
     Ok(LaidOut::Complete)
 }
 

@@ -27,6 +27,7 @@ mod any_engine;
 mod block_states;
 mod cgroups;
 mod checkers;
+mod close;
 mod commands;
 mod context;
 mod control;

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel};
 use ferrio_job::{
-    CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec, Fileio, JobSpec,
-    OpenSync, debug_class, reason,
+    Character, CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec,
+    Fileio, JobSpec, OpenSync, debug_class, reason,
 };
 use log::debug;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
@@ -309,8 +309,12 @@ fn is_sequential(spec: &JobSpec, file: &FileSpec) -> bool {
     !data.iter().any(|other| std::ptr::eq(other, file))
 }
 
-/// Removes the regular files of a job, or its directories.
-pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) {
+/// Removes the regular files of a job, or its directories. Called `fio`, the program goes on with a message if it cannot, as fio does.
+///
+/// # Errors
+/// The first file that is left, after all others are removed.
+pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
+    let mut first = Ok(());
     let made = |file: &&FileSpec| file.kind == FileKind::Regular || spec.engine.operates_on_files();
     for file in spec.files.iter().filter(made) {
         debug!(target: debug_class::FILE, job = spec.number; "unlink {}", file.path.display());
@@ -321,10 +325,14 @@ pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 let message = format!("cannot remove {}: {}", file.path.display(), reason(&e));
                 note(Diagnostic::note(message).code("file-not-removed"));
+                if spec.character == Character::Ferrio {
+                    first = first.and(Err(Failure::from_io(&e, "unlink")));
+                }
             }
             _ => {}
         }
     }
+    first
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::result::{JobResult, JobState};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
 use crate::zones::JobZones;
-use crate::{commands, layout, open, placement, pre_read, verify_state};
+use crate::{close, commands, layout, open, placement, pre_read, verify_state};
 
 /// How far a worker came.
 #[derive(Debug, Default)]
@@ -194,7 +194,7 @@ fn only_create(context: &Context<'_>) -> Result<(), Failure> {
     commands::prerun(context)?;
     commands::postrun(context);
     if context.spec.unlink {
-        open::unlink(context.spec, &mut |diagnostic| context.note(diagnostic));
+        open::unlink(context.spec, &mut |diagnostic| context.note(diagnostic))?;
     }
     Ok(())
 }
@@ -254,9 +254,12 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
     *result = figures.result;
     debug!(target: debug_class::FILE, job = spec.number; "close {} files", files.files.len());
     commands::postrun(context);
-    drop(files);
-    if spec.unlink {
-        open::unlink(spec, &mut note);
+    let closed = close::close_all(spec, files);
+    let removed = if spec.unlink { open::unlink(spec, &mut note) } else { Ok(()) };
+    // What failed before is the reason.
+    if let (Err(failure), None) = (closed.and(removed), &result.error) {
+        context.note_all(failure.notes);
+        result.error = Some(failure.error);
     }
 }
 

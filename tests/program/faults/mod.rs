@@ -1,5 +1,6 @@
 //! Faults of a real file system: every engine reports the right error with its place, counts what was done, and ends.
 
+mod calls;
 mod databases;
 mod delays;
 mod filesystem;

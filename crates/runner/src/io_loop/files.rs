@@ -16,8 +16,8 @@ use nix::errno::Errno;
 use super::IoLoop;
 use super::slots::InFlight;
 use crate::failure::Failure;
-use crate::open;
 use crate::result::JobState;
+use crate::{close, open};
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Opens the files that are open when a pass begins, and shows them to the engine.
@@ -52,7 +52,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn close_between_passes(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
         if self.spec.unlink_each_loop {
             self.close_all()?;
-            open::unlink(self.spec, note);
+            open::unlink(self.spec, note)?;
         }
         Ok(())
     }
@@ -61,12 +61,12 @@ impl<E: Engine> IoLoop<'_, E> {
     fn close_all(&mut self) -> Result<(), Failure> {
         if self.spec.engine.maps_files() {
             for index in 0..self.files.set.files.len() {
-                drop(self.files.set.files[index].fd.take());
+                let fd = self.files.set.files[index].fd.take();
                 self.attach_one(index)?;
+                fd.map_or(Ok(()), |fd| close::close_shared(self.spec, fd, &self.spec.files[index].path))?;
             }
         }
-        self.files.set = FileSet::default();
-        Ok(())
+        close::close_all(self.spec, self.take_files())
     }
 
     /// Hands the open files out, to be closed when nothing uses them any more.
@@ -323,9 +323,9 @@ impl<E: Engine> IoLoop<'_, E> {
             debug!(target: debug_class::FILE, job = self.spec.number; "close {}", self.spec.files[index].path.display());
         }
         self.record_close(index)?;
-        let result = self.attach_one(index);
-        drop(fd);
-        result
+        let attached = self.attach_one(index);
+        let closed = fd.map_or(Ok(()), |fd| close::close_shared(self.spec, fd, &self.spec.files[index].path));
+        attached.and(closed)
     }
 
     fn attach_one(&mut self, index: usize) -> Result<(), Failure> {

@@ -1,0 +1,77 @@
+//! System calls that fail: strace lets the calls on one file fail, and the run must say what failed and end with a status that is not 0.
+
+use std::fs;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::support::{FERRIO, Place, Run, installed};
+
+/// A job that writes and reads a file.
+const JOB: &str = "[a]\nioengine=psync\nrw=randrw\nsize=64k\nbs=4k\nfilename=f\n";
+
+/// Runs ferrio with the calls `call` on `path` failing with `error`, from number `when` of each thread on.
+fn with_fault(place: &Place, call: &str, path: &str, error: &str, when: u32, words: &[&str]) -> Run {
+    let inject = format!("inject={call}:error={error}:when={when}+");
+    let whole = place.work().join(path).display().to_string();
+    let strace = ["-f", "-qq", "-o", "trace", "-P", path, "-P", &whole, "-e"];
+    let trace = format!("trace={call}");
+    let rest = [trace.as_str(), "-e", &inject, FERRIO];
+    let run = place.program(installed("strace"), &[&strace[..], &rest, words].concat()).run();
+    assert!(place.read("trace").contains("(INJECTED)"), "no {call} on {path}:\n{}", place.read("trace"));
+    run
+}
+
+#[test]
+fn a_file_that_cannot_be_closed_or_removed_fails_its_job() {
+    for (call, options, function) in [
+        ("close", "", "close(f)"),
+        ("close", "create_only=1\n", "close(f)"),
+        ("unlink", "unlink=1\n", "unlink"),
+        ("unlink", "unlink=1\ncreate_only=1\n", "unlink"),
+        ("unlink", "unlink_each_loop=1\nloops=2\n", "unlink"),
+    ] {
+        let place = Place::new();
+        let job = place.job(&format!("{JOB}{options}"));
+        let run = with_fault(&place, call, "f", "EIO", 1, &["--output-format=json", &job]).ended_with(1);
+        assert!(run.stderr.contains(function) && run.stderr.contains("Input/output error"), "{}", run.stderr);
+        assert_eq!(run.json()["jobs"][0]["error"], 5, "{call} {options}");
+    }
+}
+
+#[test]
+fn a_report_that_is_not_stored_is_an_error_and_an_older_one_stays() {
+    let place = Place::new();
+    let job = place.job("[a]\nioengine=null\nsize=4k\n");
+    fs::write(place.work().join("r.json"), "old").unwrap();
+    let words = ["--output-format=json", "--output=r.json", &job];
+    let run = with_fault(&place, "renameat", "r.json", "EIO", 1, &words).ended_with(1);
+    assert!(run.stderr.contains("error: cannot write to r.json: Input/output error"), "{}", run.stderr);
+    assert_eq!(place.read("r.json"), "old");
+}
+
+#[test]
+fn a_report_appears_whole_at_the_end_or_when_it_is_asked_for() {
+    let place = Place::new();
+    fs::write(place.work().join("r.txt"), "old").unwrap();
+    let words =
+        ["--output=r.txt", "--name=w", "--ioengine=null", "--size=4k", "--time_based", "--runtime=1h"];
+    let mut running = place.ferrio(&words).start();
+    let pid = running.pid();
+    running.until("the jobs", || running_threads(pid) > 1);
+    assert_eq!(place.read("r.txt"), "old", "the last report stays while the next one is made");
+    running.until("a report of the run so far", || {
+        // A job that has not begun is not in the report.
+        kill(pid, Signal::SIGUSR1).unwrap();
+        place.read("r.txt").contains("w: (groupid=0")
+    });
+    running.signal(Signal::SIGINT);
+    running.wait().ended_with(128);
+    assert!(place.read("r.txt").matches("w: (groupid=0").count() >= 2, "{}", place.read("r.txt"));
+    let names: Vec<String> = place.files().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["r.txt"], "nothing else is left");
+}
+
+fn running_threads(pid: Pid) -> usize {
+    fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
