@@ -7,6 +7,7 @@ pub mod buffers;
 pub mod files;
 pub mod futexes;
 pub mod heap;
+mod interrupted;
 pub mod kernel;
 pub mod ring;
 pub mod sync_ops;
@@ -16,6 +17,7 @@ pub mod zones;
 
 pub use buffers::{Buffers, LentSlot, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile, SharedFiles};
+pub use interrupted::Interrupted;
 
 use std::fmt;
 use std::io;

@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 
 use ferrio_job::JobSpec;
 
-use crate::{Op, Request};
+use crate::{Interrupted, Op, Request};
 
 /// `BLKDISCARD`: discard a byte range of a block device.
 const BLKDISCARD: libc::Ioctl = 0x1277;
@@ -57,9 +57,10 @@ pub fn run(fd: RawFd, request: &Request) -> i64 {
 }
 
 fn until_done(mut call: impl FnMut() -> i64) -> i64 {
+    let mut interrupted = Interrupted::default();
     loop {
         let result = outcome(call());
-        if result != -i64::from(libc::EINTR) {
+        if result != -i64::from(libc::EINTR) || !interrupted.try_again() {
             return result;
         }
     }

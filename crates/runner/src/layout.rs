@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+use ferrio_engine::Interrupted;
 use ferrio_job::{
     Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of, reason,
 };
@@ -340,10 +341,27 @@ fn fill(
         }
         let now = usize::try_from(left).map_or(block, |l| l.min(block));
         content.layout_fill(&mut buffer[..now]);
-        out.write_all(&buffer[..now])?;
+        write_whole(out, &buffer[..now])?;
         left -= now as u64;
     }
     Ok(LaidOut::Complete)
+}
+
+/// Writes all of a buffer. Unlike `write_all`, it gives up if the kernel only answers EINTR.
+fn write_whole(mut out: &File, mut data: &[u8]) -> io::Result<()> {
+    let mut interrupted = Interrupted::default();
+    while !data.is_empty() {
+        match out.write(data) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                data = &data[written..];
+                interrupted = Interrupted::default();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 fn write_failure(e: &io::Error) -> Failure {

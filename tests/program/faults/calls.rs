@@ -40,6 +40,27 @@ fn a_file_that_cannot_be_closed_or_removed_fails_its_job() {
 }
 
 #[test]
+fn a_kernel_that_always_answers_eintr_fails_the_job() {
+    for (call, engine, rw) in [
+        ("write", "psync", "read"),
+        ("fdatasync", "psync", "write"),
+        ("io_uring_enter", "io_uring", "write"),
+        ("io_submit", "libaio", "write"),
+    ] {
+        let place = Place::new();
+        let (inject, trace) = (format!("inject={call}:error=EINTR:when=1+"), format!("trace={call}"));
+        let strace = ["-f", "-qq", "-o", "trace", "-e", &inject, "-e", &trace];
+        let only = if call.starts_with("io_") { &[][..] } else { &["-P", "f"] };
+        let (engine, rw) = (format!("--ioengine={engine}"), format!("--rw={rw}"));
+        let job = ["--name=a", &engine, &rw, "--size=16k", "--filename=f", "--fdatasync=1"];
+        let ferrio = [FERRIO, "--output-format=json"];
+        let words = [&strace[..], only, &ferrio, &job].concat();
+        let run = place.program(installed("strace"), &words).run().ended_with(1);
+        assert_eq!(run.json()["jobs"][0]["error"], 4, "{call}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_report_that_is_not_stored_is_an_error_and_an_older_one_stays() {
     let place = Place::new();
     let job = place.job("[a]\nioengine=null\nsize=4k\n");

@@ -17,7 +17,7 @@ use std::time::Duration;
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 
-use crate::{Completion, EngineError};
+use crate::{Completion, EngineError, Interrupted};
 
 /// Looks at the completion queue of a ring with a submission thread before giving the CPU away, in case that thread has no other: some
 /// 100 us. Nothing sleeps in the kernel: who polls wants to know at once.
@@ -226,6 +226,7 @@ where
     /// io_uring_enter(2), repeated when a signal interrupts it.
     fn enter(&self, to_submit: u32, min_complete: u32, flags: EnterFlags) -> io::Result<u32> {
         let flags = self.enter_flags | flags.bits();
+        let mut interrupted = Interrupted::default();
         loop {
             // SAFETY: the ring is alive, the signal mask is absent, and what the entries point to is valid by the contract of
             // `push`. The raw call does without the bookkeeping of thread cancellation.
@@ -244,7 +245,7 @@ where
                 return Ok(answer as u32);
             }
             let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
+            if error.kind() != io::ErrorKind::Interrupted || !interrupted.try_again() {
                 return Err(error);
             }
         }

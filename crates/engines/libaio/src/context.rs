@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use ferrio_engine::{Completion, EngineError, Op, Request};
+use ferrio_engine::{Completion, EngineError, Interrupted, Op, Request};
 
 use crate::abi::{self, ContextId, FSYNC, IOCB_FLAG_IOPRIO, IoEvent, Iocb, PREAD, PREADV, PWRITE, PWRITEV};
 use crate::user_ring::UserRing;
@@ -130,6 +130,7 @@ impl AioContext {
         let all = self.pending.len();
         let mut taken = 0;
         let mut attempts = 0;
+        let mut interrupted = Interrupted::default();
         while taken < all {
             // SAFETY: the pointers go to `iocbs`, which is never moved; the rest is the promise of `push`'s caller, and Drop waits
             // for all requests.
@@ -142,7 +143,7 @@ impl AioContext {
                 Err(error) => error,
             };
             match error.raw_os_error() {
-                Some(libc::EINTR) => {}
+                Some(libc::EINTR) if interrupted.try_again() => {}
                 // Nothing of ours will end and free what the kernel lacks: give others a moment.
                 Some(libc::EAGAIN | libc::ENOMEM)
                     if taken == 0
@@ -249,13 +250,14 @@ impl AioContext {
             }
         }
         let room = (max as usize).min(self.events.len());
+        let mut interrupted = Interrupted::default();
         loop {
             match abi::io_getevents(self.id, min as usize, &mut self.events[..room]) {
                 Ok(count) => {
                     self.keep(count, done);
                     return Ok(count as u32);
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
                 Err(error) => return Err(error),
             }
         }
