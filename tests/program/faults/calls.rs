@@ -50,7 +50,8 @@ fn a_kernel_that_always_answers_eintr_fails_the_job() {
         let place = Place::new();
         let (inject, trace) = (format!("inject={call}:error=EINTR:when=1+"), format!("trace={call}"));
         let strace = ["-f", "-qq", "-o", "trace", "-e", &inject, "-e", &trace];
-        let only = if call.starts_with("io_") { &[][..] } else { &["-P", "f"] };
+        let file = place.work().join("f").display().to_string();
+        let only = if call.starts_with("io_") { &[][..] } else { &["-P", &file] };
         let (engine, rw) = (format!("--ioengine={engine}"), format!("--rw={rw}"));
         let job = ["--name=a", &engine, &rw, "--size=16k", "--filename=f", "--fdatasync=1"];
         let ferrio = [FERRIO, "--output-format=json"];
