@@ -274,7 +274,7 @@ fn run_job(options: &str, ios: u64) -> Duration {
     let io_size = ios * 4096;
     let plan = plan(&read(&format!("[job]\nioengine=null\nbs=4k\nsize=1g\nio_size={io_size}\n{options}\n")));
     let began = Instant::now();
-    let result = ferrio_runner::run(&plan, &RunOptions::default(), &mut |_| {});
+    let result = ferrio_runner::run(Box::leak(Box::new(plan)), &RunOptions::default(), &mut |_| {});
     let elapsed = began.elapsed();
     assert_eq!(result.jobs[0].stats.total_ios(), ios);
     elapsed

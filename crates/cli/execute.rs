@@ -47,7 +47,7 @@ pub struct RunOutcome {
 /// # Errors
 /// A report cannot be opened, in which case nothing is run, or it cannot be written.
 pub fn execute(
-    plan: &Plan,
+    plan: &'static Plan,
     sources: &Sources,
     settings: &ProgramSettings,
     messages: Messages,

@@ -67,7 +67,9 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         lines.iter().for_each(|line| messages.note(line));
         return Ok(u8::from(!lines.is_empty()));
     }
-    execute(&plan, &set.sources, &settings, messages).map(|outcome| exit::status(&plan, &outcome))
+    // Workers that hang in the kernel outlive the run.
+    let plan: &'static _ = Box::leak(Box::new(plan));
+    execute(plan, &set.sources, &settings, messages).map(|outcome| exit::status(plan, &outcome))
 }
 
 /// True if the first program option named `first` comes before that named `second`.

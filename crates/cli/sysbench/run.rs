@@ -48,7 +48,7 @@ impl TestCall<'_> {
             let name = SysbenchFileio::file_name(index);
             self.log.line(Level::Debug, &format!("Opening file: {}", name.display()));
         }
-        self.run(&ferrio_plan::sysbench::plan(asked), SysbenchTest::Fileio)
+        self.run(ferrio_plan::sysbench::plan(asked), SysbenchTest::Fileio)
     }
 
     /// Runs a test without I/O and returns the exit status.
@@ -67,17 +67,19 @@ impl TestCall<'_> {
                 transfers: memory.operation != MemoryOperation::None,
             },
         };
-        self.run(&ferrio_plan::sysbench::plan_work(self.test, &run, work.event(self.general.threads)), test)
+        self.run(ferrio_plan::sysbench::plan_work(self.test, &run, work.event(self.general.threads)), test)
     }
 
     /// Runs a plan.
-    fn run(&self, plan: &Plan, test: SysbenchTest) -> Result<u8, Refused> {
+    fn run(&self, plan: Plan, test: SysbenchTest) -> Result<u8, Refused> {
         let General { percentile, rate, .. } = *self.general;
         show_requests(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
         let mut reporter = Reporter::new(self, report);
         let options =
             RunOptions { intervals: self.general.beat().into_iter().collect(), ..RunOptions::default() };
+        // Workers that hang in the kernel outlive the run.
+        let plan: &'static Plan = Box::leak(Box::new(plan));
         let result = ferrio_runner::run(plan, &options, &mut |event| reporter.observe(&event));
         reporter.finish(&result)
     }

@@ -116,6 +116,11 @@ impl LogWriter {
             ))];
         }
         let lost = self.sender.has_lost();
+        if result.abandoned > 0 {
+            // Jobs that go on have senders: the writer would wait for them. What was sent is written.
+            self.sender.wait_until_idle(PATIENCE);
+            return vec![problem("the logs lack the last rows of the jobs that did not end")];
+        }
         drop(self.sender);
         let Ok(mut logs) = self.thread.join() else {
             return vec![problem("the logs are incomplete: the thread that writes them failed")];

@@ -16,6 +16,9 @@ use ferrio_job::Logs;
 use crate::control::JobControl;
 use crate::timing::clock_ms;
 
+/// Time between two looks whether the writer is done.
+const IDLE_CHECK: Duration = Duration::from_millis(1);
+
 /// One completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoSample {
@@ -189,6 +192,14 @@ impl LogSender {
     /// True when the writer has nothing left to do, as far as this thread can know.
     fn is_idle(&self) -> bool {
         self.shared.done.load(Relaxed) >= self.shared.sent.load(Relaxed)
+    }
+
+    /// Waits until the writer has written what was sent, at most for `limit`.
+    pub fn wait_until_idle(&self, limit: Duration) {
+        let until = Instant::now() + limit;
+        while !self.is_idle() && Instant::now() < until {
+            sleep(IDLE_CHECK);
+        }
     }
 
     /// True once a sender has given up waiting for the writer, and it has finished nothing since.

@@ -151,6 +151,9 @@ pub struct RunResult {
     pub elapsed: Duration,
     /// The signal that ended the run early.
     pub signal: Option<i32>,
+    /// Jobs that did not end after a second signal. Their threads go on until the process exits, and some of their rows may be missing in
+    /// logs.
+    pub abandoned: usize,
     /// How idle the CPUs were while jobs ran; `None` unless asked for.
     pub idleness: Option<Idleness>,
     /// The longest time, over all jobs that were to begin together, between the first and the last of them to begin their I/O; `None`
@@ -171,6 +174,7 @@ impl Default for RunResult {
             started: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             signal: None,
+            abandoned: 0,
             start_spread: None,
             clock: TickSource::default(),
             idleness: None,

@@ -7,6 +7,7 @@ mod ending;
 mod interim;
 mod set_up;
 mod state;
+mod stuck;
 mod waves;
 
 use std::path::PathBuf;
@@ -47,6 +48,7 @@ use crate::verify_state::{self, WriteProgress};
 use crate::zones::ZonedFiles;
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
+use stuck::Patience;
 
 /// Messages that may wait for main, beside one per job; a worker that sends more waits for it. Most send only at their beginning and end.
 const QUEUE: usize = 1024;
@@ -78,7 +80,11 @@ pub struct RunOptions {
 ///
 /// SIGINT and SIGTERM end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
 /// calling thread afterwards, so that the report can be written.
-pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
+///
+/// A worker that hangs in the kernel cannot be ended. After a second signal the run ends without it ([`RunResult::abandoned`]), and its
+/// thread goes on until the process exits. Therefore workers share only what lives as long as the process: the plan, and some memory that
+/// each run leaks.
+pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
     // Each has a thread, and many may wait at one gate.
     futexes::expect_waiters(plan.jobs.len());
     let (sender, messages) = sync_channel(QUEUE + plan.jobs.len());
@@ -97,15 +103,16 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     };
     debug!(target: debug_class::TIME, "clock {}, {} ns in a million ticks", source, clock.ns(1_000_000));
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
+    let controls: &'static [JobControl] = controls.leak();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
-    let cgroups = Cgroups::of(plan);
+    let cgroups: &'static Cgroups = Box::leak(Box::new(Cgroups::of(plan)));
     let mut run = Run {
         plan,
         observer,
         clock,
         clock_began,
-        controls: &controls,
+        controls,
         stop: &stop,
         report_wanted: &report_wanted,
         jobs: scheduled_jobs(plan, options),
@@ -116,6 +123,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         loads: plan.jobs.iter().filter(|job| job.spec.engine.only_makes_load()).count(),
         next_poll: Instant::now(),
         signal: None,
+        patience: Patience::default(),
         trigger: options.trigger.as_ref(),
         triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
@@ -125,12 +133,12 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
         overlaps: SharedRanges::of(plan),
         locks: FileLocks::of(plan),
         zones: ZonedFiles::of(plan),
-        cgroups: &cgroups,
+        cgroups,
         nice: placement::nice_value(),
-        monitor: Monitor::new(plan, &controls, clock, options.logs.clone()),
+        monitor: Monitor::new(plan, controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
         logs: options.logs.clone(),
-        state_dir: &options.state_dir,
+        state_dir: Box::leak(options.state_dir.clone().into_boxed_path()),
         progress: options.progress,
         last_progress: Instant::now(),
         due_reports: DueReports::new(
@@ -149,7 +157,7 @@ pub fn run(plan: &Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>
     let idle = options.idleness.then(|| idle_threads(run.observer)).flatten();
     run.started = SystemTime::now();
     run.began = Instant::now();
-    let elapsed = std::thread::scope(|scope| run.run_waves(scope, &sender, messages));
+    let elapsed = run.run_waves(&sender, messages);
     let idleness = idle.map(IdleThreads::finish);
     if let Some(failed) = run.triggered.and_then(Trigger::run_command) {
         (run.observer)(Event::Diagnostic(failed));
@@ -194,7 +202,7 @@ fn clock(source: Option<ClockSource>, observer: &mut dyn FnMut(Event<'_>)) -> Cl
     clock
 }
 
-impl<'a> Run<'a, '_> {
+impl Run<'_, '_> {
     /// What the run has come to after `elapsed`.
     fn result(&self, mut jobs: Vec<JobResult>, elapsed: Duration) -> RunResult {
         for (index, steady) in self.monitor.steady_states() {
@@ -206,6 +214,7 @@ impl<'a> Run<'a, '_> {
             started: self.started,
             elapsed,
             signal: self.signal,
+            abandoned: self.jobs.iter().filter(|job| job.abandoned).count(),
             start_spread: self.start_spread(),
             clock: self.clock.source(),
             ..RunResult::default()
@@ -264,7 +273,7 @@ impl<'a> Run<'a, '_> {
             self.last_progress = Instant::now();
             (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
         }
-        let wake = wake.min(self.collect_reports());
+        let wake = wake.min(self.collect_reports()).min(self.watch_stuck_jobs());
         // Main holds a sender itself, so the only error is that time is up.
         if let Ok(message) = messages.recv_timeout(wake) {
             self.handle(message);
@@ -293,6 +302,8 @@ impl<'a> Run<'a, '_> {
             Message::Diagnostics(all) => {
                 all.into_iter().for_each(|one| (self.observer)(Event::Diagnostic(one)))
             }
+            // It has ended after all, but its report is done.
+            Message::Ended { index, .. } if self.jobs[index].abandoned => {}
             Message::Ended { index, result, set_up } => {
                 self.ended(index, *result);
                 if set_up {

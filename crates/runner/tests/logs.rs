@@ -21,7 +21,7 @@ fn every_io_is_logged_in_order_even_through_a_queue_without_room() {
     let (sender, batches) = log_queue(0, Duration::from_secs(3600));
     let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
     let reader = std::thread::spawn(move || batches.collect::<Vec<_>>());
-    let result = run(&plan(), &options, &mut |_| {});
+    let result = run(Box::leak(Box::new(plan())), &options, &mut |_| {});
     drop(options);
     let mut batches = reader.join().unwrap();
     let time_ms = result.jobs[0].stats.job_runtime_ms;
@@ -38,7 +38,11 @@ fn every_io_is_logged_in_order_even_through_a_queue_without_room() {
 fn a_writer_that_is_gone_stops_no_job() {
     let (sender, batches) = log_queue(0, Duration::from_secs(3600));
     drop(batches);
-    let result = run(&plan(), &RunOptions { logs: Some(sender), ..RunOptions::default() }, &mut |_| {});
+    let result = run(
+        Box::leak(Box::new(plan())),
+        &RunOptions { logs: Some(sender), ..RunOptions::default() },
+        &mut |_| {},
+    );
     assert_eq!((result.jobs[0].stats.directions[0].ios, result.jobs[0].error.as_ref()), (IOS, None));
 }
 
@@ -50,7 +54,7 @@ fn the_time_by_another_clock_is_told_before_the_first_io() {
     let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
     let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
     let reader = std::thread::spawn(move || batches.collect::<Vec<_>>());
-    run(&plan, &options, &mut |_| {});
+    run(Box::leak(Box::new(plan)), &options, &mut |_| {});
     drop(options);
     let Some(&LogBatch::Began { job: 0, epoch_ms }) = reader.join().unwrap().first() else {
         panic!("no epoch")
@@ -67,7 +71,7 @@ fn a_job_whose_logs_are_all_averaged_hands_no_single_io_over() {
     let (sender, batches) = log_queue(64, Duration::from_secs(3600));
     let options = RunOptions { logs: Some(sender), ..RunOptions::default() };
     let reader = std::thread::spawn(move || batches.collect::<Vec<_>>());
-    run(&plan, &options, &mut |_| {});
+    run(Box::leak(Box::new(plan)), &options, &mut |_| {});
     drop(options);
     assert!(reader.join().unwrap().iter().all(|batch| !matches!(batch, LogBatch::Ios { .. })));
 }

@@ -5,7 +5,7 @@
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,8 @@ pub enum Fault {
     Short(usize),
     /// The call succeeds after this time, to within microseconds.
     Late(Duration),
+    /// The call does not end before the file system is dropped.
+    Never,
     /// A read gets the right data with this bit of the byte at this offset flipped.
     FlippedBit { at: u64, bit: u8 },
     /// A write succeeds, and only this many of its bytes arrive.
@@ -95,7 +97,12 @@ impl FaultyFile {
         rules: &[Rule],
     ) -> io::Result<FaultyFile> {
         let state = Mutex::new(State { content, rules: rules.to_vec() });
-        let file = Arc::new(Faulty { state, reads: Mutex::default() });
+        let file = Arc::new(Faulty {
+            state,
+            reads: Mutex::default(),
+            over: Mutex::default(),
+            ends: Condvar::default(),
+        });
         let mounted = Mounted::new(Arc::clone(&file), directory, "faulty", open_flags)?;
         Ok(FaultyFile { mounted, file })
     }
@@ -111,6 +118,14 @@ impl FaultyFile {
     }
 }
 
+impl Drop for FaultyFile {
+    /// Calls that never end do so now.
+    fn drop(&mut self) {
+        *self.file.over.lock().unwrap() = true;
+        self.file.ends.notify_all();
+    }
+}
+
 struct State {
     content: Vec<u8>,
     rules: Vec<Rule>,
@@ -119,12 +134,20 @@ struct State {
 struct Faulty {
     state: Mutex<State>,
     reads: Mutex<Vec<ServedRead>>,
+    /// The file system is dropped.
+    over: Mutex<bool>,
+    ends: Condvar,
 }
 
 /// A late call that is nearly due is waited for without sleep.
 const TIMER_SLACK: Duration = Duration::from_millis(1);
 
 impl Faulty {
+    fn wait_for_end(&self) {
+        let over = self.over.lock().unwrap();
+        drop(self.ends.wait_while(over, |over| !*over).unwrap());
+    }
+
     /// The fault that hits a call for these bytes, if any.
     fn fault(&self, call: Call, bytes: Range<u64>) -> Option<Fault> {
         let mut state = self.state.lock().unwrap();
@@ -167,6 +190,7 @@ impl Content for Faulty {
             Some(Fault::Error(error)) => return Err(error),
             Some(Fault::Short(bytes)) => data.truncate(bytes),
             Some(Fault::Late(time)) => wait(time),
+            Some(Fault::Never) => self.wait_for_end(),
             Some(Fault::FlippedBit { at, bit }) => data[(at - offset) as usize] ^= 1 << bit,
             Some(Fault::Torn(_) | Fault::Misdirected(_)) | None => {}
         }
@@ -181,6 +205,10 @@ impl Content for Faulty {
             Some(Fault::Short(bytes)) => &data[..bytes],
             Some(Fault::Late(time)) => {
                 wait(time);
+                data
+            }
+            Some(Fault::Never) => {
+                self.wait_for_end();
                 data
             }
             Some(Fault::Torn(bytes)) => {
@@ -207,6 +235,7 @@ impl Content for Faulty {
         match self.fault(Call::Fsync, 0..1) {
             Some(Fault::Error(error)) => return Err(error),
             Some(Fault::Late(time)) => wait(time),
+            Some(Fault::Never) => self.wait_for_end(),
             _ => {}
         }
         Ok(())

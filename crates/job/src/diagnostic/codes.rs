@@ -321,6 +321,7 @@ subjects! {
         "file-not-reserved" Stderr: "the space of a file cannot be reserved (`fallocate`)";
         "file-too-short" Stderr: "a file ends before an I/O of the job";
         "file-not-synced" Stderr: "a file cannot be synced to stable storage";
+        "job-goes-on" Stderr: "note: a job has not ended 3 s after a signal told it to";
         "file-not-removed" Stderr: "`unlink` cannot remove a file";
         "file-not-read-ahead" Stderr: "a file cannot be read before the clock starts (`pre_read`)";
         "cache-not-dropped" Stderr: "the page cache of a file cannot be dropped (`invalidate`)";

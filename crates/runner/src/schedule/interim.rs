@@ -105,6 +105,15 @@ impl Run<'_, '_> {
 
     /// The figures of a job that has not ended.
     fn so_far(&mut self, index: usize, now: u64) -> JobResult {
+        let mut result = self.figures_so_far(index, now);
+        if self.controls[index].running_since.load(Relaxed) > 0 {
+            self.monitor.put_samples(index, &mut result.stats);
+        }
+        result
+    }
+
+    /// The same, without the samples of its rates.
+    pub(super) fn figures_so_far(&mut self, index: usize, now: u64) -> JobResult {
         let control = &self.controls[index];
         let job = &mut self.jobs[index];
         let since = control.running_since.load(Relaxed);
@@ -130,7 +139,6 @@ impl Run<'_, '_> {
             latest.taken += self.clock.ticks(Duration::from_millis(ms));
             bring_up_to_date(&mut result, control, ms);
         }
-        self.monitor.put_samples(index, &mut result.stats);
         result
     }
 }

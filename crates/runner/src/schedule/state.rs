@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
 use ferrio_job::Plan;
@@ -11,6 +12,7 @@ use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use super::due_reports::DueReports;
+use super::stuck::Patience;
 use crate::cgroups::Cgroups;
 use crate::context::Snapshot;
 use crate::control::JobControl;
@@ -45,16 +47,20 @@ pub(super) struct ScheduledJob {
     pub(super) latest: Option<Box<Snapshot>>,
     /// Main waits for its figures.
     pub(super) asked: bool,
+    /// Its thread, until that is joined.
+    pub(super) thread: Option<JoinHandle<()>>,
+    /// It did not end when it was told to, and the run goes on without it.
+    pub(super) abandoned: bool,
 }
 
 /// A run in progress, as main sees it.
 pub(super) struct Run<'a, 'o> {
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'static Plan,
     pub(super) observer: &'o mut dyn FnMut(Event<'_>),
     pub(super) clock: Clock,
     /// Its ticks when the run began.
     pub(super) clock_began: u64,
-    pub(super) controls: &'a [JobControl],
+    pub(super) controls: &'static [JobControl],
     pub(super) stop: &'a AtomicBool,
     /// A signal asked for a report and main has not seen it yet.
     pub(super) report_wanted: &'a AtomicBool,
@@ -72,6 +78,8 @@ pub(super) struct Run<'a, 'o> {
     /// When the monitor wants to take samples.
     pub(super) next_poll: Instant,
     pub(super) signal: Option<i32>,
+    /// Whether jobs end that a signal told to.
+    pub(super) patience: Patience,
     /// Present until it goes off; then it is moved.
     pub(super) trigger: Option<&'a Trigger>,
     pub(super) triggered: Option<&'a Trigger>,
@@ -87,14 +95,14 @@ pub(super) struct Run<'a, 'o> {
     pub(super) locks: Vec<Option<Arc<FileLocks>>>,
     /// The zones of files with `zonemode=zbd`.
     pub(super) zones: ZonedFiles,
-    pub(super) cgroups: &'a Cgroups,
+    pub(super) cgroups: &'static Cgroups,
     /// Nice value of the process before the run.
     pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,
     pub(super) totals: Totals,
     pub(super) logs: Option<LogSender>,
     /// Directory of verify states.
-    pub(super) state_dir: &'a Path,
+    pub(super) state_dir: &'static Path,
     pub(super) progress: bool,
     pub(super) last_progress: Instant,
     pub(super) due_reports: DueReports,

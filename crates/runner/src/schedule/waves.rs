@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::thread::{Builder, Scope};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use ferrio_job::debug_class;
@@ -23,17 +23,13 @@ const WORKER_STACK: usize = 256 * 1024;
 /// Time between two checks, at the end, whether the logs are written.
 const LOG_CHECK: Duration = Duration::from_millis(1);
 
-impl<'a> Run<'a, '_> {
+impl Run<'_, '_> {
     /// Runs all jobs, then waits for the writer of their logs. Returns how long the jobs took.
-    pub(super) fn run_waves<'scope, 'env: 'scope>(
+    pub(super) fn run_waves(
         &mut self,
-        scope: &'scope Scope<'scope, 'env>,
         sender: &SyncSender<Message>,
         messages: Receiver<Message>,
-    ) -> Duration
-    where
-        'a: 'scope,
-    {
+    ) -> Duration {
         // Should the observer panic, the queue goes with it, so that no worker waits for room in it.
         let messages = &messages;
         // A signal during layout is still in the queue.
@@ -45,7 +41,7 @@ impl<'a> Run<'a, '_> {
             let mut wake = Duration::MAX;
             let wave = self.eligible(&mut wake);
             if !wave.is_empty() {
-                self.start(scope, &wave, sender, messages);
+                self.start(&wave, sender, messages);
                 continue;
             }
             if self.unfinished == 0 {
@@ -60,7 +56,18 @@ impl<'a> Run<'a, '_> {
                 self.handle(message);
             }
         }
+        self.join_ended();
         elapsed
+    }
+
+    /// Waits for the threads of jobs that have ended: they may still free what the jobs had.
+    fn join_ended(&mut self) {
+        for job in self.jobs.iter_mut().filter(|job| job.result.is_some() && !job.abandoned) {
+            if let Some(thread) = job.thread.take() {
+                // Workers turn their panics into errors of their jobs.
+                let _ = thread.join();
+            }
+        }
     }
 
     /// Jobs that may start now, in order. `wake` becomes the time until a start delay is over.
@@ -98,17 +105,10 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Starts a wave of jobs and lets them go together once all are set up.
-    fn start<'scope, 'env: 'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, 'env>,
-        wave: &[usize],
-        sender: &SyncSender<Message>,
-        messages: &Receiver<Message>,
-    ) where
-        'a: 'scope,
-    {
+    fn start(&mut self, wave: &[usize], sender: &SyncSender<Message>, messages: &Receiver<Message>) {
+        self.join_ended();
         let gate = Arc::new(Gate::default());
-        // Open when this function returns, also by a panic of the observer: the scope waits for workers, and they for the gate.
+        // Open when this function returns, also by a panic of the observer.
         let mut closed = gate.close();
         let (mut waiting_for, mut advised) = (0, false);
         let running = self.jobs.iter().filter(|job| job.started && job.result.is_none()).count();
@@ -125,9 +125,10 @@ impl<'a> Run<'a, '_> {
             let context = self.context(index, &gate, sender, address_space);
             let name = placement::thread_name(spec.worker.comm.as_deref().unwrap_or(&spec.name));
             let thread = Builder::new().name(name).stack_size(WORKER_STACK);
-            let spawn = |()| thread.spawn_scoped(scope, move || registry::run(context));
+            let spawn = |()| thread.spawn(move || registry::run(context));
             match address_space.for_worker(running + waiting_for).and_then(spawn) {
-                Ok(_) => {
+                Ok(spawned) => {
+                    self.jobs[index].thread = Some(spawned);
                     debug!(target: debug_class::PROCESS, job = spec.number; "job {}: thread created", spec.number);
                     waiting_for += 1;
                     if address_space.is_limited() {
@@ -170,7 +171,7 @@ impl<'a> Run<'a, '_> {
         gate: &Arc<Gate>,
         sender: &SyncSender<Message>,
         address_space: AddressSpace,
-    ) -> Context<'a> {
+    ) -> Context<'static> {
         let spec = &self.plan.jobs[index].spec;
         Context {
             index,
@@ -201,7 +202,7 @@ impl<'a> Run<'a, '_> {
     /// Waits until this many jobs of a wave are set up. Jobs of earlier waves run meanwhile.
     fn await_set_up(&mut self, gate: &Gate, members: usize, messages: &Receiver<Message>) {
         gate.expect(members);
-        while !gate.all_arrived() {
+        while !gate.all_arrived() && !self.patience.is_over() {
             self.handle_messages(messages, Duration::MAX);
         }
     }

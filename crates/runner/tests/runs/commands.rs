@@ -18,7 +18,7 @@ fn named(directory: &Path, spec: JobSpec) -> JobSpec {
 fn noted(directory: &Path, specs: Vec<JobSpec>) -> (RunResult, Vec<String>) {
     let mut lines = Vec::new();
     let prefix = format!("{}/", directory.display());
-    let result = run(&plan(specs), &RunOptions::default(), &mut |event| {
+    let result = run(Box::leak(Box::new(plan(specs))), &RunOptions::default(), &mut |event| {
         if let Event::Diagnostic(note) = event {
             lines.push(note.line(Character::Fio).replace(&prefix, ""));
         }

@@ -79,7 +79,7 @@ fn exitall_on_error_needs_an_error_that_is_not_one_of_set_up() {
 fn triggered(specs: Vec<JobSpec>, trigger: Trigger) -> (RunResult, Vec<String>) {
     let mut lines = Vec::new();
     let options = RunOptions { trigger: Some(trigger), ..RunOptions::default() };
-    let result = run(&plan(specs), &options, &mut |event| {
+    let result = run(Box::leak(Box::new(plan(specs))), &options, &mut |event| {
         if let Event::Diagnostic(note) = event {
             lines.push(note.message);
         }

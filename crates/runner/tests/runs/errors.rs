@@ -24,9 +24,10 @@ fn full(engine: EngineKind) -> JobSpec {
 fn engines_of_both_kinds_go_on_after_a_tolerated_error() {
     for engine in [EngineKind::Psync, EngineKind::Pvsync2, EngineKind::IoUring] {
         let mut lines = 0;
-        let result = run(&plan(vec![full(engine)]), &RunOptions::default(), &mut |event| {
-            lines += usize::from(matches!(event, Event::Diagnostic(_)));
-        });
+        let result =
+            run(Box::leak(Box::new(plan(vec![full(engine)]))), &RunOptions::default(), &mut |event| {
+                lines += usize::from(matches!(event, Event::Diagnostic(_)));
+            });
         let job = &result.jobs[0];
         assert_eq!((job.error.as_ref(), job.stats.total_errors, job.stats.first_error), (None, 10, 28));
         assert_eq!((bytes(job), job.stats.directions[1].ios, lines), (0, 10, 0), "{engine:?}");
@@ -38,7 +39,7 @@ fn tolerated_errors_are_told_when_asked_for() {
     let mut spec = full(EngineKind::Psync);
     spec.tolerance.dump = true;
     let mut lines = Vec::new();
-    run(&plan(vec![spec]), &RunOptions::default(), &mut |event| {
+    run(Box::leak(Box::new(plan(vec![spec]))), &RunOptions::default(), &mut |event| {
         if let Event::Diagnostic(error) = event {
             assert_eq!((error.code, &error.jobs[..]), ("io-error", &["full".to_owned()][..]));
             lines.push(error.message);

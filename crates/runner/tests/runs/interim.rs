@@ -21,7 +21,7 @@ fn watched(specs: Vec<JobSpec>, wanted: usize, look: &mut dyn FnMut(&RunResult) 
         ..RunOptions::default()
     };
     let (mut good, mut failed) = (0, None);
-    let result = run(&plan(specs), &options, &mut |event| {
+    let result = run(Box::leak(Box::new(plan(specs))), &options, &mut |event| {
         if let Event::Interim(result) = event {
             match catch_unwind(AssertUnwindSafe(|| look(result))) {
                 Ok(looked) => good += usize::from(looked),

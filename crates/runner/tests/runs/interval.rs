@@ -21,7 +21,7 @@ fn until(spec: JobSpec, look: &mut dyn FnMut(&JobResult) -> bool) -> JobResult {
         ..RunOptions::default()
     };
     let mut ends = false;
-    let mut result = run(&plan(vec![spec]), &options, &mut |event| {
+    let mut result = run(Box::leak(Box::new(plan(vec![spec]))), &options, &mut |event| {
         if let Event::Interval { which: 0, result } = event
             && !ends
             && look(&result.jobs[0])

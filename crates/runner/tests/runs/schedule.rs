@@ -195,7 +195,7 @@ fn an_observer_that_panics_does_not_hang_the_run() {
     spec.readonly = true;
     let plan = plan(vec![spec, null("b")]);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        run(&plan, &RunOptions::default(), &mut |event| {
+        run(Box::leak(Box::new(plan)), &RunOptions::default(), &mut |event| {
             // The note that the file is not laid out comes while main waits for both jobs to be ready.
             if let Event::Diagnostic(note) = event {
                 std::panic::resume_unwind(Box::new(note));

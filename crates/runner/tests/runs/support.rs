@@ -35,6 +35,7 @@ pub fn plan(specs: Vec<JobSpec>) -> Plan {
 /// Runs the plan; also the events that a user would read.
 pub fn told(plan: &Plan) -> (RunResult, Vec<String>) {
     let mut lines = Vec::new();
+    let plan: &Plan = Box::leak(Box::new(plan.clone()));
     let result = run(plan, &RunOptions::default(), &mut |event| match event {
         Event::Starting { threads, processes } => {
             lines.push(format!("{threads} threads, {processes} processes"))
