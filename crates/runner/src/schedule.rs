@@ -124,6 +124,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         next_poll: Instant::now(),
         signal: None,
         patience: Patience::default(),
+        abandoned: 0,
         trigger: options.trigger.as_ref(),
         triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
@@ -214,7 +215,7 @@ impl Run<'_, '_> {
             started: self.started,
             elapsed,
             signal: self.signal,
-            abandoned: self.jobs.iter().filter(|job| job.abandoned).count(),
+            abandoned: self.abandoned,
             start_spread: self.start_spread(),
             clock: self.clock.source(),
             ..RunResult::default()

@@ -34,7 +34,7 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
         // The kernel lets go of the process when the call ends; the report is there before.
         running.until("the report", || place.is_written("r.json"));
         drop(file);
-        let run = running.wait().ended_with(128);
+        let run = running.wait().ended_with(129);
         let document = crate::support::json_file(&place.work().join("r.json"));
         assert_eq!(text(&document, "/jobs/0/jobname"), "stuck");
         assert_eq!(number(&document, "/jobs/0/error"), 110, "ETIMEDOUT of {engine}: {}", run.stderr);

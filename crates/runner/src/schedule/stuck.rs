@@ -94,6 +94,7 @@ impl Run<'_, '_> {
         result.pid = self.controls[index].pid.load(Relaxed);
         result.error = Some(JobError::new(libc::ETIMEDOUT, "waiting for the end of the job"));
         self.jobs[index].abandoned = true;
+        self.abandoned += 1;
         self.ended(index, result);
     }
 }
