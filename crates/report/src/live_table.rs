@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ferrio_job::{Character, Direction, Plan, Units};
-use ferrio_runner::{JobState, Progress, RunResult};
+use ferrio_runner::{JobProgress, JobState, Progress, RunResult};
 
 use crate::build::entry_jobs;
 use crate::eta;
@@ -273,9 +273,15 @@ impl LiveTable {
         self.entries.iter_mut().zip(look.entries).for_each(|(entry, second)| entry.add(second));
     }
 
-    /// Sets the states and the times that are left.
-    pub fn set_progress(&mut self, plan: &Plan, progress: &Progress) {
+    /// Sets the states and the times that are left, if a whole second has passed or jobs have changed their states: progress comes several
+    /// times a second, and there may be thousands of jobs. True if they were set.
+    pub fn set_progress(&mut self, plan: &Plan, progress: &Progress) -> bool {
+        let states = count_states(&progress.jobs);
+        if progress.elapsed.as_secs() == self.elapsed.as_secs() && states == self.states {
+            return false;
+        }
         self.elapsed = progress.elapsed;
+        self.states = states;
         let left: Vec<u64> = eta::each_remaining(plan, progress, 0).collect();
         for entry in &mut self.entries {
             entry.set_progress(progress);
@@ -284,9 +290,22 @@ impl LiveTable {
         }
         self.all.set_progress(progress);
         self.all.left = eta::remaining(plan, progress, Character::Ferrio).filter(|&seconds| seconds > 0);
-        let count = |state| progress.jobs.iter().filter(|job| job.state == state).count();
-        self.states = STATES.map(|state| (state, count(state))).into_iter().filter(|&(_, n)| n > 0).collect();
+        true
     }
+}
+
+/// How many jobs are in which state; only states in which any is, in their order.
+fn count_states(jobs: &[JobProgress]) -> Vec<(JobState, usize)> {
+    let mut counts = STATES.map(|state| (state, 0));
+    for job in jobs {
+        counts[order(job.state)].1 += 1;
+    }
+    counts.into_iter().filter(|&(_, count)| count > 0).collect()
+}
+
+/// The place of a state in [`STATES`].
+fn order(state: JobState) -> usize {
+    STATES.iter().position(|&other| other == state).unwrap_or_default()
 }
 
 impl LiveEntry {
@@ -334,16 +353,10 @@ impl LiveEntry {
     }
 
     fn set_progress(&mut self, progress: &Progress) {
-        let count = |state| {
-            self.jobs
-                .iter()
-                .filter(|&&job| progress.jobs.get(job).is_some_and(|job| job.state == state))
-                .count()
-        };
-        let states = STATES.into_iter().map(|state| (state, count(state)));
-        if let Some((state, jobs)) = states.into_iter().find(|&(_, jobs)| jobs > 0) {
-            (self.state, self.in_state) = (state, jobs);
-        }
+        let states = self.jobs.iter().filter_map(|&job| progress.jobs.get(job)).map(|job| order(job.state));
+        let Some(first) = states.clone().min() else { return };
+        self.state = STATES[first];
+        self.in_state = states.filter(|&state| state == first).count();
     }
 }
 

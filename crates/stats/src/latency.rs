@@ -155,17 +155,60 @@ impl Latency {
         if earlier.count() == 0 {
             return Some(self.clone());
         }
-        let mut histogram = self.histogram.clone()?;
-        histogram.subtract(earlier.histogram()?).ok()?;
-        if histogram.is_empty() {
+        let new = self.new_samples(earlier)?;
+        if new.bins.is_empty() {
             return Some(Latency::new());
         }
-        let min = if self.min < earlier.min { self.min } else { histogram.min().max(self.min) };
-        let max = if self.max > earlier.max { self.max } else { histogram.max().min(self.max) };
-        let sum = self.sum.wrapping_sub(earlier.sum);
+        let min = if self.min < earlier.min { self.min } else { new.lowest.max(self.min) };
         let sum_of_squares = self.sum_of_squares.checked_sub(earlier.sum_of_squares)?;
-        Some(Latency { min, max, sum, sum_of_squares, histogram: Some(histogram) })
+        Some(Latency::from_parts(min, new.max, new.sum, sum_of_squares, new.bins.into_iter()))
     }
+
+    /// The same without a histogram of its own: for those that look at the latencies of thousands of jobs every second.
+    #[must_use]
+    pub fn new_samples(&self, earlier: &Latency) -> Option<NewSamples> {
+        let expected = self.count().checked_sub(earlier.count())?;
+        let is_unchanged =
+            expected == 0 && (self.sum, self.sum_of_squares) == (earlier.sum, earlier.sum_of_squares);
+        let Some(histogram) = self.histogram().filter(|_| !is_unchanged) else {
+            return Some(NewSamples::default());
+        };
+        // Beyond its highest bucket, the earlier histogram may have none.
+        let before = earlier.histogram().map(|before| (before, before.max()));
+        let count_before = |ns| match before {
+            Some((before, highest)) if ns <= highest => before.count_at(ns),
+            _ => 0,
+        };
+        let (mut bins, mut found) = (Vec::new(), 0);
+        let mut edges = None;
+        for bucket in histogram.iter_recorded() {
+            let highest = bucket.value_iterated_to();
+            let count = bucket.count_at_value().checked_sub(count_before(highest))?;
+            if count > 0 {
+                found += count;
+                bins.push((histogram.median_equivalent(highest), count));
+                edges = Some((edges.map_or(highest, |(first, _)| first), highest));
+            }
+        }
+        // Fewer than all means that earlier samples are in buckets that are empty now.
+        let (first, last) = edges.filter(|_| found == expected)?;
+        let max = if self.max > earlier.max { self.max } else { last.min(self.max) };
+        let sum = self.sum.wrapping_sub(earlier.sum);
+        Some(NewSamples { lowest: histogram.lowest_equivalent(first), max, sum, bins })
+    }
+}
+
+/// What was recorded between two looks at a [`Latency`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewSamples {
+    /// Smallest latency of the first bucket, ns.
+    lowest: u64,
+    /// Largest sample, ns, as exact as that of [`Latency::since`]; 0 without samples.
+    pub max: u64,
+    /// Sum, ns.
+    pub sum: u128,
+    /// Nonempty buckets as (middle in ns, count), ascending.
+    pub bins: Vec<(u64, u64)>,
 }
 
 /// An empty histogram with room for values up to `highest` ns, which grows when larger ones come.
@@ -270,6 +313,9 @@ mod tests {
                 let (got, wanted) = (difference.percentile(percent), alone.percentile(percent));
                 prop_assert!(got.abs_diff(wanted) * 128 <= wanted, "{}: {} for {}", percent, got, wanted);
             }
+            let new = later.new_samples(&earlier).unwrap();
+            prop_assert_eq!((new.max, new.sum), (difference.max(), difference.sum()));
+            prop_assert_eq!(new.bins, alone.hdr_bins());
             prop_assert!(difference.min() <= alone.min() && alone.min() - difference.min() <= alone.min() / 128);
             prop_assert!(difference.max() >= alone.max() && difference.max() - alone.max() <= alone.max() / 128);
         }
@@ -315,6 +361,8 @@ mod tests {
         let earlier = of(&[5, 7, 1000]);
         assert!(of(&[]).since(&earlier).is_none());
         assert!(of(&[5, 7]).since(&earlier).is_none());
+        assert!(of(&[5, 8, 1000]).since(&earlier).is_none());
+        assert!(of(&[5, 6, 1001]).since(&earlier).is_none());
         assert!(of(&[1, 2, 3, 4, 9000]).since(&earlier).is_none());
     }
 }

@@ -127,11 +127,8 @@ impl LiveView {
     /// Draws only if something changes that is shown: progress comes several times a second.
     fn progress(&self, plan: &Plan, progress: &Progress) {
         let mut board = self.shared.board();
-        let shown = |table: &LiveTable| (table.elapsed.as_secs(), table.states.clone());
-        let before = shown(&board.table);
         board.set_activity("");
-        board.table.set_progress(plan, progress);
-        let has_changed = shown(&board.table) != before;
+        let has_changed = board.table.set_progress(plan, progress);
         drop(board);
         if has_changed {
             self.shared.wake();

@@ -1,10 +1,10 @@
 //! Rows of series: what jobs and disks did between two looks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use ferrio_job::Direction;
 use ferrio_runner::{DiskUsage, JobResult};
-use ferrio_stats::{DirectionStats, JobStats, Latency};
+use ferrio_stats::{JobStats, Latency, NewSamples};
 
 use super::{Merge, SECTOR};
 use crate::model::{DeviceSeries, DirectionSeries, Series, cell_of};
@@ -13,15 +13,19 @@ use crate::model::{DeviceSeries, DirectionSeries, Series, cell_of};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenJob {
     start_ms: u64,
-    directions: [DirectionStats; 3],
+    directions: [SeenDirection; 3],
     errors: u64,
 }
 
-/// What a job did since a look.
-#[derive(Debug)]
-pub(super) struct News {
-    directions: [DirectionStats; 3],
-    errors: u64,
+/// The figures of one direction at the last look.
+#[derive(Clone, Debug, Default)]
+struct SeenDirection {
+    ios: u64,
+    bytes: u64,
+    /// Sum of all latencies, ns.
+    in_flight_ns: u128,
+    /// Shared with the figures of the run: copies of all jobs would cost more than all else.
+    latency: Option<Arc<Latency>>,
 }
 
 impl SeenJob {
@@ -30,26 +34,57 @@ impl SeenJob {
         self.start_ms > 0 && self.start_ms != job.start_ms
     }
 
-    /// What is new, which from now on counts as seen.
-    pub(super) fn since(&mut self, job: &JobResult) -> News {
+    /// Adds what is new to a row. From now on it counts as seen.
+    pub(super) fn add_new(&mut self, job: &JobResult, row: &mut Row) {
         let JobStats { directions, total_errors, .. } = &job.stats;
-        let continued = self.start_ms == job.start_ms;
-        let new = |direction: Direction| {
-            let now = &directions[direction as usize];
-            let earlier = continued.then(|| &self.directions[direction as usize]);
-            earlier.and_then(|earlier| now.since(earlier)).unwrap_or_else(|| now.clone())
+        if self.start_ms != job.start_ms {
+            (self.start_ms, self.directions) = (job.start_ms, Default::default());
+        }
+        // Errors are counted from the start of the job, even if its figures restart.
+        row.errors += total_errors.saturating_sub(self.errors);
+        self.errors = self.errors.max(*total_errors);
+        for ((seen, now), sum) in self.directions.iter_mut().zip(directions).zip(&mut row.directions) {
+            let in_flight = now.lat().or(now.clat.as_deref());
+            let now = SeenDirection {
+                ios: now.ios,
+                bytes: now.bytes,
+                in_flight_ns: in_flight.map_or(0, Latency::sum),
+                latency: now.completion().cloned(),
+            };
+            let new = now.since(seen).or_else(|| now.since(&SeenDirection::default()));
+            if let (Some(new), true) = (&new, in_flight.is_some()) {
+                *row.in_flight_ns.get_or_insert_default() += new.in_flight_ns as f64;
+            }
+            new.into_iter().for_each(|new| sum.add(&new));
+            *seen = now;
+        }
+    }
+}
+
+/// What a job did in one direction since a look.
+struct NewIos {
+    ios: u64,
+    bytes: u64,
+    in_flight_ns: u128,
+    samples: Option<NewSamples>,
+}
+
+impl SeenDirection {
+    /// What is new since `earlier`; `None` if the figures were reset in between.
+    fn since(&self, earlier: &SeenDirection) -> Option<NewIos> {
+        let none = Latency::new();
+        let before = earlier.latency.as_deref().unwrap_or(&none);
+        let samples = match &self.latency {
+            Some(now) => Some(now.new_samples(before)?),
+            None if before.count() > 0 => return None,
+            None => None,
         };
-        let news = News {
-            directions: Direction::ALL.map(new),
-            // Errors are counted from the start of the job, even if its figures restart.
-            errors: total_errors.saturating_sub(self.errors),
-        };
-        *self = SeenJob {
-            start_ms: job.start_ms,
-            directions: directions.clone(),
-            errors: self.errors.max(*total_errors),
-        };
-        news
+        Some(NewIos {
+            ios: self.ios.checked_sub(earlier.ios)?,
+            bytes: self.bytes.checked_sub(earlier.bytes)?,
+            in_flight_ns: self.in_flight_ns.checked_sub(earlier.in_flight_ns)?,
+            samples,
+        })
     }
 }
 
@@ -74,21 +109,6 @@ pub(crate) struct RowDirection {
 }
 
 impl Row {
-    pub(super) fn add(&mut self, news: &News) {
-        self.errors += news.errors;
-        for (sum, new) in self.directions.iter_mut().zip(&news.directions) {
-            sum.ios += new.ios;
-            sum.bytes += new.bytes;
-            if let Some(latency) = new.lat().or(new.clat.as_deref()) {
-                let ns = latency.mean() * latency.count() as f64;
-                *self.in_flight_ns.get_or_insert_default() += ns;
-            }
-            if let Some(latency) = new.clat.as_deref().or_else(|| new.lat()) {
-                sum.add(latency);
-            }
-        }
-    }
-
     /// I/Os in flight on average, in a row of `ms`; `None` if no latency is measured.
     pub(crate) fn mean_depth(&self, ms: u64) -> Option<f64> {
         self.in_flight_ns.map(|ns| ns / (ms.max(1) as f64 * 1e6))
@@ -101,11 +121,12 @@ impl Row {
 }
 
 impl RowDirection {
-    fn add(&mut self, latency: &Latency) {
-        if latency.count() > 0 {
-            self.max_ns = self.max_ns.max(latency.max());
-        }
-        for (ns, count) in latency.hdr_bins() {
+    fn add(&mut self, new: &NewIos) {
+        self.ios += new.ios;
+        self.bytes += new.bytes;
+        let Some(samples) = &new.samples else { return };
+        self.max_ns = self.max_ns.max(samples.max);
+        for &(ns, count) in &samples.bins {
             *self.cells.entry(cell_of(ns)).or_default() += count;
         }
     }
