@@ -273,7 +273,8 @@ fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
         assert_eq!((status.code(), status.signal()), (None, Some(Signal::SIGHUP as i32)), "{option}");
 
         // As nohup does it.
-        let line = format!("trap '' HUP; exec {FERRIO} {option} --output=report --status-interval=10ms {job}");
+        let line =
+            format!("trap '' HUP; exec {FERRIO} {option} --output=report --status-interval=10ms {job}");
         let mut child = on_vanishing_terminal(&place, &line, text);
         let reports = || place.read("report").matches("reader: (groupid=0, jobs=1)").count();
         let before = reports();
@@ -513,6 +514,29 @@ fn people_see_figures_and_keys_work() {
 }
 
 #[test]
+fn sessions_of_a_database_show_their_transactions() {
+    let place = Place::new();
+    let job = "[bank]\nworkload=innodb\nsize=4m\nlog_size=1m\ncommit_sync=none\nnumjobs=2\ntime_based\nruntime=3600\nunlink=1\n";
+    let mut run = OnTerminal::run(&place, &["--output=report", &place.job(job)], |_| {});
+    let row = |start: &str| {
+        let screen = run.screen();
+        let row = screen.lines().find(|row| row.starts_with(start)).unwrap_or_default();
+        row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    // A slow disk may do none in a second.
+    until("transactions", || {
+        let row = row("bank x2 ");
+        row.get(2).is_some_and(|state| state == "running")
+            && row.get(4).is_some_and(|tps| tps != "-" && tps != "0")
+            && row.get(5).is_some_and(|p50| p50 != "-")
+    });
+    assert_eq!(row("job ")[..6], ["job", "state", "left", "tps", "tx", "p99"]);
+    run.press("q");
+    let (status, text) = run.end();
+    assert_eq!(status.code(), Some(128), "{text:?}");
+}
+
+#[test]
 fn the_size_of_the_terminal_may_change() {
     let place = Place::new();
     let Some(tmux) = Tmux::start(&place, "the_size_of_the_terminal_may_change") else { return };
@@ -561,7 +585,9 @@ fn control_z_stops_the_program_and_fg_continues() {
 #[test]
 fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
     let place = Place::new();
-    let Some(tmux) = Tmux::start(&place, "a_stop_from_outside_gives_the_terminal_to_the_shell") else { return };
+    let Some(tmux) = Tmux::start(&place, "a_stop_from_outside_gives_the_terminal_to_the_shell") else {
+        return;
+    };
     let job = place.job(JOBS);
     let line = format!("echo $$ > pid; exec {FERRIO} --tui --minimal --output=report {job}");
     tmux.press(&[&format!("clear; sh -c '{line}'"), "Enter"]);

@@ -18,7 +18,7 @@ use crate::model::{DeviceSeries, Series};
 use crate::num::whole_ms;
 pub(crate) use look::EntryLook;
 use row::DiskRow;
-pub(crate) use row::{Row, SeenJob};
+pub(crate) use row::{Row, RowIos, SeenJob, is_session};
 
 /// Rows that an entry has at most, while there are few entries.
 const MOST_ROWS: usize = 480;

@@ -59,7 +59,10 @@ struct Shared {
 
 impl LiveView {
     /// How often to call [`LiveView::look`].
-    pub const EVERY: Duration = LiveRecorder::EVERY;
+    #[must_use]
+    pub fn every(plan: &Plan) -> Duration {
+        LiveRecorder::every(plan)
+    }
 
     /// Takes the terminal. To be called on the thread that starts all others: there, signals that end the run are blocked from now on, so
     /// that they cannot end the program before the terminal is given back, and so is that of a changed size, which would interrupt I/Os.
@@ -282,8 +285,7 @@ impl Display<'_> {
             Ok(0) => return Ok(Woken::Time),
             Ok(_) => {}
         }
-        let [keys, woken, signals] =
-            sources.map(|source| source.revents().unwrap_or(PollFlags::empty()));
+        let [keys, woken, signals] = sources.map(|source| source.revents().unwrap_or(PollFlags::empty()));
         if !signals.is_empty() {
             return Ok(Woken::Signal);
         }

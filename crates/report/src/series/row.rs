@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ferrio_job::{DatabaseRole, JobSpec};
 use ferrio_runner::{DiskUsage, JobResult};
 use ferrio_stats::{JobStats, Latency, NewSamples};
 
@@ -13,13 +14,15 @@ use crate::model::{DeviceSeries, DirectionSeries, Series, cell_of};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenJob {
     start_ms: u64,
-    directions: [SeenDirection; 3],
+    directions: [SeenIos; 3],
+    /// Of a session of a model of a database, if its transactions are looked at.
+    transactions: Option<SeenIos>,
     errors: u64,
 }
 
-/// The figures of one direction at the last look.
+/// The figures of one direction, or those of transactions, at the last look.
 #[derive(Clone, Debug, Default)]
-struct SeenDirection {
+struct SeenIos {
     ios: u64,
     bytes: u64,
     /// Sum of all latencies, ns.
@@ -29,6 +32,12 @@ struct SeenDirection {
 }
 
 impl SeenJob {
+    /// Of a job that has not begun; with its transactions, if it does any.
+    pub(crate) fn with_transactions(spec: &JobSpec) -> Self {
+        let transactions = is_session(spec).then(SeenIos::default);
+        SeenJob { transactions, ..SeenJob::default() }
+    }
+
     /// True if the figures started again from zero.
     pub(super) fn has_restarted(&self, job: &JobResult) -> bool {
         self.start_ms > 0 && self.start_ms != job.start_ms
@@ -38,27 +47,40 @@ impl SeenJob {
     pub(super) fn add_new(&mut self, job: &JobResult, row: &mut Row) {
         let JobStats { directions, total_errors, .. } = &job.stats;
         if self.start_ms != job.start_ms {
-            (self.start_ms, self.directions) = (job.start_ms, Default::default());
+            let transactions = self.transactions.as_ref().map(|_| SeenIos::default());
+            *self =
+                SeenJob { start_ms: job.start_ms, transactions, errors: self.errors, ..SeenJob::default() };
         }
         // Errors are counted from the start of the job, even if its figures restart.
         row.errors += total_errors.saturating_sub(self.errors);
         self.errors = self.errors.max(*total_errors);
         for ((seen, now), sum) in self.directions.iter_mut().zip(directions).zip(&mut row.directions) {
             let in_flight = now.lat().or(now.clat.as_deref());
-            let now = SeenDirection {
+            let now = SeenIos {
                 ios: now.ios,
                 bytes: now.bytes,
                 in_flight_ns: in_flight.map_or(0, Latency::sum),
                 latency: now.completion().cloned(),
             };
-            let new = now.since(seen).or_else(|| now.since(&SeenDirection::default()));
-            if let (Some(new), true) = (&new, in_flight.is_some()) {
-                *row.in_flight_ns.get_or_insert_default() += new.in_flight_ns as f64;
+            let in_flight_ns = seen.add_new(now, sum);
+            if in_flight.is_some() {
+                *row.in_flight_ns.get_or_insert_default() += in_flight_ns as f64;
             }
-            new.into_iter().for_each(|new| sum.add(&new));
-            *seen = now;
+        }
+        if let Some(seen) = &mut self.transactions {
+            let sum = row.transactions.get_or_insert_default();
+            if let Some(events) = &job.events {
+                let latency = Some(Arc::clone(&events.latency));
+                seen.add_new(SeenIos { ios: events.done, latency, ..SeenIos::default() }, sum);
+            }
         }
     }
+}
+
+/// True for a job that does transactions.
+pub(crate) fn is_session(spec: &JobSpec) -> bool {
+    let of_database = spec.events.as_ref().and_then(|part| part.database());
+    of_database.is_some_and(|(_, role)| role == DatabaseRole::Session)
 }
 
 /// What a job did in one direction since a look.
@@ -69,9 +91,19 @@ struct NewIos {
     samples: Option<NewSamples>,
 }
 
-impl SeenDirection {
+impl SeenIos {
+    /// Adds what is new to a sum. Returns the sum of new latencies, ns.
+    fn add_new(&mut self, now: SeenIos, sum: &mut RowIos) -> u128 {
+        let new = now.since(self).or_else(|| now.since(&SeenIos::default()));
+        *self = now;
+        new.map_or(0, |new| {
+            sum.add(&new);
+            new.in_flight_ns
+        })
+    }
+
     /// What is new since `earlier`; `None` if the figures were reset in between.
-    fn since(&self, earlier: &SeenDirection) -> Option<NewIos> {
+    fn since(&self, earlier: &SeenIos) -> Option<NewIos> {
         let none = Latency::new();
         let before = earlier.latency.as_deref().unwrap_or(&none);
         let samples = match &self.latency {
@@ -93,14 +125,17 @@ impl SeenDirection {
 pub(crate) struct Row {
     /// ms since the start of the run.
     pub(crate) end_ms: u64,
-    pub(crate) directions: [RowDirection; 3],
+    pub(crate) directions: [RowIos; 3],
+    /// Transactions; `None` if no job does any that are looked at.
+    pub(crate) transactions: Option<RowIos>,
     pub(crate) errors: u64,
     /// Sum of all latencies, ns; `None` if none is measured.
     in_flight_ns: Option<f64>,
 }
 
+/// I/Os of one direction, or transactions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RowDirection {
+pub(crate) struct RowIos {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
     pub(crate) max_ns: u64,
@@ -120,7 +155,7 @@ impl Row {
     }
 }
 
-impl RowDirection {
+impl RowIos {
     fn add(&mut self, new: &NewIos) {
         self.ios += new.ios;
         self.bytes += new.bytes;
@@ -128,6 +163,15 @@ impl RowDirection {
         self.max_ns = self.max_ns.max(samples.max);
         for &(ns, count) in &samples.bins {
             *self.cells.entry(cell_of(ns)).or_default() += count;
+        }
+    }
+
+    fn append(&mut self, next: RowIos) {
+        self.ios += next.ios;
+        self.bytes += next.bytes;
+        self.max_ns = self.max_ns.max(next.max_ns);
+        for (bucket, count) in next.cells {
+            *self.cells.entry(bucket).or_default() += count;
         }
     }
 }
@@ -144,12 +188,10 @@ impl Merge for Row {
             *self.in_flight_ns.get_or_insert_default() += ns;
         }
         for (sum, new) in self.directions.iter_mut().zip(next.directions) {
-            sum.ios += new.ios;
-            sum.bytes += new.bytes;
-            sum.max_ns = sum.max_ns.max(new.max_ns);
-            for (bucket, count) in new.cells {
-                *sum.cells.entry(bucket).or_default() += count;
-            }
+            sum.append(new);
+        }
+        if let Some(new) = next.transactions {
+            self.transactions.get_or_insert_default().append(new);
         }
     }
 }
