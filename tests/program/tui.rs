@@ -44,6 +44,9 @@ const END: &[u8] = b"\0end";
 const ENTER: &str = "\u{1b}[?1049h";
 const LEAVE: &str = "\u{1b}[?1049l";
 
+/// Hides the cursor, as the view does when it has taken the terminal.
+const HIDE: &str = "\u{1b}[?25l";
+
 /// The size of the terminals of these tests.
 const ROWS: NonZero<u16> = NonZero::new(40).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(120).unwrap();
@@ -239,8 +242,18 @@ fn a_program_that_others_stop_and_continue_takes_the_terminal_again() {
     assert_eq!([ENTER, LEAVE].map(|code| text.matches(code).count()), [3, 3], "{text:?}");
 }
 
+/// A program that does not outlive its test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Runs a command of the shell on a terminal, which vanishes as soon as the command has written a text.
-fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Child {
+fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Killed {
     // No other program that is started meanwhile may inherit it: then it would not vanish.
     let mut master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
     grantpt(&master).unwrap();
@@ -253,7 +266,7 @@ fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Child {
     command.args(["--ctty", "sh", "-c", line]).current_dir(place.work());
     command.stdin(stream()).stdout(stream()).stderr(stream());
     set_colours_aside(&mut command);
-    let child = command.spawn().unwrap();
+    let child = Killed(command.spawn().unwrap());
     drop((command, slave));
     let (mut written, mut bytes) = (Vec::new(), [0; 4096]);
     while !String::from_utf8_lossy(&written).contains(text) {
@@ -263,24 +276,37 @@ fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Child {
     child
 }
 
+/// True if a running program has a thread of that name.
+fn has_thread(child: &Child, name: &str) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+    // Threads may end meanwhile.
+    threads.flatten().any(|thread| {
+        fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name)
+    })
+}
+
 #[test]
 fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
     let place = Place::new();
     let job = place.job(JOBS);
-    for (option, text) in [("--tui", "later"), ("--eta=always", "Jobs: 4")] {
+    for (option, text) in [("--tui", HIDE), ("--eta=always", "Jobs: 4")] {
         let line = format!("exec {FERRIO} {option} {job}");
-        let status = on_vanishing_terminal(&place, &line, text).wait().unwrap();
+        let status = on_vanishing_terminal(&place, &line, text).0.wait().unwrap();
         assert_eq!((status.code(), status.signal()), (None, Some(Signal::SIGHUP as i32)), "{option}");
 
         // As nohup does it.
         let line =
             format!("trap '' HUP; exec {FERRIO} {option} --output=report --status-interval=10ms {job}");
-        let mut child = on_vanishing_terminal(&place, &line, text);
+        let mut program = on_vanishing_terminal(&place, &line, text);
         let reports = || place.read("report").matches("reader: (groupid=0, jobs=1)").count();
         let before = reports();
         until("more reports", || reports() > before + 2);
-        send(&child, Signal::SIGTERM);
-        assert_eq!(child.wait().unwrap().code(), Some(128), "{option}");
+        if option == "--tui" {
+            // The thread of the view waits for the end, without a panic, so that signals act as they do without it.
+            assert!(has_thread(&program.0, "ferrio-view"), "{line}");
+        }
+        send(&program.0, Signal::SIGTERM);
+        assert_eq!(program.0.wait().unwrap().code(), Some(128), "{option}");
     }
 }
 

@@ -4,6 +4,7 @@
 //! and reading from it.
 
 use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, channel};
@@ -74,7 +75,9 @@ impl LiveView {
         let blocked: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGWINCH].into_iter().collect();
         blocked.thread_block().map_err(|errno| NoTerminal::SetUp(errno.into()))?;
         let (signals, held) = Signals::hold().map_err(NoTerminal::SetUp)?;
-        Self::begin(terminal, plan, has_colors, signals, held).map_err(NoTerminal::SetUp)
+        // Without a view, they act at once: the terminal may have gone.
+        let begun = Self::begin(terminal, plan, has_colors, signals, held).inspect_err(|_| unblock(held));
+        begun.map_err(NoTerminal::SetUp)
     }
 
     fn begin(
@@ -167,9 +170,14 @@ impl Drop for LiveView {
             let _ = thread.join();
         }
         self.shared.screen.give_back();
-        // The kernel refuses no mask of known signals.
-        let _ = self.held.thread_unblock();
+        unblock(self.held);
     }
+}
+
+/// Lets these signals act on the calling thread.
+fn unblock(signals: SigSet) {
+    // The kernel refuses no mask of known signals.
+    let _ = signals.thread_unblock();
 }
 
 impl Shared {
@@ -224,7 +232,9 @@ impl Display<'_> {
         // Of all threads, only this one is interrupted when the size changes.
         SigSet::from(Signal::SIGWINCH).thread_unblock()?;
         let stream = BufWriter::with_capacity(BUFFER, self.shared.screen.stream());
-        let mut terminal = ratatui::Terminal::new(CrosstermBackend::new(stream))?;
+        // Never dropped: it would try to show the cursor, which `Screen` does, and print that it cannot if the terminal has gone. That
+        // panics if standard error was the same terminal.
+        let mut terminal = ManuallyDrop::new(ratatui::Terminal::new(CrosstermBackend::new(stream))?);
         // From its first call on, it hears of changed sizes.
         self.read_keys(&mut terminal)?;
         let mut due = Some(Instant::now());
@@ -332,8 +342,8 @@ impl Display<'_> {
     /// Waits until the view ends. The `held` signals act as without a view.
     fn wait_without_view(&mut self, held: SigSet) {
         self.shared.screen.give_back();
-        // The kernel refuses no mask of known signals, and the pipe is only closed after the end.
-        let _ = held.thread_unblock();
+        unblock(held);
+        // The pipe is only closed after the end.
         while !self.shared.screen.is_over() && self.woken.read_exact(&mut [0]).is_ok() {
             self.shared.has_news.store(false, SeqCst);
         }
