@@ -16,6 +16,7 @@ use nix::pty::{OpenptyResult, Winsize, grantpt, openpty, posix_openpt, ptsname_r
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 use nix::unistd::Pid;
+use rustix::termios;
 
 use crate::support::{FERRIO, Place, installed, json_file, set_colours_aside, skipped, until};
 
@@ -43,9 +44,6 @@ const END: &[u8] = b"\0end";
 /// Begins and ends the second screen of a terminal.
 const ENTER: &str = "\u{1b}[?1049h";
 const LEAVE: &str = "\u{1b}[?1049l";
-
-/// Hides the cursor, as the view does when it has taken the terminal.
-const HIDE: &str = "\u{1b}[?25l";
 
 /// The size of the terminals of these tests.
 const ROWS: NonZero<u16> = NonZero::new(40).unwrap();
@@ -258,6 +256,8 @@ fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Killed {
     let mut master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
+    let size = termios::Winsize { ws_row: ROWS.get(), ws_col: COLUMNS.get(), ws_xpixel: 0, ws_ypixel: 0 };
+    termios::tcsetwinsize(&master, size).unwrap();
     let mut options = File::options();
     options.read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits());
     let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
@@ -289,14 +289,14 @@ fn has_thread(child: &Child, name: &str) -> bool {
 fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
     let place = Place::new();
     let job = place.job(JOBS);
-    for (option, text) in [("--tui", HIDE), ("--eta=always", "Jobs: 4")] {
+    for (option, text) in [("--tui", "sort:"), ("--eta=always", "Jobs: 4")] {
         let line = format!("exec {FERRIO} {option} {job}");
         let status = on_vanishing_terminal(&place, &line, text).0.wait().unwrap();
         assert_eq!((status.code(), status.signal()), (None, Some(Signal::SIGHUP as i32)), "{option}");
 
         // As nohup does it.
         let line =
-            format!("trap '' HUP; exec {FERRIO} {option} --output=report --status-interval=10ms {job}");
+            format!("trap '' HUP; exec {FERRIO} {option} --output=report --status-interval=100ms {job}");
         let mut program = on_vanishing_terminal(&place, &line, text);
         let reports = || place.read("report").matches("reader: (groupid=0, jobs=1)").count();
         let before = reports();
