@@ -73,7 +73,7 @@ pub fn execute(
         verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
         series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
         metrics.as_ref().map(|_| (Watcher::Metrics, METRICS_EVERY)),
-        view.as_ref().map(|_| (Watcher::LiveView, LiveView::EVERY)),
+        view.as_ref().map(|_| (Watcher::LiveView, LiveView::every(plan))),
     ];
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {

@@ -4,16 +4,19 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use nix::pty::{OpenptyResult, Winsize, openpty};
+use nix::fcntl::OFlag;
+use nix::pty::{OpenptyResult, Winsize, grantpt, openpty, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 use nix::unistd::Pid;
+use rustix::termios;
 
 use crate::support::{FERRIO, Place, installed, json_file, set_colours_aside, skipped, until};
 
@@ -116,7 +119,12 @@ impl OnTerminal {
     }
 
     fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
+        send(&self.child, signal);
+    }
+
+    /// Waits until the view has taken the terminal that many times.
+    fn is_taken(&self, times: usize) {
+        until("the view", || self.text().matches(ENTER).count() == times);
     }
 
     /// Waits for the end. Returns the status and all that was written; the terminal must be as it was before.
@@ -143,6 +151,10 @@ impl Drop for OnTerminal {
         let _ = self.child.wait();
         self.stop_reading();
     }
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
 }
 
 /// What was written before the second screen, what that showed last, and what was written after it. It is entered and left once.
@@ -188,6 +200,113 @@ fn q_and_signals_end_the_run_and_the_report_follows_on_the_terminal_as_it_was() 
         for line in ["Starting 5 processes\r\n", "reader: (groupid=0, jobs=1)"] {
             assert_eq!(after.matches(line).count(), 1, "{line}: {after}");
         }
+    }
+}
+
+#[test]
+fn a_hangup_or_a_quit_ends_the_program_as_without_the_view_and_gives_the_terminal_back() {
+    let place = Place::new();
+    let job = place.job(JOBS);
+    for signal in [Signal::SIGHUP, Signal::SIGQUIT] {
+        // It leaves no core behind.
+        let line = format!("ulimit -c 0; exec {FERRIO} --tui {job}");
+        let run = OnTerminal::start(&place, &["sh", "-c", &line], |_| {});
+        run.shows("4 running");
+        run.signal(signal);
+        let (status, text) = run.end();
+        assert_eq!((status.code(), status.signal()), (None, Some(signal as i32)), "{text:?}");
+        let [_, view, after] = screens(&text);
+        assert!(view.contains("reader") && !after.contains("reader"), "{text:?}");
+    }
+}
+
+#[test]
+fn a_program_that_others_stop_and_continue_takes_the_terminal_again() {
+    let place = Place::new();
+    let run = OnTerminal::run(&place, &[&place.job(JOBS), "--output=report"], |_| {});
+    run.shows("latency of all jobs: p50 ");
+    // The program is not told of this one.
+    run.signal(Signal::SIGSTOP);
+    run.signal(Signal::SIGCONT);
+    run.is_taken(2);
+    run.shows("latency of all jobs: p50 ");
+    // The kernel stops no process without a shell in its session: this one goes on.
+    run.signal(Signal::SIGTSTP);
+    run.is_taken(3);
+    run.shows("latency of all jobs: p50 ");
+    run.signal(Signal::SIGTERM);
+    let (status, text) = run.end();
+    assert_eq!(status.code(), Some(128), "{text:?}");
+    assert_eq!([ENTER, LEAVE].map(|code| text.matches(code).count()), [3, 3], "{text:?}");
+}
+
+/// A program that does not outlive its test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a command of the shell on a terminal, which vanishes as soon as the command has written a text.
+fn on_vanishing_terminal(place: &Place, line: &str, text: &str) -> Killed {
+    // No other program that is started meanwhile may inherit it: then it would not vanish.
+    let mut master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let size = termios::Winsize { ws_row: ROWS.get(), ws_col: COLUMNS.get(), ws_xpixel: 0, ws_ypixel: 0 };
+    termios::tcsetwinsize(&master, size).unwrap();
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits());
+    let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
+    let stream = || Stdio::from(slave.try_clone().unwrap());
+    let mut command = Command::new(installed("setsid"));
+    command.args(["--ctty", "sh", "-c", line]).current_dir(place.work());
+    command.stdin(stream()).stdout(stream()).stderr(stream());
+    set_colours_aside(&mut command);
+    let child = Killed(command.spawn().unwrap());
+    drop((command, slave));
+    let (mut written, mut bytes) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&written).contains(text) {
+        let count = master.read(&mut bytes).unwrap();
+        written.extend_from_slice(&bytes[..count]);
+    }
+    child
+}
+
+/// True if a running program has a thread of that name.
+fn has_thread(child: &Child, name: &str) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+    // Threads may end meanwhile.
+    threads.flatten().any(|thread| {
+        fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name)
+    })
+}
+
+#[test]
+fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
+    let place = Place::new();
+    let job = place.job(JOBS);
+    for (option, text) in [("--tui", "sort:"), ("--eta=always", "Jobs: 4")] {
+        let line = format!("exec {FERRIO} {option} {job}");
+        let status = on_vanishing_terminal(&place, &line, text).0.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (None, Some(Signal::SIGHUP as i32)), "{option}");
+
+        // As nohup does it.
+        let line =
+            format!("trap '' HUP; exec {FERRIO} {option} --output=report --status-interval=100ms {job}");
+        let mut program = on_vanishing_terminal(&place, &line, text);
+        let reports = || place.read("report").matches("reader: (groupid=0, jobs=1)").count();
+        let before = reports();
+        until("more reports", || reports() > before + 2);
+        if option == "--tui" {
+            // The thread of the view waits for the end, without a panic, so that signals act as they do without it.
+            assert!(has_thread(&program.0, "ferrio-view"), "{line}");
+        }
+        send(&program.0, Signal::SIGTERM);
+        assert_eq!(program.0.wait().unwrap().code(), Some(128), "{option}");
     }
 }
 
@@ -421,6 +540,29 @@ fn people_see_figures_and_keys_work() {
 }
 
 #[test]
+fn sessions_of_a_database_show_their_transactions() {
+    let place = Place::new();
+    let job = "[bank]\nworkload=innodb\nsize=4m\nlog_size=1m\ncommit_sync=none\nnumjobs=2\ntime_based\nruntime=3600\nunlink=1\n";
+    let mut run = OnTerminal::run(&place, &["--output=report", &place.job(job)], |_| {});
+    let row = |start: &str| {
+        let screen = run.screen();
+        let row = screen.lines().find(|row| row.starts_with(start)).unwrap_or_default();
+        row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    // A slow disk may do none in a second.
+    until("transactions", || {
+        let row = row("bank x2 ");
+        row.get(2).is_some_and(|state| state == "running")
+            && row.get(4).is_some_and(|tps| tps != "-" && tps != "0")
+            && row.get(5).is_some_and(|p50| p50 != "-")
+    });
+    assert_eq!(row("job ")[..6], ["job", "state", "left", "tps", "tx", "p99"]);
+    run.press("q");
+    let (status, text) = run.end();
+    assert_eq!(status.code(), Some(128), "{text:?}");
+}
+
+#[test]
 fn the_size_of_the_terminal_may_change() {
     let place = Place::new();
     let Some(tmux) = Tmux::start(&place, "the_size_of_the_terminal_may_change") else { return };
@@ -461,6 +603,36 @@ fn control_z_stops_the_program_and_fg_continues() {
     tmux.until("a stopped job", |screen| screen.contains("Stopped") && !screen.contains("latency of"));
     tmux.press(&["clear; fg", "Enter"]);
     tmux.shows("latency of all jobs: p50 ");
+    tmux.press(&["q"]);
+    tmux.until("the prompt", |screen| screen.trim_end().ends_with('$') && !screen.contains("latency of"));
+    assert!(place.read("report").contains(";reader;"), "the run has ended with its report");
+}
+
+#[test]
+fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
+    let place = Place::new();
+    let Some(tmux) = Tmux::start(&place, "a_stop_from_outside_gives_the_terminal_to_the_shell") else {
+        return;
+    };
+    let job = place.job(JOBS);
+    let line = format!("echo $$ > pid; exec {FERRIO} --tui --minimal --output=report {job}");
+    tmux.press(&[&format!("clear; sh -c '{line}'"), "Enter"]);
+    tmux.shows("latency of all jobs: p50 ");
+    let pid = Pid::from_raw(place.read("pid").trim().parse().unwrap());
+    kill(pid, Signal::SIGTSTP).unwrap();
+    tmux.until("a stopped job", |screen| screen.contains("Stopped") && !screen.contains("latency of"));
+    tmux.press(&["echo typed", "Enter"]);
+    tmux.shows("$ echo typed\ntyped\n");
+    tmux.press(&["clear; fg", "Enter"]);
+    tmux.shows("latency of all jobs: p50 ");
+    kill(pid, Signal::SIGSTOP).unwrap();
+    // The view stays on the screen: no program is told of this signal.
+    tmux.shows("Stopped");
+    tmux.press(&["clear; fg", "Enter"]);
+    tmux.until("the whole view", |screen| {
+        let rows = ["\nreader ", "latency of all jobs: p50 "];
+        rows.iter().all(|row| screen.contains(row)) && !screen.contains("Stopped")
+    });
     tmux.press(&["q"]);
     tmux.until("the prompt", |screen| screen.trim_end().ends_with('$') && !screen.contains("latency of"));
     assert!(place.read("report").contains(";reader;"), "the run has ended with its report");

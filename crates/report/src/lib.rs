@@ -50,7 +50,9 @@ pub use format::{Format, Formats};
 pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
-pub use live_table::{BAND_STARTS_NS, LiveEntry, LiveLook, LiveRecorder, LiveTable, Second, SecondLatency};
+pub use live_table::{
+    BAND_STARTS_NS, LiveEntry, LiveLook, LiveRecorder, LiveTable, Second, SecondLatency, Transactions,
+};
 pub use logged::{LogName, LoggedError, LoggedFile, LoggedRun};
 pub use logs::{InflateError, LogWriter, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};

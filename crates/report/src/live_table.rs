@@ -1,13 +1,13 @@
 //! The figures of the live view: what each entry did in each of the last seconds.
 //!
-//! [`LiveRecorder`] looks at the run once a second and remembers what it has seen; the [`LiveTable`] has what is shown. They are apart so
+//! [`LiveRecorder`] looks at the run once a second, or less often if there are many jobs, and remembers what it has seen; the [`LiveTable`] has what is shown. They are apart so
 //! that a thread can show the table without the figures of all jobs, and without waiting for a look. Nothing here reads a clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use ferrio_job::{Character, Direction, Plan, Units};
-use ferrio_runner::{JobState, Progress, RunResult};
+use ferrio_runner::{JobProgress, JobState, Progress, RunResult};
 
 use crate::build::entry_jobs;
 use crate::eta;
@@ -15,7 +15,7 @@ use crate::live::units;
 use crate::messages::report_name;
 use crate::model::cell_middle_ns;
 use crate::num::whole_ms;
-use crate::series::{EntryLook, Merge, Row, SeenJob};
+use crate::series::{EntryLook, Merge, Row, RowIos, SeenJob, is_session};
 
 /// Seconds that an entry remembers at most, while there are few entries.
 const MOST_SECONDS: usize = 600;
@@ -23,6 +23,10 @@ const MOST_SECONDS: usize = 600;
 const MOST_SECONDS_IN_ALL: usize = 40 * MOST_SECONDS;
 /// Seconds that every entry may remember.
 const FEW_SECONDS: usize = 60;
+/// Jobs whose figures are looked at per second, so that looks cost less than 1 % of a CPU. With more jobs, looks are further apart.
+const JOBS_PER_SECOND: usize = 250;
+/// Most seconds between two looks.
+const LONGEST_SECONDS: u64 = 10;
 
 /// The smallest latency of each band, ns: 1, 2 and 5 in each decade. The first band has all below 100 ns, the last all from 100 s on.
 pub const BAND_STARTS_NS: [u64; BANDS] = band_starts();
@@ -78,13 +82,24 @@ pub struct Second {
     pub latency: Option<SecondLatency>,
     /// I/Os in flight on average; `None` if no latency is measured.
     pub depth: Option<f64>,
+    /// Transactions; `None` if none of its jobs does any.
+    pub transactions: Option<Transactions>,
     /// Errors.
     pub errors: u64,
     /// I/Os by their latency, in the bands of [`BAND_STARTS_NS`].
     pub bands: [u32; BANDS],
 }
 
-/// Completion latencies, ns. Percentiles are at most 4.5 % off.
+/// Transactions of the sessions of a model of a database.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Transactions {
+    /// Per second.
+    pub rate: f64,
+    /// How long they took; `None` without any.
+    pub latency: Option<SecondLatency>,
+}
+
+/// Latencies, ns. Percentiles are at most 4.5 % off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecondLatency {
     /// Median.
@@ -96,8 +111,12 @@ pub struct SecondLatency {
 }
 
 impl LiveRecorder {
-    /// How often to call [`LiveRecorder::look`].
-    pub const EVERY: Duration = Duration::from_secs(1);
+    /// How often to call [`LiveRecorder::look`]: whole seconds.
+    #[must_use]
+    pub fn every(plan: &Plan) -> Duration {
+        let seconds = plan.jobs.len().div_ceil(JOBS_PER_SECOND) as u64;
+        Duration::from_secs(seconds.clamp(1, LONGEST_SECONDS))
+    }
 
     /// Without any look so far.
     #[must_use]
@@ -105,7 +124,7 @@ impl LiveRecorder {
         let entry = |jobs| SeenEntry { jobs, until_ms: None };
         LiveRecorder {
             entries: entry_jobs(plan).into_iter().map(entry).collect(),
-            jobs: plan.jobs.iter().map(|_| SeenJob::default()).collect(),
+            jobs: plan.jobs.iter().map(|job| SeenJob::with_transactions(&job.spec)).collect(),
             looked_ms: 0,
         }
     }
@@ -147,16 +166,16 @@ impl Second {
             *band = band.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
         }
         let max = row.directions.iter().map(|direction| direction.max_ns).max().unwrap_or_default();
-        let latency = (!cells.is_empty()).then(|| SecondLatency {
-            p50: percentile(&cells, 50).min(max),
-            p99: percentile(&cells, 99).min(max),
-            max,
-        });
+        let transactions = |ios: &RowIos| {
+            let cells: Vec<(u64, u64)> = ios.cells.iter().map(|(&at, &n)| (at, n)).collect();
+            Transactions { rate: rate(ios.ios), latency: SecondLatency::of(&cells, ios.max_ns) }
+        };
         Second {
             iops: [0, 1, 2].map(|at| rate(row.directions[at].ios)),
             bandwidth: [0, 1, 2].map(|at| rate(row.directions[at].bytes)),
-            latency,
+            latency: SecondLatency::of(&cells, max),
             depth: row.mean_depth(length_ms),
+            transactions: row.transactions.as_ref().map(transactions),
             errors: row.errors,
             bands,
         }
@@ -172,6 +191,14 @@ impl Second {
     #[must_use]
     pub fn total_bandwidth(&self) -> f64 {
         self.bandwidth.iter().sum()
+    }
+}
+
+impl SecondLatency {
+    /// Of the samples in these buckets, which are in ascending order.
+    fn of(cells: &[(u64, u64)], max: u64) -> Option<Self> {
+        let percentile = |percent| percentile(cells, percent).min(max);
+        (!cells.is_empty()).then(|| SecondLatency { p50: percentile(50), p99: percentile(99), max })
     }
 }
 
@@ -199,8 +226,12 @@ fn percentile(cells: &[(u64, u64)], percent: u64) -> u64 {
 pub struct LiveTable {
     /// Since the run began.
     pub elapsed: Duration,
+    /// Time between two looks.
+    pub every: Duration,
     /// Which directions the jobs have: read, write, trim.
     pub directions: [bool; 3],
+    /// Any job does transactions.
+    pub has_transactions: bool,
     /// The units of bandwidths.
     pub units: Units,
     /// All entries together.
@@ -258,8 +289,10 @@ impl LiveTable {
         let all = (0..plan.jobs.len()).collect();
         LiveTable {
             elapsed: Duration::ZERO,
+            every: LiveRecorder::every(plan),
             directions: Direction::ALL
                 .map(|direction| plan.jobs.iter().any(|job| job.spec.rw.does(direction))),
+            has_transactions: plan.jobs.iter().any(|job| is_session(&job.spec)),
             units: units(plan),
             all: LiveEntry { name: "all".to_owned(), ..LiveEntry::new(plan, all, MOST_SECONDS) },
             entries: entries.into_iter().map(|jobs| LiveEntry::new(plan, jobs, most)).collect(),
@@ -273,9 +306,15 @@ impl LiveTable {
         self.entries.iter_mut().zip(look.entries).for_each(|(entry, second)| entry.add(second));
     }
 
-    /// Sets the states and the times that are left.
-    pub fn set_progress(&mut self, plan: &Plan, progress: &Progress) {
+    /// Sets the states and the times that are left, if a whole second has passed or jobs have changed their states: progress comes several
+    /// times a second, and there may be thousands of jobs. True if they were set.
+    pub fn set_progress(&mut self, plan: &Plan, progress: &Progress) -> bool {
+        let states = count_states(&progress.jobs);
+        if progress.elapsed.as_secs() == self.elapsed.as_secs() && states == self.states {
+            return false;
+        }
         self.elapsed = progress.elapsed;
+        self.states = states;
         let left: Vec<u64> = eta::each_remaining(plan, progress, 0).collect();
         for entry in &mut self.entries {
             entry.set_progress(progress);
@@ -284,9 +323,22 @@ impl LiveTable {
         }
         self.all.set_progress(progress);
         self.all.left = eta::remaining(plan, progress, Character::Ferrio).filter(|&seconds| seconds > 0);
-        let count = |state| progress.jobs.iter().filter(|job| job.state == state).count();
-        self.states = STATES.map(|state| (state, count(state))).into_iter().filter(|&(_, n)| n > 0).collect();
+        true
     }
+}
+
+/// How many jobs are in which state; only states in which any is, in their order.
+fn count_states(jobs: &[JobProgress]) -> Vec<(JobState, usize)> {
+    let mut counts = STATES.map(|state| (state, 0));
+    for job in jobs {
+        counts[order(job.state)].1 += 1;
+    }
+    counts.into_iter().filter(|&(_, count)| count > 0).collect()
+}
+
+/// The place of a state in [`STATES`].
+fn order(state: JobState) -> usize {
+    STATES.iter().position(|&other| other == state).unwrap_or_default()
 }
 
 impl LiveEntry {
@@ -334,16 +386,10 @@ impl LiveEntry {
     }
 
     fn set_progress(&mut self, progress: &Progress) {
-        let count = |state| {
-            self.jobs
-                .iter()
-                .filter(|&&job| progress.jobs.get(job).is_some_and(|job| job.state == state))
-                .count()
-        };
-        let states = STATES.into_iter().map(|state| (state, count(state)));
-        if let Some((state, jobs)) = states.into_iter().find(|&(_, jobs)| jobs > 0) {
-            (self.state, self.in_state) = (state, jobs);
-        }
+        let states = self.jobs.iter().filter_map(|&job| progress.jobs.get(job)).map(|job| order(job.state));
+        let Some(first) = states.clone().min() else { return };
+        self.state = STATES[first];
+        self.in_state = states.filter(|&state| state == first).count();
     }
 }
 

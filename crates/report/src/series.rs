@@ -20,7 +20,7 @@ use crate::model::{DeviceSeries, Series, ThrottlingPeriod};
 use crate::num::whole_ms;
 pub(crate) use look::EntryLook;
 use row::DiskRow;
-pub(crate) use row::{Row, SeenJob};
+pub(crate) use row::{Row, RowIos, SeenJob, is_session};
 use throttling::ThrottlingRecorder;
 
 /// Rows that an entry has at most, while there are few entries.

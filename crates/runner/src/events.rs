@@ -362,7 +362,7 @@ impl JobEvents {
     /// The figures so far, with what the job's choices have counted.
     pub(crate) fn figures(&self, counts: DatabaseCounts) -> EventFigures {
         let database = self.database.as_ref().map(|database| database.figures(counts));
-        EventFigures { done: self.done(), latency: self.recorder.finish(), database }
+        EventFigures { done: self.done(), latency: Arc::new(self.recorder.finish()), database }
     }
 }
 
@@ -434,8 +434,8 @@ pub enum EventFailure {
 pub struct EventFigures {
     /// How many. Of a job that did not answer these are more than the latencies are of.
     pub done: u64,
-    /// From the beginning of each, or from its arrival where events arrive at a rate, to its end.
-    pub latency: Latency,
+    /// From the beginning of each, or from its arrival where events arrive at a rate, to its end. Copies share it.
+    pub latency: Arc<Latency>,
     /// Of a job of a model of a database.
     pub database: Option<DatabaseFigures>,
 }

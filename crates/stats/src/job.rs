@@ -1,5 +1,8 @@
 //! All figures of one job (one clone), or of several merged into one report entry.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use crate::block_errors::BlockErrors;
 use crate::distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 use crate::latency::Latency;
@@ -8,7 +11,7 @@ use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 use crate::usage::Usage;
 
-/// Figures of one direction.
+/// Figures of one direction. Copies share their latencies, as many look at the figures of thousands of jobs while these run.
 #[derive(Clone, Debug, Default)]
 pub struct DirectionStats {
     /// I/Os issued, failed ones included; the rest of a short transfer counts again.
@@ -22,15 +25,15 @@ pub struct DirectionStats {
     /// Time in the I/O loop, ms rounded up; 0 without bytes.
     pub runtime_ms: u64,
     /// Submission latency, asynchronous engines only.
-    pub slat: Option<Box<Latency>>,
+    pub slat: Option<Arc<Latency>>,
     /// Completion latency.
-    pub clat: Option<Box<Latency>>,
+    pub clat: Option<Arc<Latency>>,
     /// Total latency; `None` with samples in `clat` means that both are equal (synchronous engines: see [`DirectionStats::lat`]).
-    total: Option<Box<Latency>>,
+    total: Option<Arc<Latency>>,
     /// `total` equals `clat` because the I/O was submitted and completed by one call.
     lat_is_clat: bool,
     /// Response time: from the moment each I/O was due by the schedule of a rate to its end; `None` without a schedule.
-    pub response: Option<Box<Latency>>,
+    pub response: Option<Arc<Latency>>,
     /// Latencies by the priority of I/Os.
     pub priorities: PriorityStats,
     /// Bandwidth samples, KiB/s.
@@ -43,7 +46,17 @@ impl DirectionStats {
     /// Total latency, if measured.
     #[must_use]
     pub fn lat(&self) -> Option<&Latency> {
-        if self.lat_is_clat { self.clat.as_deref() } else { self.total.as_deref() }
+        self.shared_lat().map(Arc::as_ref)
+    }
+
+    fn shared_lat(&self) -> Option<&Arc<Latency>> {
+        if self.lat_is_clat { self.clat.as_ref() } else { self.total.as_ref() }
+    }
+
+    /// Completion latency or, if only that is measured, total latency.
+    #[must_use]
+    pub fn completion(&self) -> Option<&Arc<Latency>> {
+        self.clat.as_ref().or_else(|| self.shared_lat())
     }
 
     fn counters(&self) -> DirectionStats {
@@ -66,11 +79,11 @@ impl DirectionStats {
         if !self.lat_is_clat && other.lat_is_clat && self.clat.is_none() && self.total.is_none() {
             self.lat_is_clat = true;
         } else if !self.lat_is_clat {
-            merge_latency(&mut self.total, other.lat());
+            merge_latency(&mut self.total, other.shared_lat());
         }
-        merge_latency(&mut self.slat, other.slat.as_deref());
-        merge_latency(&mut self.clat, other.clat.as_deref());
-        merge_latency(&mut self.response, other.response.as_deref());
+        merge_latency(&mut self.slat, other.slat.as_ref());
+        merge_latency(&mut self.clat, other.clat.as_ref());
+        merge_latency(&mut self.response, other.response.as_ref());
         self.bw.merge(&other.bw);
         self.iops.merge(&other.iops);
     }
@@ -84,11 +97,11 @@ impl DirectionStats {
             short: self.short.checked_sub(earlier.short)?,
             dropped: self.dropped.checked_sub(earlier.dropped)?,
             runtime_ms: self.runtime_ms.saturating_sub(earlier.runtime_ms),
-            slat: latency_since(self.slat.as_deref(), earlier.slat.as_deref())?,
-            clat: latency_since(self.clat.as_deref(), earlier.clat.as_deref())?,
-            total: latency_since(self.total.as_deref(), earlier.total.as_deref())?,
+            slat: latency_since(self.slat.as_ref(), earlier.slat.as_deref())?,
+            clat: latency_since(self.clat.as_ref(), earlier.clat.as_deref())?,
+            total: latency_since(self.total.as_ref(), earlier.total.as_deref())?,
             lat_is_clat: self.lat_is_clat,
-            response: latency_since(self.response.as_deref(), earlier.response.as_deref())?,
+            response: latency_since(self.response.as_ref(), earlier.response.as_deref())?,
             ..DirectionStats::default()
         })
     }
@@ -214,7 +227,7 @@ impl DirectionRecorder {
     /// The figures so far; `run_ms` is the time in the I/O loop.
     #[must_use]
     pub fn finish(&self, run_ms: u64) -> DirectionStats {
-        let fold = |recorder: &Option<Box<Recorder>>| recorder.as_ref().map(|r| Box::new(r.finish()));
+        let fold = |recorder: &Option<Box<Recorder>>| recorder.as_ref().map(|r| Arc::new(r.finish()));
         DirectionStats {
             ios: self.ios,
             bytes: self.bytes,
@@ -232,17 +245,22 @@ impl DirectionRecorder {
     }
 }
 
-fn merge_latency(into: &mut Option<Box<Latency>>, from: Option<&Latency>) {
-    if let Some(from) = from {
-        into.get_or_insert_default().merge(from);
+fn merge_latency(into: &mut Option<Arc<Latency>>, from: Option<&Arc<Latency>>) {
+    match (into, from) {
+        (_, None) => {}
+        (Some(into), Some(from)) => Arc::make_mut(into).merge(from),
+        (into, from) => *into = from.cloned(),
     }
 }
 
 /// The difference of two states of one latency, each perhaps not measured or without a sample yet. The outer `None`: it was reset.
-fn latency_since(now: Option<&Latency>, earlier: Option<&Latency>) -> Option<Option<Box<Latency>>> {
+fn latency_since<P>(now: Option<&P>, earlier: Option<&Latency>) -> Option<Option<P>>
+where
+    P: Deref<Target = Latency> + From<Latency> + Clone,
+{
     match (now, earlier) {
-        (Some(now), Some(earlier)) => now.since(earlier).map(|latency| Some(Box::new(latency))),
-        (Some(now), None) => Some(Some(Box::new(now.clone()))),
+        (Some(now), Some(earlier)) => now.since(earlier).map(|latency| Some(latency.into())),
+        (now @ Some(_), None) => Some(now.cloned()),
         (None, earlier) => earlier.is_none_or(|earlier| earlier.count() == 0).then_some(None),
     }
 }
@@ -267,7 +285,7 @@ impl SyncStats {
     pub fn since(&self, earlier: &SyncStats) -> Option<SyncStats> {
         Some(SyncStats {
             ios: self.ios.checked_sub(earlier.ios)?,
-            latency: latency_since(self.latency.as_deref(), earlier.latency.as_deref())?,
+            latency: latency_since(self.latency.as_ref(), earlier.latency.as_deref())?,
         })
     }
 }
@@ -335,7 +353,9 @@ impl JobStats {
     pub fn merge(&mut self, other: &JobStats) {
         self.directions.iter_mut().zip(&other.directions).for_each(|(a, b)| a.merge(b));
         self.sync.ios += other.sync.ios;
-        merge_latency(&mut self.sync.latency, other.sync.latency.as_deref());
+        if let Some(latency) = &other.sync.latency {
+            self.sync.latency.get_or_insert_default().merge(latency);
+        }
         self.latency_buckets.merge(&other.latency_buckets);
         self.depth.merge(&other.depth);
         self.submit.merge(&other.submit);

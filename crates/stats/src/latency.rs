@@ -181,6 +181,47 @@ impl Latency {
         let sum_of_squares = self.sum_of_squares.checked_sub(earlier.sum_of_squares)?;
         Some(Latency { min, max, sum, sum_of_squares, histogram: Some(histogram) })
     }
+
+    /// The same without mean, deviation and a histogram of its own: for those that look at thousands of jobs every second.
+    #[must_use]
+    pub fn new_samples(&self, earlier: &Latency) -> Option<NewSamples> {
+        let expected = self.count().checked_sub(earlier.count())?;
+        let is_unchanged =
+            expected == 0 && (self.sum, self.sum_of_squares) == (earlier.sum, earlier.sum_of_squares);
+        let Some(histogram) = self.histogram().filter(|_| !is_unchanged) else {
+            return Some(NewSamples::default());
+        };
+        // Beyond its highest bucket, the earlier histogram may have none.
+        let before = earlier.histogram().map(|before| (before, before.max()));
+        let count_before = |ns| match before {
+            Some((before, highest)) if ns <= highest => before.count_at(ns),
+            _ => 0,
+        };
+        let (mut bins, mut found) = (Vec::new(), 0);
+        let mut last = None;
+        for bucket in histogram.iter_recorded() {
+            let highest = bucket.value_iterated_to();
+            let count = bucket.count_at_value().checked_sub(count_before(highest))?;
+            if count > 0 {
+                found += count;
+                bins.push((histogram.median_equivalent(highest), count));
+                last = Some(highest);
+            }
+        }
+        // Fewer than all means that earlier samples are in buckets that are empty now.
+        let last = last.filter(|_| found == expected)?;
+        let max = if self.max > earlier.max { self.max } else { last.min(self.max) };
+        Some(NewSamples { max, bins })
+    }
+}
+
+/// What was recorded between two looks at a [`Latency`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewSamples {
+    /// Largest sample, ns, as exact as that of [`Latency::since`]; 0 without samples.
+    pub max: u64,
+    /// Nonempty buckets as (middle in ns, count), ascending.
+    pub bins: Vec<(u64, u64)>,
 }
 
 /// An empty histogram with room for values up to `highest` ns, which grows when larger ones come.
@@ -285,6 +326,9 @@ mod tests {
                 let (got, wanted) = (difference.percentile(percent), alone.percentile(percent));
                 prop_assert!(got.abs_diff(wanted) * 128 <= wanted, "{}: {} for {}", percent, got, wanted);
             }
+            let new = later.new_samples(&earlier).unwrap();
+            prop_assert_eq!(new.max, difference.max());
+            prop_assert_eq!(new.bins, alone.hdr_bins());
             prop_assert!(difference.min() <= alone.min() && alone.min() - difference.min() <= alone.min() / 128);
             prop_assert!(difference.max() >= alone.max() && difference.max() - alone.max() <= alone.max() / 128);
         }
@@ -328,8 +372,12 @@ mod tests {
     #[test]
     fn statistics_that_began_anew_have_no_difference() {
         let earlier = of(&[5, 7, 1000]);
-        assert!(of(&[]).since(&earlier).is_none());
-        assert!(of(&[5, 7]).since(&earlier).is_none());
-        assert!(of(&[1, 2, 3, 4, 9000]).since(&earlier).is_none());
+        // The last but one have as many samples and, of these, the first the same sum.
+        for other in [&[][..], &[5, 7], &[5, 6, 1001], &[5, 8, 1000], &[1, 2, 3, 4, 9000]] {
+            assert!(
+                of(other).since(&earlier).is_none() && of(other).new_samples(&earlier).is_none(),
+                "{other:?}"
+            );
+        }
     }
 }

@@ -22,7 +22,7 @@ pub use block_errors::{BlockErrors, BlockState};
 pub use clock::{Clock, LongClock, TickSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
-pub use latency::Latency;
+pub use latency::{Latency, NewSamples};
 pub use priority::{PriorityLatency, PriorityStats};
 pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;

@@ -19,6 +19,10 @@ const NOTHING: &str = "-";
 pub(crate) enum Column {
     State,
     Left,
+    /// Transactions per second, and how long they took.
+    Tps,
+    TransactionP50,
+    TransactionP99,
     Iops(Direction),
     Bandwidth(Direction),
     P50,
@@ -30,8 +34,11 @@ pub(crate) enum Column {
 
 impl Column {
     /// All columns for jobs with these directions, from left to right.
-    fn all(directions: [bool; 3]) -> Vec<Column> {
+    fn all(directions: [bool; 3], transactions: bool) -> Vec<Column> {
         let mut columns = vec![Column::State, Column::Left];
+        if transactions {
+            columns.extend([Column::Tps, Column::TransactionP50, Column::TransactionP99]);
+        }
         for direction in Direction::ALL.into_iter().filter(|&direction| directions[direction as usize]) {
             columns.extend([Column::Iops(direction), Column::Bandwidth(direction)]);
         }
@@ -40,8 +47,8 @@ impl Column {
     }
 
     /// The columns that fit beside a name in `width` characters, the most important ones first considered.
-    pub(crate) fn that_fit(directions: [bool; 3], width: usize) -> Vec<Column> {
-        let all = Column::all(directions);
+    pub(crate) fn that_fit(directions: [bool; 3], transactions: bool, width: usize) -> Vec<Column> {
+        let all = Column::all(directions, transactions);
         let mut by_importance = all.clone();
         by_importance.sort_by_key(|column| column.importance());
         let mut room = width.saturating_sub(LEAST_NAME);
@@ -58,15 +65,18 @@ impl Column {
     /// 0 for the most important columns.
     const fn importance(self) -> u8 {
         match self {
-            Column::Iops(_) => 0,
-            Column::P99 => 1,
-            Column::State => 2,
-            Column::Bandwidth(_) => 3,
-            Column::Errors => 4,
-            Column::Left => 5,
-            Column::P50 => 6,
-            Column::Max => 7,
-            Column::Depth => 8,
+            Column::Tps => 0,
+            Column::Iops(_) => 1,
+            Column::TransactionP99 => 2,
+            Column::P99 => 3,
+            Column::State => 4,
+            Column::Bandwidth(_) => 5,
+            Column::Errors => 6,
+            Column::Left => 7,
+            Column::TransactionP50 => 8,
+            Column::P50 => 9,
+            Column::Max => 10,
+            Column::Depth => 11,
         }
     }
 
@@ -76,9 +86,10 @@ impl Column {
             Column::State => 14,
             Column::Left => 12,
             Column::Iops(Direction::Write) => 11,
-            Column::Iops(_) => 10,
+            Column::Iops(_) | Column::Tps => 10,
             Column::Bandwidth(_) => 12,
             Column::P50 | Column::P99 | Column::Max => 9,
+            Column::TransactionP50 | Column::TransactionP99 => 9,
             Column::Depth => 6,
             Column::Errors => 7,
         }
@@ -95,6 +106,9 @@ impl Column {
             Column::Left => "left".to_owned(),
             Column::Iops(direction) => format!("{} IOPS", direction.name()),
             Column::Bandwidth(direction) => format!("{} bw", direction.name()),
+            Column::Tps => "tps".to_owned(),
+            Column::TransactionP50 => "tx p50".to_owned(),
+            Column::TransactionP99 => "tx p99".to_owned(),
             Column::P50 => "p50".to_owned(),
             Column::P99 => "p99".to_owned(),
             Column::Max => "max".to_owned(),
@@ -114,10 +128,15 @@ impl Column {
 
     /// The text of a figure of the last second.
     fn figure(self, now: &Second, units: Units) -> Option<String> {
-        let latency = |of: fn(SecondLatency) -> u64| {
-            now.latency.map(|latency| Unit::Nanoseconds.text(of(latency) as f64))
+        let text = |latency: Option<SecondLatency>, of: fn(SecondLatency) -> u64| {
+            latency.map(|latency| Unit::Nanoseconds.text(of(latency) as f64))
         };
+        let latency = |of| text(now.latency, of);
+        let transactions = |of| text(now.transactions?.latency, of);
         match self {
+            Column::Tps => now.transactions.map(|transactions| iops_text(transactions.rate)),
+            Column::TransactionP50 => transactions(|latency| latency.p50),
+            Column::TransactionP99 => transactions(|latency| latency.p99),
             Column::Iops(direction) => Some(iops_text(now.iops[direction as usize])),
             Column::Bandwidth(direction) => Some(bandwidth_text(now.bandwidth[direction as usize], units)),
             Column::P50 => latency(|latency| latency.p50),
@@ -131,7 +150,7 @@ impl Column {
     }
 }
 
-/// I/Os per second, rounded.
+/// I/Os or transactions per second, rounded.
 pub(crate) fn iops_text(iops: f64) -> String {
     num(iops.round() as u64, FIGURES, Prefixes::Decimal, NumberUnit::None)
 }
@@ -182,12 +201,14 @@ mod tests {
     fn a_narrow_terminal_has_the_most_important_columns() {
         let reads = [true, false, false];
         let iops = Column::Iops(Direction::Read);
-        assert_eq!(Column::that_fit(reads, 10), []);
-        assert_eq!(Column::that_fit(reads, 20), [iops]);
-        assert_eq!(Column::that_fit(reads, 41), [Column::State, iops, Column::P99]);
-        assert_eq!(Column::that_fit(reads, 200), Column::all(reads));
-        let mixed = Column::that_fit([true, true, false], 40);
+        assert_eq!(Column::that_fit(reads, false, 10), []);
+        assert_eq!(Column::that_fit(reads, false, 20), [iops]);
+        assert_eq!(Column::that_fit(reads, false, 41), [Column::State, iops, Column::P99]);
+        assert_eq!(Column::that_fit(reads, false, 200), Column::all(reads, false));
+        let mixed = Column::that_fit([true, true, false], false, 40);
         assert_eq!(mixed, [iops, Column::Iops(Direction::Write), Column::P99]);
+        let session = Column::that_fit(reads, true, 40);
+        assert_eq!(session, [Column::Tps, Column::TransactionP99, iops]);
     }
 
     #[test]
@@ -196,7 +217,7 @@ mod tests {
         let longest = JobState::PreReading.word().len().max("running 99/99".len());
         assert!(longest < Column::State.width());
         assert_eq!([left(59), left(86_399), left(90_061)], ["00m:59s", "23h:59m:59s", "1d:01h"]);
-        for column in Column::all([true; 3]) {
+        for column in Column::all([true; 3], true) {
             assert!(column.heading().len() < column.width(), "{column:?}");
         }
         for ns in [0.0, 999.0, 999_949.0, 36_512.0, 12e9, 5e12] {

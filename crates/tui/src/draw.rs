@@ -1,5 +1,7 @@
 //! The whole screen: title, table of jobs, graphs, the last message, keys.
 
+use std::time::Duration;
+
 use ferrio_report::clock_text;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -29,11 +31,12 @@ Ctrl-L       draw the screen again
 Ctrl-Z       stop the program and the run; fg continues
 ?            close this help
 
-Figures are those of the last second, errors those
-since the start. p50, p99 and max have the latencies
-of all directions. In the heat map, a column is a
-second and a row a band of latencies; the denser, the
-more I/Os, on a logarithmic scale.";
+Figures are those of the last second (with \"every 4s\",
+of the last 4), errors those since the start. p50, p99
+and max have the latencies of all directions. In the
+heat map, a column is such a time and a row a band of
+latencies; the denser, the more I/Os, on a logarithmic
+scale. tps and tx are transactions of databases.";
 
 /// The rows of the screen.
 #[derive(Debug, PartialEq, Eq)]
@@ -87,7 +90,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: L
     };
     let graphs = next(heights.graphs);
     if graphs.height > 0 {
-        graphs::draw(frame, graphs, &shown, entry, board.table.units, look);
+        graphs::draw(frame, graphs, &shown, entry, &board.table, look);
     }
     let message = next(heights.message);
     if message.height > 0 {
@@ -125,7 +128,7 @@ fn draw_title(
     let (mark, style) = match (is_ending, is_paused) {
         (true, _) => ("ENDING".to_owned(), look.alarm()),
         (_, true) => ("PAUSED".to_owned(), look.alarm()),
-        _ => (format!("sort: {}", view.sort.word()), look.heading()),
+        _ => (format!("{}sort: {}", looks_apart(table.every), view.sort.word()), look.heading()),
     };
     let width = usize::from(area.width);
     let room = width.saturating_sub(mark.len() + 1);
@@ -133,6 +136,14 @@ fn draw_title(
     put(frame, area, 0, &text, look.heading());
     let at = area.width.saturating_sub(u16::try_from(mark.len()).unwrap_or(u16::MAX));
     put(frame, Rect { x: area.x + at, width: area.width - at, ..area }, 0, &mark, style);
+}
+
+/// How often there are figures, unless that is every second.
+fn looks_apart(every: Duration) -> String {
+    match every.as_secs() {
+        1 => String::new(),
+        seconds => format!("every {seconds}s  "),
+    }
 }
 
 fn draw_table(
@@ -144,7 +155,7 @@ fn draw_table(
     look: Look,
 ) {
     let width = usize::from(area.width);
-    let columns = Column::that_fit(board.table.directions, width);
+    let columns = Column::that_fit(board.table.directions, board.table.has_transactions, width);
     let taken: usize = columns.iter().map(|column| column.width()).sum();
     let name_width = width.saturating_sub(taken);
     let line = |(name, suffix): (&str, &str), text: &dyn Fn(Column) -> String| {

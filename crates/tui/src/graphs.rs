@@ -1,9 +1,9 @@
-//! Rates and latencies of one entry over time: a column is a second, the last one at the right.
+//! Rates and latencies of one entry over time: a column is the time between two looks, mostly a second, the last one at the right.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
-use ferrio_job::Units;
-use ferrio_report::{BAND_STARTS_NS, LiveEntry, Second, Unit};
+use ferrio_report::{BAND_STARTS_NS, LiveEntry, LiveTable, Second, Unit};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -28,9 +28,10 @@ pub(crate) fn draw(
     area: Rect,
     name: &str,
     entry: &LiveEntry,
-    units: Units,
+    table: &LiveTable,
     look: Look,
 ) {
+    let LiveTable { units, every, .. } = *table;
     let seconds = last_seconds(entry, area.width.saturating_sub(GUTTER));
     let rows = |from: u16, height: u16| Rect { y: area.y + from, height, ..area };
     let iops = |frame: &mut Frame<'_>, area| {
@@ -41,7 +42,7 @@ pub(crate) fn draw(
         let values: Vec<f64> = seconds.iter().map(|second| second.total_bandwidth()).collect();
         draw_rates(frame, area, &format!("bandwidth of {name}"), &values, |v| bandwidth_text(v, units), look);
     };
-    let heat = |frame: &mut Frame<'_>, area| draw_heat(frame, area, name, &seconds, look);
+    let heat = |frame: &mut Frame<'_>, area| draw_heat(frame, area, name, &seconds, every, look);
     if area.height >= 2 * RATES + LEAST_HEAT {
         // Rows that the heat map does not need make the bars of rates finer.
         let bands = used_bands(&seconds).map_or(LEAST_HEAT, |bands| bands.count() as u16 + 2);
@@ -95,7 +96,14 @@ fn draw_rates(
 }
 
 /// The density of latencies: rows are bands, the largest latencies at the top.
-fn draw_heat(frame: &mut Frame<'_>, area: Rect, name: &str, seconds: &[&Second], look: Look) {
+fn draw_heat(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    name: &str,
+    seconds: &[&Second],
+    every: Duration,
+    look: Look,
+) {
     let plot = plot(area, 1, area.height.saturating_sub(2));
     let Some(bands) = used_bands(seconds) else {
         put(frame, area, 0, &format!("latency of {name}: none so far"), look.heading());
@@ -124,15 +132,15 @@ fn draw_heat(frame: &mut Frame<'_>, area: Rect, name: &str, seconds: &[&Second],
         height: 1,
         ..plot
     };
-    draw_time(frame, scale.intersection(area), seconds.len(), look);
+    draw_time(frame, scale.intersection(area), seconds.len(), every, look);
 }
 
-/// The scale of time below a plot.
-fn draw_time(frame: &mut Frame<'_>, area: Rect, seconds: usize, look: Look) {
+/// The scale of time below a plot with that many columns.
+fn draw_time(frame: &mut Frame<'_>, area: Rect, columns: usize, every: Duration, look: Look) {
     let style = look.heading();
     let width = usize::from(area.width);
-    let from = format!("-{seconds}s");
-    let begin = width.saturating_sub(seconds.max(from.len() + 4));
+    let from = format!("-{}s", columns as u64 * every.as_secs());
+    let begin = width.saturating_sub(columns.max(from.len() + 4));
     let text = format!("{:begin$}{from:<rest$}now", "", rest = width.saturating_sub(begin + 3));
     put(frame, area, 0, &text, style);
 }

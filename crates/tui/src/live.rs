@@ -4,6 +4,7 @@
 //! and reading from it.
 
 use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, channel};
@@ -16,7 +17,7 @@ use ferrio_report::{LiveRecorder, LiveTable, job_failed, laying_out_line, termin
 use ferrio_runner::{Event, Progress, RunResult};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, Signal, kill, raise};
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::getpid;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event as Input};
@@ -24,6 +25,7 @@ use ratatui::crossterm::event::{self, Event as Input};
 use crate::board::Board;
 use crate::draw::draw;
 use crate::screen::{Keys, NoTerminal, Screen, Terminal};
+use crate::signals::Signals;
 use crate::style::Look;
 use crate::view::{Action, View};
 
@@ -42,6 +44,8 @@ pub struct LiveView {
     thread: Option<JoinHandle<()>>,
     /// Hears from the thread when it ends.
     ended: Receiver<()>,
+    /// Signals that the view holds back.
+    held: SigSet,
 }
 
 /// What both threads know.
@@ -56,20 +60,33 @@ struct Shared {
 
 impl LiveView {
     /// How often to call [`LiveView::look`].
-    pub const EVERY: Duration = LiveRecorder::EVERY;
+    #[must_use]
+    pub fn every(plan: &Plan) -> Duration {
+        LiveRecorder::every(plan)
+    }
 
     /// Takes the terminal. To be called on the thread that starts all others: there, signals that end the run are blocked from now on, so
     /// that they cannot end the program before the terminal is given back, and so is that of a changed size, which would interrupt I/Os.
+    /// Those that stop or end the program at once are blocked until the view is dropped.
     ///
     /// # Errors
     /// The terminal cannot be set up, or there is no other thread.
     pub fn start(terminal: Terminal, plan: &Plan, has_colors: bool) -> Result<Self, NoTerminal> {
         let blocked: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGWINCH].into_iter().collect();
         blocked.thread_block().map_err(|errno| NoTerminal::SetUp(errno.into()))?;
-        Self::begin(terminal, plan, has_colors).map_err(NoTerminal::SetUp)
+        let (signals, held) = Signals::hold().map_err(NoTerminal::SetUp)?;
+        // Without a view, they act at once: the terminal may have gone.
+        let begun = Self::begin(terminal, plan, has_colors, signals, held).inspect_err(|_| unblock(held));
+        begun.map_err(NoTerminal::SetUp)
     }
 
-    fn begin(terminal: Terminal, plan: &Plan, has_colors: bool) -> io::Result<Self> {
+    fn begin(
+        terminal: Terminal,
+        plan: &Plan,
+        has_colors: bool,
+        signals: Signals,
+        held: SigSet,
+    ) -> io::Result<Self> {
         let (look, keys) = (terminal.look(has_colors), terminal.keys()?);
         let (woken, waker) = io::pipe()?;
         let shared = Arc::new(Shared {
@@ -82,13 +99,18 @@ impl LiveView {
         let (ends, ended) = channel();
         let of_thread = Arc::clone(&shared);
         let display = move || {
+            let mut display =
+                Display { shared: &of_thread, keys, woken, signals, look, view: View::default() };
             // A terminal that has gone or a failed write ends the display, not the run.
-            let _ = Display { shared: &of_thread, keys, woken, look, view: View::default() }.run();
+            let is_over = display.run().is_ok();
+            if !is_over {
+                display.wait_without_view(held);
+            }
             drop(ends);
         };
         let thread = thread::Builder::new().name("ferrio-view".into()).spawn(display);
         let thread = thread.inspect_err(|_| shared.screen.give_back())?;
-        Ok(LiveView { recorder: LiveRecorder::new(plan), shared, thread: Some(thread), ended })
+        Ok(LiveView { recorder: LiveRecorder::new(plan), shared, thread: Some(thread), ended, held })
     }
 
     /// An event of the run.
@@ -127,11 +149,8 @@ impl LiveView {
     /// Draws only if something changes that is shown: progress comes several times a second.
     fn progress(&self, plan: &Plan, progress: &Progress) {
         let mut board = self.shared.board();
-        let shown = |table: &LiveTable| (table.elapsed.as_secs(), table.states.clone());
-        let before = shown(&board.table);
         board.set_activity("");
-        board.table.set_progress(plan, progress);
-        let has_changed = shown(&board.table) != before;
+        let has_changed = board.table.set_progress(plan, progress);
         drop(board);
         if has_changed {
             self.shared.wake();
@@ -151,7 +170,14 @@ impl Drop for LiveView {
             let _ = thread.join();
         }
         self.shared.screen.give_back();
+        unblock(self.held);
     }
+}
+
+/// Lets these signals act on the calling thread.
+fn unblock(signals: SigSet) {
+    // The kernel refuses no mask of known signals.
+    let _ = signals.thread_unblock();
 }
 
 impl Shared {
@@ -178,6 +204,7 @@ struct Display<'a> {
     shared: &'a Shared,
     keys: Keys,
     woken: PipeReader,
+    signals: Signals,
     look: Look,
     view: View,
 }
@@ -189,6 +216,8 @@ enum Woken {
     Input,
     /// The board has changed.
     News,
+    /// The program is to be stopped or ended, or was continued.
+    Signal,
     /// The time is over.
     Time,
     /// There is no terminal any more.
@@ -199,11 +228,13 @@ type Drawing<'a> = ratatui::Terminal<CrosstermBackend<BufWriter<&'a std::fs::Fil
 
 impl Display<'_> {
     /// Draws until the view ends.
-    fn run(mut self) -> io::Result<()> {
+    fn run(&mut self) -> io::Result<()> {
         // Of all threads, only this one is interrupted when the size changes.
         SigSet::from(Signal::SIGWINCH).thread_unblock()?;
         let stream = BufWriter::with_capacity(BUFFER, self.shared.screen.stream());
-        let mut terminal = ratatui::Terminal::new(CrosstermBackend::new(stream))?;
+        // Never dropped: it would try to show the cursor, which `Screen` does, and print that it cannot if the terminal has gone. That
+        // panics if standard error was the same terminal.
+        let mut terminal = ManuallyDrop::new(ratatui::Terminal::new(CrosstermBackend::new(stream))?);
         // From its first call on, it hears of changed sizes.
         self.read_keys(&mut terminal)?;
         let mut due = Some(Instant::now());
@@ -228,7 +259,13 @@ impl Display<'_> {
                         due = Some(Instant::now());
                     }
                 }
-                Woken::Gone => return Ok(()),
+                Woken::Signal => {
+                    while let Some(signal) = self.signals.next()? {
+                        self.leave(&mut terminal, signal)?;
+                    }
+                    due = Some(Instant::now());
+                }
+                Woken::Gone => return Err(io::ErrorKind::BrokenPipe.into()),
             }
         }
     }
@@ -244,8 +281,8 @@ impl Display<'_> {
             Keys::Stdin(stdin) => stdin.as_fd(),
             Keys::Tty(tty) => tty.as_fd(),
         };
-        let mut sources =
-            [PollFd::new(keys, PollFlags::POLLIN), PollFd::new(self.woken.as_fd(), PollFlags::POLLIN)];
+        let sources = [keys, self.woken.as_fd(), self.signals.as_fd()];
+        let mut sources = sources.map(|source| PollFd::new(source, PollFlags::POLLIN));
         // Rounded up, or it would wait several times for the last part of a millisecond.
         let timeout = match time.map(|time| time.as_micros().div_ceil(1000)) {
             Some(ms) => PollTimeout::try_from(ms).unwrap_or(PollTimeout::MAX),
@@ -258,7 +295,10 @@ impl Display<'_> {
             Ok(0) => return Ok(Woken::Time),
             Ok(_) => {}
         }
-        let [keys, woken] = sources.map(|source| source.revents().unwrap_or(PollFlags::empty()));
+        let [keys, woken, signals] = sources.map(|source| source.revents().unwrap_or(PollFlags::empty()));
+        if !signals.is_empty() {
+            return Ok(Woken::Signal);
+        }
         if !woken.is_empty() {
             self.woken.read_exact(&mut [0])?;
             self.shared.has_news.store(false, SeqCst);
@@ -283,16 +323,30 @@ impl Display<'_> {
                     self.shared.board().is_ending = true;
                     kill(getpid(), Signal::SIGINT)?;
                 }
-                Some(Action::Stop) => {
-                    self.shared.screen.give_back();
-                    // To this thread: it must not go on before all are stopped.
-                    raise(Signal::SIGTSTP)?;
-                    self.shared.screen.take()?;
-                    redraw(terminal)?;
-                }
+                Some(Action::Stop) => self.leave(terminal, Signal::SIGTSTP)?,
             }
         }
         Ok(has_input)
+    }
+
+    /// Gives the terminal back for a signal, and takes it again when the program goes on. When it was continued, others had the terminal.
+    fn leave(&self, terminal: &mut Drawing<'_>, signal: Signal) -> io::Result<()> {
+        self.shared.screen.give_back();
+        if signal != Signal::SIGCONT {
+            Signals::act(signal)?;
+        }
+        self.shared.screen.take()?;
+        redraw(terminal)
+    }
+
+    /// Waits until the view ends. The `held` signals act as without a view.
+    fn wait_without_view(&mut self, held: SigSet) {
+        self.shared.screen.give_back();
+        unblock(held);
+        // The pipe is only closed after the end.
+        while !self.shared.screen.is_over() && self.woken.read_exact(&mut [0]).is_ok() {
+            self.shared.has_news.store(false, SeqCst);
+        }
     }
 }
 

@@ -156,7 +156,7 @@ fn job_result(
 ) -> JobResult {
     let stats = JobStats { job_runtime_ms: ms, ..stats };
     let latency = transactions.unwrap_or_default();
-    let events = EventFigures { done: latency.count(), latency, database: Some(figures) };
+    let events = EventFigures { done: latency.count(), latency: Arc::new(latency), database: Some(figures) };
     JobResult {
         start_ms: 1_795_227_007_944,
         pid: 100,

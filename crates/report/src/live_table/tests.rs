@@ -6,6 +6,7 @@ use ferrio_runner::{JobProgress, JobResult};
 use ferrio_stats::{DirectionRecorder, JobStats};
 
 use super::*;
+use crate::database::testing::{Session, cleaner, database_plan, innodb};
 
 /// ms since 1970 when the runs of the tests begin.
 const RUN_MS: u64 = 1_795_227_007_944;
@@ -113,6 +114,55 @@ fn directions_have_their_own_rates_and_share_their_latencies() {
     assert_eq!(second.iops, [30.0, 10.0, 0.0]);
     let latency = second.latency.unwrap();
     assert!(latency.p50 < 11_000 && latency.p99 > 4_700_000, "{latency:?}");
+}
+
+#[test]
+fn sessions_have_transactions_and_other_jobs_have_none() {
+    let session = Session::default().does(50, [100, 20, 300, 0]);
+    let (first, second) = (session.clone(), session.does(100, [900, 20, 9000, 0]));
+    let plan = database_plan("bank", &innodb());
+    let (mut recorder, mut table) = (LiveRecorder::new(&plan), LiveTable::new(&plan));
+    for (ms, session) in [(1000, first), (2000, second)] {
+        let jobs = vec![session.result(ms), session.result(ms), cleaner(ms / 10, 1, ms)];
+        table.add(recorder.look(&at(ms, jobs)));
+    }
+    let transactions = |entry: &LiveEntry, at: usize| entry.history[at].transactions;
+    assert_eq!(table.entries.len(), 2, "the sessions are one entry");
+    for entry in [&table.entries[0], &table.all] {
+        let [first, second] = [0, 1].map(|at| transactions(entry, at).unwrap());
+        assert_eq!((first.rate, second.rate), (100.0, 200.0));
+        // The first hundred took 430 us and up to 3 us per transaction more, the others 9930 us and more.
+        assert!(first.latency.unwrap().max < 700_000, "{first:?}");
+        let latency = second.latency.unwrap();
+        assert!(latency.p50 > 9_500_000 && latency.p50 <= latency.p99 && latency.p99 <= latency.max);
+    }
+    assert_eq!(transactions(&table.entries[1], 1), None);
+    assert!(table.has_transactions && !LiveTable::new(&self::plan(1, false)).has_transactions);
+}
+
+#[test]
+fn many_jobs_are_looked_at_less_often() {
+    for (jobs, seconds) in [(1, 1), (250, 1), (251, 2), (1000, 4), (3000, 10)] {
+        let table = LiveTable::new(&plan(jobs, true));
+        assert_eq!(table.every, Duration::from_secs(seconds), "{jobs}");
+    }
+}
+
+#[test]
+fn progress_counts_once_a_second_and_when_a_state_changes() {
+    use JobState::{Ramp, Running};
+    let plan = plan(2, false);
+    let mut table = LiveTable::new(&plan);
+    for (ms, states, counts) in [
+        (200, [Ramp, Ramp], true),
+        (400, [Ramp, Ramp], false),
+        (600, [Running, Ramp], true),
+        (800, [Running, Ramp], false),
+        (1040, [Running, Ramp], true),
+    ] {
+        assert_eq!(table.set_progress(&plan, &progress(ms, &states)), counts, "{ms}");
+    }
+    assert_eq!(table.elapsed, Duration::from_millis(1040));
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl EntryLook {
             }
             look.in_ramp |= job.in_ramp;
             let row = look.row.get_or_insert_default();
-            row.add(&seen[index].since(job));
+            seen[index].add_new(job, row);
             row.end_ms = row.end_ms.max(end_ms);
         }
         look

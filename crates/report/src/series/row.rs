@@ -1,10 +1,11 @@
 //! Rows of series: what jobs and disks did between two looks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use ferrio_job::Direction;
+use ferrio_job::{DatabaseRole, JobSpec};
 use ferrio_runner::{DiskUsage, JobResult};
-use ferrio_stats::{DirectionStats, JobStats, Latency};
+use ferrio_stats::{JobStats, Latency, NewSamples};
 
 use super::{Merge, SECTOR};
 use crate::model::{DeviceSeries, DirectionSeries, Series, cell_of};
@@ -13,43 +14,109 @@ use crate::model::{DeviceSeries, DirectionSeries, Series, cell_of};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenJob {
     start_ms: u64,
-    directions: [DirectionStats; 3],
+    directions: [SeenIos; 3],
+    /// Of a session of a model of a database, if its transactions are looked at.
+    transactions: Option<SeenIos>,
     errors: u64,
 }
 
-/// What a job did since a look.
-#[derive(Debug)]
-pub(super) struct News {
-    directions: [DirectionStats; 3],
-    errors: u64,
+/// The figures of one direction, or those of transactions, at the last look.
+#[derive(Clone, Debug, Default)]
+struct SeenIos {
+    ios: u64,
+    bytes: u64,
+    /// Sum of all latencies, ns.
+    in_flight_ns: u128,
+    /// Shared with the figures of the run: copies of all jobs would cost more than all else.
+    latency: Option<Arc<Latency>>,
 }
 
 impl SeenJob {
+    /// Of a job that has not begun; with its transactions, if it does any.
+    pub(crate) fn with_transactions(spec: &JobSpec) -> Self {
+        let transactions = is_session(spec).then(SeenIos::default);
+        SeenJob { transactions, ..SeenJob::default() }
+    }
+
     /// True if the figures started again from zero.
     pub(super) fn has_restarted(&self, job: &JobResult) -> bool {
         self.start_ms > 0 && self.start_ms != job.start_ms
     }
 
-    /// What is new, which from now on counts as seen.
-    pub(super) fn since(&mut self, job: &JobResult) -> News {
+    /// Adds what is new to a row. From now on it counts as seen.
+    pub(super) fn add_new(&mut self, job: &JobResult, row: &mut Row) {
         let JobStats { directions, total_errors, .. } = &job.stats;
-        let continued = self.start_ms == job.start_ms;
-        let new = |direction: Direction| {
-            let now = &directions[direction as usize];
-            let earlier = continued.then(|| &self.directions[direction as usize]);
-            earlier.and_then(|earlier| now.since(earlier)).unwrap_or_else(|| now.clone())
+        if self.start_ms != job.start_ms {
+            let transactions = self.transactions.as_ref().map(|_| SeenIos::default());
+            *self =
+                SeenJob { start_ms: job.start_ms, transactions, errors: self.errors, ..SeenJob::default() };
+        }
+        // Errors are counted from the start of the job, even if its figures restart.
+        row.errors += total_errors.saturating_sub(self.errors);
+        self.errors = self.errors.max(*total_errors);
+        for ((seen, now), sum) in self.directions.iter_mut().zip(directions).zip(&mut row.directions) {
+            let in_flight = now.lat().or(now.clat.as_deref());
+            let now = SeenIos {
+                ios: now.ios,
+                bytes: now.bytes,
+                in_flight_ns: in_flight.map_or(0, Latency::sum),
+                latency: now.completion().cloned(),
+            };
+            let in_flight_ns = seen.add_new(now, sum);
+            if in_flight.is_some() {
+                *row.in_flight_ns.get_or_insert_default() += in_flight_ns as f64;
+            }
+        }
+        if let Some(seen) = &mut self.transactions {
+            let sum = row.transactions.get_or_insert_default();
+            if let Some(events) = &job.events {
+                let latency = Some(Arc::clone(&events.latency));
+                seen.add_new(SeenIos { ios: events.done, latency, ..SeenIos::default() }, sum);
+            }
+        }
+    }
+}
+
+/// True for a job that does transactions.
+pub(crate) fn is_session(spec: &JobSpec) -> bool {
+    let of_database = spec.events.as_ref().and_then(|part| part.database());
+    of_database.is_some_and(|(_, role)| role == DatabaseRole::Session)
+}
+
+/// What a job did in one direction since a look.
+struct NewIos {
+    ios: u64,
+    bytes: u64,
+    in_flight_ns: u128,
+    samples: Option<NewSamples>,
+}
+
+impl SeenIos {
+    /// Adds what is new to a sum. Returns the sum of new latencies, ns.
+    fn add_new(&mut self, now: SeenIos, sum: &mut RowIos) -> u128 {
+        let new = now.since(self).or_else(|| now.since(&SeenIos::default()));
+        *self = now;
+        new.map_or(0, |new| {
+            sum.add(&new);
+            new.in_flight_ns
+        })
+    }
+
+    /// What is new since `earlier`; `None` if the figures were reset in between.
+    fn since(&self, earlier: &SeenIos) -> Option<NewIos> {
+        let none = Latency::new();
+        let before = earlier.latency.as_deref().unwrap_or(&none);
+        let samples = match &self.latency {
+            Some(now) => Some(now.new_samples(before)?),
+            None if before.count() > 0 => return None,
+            None => None,
         };
-        let news = News {
-            directions: Direction::ALL.map(new),
-            // Errors are counted from the start of the job, even if its figures restart.
-            errors: total_errors.saturating_sub(self.errors),
-        };
-        *self = SeenJob {
-            start_ms: job.start_ms,
-            directions: directions.clone(),
-            errors: self.errors.max(*total_errors),
-        };
-        news
+        Some(NewIos {
+            ios: self.ios.checked_sub(earlier.ios)?,
+            bytes: self.bytes.checked_sub(earlier.bytes)?,
+            in_flight_ns: self.in_flight_ns.checked_sub(earlier.in_flight_ns)?,
+            samples,
+        })
     }
 }
 
@@ -58,14 +125,17 @@ impl SeenJob {
 pub(crate) struct Row {
     /// ms since the start of the run.
     pub(crate) end_ms: u64,
-    pub(crate) directions: [RowDirection; 3],
+    pub(crate) directions: [RowIos; 3],
+    /// Transactions; `None` if no job does any that are looked at.
+    pub(crate) transactions: Option<RowIos>,
     pub(crate) errors: u64,
     /// Sum of all latencies, ns; `None` if none is measured.
     in_flight_ns: Option<f64>,
 }
 
+/// I/Os of one direction, or transactions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RowDirection {
+pub(crate) struct RowIos {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
     pub(crate) max_ns: u64,
@@ -74,21 +144,6 @@ pub(crate) struct RowDirection {
 }
 
 impl Row {
-    pub(super) fn add(&mut self, news: &News) {
-        self.errors += news.errors;
-        for (sum, new) in self.directions.iter_mut().zip(&news.directions) {
-            sum.ios += new.ios;
-            sum.bytes += new.bytes;
-            if let Some(latency) = new.lat().or(new.clat.as_deref()) {
-                let ns = latency.mean() * latency.count() as f64;
-                *self.in_flight_ns.get_or_insert_default() += ns;
-            }
-            if let Some(latency) = new.clat.as_deref().or_else(|| new.lat()) {
-                sum.add(latency);
-            }
-        }
-    }
-
     /// I/Os in flight on average, in a row of `ms`; `None` if no latency is measured.
     pub(crate) fn mean_depth(&self, ms: u64) -> Option<f64> {
         self.in_flight_ns.map(|ns| ns / (ms.max(1) as f64 * 1e6))
@@ -100,13 +155,23 @@ impl Row {
     }
 }
 
-impl RowDirection {
-    fn add(&mut self, latency: &Latency) {
-        if latency.count() > 0 {
-            self.max_ns = self.max_ns.max(latency.max());
-        }
-        for (ns, count) in latency.hdr_bins() {
+impl RowIos {
+    fn add(&mut self, new: &NewIos) {
+        self.ios += new.ios;
+        self.bytes += new.bytes;
+        let Some(samples) = &new.samples else { return };
+        self.max_ns = self.max_ns.max(samples.max);
+        for &(ns, count) in &samples.bins {
             *self.cells.entry(cell_of(ns)).or_default() += count;
+        }
+    }
+
+    fn append(&mut self, next: RowIos) {
+        self.ios += next.ios;
+        self.bytes += next.bytes;
+        self.max_ns = self.max_ns.max(next.max_ns);
+        for (bucket, count) in next.cells {
+            *self.cells.entry(bucket).or_default() += count;
         }
     }
 }
@@ -123,12 +188,10 @@ impl Merge for Row {
             *self.in_flight_ns.get_or_insert_default() += ns;
         }
         for (sum, new) in self.directions.iter_mut().zip(next.directions) {
-            sum.ios += new.ios;
-            sum.bytes += new.bytes;
-            sum.max_ns = sum.max_ns.max(new.max_ns);
-            for (bucket, count) in new.cells {
-                *sum.cells.entry(bucket).or_default() += count;
-            }
+            sum.append(new);
+        }
+        if let Some(new) = next.transactions {
+            self.transactions.get_or_insert_default().append(new);
         }
     }
 }

@@ -95,5 +95,5 @@ impl SysbenchFigures {
 }
 
 fn latency(job: &JobResult) -> Latency {
-    job.events.as_ref().map(|events| events.latency.clone()).unwrap_or_default()
+    job.events.as_ref().map(|events| Latency::clone(&events.latency)).unwrap_or_default()
 }

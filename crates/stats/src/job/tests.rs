@@ -36,6 +36,16 @@ fn one_histogram_serves_clat_and_lat_of_synchronous_jobs() {
 }
 
 #[test]
+fn copies_share_latencies_and_keep_them_when_others_are_added() {
+    let mut sum = job(true, 10);
+    let copy = sum.clone();
+    let [shared, own] = [&copy, &sum].map(|stats| stats.directions[0].completion().unwrap());
+    assert!(Arc::ptr_eq(shared, own));
+    sum.merge(&job(true, 30));
+    assert_eq!((lat(&copy), lat(&sum)), ((1, 10, 10), (2, 10, 30)));
+}
+
+#[test]
 fn response_times_merge_over_jobs_and_directions_and_are_none_without_a_schedule() {
     let scheduled = |ns: u64| {
         let mut recorder = DirectionRecorder::new(true, true, true, true).with_response();

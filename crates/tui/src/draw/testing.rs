@@ -27,6 +27,7 @@ fn second(at: u64) -> Second {
         bandwidth: [iops * 4096.0, iops * 1024.0, 0.0],
         latency: Some(SecondLatency { p50: 36_512, p99: 99_000 + at * 100, max: 4_077_000 }),
         depth: Some(7.96),
+        transactions: None,
         errors: 0,
         bands,
     }

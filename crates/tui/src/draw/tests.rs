@@ -1,6 +1,6 @@
 use ferrio_job::ReadWrite;
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_report::LiveTable;
+use ferrio_report::{LiveTable, SecondLatency, Transactions};
 use ferrio_runner::JobState;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -62,6 +62,33 @@ fn before_the_first_second_there_is_nothing_to_show() {
     let job = ferrio_job::JobSpec { rw: ReadWrite::Read, ..default_job("a") };
     let board = Board::new(LiveTable::new(&plan([job])));
     insta::assert_snapshot!(drawn(&board, &mut View::default(), PLAIN, 80, 20));
+}
+
+#[test]
+fn figures_of_more_than_a_second_say_so() {
+    let (mut board, mut view) = three();
+    board.table.every = Duration::from_secs(4);
+    let screen = drawn(&board, &mut view, PLAIN, 100, 30).to_string();
+    let title = screen.lines().next().unwrap();
+    assert!(title.ends_with(" every 4s  sort: job\""), "{title}");
+    // 60 columns of 4 s each.
+    assert!(screen.contains(" -240s ") && !screen.contains(" -60s "), "{screen}");
+}
+
+#[test]
+fn jobs_with_transactions_have_columns_for_them() {
+    let (mut board, mut view) = three();
+    board.table.has_transactions = true;
+    let latency = SecondLatency { p50: 2_000_000, p99: 31_000_000, max: 40_000_000 };
+    let transactions = Transactions { rate: 1234.4, latency: Some(latency) };
+    let second = board.table.entries[0].history.back_mut().unwrap();
+    second.transactions = Some(transactions);
+    let screen = drawn(&board, &mut view, PLAIN, 180, 30).to_string();
+    let row = |start: &str| screen.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(row("\"job ").contains(" left       tps   tx p50   tx p99 read IOPS "), "{screen}");
+    assert!(row("\"index ").contains(" 1234 2.000 ms 31.00 ms "), "{screen}");
+    // All jobs together have none here.
+    assert!(row("\"all ").contains("         -        -        -     16.0k "), "{screen}");
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! Signals that stop or end the program from outside while the view has the terminal: it is given back before they act.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::sys::signal::{SigSet, Signal, raise};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+/// Signals after which somebody else has the terminal.
+const LEAVING: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGHUP, Signal::SIGQUIT];
+
+/// These signals and SIGCONT, held back so that the view reads them.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    arrived: SignalFd,
+}
+
+impl Signals {
+    /// Blocks the signals in the calling thread and in those that it starts from now on. Returns those that were not blocked before.
+    pub(crate) fn hold() -> io::Result<(Self, SigSet)> {
+        let before = SigSet::thread_get_mask()?;
+        let signals: SigSet = LEAVING.into_iter().chain([Signal::SIGCONT]).collect();
+        signals.thread_block()?;
+        let arrived = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let held = signals.iter().filter(|&signal| !before.contains(signal)).collect();
+        Ok((Signals { arrived }, held))
+    }
+
+    /// The next signal that has arrived, if any.
+    pub(crate) fn next(&self) -> io::Result<Option<Signal>> {
+        let Some(arrived) = self.arrived.read_signal()? else { return Ok(None) };
+        let number = i32::try_from(arrived.ssi_signo).unwrap_or_default();
+        Ok(Some(Signal::try_from(number)?))
+    }
+
+    /// Lets a signal act on the whole program, as without the view. Returns when the program goes on, at once if the signal is ignored.
+    pub(crate) fn act(signal: Signal) -> io::Result<()> {
+        let only = SigSet::from(signal);
+        only.thread_unblock()?;
+        // To this thread: it must not go on before all are stopped.
+        raise(signal)?;
+        Ok(only.thread_block()?)
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.arrived.as_fd()
+    }
+}
