@@ -19,11 +19,13 @@ use inputs::Refusal;
 /// Help below the options.
 pub const DETAILS: &str = "\
 Each REPORT is a JSON report of ferrio or fio; a DIRECTORY stands for all files
-in it that end with .json. Each report is a run of the page, next to the others.
+in it that end with .json, or for its directories if it has none. Each report
+is a run of the page, next to the others.
 
-The page is one file that needs no network. Curves of latencies need reports
-with histograms, and charts over time reports of ferrio with series: both are
-in the format json+ (--output-format=json+).
+The page is one file that needs no network. Curves of latencies are exact with
+histograms: in the format json+, of ferrio or fio. Without, they go through the
+percentiles that the report lists. Charts over time need a report of ferrio in
+the format json+, or logs.
 
 A LOG is one of write_bw_log, write_iops_log, write_lat_log or write_hist_log,
 of ferrio or fio (NAME_bw.1.log). Reports without series have charts over time

@@ -48,7 +48,7 @@ pub fn read<'a>(
 ) -> Result<Vec<Input>, Refusal> {
     let mut files = Files::default();
     for path in paths {
-        files.add(path)?;
+        files.add(path, false)?;
     }
     let mut all = files.reports.iter().chain(files.logs.iter().map(|(path, ..)| path));
     if let Some(path) = all.find(|path| output.is_some_and(|output| is_same_file(path, output))) {
@@ -62,8 +62,8 @@ pub fn read<'a>(
 }
 
 impl Files {
-    /// A file, or what the page needs of a directory.
-    fn add(&mut self, path: &Path) -> Result<(), Refusal> {
+    /// A file, or what the page needs of a directory, or of its directories if it has nothing itself.
+    fn add(&mut self, path: &Path, is_below: bool) -> Result<(), Refusal> {
         let cannot = |error| cannot_read(path, &error);
         if !fs::metadata(path).map_err(cannot)?.is_dir() {
             match LogName::of(path) {
@@ -74,15 +74,22 @@ impl Files {
         }
         let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(cannot)?;
         let mut files: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
-        files.retain(|file| file.is_file());
         files.sort();
+        let directories: Vec<PathBuf> = files.iter().filter(|file| file.is_dir()).cloned().collect();
+        files.retain(|file| file.is_file());
         let (reports, logs) = (self.reports.len(), self.logs.len());
         let is_report = |file: &&PathBuf| file.extension().is_some_and(|extension| extension == "json");
         self.reports.extend(files.iter().filter(is_report).cloned());
         let last = self.reports.len();
         let log = |file: &PathBuf| Some((file.clone(), LogName::of(file)?, last, false));
         self.logs.extend(files.iter().filter_map(log));
-        if (self.reports.len(), self.logs.len()) == (reports, logs) {
+        if (self.reports.len(), self.logs.len()) == (reports, logs) && !is_below {
+            // The results of a sweep are in a directory for each point.
+            for directory in &directories {
+                self.add(directory, true)?;
+            }
+        }
+        if (self.reports.len(), self.logs.len()) == (reports, logs) && !is_below {
             let message =
                 format!("{} has neither files that end with .json nor logs of jobs", path.display());
             return Err(Refusal { message, help: None });

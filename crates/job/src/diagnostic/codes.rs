@@ -282,8 +282,8 @@ subjects! {
         "libaio-buffered" Hidden: "libaio without direct I/O submits I/Os one at a time, so that `iodepth` is not reached";
         "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
-        "cpu-limit" Hidden: "the CPU limit of a control group stopped the jobs for one percent of the run or more";
-        "cpu-heat" Hidden: "heat slowed down the CPUs for one percent of the run or more";
+        "cpu-limit" Hidden: "the CPU limit of ferrio's control group, or of one above it, stopped threads of the group; the times, added over CPUs, are 1 % of the run or more";
+        "cpu-heat" Hidden: "heat slowed down a CPU for 1 % of the run or more; known on Intel's CPUs only";
         "clock-not-invariant" Hidden: "there is no reliable time stamp counter, so each time stamp takes a system call";
         "rate-not-held" Hidden: "a job was more than one percent slower than its `rate`, `rate_iops` or `transaction_rate`";
         "write-back-limits" Hidden: "transactions spent half of their time or more waiting for the write-back";
@@ -321,7 +321,7 @@ subjects! {
         "file-not-reserved" Stderr: "the space of a file cannot be reserved (`fallocate`)";
         "file-too-short" Stderr: "a file ends before an I/O of the job";
         "file-not-synced" Stderr: "a file cannot be synced to stable storage";
-        "job-goes-on" Stderr: "note: a job has not ended 3 s after a signal told it to";
+        "job-goes-on" Stderr: "note: a job has not ended 3 s after a signal; it may hang in the kernel. 2 s after another signal, the run ends without it";
         "file-not-removed" Stderr: "`unlink` cannot remove a file";
         "file-not-read-ahead" Stderr: "a file cannot be read before the clock starts (`pre_read`)";
         "cache-not-dropped" Stderr: "the page cache of a file cannot be dropped (`invalidate`)";
