@@ -1,9 +1,7 @@
 //! What a run does to each file, and the space that its places need.
 
+use ferrio_job::{ByFile, Direction, FileKind, FileSpec, JobSpec, layout_of};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
-
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, layout_of};
 
 use crate::facts::{Facts, FileFacts};
 use crate::model::{CheckedFile, CheckedFileKind, LayoutAction};
@@ -13,6 +11,9 @@ use crate::section::{CheckedSection, JobWork};
 pub(crate) fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> CheckedFile {
     CheckedFile {
         path: planned.path.clone(),
+        last_path: (planned.distinct() > 1).then(|| planned.last_path().to_owned()),
+        files: planned.distinct(),
+        size_is_mean: planned.run.as_ref().is_some_and(|run| run.is_mean),
         kind: match planned.kind {
             _ if spec.engine.is_diskless() => CheckedFileKind::None,
             FileKind::Regular => CheckedFileKind::Regular,
@@ -70,23 +71,28 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Layo
 /// Additional bytes that each place needs: every file once, at its largest. Layout precedes all jobs, so a file that is removed at
 /// the end of its job still takes space at the same time as all others.
 pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, u64> {
-    let mut sizes: HashMap<&Path, u64> = HashMap::new();
+    // The largest size of each file, and what is known about it.
+    let mut sizes: ByFile<(u64, FileFacts)> = ByFile::default();
     for (spec, file) in sections.iter().flat_map(CheckedSection::files) {
         // A job that fills a device uses the space there is.
         let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
         if fills && file.kind == FileKind::Regular && !spec.readonly {
-            let size = sizes.entry(&file.path).or_default();
-            *size = file.end().max(*size);
+            let known = facts.files.get(&file.path).copied().unwrap_or_default();
+            sizes.update(file, |before, _| {
+                let (size, known) = before.unwrap_or((0, known));
+                (file.end().max(size), known)
+            });
         }
     }
     let mut needed: HashMap<usize, u64> = HashMap::new();
     let mut seen = HashSet::new();
-    for (path, size) in sizes {
-        let known = facts.files.get(path).copied().unwrap_or_default();
-        let again = known.identity.is_some_and(|identity| !seen.insert(identity));
+    for (&(size, known), count) in sizes.values() {
+        // Of several files, only the first was asked.
+        let again = count == 1 && known.identity.is_some_and(|identity| !seen.insert(identity));
         if let Some(place) = known.place.filter(|_| !again) {
             let sum = needed.entry(place).or_default();
-            *sum = sum.saturating_add(size.saturating_sub(known.allocated.unwrap_or(0)));
+            let each = size.saturating_sub(known.allocated.unwrap_or(0));
+            *sum = sum.saturating_add(each.saturating_mul(count));
         }
     }
     needed
@@ -94,6 +100,8 @@ pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::testing::{report, report_with};
 

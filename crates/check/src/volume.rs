@@ -175,6 +175,11 @@ fn share(spec: &JobSpec, direction: Direction) -> u64 {
     if direction == Direction::Read { reads } else { counted - reads }
 }
 
+/// True if the sizes of files that are counted are drawn.
+fn has_mean_sizes(spec: &JobSpec) -> bool {
+    spec.files.iter().any(|file| file.run.as_ref().is_some_and(|run| run.is_mean))
+}
+
 fn certainty(spec: &JobSpec) -> Certainty {
     let used = || used(spec);
     if spec.limits.time_based {
@@ -207,7 +212,7 @@ fn certainty(spec: &JobSpec) -> Certainty {
         || in_zones
     {
         Certainty::AtMost
-    } else if spec.rw.is_mixed() || uneven || spec.sprandom.is_some() {
+    } else if spec.rw.is_mixed() || uneven || spec.sprandom.is_some() || has_mean_sizes(spec) {
         Certainty::About
     } else {
         Certainty::Exact

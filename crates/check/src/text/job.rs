@@ -305,17 +305,21 @@ fn file_names(files: &[&CheckedFile]) -> String {
         CheckedFileKind::None => "no file".to_owned(),
         _ => clean(&file.path.display().to_string()),
     };
+    let count = files.iter().map(|file| file.files).fold(0, u64::saturating_add);
     match files {
-        [only] => name(only),
-        [first, .., last] if first.kind != CheckedFileKind::None => {
-            format!("{} .. {} ({} files)", name(first), name(last), files.len())
+        [first, ..] if first.kind == CheckedFileKind::None && count > 1 => format!("no file, {count} times"),
+        [only] if count == 1 => name(only),
+        [first, ..] => {
+            let last = files.last().map_or(&first.path, |last| last.last_path.as_ref().unwrap_or(&last.path));
+            format!("{} .. {} ({count} files)", name(first), clean(&last.display().to_string()))
         }
-        several => format!("no file, {} times", several.len()),
+        [] => String::new(),
     }
 }
 
 fn file_text(file: &CheckedFile, places: &[CheckedPlace]) -> String {
     let end = file.offset.saturating_add(file.size);
+    let bytes = |size| if file.size_is_mean { format!("about {}", bytes(size)) } else { bytes(size) };
     let size = match (file.offset, file.existing_bytes) {
         (0, Some(there)) if there > end && file.action == LayoutAction::Use => {
             format!("the first {} of {}", bytes(file.size), bytes(there))
