@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use ferrio_job::{FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, SetupError};
+use ferrio_job::{Character, FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, SetupError};
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
@@ -45,6 +45,8 @@ pub(crate) struct Sizing {
     pub(crate) file_append: bool,
     /// False when files appear only when opened, or not at all.
     pub(crate) lays_out: bool,
+    /// Called `fio`, the program knows no size of a file without a `size` in bytes if the engine has no files.
+    pub(crate) like_fio: bool,
 }
 
 impl Sizing {
@@ -81,6 +83,7 @@ impl Sizing {
             min_block: spec.min_block(),
             file_append: spec.file_append,
             lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
+            like_fio: spec.character == Character::Fio,
         }
     }
 }
@@ -102,7 +105,8 @@ pub(crate) struct JobFile {
 }
 
 impl JobFile {
-    fn count(&self) -> u64 {
+    /// How many files it stands for.
+    pub(crate) fn count(&self) -> u64 {
         self.run.as_ref().map_or(1, |run| run.count)
     }
 
@@ -166,7 +170,7 @@ pub(crate) fn regions(
             let (mut file, further) = file.split(alike, path_of);
             rest = further;
             let whole = whole_file(sizing, &mut file, &mut draws, stream);
-            let region = region(clone, sizing, share, whole, file)?;
+            let region = region(clone, sizing, Share { each: shares.each, of_file: share }, whole, file)?;
             let path = region.path.display();
             if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
                 let message = format!("offset has no effect on {path}: file_append begins at its end");
@@ -193,7 +197,7 @@ pub(crate) fn regions(
     regions.io_size = match sizing.io_size {
         Some(BytesOrPercent::Bytes(bytes)) => Some(bytes).filter(|&bytes| bytes > 0),
         Some(BytesOrPercent::Percent(percent)) => {
-            Some(share(regions.size, percent)).filter(|&bytes| bytes > 0)
+            Some(percent_of(regions.size, percent)).filter(|&bytes| bytes > 0)
         }
         None => None,
     };
@@ -238,17 +242,32 @@ impl EvenShares {
     }
 }
 
+/// What a file gets of a `size` in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    each: u64,
+    /// With its part of what does not divide.
+    of_file: u64,
+}
+
 fn region(
     clone: u32,
     sizing: &Sizing,
-    share_of_size: u64,
+    share: Share,
     whole: u64,
     file: JobFile,
 ) -> Result<FileSpec, SetupError> {
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
+    // What a share of a file's size is a share of.
+    let base = match sizing.size {
+        _ if kind != FileKind::Pretend || file.found.size.is_some() => real,
+        Some(BytesOrPercent::Bytes(_)) if share.each > 0 => share.each,
+        _ if sizing.like_fio => u64::MAX,
+        _ => whole,
+    };
     let offset =
-        if sizing.file_append && kind == FileKind::Regular { real } else { offset(clone, sizing, real) };
+        if sizing.file_append && kind == FileKind::Regular { real } else { offset(clone, sizing, base) };
     let rest = || {
         whole.checked_sub(offset).ok_or_else(|| {
             // fio leaves the error number empty here.
@@ -257,10 +276,10 @@ fn region(
     };
     let mut size = match (sizing.filesize, sizing.size) {
         (_, Some(BytesOrPercent::Percent(percent))) if percent < 100 => {
-            let part = share(whole, percent).min(rest()?);
+            let part = percent_of(whole, percent).min(rest()?);
             part - part % sizing.min_block.max(1)
         }
-        (None, Some(BytesOrPercent::Bytes(_))) if share_of_size > 0 => share_of_size,
+        (None, Some(BytesOrPercent::Bytes(_))) if share.of_file > 0 => share.of_file,
         _ => rest()?,
     };
     // A device and an export are as large as they are.
@@ -315,10 +334,11 @@ fn whole_file(sizing: &Sizing, file: &mut JobFile, draws: &mut u64, stream: &mut
     }
 }
 
-fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
+/// Where the region of a file begins; shares are those of `base`.
+fn offset(clone: u32, sizing: &Sizing, base: u64) -> u64 {
     let bytes = |extent| match extent {
         BytesOrPercent::Bytes(bytes) => bytes,
-        BytesOrPercent::Percent(percent) => share(real, percent),
+        BytesOrPercent::Percent(percent) => percent_of(base, percent),
     };
     let sum =
         bytes(sizing.offset).saturating_add(bytes(sizing.offset_increment).saturating_mul(u64::from(clone)));
@@ -342,7 +362,7 @@ fn is_percent(job: &Job, opt: Opt) -> bool {
 }
 
 /// `percent` of `bytes`, rounded down.
-fn share(bytes: u64, percent: u8) -> u64 {
+fn percent_of(bytes: u64, percent: u8) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 
