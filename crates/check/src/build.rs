@@ -60,7 +60,7 @@ pub(crate) fn report(
             job.volume = Volume::NOTHING;
             job.time = TimeSpan::exactly(0.0);
         } else if trigger.is_some() || timeline.may_end_early[section.index] {
-            job.volume.certainty = job.volume.certainty.max(Certainty::AtMost);
+            job.volume.certainty = job.volume.certainty.plus(Certainty::AtMost);
         }
     }
     let totals = CheckTotals {
@@ -180,6 +180,7 @@ fn replays(section: &CheckedSection<'_>) -> Vec<CheckedReplay> {
         syncs: log.summary.syncs,
         files: log.summary.files.len(),
         seconds: Duration::from_micros(log.summary.last_due_us).as_secs_f64(),
+        has_more: log.summary.has_more,
     };
     logs.into_iter().map(replay).collect()
 }
@@ -207,6 +208,7 @@ fn zoned_files(spec: &JobSpec) -> Vec<ZonedFile> {
     let limit = |most: u32| Some(most).filter(|&most| most > 0);
     let zoned = |(file, zones): (&FileSpec, &FileZones)| ZonedFile {
         path: file.path.clone(),
+        files: file.distinct(),
         model: match zones.model {
             ZoneModel::Emulated => ZonedModel::Emulated,
             ZoneModel::HostAware => ZonedModel::HostAware,

@@ -79,8 +79,14 @@ impl FileRuns {
         let mut last = None;
         for number in 0..names.count() {
             let found = self.look_at(names, number, wanted, last)?;
+            // The others are taken to be like it.
+            let count = if self.examined < MOST_EXAMINED { 1 } else { names.count() - number };
+            self.is_incomplete |= count > 1;
+            add(&mut runs, number, count, found);
+            if count > 1 {
+                break;
+            }
             last = Some(found);
-            add(&mut runs, number, 1, found);
         }
         Ok(runs)
     }

@@ -272,10 +272,12 @@ impl Groups {
         } else {
             self.list_files(job, names, spec, findings)?
         };
-        let zones = match spec.zbd {
+        let mut zones = match spec.zbd {
             Some(_) => zbd::of_files(job, spec, &files, &mut self.zones)?,
             None => Vec::new(),
         };
+        let counts: Vec<u64> =
+            if counts_files { files.iter().map(JobFile::count).collect() } else { Vec::new() };
         let in_zones = zbd::sizing(job, spec, &zones);
         let sizing = in_zones.as_ref().unwrap_or(&draft.sizing);
         let mut stream = size_stream(spec);
@@ -285,6 +287,9 @@ impl Groups {
             findings.note(note(job, opts, code, message));
         }
         spec.files = regions.files;
+        if counts_files && spec.zbd.is_some() {
+            zones = zbd::of_parts(&zones, &counts, &spec.files);
+        }
         nbd::name_export(spec);
         protection::find_missing_devices(&mut spec.files, spec.files_are_named);
         if self.character == Character::Ferrio {
@@ -431,8 +436,8 @@ impl Groups {
     }
 }
 
-/// Whether the files of a job are such that one stands for others: not devices of an engine, whose properties differ, not what a server
-/// has, and without zones.
+/// Whether the files of a job are such that one stands for others: not devices of an engine, whose properties differ, and not what a
+/// server has.
 fn can_be_counted(job: &Job, spec: &JobSpec) -> bool {
     let engine = &spec.engine;
     !engine.has_export()
@@ -440,7 +445,6 @@ fn can_be_counted(job: &Job, spec: &JobSpec) -> bool {
         && !engine.passes_through()
         && !engine.needs_scsi_devices()
         && !engine.needs_flash_devices()
-        && spec.zbd.is_none()
         && !asks(job, Opt::Sprandom)
 }
 

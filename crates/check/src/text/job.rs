@@ -111,7 +111,8 @@ fn replay_text(replay: &CheckedReplay) -> String {
         0.0 => "as fast as possible".to_owned(),
         seconds => format!("over {}", time(seconds)),
     });
-    format!("{}: {}", clean(&replay.log), parts.join(", "))
+    let more = if replay.has_more { "at least " } else { "" };
+    format!("{}: {more}{}", clean(&replay.log), parts.join(", "))
 }
 
 fn preconditioning_text(pass: &Preconditioning) -> [String; 2] {
@@ -163,11 +164,11 @@ fn zoned_text(files: &[ZonedFile]) -> Vec<String> {
         }
         text
     };
-    let mut lines: Vec<(String, usize)> = Vec::new();
-    for line in files.iter().map(text) {
+    let mut lines: Vec<(String, u64)> = Vec::new();
+    for (line, count) in files.iter().map(|file| (text(file), file.files)) {
         match lines.iter_mut().find(|(known, _)| *known == line) {
-            Some((_, files)) => *files += 1,
-            None => lines.push((line, 1)),
+            Some((_, files)) => *files = files.saturating_add(count),
+            None => lines.push((line, count)),
         }
     }
     let shown = |(text, files)| if files > 1 { format!("{text}, in each of {files} files") } else { text };
