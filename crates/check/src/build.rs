@@ -71,8 +71,9 @@ pub(crate) fn report(
         time: timeline.whole,
     };
     let mut places = facts.places.clone();
-    for (place, bytes) in files::needed(sections, facts) {
-        places[place].needed_bytes = bytes;
+    for (place, needed) in files::needed(sections, facts) {
+        places[place].needed_bytes = needed.bytes;
+        places[place].needed_files = needed.files;
     }
     Report {
         totals,

@@ -197,7 +197,7 @@ pub struct Risk {
 }
 
 /// Where something was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct CheckedOrigin {
     /// Job file, `None` for the command line.
     pub file: Option<String>,

@@ -20,6 +20,8 @@ use crate::probe::{Found, probe};
 pub(crate) const MOST_LISTED: u64 = 1000;
 /// Most files that are looked at one by one.
 const MOST_EXAMINED: u64 = 50_000;
+/// Most runs of files that exist: the places of their first files are looked up one by one.
+const MOST_RUNS: u64 = 8000;
 /// Most entries of a directory that are read.
 const MOST_ENTRIES: usize = 400_000;
 
@@ -39,6 +41,8 @@ pub(crate) struct FileRuns {
     /// Runs of lists.
     lists: HashMap<Arc<str>, Vec<FoundRun>>,
     examined: u64,
+    /// Runs of files that exist.
+    existing_runs: u64,
     /// Files were left unexamined, which are taken to be like those before them.
     is_incomplete: bool,
 }
@@ -80,9 +84,9 @@ impl FileRuns {
         for number in 0..names.count() {
             let found = self.look_at(names, number, wanted, last)?;
             // The others are taken to be like it.
-            let count = if self.examined < MOST_EXAMINED { 1 } else { names.count() - number };
+            let count = if self.may_look() { 1 } else { names.count() - number };
             self.is_incomplete |= count > 1;
-            add(&mut runs, number, count, found);
+            self.add(&mut runs, number, count, found);
             if count > 1 {
                 break;
             }
@@ -109,16 +113,31 @@ impl FileRuns {
                     Some(found) => found,
                     None => *absent.insert(self.look_at(names, next, wanted, None)?),
                 };
-                add(&mut runs, next, number - next, found);
+                self.add(&mut runs, next, number - next, found);
             }
             if number < names.count() {
                 let found = self.look_at(names, number, wanted, last)?;
                 last = Some(found);
-                add(&mut runs, number, 1, found);
+                self.add(&mut runs, number, 1, found);
             }
             next = number + 1;
         }
         Ok(runs)
+    }
+
+    fn may_look(&self) -> bool {
+        self.examined < MOST_EXAMINED && self.existing_runs < MOST_RUNS
+    }
+
+    /// Appends files to the last run if they are like it.
+    fn add(&mut self, runs: &mut Vec<FoundRun>, first: u64, count: u64, found: Found) {
+        match runs.last_mut() {
+            Some(last) if last.found == found && is_countable(&found) => last.count += count,
+            _ => {
+                self.existing_runs += u64::from(found.size.is_some());
+                runs.push(FoundRun { first, count, found });
+            }
+        }
     }
 
     /// Looks at a file. Once there were enough, it is taken to be like the `last` one.
@@ -129,7 +148,7 @@ impl FileRuns {
         wanted: FileType,
         last: Option<Found>,
     ) -> Result<Found, SetupError> {
-        if self.examined >= MOST_EXAMINED
+        if !self.may_look()
             && let Some(last) = last
         {
             self.is_incomplete = true;
@@ -202,14 +221,6 @@ pub(crate) fn run_of(names: &CloneNames<'_>, list: &Arc<str>, first: u64, count:
         last: names.path((first + count).saturating_sub(1))?,
         is_mean: false,
     })
-}
-
-/// Appends files to the last run if they are like it.
-fn add(runs: &mut Vec<FoundRun>, first: u64, count: u64, found: Found) {
-    match runs.last_mut() {
-        Some(last) if last.found == found && is_countable(&found) => last.count += count,
-        _ => runs.push(FoundRun { first, count, found }),
-    }
 }
 
 /// Devices are listed one by one: each has a place of its own.

@@ -127,6 +127,10 @@ pub struct CheckedPlace {
     pub free_bytes: Option<u64>,
     /// Bytes that the jobs' files will take in addition to what they take now.
     pub needed_bytes: u64,
+    /// Files that this user can still create.
+    pub free_files: Option<u64>,
+    /// Files that the jobs will create.
+    pub needed_files: u64,
 }
 
 /// A block device and what is on it.
