@@ -133,7 +133,7 @@ impl JsonAnswer {
             Format::of_word(word.trim()).is_some_and(|format| Formats::only(format).has(Format::Json))
         };
         let wanted = values("output-format").flat_map(|list| list.split(',')).any(is_json);
-        wanted.then(|| JsonAnswer { to: values("output").last().map(str::to_owned) })
+        wanted.then(|| JsonAnswer { to: values("output").next_back().map(str::to_owned) })
     }
 
     /// Writes the document. What says that the output cannot be written to has nowhere to go.

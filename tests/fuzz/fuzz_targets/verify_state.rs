@@ -28,7 +28,10 @@ fn read(bytes: &[u8]) {
             for number in [0, 1, state.number.wrapping_sub(1), state.number, u64::MAX] {
                 coverage.of(number);
             }
-            assert_eq!(VerifyState::decode(&state.encode()).as_ref(), Ok(&state));
+            // A name ends with a NUL byte in files that are written, not in all that can be read.
+            let mut again = state.clone();
+            again.job.truncate(63);
+            assert_eq!(VerifyState::decode(&state.encode()), Ok(again));
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
