@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ferrio_job::{Prefix, reason};
+use ferrio_job::{Diagnostic, Origin, Prefix, reason};
 use ferrio_jobfile::Problems;
 use ferrio_metrics::BindError;
 
@@ -138,7 +138,13 @@ impl Error {
         Error::WriteOutput { name: "standard output".to_owned(), error }
     }
 
-    /// The code of its [`ferrio_job::Diagnostic`].
+    /// The error as a message; those about options, job files and jobs have diagnostics of their own.
+    pub(crate) fn diagnostic(&self) -> Diagnostic {
+        let diagnostic = Diagnostic::error(self.to_string(), Origin::Builtin).code(self.code());
+        Diagnostic { help: self.help(), ..diagnostic }.prefix(self.prefix())
+    }
+
+    /// The code of its [`Diagnostic`].
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Error::Problems(_) | Error::Help => "invalid-job",

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::ColorChoice;
-use ferrio_job::{Character, Diagnostic, Origin, Plan};
+use ferrio_job::{Character, Plan};
 use ferrio_jobfile::Sources;
 use ferrio_runner::JobResult;
 use ferrio_thresholds::Judgement;
@@ -61,9 +61,7 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     if let Error::Problems(problems) = &error {
         messages.show(&problems.diagnostics, &problems.sources);
     } else {
-        let diagnostic = Diagnostic::error(error.to_string(), Origin::Builtin).code(error.code());
-        let diagnostic = Diagnostic { help: error.help(), ..diagnostic };
-        messages.show(&[diagnostic.prefix(error.prefix())], &Sources::default());
+        messages.show(&[error.diagnostic()], &Sources::default());
     }
     match error {
         // A standard output that is closed does not change the status.

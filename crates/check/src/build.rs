@@ -1,13 +1,13 @@
 //! Builds the report without its risks: jobs with their files and logs, places, sums.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ferrio_job::{
-    Direction, ExitWhat, FileSpec, FileZones, JobSpec, Plan, PlannedJob, PlannedLog, Replay, Sprandom,
-    ZoneModel, log_files,
+    ByFile, Direction, ExitWhat, FileSpec, FileZones, JobSpec, Plan, PlannedJob, PlannedLog, Replay,
+    Sprandom, ZoneModel, log_files,
 };
 use ferrio_jobfile::{JobSet, Sources};
 
@@ -49,7 +49,7 @@ pub(crate) fn report(
     let timeout = trigger.as_ref().and_then(|trigger| trigger.timeout_seconds);
     let timeline = timeline::timeline(sections, timeout);
     let endable = EndableJobs::of(plan);
-    let mut laid_out = HashMap::new();
+    let mut laid_out = ByFile::default();
     let mut jobs: Vec<CheckedJob> =
         sections.iter().map(|section| job(section, facts, &set.sources, &mut laid_out)).collect();
     for (section, job) in sections.iter().zip(&mut jobs) {
@@ -60,7 +60,7 @@ pub(crate) fn report(
             job.volume = Volume::NOTHING;
             job.time = TimeSpan::exactly(0.0);
         } else if trigger.is_some() || timeline.may_end_early[section.index] {
-            job.volume.certainty = job.volume.certainty.max(Certainty::AtMost);
+            job.volume.certainty = job.volume.certainty.plus(Certainty::AtMost);
         }
     }
     let totals = CheckTotals {
@@ -71,8 +71,9 @@ pub(crate) fn report(
         time: timeline.whole,
     };
     let mut places = facts.places.clone();
-    for (place, bytes) in files::needed(sections, facts) {
-        places[place].needed_bytes = bytes;
+    for (place, needed) in files::needed(sections, facts) {
+        places[place].needed_bytes = needed.bytes;
+        places[place].needed_files = needed.files;
     }
     Report {
         totals,
@@ -90,7 +91,7 @@ fn job<'a>(
     section: &CheckedSection<'a>,
     facts: &Facts,
     sources: &Sources,
-    laid_out: &mut HashMap<&'a Path, u64>,
+    laid_out: &mut ByFile<u64>,
 ) -> CheckedJob {
     let spec = section.spec();
     let seconds = |duration: Duration| duration.as_secs_f64();
@@ -99,20 +100,27 @@ fn job<'a>(
     let mut files: Vec<CheckedFile> = Vec::new();
     // Clones may share a file: it is shown once.
     let mut shown = HashSet::new();
+    let is_counted = section.instances.iter().any(|job| job.spec.files.iter().any(|file| file.run.is_some()));
     // Of clones the original is the first and the others come from the last to the second.
     let first = section.instances.iter().take(1);
     for spec in first.chain(section.instances.iter().skip(1).rev()).map(|job| &job.spec) {
         for planned in &spec.files {
             let known = facts.files.get(&planned.path).copied().unwrap_or_default();
-            let file = files::file(spec, planned, known, laid_out.contains_key(planned.path.as_path()));
+            let file = files::file(spec, planned, known, laid_out.get(planned).is_some());
             if planned.extend && !spec.fill_device {
                 let stays = if file.action == LayoutAction::Grow { planned.found.unwrap_or(0) } else { 0 };
-                let before = laid_out.entry(&planned.path).or_insert(stays);
-                create_bytes = create_bytes.saturating_add(planned.end().saturating_sub(*before));
-                *before = planned.end().max(*before);
+                laid_out.update(planned, |before, count| {
+                    let before = before.unwrap_or(stays);
+                    let grows = planned.end().saturating_sub(before).saturating_mul(count);
+                    create_bytes = create_bytes.saturating_add(grows);
+                    planned.end().max(before)
+                });
             }
-            if shown.insert((planned.path.as_path(), planned.offset, planned.size)) {
-                files.push(file);
+            if shown.insert((planned.path.as_path(), planned.count(), planned.offset, planned.size)) {
+                match files.last_mut().filter(|last| is_counted && last.differs_only_in_name(&file)) {
+                    Some(last) => last.join(file),
+                    None => files.push(file),
+                }
             }
         }
     }
@@ -173,6 +181,7 @@ fn replays(section: &CheckedSection<'_>) -> Vec<CheckedReplay> {
         syncs: log.summary.syncs,
         files: log.summary.files.len(),
         seconds: Duration::from_micros(log.summary.last_due_us).as_secs_f64(),
+        has_more: log.summary.has_more,
     };
     logs.into_iter().map(replay).collect()
 }
@@ -200,6 +209,7 @@ fn zoned_files(spec: &JobSpec) -> Vec<ZonedFile> {
     let limit = |most: u32| Some(most).filter(|&most| most > 0);
     let zoned = |(file, zones): (&FileSpec, &FileZones)| ZonedFile {
         path: file.path.clone(),
+        files: file.distinct(),
         model: match zones.model {
             ZoneModel::Emulated => ZonedModel::Emulated,
             ZoneModel::HostAware => ZonedModel::HostAware,

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{JobSpec, Plan, log_files};
+use ferrio_job::{FileKind, JobSpec, Plan, log_files};
 use ferrio_machine::{DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room};
 
 use crate::model::{CheckedDevice, CheckedPlace};
@@ -79,11 +79,22 @@ impl Facts {
             Facts { machine: Resources::ask(), io_uring: IoUringSysctl::ask(), ..Facts::default() };
         let mut places = Places::begin();
         let used = |spec: &&JobSpec| !spec.engine.is_diskless();
+        // What is not there yet is like all that is not there yet in the same directory.
+        let mut new_files: HashMap<&Path, FileFacts> = HashMap::new();
         for file in plan.jobs.iter().map(|job| &job.spec).filter(used).flat_map(|spec| &spec.files) {
-            if !facts.files.contains_key(&file.path) {
-                let place = facts.place(&file.path, &mut places);
-                facts.files.insert(file.path.clone(), file_facts(&file.path, place));
+            if facts.files.contains_key(&file.path) {
+                continue;
             }
+            let is_new = file.run.is_some() && file.found.is_none() && file.kind == FileKind::Regular;
+            let known = new_files.get(file.directory()).filter(|_| is_new).copied();
+            let about = known.unwrap_or_else(|| {
+                let place = facts.place(&file.path, &mut places);
+                file_facts(&file.path, place)
+            });
+            if is_new {
+                new_files.insert(file.directory(), about);
+            }
+            facts.files.insert(file.path.clone(), about);
         }
         for path in plan.jobs.iter().flat_map(|job| log_files(&job.spec)).map(|log| PathBuf::from(log.path)) {
             let log = LogFacts {
@@ -139,6 +150,8 @@ fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
         read_only,
         free_bytes: room.and_then(|room| room.free_bytes),
         needed_bytes: 0,
+        free_files: room.and_then(|room| room.free_files),
+        needed_files: 0,
     }
 }
 

@@ -1,9 +1,7 @@
 //! What a run does to each file, and the space that its places need.
 
+use ferrio_job::{ByFile, Direction, FileKind, FileSpec, JobSpec, layout_of};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
-
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, layout_of};
 
 use crate::facts::{Facts, FileFacts};
 use crate::model::{CheckedFile, CheckedFileKind, LayoutAction};
@@ -13,6 +11,9 @@ use crate::section::{CheckedSection, JobWork};
 pub(crate) fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> CheckedFile {
     CheckedFile {
         path: planned.path.clone(),
+        last_path: (planned.distinct() > 1).then(|| planned.last_path().to_owned()),
+        files: planned.distinct(),
+        size_is_mean: planned.run.as_ref().is_some_and(|run| run.is_mean),
         kind: match planned.kind {
             _ if spec.engine.is_diskless() => CheckedFileKind::None,
             FileKind::Regular => CheckedFileKind::Regular,
@@ -67,26 +68,42 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Layo
     }
 }
 
-/// Additional bytes that each place needs: every file once, at its largest. Layout precedes all jobs, so a file that is removed at
+/// What files need that the jobs create or lengthen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Needed {
+    pub(crate) bytes: u64,
+    /// New files.
+    pub(crate) files: u64,
+}
+
+/// What each place needs in addition: every file once, at its largest. Layout precedes all jobs, so a file that is removed at
 /// the end of its job still takes space at the same time as all others.
-pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, u64> {
-    let mut sizes: HashMap<&Path, u64> = HashMap::new();
+pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, Needed> {
+    // The largest size of each file, and what is known about it.
+    let mut sizes: ByFile<(u64, FileFacts)> = ByFile::default();
     for (spec, file) in sections.iter().flat_map(CheckedSection::files) {
         // A job that fills a device uses the space there is.
         let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
         if fills && file.kind == FileKind::Regular && !spec.readonly {
-            let size = sizes.entry(&file.path).or_default();
-            *size = file.end().max(*size);
+            let known = facts.files.get(&file.path).copied().unwrap_or_default();
+            sizes.update(file, |before, _| {
+                let (size, known) = before.unwrap_or((0, known));
+                (file.end().max(size), known)
+            });
         }
     }
-    let mut needed: HashMap<usize, u64> = HashMap::new();
+    let mut needed: HashMap<usize, Needed> = HashMap::new();
     let mut seen = HashSet::new();
-    for (path, size) in sizes {
-        let known = facts.files.get(path).copied().unwrap_or_default();
-        let again = known.identity.is_some_and(|identity| !seen.insert(identity));
+    for (&(size, known), count) in sizes.values() {
+        // Of several files, only the first was asked.
+        let again = count == 1 && known.identity.is_some_and(|identity| !seen.insert(identity));
         if let Some(place) = known.place.filter(|_| !again) {
             let sum = needed.entry(place).or_default();
-            *sum = sum.saturating_add(size.saturating_sub(known.allocated.unwrap_or(0)));
+            let each = size.saturating_sub(known.allocated.unwrap_or(0));
+            sum.bytes = sum.bytes.saturating_add(each.saturating_mul(count));
+            if known.identity.is_none() {
+                sum.files = sum.files.saturating_add(count);
+            }
         }
     }
     needed
@@ -94,6 +111,8 @@ pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::testing::{report, report_with};
 
@@ -124,6 +143,80 @@ mod tests {
         assert_eq!(on("size=16k\n"), [LayoutAction::ReplaceFilled]);
         assert_eq!(on("size=16k\nrw=write\n"), [LayoutAction::ReplaceEmpty]);
         assert_eq!(on("size=16k\nrw=trim\n"), [LayoutAction::Grow]);
+    }
+
+    /// What a check says about the files of jobs, as listed or counted.
+    #[derive(Debug, PartialEq)]
+    struct Sums {
+        created: u64,
+        needed: u64,
+        new_files: u64,
+        files: Vec<(LayoutAction, u64, u64)>,
+        volume: crate::model::Volume,
+        failed: Vec<bool>,
+    }
+
+    fn sums(text: &str, describes_only: bool) -> Sums {
+        let set = ferrio_plan::testing::jobs_of(text);
+        let options = ferrio_plan::PlanOptions { describes_only, ..ferrio_plan::PlanOptions::default() };
+        let plan = ferrio_plan::plan(&set, &options).unwrap();
+        let is_counted = plan.jobs.iter().any(|job| job.spec.files.iter().any(|file| file.run.is_some()));
+        assert_eq!(is_counted, describes_only, "{text}");
+        let mut facts = crate::testing::facts(&plan);
+        for (path, known) in &mut facts.files {
+            let found = std::fs::metadata(path).ok();
+            known.allocated = found.as_ref().map(std::fs::Metadata::len);
+            known.identity = found.map(|found| (1, std::os::unix::fs::MetadataExt::ino(&found)));
+        }
+        let report = crate::check(&set, &plan, &facts, None);
+        let mut files: std::collections::BTreeMap<(String, u64), (LayoutAction, u64)> = Default::default();
+        for file in report.jobs.iter().flat_map(|job| &job.files) {
+            let entry = files.entry((format!("{:?}", file.action), file.size)).or_insert((file.action, 0));
+            entry.1 += file.files;
+        }
+        Sums {
+            created: report.totals.create_bytes,
+            needed: report.places[0].needed_bytes,
+            new_files: report.places[0].needed_files,
+            files: files.into_iter().map(|((_, size), (action, count))| (action, size, count)).collect(),
+            volume: report.totals.volume,
+            failed: report.jobs.iter().map(|job| job.setup_error.is_some()).collect(),
+        }
+    }
+
+    #[test]
+    fn files_that_are_counted_add_up_to_those_that_are_listed() {
+        let dir = tempfile::tempdir().unwrap();
+        let there = [(0, 8192), (1, 8192), (7, 8192), (8, 4096), (9, 8192), (400, 65536), (1199, 8192)];
+        for (number, size) in there {
+            std::fs::write(dir.path().join(format!("a.0.{number}")), vec![1; size]).unwrap();
+        }
+        std::fs::write(dir.path().join("a.0.03"), "x").unwrap();
+        let in_dir = |text: &str| format!("[global]\ndirectory={}\n{text}", dir.path().display());
+        let names = (0..600).map(|number| format!("filename=n{number}\n")).collect::<String>();
+        for text in [
+            "[a]\nnrfiles=1200\nsize=10m\n",
+            "[a]\nnrfiles=1200\nsize=10m\nrw=write\nnumjobs=2\n",
+            "[a]\nnrfiles=1200\nfilesize=8k\nrw=trim\n",
+            "[a]\nnrfiles=300\nnumjobs=4\nsize=5000001\nrw=randrw\n",
+            "[a]\nnrfiles=1200\nsize=10m\noffset=64k\noffset_increment=10%\nnumjobs=2\n",
+            "[a]\nnrfiles=1200\nsize=10m\nfilename_format=same\n",
+            "[a]\nnrfiles=600\nnumjobs=2\nsize=10m\nfilename_format=a.0.$filenum\nrw=write\n",
+            "[a]\nnrfiles=600\nnumjobs=3\nsize=10m\nfilename_format=$filenum.$jobnum.$filenum\n",
+            "[a]\nnrfiles=600\nnumjobs=3\nsize=10m\nfilename_format=d$filenum/f\n",
+            "[a]\nnrfiles=1200\nsize=10m\nioengine=null\nrw=randwrite\n",
+            "[a]\nnrfiles=1200\nsize=80m\nzonemode=zbd\nzonesize=16k\nrw=randwrite\n",
+            "[a]\nnrfiles=1200\nsize=10m\ncreate_on_open=1\nrw=write\n[b]\nnrfiles=1200\n",
+            // Files of other jobs, by the same list and by their paths.
+            "[a]\nnrfiles=1200\nsize=10m\nrw=write\n[b]\nfilename_format=a.0.$filenum\nnrfiles=2000\nsize=20m\n",
+            "[a]\nnrfiles=1200\nsize=10m\n[b]\nfilename=a.0.17:a.0.2000\nsize=64k\n[c]\nfilename=a.0.5\n",
+            "[b]\nfilename=a.0.17\nsize=64k\n[a]\nnrfiles=1200\nsize=10m\nrw=write\n",
+        ] {
+            let text = in_dir(text);
+            assert_eq!(sums(&text, true), sums(&text, false), "{text}");
+        }
+        let text = in_dir(&format!("[a]\nsize=6m\nnumjobs=2\nrw=write\n{names}"));
+        assert_eq!(sums(&text, true), sums(&text, false));
     }
 
     #[test]

@@ -138,8 +138,22 @@ pub enum Certainty {
     About,
     /// An upper bound: something may end the job early.
     AtMost,
+    /// A lower bound: only the beginning of a log was read.
+    AtLeast,
     /// Unknown: only time ends the job.
     Unknown,
+}
+
+impl Certainty {
+    /// How exact the sum of two figures is.
+    pub(crate) fn plus(self, other: Certainty) -> Certainty {
+        match (self, other) {
+            (Certainty::AtMost, Certainty::AtLeast) | (Certainty::AtLeast, Certainty::AtMost) => {
+                Certainty::About
+            }
+            (one, other) => one.max(other),
+        }
+    }
 }
 
 /// A length of time in seconds.
@@ -183,7 +197,7 @@ pub struct Risk {
 }
 
 /// Where something was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct CheckedOrigin {
     /// Job file, `None` for the command line.
     pub file: Option<String>,

@@ -46,6 +46,8 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         read_only: false,
         free_bytes: Some(100 << 30),
         needed_bytes: 0,
+        free_files: Some(100_000),
+        needed_files: 0,
     };
     let files =
         plan.jobs.iter().filter(|job| !job.spec.engine.is_diskless()).flat_map(|job| &job.spec.files).map(

@@ -135,6 +135,7 @@ pub(crate) fn moves(volume: &Volume) -> Option<String> {
         Certainty::Exact | Certainty::Unknown => "",
         Certainty::About => "about ",
         Certainty::AtMost => "at most ",
+        Certainty::AtLeast => "at least ",
     };
     let all = [
         ("reads", volume.read),

@@ -41,7 +41,7 @@ impl Volume {
             write: sum(self.write, other.write),
             trim: sum(self.trim, other.trim),
             verify: sum(self.verify, other.verify),
-            certainty: self.certainty.max(other.certainty),
+            certainty: self.certainty.plus(other.certainty),
         }
     }
 }
@@ -91,7 +91,10 @@ pub(crate) fn least_ios(spec: &JobSpec) -> u64 {
 
 /// Maximum number of I/Os for this volume: all have the smallest size. `None` when only time ends the job.
 pub(crate) fn most_ios(spec: &JobSpec, volume: &Volume) -> Option<u64> {
-    if spec.replay.is_some() {
+    if let Some(log) = &spec.replay {
+        if log.summary.has_more {
+            return None;
+        }
         return Some(least_ios(spec).saturating_mul(u64::from(spec.clones)));
     }
     let of =
@@ -175,6 +178,11 @@ fn share(spec: &JobSpec, direction: Direction) -> u64 {
     if direction == Direction::Read { reads } else { counted - reads }
 }
 
+/// True if the sizes of files that are counted are drawn.
+fn has_mean_sizes(spec: &JobSpec) -> bool {
+    spec.files.iter().any(|file| file.run.as_ref().is_some_and(|run| run.is_mean))
+}
+
 fn certainty(spec: &JobSpec) -> Certainty {
     let used = || used(spec);
     if spec.limits.time_based {
@@ -192,6 +200,10 @@ fn certainty(spec: &JobSpec) -> Certainty {
         block.min != block.max || !share(spec, direction).is_multiple_of(block.max.max(1))
     });
     if let Some(log) = &spec.replay {
+        if log.summary.has_more {
+            let may_end = !spec.limits.runtime.is_zero() || spec.limits.number_ios > 0;
+            return if may_end { Certainty::About } else { Certainty::AtLeast };
+        }
         // Of what a log writes to the same place twice, the last is read back.
         let all =
             spec.limits.runtime.is_zero() && least_ios(spec) == log.summary.count() && spec.verify.is_none();
@@ -207,7 +219,7 @@ fn certainty(spec: &JobSpec) -> Certainty {
         || in_zones
     {
         Certainty::AtMost
-    } else if spec.rw.is_mixed() || uneven || spec.sprandom.is_some() {
+    } else if spec.rw.is_mixed() || uneven || spec.sprandom.is_some() || has_mean_sizes(spec) {
         Certainty::About
     } else {
         Certainty::Exact

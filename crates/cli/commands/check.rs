@@ -1,11 +1,12 @@
 //! `ferrio check`: describes the run that the arguments would start and its risks, without running it.
 
-use std::io;
+use std::{fs, io};
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
 use ferrio_job::Character;
+use ferrio_jobfile::{Problems, Sources};
 use ferrio_plan::PlanOptions;
-use ferrio_report::Format;
+use ferrio_report::{Format, Formats};
 
 use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
@@ -42,20 +43,33 @@ Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 /// The options that only `check` has.
 pub const OPTIONS: &[ProgramOption] = &[own_flag(DENY, JOBS, "Exit with status 2 if there are warnings")];
 
-/// Checks the jobs of the arguments.
+/// Checks the jobs of the arguments. A document, if one is asked for, has the errors that would stop a run before its first job.
 ///
 /// # Errors
-/// All errors that would stop a run before its first job.
+/// These errors.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let (scanned, character) =
         arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options(), Character::Ferrio);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
     *invocation.messages = Messages::of(read, character);
-    let messages = *invocation.messages;
-    let mut items = scanned.map_err(diagnose::command_line)?;
-    if items.iter().any(|item| item.is_program_option("help")) {
+    let answer = JsonAnswer::of(read);
+    if let Ok(items) = &scanned
+        && items.iter().any(|item| item.is_program_option("help"))
+    {
         return print(|out| out.write_all(invocation.command.text().as_bytes()).map(|()| true));
     }
+    let messages = *invocation.messages;
+    let checked = check(scanned.map_err(diagnose::command_line), character, messages);
+    if let (Err(error), Some(answer)) = (&checked, answer)
+        && let Err(unwritten) = answer.refused(error)
+    {
+        messages.show(&[unwritten.diagnostic()], &Sources::default());
+    }
+    checked
+}
+
+fn check(items: Result<Vec<Item>, Error>, character: Character, messages: Messages) -> Result<u8, Error> {
+    let mut items = items?;
     let before = items.len();
     items.retain(|item| !item.is_program_option(DENY));
     let deny = items.len() < before;
@@ -70,18 +84,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     if !settings.formats.has(Format::Normal) && !settings.formats.has(Format::Json) {
         return Err(Error::NoAnswerFormat);
     }
-    let report = match examine(&items, &settings) {
-        Ok(report) => report,
-        Err(Error::Problems(problems)) => {
-            if settings.formats.has(Format::Json) {
-                write(messages, &settings, &ferrio_check::refused(&problems), false)?;
-            }
-            return Err(Error::Problems(problems));
-        }
-        Err(other) => return Err(other),
-    };
+    let report = examine(&items, &settings)?;
     settings.notes.iter().filter(|_| messages.shows_warnings()).for_each(|note| messages.note(note));
-    write(messages, &settings, &report, true)?;
+    write(messages, &settings, &report)?;
     Ok(match report.status {
         CheckStatus::Errors => WRONG,
         CheckStatus::Warnings if deny => DENIED,
@@ -109,15 +114,52 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
     }
 }
 
-/// Writes the result in the chosen formats. For refused jobs, diagnostics on standard error replace the text.
-fn write(
-    messages: Messages,
-    settings: &ProgramSettings,
-    report: &Report,
-    as_text: bool,
-) -> Result<(), Error> {
+/// Where the document about a refusal belongs, by a command line that may be wrong itself. Diagnostics on standard error replace the text.
+struct JsonAnswer {
+    /// A file, or standard output.
+    to: Option<String>,
+}
+
+impl JsonAnswer {
+    /// `None` if the command line does not ask for JSON.
+    fn of(items: &[Item]) -> Option<Self> {
+        let values = |option: &'static str| {
+            items.iter().filter_map(move |item| match item {
+                Item::Program { name, value: Some(value), .. } if name == option => Some(value.as_str()),
+                _ => None,
+            })
+        };
+        let is_json = |word: &str| {
+            Format::of_word(word.trim()).is_some_and(|format| Formats::only(format).has(Format::Json))
+        };
+        let wanted = values("output-format").flat_map(|list| list.split(',')).any(is_json);
+        wanted.then(|| JsonAnswer { to: values("output").next_back().map(str::to_owned) })
+    }
+
+    /// Writes the document. What says that the output cannot be written to has nowhere to go.
+    fn refused(&self, error: &Error) -> Result<(), Error> {
+        let report = match error {
+            Error::Help | Error::OpenOutput { .. } | Error::WriteOutput { .. } => return Ok(()),
+            Error::Problems(problems) => ferrio_check::refused(problems),
+            other => {
+                let sources = Sources::default();
+                ferrio_check::refused(&Problems { diagnostics: vec![other.diagnostic()], sources })
+            }
+        };
+        let text = ferrio_check::json(&report);
+        match &self.to {
+            None => print(|out| out.write_all(text.as_bytes()).map(|()| true)).map(drop),
+            Some(name) => {
+                fs::write(name, text).map_err(|error| Error::OpenOutput { name: name.clone(), error })
+            }
+        }
+    }
+}
+
+/// Writes the result in the chosen formats.
+fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
-    if settings.formats.has(Format::Normal) && as_text {
+    if settings.formats.has(Format::Normal) {
         output
             .write(&ferrio_check::text(report, settings.output.is_none() && messages.colors(&io::stdout())));
     }

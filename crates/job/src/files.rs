@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::choice::choices;
-use crate::{Direction, JobSpec, Skew};
+use crate::{Direction, FileRun, JobSpec, Skew};
 
 /// `file_service_type=`: which file the next I/O goes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,6 +147,8 @@ pub struct FileSpec {
     pub extend: bool,
     /// It does not exist, and its name would be that of a device.
     pub missing_device: bool,
+    /// Its place in a list of names, and further files of the list that are like it. Only in plans that are described.
+    pub run: Option<Box<FileRun>>,
 }
 
 impl FileSpec {

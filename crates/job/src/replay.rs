@@ -111,6 +111,8 @@ pub struct ReplaySummary {
     pub waits_until_ms: u64,
     /// Most I/Os at once, if the log tells: block traces do.
     pub depth: Option<u32>,
+    /// The log has more than what was read of it, to describe the job.
+    pub has_more: bool,
 }
 
 impl ReplaySummary {

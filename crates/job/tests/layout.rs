@@ -40,6 +40,7 @@ fn a_file_ends_as_large_as_data_or_reserved_space_make_it() {
         found: Some(512),
         extend: true,
         missing_device: false,
+        run: None,
     };
     let after = |rw, change| layout(rw, change).size_after(&file, file.found);
     assert_eq!(after(ReadWrite::Read, |spec| spec.fallocate = Fallocate::None), 12288);

@@ -75,6 +75,8 @@ impl Mount {
 pub struct Room {
     /// Bytes free for this user, `None` on a file system without a size, such as proc.
     pub free_bytes: Option<u64>,
+    /// Files that this user can still create, `None` on a file system without a limit of their number.
+    pub free_files: Option<u64>,
     /// It is mounted read-only.
     pub read_only: bool,
 }
@@ -88,6 +90,7 @@ impl Room {
         let has_size = found.blocks() > 0;
         Some(Room {
             free_bytes: has_size.then_some(free_bytes),
+            free_files: (found.files() > 0).then(|| found.files_available()),
             read_only: found.flags().contains(FsFlags::ST_RDONLY),
         })
     }

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod request;
+pub mod request;
 mod server;
 
 pub use address::{MetricsAddress, NoAddress};

@@ -12,11 +12,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// The metrics; without their text for HEAD.
-    Metrics { head_only: bool },
+pub enum Asked {
+    /// The metrics.
+    Metrics {
+        /// Without their text.
+        head_only: bool,
+    },
     /// The page that says where they are.
-    Index { head_only: bool },
+    Index {
+        /// Without the page.
+        head_only: bool,
+    },
     /// Something that is not here.
     NotFound,
     /// A method other than GET and HEAD.
@@ -29,7 +35,7 @@ pub(crate) enum Asked {
 ///
 /// # Errors
 /// The connection ends or is silent for too long.
-pub(crate) fn read(client: &mut impl Read) -> io::Result<Asked> {
+pub fn read(client: &mut impl Read) -> io::Result<Asked> {
     let until = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
     let mut part = [0; 1024];

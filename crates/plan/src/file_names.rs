@@ -58,18 +58,22 @@ impl FileNames {
         !self.named.is_empty()
     }
 
-    /// Paths of one clone, in file order, directories included.
-    pub(crate) fn paths<'a>(&'a self, job: &'a Job, clone: u32) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
+    /// The names of one clone's files.
+    pub(crate) fn of_clone<'a>(&'a self, job: &'a Job, clone: u32) -> CloneNames<'a> {
         if !self.named.is_empty() || self.found.is_some() {
-            return Box::new(self.named.iter().take(self.count as usize).cloned());
+            return CloneNames::Listed(&self.named[..self.named.len().min(self.count as usize)]);
         }
         if self.count == 1 && is_special(&job.name) {
-            return Box::new(std::iter::once(PathBuf::from(&job.name)));
+            return CloneNames::Device(&job.name);
         }
-        let directory = directory(job, clone);
         let format: String = job.options.value(Opt::FilenameFormat);
-        let name = move |number| join(directory.as_deref(), &expand(&format, &job.name, clone, number));
-        Box::new((0..self.count).map(name))
+        let format = format_of_clone(&format, &job.name, clone);
+        CloneNames::Made { directory: directory(job, clone), format, count: self.count }
+    }
+
+    /// Paths of one clone, in file order, directories included.
+    pub(crate) fn paths<'a>(&'a self, job: &'a Job, clone: u32) -> impl Iterator<Item = PathBuf> + 'a {
+        self.of_clone(job, clone).into_paths()
     }
 
     /// True if the names that are made for this clone are those of the first one, as they are with a format that lacks `$jobnum`, and do not
@@ -79,8 +83,78 @@ impl FileNames {
         let is_special = |path: PathBuf| path.to_str().is_some_and(is_special);
         clone > 0
             && is_made
-            && self.paths(job, clone).eq(self.paths(job, 0))
+            // A number of a clone in the names is in each of them.
+            && self.paths(job, clone).next() == self.paths(job, 0).next()
             && !self.paths(job, clone).next().is_some_and(is_special)
+    }
+}
+
+/// The names of one clone's files, in file order, directories included.
+#[derive(Clone, Debug)]
+pub(crate) enum CloneNames<'a> {
+    /// A list that all clones share.
+    Listed(&'a [PathBuf]),
+    /// The job is called after what it uses.
+    Device(&'a str),
+    /// Made from a format that lacks nothing but the number of the file.
+    Made { directory: Option<String>, format: String, count: u32 },
+}
+
+/// What tells how names begin and end that differ in one number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NumberedNames {
+    pub(crate) before: String,
+    pub(crate) after: String,
+}
+
+impl<'a> CloneNames<'a> {
+    /// Number of files.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            CloneNames::Listed(names) => names.len() as u64,
+            CloneNames::Device(_) => 1,
+            CloneNames::Made { count, .. } => u64::from(*count),
+        }
+    }
+
+    /// The path of a file, if there are so many.
+    pub(crate) fn path(&self, number: u64) -> Option<PathBuf> {
+        match self {
+            CloneNames::Listed(names) => names.get(usize::try_from(number).ok()?).cloned(),
+            CloneNames::Device(name) => (number == 0).then(|| PathBuf::from(name)),
+            CloneNames::Made { directory, format, count } => (number < u64::from(*count))
+                .then(|| join(directory.as_deref(), &name_of_file(format, number))),
+        }
+    }
+
+    fn into_paths(self) -> impl Iterator<Item = PathBuf> + 'a {
+        let count = self.count();
+        (0..count).filter_map(move |number| self.path(number))
+    }
+
+    /// Names that have the number of the file in one place. `None` for others.
+    pub(crate) fn numbered(&self) -> Option<NumberedNames> {
+        let CloneNames::Made { directory, format, .. } = self else { return None };
+        let (before, after) = split_once(format, FILE_NUMBER)?;
+        let other = split_once(after, FILE_NUMBER);
+        other.is_none().then(|| {
+            let directory = directory.as_deref().map(|name| format!("{name}/")).unwrap_or_default();
+            NumberedNames {
+                before: directory + &replace(before, CLIENT, ""),
+                after: replace(after, CLIENT, ""),
+            }
+        })
+    }
+
+    /// True if all files have the same name.
+    pub(crate) fn are_one(&self) -> bool {
+        match self {
+            CloneNames::Listed(names) => names.windows(2).all(|pair| pair[0] == pair[1]),
+            CloneNames::Device(_) => true,
+            CloneNames::Made { format, count, .. } => {
+                *count == 1 || split_once(format, FILE_NUMBER).is_none()
+            }
+        }
     }
 }
 
@@ -125,16 +199,30 @@ fn is_special(name: &str) -> bool {
     !name.is_empty() && fs::symlink_metadata(name).is_ok_and(|found| !found.is_file())
 }
 
-/// Keywords are replaced one after the other over the whole text, whatever their case.
-fn expand(format: &str, job: &str, clone: u32, file: u32) -> String {
+const FILE_NUMBER: &str = "$filenum";
+const CLIENT: &str = "$clientuid";
+
+/// The format of one clone's names. Keywords are replaced one after the other over the whole text, whatever their case.
+fn format_of_clone(format: &str, job: &str, clone: u32) -> String {
     let text = replace(format, "$jobname", job);
-    let text = replace(&text, "$jobnum", &clone.to_string());
-    let text = replace(&text, "$filenum", &file.to_string());
-    replace(&text, "$clientuid", "")
+    replace(&text, "$jobnum", &clone.to_string())
+}
+
+/// What a format makes of the number of a file.
+fn name_of_file(format: &str, number: u64) -> String {
+    let text = replace(format, FILE_NUMBER, &number.to_string());
+    replace(&text, CLIENT, "")
+}
+
+/// The text before and after the first occurrence of a keyword, whatever its case.
+fn split_once<'a>(text: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
+    // Lower-casing ASCII keeps byte positions.
+    let at = text.to_ascii_lowercase().find(keyword)?;
+    Some((&text[..at], &text[at + keyword.len()..]))
 }
 
 fn replace(text: &str, keyword: &str, value: &str) -> String {
-    // Lower-casing ASCII keeps byte positions.
+    // As in `split_once`.
     let lower = text.to_ascii_lowercase();
     let mut out = String::with_capacity(text.len());
     let mut done = 0;

@@ -1,28 +1,29 @@
 //! From drafts to the jobs of the run: clones, numbers, sections, report groups and the files of each job.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ferrio_job::{
-    Character, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec, FioWords,
-    JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of,
+    ByFile, Character, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec,
+    FioWords, JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{Machine, Mounts, is_mounted};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
-use crate::as_written::{chooses, name, note, place, refuse};
+use crate::as_written::{asks, chooses, name, note, place, refuse};
 use crate::database::{self, DatabaseJobs};
 use crate::direction::changes_data;
-use crate::file_names::FileNames;
+use crate::file_names::{CloneNames, FileNames};
+use crate::file_runs::{FileRuns, FoundRun, MOST_LISTED, list_of, run_of};
 use crate::findings::Findings;
 use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_scsi};
 use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
 use crate::{
-    backlog, engine, files, http, logs, memory, nbd, network, priorities, protection, random, sprandom, zbd,
+    PlanOptions, backlog, engine, files, http, logs, memory, nbd, network, priorities, protection, random,
+    sprandom, zbd,
 };
 
 /// Most jobs of one run of fio, clones included.
@@ -41,7 +42,11 @@ pub(crate) struct Groups {
     /// Whether the current group has a job.
     filled: bool,
     /// A number of jobs, and the sizes of files once these jobs are laid out. Unused in a run of one job.
-    laid_out: (usize, HashMap<PathBuf, Option<u64>>),
+    laid_out: (usize, ByFile<Option<u64>>),
+    /// Files are counted instead of listed where there are many.
+    describes_only: bool,
+    /// Files that are counted.
+    runs: FileRuns,
     character: Character,
     /// The zones of the files that jobs have in zones.
     zones: ZonesByPath,
@@ -56,9 +61,10 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// No job yet, for a program of this character.
-    pub(crate) fn new(character: Character) -> Self {
-        Groups { character, ..Groups::default() }
+    /// No job yet.
+    pub(crate) fn new(options: &PlanOptions) -> Self {
+        let PlanOptions { character, describes_only, .. } = *options;
+        Groups { character, describes_only, ..Groups::default() }
     }
 
     /// Adds all clones of a job, which take its drafts in turn; there is at least one.
@@ -82,6 +88,9 @@ impl Groups {
             return;
         }
         let first = self.jobs.len();
+        let counts_files = self.describes_only
+            && file_names.of_clone(job, 0).count().saturating_mul(u64::from(clones)) > MOST_LISTED
+            && can_be_counted(job, &drafts[0].spec);
         self.jobs.reserve(clones as usize);
         // The original first, then the others from the highest number down.
         for clone in std::iter::once(0).chain((1..clones).rev()) {
@@ -104,12 +113,17 @@ impl Groups {
                     let is_idle = self.character == Character::Fio
                         && !spec.engine.has_export()
                         && file_names.repeat_the_first(job, clone);
-                    let paths = file_names.paths(job, clone).filter(|_| !is_idle);
-                    self.find_files(job, paths, draft, &mut spec, findings)
+                    let names =
+                        if is_idle { CloneNames::Listed(&[]) } else { file_names.of_clone(job, clone) };
+                    self.find_files(job, &names, counts_files, draft, &mut spec, findings)
                 }
             };
             let setup_error = found.err();
             self.jobs.push(PlannedJob { spec, setup_error });
+        }
+        if self.runs.take_incomplete() {
+            let text = "only some of the existing files were examined: the others are taken to be like them";
+            findings.note(note(job, &[Opt::Nrfiles, Opt::Filename], "files-not-examined", text));
         }
         self.end_section(job, drafts[0].spec.name.clone(), first);
     }
@@ -139,7 +153,7 @@ impl Groups {
         let mut mounted = Vec::new();
         let mut find = |path: &Path| {
             let found = probe(path, filetype)?;
-            let size = self.laid_out.1.get(path).copied().unwrap_or(found.size);
+            let size = self.laid_out.1.at_path(path).copied().unwrap_or(found.size);
             mounted.push((path.to_owned(), found));
             Ok((found, size))
         };
@@ -240,7 +254,8 @@ impl Groups {
     fn find_files(
         &mut self,
         job: &Job,
-        paths: impl Iterator<Item = PathBuf>,
+        names: &CloneNames<'_>,
+        counts_files: bool,
         draft: &SpecDraft,
         spec: &mut JobSpec,
         findings: &mut Findings,
@@ -249,50 +264,36 @@ impl Groups {
         if !spec.engine.does_io() {
             return Ok(());
         }
-        let mut files = Vec::with_capacity(paths.size_hint().0);
         if !spec.engine.is_diskless() {
             self.lay_out_jobs();
         }
-        let filetype = job.options.choice(Opt::Filetype);
-        let export = spec.engine.has_export().then(|| nbd::find(spec, &mut self.exports)).transpose()?;
-        for path in paths {
-            let found = match export {
-                Some(export) => export,
-                None if spec.engine.is_diskless() => Found::PRETEND,
-                None if spec.engine.needs_dax_devices() => probe_dax(&path)?,
-                None if spec.engine.passes_through() => {
-                    probe_namespace(&path, spec.engine_options.protection.by_device)?
-                }
-                None if spec.engine.needs_scsi_devices() => probe_scsi(&path, filetype, self.character)?,
-                None if spec.engine.needs_flash_devices() => probe_flash(&path, self.character)?,
-                None => probe(&path, filetype)?,
-            };
-            self.check_mounted(job, spec, &path, &found, findings);
-            let earlier = self.laid_out.1.get(&path).copied();
-            // Nothing that a job lays out changes an export.
-            let size_by_then = if export.is_some() { found.size } else { earlier.unwrap_or(found.size) };
-            files.push(JobFile { path, found, size_by_then });
-        }
-        if export.is_some() {
-            nbd::check_files(files.len())?;
-        }
-        let zones = match spec.zbd {
+        let files = if counts_files {
+            self.count_files(job, names, spec, findings)?
+        } else {
+            self.list_files(job, names, spec, findings)?
+        };
+        let mut zones = match spec.zbd {
             Some(_) => zbd::of_files(job, spec, &files, &mut self.zones)?,
             None => Vec::new(),
         };
+        let counts: Vec<u64> =
+            if counts_files { files.iter().map(JobFile::count).collect() } else { Vec::new() };
         let in_zones = zbd::sizing(job, spec, &zones);
         let sizing = in_zones.as_ref().unwrap_or(&draft.sizing);
         let mut stream = size_stream(spec);
-        let regions = sizes::regions(spec.clone, sizing, files, &mut stream)?;
+        let path_of = |number| names.path(number).unwrap_or_default();
+        let regions = sizes::regions(spec.clone, sizing, files, &path_of, &mut stream)?;
         for sizes::Note { opts, code, message } in regions.notes {
             findings.note(note(job, opts, code, message));
         }
         spec.files = regions.files;
+        if counts_files && spec.zbd.is_some() {
+            zones = zbd::of_parts(&zones, &counts, &spec.files);
+        }
         nbd::name_export(spec);
         protection::find_missing_devices(&mut spec.files, spec.files_are_named);
         if self.character == Character::Ferrio {
-            let changed =
-                |file: &FileSpec| self.laid_out.1.get(&file.path).is_some_and(|size| *size != file.found);
+            let changed = |file: &FileSpec| self.laid_out.1.get(file).is_some_and(|size| *size != file.found);
             protection::check(job, spec, &changed, findings);
         }
         spec.limits.size = regions.size;
@@ -311,6 +312,76 @@ impl Groups {
         network::resolve(job, spec)?;
         http::check_files(spec)?;
         files::check_syncfs(spec)
+    }
+
+    /// Looks at each file of a clone.
+    fn list_files(
+        &mut self,
+        job: &Job,
+        names: &CloneNames<'_>,
+        spec: &mut JobSpec,
+        findings: &mut Findings,
+    ) -> Result<Vec<JobFile>, SetupError> {
+        let filetype = job.options.choice(Opt::Filetype);
+        let export = spec.engine.has_export().then(|| nbd::find(spec, &mut self.exports)).transpose()?;
+        let mut files = Vec::with_capacity(usize::try_from(names.count()).unwrap_or(0));
+        for path in (0..names.count()).filter_map(|number| names.path(number)) {
+            let found = match export {
+                Some(export) => export,
+                None if spec.engine.is_diskless() => Found::PRETEND,
+                None if spec.engine.needs_dax_devices() => probe_dax(&path)?,
+                None if spec.engine.passes_through() => {
+                    probe_namespace(&path, spec.engine_options.protection.by_device)?
+                }
+                None if spec.engine.needs_scsi_devices() => probe_scsi(&path, filetype, self.character)?,
+                None if spec.engine.needs_flash_devices() => probe_flash(&path, self.character)?,
+                None => probe(&path, filetype)?,
+            };
+            self.check_mounted(job, spec, &path, &found, findings);
+            let earlier = self.laid_out.1.at_path(&path).copied();
+            // Nothing that a job lays out changes an export.
+            let size_by_then = if export.is_some() { found.size } else { earlier.unwrap_or(found.size) };
+            files.push(JobFile { path, found, size_by_then, run: None });
+        }
+        if export.is_some() {
+            nbd::check_files(files.len())?;
+        }
+        Ok(files)
+    }
+
+    /// Counts the files of a clone that are alike.
+    fn count_files(
+        &mut self,
+        job: &Job,
+        names: &CloneNames<'_>,
+        spec: &JobSpec,
+        findings: &mut Findings,
+    ) -> Result<Vec<JobFile>, SetupError> {
+        let list = list_of(names);
+        let found = if spec.engine.is_diskless() {
+            vec![FoundRun { first: 0, count: names.count(), found: Found::PRETEND }]
+        } else {
+            self.runs.find(names, &list, job.options.choice(Opt::Filetype))?
+        };
+        let mut files = Vec::with_capacity(found.len());
+        for FoundRun { first, count, found } in found {
+            let Some(path) = names.path(first) else { continue };
+            self.check_mounted(job, spec, &path, &found, findings);
+            let parts = if names.are_one() {
+                vec![(count, self.laid_out.1.at_path(&path).copied())]
+            } else {
+                self.laid_out.1.parts(&list, first..first + count)
+            };
+            let mut at = first;
+            for (count, earlier) in parts {
+                if let (Some(path), Some(run)) = (names.path(at), run_of(names, &list, at, count)) {
+                    let size_by_then = earlier.unwrap_or(found.size);
+                    files.push(JobFile { path, found, size_by_then, run: Some(Box::new(run)) });
+                }
+                at += count;
+            }
+        }
+        Ok(files)
     }
 
     /// The files of a log: they are used as they are, up to the end of their last I/O.
@@ -336,6 +407,7 @@ impl Groups {
                 found: found.size,
                 extend: false,
                 missing_device: false,
+                run: None,
             });
         }
         protection::find_missing_devices(&mut spec.files, true);
@@ -357,12 +429,23 @@ impl Groups {
         let (done, sizes) = &mut self.laid_out;
         for job in self.jobs[*done..].iter().filter(|job| job.setup_error.is_none()) {
             for file in job.spec.files.iter().filter(|file| file.kind == FileKind::Regular) {
-                let after = size_after_layout(&job.spec, file, sizes.get(&file.path).copied());
-                sizes.insert(file.path.clone(), after);
+                sizes.update(file, |before, _| size_after_layout(&job.spec, file, before));
             }
         }
         *done = self.jobs.len();
     }
+}
+
+/// Whether the files of a job are such that one stands for others: not devices of an engine, whose properties differ, and not what a
+/// server has.
+fn can_be_counted(job: &Job, spec: &JobSpec) -> bool {
+    let engine = &spec.engine;
+    !engine.has_export()
+        && !engine.needs_dax_devices()
+        && !engine.passes_through()
+        && !engine.needs_scsi_devices()
+        && !engine.needs_flash_devices()
+        && !asks(job, Opt::Sprandom)
 }
 
 /// Whether a new report group begins with this job.

@@ -11,7 +11,7 @@
 //!   - What is done: `direction`, `block_sizes`, `random`, `sprandom`, `zones`, `zbd`, `verify`, `buffers`.
 //!   - How fast, how much and how long: `queue_depth`, `rates`, `limits`, `steadystate`, `life_cycle`.
 //!   - With what: `engine`, `work` (engines that do no I/O), `network`, `nbd`, `memory`, `process`, `cpus`, `priorities`, `durability`.
-//!   - On which files: `files`, `file_names`, `sizes`, `protection`.
+//!   - On which files: `files`, `file_names`, `file_runs`, `sizes`, `protection`.
 //!   - What is reported: `measure`, `logs`.
 //!   - `replay` puts a recorded log in place of much of this, and `database` makes several jobs that model a database.
 //! - `as_written` answers what all subjects ask about a job as written; `findings` collects refusals and notes.
@@ -28,6 +28,7 @@ mod direction;
 mod durability;
 mod engine;
 mod file_names;
+mod file_runs;
 mod files;
 mod findings;
 mod group_rules;
@@ -115,7 +116,7 @@ pub fn check_engines(set: &JobSet, only_command_line: bool) -> Result<(), Proble
 
 fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Plan, Problems> {
     let mut findings = Findings::new(options.warnings_fatal);
-    let mut groups = Groups::new(options.character);
+    let mut groups = Groups::new(options);
     let mut group_rules = GroupRules::default();
     // Options without effect are found among those of the jobs as written and as planned.
     let mut inert = InertOptions::default();

@@ -50,7 +50,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
     };
     let mut lost = spec.files.iter().filter(|_| spec.files_are_named).filter(is_lost);
     let Some(first) = lost.next() else { return };
-    let others = match lost.count() {
+    let others = match first.distinct() - 1 + lost.map(FileSpec::distinct).sum::<u64>() {
         0 => String::new(),
         1 => ", and one more file".to_owned(),
         count => format!(", and {count} more files"),

@@ -108,8 +108,21 @@ enum Kept {
     Steps,
     /// Where it can be read again.
     Place,
-    /// Nothing.
+    /// Nothing: a summary of the beginning will do.
     Summary,
+}
+
+/// Steps that are read of the logs of a job that is described.
+const MOST_DESCRIBED: usize = 300_000;
+
+impl Kept {
+    /// The most steps to read of each log of the job.
+    fn most_steps(self, job: &Job) -> usize {
+        match self {
+            Kept::Steps | Kept::Place => usize::MAX,
+            Kept::Summary => MOST_DESCRIBED / job.options.list(Opt::ReadIolog).len().max(1),
+        }
+    }
 }
 
 fn rules(job: &Job, plan: &PlanOptions) -> ReplayRules {
@@ -168,7 +181,7 @@ fn read_log(
     let failed = |errno: Option<i32>, message: String| {
         SetupError::new(errno.unwrap_or(libc::EIO), FUNC, format!("{shown}: {message}"))
     };
-    let log = LogToRead { job, shown, rules };
+    let log = LogToRead { job, shown, rules, most: kept.most_steps(job) };
     let (summary, steps) = match kept {
         Kept::Place => {
             let (file, bytes) = source.into_file().map_err(|error| {
@@ -197,10 +210,12 @@ struct LogToRead<'a> {
     job: &'a Job,
     shown: &'a str,
     rules: &'a ReplayRules,
+    /// Steps to read at most.
+    most: usize,
 }
 
 impl LogToRead<'_> {
-    /// Reads the whole log, and hands each step to `keep`. Returns also the files of its devices, if it is a block trace.
+    /// Reads the log, and hands each step to `keep`. Returns also the files of its devices, if it is a block trace.
     fn read(
         &self,
         source: impl Read,
@@ -212,12 +227,17 @@ impl LogToRead<'_> {
         let mut log = StepReader::new(source, self.rules.clone(), DeviceNodes::Find(block_device_node))
             .map_err(|error| unusable(&error))?;
         let (mut bad_lines, entry) = (0, if log.is_trace() { "record" } else { "line" });
-        loop {
+        let mut left = self.most;
+        while left > 0 {
             match log.next_step() {
                 Ok(None) => break,
-                Ok(Some(step)) => keep(step),
+                Ok(Some(step)) => {
+                    keep(step);
+                    left -= 1;
+                }
                 Err(StepError::Skipped { line, message }) => {
                     bad_lines += 1;
+                    left -= 1;
                     if bad_lines <= REPORTED {
                         findings.note(self.bad_line(format!("{message} ({}, {entry} {line})", self.shown)));
                     }
@@ -237,7 +257,15 @@ impl LogToRead<'_> {
             self.notes_on_trace(&log, findings);
         }
         let devices = log.devices();
-        Ok((log.finish().ok_or_else(|| unusable(&nothing))?, devices))
+        let has_more = left == 0;
+        let mut summary = match log.finish() {
+            Some(summary) => summary,
+            // What there is to replay may follow.
+            None if has_more => ReplaySummary::default(),
+            None => return Err(unusable(&nothing)),
+        };
+        summary.has_more = has_more;
+        Ok((summary, devices))
     }
 
     /// What to know about the replay of a block trace.

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use ferrio_job::{FileKind, FileSpec, JobSpec, Limits, Prefix, SetupError};
+use ferrio_job::{Character, FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, SetupError};
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
@@ -45,6 +45,8 @@ pub(crate) struct Sizing {
     pub(crate) file_append: bool,
     /// False when files appear only when opened, or not at all.
     pub(crate) lays_out: bool,
+    /// Called `fio`, the program knows no size of a file without a `size` in bytes if the engine has no files.
+    pub(crate) like_fio: bool,
 }
 
 impl Sizing {
@@ -81,6 +83,7 @@ impl Sizing {
             min_block: spec.min_block(),
             file_append: spec.file_append,
             lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
+            like_fio: spec.character == Character::Fio,
         }
     }
 }
@@ -97,6 +100,26 @@ pub(crate) struct JobFile {
     pub(crate) path: PathBuf,
     pub(crate) found: Found,
     pub(crate) size_by_then: Option<u64>,
+    /// Further files of a list that are like it.
+    pub(crate) run: Option<Box<FileRun>>,
+}
+
+impl JobFile {
+    /// How many files it stands for.
+    pub(crate) fn count(&self) -> u64 {
+        self.run.as_ref().map_or(1, |run| run.count)
+    }
+
+    /// The first `count` files, and the others if there are any.
+    fn split(mut self, count: u64, path_of: &dyn Fn(u64) -> PathBuf) -> (JobFile, Option<JobFile>) {
+        let Some(run) = self.run.as_mut().filter(|run| run.count > count) else { return (self, None) };
+        let first = run.first + count;
+        let rest = FileRun { first, count: run.count - count, ..(**run).clone() };
+        run.count = count;
+        run.last = path_of(first.saturating_sub(1));
+        let rest = JobFile { path: path_of(first), run: Some(Box::new(rest)), ..self.clone() };
+        (self, Some(rest))
+    }
 }
 
 /// Regions of all files of a clone.
@@ -119,11 +142,13 @@ pub(crate) struct Note {
     pub(crate) message: String,
 }
 
-/// Sizes the files of clone `clone`; sizes that are drawn come from `stream`.
+/// Sizes the files of clone `clone`; sizes that are drawn come from `stream`. Where files of a run get different sizes, the run ends, and
+/// another one begins at the path that `path_of` makes.
 pub(crate) fn regions(
     clone: u32,
     sizing: &Sizing,
     files: Vec<JobFile>,
+    path_of: &dyn Fn(u64) -> PathBuf,
     stream: &mut Stream,
 ) -> Result<Regions, SetupError> {
     let known = files.iter().filter_map(|file| file.size_by_then).fold(0, u64::saturating_add);
@@ -133,25 +158,35 @@ pub(crate) fn regions(
         return Err(failure("you need to specify size="));
     }
     let mut regions = Regions::default();
-    let mut shares = EvenShares::new(sizing, files.len() as u64);
+    let count = files.iter().map(JobFile::count).sum();
+    let mut shares = EvenShares::new(sizing, count);
+    let mut draws = MOST_DRAWN;
     let mut total = 0_u64;
-    let files = files.into_iter().map(|file| {
-        let region = region(clone, sizing, shares.next(), whole_file(sizing, &file, stream), file)?;
-        let path = region.path.display();
-        if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
-            let message = format!("offset has no effect on {path}: file_append begins at its end");
-            let opts = &[Opt::Offset, Opt::OffsetIncrement];
-            regions.notes.push(Note { opts, code: "offset-with-append", message });
-        } else if sizing.file_append && region.kind != FileKind::Regular {
-            let message = format!("file_append has no effect on {path}: it is not a regular file");
-            regions.notes.push(Note { opts: &[Opt::FileAppend], code: "append-without-effect", message });
-        }
-        if region.size == 0 {
-            let message = format!("file {path} may be ignored");
-            regions.notes.push(Note { opts: &[Opt::Filename], code: "file-ignored", message });
-        }
-        total = total.saturating_add(region.size);
-        Ok(region)
+    let mut files = files.into_iter();
+    let mut rest = None;
+    let files = std::iter::from_fn(|| {
+        rest.take().or_else(|| files.next()).map(|file| {
+            let (share, alike) = shares.next(file.count());
+            let (mut file, further) = file.split(alike, path_of);
+            rest = further;
+            let whole = whole_file(sizing, &mut file, &mut draws, stream);
+            let region = region(clone, sizing, Share { each: shares.each, of_file: share }, whole, file)?;
+            let path = region.path.display();
+            if sizing.file_append && region.kind == FileKind::Regular && moves(clone, sizing) {
+                let message = format!("offset has no effect on {path}: file_append begins at its end");
+                let opts = &[Opt::Offset, Opt::OffsetIncrement];
+                regions.notes.push(Note { opts, code: "offset-with-append", message });
+            } else if sizing.file_append && region.kind != FileKind::Regular {
+                let message = format!("file_append has no effect on {path}: it is not a regular file");
+                regions.notes.push(Note { opts: &[Opt::FileAppend], code: "append-without-effect", message });
+            }
+            if region.size == 0 {
+                let message = format!("file {path} may be ignored");
+                regions.notes.push(Note { opts: &[Opt::Filename], code: "file-ignored", message });
+            }
+            total = total.saturating_add(region.total_size());
+            Ok(region)
+        })
     });
     // The files are consumed one by one: a hundred thousand of them are not in memory twice.
     regions.files = files.collect::<Result<_, SetupError>>()?;
@@ -162,7 +197,7 @@ pub(crate) fn regions(
     regions.io_size = match sizing.io_size {
         Some(BytesOrPercent::Bytes(bytes)) => Some(bytes).filter(|&bytes| bytes > 0),
         Some(BytesOrPercent::Percent(percent)) => {
-            Some(share(regions.size, percent)).filter(|&bytes| bytes > 0)
+            Some(percent_of(regions.size, percent)).filter(|&bytes| bytes > 0)
         }
         None => None,
     };
@@ -196,24 +231,43 @@ impl EvenShares {
         EvenShares { each: size / files, left: size % files, unit: sizing.min_block.max(1) }
     }
 
-    fn next(&mut self) -> u64 {
-        let extra = if self.left >= self.unit { self.unit } else { 0 };
-        self.left -= extra;
-        self.each + extra
+    /// The share of the next file, and how many files, at most `most`, get the same.
+    fn next(&mut self, most: u64) -> (u64, u64) {
+        let larger = (self.left / self.unit).min(most);
+        if larger == 0 {
+            return (self.each, most);
+        }
+        self.left -= larger * self.unit;
+        (self.each + self.unit, larger)
     }
+}
+
+/// What a file gets of a `size` in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    each: u64,
+    /// With its part of what does not divide.
+    of_file: u64,
 }
 
 fn region(
     clone: u32,
     sizing: &Sizing,
-    share_of_size: u64,
+    share: Share,
     whole: u64,
     file: JobFile,
 ) -> Result<FileSpec, SetupError> {
     let real = file.size_by_then.unwrap_or(0);
     let kind = file.found.kind;
+    // What a share of a file's size is a share of.
+    let base = match sizing.size {
+        _ if kind != FileKind::Pretend || file.found.size.is_some() => real,
+        Some(BytesOrPercent::Bytes(_)) if share.each > 0 => share.each,
+        _ if sizing.like_fio => u64::MAX,
+        _ => whole,
+    };
     let offset =
-        if sizing.file_append && kind == FileKind::Regular { real } else { offset(clone, sizing, real) };
+        if sizing.file_append && kind == FileKind::Regular { real } else { offset(clone, sizing, base) };
     let rest = || {
         whole.checked_sub(offset).ok_or_else(|| {
             // fio leaves the error number empty here.
@@ -222,10 +276,10 @@ fn region(
     };
     let mut size = match (sizing.filesize, sizing.size) {
         (_, Some(BytesOrPercent::Percent(percent))) if percent < 100 => {
-            let part = share(whole, percent).min(rest()?);
+            let part = percent_of(whole, percent).min(rest()?);
             part - part % sizing.min_block.max(1)
         }
-        (None, Some(BytesOrPercent::Bytes(_))) if share_of_size > 0 => share_of_size,
+        (None, Some(BytesOrPercent::Bytes(_))) if share.of_file > 0 => share.of_file,
         _ => rest()?,
     };
     // A device and an export are as large as they are.
@@ -248,27 +302,43 @@ fn region(
         found: file.found.size,
         extend,
         missing_device: false,
+        run: file.run,
     })
 }
 
-/// Size of the whole file. A file that exists with a size between the bounds keeps it, and nothing is drawn.
-fn whole_file(sizing: &Sizing, file: &JobFile, stream: &mut Stream) -> u64 {
+/// Most sizes that are drawn for files that are counted. A description says "about" in any case.
+const MOST_DRAWN: u64 = 10_000;
+
+/// Size of the whole file. A file that exists with a size between the bounds keeps it, and nothing is drawn. Of several files, their mean.
+fn whole_file(sizing: &Sizing, file: &mut JobFile, draws: &mut u64, stream: &mut Stream) -> u64 {
     let real = file.size_by_then.unwrap_or(0);
     match sizing.filesize {
         None => real,
         Some((low, high)) if low == high => low,
         Some((low, high)) if (low..=high).contains(&real) => real,
         Some((low, high)) => {
-            let drawn = low + stream.below(stream.scale(high - low));
-            drawn - drawn % sizing.min_block.max(1)
+            let mut draw = || {
+                let drawn = low + stream.below(stream.scale(high - low));
+                drawn - drawn % sizing.min_block.max(1)
+            };
+            let Some(run) = file.run.as_mut().filter(|run| run.count > 1) else { return draw() };
+            run.is_mean = true;
+            let drawn = run.count.min(*draws);
+            *draws -= drawn;
+            let sum: u128 = (0..drawn).map(|_| u128::from(draw())).sum();
+            match sum.checked_div(u128::from(drawn)) {
+                Some(mean) => u64::try_from(mean).unwrap_or(u64::MAX),
+                None => low + (high - low) / 2,
+            }
         }
     }
 }
 
-fn offset(clone: u32, sizing: &Sizing, real: u64) -> u64 {
+/// Where the region of a file begins; shares are those of `base`.
+fn offset(clone: u32, sizing: &Sizing, base: u64) -> u64 {
     let bytes = |extent| match extent {
         BytesOrPercent::Bytes(bytes) => bytes,
-        BytesOrPercent::Percent(percent) => share(real, percent),
+        BytesOrPercent::Percent(percent) => percent_of(base, percent),
     };
     let sum =
         bytes(sizing.offset).saturating_add(bytes(sizing.offset_increment).saturating_mul(u64::from(clone)));
@@ -292,7 +362,7 @@ fn is_percent(job: &Job, opt: Opt) -> bool {
 }
 
 /// `percent` of `bytes`, rounded down.
-fn share(bytes: u64, percent: u8) -> u64 {
+fn percent_of(bytes: u64, percent: u8) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 

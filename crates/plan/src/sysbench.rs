@@ -210,6 +210,7 @@ fn fileio_job(asked: &SysbenchFileio) -> JobSpec {
         found: None,
         extend: false,
         missing_device: false,
+        run: None,
     };
     let (engine, backlog) = match asked.io_mode {
         FileIoMode::Sync => (EngineKind::Psync, 1),

@@ -55,6 +55,7 @@ pub fn file(path: impl Into<PathBuf>, kind: FileKind, size: u64) -> FileSpec {
         found: None,
         extend,
         missing_device: false,
+        run: None,
     }
 }
 

@@ -107,6 +107,18 @@ pub(crate) fn of_files(
     files.iter().map(|file| of_file(job, spec, file, known)).collect()
 }
 
+/// The zones of files that are counted, of which some entries may have been divided; `counts` are those of the entries before.
+pub(crate) fn of_parts(zones: &[FileZones], counts: &[u64], parts: &[FileSpec]) -> Vec<FileZones> {
+    let mut each = zones.iter().zip(counts).map(|(zones, count)| (*zones, *count));
+    let mut current = each.next();
+    let of_part = |part: &FileSpec| {
+        let (zones, left) = current?;
+        current = if left > part.count() { Some((zones, left - part.count())) } else { each.next() };
+        Some(zones)
+    };
+    parts.iter().filter_map(of_part).collect()
+}
+
 fn of_file(
     job: &Job,
     spec: &JobSpec,
@@ -257,7 +269,7 @@ pub(crate) fn fit_files(
     }
     let skip = skip(job, &files, &zones)?;
     if changes {
-        let total = files.iter().map(|file| file.size).fold(0, u64::saturating_add);
+        let total = files.iter().map(FileSpec::total_size).fold(0, u64::saturating_add);
         spec.limits.size = spec.limits.size.min(total);
     }
     spec.files = files;

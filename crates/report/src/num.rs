@@ -86,7 +86,8 @@ pub fn num_of_kilo(value: u64, figures: u8, prefixes: Prefixes, unit: NumberUnit
 
 fn scaled(value: u64, figures: u8, prefixes: Prefixes, first_prefix: usize, unit: NumberUnit) -> String {
     let step = prefixes.step();
-    let figures = usize::from(figures);
+    // A report that was read may lack the number of figures; no number has none.
+    let figures = usize::from(figures).max(1);
     let mut value = if unit == NumberUnit::BitsPerSecond { value.wrapping_mul(8) } else { value };
     let mut prefix = first_prefix;
     let mut remainder = None;
@@ -157,6 +158,13 @@ mod tests {
 
     fn decimal(value: u64, figures: u8) -> String {
         num(value, figures, Prefixes::Decimal, NumberUnit::Bytes)
+    }
+
+    #[test]
+    fn a_number_has_a_figure_at_least() {
+        for value in [0, 9, 10, 9999, u64::MAX] {
+            assert_eq!((binary(value, 0), decimal(value, 0)), (binary(value, 1), decimal(value, 1)));
+        }
     }
 
     #[test]

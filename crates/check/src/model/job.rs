@@ -92,6 +92,8 @@ pub struct CheckedReplay {
     pub files: usize,
     /// From the first recorded time to the last; 0 if nothing waits.
     pub seconds: f64,
+    /// The log is longer than a check reads: the figures are those of its beginning.
+    pub has_more: bool,
 }
 
 /// A pass that preconditions an SSD (`sprandom`).
@@ -193,8 +195,10 @@ pub struct ZoneSizes {
 /// A file whose zones are written from their start to their end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ZonedFile {
-    /// Its path.
+    /// Its path; of several files, that of the first.
     pub path: PathBuf,
+    /// Number of files.
+    pub files: u64,
     /// What makes the zones.
     pub model: ZonedModel,
     /// Zones of the file.

@@ -5,27 +5,66 @@ use std::path::PathBuf;
 use ferrio_machine::{BlockDevice, DeviceUse};
 use serde::Serialize;
 
-/// One file or device.
+/// One file or device; of a job with more than 1000 files, all that differ only in their names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckedFile {
-    /// Path as the job uses it.
+    /// Path as the job uses it; of several files, that of the first.
     pub path: PathBuf,
+    /// Path of the last of several files.
+    pub last_path: Option<PathBuf>,
+    /// Number of files.
+    pub files: u64,
     /// What it is.
     pub kind: CheckedFileKind,
     /// What a run does to it.
     pub action: LayoutAction,
     /// Start of the region that is used.
     pub offset: u64,
-    /// Length of that region.
+    /// Length of that region, of each file.
     pub size: u64,
+    /// The files have sizes between two bounds: `size` is about their mean.
+    pub size_is_mean: bool,
     /// Size of the existing file.
     pub existing_bytes: Option<u64>,
-    /// Bytes that it takes on the device; less than its size if it is sparse.
+    /// Bytes that each file takes on the device; less than its size if it is sparse.
     pub allocated_bytes: Option<u64>,
     /// Index into `places`.
     pub place: Option<usize>,
     /// Removed when the job ends.
     pub unlink: bool,
+}
+
+impl CheckedFile {
+    /// True if all that tells the files from others is their names.
+    pub(crate) fn differs_only_in_name(&self, other: &CheckedFile) -> bool {
+        let CheckedFile {
+            kind,
+            action,
+            offset,
+            size,
+            size_is_mean,
+            existing_bytes,
+            allocated_bytes,
+            place,
+            unlink,
+            ..
+        } = self;
+        (*kind, *action, *offset, *size_is_mean)
+            == (other.kind, other.action, other.offset, other.size_is_mean)
+            && (*size == other.size || *size_is_mean)
+            && (*existing_bytes, *allocated_bytes) == (other.existing_bytes, other.allocated_bytes)
+            && (*place, *unlink) == (other.place, other.unlink)
+    }
+
+    /// Makes the entry one for these files, too.
+    pub(crate) fn join(&mut self, other: CheckedFile) {
+        let all = |each: u64, files: u64| u128::from(each) * u128::from(files);
+        let files = self.files.saturating_add(other.files);
+        let sum = all(self.size, self.files) + all(other.size, other.files);
+        self.size = u64::try_from(sum / u128::from(files.max(1))).unwrap_or(u64::MAX);
+        self.files = files;
+        self.last_path = Some(other.last_path.unwrap_or(other.path));
+    }
 }
 
 /// What kind of thing a path is.
@@ -88,6 +127,10 @@ pub struct CheckedPlace {
     pub free_bytes: Option<u64>,
     /// Bytes that the jobs' files will take in addition to what they take now.
     pub needed_bytes: u64,
+    /// Files that this user can still create.
+    pub free_files: Option<u64>,
+    /// Files that the jobs will create.
+    pub needed_files: u64,
 }
 
 /// A block device and what is on it.

@@ -1,9 +1,6 @@
 //! Jobs that measure memory instead of a device.
 
-use std::collections::HashMap;
-use std::path::Path;
-
-use ferrio_job::{CommitSync, DatabaseRole, Direction, EngineKind, FileKind, FileSpec, JobSpec};
+use ferrio_job::{ByFile, CommitSync, DatabaseRole, Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
@@ -142,7 +139,8 @@ fn comes_back(spec: &JobSpec) -> bool {
 
 /// True when the job returns to its zones: they cover less than it transfers.
 fn goes_round(spec: &JobSpec) -> bool {
-    let covered = spec.files.iter().map(|file| covered(spec, file)).fold(0, u64::saturating_add);
+    let all = |file: &FileSpec| covered(spec, file).saturating_mul(file.count());
+    let covered = spec.files.iter().map(all).fold(0, u64::saturating_add);
     spec.zones.is_some() && spec.limits.io_size.unwrap_or(spec.limits.size) > covered
 }
 
@@ -155,12 +153,17 @@ fn covered(spec: &JobSpec, file: &FileSpec) -> u64 {
 
 /// Bytes that all clones access, each file counted once.
 fn working_set(section: &CheckedSection<'_>) -> u64 {
-    let mut files: HashMap<&Path, (u64, u64)> = HashMap::new();
+    let mut files: ByFile<(u64, u64)> = ByFile::default();
     for (_, file) in section.files().filter(|(_, file)| is_stored(file)) {
-        let region = files.entry(&file.path).or_insert((file.offset, file.offset));
-        *region = (region.0.min(file.offset), region.1.max(file.offset.saturating_add(file.size)));
+        files.update(file, |before, _| {
+            let (start, end) = before.unwrap_or((file.offset, file.offset));
+            (start.min(file.offset), end.max(file.end()))
+        });
     }
-    files.values().map(|(start, end)| end - start).fold(0, u64::saturating_add)
+    files
+        .values()
+        .map(|((start, end), count)| (end - start).saturating_mul(count))
+        .fold(0, u64::saturating_add)
 }
 
 /// True when any file is on something slower than memory.

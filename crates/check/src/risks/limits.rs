@@ -1,6 +1,6 @@
 //! Limits of the process and of memory.
 
-use ferrio_job::{EngineKind, FileKind, JobSpec};
+use ferrio_job::{EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
 use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
@@ -23,7 +23,8 @@ const LARGE_MAP: u64 = 256 << 20;
 fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.open_files?;
     let opened = |spec: &JobSpec| {
-        let files = spec.files.iter().filter(|file| file.kind != FileKind::Pretend).count() as u64;
+        let stored = spec.files.iter().filter(|file| file.kind != FileKind::Pretend);
+        let files = stored.map(FileSpec::count).fold(0, u64::saturating_add);
         // The threads of an offloaded job have descriptors of their own.
         let copies = if spec.offload { 1 + u64::from(spec.units()) } else { 1 };
         files.min(u64::from(spec.openfiles)).saturating_mul(copies)
@@ -101,8 +102,8 @@ fn maps(spec: &JobSpec) -> u64 {
     if !spec.rw.is_random() || !spec.random_map || !spec.works() {
         return 0;
     }
-    let blocks = spec.files.iter().map(|file| file.size / spec.min_block().max(1));
-    blocks.fold(0, u64::saturating_add) / 8
+    let blocks = |file: &FileSpec| (file.size / spec.min_block().max(1)).saturating_mul(file.count());
+    spec.files.iter().map(blocks).fold(0, u64::saturating_add) / 8
 }
 
 #[cfg(test)]

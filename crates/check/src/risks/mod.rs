@@ -12,7 +12,7 @@ mod sharing;
 mod space;
 mod timing;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use ferrio_job::{Diagnostic, Origin, Plan};
@@ -119,7 +119,7 @@ pub fn codes() -> impl Iterator<Item = (&'static str, RiskSeverity)> {
 
 /// All risks of a run, warnings first.
 pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
-    let mut risks = without_rule(run);
+    let mut list = RiskList { risks: without_rule(run), ..RiskList::default() };
     for (code, severity, scope) in FAMILIES.into_iter().flatten() {
         let observations: Vec<Observation> = match scope {
             Section(look) => {
@@ -128,32 +128,43 @@ pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
             }
             Run(look) => look(run),
         };
-        observations.into_iter().for_each(|seen| add(&mut risks, run, (code, *severity), seen));
+        observations.into_iter().for_each(|seen| list.add(run, (code, *severity), seen));
     }
+    let mut risks = list.risks;
     risks.sort_by_key(|risk| risk.severity);
     risks
 }
 
-/// Adds a risk. The same observation about several jobs is one risk.
-fn add(
-    risks: &mut Vec<Risk>,
-    run: &Evidence<'_>,
-    (code, severity): (&'static str, RiskSeverity),
-    seen: Observation,
-) {
-    let of_first = seen.sections.first().and_then(|&at| run.sections.get(at));
-    let origin = of_first.and_then(|section| origin(run, section, seen.blame));
-    let severity = if seen.fails { RiskSeverity::Error } else { severity };
-    let Observation { message, advice, sections, .. } = seen;
-    let same = |risk: &Risk| risk.code == code && risk.message == message && risk.advice == advice;
-    let at = risks.iter().position(same).unwrap_or_else(|| {
-        risks.push(Risk { code, severity, jobs: Vec::new(), origins: Vec::new(), message, advice });
-        risks.len() - 1
-    });
-    let risk = &mut risks[at];
-    let names = sections.iter().filter_map(|&at| run.sections.get(at)).map(|section| &section.spec().name);
-    names.for_each(|name| add_once(&mut risk.jobs, name.clone()));
-    origin.into_iter().for_each(|origin| add_once(&mut risk.origins, origin));
+/// Risks, with indices of what they have: there may be thousands of jobs.
+#[derive(Default)]
+struct RiskList<'a> {
+    risks: Vec<Risk>,
+    places: HashMap<(&'static str, String, String), usize>,
+    jobs: HashSet<(usize, &'a str)>,
+    origins: HashSet<(usize, CheckedOrigin)>,
+}
+
+impl<'a> RiskList<'a> {
+    /// Adds a risk. The same observation about several jobs is one risk.
+    fn add(&mut self, run: &Evidence<'a>, (code, severity): (&'static str, RiskSeverity), seen: Observation) {
+        let of_first = seen.sections.first().and_then(|&at| run.sections.get(at));
+        let origin = of_first.and_then(|section| origin(run, section, seen.blame));
+        let severity = if seen.fails { RiskSeverity::Error } else { severity };
+        let Observation { message, advice, sections, .. } = seen;
+        let risks = &mut self.risks;
+        let at = *self.places.entry((code, message.clone(), advice.clone())).or_insert_with(|| {
+            risks.push(Risk { code, severity, jobs: Vec::new(), origins: Vec::new(), message, advice });
+            risks.len() - 1
+        });
+        let risk = &mut self.risks[at];
+        for section in sections.iter().filter_map(|&at| run.sections.get(at)) {
+            let name = section.spec().name.as_str();
+            if self.jobs.insert((at, name)) {
+                risk.jobs.push(name.to_owned());
+            }
+        }
+        risk.origins.extend(origin.filter(|origin| self.origins.insert((at, origin.clone()))));
+    }
 }
 
 fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {

@@ -27,10 +27,18 @@ fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let checks =
             |spec: &JobSpec| spec.verify.as_ref().is_some_and(|verify| verify.read_back || !spec.changes());
-        let checked = uses.iter().any(|one| {
-            let others = uses.iter().filter(|other| !std::ptr::eq(one.spec, other.spec));
-            checks(one.spec)
-                && others.into_iter().any(|other| other.spec.changes() && overlap(one.file, other.file))
+        let (mut checkers, mut writers) = (Furthest::default(), Furthest::default());
+        let checked = by_offset(uses).into_iter().any(|one| {
+            let (is_checker, is_writer) = (checks(one.spec), one.spec.changes());
+            let found =
+                is_checker && writers.reaches_beyond(one) || is_writer && checkers.reaches_beyond(one);
+            if is_checker {
+                checkers.add(one);
+            }
+            if is_writer {
+                writers.add(one);
+            }
+            found
         });
         checked.then(|| {
             Observation::new(
@@ -68,10 +76,12 @@ fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
             .copied()
             .filter(|one| one.spec.changes() && one.spec.rw.is_random() && one.spec.events.is_none())
             .collect();
-        let overlapping = writers
-            .iter()
-            .enumerate()
-            .any(|(at, one)| writers[at + 1..].iter().any(|other| overlap(one.file, other.file)));
+        let mut end = 0;
+        let overlapping = by_offset(&writers).into_iter().any(|one| {
+            let begins_before = one.file.offset < end;
+            end = end.max(one.file.end());
+            begins_before
+        });
         overlapping.then(|| {
             let message =
                 format!("{} jobs write to the same part of {}", writers.len(), uses[0].file.path.display());
@@ -123,8 +133,40 @@ fn sections(uses: &[Use<'_>]) -> Vec<usize> {
     sections
 }
 
-fn overlap(one: &FileSpec, other: &FileSpec) -> bool {
-    one.offset < other.end() && other.offset < one.end()
+/// Regions in the order of their starts: each overlaps those before it that end after its start.
+fn by_offset<'u, 'a>(uses: &'u [Use<'a>]) -> Vec<&'u Use<'a>> {
+    let mut sorted: Vec<_> = uses.iter().collect();
+    sorted.sort_by_key(|one| one.file.offset);
+    sorted
+}
+
+/// The ends of the two regions of different jobs that end last, of those that begin first.
+#[derive(Default)]
+struct Furthest<'a> {
+    last: Option<(u64, &'a JobSpec)>,
+    of_another: Option<(u64, &'a JobSpec)>,
+}
+
+impl<'a> Furthest<'a> {
+    /// True if the region of another job ends after the start of this one.
+    fn reaches_beyond(&self, one: &Use<'_>) -> bool {
+        let ends = [self.last, self.of_another].into_iter().flatten();
+        ends.into_iter().any(|(end, spec)| end > one.file.offset && !std::ptr::eq(spec, one.spec))
+    }
+
+    fn add(&mut self, one: &Use<'a>) {
+        let new = (one.file.end(), one.spec);
+        match self.last {
+            Some((end, spec)) if std::ptr::eq(spec, one.spec) => self.last = Some((end.max(new.0), spec)),
+            Some(last) if last.0 < new.0 => (self.last, self.of_another) = (Some(new), Some(last)),
+            Some(_) => {
+                if self.of_another.is_none_or(|other| other.0 < new.0) {
+                    self.of_another = Some(new);
+                }
+            }
+            None => self.last = Some(new),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Places that cannot take what the jobs write or trim.
 
+use std::path::Path;
+
 use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
 
@@ -10,6 +12,7 @@ use crate::units::bytes;
 
 pub(super) const RULES: &[RiskRule] = &[
     ("space-short", Warning, Run(space_short)),
+    ("files-short", Warning, Run(files_short)),
     ("kernel-file", Warning, Section(kernel_file)),
     ("read-only-place", Warning, Section(read_only_place)),
     ("no-permission", Warning, Section(no_permission)),
@@ -22,12 +25,6 @@ fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
     let short = |place: &CheckedPlace| place.free_bytes.is_some_and(|free| place.needed_bytes > free);
     let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
     let observations = places.map(|(at, place)| {
-        let users = run.sections.iter().filter(|section| {
-            let there = |path| run.facts.files.get(path).is_some_and(|facts| facts.place == Some(at));
-            section
-                .files()
-                .any(|(spec, file)| (spec.does(Direction::Write) || file.extend) && there(&file.path))
-        });
         let point = place.mount_point.as_deref().unwrap_or_else(|| "".as_ref());
         let message = format!(
             "the jobs' files need {} more on {}, where {} is free",
@@ -40,9 +37,38 @@ fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
             "a job will end with ENOSPC: use a smaller size, fewer files or another directory",
             &[Opt::Size, Opt::Filesize],
         )
-        .sections(users.map(|section| section.index).collect())
+        .sections(users_of(run, at))
     });
     observations.collect()
+}
+
+/// The jobs create more files than a file system has room for.
+fn files_short(run: &Evidence<'_>) -> Vec<Observation> {
+    let short = |place: &CheckedPlace| place.free_files.is_some_and(|free| place.needed_files > free);
+    let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
+    let observations = places.map(|(at, place)| {
+        let point = place.mount_point.as_deref().unwrap_or_else(|| "".as_ref());
+        let message = format!(
+            "the jobs create {} files on {}, which has room for {}",
+            place.needed_files,
+            point.display(),
+            place.free_files.unwrap_or(0)
+        );
+        let advice =
+            "a job will end with ENOSPC: use fewer files or another file system (df -i shows its limit)";
+        Observation::new(message, advice, &[Opt::Nrfiles, Opt::Numjobs, Opt::Filename])
+            .sections(users_of(run, at))
+    });
+    observations.collect()
+}
+
+/// The sections that take room of a place.
+fn users_of(run: &Evidence<'_>, place: usize) -> Vec<usize> {
+    let there = |path: &Path| run.facts.files.get(path).is_some_and(|facts| facts.place == Some(place));
+    let uses = |section: &&CheckedSection<'_>| {
+        section.files().any(|(spec, file)| (spec.does(Direction::Write) || file.extend) && there(&file.path))
+    };
+    run.sections.iter().filter(uses).map(|section| section.index).collect()
 }
 
 /// File systems whose files the kernel makes up: nobody else can create or remove one there, and their sizes say nothing.
@@ -170,6 +196,20 @@ mod tests {
         let want = "no permission: /tmp/no-such-file cannot be created by this user";
         assert_eq!(denied(missing, |access| access.create = false).as_deref(), Some(want));
         assert_eq!(denied(&format!("{missing}uid=1\n"), |access| access.create = false), None);
+    }
+
+    #[test]
+    fn new_files_are_compared_with_the_room_for_files() {
+        let text = "[a]\nsize=4m\nnrfiles=50\nnumjobs=2\n[b]\nfilename=b\nsize=4k\n[c]\nioengine=null\nsize=4m\nnrfiles=99\n";
+        let with = |room: Option<u64>| {
+            let report = report_with(text, |facts| facts.places[0].free_files = room);
+            let found = risks(&report, "files-short");
+            found.into_iter().map(|risk| (risk.message, risk.jobs.join(" "))).collect::<Vec<_>>()
+        };
+        let want = "the jobs create 101 files on /data, which has room for 100";
+        assert_eq!(with(Some(100)), [(want.to_owned(), "a b".to_owned())]);
+        assert_eq!(with(Some(101)), []);
+        assert_eq!(with(None), [], "a file system without a limit");
     }
 
     #[test]

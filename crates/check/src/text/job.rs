@@ -111,7 +111,8 @@ fn replay_text(replay: &CheckedReplay) -> String {
         0.0 => "as fast as possible".to_owned(),
         seconds => format!("over {}", time(seconds)),
     });
-    format!("{}: {}", clean(&replay.log), parts.join(", "))
+    let more = if replay.has_more { "at least " } else { "" };
+    format!("{}: {more}{}", clean(&replay.log), parts.join(", "))
 }
 
 fn preconditioning_text(pass: &Preconditioning) -> [String; 2] {
@@ -163,11 +164,11 @@ fn zoned_text(files: &[ZonedFile]) -> Vec<String> {
         }
         text
     };
-    let mut lines: Vec<(String, usize)> = Vec::new();
-    for line in files.iter().map(text) {
+    let mut lines: Vec<(String, u64)> = Vec::new();
+    for (line, count) in files.iter().map(|file| (text(file), file.files)) {
         match lines.iter_mut().find(|(known, _)| *known == line) {
-            Some((_, files)) => *files += 1,
-            None => lines.push((line, 1)),
+            Some((_, files)) => *files = files.saturating_add(count),
+            None => lines.push((line, count)),
         }
     }
     let shown = |(text, files)| if files > 1 { format!("{text}, in each of {files} files") } else { text };
@@ -305,17 +306,21 @@ fn file_names(files: &[&CheckedFile]) -> String {
         CheckedFileKind::None => "no file".to_owned(),
         _ => clean(&file.path.display().to_string()),
     };
+    let count = files.iter().map(|file| file.files).fold(0, u64::saturating_add);
     match files {
-        [only] => name(only),
-        [first, .., last] if first.kind != CheckedFileKind::None => {
-            format!("{} .. {} ({} files)", name(first), name(last), files.len())
+        [first, ..] if first.kind == CheckedFileKind::None && count > 1 => format!("no file, {count} times"),
+        [only] if count == 1 => name(only),
+        [first, ..] => {
+            let last = files.last().map_or(&first.path, |last| last.last_path.as_ref().unwrap_or(&last.path));
+            format!("{} .. {} ({count} files)", name(first), clean(&last.display().to_string()))
         }
-        several => format!("no file, {} times", several.len()),
+        [] => String::new(),
     }
 }
 
 fn file_text(file: &CheckedFile, places: &[CheckedPlace]) -> String {
     let end = file.offset.saturating_add(file.size);
+    let bytes = |size| if file.size_is_mean { format!("about {}", bytes(size)) } else { bytes(size) };
     let size = match (file.offset, file.existing_bytes) {
         (0, Some(there)) if there > end && file.action == LayoutAction::Use => {
             format!("the first {} of {}", bytes(file.size), bytes(there))

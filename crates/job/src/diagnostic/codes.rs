@@ -126,6 +126,7 @@ subjects! {
         "engine-cannot-fill" Stderr: "`fill_device` is used with an engine whose files cannot grow";
         "fill-at-random-without-size" Stderr: "a job with `fill_device` writes at random offsets and has no `size`";
         "opendir-files" Report: "note: how many files `opendir` found";
+        "files-not-examined" Report: "note: only some of many existing files were examined for the description";
         "file-ignored" Report: "note: the region that a job uses of a file is empty";
         "offset-with-append" Hidden: "note: `offset` has no effect in a job that appends to its files";
         "append-without-effect" Hidden: "note: `file_append` has no effect on anything but a regular file";

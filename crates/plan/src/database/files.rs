@@ -120,6 +120,7 @@ impl PlacedFile {
             found,
             extend: kind == FileKind::Regular && size > real,
             missing_device: false,
+            run: None,
         })
     }
 }

@@ -14,6 +14,7 @@ const SIZING: Sizing = Sizing {
     min_block: 4 * K,
     file_append: false,
     lays_out: true,
+    like_fio: false,
 };
 
 /// The stream of the first job's sizes.
@@ -26,13 +27,19 @@ fn files(kind: FileKind, sizes: &[Option<u64>]) -> Vec<JobFile> {
         path: PathBuf::from(format!("f{at}")),
         found: Found { kind, size, device: None },
         size_by_then: size,
+        run: None,
     };
     sizes.iter().enumerate().map(file).collect()
 }
 
+/// No run is split.
+fn no_path(_: u64) -> PathBuf {
+    PathBuf::new()
+}
+
 /// `(offset, size, real_size, extend)` of each file, and the job's size.
 fn sized(sizing: Sizing, clone: u32, sizes: &[Option<u64>]) -> (Vec<(u64, u64, u64, bool)>, u64) {
-    let found = regions(clone, &sizing, files(FileKind::Regular, sizes), &mut stream()).unwrap();
+    let found = regions(clone, &sizing, files(FileKind::Regular, sizes), &no_path, &mut stream()).unwrap();
     (found.files.iter().map(|f| (f.offset, f.size, f.real_size, f.extend)).collect(), found.size)
 }
 
@@ -42,8 +49,8 @@ fn messages(regions: &Regions) -> Vec<&str> {
 }
 
 fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, String) {
-    let error = regions(0, &sizing, files(kind, sizes), &mut stream()).unwrap_err();
-    (error.errno, error.diagnostic("a").line(ferrio_job::Character::Fio))
+    let error = regions(0, &sizing, files(kind, sizes), &no_path, &mut stream()).unwrap_err();
+    (error.errno, error.diagnostic("a").line(Character::Fio))
 }
 
 #[test]
@@ -58,15 +65,15 @@ fn size_is_split_evenly_without_rounding_to_blocks() {
 fn a_device_of_known_size_has_no_more_than_that() {
     let sizing = Sizing { size: Some(BytesOrPercent::Bytes(64 * K)), ..SIZING };
     for kind in [FileKind::Block, FileKind::Char] {
-        let found = regions(0, &sizing, files(kind, &[Some(16 * K)]), &mut stream()).unwrap();
+        let found = regions(0, &sizing, files(kind, &[Some(16 * K)]), &no_path, &mut stream()).unwrap();
         assert_eq!(
             (found.files[0].size, found.files[0].real_size, found.files[0].extend),
             (16 * K, 16 * K, false)
         );
-        let whole = regions(0, &SIZING, files(kind, &[Some(16 * K)]), &mut stream()).unwrap();
+        let whole = regions(0, &SIZING, files(kind, &[Some(16 * K)]), &no_path, &mut stream()).unwrap();
         assert_eq!(whole.size, 16 * K);
     }
-    let unknown = regions(0, &sizing, files(FileKind::Char, &[None]), &mut stream()).unwrap();
+    let unknown = regions(0, &sizing, files(FileKind::Char, &[None]), &no_path, &mut stream()).unwrap();
     assert_eq!(unknown.size, 64 * K);
 }
 
@@ -184,7 +191,7 @@ fn a_size_in_bytes_that_the_offset_leaves_nothing_of_means_nothing_to_do() {
 fn io_size_is_bytes_or_a_share_of_the_region() {
     let io_size = |io_size| {
         let sizing = Sizing { size: Some(BytesOrPercent::Bytes(8 * K)), io_size: Some(io_size), ..SIZING };
-        regions(0, &sizing, files(FileKind::Regular, &[None]), &mut stream()).unwrap().io_size
+        regions(0, &sizing, files(FileKind::Regular, &[None]), &no_path, &mut stream()).unwrap().io_size
     };
     assert_eq!(io_size(BytesOrPercent::Bytes(100 * K)), Some(100 * K));
     assert_eq!(io_size(BytesOrPercent::Bytes(K)), Some(K));
@@ -196,7 +203,8 @@ fn io_size_is_bytes_or_a_share_of_the_region() {
 fn a_block_device_does_not_grow() {
     let sizing =
         Sizing { size: Some(BytesOrPercent::Bytes(64 * K)), offset: BytesOrPercent::Bytes(16 * K), ..SIZING };
-    let found = regions(0, &sizing, files(FileKind::Block, &[Some(32 * K)]), &mut stream()).unwrap();
+    let found =
+        regions(0, &sizing, files(FileKind::Block, &[Some(32 * K)]), &no_path, &mut stream()).unwrap();
     assert_eq!(
         (found.files[0].size, found.files[0].real_size, found.files[0].extend),
         (16 * K, 32 * K, false)
@@ -208,14 +216,15 @@ fn a_block_device_does_not_grow() {
 #[test]
 fn engines_without_files_take_their_size_from_the_job() {
     let sizing = Sizing { size: Some(BytesOrPercent::Bytes(K * K)), lays_out: false, ..SIZING };
-    let found = regions(0, &sizing, files(FileKind::Pretend, &[None]), &mut stream()).unwrap();
+    let found = regions(0, &sizing, files(FileKind::Pretend, &[None]), &no_path, &mut stream()).unwrap();
     assert_eq!((found.files[0].size, found.files[0].real_size, found.files[0].extend), (K * K, K * K, false));
 }
 
 #[test]
 fn a_file_with_an_empty_region_gets_a_note() {
     let found =
-        regions(0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)]), &mut stream()).unwrap();
+        regions(0, &SIZING, files(FileKind::Regular, &[Some(8 * K), Some(0)]), &no_path, &mut stream())
+            .unwrap();
     assert_eq!(messages(&found), ["file f1 may be ignored"]);
     assert_eq!(found.size, 8 * K);
 }
@@ -223,7 +232,7 @@ fn a_file_with_an_empty_region_gets_a_note() {
 #[test]
 fn no_files_at_all_means_nothing_to_do() {
     let sizing = Sizing { size: Some(BytesOrPercent::Bytes(8 * K)), ..SIZING };
-    assert_eq!(regions(0, &sizing, Vec::new(), &mut stream()).unwrap(), Regions::default());
+    assert_eq!(regions(0, &sizing, Vec::new(), &no_path, &mut stream()).unwrap(), Regions::default());
 }
 
 /// Sizes of files in blocks of 4 KiB that a job of clone 0 gives them.
@@ -276,7 +285,7 @@ fn appending_is_for_regular_files_and_leaves_offsets_aside() {
         file_append: true,
         ..SIZING
     };
-    let found = |kind| regions(0, &sizing, files(kind, &[Some(64 * K)]), &mut stream()).unwrap();
+    let found = |kind| regions(0, &sizing, files(kind, &[Some(64 * K)]), &no_path, &mut stream()).unwrap();
     let regular = found(FileKind::Regular);
     assert_eq!(regular.files[0].offset, 64 * K);
     assert_eq!(messages(&regular), ["offset has no effect on f0: file_append begins at its end"]);

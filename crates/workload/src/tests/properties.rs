@@ -30,7 +30,17 @@ fn pass(workload: &mut Workload) -> Vec<Io> {
 fn pretend(region: &Region) -> FileSpec {
     let &Region { offset, size, real_size } = region;
     let (path, kind) = ("a".into(), FileKind::Pretend);
-    FileSpec { path, kind, offset, size, real_size, found: None, extend: false, missing_device: false }
+    FileSpec {
+        path,
+        kind,
+        offset,
+        size,
+        real_size,
+        found: None,
+        extend: false,
+        missing_device: false,
+        run: None,
+    }
 }
 
 proptest! {

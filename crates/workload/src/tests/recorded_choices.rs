@@ -29,6 +29,7 @@ fn run_files(spec: &JobSpec, files: u64) -> String {
         found: None,
         extend: false,
         missing_device: false,
+        run: None,
     };
     spec.files = regions.iter().enumerate().map(file).collect();
     let mut workload = Workload::new(&spec, &regions, [0; 24]).unwrap();

@@ -19,6 +19,7 @@ fn files(rw: ReadWrite, kib: u64, count: u64, service: FileService) -> JobSpec {
         found: None,
         extend: false,
         missing_device: false,
+        run: None,
     };
     spec.files = (0..count).map(name).collect();
     spec
