@@ -2,8 +2,8 @@
 //! both tools, so that all memory is one process's.
 //!
 //! The kernel tells a parent the peak memory of its children together, so each run gets a parent of its own: this program starts
-//! itself in the role ([`crate::role`]) of a stopwatch, which starts the tool, waits for it and prints what it saw. It is small: a process begins
-//! with the memory peak of the one that started it.
+//! itself in the role ([`crate::role`]) of a stopwatch, which starts the tool, waits for it and prints what it saw. It is small: a
+//! process begins with the memory peak of the one that started it.
 
 use std::env;
 use std::process::{Command, Stdio};

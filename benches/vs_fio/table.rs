@@ -177,8 +177,10 @@ impl Table {
 
     /// What the columns mean.
     pub(crate) fn footer(&self) -> String {
-        let mut text = "\nown cost: user time without that of the bare loop. +-: standard error of ferrio's. ratio: fio's own cost over ferrio's."
-            .to_owned();
+        let mut text =
+            "\nown cost: user time without that of the bare loop. +-: standard error of ferrio's. \
+                        ratio: fio's own cost over ferrio's."
+                .to_owned();
         if self.start.iter().any(StartRow::is_doubtful) {
             text += "\n~: samples of one contender lie more than 20 % of their median apart. Something else ran: measure again.";
         }

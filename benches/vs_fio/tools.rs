@@ -96,7 +96,11 @@ impl Job<'_> {
                     options.extend([format!("numjobs={}", self.workers), "group_reporting=1".to_owned()]);
                 }
                 options.extend(self.rate.map(|rate| format!("rate_iops={rate}")));
-                Ok(Line { program: tool.program(self.settings).to_owned(), arguments: arguments(&options), ios: None })
+                Ok(Line {
+                    program: tool.program(self.settings).to_owned(),
+                    arguments: arguments(&options),
+                    ios: None,
+                })
             }
             Contender::Bare => {
                 let this =
