@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::tools::Tool;
+use crate::work::Settings;
 
 /// The machine and the programs.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn ask() -> Outcome<Machine> {
-        let program = Tool::Fio.program();
+    pub(crate) fn ask(settings: Settings) -> Outcome<Machine> {
+        let program = Tool::Fio.program(settings);
         let fio = Command::new(program)
             .arg("--version")
             .output()

@@ -1,6 +1,6 @@
 //! Files and devices to read from: made when first asked for, gone when the bench ends.
 //!
-//! The file lies in cargo's own directory for such things, is written, synced and read once, so that it is clean and in the page
+//! The cached file lies in cargo's own directory for such things, is written, synced and read, so that it is clean and in the page
 //! cache. The device is `/dev/zram0`, compressed memory, filled with bytes that do not compress, so that reading one block is
 //! little more than copying it.
 
@@ -15,49 +15,81 @@ const DEVICE: &str = "/dev/zram0";
 const DEVICE_SIZE: &str = "/sys/block/zram0/disksize";
 const DEVICE_RESET: &str = "/sys/block/zram0/reset";
 
+/// A directory of tmpfs.
+const MEMORY: &str = "/dev/shm";
+
 /// What was made so far.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    file: Option<CachedFile>,
+    cached: Option<TempFile>,
+    memory: Option<TempFile>,
+    directory: Option<TempDir>,
     device: Option<RamDevice>,
 }
 
 impl Places {
     /// The path of a place, `None` for [`Place::Nothing`].
-    pub(crate) fn find(&mut self, place: Place) -> io::Result<Option<&str>> {
+    pub(crate) fn find(&mut self, place: Place) -> io::Result<Option<String>> {
         match place {
-            Place::Nothing => Ok(None),
-            Place::CachedFile => {
-                if self.file.is_none() {
-                    self.file = Some(CachedFile::create()?);
-                }
-                Ok(self.file.as_ref().map(|file| file.path.as_str()))
+            Place::Nothing => return Ok(None),
+            Place::CachedFile if self.cached.is_none() => {
+                self.cached = Some(TempFile::create(env!("CARGO_TARGET_TMPDIR"))?);
             }
-            Place::RamDevice => {
-                if self.device.is_none() {
-                    self.device = Some(RamDevice::find()?);
-                }
-                Ok(self.device.as_ref().map(|_| DEVICE))
+            Place::MemoryFile if self.memory.is_none() => self.memory = Some(TempFile::create(MEMORY)?),
+            Place::MemoryDirectory if self.directory.is_none() => {
+                self.directory = Some(directory_in_memory()?);
             }
+            Place::RamDevice if self.device.is_none() => self.device = Some(RamDevice::find()?),
+            _ => {}
+        }
+        Ok(match place {
+            Place::Nothing => None,
+            Place::CachedFile => self.cached.as_ref().map(|file| file.path.clone()),
+            Place::MemoryFile => self.memory.as_ref().map(|file| file.path.clone()),
+            Place::MemoryDirectory => {
+                self.directory.as_ref().map(|directory| directory.path().to_string_lossy().into_owned())
+            }
+            Place::RamDevice => self.device.as_ref().map(|_| DEVICE.to_owned()),
+        })
+    }
+
+    /// Reads the cached file again: the kernel may have dropped pages of it since the last round.
+    pub(crate) fn refresh(&self, place: Place) -> io::Result<()> {
+        match &self.cached {
+            Some(file) if place == Place::CachedFile => read(&file.path),
+            _ => Ok(()),
         }
     }
 }
 
-/// A file in the page cache; removed with its directory.
+/// A directory on tmpfs, for files and logs.
+pub(crate) fn directory_in_memory() -> io::Result<TempDir> {
+    TempDir::with_prefix_in("vs_fio", MEMORY)
+}
+
+/// A file full of random bytes; removed with its directory.
 #[derive(Debug)]
-struct CachedFile {
+struct TempFile {
     _directory: TempDir,
     path: String,
 }
 
-impl CachedFile {
-    fn create() -> io::Result<CachedFile> {
-        let directory = TempDir::with_prefix_in("vs_fio", env!("CARGO_TARGET_TMPDIR"))?;
-        let path = directory.path().join("data");
+impl TempFile {
+    fn create(parent: &str) -> io::Result<TempFile> {
+        let directory = TempDir::with_prefix_in("vs_fio", parent)?;
+        let path = directory.path().join("data").to_string_lossy().into_owned();
         fill(&File::create(&path)?)?;
-        io::copy(&mut File::open(&path)?, &mut io::sink())?;
-        Ok(CachedFile { _directory: directory, path: path.to_string_lossy().into_owned() })
+        read(&path)?;
+        Ok(TempFile { _directory: directory, path })
     }
+}
+
+/// Reads a file into the page cache.
+fn read(path: &str) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut piece = vec![0; 1 << 20];
+    while file.read(&mut piece)? > 0 {}
+    Ok(())
 }
 
 /// The device.

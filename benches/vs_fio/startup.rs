@@ -2,21 +2,20 @@
 //! both tools, so that all memory is one process's.
 //!
 //! The kernel tells a parent the peak memory of its children together, so each run gets a parent of its own: this program starts
-//! itself in the [`Role`] of a stopwatch, which starts the tool, waits for it and prints what it saw. It is small: a process begins
-//! with the memory peak of the one that started it.
+//! itself in the role ([`crate::role`]) of a stopwatch, which starts the tool, waits for it and prints what it saw. It is small: a
+//! process begins with the memory peak of the one that started it.
 
 use std::env;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::Outcome;
-use crate::table::{Row, Unit};
+use crate::role::{ONE_READ, STOPWATCH};
+use crate::table::{StartRow, Unit};
 use crate::tools::{self, Tool};
-use crate::work::BLOCK;
+use crate::work::{BLOCK, Settings};
 
 /// Names of the rows made here.
 pub(crate) const ONE_SHOT: &str = "start-one-io";
@@ -27,37 +26,8 @@ pub(crate) const NAMES: [&str; 3] = [ONE_SHOT, MANY_SECONDS, MANY_MEMORY];
 /// One run of a few ms says little.
 const ONE_SHOTS_PER_ROUND: usize = 5;
 
-const STOPWATCH: &str = "--role=stopwatch";
-const ONE_READ: &str = "--role=one-read";
-
-/// What this program is when it starts itself.
-pub(crate) enum Role {
-    /// Times the command.
-    Stopwatch(Vec<String>),
-    /// Reads one block and ends: the least that a program does that reads one block.
-    OneRead(String),
-}
-
-impl Role {
-    pub(crate) fn of_this_process() -> Option<Role> {
-        let mut arguments = env::args().skip(1);
-        match arguments.next()?.as_str() {
-            STOPWATCH => Some(Role::Stopwatch(arguments.collect())),
-            ONE_READ => arguments.next().map(Role::OneRead),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn play(self) -> Outcome<()> {
-        match self {
-            Role::Stopwatch(command) => time(&command),
-            Role::OneRead(path) => Ok(File::open(path)?.read_exact_at(&mut [0; BLOCK], 0)?),
-        }
-    }
-}
-
 /// Prints ms and peak KiB of a command.
-fn time(command: &[String]) -> Outcome<()> {
+pub(crate) fn time(command: &[String]) -> Outcome<()> {
     let (program, arguments) = command.split_first().ok_or("nothing to time")?;
     let began = Instant::now();
     let output = Command::new(program).args(arguments).stdout(Stdio::null()).output()?;
@@ -82,33 +52,33 @@ fn timed(program: &str, arguments: &[String]) -> Outcome<(f64, f64)> {
 }
 
 /// A job of one 4 KiB read, from the start of the process to its end.
-pub(crate) fn one_shot(path: &str, rounds: usize) -> Outcome<Row> {
+pub(crate) fn one_shot(path: &str, settings: Settings) -> Outcome<StartRow> {
     let options =
         [format!("filename={path}"), "ioengine=psync".into(), "rw=read".into(), format!("bs={BLOCK}")];
     let mut job = tools::arguments(&options);
     job.extend([format!("--size={BLOCK}"), "--invalidate=0".into(), "--thread=1".into()]);
     let bare = [ONE_READ.to_owned(), path.to_owned()];
     let this = env::current_exe()?.to_string_lossy().into_owned();
-    let mut row = Row::new(ONE_SHOT, Unit::Milliseconds);
-    for _ in 0..rounds * ONE_SHOTS_PER_ROUND {
-        row.fio.push(timed(Tool::Fio.program(), &job)?.0);
-        row.ferrio.push(timed(Tool::Ferrio.program(), &job)?.0);
+    let mut row = StartRow::new(ONE_SHOT, Unit::Milliseconds);
+    for _ in 0..settings.rounds * ONE_SHOTS_PER_ROUND {
+        row.fio.push(timed(Tool::Fio.program(settings), &job)?.0);
+        row.ferrio.push(timed(Tool::Ferrio.program(settings), &job)?.0);
         row.limit.push(timed(&this, &bare)?.0);
     }
     Ok(row)
 }
 
 /// A thousand jobs of 256 I/Os that go nowhere: time and memory.
-pub(crate) fn many_jobs(rounds: usize) -> Outcome<[Row; 2]> {
+pub(crate) fn many_jobs(settings: Settings) -> Outcome<[StartRow; 2]> {
     let options = ["ioengine=null", "rw=read", "size=1m", "numjobs=1000", "thread=1"].map(str::to_owned);
     let job = tools::arguments(&options);
-    let mut time = Row::new(MANY_SECONDS, Unit::Milliseconds);
-    let mut memory = Row::new(MANY_MEMORY, Unit::Mebibytes);
-    for _ in 0..rounds {
-        let (ms, mib) = timed(Tool::Fio.program(), &job)?;
+    let mut time = StartRow::new(MANY_SECONDS, Unit::Milliseconds);
+    let mut memory = StartRow::new(MANY_MEMORY, Unit::Mebibytes);
+    for _ in 0..settings.rounds {
+        let (ms, mib) = timed(Tool::Fio.program(settings), &job)?;
         time.fio.push(ms);
         memory.fio.push(mib);
-        let (ms, mib) = timed(Tool::Ferrio.program(), &job)?;
+        let (ms, mib) = timed(Tool::Ferrio.program(settings), &job)?;
         time.ferrio.push(ms);
         memory.ferrio.push(mib);
     }

@@ -4,15 +4,17 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::machine::Machine;
-use crate::work::Course;
+use crate::row::{Row, Samples};
+use crate::scaling::ScalingRow;
+use crate::statistics::{least, median, spread, standard_error};
+use crate::work::Settings;
 
-/// Samples of a contender that lie further apart than this part of their median make its row doubtful.
+/// Samples of a contender that lie further apart than this part of their median make a row of start-up doubtful.
 const DOUBTFUL: f64 = 0.2;
 
-/// What the samples of a row are. Less is better in all of them.
+/// What the samples of a row of start-up are. Less is better in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    NsPerIo,
     Milliseconds,
     Mebibytes,
 }
@@ -20,16 +22,15 @@ pub(crate) enum Unit {
 impl Unit {
     const fn name(self) -> &'static str {
         match self {
-            Unit::NsPerIo => "ns/IO",
             Unit::Milliseconds => "ms",
             Unit::Mebibytes => "MiB",
         }
     }
 }
 
-/// Samples of all contenders for one piece of work, one per round.
+/// Samples of all contenders for whole processes, one per round.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct StartRow {
     name: &'static str,
     unit: Unit,
     pub fio: Vec<f64>,
@@ -38,9 +39,9 @@ pub(crate) struct Row {
     pub limit: Vec<f64>,
 }
 
-impl Row {
-    pub(crate) fn new(name: &'static str, unit: Unit) -> Row {
-        Row { name, unit, fio: Vec::new(), ferrio: Vec::new(), limit: Vec::new() }
+impl StartRow {
+    pub(crate) fn new(name: &'static str, unit: Unit) -> StartRow {
+        StartRow { name, unit, fio: Vec::new(), ferrio: Vec::new(), limit: Vec::new() }
     }
 
     /// How many times less ferrio needs than fio.
@@ -48,33 +49,26 @@ impl Row {
         Some(median(&self.fio)? / median(&self.ferrio)?)
     }
 
-    /// The part of ferrio's time that the bare calls need.
-    fn of_limit(&self) -> Option<f64> {
-        Some(median(&self.limit)? / median(&self.ferrio)?)
-    }
-
     fn is_doubtful(&self) -> bool {
         [&self.fio, &self.ferrio, &self.limit].into_iter().any(|samples| spread(samples) > DOUBTFUL)
     }
 
     fn text(&self) -> String {
-        let time = |samples: &[f64]| median(samples).map_or_else(|| "-".to_owned(), |m| format!("{m:.1}"));
-        let ratio = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
+        let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
+        let [fio, ferrio, limit] =
+            [&self.fio, &self.ferrio, &self.limit].map(|samples| figure(median(samples)));
+        let doubt = if self.is_doubtful() { "  ~" } else { "" };
         format!(
-            "{:<32}{:<6}{:>11}{:>11}{:>11}{:>9}{:>10}{}",
+            "{:<42}fio {fio}, ferrio {ferrio}, limit {limit} {}; fio/ferrio {}{doubt}",
             self.name,
             self.unit.name(),
-            time(&self.fio),
-            time(&self.ferrio),
-            time(&self.limit),
-            ratio(self.over_fio()),
-            ratio(self.of_limit()),
-            if self.is_doubtful() { "  ~" } else { "" }
+            figure(self.over_fio()),
         )
     }
 
     fn json(&self) -> Value {
-        let contender = |samples: &[f64]| json!({ "median": median(samples), "best": samples.iter().copied().reduce(f64::min), "samples": samples });
+        let contender =
+            |samples: &[f64]| json!({ "median": median(samples), "min": least(samples), "samples": samples });
         json!({
             "name": self.name,
             "unit": self.unit.name(),
@@ -82,7 +76,6 @@ impl Row {
             "ferrio": contender(&self.ferrio),
             "limit": contender(&self.limit),
             "fio_over_ferrio": self.over_fio(),
-            "limit_over_ferrio": self.of_limit(),
             "doubtful": self.is_doubtful(),
         })
     }
@@ -92,50 +85,103 @@ impl Row {
 #[derive(Debug)]
 pub(crate) struct Table {
     machine: Machine,
-    course: Course,
+    settings: Settings,
     rows: Vec<Row>,
+    scaling: Vec<ScalingRow>,
+    start: Vec<StartRow>,
     skipped: Vec<(&'static str, String)>,
 }
 
 impl Table {
-    pub(crate) fn new(machine: Machine, course: Course) -> Table {
-        Table { machine, course, rows: Vec::new(), skipped: Vec::new() }
+    pub(crate) fn new(machine: Machine, settings: Settings) -> Table {
+        Table {
+            machine,
+            settings,
+            rows: Vec::new(),
+            scaling: Vec::new(),
+            start: Vec::new(),
+            skipped: Vec::new(),
+        }
     }
 
     /// The machine and the heads of the columns.
     pub(crate) fn header(&self) -> String {
-        format!(
-            "{}\nmedians of {} rounds, {} s of I/O each\n\n{:<32}{:<6}{:>11}{:>11}{:>11}{:>9}{:>10}",
-            self.machine.text(),
-            self.course.rounds,
-            self.course.seconds,
-            "work",
-            "",
-            "fio",
-            "ferrio",
-            "limit",
-            "fio/",
-            "limit/"
-        ) + &format!("\n{:<32}{:<6}{:>42}{:>10}", "", "", "ferrio", "ferrio")
+        let Settings { rounds, scale, .. } = self.settings;
+        let mut text =
+            format!("{}\nns per I/O, medians of {rounds} rounds, I/Os x{scale}\n\n", self.machine.text());
+        let mut heads = ["".to_owned(), "".to_owned()];
+        heads[0] += &format!(
+            "{:<42}{:<24}{:<28}{:<15}{:<7}{:<21}{:<21}",
+            "", "   user", " own cost", "   least", "", "  system", "   wall"
+        );
+        heads[1] += &format!("{:<42}", "work");
+        heads[1] += &format!("{:>7}{:>8}{:>7}  ", "fio", "ferrio", "bare");
+        heads[1] +=
+            &format!("{:>8}{:>8}{:>10}  {:>7}{:>8}{:>7}", "fio", "ferrio", "+-", "fio", "ferrio", "ratio");
+        heads[1] +=
+            &format!("{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}", "fio", "ferrio", "bare", "fio", "ferrio", "bare");
+        if self.settings.instructions {
+            heads[0] += "   instructions";
+            heads[1] += &format!("{:>9}{:>8}{:>7}", "fio", "ferrio", "bare");
+        }
+        text += &format!("{}\n{}", heads[0], heads[1]);
+        text
     }
 
     /// Keeps a row and prints it.
     pub(crate) fn add(&mut self, row: Row) {
-        println!("{}", row.text());
+        println!("{}", self.text(&row));
         self.rows.push(row);
+    }
+
+    pub(crate) fn add_scaling(&mut self, row: ScalingRow) {
+        println!("{}", row.text());
+        self.scaling.push(row);
+    }
+
+    pub(crate) fn add_start(&mut self, row: StartRow) {
+        println!("{}", row.text());
+        self.start.push(row);
+    }
+
+    fn text(&self, row: &Row) -> String {
+        let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.0}"));
+        let three = |of: fn(&Samples) -> Vec<f64>| {
+            [&row.fio, &row.ferrio, &row.bare].map(|samples| figure(median(&of(samples))))
+        };
+        let [fio, ferrio, bare] = three(Samples::user);
+        let mut text = format!("{:<42}{fio:>7}{ferrio:>8}{bare:>7}  ", row.name);
+        let own = [row.own(&row.fio), row.own(&row.ferrio)];
+        let [fio, ferrio] = own.each_ref().map(|samples| figure(median(samples)));
+        let error = figure(standard_error(&own[1]));
+        let [least_fio, least_ferrio] = own.each_ref().map(|samples| figure(least(samples)));
+        let ratio = row.ratio().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.1}"));
+        text += &format!("{fio:>8}{ferrio:>8}{error:>10}  {least_fio:>7}{least_ferrio:>8}{ratio:>7}");
+        for of in [Samples::system, Samples::wall] {
+            let [fio, ferrio, bare] = three(of);
+            text += &format!("{fio:>7}{ferrio:>7}{bare:>7}");
+        }
+        if self.settings.instructions {
+            let [fio, ferrio, bare] =
+                [&row.fio, &row.ferrio, &row.bare].map(|samples| figure(samples.instructions));
+            text += &format!("{fio:>9}{ferrio:>8}{bare:>7}");
+        }
+        text
     }
 
     /// Says why a row is missing.
     pub(crate) fn skip(&mut self, name: &'static str, reason: String) {
-        println!("{name:<32}skipped: {reason}");
+        println!("{name:<42}skipped: {reason}");
         self.skipped.push((name, reason));
     }
 
     /// What the columns mean.
     pub(crate) fn footer(&self) -> String {
-        let mut text = "\nfio/ferrio: how many times faster, or smaller, ferrio is. limit/ferrio: 1 is the bare system calls."
-            .to_owned();
-        if self.rows.iter().any(Row::is_doubtful) {
+        let mut text =
+            "\nown cost: user time without that of the bare loop. +-: standard error of ferrio's. \
+                        ratio: fio's own cost over ferrio's."
+                .to_owned();
+        if self.start.iter().any(StartRow::is_doubtful) {
             text += "\n~: samples of one contender lie more than 20 % of their median apart. Something else ran: measure again.";
         }
         text
@@ -146,27 +192,14 @@ impl Table {
         let skipped = self.skipped.iter().map(|(name, reason)| json!({ "name": name, "reason": reason }));
         let document = json!({
             "machine": self.machine.json(),
-            "rounds": self.course.rounds,
-            "seconds": self.course.seconds,
-            "thread": !self.course.processes,
+            "rounds": self.settings.rounds,
+            "scale": self.settings.scale,
+            "thread": !self.settings.processes,
             "rows": self.rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "scaling": self.scaling.iter().map(ScalingRow::json).collect::<Vec<_>>(),
+            "start": self.start.iter().map(StartRow::json).collect::<Vec<_>>(),
             "skipped": skipped.collect::<Vec<_>>(),
         });
         Ok(serde_json::to_string_pretty(&document)? + "\n")
     }
-}
-
-/// The middle sample, or the mean of the two in the middle.
-fn median(samples: &[f64]) -> Option<f64> {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    if sorted.len() % 2 == 1 { Some(upper) } else { Some((sorted[sorted.len() / 2 - 1] + upper) / 2.0) }
-}
-
-/// Distance of the extreme samples over the median.
-fn spread(samples: &[f64]) -> f64 {
-    let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = samples.iter().copied().fold(0.0, f64::max);
-    median(samples).map_or(0.0, |median| (most - least) / median)
 }

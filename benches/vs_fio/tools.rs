@@ -1,10 +1,15 @@
-//! Runs fio and ferrio on a job and reads what they measured.
+//! Runs a job under fio, under ferrio, or as a bare loop.
 
+use std::env;
+use std::ffi::OsString;
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::Outcome;
+use crate::role::LOOP;
+use crate::usage::Usage;
+use crate::work::{Calls, PASS, Settings, Work};
 
 /// A program under comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,38 +20,118 @@ pub(crate) enum Tool {
 
 impl Tool {
     /// What to execute.
-    pub(crate) const fn program(self) -> &'static str {
+    pub(crate) const fn program(self, settings: Settings) -> &'static str {
         match self {
             Tool::Fio => "fio",
-            Tool::Ferrio => env!("CARGO_BIN_EXE_ferrio"),
+            Tool::Ferrio => settings.ferrio,
         }
+    }
+}
+
+/// Who does the I/O of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contender {
+    Tool(Tool),
+    /// This program, in the role of a loop.
+    Bare,
+}
+
+impl Contender {
+    pub(crate) const ALL: [Contender; 3] =
+        [Contender::Tool(Tool::Fio), Contender::Tool(Tool::Ferrio), Contender::Bare];
+}
+
+/// A row with the places that its job needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Job<'a> {
+    pub work: &'static Work,
+    /// File, directory or device, `None` for [`crate::work::Place::Nothing`].
+    pub path: Option<&'a str>,
+    /// A directory for the logs of the job.
+    pub logs: &'a str,
+    pub settings: Settings,
+    /// I/Os per second that the job is limited to.
+    pub rate: Option<u64>,
+    /// Workers of a tool; the bare loop has one.
+    pub workers: u64,
+}
+
+/// A command and how to count what it did.
+struct Line {
+    program: String,
+    arguments: Vec<String>,
+    /// Known beforehand; otherwise the report has it.
+    ios: Option<u64>,
+}
+
+impl Job<'_> {
+    /// Runs the job for some passes and returns what it cost and how many I/Os it did.
+    pub(crate) fn run(&self, contender: Contender, passes: u64) -> Outcome<(Usage, u64)> {
+        let line = self.line(contender, passes)?;
+        let (usage, output) = Usage::of(Command::new(&line.program).args(&line.arguments))
+            .map_err(|error| format!("{}: {error}", line.program))?;
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let failed = |why: &str| {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            format!("{} {}: {why}\n{stderr}", line.program, line.arguments.join(" "))
+        };
+        if !output.status.success() {
+            return Err(failed(&output.status.to_string()).into());
+        }
+        Ok((usage, line.ios(&stdout).ok_or_else(|| failed("its report has no number of I/Os"))?))
+    }
+
+    /// Counts the instructions of the job, and its I/Os.
+    pub(crate) fn count(&self, contender: Contender, passes: u64) -> Outcome<(u64, u64)> {
+        let line = self.line(contender, passes)?;
+        let (instructions, stdout) = ferrio_instructions::count(&line.program, &line.arguments)?;
+        Ok((instructions, line.ios(&stdout).ok_or("the report has no number of I/Os")?))
+    }
+
+    fn line(&self, contender: Contender, passes: u64) -> Outcome<Line> {
+        match contender {
+            Contender::Tool(tool) => {
+                let mut options = self.work.options(self.path, passes, self.logs, self.settings.processes);
+                if self.workers > 1 {
+                    options.extend([format!("numjobs={}", self.workers), "group_reporting=1".to_owned()]);
+                }
+                options.extend(self.rate.map(|rate| format!("rate_iops={rate}")));
+                Ok(Line {
+                    program: tool.program(self.settings).to_owned(),
+                    arguments: arguments(&options),
+                    ios: None,
+                })
+            }
+            Contender::Bare => {
+                let this =
+                    |path: OsString| path.into_string().map_err(|_| "the path of this program is no UTF-8");
+                let ios = passes * PASS;
+                let path = self.path.filter(|_| self.work.calls != Calls::Clock).unwrap_or_default();
+                let arguments =
+                    vec![LOOP.to_owned(), self.work.name.to_owned(), path.to_owned(), ios.to_string()];
+                Ok(Line { program: this(env::current_exe()?.into_os_string())?, arguments, ios: Some(ios) })
+            }
+        }
+    }
+}
+
+impl Line {
+    fn ios(&self, stdout: &str) -> Option<u64> {
+        if self.ios.is_some() {
+            return self.ios;
+        }
+        // fio may put notes before its report.
+        let report: Value = serde_json::from_str(&stdout[stdout.find('{')?..]).ok()?;
+        let job = &report["jobs"][0];
+        let done = |direction: &str| job[direction]["total_ios"].as_u64();
+        Some(done("read")? + done("write")?).filter(|&ios| ios > 0)
     }
 }
 
 /// The command line of a job.
 pub(crate) fn arguments(options: &[String]) -> Vec<String> {
-    let job = ["--output-format=json".to_owned(), "--name=bench".to_owned()];
-    job.into_iter().chain(options.iter().map(|option| format!("--{option}"))).collect()
-}
-
-/// Runs the job and answers its run time over its number of reads, in ns.
-pub(crate) fn ns_per_io(tool: Tool, options: &[String]) -> Outcome<f64> {
-    let arguments = arguments(options);
-    let program = tool.program();
-    let output = Command::new(program).args(&arguments).output().map_err(|e| format!("{program}: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let failed = |why: &str| {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        format!("{program} {}: {why}\n{stderr}", arguments.join(" "))
-    };
-    if !output.status.success() {
-        return Err(failed(&output.status.to_string()).into());
-    }
-    // fio may put notes before its report.
-    let start = text.find('{').ok_or_else(|| failed("no JSON in its output"))?;
-    let report: Value = serde_json::from_str(&text[start..])?;
-    let read = &report["jobs"][0]["read"];
-    let figure =
-        |key: &str| read[key].as_f64().filter(|&n| n > 0.0).ok_or_else(|| failed(&format!("no {key}")));
-    Ok(figure("runtime")? * 1e6 / figure("total_ios")?)
+    let job = ["--name=bench".to_owned()];
+    let format = options.iter().any(|option| option.starts_with("output-format="));
+    let format = (!format).then(|| "--output-format=json".to_owned());
+    format.into_iter().chain(job).chain(options.iter().map(|option| format!("--{option}"))).collect()
 }

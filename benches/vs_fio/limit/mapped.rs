@@ -1,4 +1,4 @@
-//! A copy out of a mapping for each I/O. Pages are touched for the first time while the clock runs, as in a job.
+//! A copy out of a mapping for each I/O. The first pass touches pages that are not mapped yet, as in a job.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use super::{Block, Walk};
 use crate::work::{BLOCK, SIZE};
 
-pub(super) fn run(file: &File, random: bool, walk: &Walk<'_>) -> io::Result<f64> {
+pub(super) fn run(file: &File, random: bool, walk: &Walk<'_>) -> io::Result<()> {
     let length = SIZE as usize;
     // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
     let base = unsafe {
@@ -24,7 +24,7 @@ pub(super) fn run(file: &File, random: bool, walk: &Walk<'_>) -> io::Result<f64>
     // SAFETY: the mapping has `length` readable bytes until it is unmapped below, and nobody writes or cuts the file meanwhile.
     let memory: &[u8] = unsafe { std::slice::from_raw_parts(base.cast(), length) };
     let mut block = Box::new(Block::ZERO);
-    let figure = walk.per_io(|chunk| {
+    let outcome = walk.each(|chunk| {
         for &offset in chunk {
             let start = offset as usize;
             block.0.copy_from_slice(&memory[start..start + BLOCK]);
@@ -34,5 +34,5 @@ pub(super) fn run(file: &File, random: bool, walk: &Walk<'_>) -> io::Result<f64>
     });
     // SAFETY: the mapping made above; `memory` is not used any more.
     unsafe { libc::munmap(base, length) };
-    figure
+    outcome
 }

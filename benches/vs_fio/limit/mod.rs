@@ -1,8 +1,8 @@
 //! The same I/O with no tool around it.
 //!
-//! Each loop runs for the same time as a job and makes the calls that the job comes down to, over the same offsets in the same
-//! order, with one clock reading in [`CHUNK`] I/Os. Offsets come from ferrio's generator before the clock starts; at the end of the
-//! list the loop begins again, as a job with `time_based` does.
+//! Each loop makes the calls that a job comes down to, over the same offsets in the same order, and nothing else: it reads no clock
+//! and keeps no figures. The offsets of one pass come from ferrio's generator before the loop begins; at the end of the list the loop
+//! begins again, as a job of several passes does. Jobs of mixed sizes or directions have the loop of their plain neighbour.
 
 mod aio;
 mod mapped;
@@ -12,7 +12,6 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::time::{Duration, Instant};
 
 use ferrio_jobfile::{Builder, Environment};
 use ferrio_plan::PlanOptions;
@@ -20,9 +19,9 @@ use ferrio_stats::Clock;
 use ferrio_workload::{Region, SEEDS, Step, Workload};
 
 use crate::Outcome;
-use crate::work::{BLOCK, Calls, Course, SIZE, Work};
+use crate::work::{BLOCK, Calls, PASS, Place, SIZE, Work};
 
-/// I/Os between two looks at the clock; a multiple of every batch size.
+/// I/Os that a loop is given at once; a multiple of every batch size.
 const CHUNK: usize = 1024;
 
 /// Memory for one I/O, aligned as O_DIRECT wants it.
@@ -34,63 +33,50 @@ impl Block {
     const ZERO: Block = Block([0; BLOCK]);
 }
 
-/// A loop ready to run.
-pub(crate) struct Limit {
-    calls: Calls,
-    file: Option<File>,
-    offsets: Vec<u64>,
-    runtime: Duration,
+/// Runs the loop of a row.
+pub(crate) fn run(work: &Work, path: Option<&str>, ios: u64) -> Outcome<()> {
+    let writes = matches!(work.calls, Calls::Pwrite { .. });
+    let flags = if work.direct { libc::O_DIRECT } else { 0 };
+    let open = |path: &str| File::options().read(true).write(writes).custom_flags(flags).open(path);
+    let (file, size) = match path {
+        // Which file costs the bare loop nothing: it reads the first.
+        Some(path) if work.place == Place::MemoryDirectory => {
+            let first = format!("{path}/bench.0.0");
+            (Some(open(&first)?), std::fs::metadata(first)?.len())
+        }
+        Some(path) => (Some(open(path)?), SIZE),
+        None => (None, SIZE),
+    };
+    let walk = Walk { offsets: &offsets(work, size)?, ios };
+    let file = file.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
+    Ok(match work.calls {
+        Calls::Clock => clock(&walk),
+        Calls::Pread => pread(file?, &walk),
+        Calls::Pwrite { synced } => pwrite(file?, synced, &walk),
+        Calls::MappedCopy { random } => mapped::run(file?, random, &walk),
+        Calls::Uring { depth, batch, registered } => uring::run(file?, depth, batch, registered, &walk),
+        Calls::Aio { depth, batch } => aio::run(file?, depth, batch, &walk),
+    }?)
 }
 
-impl Limit {
-    pub(crate) fn new(work: &Work, path: Option<&str>, course: Course) -> Outcome<Limit> {
-        let flags = if work.direct { libc::O_DIRECT } else { 0 };
-        let open = |path: &str| File::options().read(true).custom_flags(flags).open(path);
-        let file = path.map(open).transpose()?;
-        let offsets = offsets(&work.options(path, course))?;
-        Ok(Limit { calls: work.calls, file, offsets, runtime: Duration::from_secs(course.seconds) })
-    }
-
-    /// Runs the loop once.
-    pub(crate) fn ns_per_io(&mut self) -> Outcome<f64> {
-        let walk = Walk { offsets: &self.offsets, runtime: self.runtime };
-        let file = self.file.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
-        Ok(match self.calls {
-            Calls::Clock => clock(&walk)?,
-            Calls::Pread => pread(file?, &walk)?,
-            Calls::MappedCopy { random } => mapped::run(file?, random, &walk)?,
-            Calls::Uring { depth, batch } => uring::run(file?, depth, batch, &walk)?,
-            Calls::Aio { depth } => aio::run(file?, depth, &walk)?,
-        })
-    }
-}
-
-/// Offsets to go through until time is up.
+/// Offsets to go through, again and again, until so many I/Os are done.
 struct Walk<'a> {
     offsets: &'a [u64],
-    runtime: Duration,
+    ios: u64,
 }
 
 impl Walk<'_> {
-    /// Hands chunk after chunk to `io` and answers ns per offset.
-    fn per_io(&self, mut io: impl FnMut(&[u64]) -> io::Result<()>) -> io::Result<f64> {
-        let mut ios = 0;
-        let began = Instant::now();
-        for chunk in self.offsets.chunks_exact(CHUNK).cycle() {
-            io(chunk)?;
-            ios += chunk.len();
-            if began.elapsed() >= self.runtime {
-                break;
-            }
-        }
-        Ok(began.elapsed().as_nanos() as f64 / ios as f64)
+    /// Hands chunk after chunk to `io`.
+    fn each(&self, mut io: impl FnMut(&[u64]) -> io::Result<()>) -> io::Result<()> {
+        let chunks = self.ios / CHUNK as u64;
+        self.offsets.chunks_exact(CHUNK).cycle().take(chunks as usize).try_for_each(&mut io)
     }
 }
 
 /// The clock is read as a tool must that knows when an I/O began and ended.
-fn clock(walk: &Walk<'_>) -> io::Result<f64> {
+fn clock(walk: &Walk<'_>) -> io::Result<()> {
     let clock = Clock::calibrate();
-    walk.per_io(|chunk| {
+    walk.each(|chunk| {
         for &offset in chunk {
             black_box(clock.now());
             black_box(offset);
@@ -100,9 +86,19 @@ fn clock(walk: &Walk<'_>) -> io::Result<f64> {
     })
 }
 
-fn pread(file: &File, walk: &Walk<'_>) -> io::Result<f64> {
+fn pread(file: &File, walk: &Walk<'_>) -> io::Result<()> {
     let mut block = Box::new(Block::ZERO);
-    walk.per_io(|chunk| chunk.iter().try_for_each(|&offset| file.read_exact_at(&mut block.0, offset)))
+    walk.each(|chunk| chunk.iter().try_for_each(|&offset| file.read_exact_at(&mut block.0, offset)))
+}
+
+fn pwrite(file: &File, synced: bool, walk: &Walk<'_>) -> io::Result<()> {
+    let block = Box::new(Block([0x5a; BLOCK]));
+    walk.each(|chunk| {
+        chunk.iter().try_for_each(|&offset| {
+            file.write_all_at(&block.0, offset)?;
+            if synced { file.sync_all() } else { Ok(()) }
+        })
+    })
 }
 
 /// What the kernel says about a whole block read, as a result.
@@ -114,10 +110,13 @@ fn whole(answer: i64) -> io::Result<()> {
     }
 }
 
-/// The offsets of one pass of a job with these options.
-fn offsets(options: &[String]) -> Outcome<Vec<u64>> {
+/// The offsets of one pass over `size` bytes in the order of the row, as often as they fit into [`PASS`].
+fn offsets(work: &Work, size: u64) -> Outcome<Vec<u64>> {
+    let order = work.own.iter().find(|option| option.starts_with("rw=")).ok_or("the row has no rw")?;
+    let order = if order.contains("rand") { "rw=randread" } else { "rw=read" };
     let mut builder = Builder::new(Environment::default());
-    builder.file("bench.fio", format!("[bench]\n{}\n", options.join("\n")).as_bytes());
+    let text = format!("[bench]\nioengine=null\nsize={size}\nbs={BLOCK}\n{order}\n");
+    builder.file("bench.fio", text.as_bytes());
     let problems = |problems: ferrio_jobfile::Problems| problems.render(false);
     let set = builder.finish().map_err(problems)?;
     let mut plan = ferrio_plan::plan(&set, &PlanOptions::default()).map_err(problems)?;
@@ -131,7 +130,8 @@ fn offsets(options: &[String]) -> Outcome<Vec<u64>> {
     let mut workload = Workload::new(&spec, &regions, [0; SEEDS])?;
     let next = |_| match workload.next() {
         Step::Io(io) => Ok(io.offset),
-        step => Err(format!("no I/O but {step:?} in a pass over {SIZE} bytes").into()),
+        step => Err(format!("no I/O but {step:?} in a pass over {size} bytes").into()),
     };
-    (0..SIZE as usize / BLOCK).map(next).collect()
+    let pass = (0..size / BLOCK as u64).map(next).collect::<Outcome<Vec<u64>>>()?;
+    Ok(pass.repeat(PASS as usize / pass.len()))
 }
