@@ -412,8 +412,8 @@ fn runs_of_fio_and_of_directories_are_on_one_page() {
     // The results of a sweep are in directories of a directory.
     fs::create_dir(place.work().join("sweep")).unwrap();
     fs::rename(place.work().join("runs"), place.work().join("sweep/bs=4k")).unwrap();
-    let page = place.ferrio(&["report", "sweep", "-o", "-"]).run().succeeded().stdout;
-    assert!(page.contains("<strong>sweep/bs=4k/2.json</strong>"), "{page}");
+    let below = place.ferrio(&["report", "sweep", "-o", "-"]).run().succeeded().stdout;
+    assert!(below.contains("<strong>sweep/bs=4k/2.json</strong>"), "{below}");
     let version = text(&document, "/ferrio/version");
     assert!(
         page.contains(&format!("<td>ferrio {version}</td>"))
