@@ -5,6 +5,8 @@
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -100,6 +102,7 @@ impl FaultyFile {
         let file = Arc::new(Faulty {
             state,
             reads: Mutex::default(),
+            hanging: AtomicUsize::default(),
             over: Mutex::default(),
             ends: Condvar::default(),
         });
@@ -110,6 +113,11 @@ impl FaultyFile {
     /// All reads so far, in the order in which they ended.
     pub fn reads(&self) -> Vec<ServedRead> {
         self.file.reads.lock().unwrap().clone()
+    }
+
+    /// Number of calls so far that never end.
+    pub fn hanging(&self) -> usize {
+        self.file.hanging.load(SeqCst)
     }
 
     /// The path of the file.
@@ -134,6 +142,8 @@ struct State {
 struct Faulty {
     state: Mutex<State>,
     reads: Mutex<Vec<ServedRead>>,
+    /// Calls that do not end before the file system is dropped.
+    hanging: AtomicUsize,
     /// The file system is dropped.
     over: Mutex<bool>,
     ends: Condvar,
@@ -144,6 +154,7 @@ const TIMER_SLACK: Duration = Duration::from_millis(1);
 
 impl Faulty {
     fn wait_for_end(&self) {
+        self.hanging.fetch_add(1, SeqCst);
         let over = self.over.lock().unwrap();
         drop(self.ends.wait_while(over, |over| !*over).unwrap());
     }
