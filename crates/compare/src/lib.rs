@@ -6,6 +6,7 @@
 
 mod comparison;
 mod conditions;
+mod directory;
 mod figures;
 mod pieces;
 mod read;
@@ -15,6 +16,7 @@ mod table;
 
 pub use comparison::{Change, Compared, Comparison, FigureRow, JobRows, Options, Verdict, compare};
 pub use conditions::Difference;
+pub use directory::{Directory, read_log};
 pub use ferrio_report::Unit;
 pub use figures::Figure;
 pub use read::{ReadError, Run, Side, read_run, read_side};

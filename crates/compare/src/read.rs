@@ -1,11 +1,13 @@
 //! The runs of one side: a document, or all documents of a directory.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ferrio_report::model::{RunReport, Series};
-use ferrio_report::{LogName, LoggedError, LoggedFile, LoggedRun};
+use ferrio_report::{LogName, LoggedError, LoggedRun};
+
+use crate::directory::{Directory, read_log};
 
 /// Why a side has no runs.
 #[derive(Debug, thiserror::Error)]
@@ -78,53 +80,27 @@ pub struct Side {
 /// # Errors
 /// A file cannot be read or has no report, the directory has no such file, or a log is damaged.
 pub fn read_side(path: &Path) -> Result<Side, ReadError> {
-    let in_path = |error| ReadError::Io { path: path.to_owned(), error };
-    let is_directory = fs::metadata(path).map_err(in_path)?.is_dir();
-    let files = match is_directory {
-        true => documents(path).map_err(in_path)?,
-        false => vec![path.to_owned()],
+    let about = fs::metadata(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+    let Directory { reports, logs, .. } = match about.is_dir() {
+        true => Directory::read(path)?,
+        false => Directory { reports: vec![path.to_owned()], ..Directory::default() },
     };
-    if files.is_empty() {
+    if reports.is_empty() {
         return Err(ReadError::Empty { path: path.to_owned() });
     }
-    let mut runs = files.into_iter().map(read_run).collect::<Result<Vec<_>, _>>()?;
-    if let ([only], true) = (&mut runs[..], is_directory)
+    let mut runs = reports.into_iter().map(read_run).collect::<Result<Vec<_>, _>>()?;
+    if let [only] = &mut runs[..]
         && only.series().is_empty()
     {
-        only.logged = logged(path, &only.report)?;
+        only.logged = logged(logs, &only.report)?;
     }
     Ok(Side { name: path.display().to_string(), runs })
 }
 
-fn documents(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    files(directory, |path| path.extension().is_some_and(|extension| extension == "json"))
-}
-
-/// The files of a directory that are wanted, in the order of their names.
-fn files(directory: &Path, is_wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if is_wanted(&path) && path.is_file() {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
-/// What the logs of a run in this directory say.
-fn logged(directory: &Path, report: &RunReport) -> Result<Vec<Series>, ReadError> {
-    let in_path = |error| ReadError::Io { path: directory.to_owned(), error };
-    let is_log = |path: &Path| LogName::of(path).is_some_and(|name| name.is_of(report));
-    let read = |path: PathBuf| {
-        let log = File::open(&path).map_err(LoggedError::Io);
-        let name = LogName::of(&path);
-        let read = name.map(|name| log.and_then(|log| LoggedFile::read(name, log)));
-        read.map(|read| read.map_err(|error| ReadError::Log { path, error }))
-    };
-    let logs = files(directory, is_log).map_err(in_path)?;
-    let logs = logs.into_iter().filter_map(read).collect::<Result<Vec<_>, _>>()?;
+/// What those of the logs say that are of this run.
+fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Series>, ReadError> {
+    let of_run = logs.into_iter().filter(|(_, name)| name.is_of(report));
+    let logs = of_run.map(|(path, name)| read_log(&path, name)).collect::<Result<Vec<_>, _>>()?;
     Ok(LoggedRun::of(&logs, Some(report)).series)
 }
 

@@ -1,11 +1,10 @@
 //! The runs of a page: reports, and the logs that belong to them.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ferrio_compare::{ReadError, read_run};
-use ferrio_job::reason;
+use ferrio_compare::{Directory, ReadError, read_log, read_run};
 use ferrio_machine::is_same_file;
 use ferrio_report::model::RunReport;
 use ferrio_report::{LogName, LoggedError, LoggedFile, LoggedRun};
@@ -34,8 +33,17 @@ const NO_REPORT: &str = "give JSON reports of ferrio or fio (--output-format=jso
 #[derive(Default)]
 struct Files {
     reports: Vec<PathBuf>,
-    /// Logs, with the number of reports before them, and whether the command line names them: others are those of a directory.
-    logs: Vec<(PathBuf, LogName, usize, bool)>,
+    logs: Vec<LogFile>,
+}
+
+/// A log of a command line.
+struct LogFile {
+    path: PathBuf,
+    name: LogName,
+    /// Number of reports before it.
+    reports_before: usize,
+    /// The command line names it. Others are those of a directory.
+    is_named: bool,
 }
 
 /// Reads reports and logs. `output` is the file that the page will replace.
@@ -50,7 +58,7 @@ pub fn read<'a>(
     for path in paths {
         files.add(path, false)?;
     }
-    let mut all = files.reports.iter().chain(files.logs.iter().map(|(path, ..)| path));
+    let mut all = files.reports.iter().chain(files.logs.iter().map(|log| &log.path));
     if let Some(path) = all.find(|path| output.is_some_and(|output| is_same_file(path, output))) {
         let message = format!("the page would replace {}, which it is made from", path.display());
         return Err(Refusal { message, help: Some("write the page to another file") });
@@ -64,32 +72,32 @@ pub fn read<'a>(
 impl Files {
     /// A file, or what the page needs of a directory, or of its directories if it has nothing itself.
     fn add(&mut self, path: &Path, is_below: bool) -> Result<(), Refusal> {
-        let cannot = |error| cannot_read(path, &error);
-        if !fs::metadata(path).map_err(cannot)?.is_dir() {
+        let about = fs::metadata(path).map_err(|error| ReadError::Io { path: path.to_owned(), error });
+        let reports_before = self.reports.len();
+        if !about.map_err(refusal)?.is_dir() {
             match LogName::of(path) {
-                Some(name) => self.logs.push((path.to_owned(), name, self.reports.len(), true)),
+                Some(name) => {
+                    self.logs.push(LogFile { path: path.to_owned(), name, reports_before, is_named: true })
+                }
                 None => self.reports.push(path.to_owned()),
             }
             return Ok(());
         }
-        let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(cannot)?;
-        let mut files: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
-        files.sort();
-        let directories: Vec<PathBuf> = files.iter().filter(|file| file.is_dir()).cloned().collect();
-        files.retain(|file| file.is_file());
-        let (reports, logs) = (self.reports.len(), self.logs.len());
-        let is_report = |file: &&PathBuf| file.extension().is_some_and(|extension| extension == "json");
-        self.reports.extend(files.iter().filter(is_report).cloned());
-        let last = self.reports.len();
-        let log = |file: &PathBuf| Some((file.clone(), LogName::of(file)?, last, false));
-        self.logs.extend(files.iter().filter_map(log));
-        if (self.reports.len(), self.logs.len()) == (reports, logs) && !is_below {
+        let found = Directory::read(path).map_err(refusal)?;
+        let logs_before = self.logs.len();
+        self.reports.extend(found.reports);
+        let reports = self.reports.len();
+        let log = |(path, name)| LogFile { path, name, reports_before: reports, is_named: false };
+        self.logs.extend(found.logs.into_iter().map(log));
+        let has_none =
+            |files: &Files| (files.reports.len(), files.logs.len()) == (reports_before, logs_before);
+        if has_none(self) && !is_below {
             // The results of a sweep are in a directory for each point.
-            for directory in &directories {
+            for directory in &found.directories {
                 self.add(directory, true)?;
             }
         }
-        if (self.reports.len(), self.logs.len()) == (reports, logs) && !is_below {
+        if has_none(self) && !is_below {
             let message =
                 format!("{} has neither files that end with .json nor logs of jobs", path.display());
             return Err(Refusal { message, help: None });
@@ -102,17 +110,17 @@ impl Files {
 fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
     let mut runs = Vec::new();
     for path in files.reports {
-        runs.push((read_run(path).map_err(no_report)?, Vec::new()));
+        runs.push((read_run(path).map_err(refusal)?, Vec::new()));
     }
-    for (path, name, before, is_named) in files.logs {
+    for LogFile { path, name, reports_before, is_named } in files.logs {
         let of_run = |at: &usize| name.is_of(&runs[*at].0.report);
         let candidates: Vec<usize> = (0..runs.len()).filter(of_run).collect();
         let is_beside = |at: &&usize| runs[**at].0.path.parent() == path.parent();
         let beside: Vec<usize> = candidates.iter().filter(is_beside).copied().collect();
         let best = if beside.is_empty() { candidates } else { beside };
         // Of several reports, the one that the command line names before the log.
-        match best.iter().rfind(|&&at| at < before).or(best.first()) {
-            Some(&at) => runs[at].1.push(read_log(&path, name)?),
+        match best.iter().rfind(|&&at| at < reports_before).or(best.first()) {
+            Some(&at) => runs[at].1.push(read_log(&path, name).map_err(refusal)?),
             // A directory may have logs of other runs.
             None if !is_named => {}
             None => {
@@ -131,10 +139,10 @@ fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
 }
 
 /// Logs without reports: those of one directory are a run.
-fn logs_alone(logs: Vec<(PathBuf, LogName, usize, bool)>) -> Result<Vec<Input>, Refusal> {
+fn logs_alone(logs: Vec<LogFile>) -> Result<Vec<Input>, Refusal> {
     let mut runs: Vec<(PathBuf, Vec<LoggedFile>)> = Vec::new();
-    for (path, name, ..) in logs {
-        let log = read_log(&path, name)?;
+    for LogFile { path, name, .. } in logs {
+        let log = read_log(&path, name).map_err(refusal)?;
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
         match runs.iter_mut().find(|(other, _)| *other == directory) {
             Some((_, logs)) => logs.push(log),
@@ -144,6 +152,7 @@ fn logs_alone(logs: Vec<(PathBuf, LogName, usize, bool)>) -> Result<Vec<Input>, 
     let input = |(directory, logs): (PathBuf, Vec<LoggedFile>)| {
         let run = LoggedRun::of(&logs, None);
         let mut prefixes: Vec<&str> = logs.iter().map(|log| log.name.prefix.as_str()).collect();
+        prefixes.sort_unstable();
         prefixes.dedup();
         let first = format!("{}_*.log", prefixes.first().unwrap_or(&""));
         let file = if prefixes.len() == 1 { first } else { "*.log".to_owned() };
@@ -153,28 +162,14 @@ fn logs_alone(logs: Vec<(PathBuf, LogName, usize, bool)>) -> Result<Vec<Input>, 
     Ok(runs.into_iter().map(input).collect())
 }
 
-fn read_log(path: &Path, name: LogName) -> Result<LoggedFile, Refusal> {
-    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
-    LoggedFile::read(name, file).map_err(|error| {
-        let help = match error {
-            LoggedError::SeveralJobs => Some("run the jobs with per_job_logs=1"),
-            LoggedError::Row { .. } => {
-                Some("give logs of write_bw_log, write_iops_log, write_lat_log or write_hist_log")
-            }
-            LoggedError::Io(_) | LoggedError::Inflate(_) => None,
-        };
-        Refusal { message: format!("cannot read {}: {error}", path.display()), help }
-    })
-}
-
-fn cannot_read(path: &Path, error: &io::Error) -> Refusal {
-    Refusal { message: format!("cannot read {}: {}", path.display(), reason(error)), help: None }
-}
-
-fn no_report(error: ReadError) -> Refusal {
-    let help = match error {
+fn refusal(error: ReadError) -> Refusal {
+    let help = match &error {
         ReadError::NoReport { .. } => Some(NO_REPORT),
-        ReadError::Io { ref error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT),
+        ReadError::Io { error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT),
+        ReadError::Log { error: LoggedError::SeveralJobs, .. } => Some("run the jobs with per_job_logs=1"),
+        ReadError::Log { error: LoggedError::Row { .. }, .. } => {
+            Some("give logs of write_bw_log, write_iops_log, write_lat_log or write_hist_log")
+        }
         ReadError::Io { .. } | ReadError::Log { .. } | ReadError::Empty { .. } => None,
     };
     Refusal { message: error.to_string(), help }

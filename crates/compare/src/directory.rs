@@ -1,0 +1,55 @@
+//! What a directory of results has: reports, logs of jobs, and directories.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ferrio_report::{LogName, LoggedFile};
+
+use crate::read::ReadError;
+
+/// The entries of a directory that matter, each list in the order of their names.
+#[derive(Debug, Default)]
+pub struct Directory {
+    /// Files that end with `.json`.
+    pub reports: Vec<PathBuf>,
+    /// Files with names of logs, and what their names say.
+    pub logs: Vec<(PathBuf, LogName)>,
+    /// Its directories.
+    pub directories: Vec<PathBuf>,
+}
+
+impl Directory {
+    /// Looks into a directory.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &Path) -> Result<Self, ReadError> {
+        let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let entries = entries.map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+        let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+        paths.sort();
+        let mut found = Directory::default();
+        for path in paths {
+            if path.is_dir() {
+                found.directories.push(path);
+            } else if !path.is_file() {
+                // A pipe or a device is neither.
+            } else if path.extension().is_some_and(|extension| extension == "json") {
+                found.reports.push(path);
+            } else if let Some(name) = LogName::of(&path) {
+                found.logs.push((path, name));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Reads a log.
+///
+/// # Errors
+/// The file cannot be read, is damaged, or is no log.
+pub fn read_log(path: &Path, name: LogName) -> Result<LoggedFile, ReadError> {
+    let file = File::open(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+    LoggedFile::read(name, file).map_err(|error| ReadError::Log { path: path.to_owned(), error })
+}
