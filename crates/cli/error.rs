@@ -92,6 +92,16 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// An output would replace a file that the run reads.
+    #[error("the {what} would replace {name}, which is {input}; choose another file")]
+    ReplacesInput {
+        /// The output.
+        what: &'static str,
+        /// Its file, as given.
+        name: String,
+        /// What else the file is.
+        input: String,
+    },
     /// The interval report and the report would go to the same file.
     #[error("the interval report and the report would both go to {0}; choose a different file for each")]
     IntervalsInReport(String),
@@ -161,6 +171,7 @@ impl Error {
             | Error::Results { .. }
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
+            | Error::ReplacesInput { .. }
             | Error::WriteOutput { .. } => "output-error",
             Error::Metrics(_) => "metrics-address",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",

@@ -179,6 +179,7 @@ fn begin(
 ) -> Result<Output, Error> {
     // Checked before the file of the report is truncated.
     settings.check_interval_path()?;
+    settings.check_outputs(sources, Some(plan))?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));

@@ -46,6 +46,7 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         let shown = preface().filter(|diagnostic| messages.shows(diagnostic));
         shown.for_each(|diagnostic| messages.line(diagnostic, &set.sources));
     };
+    settings.check_outputs(&set.sources, None)?;
     let runs_jobs = matches!(settings.action, Action::Run | Action::MergeTraces) && !set.jobs.is_empty();
     if !runs_jobs {
         show_preface();

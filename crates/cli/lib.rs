@@ -23,6 +23,7 @@ mod error;
 mod execute;
 mod exit;
 mod fio;
+mod inputs;
 mod intervals;
 mod job_files;
 mod live_view;

@@ -16,6 +16,8 @@ pub enum ReportStream {
     File(File),
     /// What becomes a file, and its path.
     Whole(Box<OutputFile>, PathBuf),
+    /// The file could not get its name.
+    Lost,
 }
 
 impl ReportStream {
@@ -35,7 +37,7 @@ impl ReportStream {
         if !matches!(self, ReportStream::Whole(file, _) if file.is_file()) {
             return self.flush();
         }
-        if let ReportStream::Whole(file, path) = std::mem::replace(self, ReportStream::Stdout(io::stdout())) {
+        if let ReportStream::Whole(file, path) = std::mem::replace(self, ReportStream::Lost) {
             file.keep()?;
             *self = ReportStream::File(File::options().append(true).open(path)?);
         }
@@ -51,6 +53,7 @@ impl ReportStream {
             ReportStream::Stdout(mut stdout) => stdout.flush(),
             ReportStream::File(file) => Ok(nix::unistd::close(file)?),
             ReportStream::Whole(file, _) => file.keep().map(drop),
+            ReportStream::Lost => Err(lost()),
         }
     }
 }
@@ -61,6 +64,7 @@ impl Write for ReportStream {
             ReportStream::Stdout(stdout) => stdout.write(data),
             ReportStream::File(file) => file.write(data),
             ReportStream::Whole(file, _) => file.write(data),
+            ReportStream::Lost => Err(lost()),
         }
     }
 
@@ -69,6 +73,12 @@ impl Write for ReportStream {
             ReportStream::Stdout(stdout) => stdout.flush(),
             ReportStream::File(file) => file.flush(),
             ReportStream::Whole(file, _) => file.flush(),
+            ReportStream::Lost => Err(lost()),
         }
     }
+}
+
+/// Why nothing more is written after a file did not get its name.
+fn lost() -> io::Error {
+    io::Error::other("the file of the report could not get its name")
 }

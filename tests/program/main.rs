@@ -58,6 +58,7 @@ mod offload;
 mod offsets;
 mod one_file;
 mod openmetrics;
+mod outputs_over_inputs;
 mod own_jobs;
 mod page;
 mod parsing_like_fio;

@@ -1,6 +1,7 @@
 //! `ferrio check`: describes the run that the arguments would start and its risks, without running it.
 
-use std::{fs, io};
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
 use ferrio_job::Character;
@@ -12,9 +13,11 @@ use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::execute::check_thresholds;
+use crate::inputs::is_any_of;
 use crate::messages::{Messages, print};
-use crate::options::{self, JOBS, ProgramOption, own_flag};
+use crate::options::{self, JOBS, OUTPUT, ProgramOption, own_flag};
 use crate::output::Output;
+use crate::report_stream::ReportStream;
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, job_files};
 
@@ -102,6 +105,7 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     let options = PlanOptions { describes_only: true, ..settings.plan_options() };
     let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
     settings.check_interval_path()?;
+    settings.check_outputs(&set.sources, Some(&plan))?;
     check_thresholds(&plan, settings)?;
     Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), settings.trigger.as_ref().map(trigger)))
 }
@@ -118,6 +122,8 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
 struct JsonAnswer {
     /// A file, or standard output.
     to: Option<String>,
+    /// The job files of the command line, which it does not replace.
+    job_files: Vec<String>,
 }
 
 impl JsonAnswer {
@@ -133,26 +139,48 @@ impl JsonAnswer {
             Format::of_word(word.trim()).is_some_and(|format| Formats::only(format).has(Format::Json))
         };
         let wanted = values("output-format").flat_map(|list| list.split(',')).any(is_json);
-        wanted.then(|| JsonAnswer { to: values("output").next_back().map(str::to_owned) })
+        let job_file = |item: &Item| match item {
+            Item::File(name) => Some(name.clone()),
+            _ => None,
+        };
+        wanted.then(|| JsonAnswer {
+            to: values(OUTPUT).next_back().map(str::to_owned),
+            job_files: items.iter().filter_map(job_file).collect(),
+        })
     }
 
     /// Writes the document. What says that the output cannot be written to has nowhere to go.
     fn refused(&self, error: &Error) -> Result<(), Error> {
-        let report = match error {
-            Error::Help | Error::OpenOutput { .. } | Error::WriteOutput { .. } => return Ok(()),
-            Error::Problems(problems) => ferrio_check::refused(problems),
+        let no_sources = Sources::default();
+        let (report, sources) = match error {
+            Error::Help
+            | Error::OpenOutput { .. }
+            | Error::WriteOutput { .. }
+            | Error::ReplacesInput { .. } => return Ok(()),
+            Error::Problems(problems) => (ferrio_check::refused(problems), &problems.sources),
             other => {
-                let sources = Sources::default();
-                ferrio_check::refused(&Problems { diagnostics: vec![other.diagnostic()], sources })
+                let diagnostics = vec![other.diagnostic()];
+                let problems = Problems { diagnostics, sources: Sources::default() };
+                (ferrio_check::refused(&problems), &no_sources)
             }
         };
         let text = ferrio_check::json(&report);
-        match &self.to {
-            None => print(|out| out.write_all(text.as_bytes()).map(|()| true)).map(drop),
-            Some(name) => {
-                fs::write(name, text).map_err(|error| Error::OpenOutput { name: name.clone(), error })
-            }
+        let Some(name) = &self.to else {
+            return print(|out| out.write_all(text.as_bytes()).map(|()| true)).map(drop);
+        };
+        let path = Path::new(name);
+        if is_any_of(path, self.job_files.iter().map(String::as_str).chain(sources.names())) {
+            return Err(Error::ReplacesInput {
+                what: "report",
+                name: name.clone(),
+                input: "a job file".to_owned(),
+            });
         }
+        let written = ReportStream::whole(path).and_then(|mut stream| {
+            stream.write_all(text.as_bytes())?;
+            stream.close()
+        });
+        written.map_err(|error| Error::OpenOutput { name: name.clone(), error })
     }
 }
 

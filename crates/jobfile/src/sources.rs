@@ -40,6 +40,11 @@ impl Sources {
         self.files.get(source as usize).map_or("", |file| &file.name)
     }
 
+    /// Names of all texts.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| file.name.as_str())
+    }
+
     /// One line without its end, from 1; empty if there is no such line.
     pub fn line(&self, source: u32, line: u32) -> &str {
         let Some(file) = self.files.get(source as usize) else { return "" };

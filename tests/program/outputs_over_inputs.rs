@@ -1,0 +1,74 @@
+//! Called `ferrio`, no output replaces a file that the run reads.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::support::Place;
+
+const JOB: &str = "[a]\ninclude more\nfilename=data\nsize=64k\n";
+const MORE: &str = "bs=16k\n";
+
+/// A directory with a job file, a file that it includes, a link to it, a log and a file of data.
+fn place() -> Place {
+    let place = Place::new();
+    let write = |name: &str, text: &str| fs::write(place.work().join(name), text).unwrap();
+    write("in.fio", JOB);
+    write("more", MORE);
+    write("io.log", LOG);
+    write("data", &"x".repeat(65536));
+    symlink("in.fio", place.work().join("link")).unwrap();
+    place
+}
+
+const LOG: &str = "fio version 2 iolog\ndata add\ndata open\ndata read 0 4096\ndata close\n";
+
+#[track_caller]
+fn refused(arguments: &[&str], input: &str) {
+    let place = place();
+    let before = place.files();
+    let run = place.ferrio(arguments).run().ended_with(1);
+    assert!(run.stderr.contains(input), "{input:?} is expected in\n{}", run.stderr);
+    assert!(!run.stdout.contains('{'), "{}", run.stdout);
+    assert_eq!(place.files(), before);
+    assert_eq!([place.read("in.fio"), place.read("more"), place.read("io.log")], [JOB, MORE, LOG]);
+}
+
+#[test]
+fn a_report_does_not_replace_a_job_file() {
+    let job_file = "the report would replace in.fio, which is a job file; choose another file";
+    refused(&["--output=in.fio", "in.fio"], job_file);
+    refused(&["check", "--output=in.fio", "in.fio"], job_file);
+    refused(&["--output=in.fio", "--showcmd", "in.fio"], job_file);
+    refused(&["--output=in.fio", "--repeat=2", "--results=results", "in.fio"], job_file);
+    refused(&["--output=link", "in.fio"], "the report would replace link, which is a job file");
+    refused(&["--output=more", "in.fio"], "the report would replace more, which is a job file");
+    let intervals = "the interval report would replace more, which is a job file";
+    refused(&["--interval-report=1s:more", "in.fio"], intervals);
+}
+
+#[test]
+fn a_document_about_a_refused_job_does_not_replace_a_job_file() {
+    let arguments = ["check", "--output-format=json", "--output=in.fio", "--no-such-option", "in.fio"];
+    refused(&arguments, "the report would replace in.fio, which is a job file");
+    let arguments = ["check", "--output-format=json", "--output=more", "in.fio", "--size=0.x"];
+    refused(&arguments, "the report would replace more, which is a job file");
+}
+
+#[test]
+fn a_report_does_not_replace_what_jobs_read() {
+    refused(&["--output=./data", "in.fio"], "the report would replace ./data, which is a file of job a");
+    let arguments = ["--output=io.log", "--name=b", "--read_iolog=io.log"];
+    refused(&arguments, "the report would replace io.log, which is the I/O log that job b replays");
+}
+
+#[test]
+fn called_fio_the_program_does_as_fio() {
+    let place = place();
+    let fio = place.program(super::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();
+    let other = self::place();
+    let ours = other.ferrio(&["--as=fio", "--output=in.fio", "in.fio"]).run();
+    assert_eq!(ours.status, fio.status, "{}\n{}", ours.stderr, fio.stderr);
+    for replaced in [place, other] {
+        assert_ne!(replaced.read("in.fio"), JOB);
+    }
+}
