@@ -12,7 +12,9 @@ use ferrio_sweep::{TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
 use crate::character::AS;
-use crate::options::{COLOR, FAIL_IF, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SWEEP, SWEEP_SEED};
+use crate::options::{
+    COLOR, FAIL_IF, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SWEEP, SWEEP_SEED,
+};
 
 /// When the live line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +106,7 @@ pub fn parser(name: &str) -> ValueParser {
                 }
             }))
         }
-        "output" | SET | RESULTS | "section" | "trigger-file" | "inflate-log" | "aux-path" => {
+        "output" | SET | RESULTS | SECTION | "trigger-file" | "inflate-log" | "aux-path" => {
             NonEmptyStringValueParser::new().into()
         }
         _ => ValueParser::string(),

@@ -36,6 +36,9 @@ pub const SHUFFLE_JOBS: &str = "shuffle-jobs";
 /// The option for the directory of the reports of a series.
 pub const RESULTS: &str = "results";
 
+/// The option that chooses sections.
+pub const SECTION: &str = "section";
+
 /// The option that sets job options in all jobs.
 pub const SET: &str = "set";
 
@@ -232,7 +235,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     )
     .only_ferrio(),
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
-    value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
+    value(SECTION, 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
     own(
         SET,
         "[JOB:]OPTION=VALUE",

@@ -18,8 +18,8 @@ use ferrio_thresholds::Threshold;
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
 use crate::options::{
-    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED,
-    Support, TUI, Takes,
+    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS, SWEEP,
+    SWEEP_SEED, Support, TUI, Takes,
 };
 use crate::profiles::Profile;
 
@@ -27,7 +27,7 @@ use crate::profiles::Profile;
 pub const FIO_VERSION: &str = "fio-3.42";
 
 /// Options whose repeated values add up; of all others the last value counts.
-const REPEATED: [&str; 5] = ["debug", "section", FAIL_IF, SET, SWEEP];
+const REPEATED: [&str; 5] = ["debug", SECTION, FAIL_IF, SET, SWEEP];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;
@@ -308,7 +308,7 @@ impl ProgramSettings {
         if action != Action::Answer(Query::Version) {
             refuse_unsupported(&matches)?;
         }
-        let sections = words(&matches, "section");
+        let sections = words(&matches, SECTION);
         if sections.iter().any(|name| name == "global") {
             return Err(SettingsError::GlobalSection);
         }

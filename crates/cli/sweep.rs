@@ -20,7 +20,7 @@ use crate::execute::check_thresholds;
 use crate::exit::EXCEEDED;
 use crate::job_files;
 use crate::messages::{Messages, print};
-use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED};
+use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED};
 use crate::output_file::OutputFile;
 use crate::settings::{ProgramSettings, SweepSettings};
 use children::{Children, Ended};
@@ -204,6 +204,7 @@ fn check_points(
         let options = PlanOptions { describes_only: true, ..settings.plan_options() };
         let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
         check_thresholds(&plan, settings)?;
+        settings.check_outputs(&set.sources, Some(&plan))?;
         let all = set.warnings.iter().chain(&settings.notes).chain(&plan.diagnostics);
         for diagnostic in all.filter(|diagnostic| messages.shows(diagnostic)) {
             let text = messages.text_of(diagnostic, &set.sources);
@@ -240,6 +241,12 @@ fn items_of(items: &[Item], point: &Point) -> Vec<Item> {
         let origin = ArgOrigin { index: place(name).unwrap_or_default(), text: format!("--{SWEEP} {value}") };
         Item::Program { name: SET.to_owned(), value: Some(value), origin }
     }));
+    if let Some(section) = &point.jobs.section {
+        of_point.retain(|item| !item.is_program_option(SECTION));
+        let (name, value) = (SECTION.to_owned(), Some(section.clone()));
+        let origin = ArgOrigin { index: 0, text: format!("--{SECTION}={section}") };
+        of_point.push(Item::Program { name, value, origin });
+    }
     // A file that is given twice is two points with the same jobs.
     let mut files = 0;
     of_point.retain(|item| {
@@ -262,10 +269,6 @@ fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
             Item::Program { name, .. } | Item::Job { name, .. } => options.push(format!("--{name}")),
             Item::File(name) => files.push(name),
         }
-    }
-    if let Some(section) = &point.jobs.section {
-        options.retain(|option| !option.starts_with("--section="));
-        options.push(format!("--section={section}"));
     }
     // Warnings are shown once, after the table. Errors are shown.
     options.push("--quiet".to_owned());

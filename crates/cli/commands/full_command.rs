@@ -8,6 +8,7 @@ use ferrio_job::{EngineKind, Word, debug_class};
 use ferrio_jobfile::{Opt, OptionRow, OptionScope, ValueKind, is_listed, rows};
 
 use super::subcommand::{Operand, Subcommand};
+use crate::options::SECTION;
 use crate::settings;
 
 /// The program's options, job options as long options, and sub-commands.
@@ -65,7 +66,7 @@ fn with_completions(argument: Arg) -> Arg {
         "debug" => argument.value_parser(debug_class::CLASSES.map(|class| class.name)),
         "output" | "trigger-file" => argument.value_hint(ValueHint::FilePath),
         "aux-path" => argument.value_hint(ValueHint::DirPath),
-        "section" | "eta-newline" | "eta-interval" | "status-interval" | "trigger-timeout" => {
+        SECTION | "eta-newline" | "eta-interval" | "status-interval" | "trigger-timeout" => {
             argument.value_hint(ValueHint::Other)
         }
         "cmdhelp" => argument.value_parser(names()),

@@ -67,11 +67,12 @@ pub fn numbered_names(before: &str, after: &str) -> Arc<str> {
 fn number_in(names: &str, path: &Path) -> Option<u64> {
     let (before, after) = names.split_once('\0')?;
     let digits = path.to_str()?.strip_prefix(before)?.strip_suffix(after)?;
-    number(digits)
+    file_number(digits)
 }
 
-/// The number that these digits are the usual form of.
-fn number(digits: &str) -> Option<u64> {
+/// The number in the name of a file that these digits are the usual form of.
+#[must_use]
+pub fn file_number(digits: &str) -> Option<u64> {
     let is_usual =
         digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     digits.parse().ok().filter(|_| is_usual)
@@ -125,7 +126,7 @@ impl<T: Clone> ByFile<T> {
         let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
         for start in (0..text.len()).filter(|&at| is_digit(at)) {
             for end in (start + 1..=text.len()).take_while(|&end| is_digit(end - 1)) {
-                let Some(number) = number(&text[start..end]) else { break };
+                let Some(number) = file_number(&text[start..end]) else { break };
                 let names = numbered_names(&text[..start], &text[end..]);
                 if self.lists.contains_key(&names) {
                     return Some((names, number));

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ferrio_job::{FileKind, FileRun, FileType, SetupError, numbered_names};
+use ferrio_job::{FileKind, FileRun, FileType, SetupError, file_number, numbered_names};
 
 use crate::file_names::{CloneNames, NumberedNames};
 use crate::probe::{Found, probe};
@@ -174,12 +174,8 @@ impl FileRuns {
         let begin = entries.partition_point(|name| name.as_slice() < before.as_bytes());
         let alike = entries[begin..].iter().map_while(|name| name.strip_prefix(before.as_bytes()));
         let digits = alike.filter_map(|rest| rest.strip_suffix(numbered.after.as_bytes()));
-        let is_usual = |digits: &&str| {
-            digits.bytes().all(|byte| byte.is_ascii_digit()) && (*digits == "0" || !digits.starts_with('0'))
-        };
-        let digits = digits.filter_map(|digits| str::from_utf8(digits).ok()).filter(is_usual);
-        let mut numbers: Vec<u64> =
-            digits.filter_map(|digits| digits.parse().ok()).filter(|&number| number < count).collect();
+        let numbers = digits.filter_map(|digits| file_number(str::from_utf8(digits).ok()?));
+        let mut numbers: Vec<u64> = numbers.filter(|&number| number < count).collect();
         numbers.sort_unstable();
         numbers
     }

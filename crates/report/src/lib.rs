@@ -51,7 +51,7 @@ pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
 pub use live_table::{
-    BAND_STARTS_NS, LiveEntry, LiveLook, LiveRecorder, LiveTable, Second, SecondLatency, Transactions,
+    BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveLook, LiveRecorder, LiveTable, Transactions,
 };
 pub use logged::{LogName, LoggedError, LoggedFile, LoggedRun};
 pub use logs::{InflateError, LogWriter, inflate_log};

@@ -1,7 +1,8 @@
 //! The figures of the live view: what each entry did in each of the last seconds.
 //!
-//! [`LiveRecorder`] looks at the run once a second, or less often if there are many jobs, and remembers what it has seen; the [`LiveTable`] has what is shown. They are apart so
-//! that a thread can show the table without the figures of all jobs, and without waiting for a look. Nothing here reads a clock.
+//! [`LiveRecorder`] looks at the run once a second, or less often if there are many jobs, and remembers what it has seen; the
+//! [`LiveTable`] has what is shown. They are apart so that a thread can show the table without the figures of all jobs, and without
+//! waiting for a look. Nothing here reads a clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -67,19 +68,19 @@ struct SeenEntry {
 /// What a look has found.
 #[derive(Clone, Debug)]
 pub struct LiveLook {
-    all: Second,
-    entries: Vec<Second>,
+    all: LiveFigures,
+    entries: Vec<LiveFigures>,
 }
 
 /// What an entry, or all together, did between two looks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Second {
+pub struct LiveFigures {
     /// I/Os per second: read, write, trim.
     pub iops: [f64; 3],
     /// Bytes per second: read, write, trim.
     pub bandwidth: [f64; 3],
     /// Latencies of all directions together; `None` without any.
-    pub latency: Option<SecondLatency>,
+    pub latency: Option<LiveLatency>,
     /// I/Os in flight on average; `None` if no latency is measured.
     pub depth: Option<f64>,
     /// Transactions; `None` if none of its jobs does any.
@@ -96,12 +97,12 @@ pub struct Transactions {
     /// Per second.
     pub rate: f64,
     /// How long they took; `None` without any.
-    pub latency: Option<SecondLatency>,
+    pub latency: Option<LiveLatency>,
 }
 
 /// Latencies, ns. Percentiles are at most 4.5 % off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SecondLatency {
+pub struct LiveLatency {
     /// Median.
     pub p50: u64,
     /// 99th percentile.
@@ -139,21 +140,21 @@ impl LiveRecorder {
         for entry in &mut self.entries {
             let look = EntryLook::at(&entry.jobs, &mut self.jobs, result);
             let Some(row) = look.row else {
-                entries.push(Second::default());
+                entries.push(LiveFigures::default());
                 continue;
             };
             let since = look.ramp_end.or(entry.until_ms).unwrap_or(look.began_ms);
             // Nothing is new of jobs that ended before, or only what is too short to have a time of its own.
             let length_ms = if row.end_ms > since { row.end_ms - since } else { passed_ms };
             entry.until_ms = Some(row.end_ms.max(since));
-            entries.push(Second::of(&row, length_ms));
+            entries.push(LiveFigures::of(&row, length_ms));
             all.append(row);
         }
-        LiveLook { all: Second::of(&all, passed_ms), entries }
+        LiveLook { all: LiveFigures::of(&all, passed_ms), entries }
     }
 }
 
-impl Second {
+impl LiveFigures {
     fn of(row: &Row, length_ms: u64) -> Self {
         let seconds = length_ms.max(1) as f64 / 1e3;
         let rate = |amount: u64| amount as f64 / seconds;
@@ -168,12 +169,12 @@ impl Second {
         let max = row.directions.iter().map(|direction| direction.max_ns).max().unwrap_or_default();
         let transactions = |ios: &RowIos| {
             let cells: Vec<(u64, u64)> = ios.cells.iter().map(|(&at, &n)| (at, n)).collect();
-            Transactions { rate: rate(ios.ios), latency: SecondLatency::of(&cells, ios.max_ns) }
+            Transactions { rate: rate(ios.ios), latency: LiveLatency::of(&cells, ios.max_ns) }
         };
-        Second {
+        LiveFigures {
             iops: [0, 1, 2].map(|at| rate(row.directions[at].ios)),
             bandwidth: [0, 1, 2].map(|at| rate(row.directions[at].bytes)),
-            latency: SecondLatency::of(&cells, max),
+            latency: LiveLatency::of(&cells, max),
             depth: row.mean_depth(length_ms),
             transactions: row.transactions.as_ref().map(transactions),
             errors: row.errors,
@@ -194,11 +195,11 @@ impl Second {
     }
 }
 
-impl SecondLatency {
+impl LiveLatency {
     /// Of the samples in these buckets, which are in ascending order.
     fn of(cells: &[(u64, u64)], max: u64) -> Option<Self> {
         let percentile = |percent| percentile(cells, percent).min(max);
-        (!cells.is_empty()).then(|| SecondLatency { p50: percentile(50), p99: percentile(99), max })
+        (!cells.is_empty()).then(|| LiveLatency { p50: percentile(50), p99: percentile(99), max })
     }
 }
 
@@ -260,7 +261,7 @@ pub struct LiveEntry {
     /// Errors since its start.
     pub errors: u64,
     /// The last seconds, oldest first.
-    pub history: VecDeque<Second>,
+    pub history: VecDeque<LiveFigures>,
     /// Seconds that the history may have.
     most: usize,
 }
@@ -365,7 +366,7 @@ impl LiveEntry {
 
     /// The last second, while it does I/O.
     #[must_use]
-    pub fn now(&self) -> Option<&Second> {
+    pub fn now(&self) -> Option<&LiveFigures> {
         let does_io = matches!(
             self.state,
             JobState::Running
@@ -377,7 +378,7 @@ impl LiveEntry {
         self.history.back().filter(|_| does_io)
     }
 
-    fn add(&mut self, second: Second) {
+    fn add(&mut self, second: LiveFigures) {
         if self.history.len() == self.most {
             self.history.pop_front();
         }

@@ -119,7 +119,7 @@ impl LogWriter {
         if result.abandoned > 0 {
             // Jobs that go on have senders: the writer would wait for them. What was sent is written.
             self.sender.wait_until_idle(PATIENCE);
-            return vec![problem("the logs lack the last rows of the jobs that did not end")];
+            return vec![problem("the logs of jobs that did not end lack their last rows")];
         }
         drop(self.sender);
         let Ok(mut logs) = self.thread.join() else {

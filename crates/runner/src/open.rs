@@ -309,7 +309,8 @@ fn is_sequential(spec: &JobSpec, file: &FileSpec) -> bool {
     !data.iter().any(|other| std::ptr::eq(other, file))
 }
 
-/// Removes the regular files of a job, or its directories. Called `fio`, the program goes on with a message if it cannot, as fio does.
+/// Removes the regular files of a job, or its directories. Called `fio`, a file that cannot be removed is
+/// only a message; fio goes on without one.
 ///
 /// # Errors
 /// The first file that is left, after all others are removed.

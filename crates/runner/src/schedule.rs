@@ -124,7 +124,6 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         next_poll: Instant::now(),
         signal: None,
         patience: Patience::default(),
-        abandoned: 0,
         trigger: options.trigger.as_ref(),
         triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
@@ -163,8 +162,9 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     if let Some(failed) = run.triggered.and_then(Trigger::run_command) {
         (run.observer)(Event::Diagnostic(failed));
     }
+    let abandoned = run.jobs.iter().filter(|job| job.abandoned).count();
     let jobs = std::mem::take(&mut run.jobs).into_iter().map(|job| job.result.unwrap_or_default());
-    RunResult { idleness, ..run.result(jobs.collect(), elapsed) }
+    RunResult { idleness, abandoned, ..run.result(jobs.collect(), elapsed) }
 }
 
 /// The jobs of a plan before they start, with their random seeds.
@@ -215,7 +215,7 @@ impl Run<'_, '_> {
             started: self.started,
             elapsed,
             signal: self.signal,
-            abandoned: self.abandoned,
+            abandoned: 0,
             start_spread: self.start_spread(),
             clock: self.clock.source(),
             ..RunResult::default()

@@ -2,7 +2,7 @@
 
 use ferrio_job::{Direction, Units};
 use ferrio_report::num::{NumberUnit, Prefixes, num};
-use ferrio_report::{LiveEntry, LiveTable, Second, SecondLatency, Unit, clock_text};
+use ferrio_report::{LiveEntry, LiveFigures, LiveLatency, LiveTable, Unit, clock_text};
 use ferrio_runner::JobState;
 
 use crate::board::one_line;
@@ -127,8 +127,8 @@ impl Column {
     }
 
     /// The text of a figure of the last second.
-    fn figure(self, now: &Second, units: Units) -> Option<String> {
-        let text = |latency: Option<SecondLatency>, of: fn(SecondLatency) -> u64| {
+    fn figure(self, now: &LiveFigures, units: Units) -> Option<String> {
+        let text = |latency: Option<LiveLatency>, of: fn(LiveLatency) -> u64| {
             latency.map(|latency| Unit::Nanoseconds.text(of(latency) as f64))
         };
         let latency = |of| text(now.latency, of);

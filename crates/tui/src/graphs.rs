@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use ferrio_report::{BAND_STARTS_NS, LiveEntry, LiveTable, Second, Unit};
+use ferrio_report::{BAND_STARTS_NS, LiveEntry, LiveFigures, LiveTable, Unit};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -63,7 +63,7 @@ pub(crate) fn draw(
 }
 
 /// The seconds of which there is room for, oldest first.
-fn last_seconds(entry: &LiveEntry, columns: u16) -> Vec<&Second> {
+fn last_seconds(entry: &LiveEntry, columns: u16) -> Vec<&LiveFigures> {
     let skipped = entry.history.len().saturating_sub(usize::from(columns));
     entry.history.iter().skip(skipped).collect()
 }
@@ -100,7 +100,7 @@ fn draw_heat(
     frame: &mut Frame<'_>,
     area: Rect,
     name: &str,
-    seconds: &[&Second],
+    seconds: &[&LiveFigures],
     every: Duration,
     look: Look,
 ) {
@@ -157,7 +157,7 @@ fn latency_label(ns: u64) -> String {
 }
 
 /// The bands with any latency.
-fn used_bands(seconds: &[&Second]) -> Option<RangeInclusive<usize>> {
+fn used_bands(seconds: &[&LiveFigures]) -> Option<RangeInclusive<usize>> {
     let is_used = |&band: &usize| seconds.iter().any(|second| second.bands[band] > 0);
     let mut used = (0..BAND_STARTS_NS.len()).filter(is_used);
     let first = used.next()?;
@@ -190,7 +190,7 @@ impl HeatRows {
         })
     }
 
-    fn counts<'a>(&'a self, second: &'a Second) -> impl Iterator<Item = u64> + 'a {
+    fn counts<'a>(&'a self, second: &'a LiveFigures) -> impl Iterator<Item = u64> + 'a {
         self.iter().map(|bands| second.bands[bands].iter().copied().map(u64::from).sum())
     }
 }

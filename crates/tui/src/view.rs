@@ -1,6 +1,6 @@
 //! What the user has chosen, and keys.
 
-use ferrio_report::{LiveEntry, Second};
+use ferrio_report::{LiveEntry, LiveFigures};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::board::Board;
@@ -36,11 +36,11 @@ impl Sort {
 
     /// What large entries, which come first, have more of.
     fn key(self, entry: &LiveEntry) -> f64 {
-        let of = |figure: fn(&Second) -> f64| entry.now().map_or(0.0, figure);
+        let of = |figure: fn(&LiveFigures) -> f64| entry.now().map_or(0.0, figure);
         match self {
             Sort::Job => 0.0,
-            Sort::Iops => of(Second::total_iops),
-            Sort::Bandwidth => of(Second::total_bandwidth),
+            Sort::Iops => of(LiveFigures::total_iops),
+            Sort::Bandwidth => of(LiveFigures::total_bandwidth),
             Sort::P99 => of(|second| second.latency.map_or(0.0, |latency| latency.p99 as f64)),
             Sort::Errors => entry.errors as f64,
         }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn each_order_has_the_largest_first_and_keeps_the_selected_entry() {
         let (mut board, mut view) = (board(&["a", "b", "c"]), View::default());
-        let p99 = |second: &mut Second, ns| second.latency.as_mut().unwrap().p99 = ns;
+        let p99 = |second: &mut LiveFigures, ns| second.latency.as_mut().unwrap().p99 = ns;
         for (entry, (iops, bandwidth, ns, errors)) in
             board.table.entries.iter_mut().zip([(1.0, 9.0, 5, 0), (3.0, 1.0, 4, 0), (2.0, 2.0, 6, 1)])
         {

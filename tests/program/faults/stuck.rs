@@ -44,7 +44,7 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
         assert!(number(&document, "/jobs/1/read/total_ios") > 0, "{engine}");
         assert!(run.stderr.contains("waiting for the end of the job"), "{}", run.stderr);
         assert!(
-            run.stderr.contains("the logs lack the last rows of the jobs that did not end"),
+            run.stderr.contains("the logs of jobs that did not end lack their last rows"),
             "{}",
             run.stderr
         );

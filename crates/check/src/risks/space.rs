@@ -22,44 +22,36 @@ pub(super) const RULES: &[RiskRule] = &[
 
 /// The files of all jobs need more than the free space of a file system.
 fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
-    let short = |place: &CheckedPlace| place.free_bytes.is_some_and(|free| place.needed_bytes > free);
-    let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
-    let observations = places.map(|(at, place)| {
-        let point = place.mount_point.as_deref().unwrap_or_else(|| "".as_ref());
-        let message = format!(
-            "the jobs' files need {} more on {}, where {} is free",
-            bytes(place.needed_bytes),
-            point.display(),
-            bytes(place.free_bytes.unwrap_or(0))
-        );
-        Observation::new(
-            message,
-            "a job will end with ENOSPC: use a smaller size, fewer files or another directory",
-            &[Opt::Size, Opt::Filesize],
-        )
-        .sections(users_of(run, at))
-    });
-    observations.collect()
+    let advice = "a job will end with ENOSPC: use a smaller size, fewer files or another directory";
+    short_places(run, advice, &[Opt::Size, Opt::Filesize], |place, point| {
+        let free = place.free_bytes.filter(|&free| place.needed_bytes > free)?;
+        let (needed, free) = (bytes(place.needed_bytes), bytes(free));
+        Some(format!("the jobs' files need {needed} more on {point}, where {free} is free"))
+    })
 }
 
 /// The jobs create more files than a file system has room for.
 fn files_short(run: &Evidence<'_>) -> Vec<Observation> {
-    let short = |place: &CheckedPlace| place.free_files.is_some_and(|free| place.needed_files > free);
-    let places = run.report.places.iter().enumerate().filter(|(_, place)| short(place));
-    let observations = places.map(|(at, place)| {
+    let advice = "a job will end with ENOSPC: use fewer files or another file system (df -i shows its limit)";
+    short_places(run, advice, &[Opt::Nrfiles, Opt::Numjobs, Opt::Filename], |place, point| {
+        let free = place.free_files.filter(|&free| place.needed_files > free)?;
+        Some(format!("the jobs create {} files on {point}, which has room for {free}", place.needed_files))
+    })
+}
+
+/// The places that have too little of something, as the message about a place says.
+fn short_places(
+    run: &Evidence<'_>,
+    advice: &'static str,
+    options: &'static [Opt],
+    message: impl Fn(&CheckedPlace, std::path::Display<'_>) -> Option<String>,
+) -> Vec<Observation> {
+    let observed = |(at, place): (usize, &CheckedPlace)| {
         let point = place.mount_point.as_deref().unwrap_or_else(|| "".as_ref());
-        let message = format!(
-            "the jobs create {} files on {}, which has room for {}",
-            place.needed_files,
-            point.display(),
-            place.free_files.unwrap_or(0)
-        );
-        let advice =
-            "a job will end with ENOSPC: use fewer files or another file system (df -i shows its limit)";
-        Observation::new(message, advice, &[Opt::Nrfiles, Opt::Numjobs, Opt::Filename])
-            .sections(users_of(run, at))
-    });
-    observations.collect()
+        let message = message(place, point.display())?;
+        Some(Observation::new(message, advice, options).sections(users_of(run, at)))
+    };
+    run.report.places.iter().enumerate().filter_map(observed).collect()
 }
 
 /// The sections that take room of a place.

@@ -173,7 +173,7 @@ fn the_end_of_a_ramp_begins_new_figures() {
     table.add(recorder.look(&at(1000, vec![in_ramp])));
     let mut measured = Worker::beginning(1500, Direction::Read);
     table.add(recorder.look(&at(2000, vec![measured.does(500, &[10; 10])])));
-    let iops: Vec<f64> = table.entries[0].history.iter().map(Second::total_iops).collect();
+    let iops: Vec<f64> = table.entries[0].history.iter().map(LiveFigures::total_iops).collect();
     assert_eq!(iops, [10.0, 20.0]);
 }
 
@@ -185,9 +185,9 @@ fn jobs_that_have_not_begun_or_have_ended_do_nothing() {
     table.add(recorder.look(&at(1000, vec![job.does(900, &[10; 9]), waiting()])));
     table.set_progress(&plan, &progress(2000, &[JobState::Reaped, JobState::NotCreated]));
     table.add(recorder.look(&at(2000, vec![job.does(0, &[]), waiting()])));
-    let ended: Vec<f64> = table.entries[0].history.iter().map(Second::total_iops).collect();
+    let ended: Vec<f64> = table.entries[0].history.iter().map(LiveFigures::total_iops).collect();
     assert_eq!(ended, [10.0, 0.0]);
-    assert_eq!(table.entries[1].history, [Second::default(), Second::default()]);
+    assert_eq!(table.entries[1].history, [LiveFigures::default(), LiveFigures::default()]);
     assert_eq!((table.entries[0].now(), table.entries[1].now()), (None, None));
 }
 

@@ -105,20 +105,18 @@ impl Run<'_, '_> {
 
     /// The figures of a job that has not ended.
     fn so_far(&mut self, index: usize, now: u64) -> JobResult {
-        let mut result = self.figures_so_far(index, now);
-        if self.controls[index].running_since.load(Relaxed) > 0 {
-            self.monitor.put_samples(index, &mut result.stats);
-        }
+        let Some(mut result) = self.figures_so_far(index, now) else { return JobResult::default() };
+        self.monitor.put_samples(index, &mut result.stats);
         result
     }
 
-    /// The same, without the samples of its rates.
-    pub(super) fn figures_so_far(&mut self, index: usize, now: u64) -> JobResult {
+    /// The same without the samples of its rates. `None` before it runs.
+    pub(super) fn figures_so_far(&mut self, index: usize, now: u64) -> Option<JobResult> {
         let control = &self.controls[index];
         let job = &mut self.jobs[index];
         let since = control.running_since.load(Relaxed);
         if since == 0 {
-            return JobResult::default();
+            return None;
         }
         // Counted from the start of the ramp while that lasts.
         let since = since.max(control.measuring_since());
@@ -139,7 +137,7 @@ impl Run<'_, '_> {
             latest.taken += self.clock.ticks(Duration::from_millis(ms));
             bring_up_to_date(&mut result, control, ms);
         }
-        result
+        Some(result)
     }
 }
 

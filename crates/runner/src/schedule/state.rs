@@ -80,8 +80,6 @@ pub(super) struct Run<'a, 'o> {
     pub(super) signal: Option<i32>,
     /// Whether jobs end that a signal told to.
     pub(super) patience: Patience,
-    /// Jobs that the run goes on without.
-    pub(super) abandoned: usize,
     /// Present until it goes off; then it is moved.
     pub(super) trigger: Option<&'a Trigger>,
     pub(super) triggered: Option<&'a Trigger>,

@@ -18,50 +18,54 @@ const HINT: Duration = Duration::from_secs(3);
 const LAST: Duration = Duration::from_secs(2);
 
 /// How long main waits for jobs that a signal has told to end.
-#[derive(Debug, Default)]
-pub(super) struct Patience {
-    /// When to tell which jobs go on.
-    hint: Option<Instant>,
-    /// When to end the run without them.
-    end: Option<Instant>,
-    /// It has ended without them.
-    over: bool,
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Patience {
+    /// There was no signal.
+    #[default]
+    Unlimited,
+    /// After one signal. Then, the user is told which jobs go on.
+    UntilHint(Instant),
+    /// After one signal, and the user was told.
+    UntilSignal,
+    /// After another signal. Then, the run ends without them.
+    UntilEnd(Instant),
+    /// The run ends without them.
+    Over,
 }
 
 impl Patience {
     /// A signal told all jobs to end.
     pub(super) fn signal(&mut self, now: Instant) {
-        match self.hint {
-            None => self.hint = Some(now + HINT),
-            Some(_) => {
-                self.end.get_or_insert(now + LAST);
-            }
-        }
+        *self = match *self {
+            Patience::Unlimited => Patience::UntilHint(now + HINT),
+            Patience::UntilHint(_) | Patience::UntilSignal => Patience::UntilEnd(now + LAST),
+            ending @ (Patience::UntilEnd(_) | Patience::Over) => ending,
+        };
     }
 
     /// True if the run ends without the jobs that have not ended.
-    pub(super) const fn is_over(&self) -> bool {
-        self.over
+    pub(super) const fn is_over(self) -> bool {
+        matches!(self, Patience::Over)
     }
 }
 
 impl Run<'_, '_> {
     /// Tells which jobs go on after a signal, and later ends the run without them. Returns how long main may sleep.
     pub(super) fn watch_stuck_jobs(&mut self) -> Duration {
-        let Patience { hint: Some(hint), end, over: false } = self.patience else { return Duration::MAX };
         let now = Instant::now();
-        if end.is_some_and(|end| now >= end) {
-            self.patience.over = true;
-            self.stuck().into_iter().for_each(|index| self.abandon(index));
-            return Duration::MAX;
+        match self.patience {
+            Patience::UntilHint(hint) if now >= hint => {
+                self.patience = Patience::UntilSignal;
+                self.tell_stuck();
+            }
+            Patience::UntilEnd(end) if now >= end => {
+                self.patience = Patience::Over;
+                self.stuck().into_iter().for_each(|index| self.abandon(index));
+            }
+            Patience::UntilHint(next) | Patience::UntilEnd(next) => return next - now,
+            Patience::Unlimited | Patience::UntilSignal | Patience::Over => {}
         }
-        if now >= hint && end.is_none() {
-            // Once: the next time is far away.
-            self.patience.hint = Some(now + Duration::from_secs(u32::MAX.into()));
-            self.tell_stuck();
-        }
-        let next = end.or(self.patience.hint);
-        next.map_or(Duration::MAX, |next| next.saturating_duration_since(now))
+        Duration::MAX
     }
 
     fn stuck(&self) -> Vec<usize> {
@@ -90,11 +94,10 @@ impl Run<'_, '_> {
 
     /// Ends a job for the report. Its thread goes on, if it ever can.
     fn abandon(&mut self, index: usize) {
-        let mut result = self.figures_so_far(index, self.clock.now());
+        let mut result = self.figures_so_far(index, self.clock.now()).unwrap_or_default();
         result.pid = self.controls[index].pid.load(Relaxed);
         result.error = Some(JobError::new(libc::ETIMEDOUT, "waiting for the end of the job"));
         self.jobs[index].abandoned = true;
-        self.abandoned += 1;
         self.ended(index, result);
     }
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use ferrio_job::{JobSpec, ReadWrite};
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_report::{BAND_STARTS_NS, LiveTable, Second, SecondLatency};
+use ferrio_report::{BAND_STARTS_NS, LiveFigures, LiveLatency, LiveTable};
 use ferrio_runner::JobState;
 
 use crate::board::Board;
 
 /// One second of a job that reads and writes. Its rates and latencies go up and down with the number of the second, `at`.
-fn second(at: u64) -> Second {
+fn second(at: u64) -> LiveFigures {
     let iops = 12_000.0 + 1000.0 * (at % 7) as f64;
     let mut bands = [0; BAND_STARTS_NS.len()];
     for (band, count) in [
@@ -22,10 +22,10 @@ fn second(at: u64) -> Second {
     ] {
         bands[band] = count;
     }
-    Second {
+    LiveFigures {
         iops: [iops, iops / 4.0, 0.0],
         bandwidth: [iops * 4096.0, iops * 1024.0, 0.0],
-        latency: Some(SecondLatency { p50: 36_512, p99: 99_000 + at * 100, max: 4_077_000 }),
+        latency: Some(LiveLatency { p50: 36_512, p99: 99_000 + at * 100, max: 4_077_000 }),
         depth: Some(7.96),
         transactions: None,
         errors: 0,

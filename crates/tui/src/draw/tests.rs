@@ -1,6 +1,6 @@
 use ferrio_job::ReadWrite;
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_report::{LiveTable, SecondLatency, Transactions};
+use ferrio_report::{LiveLatency, LiveTable, Transactions};
 use ferrio_runner::JobState;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -79,7 +79,7 @@ fn figures_of_more_than_a_second_say_so() {
 fn jobs_with_transactions_have_columns_for_them() {
     let (mut board, mut view) = three();
     board.table.has_transactions = true;
-    let latency = SecondLatency { p50: 2_000_000, p99: 31_000_000, max: 40_000_000 };
+    let latency = LiveLatency { p50: 2_000_000, p99: 31_000_000, max: 40_000_000 };
     let transactions = Transactions { rate: 1234.4, latency: Some(latency) };
     let second = board.table.entries[0].history.back_mut().unwrap();
     second.transactions = Some(transactions);
