@@ -1,16 +1,16 @@
 //! A whole command line: one argument per line, read as the program reads it.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
 
 mod shared;
+mod target;
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use ferrio::Error;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
     // Standard input is libFuzzer's.
     let words: Vec<OsString> = text.split('\n').filter(|&word| word != "-").map(OsString::from).collect();

@@ -1,15 +1,16 @@
 //! Expressions of the command line that are no job options: a byte chooses the parser, the rest is the text.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use ferrio_metrics::MetricsAddress;
 use ferrio_nbd::Uri;
 use ferrio_report::{LogName, TerseVersion};
 use ferrio_sweep::{MOST_POINTS, Variable};
 use ferrio_thresholds::Threshold;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Some((&choice, rest)) = data.split_first() else { return };
     let Ok(text) = str::from_utf8(rest) else { return };
     match choice % 6 {

@@ -1,6 +1,8 @@
 //! A trace for `ferrio import`: a byte chooses the format, the rest is the trace. The log is thrown away.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -9,9 +11,8 @@ use ferrio_trace::import::names::Naming;
 use ferrio_trace::import::select::Selection;
 use ferrio_trace::import::{Format, Settings, guess, import};
 use ferrio_trace::{IologVersion, Writer};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Some((&choice, trace)) = data.split_first() else { return };
     let _ = guess(trace, None);
     let path = Path::new("/dev/null");

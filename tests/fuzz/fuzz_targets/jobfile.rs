@@ -1,13 +1,13 @@
 //! A whole job file with the files it may include: texts between NUL bytes, the job file first. Read both ways.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
 
 mod shared;
+mod target;
 
 use ferrio_jobfile::{Builder, Reading};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let mut files = data.split(|&byte| byte == 0);
     let first = files.next().unwrap_or_default();
     let rest: Vec<&[u8]> = files.collect();

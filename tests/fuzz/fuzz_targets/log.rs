@@ -1,12 +1,13 @@
 //! A log that `compare` and `report` read: a byte chooses what it is about and whether it is compressed, the rest is the log.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use ferrio_job::LogKind;
 use ferrio_report::{LogName, LoggedFile, LoggedRun, inflate_log};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Some((&choice, log)) = data.split_first() else { return };
     let name = LogName {
         prefix: "a".to_owned(),

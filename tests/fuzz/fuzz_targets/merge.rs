@@ -1,16 +1,17 @@
 //! Two block traces that are merged: two bytes choose length and repetitions of the first, a byte divides the rest.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use std::io;
 
 use ferrio_trace::{MergeError, MergeInput, TraceMerge};
-use libfuzzer_sys::fuzz_target;
 
 /// Records of the shortest form have this many bytes.
 const RECORD: usize = 48;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Some((&[percent, iterations, at], traces)) = data.split_first_chunk() else { return };
     let (one, other) = traces.split_at(traces.len() * usize::from(at) / 255);
     let iterations = u64::from(iterations % 4) + 1;

@@ -1,7 +1,9 @@
 //! What an NBD server sends: a byte chooses whether an export is named, the rest is the server's part of the handshake, and replies
 //! to requests.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -12,7 +14,6 @@ use std::{fs, process, thread};
 
 use ferrio_nbd::wire::Reply;
 use ferrio_nbd::{Address, Uri, open};
-use libfuzzer_sys::fuzz_target;
 
 /// A server that answers each connection with the next text.
 struct Server {
@@ -42,7 +43,7 @@ fn server() -> &'static Server {
     })
 }
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let server = server();
     if server.answers.send(bytes.to_vec()).is_err() {

@@ -3,19 +3,19 @@
 //! Only jobs of an engine without files get there, and none that lists a directory or asks for thousands of files or clones:
 //! planning asks the machine about the rest.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
 
 mod shared;
+mod target;
 
 use ferrio_job::ArgOrigin;
 use ferrio_jobfile::{Builder, Job, Opt, Reading, diagnostics_json, diagnostics_render};
 use ferrio_plan::{PlanOptions, plan};
-use libfuzzer_sys::fuzz_target;
 
 /// Most clones of a job, and most files of one.
 const MANY: i64 = 32;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     for reading in [Reading::Ferrio, Reading::Fio] {
         let mut builder = Builder::new(shared::environment(&[]));
         builder.reading(reading);

@@ -1,14 +1,15 @@
 //! What `read_iolog` reads: a byte chooses the rules, the rest is an I/O log or a block trace.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use std::path::PathBuf;
 
 use ferrio_job::{PerDirection, ReplayAction, ReplayRules};
 use ferrio_trace::{DeviceNodes, StepError, StepReader, TraceReader, TraceSummary};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Some((&choice, log)) = data.split_first() else { return };
     let has = |bit: u8| choice & 1 << bit != 0;
     let rules = ReplayRules {

@@ -1,15 +1,16 @@
 //! A report of ferrio or fio: what is read is written in all formats, compared with itself, and judged by thresholds.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use std::path::PathBuf;
 
 use ferrio_compare::{Options, Run, Side, compare};
 use ferrio_report::{Format, Formats, TerseVersion, read_all};
 use ferrio_thresholds::{Threshold, judge};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
     let reports = match read_all(text) {
         Ok(reports) => reports,

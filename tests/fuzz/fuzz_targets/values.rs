@@ -1,14 +1,14 @@
 //! The value of one option: two bytes choose the row of the catalogue, the rest is the value. Read both ways.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
 
 mod shared;
+mod target;
 
 use ferrio_job::ArgOrigin;
 use ferrio_jobfile::{Builder, OptionScope, Reading, rows};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     let Some((choice, rest)) = data.split_at_checked(2) else { return };
     let Ok(text) = str::from_utf8(rest) else { return };
     let row = &rows()[usize::from(u16::from_le_bytes([choice[0], choice[1]])) % rows().len()];

@@ -1,11 +1,12 @@
 //! A saved verify state, as a job loads it and as `ferrio verify-state` shows it.
 
-#![no_main]
+#![cfg_attr(feature = "fuzzer", no_main)]
+
+mod target;
 
 use ferrio_verify::{StateFile, VerifyState};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+target::target!(|data: &[u8]| {
     read(data);
     // Nearly every input has a wrong length and a wrong checksum, so what follows them is tried with the right ones, too.
     if let Some((version, rest)) = data.split_first() {
