@@ -7,6 +7,7 @@ use ferrio_jobfile::{Problems, Sources};
 use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
+use ferrio_stats::CalibrationStart;
 use ferrio_thresholds::{Judgement, Unmet, unmet};
 use ferrio_tui::LiveView;
 
@@ -42,7 +43,8 @@ pub struct RunOutcome {
     pub thresholds: Vec<Judgement>,
 }
 
-/// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into.
+/// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into; the clock is calibrated over the
+/// time since `calibration`.
 ///
 /// # Errors
 /// A report cannot be opened, in which case nothing is run, or it cannot be written.
@@ -51,6 +53,7 @@ pub fn execute(
     sources: &Sources,
     settings: &ProgramSettings,
     messages: Messages,
+    calibration: CalibrationStart,
 ) -> Result<RunOutcome, Error> {
     check_thresholds(plan, settings)?;
     let terminal = live_view::terminal(plan, settings)?;
@@ -82,6 +85,7 @@ pub fn execute(
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: settings.trigger.clone(),
         state_dir: settings.aux_path.clone(),
+        calibration: Some(calibration),
         idleness: settings.idle_prof.is_some(),
         intervals: watchers.iter().map(|&(_, every)| every).collect(),
         status_interval: settings.status_interval,

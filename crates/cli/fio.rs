@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use ferrio_job::Character;
 use ferrio_jobfile::{Environment, JobSet, showcmd};
 use ferrio_report::{Format, start_debug};
+use ferrio_stats::CalibrationStart;
 
 use crate::arguments::{self, Item};
 use crate::error::Error;
@@ -20,6 +21,8 @@ use crate::{diagnose, exit, job_files, queries, sweep};
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
 pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> Result<u8, Error> {
+    // Reading and planning the jobs takes about as long as the calibration.
+    let calibration = CalibrationStart::now();
     let (scanned, character) = arguments::read(words, 1, OPTIONS, process);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
     *messages = Messages::of(read, character);
@@ -70,7 +73,7 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     }
     // Workers that hang in the kernel outlive the run.
     let plan: &'static _ = Box::leak(Box::new(plan));
-    execute(plan, &set.sources, &settings, messages).map(|outcome| exit::status(plan, &outcome))
+    execute(plan, &set.sources, &settings, messages, calibration).map(|outcome| exit::status(plan, &outcome))
 }
 
 /// True if the first program option named `first` comes before that named `second`.

@@ -180,3 +180,10 @@ fn every_state_of_a_job_that_saves_at_syncs_is_synced_with_its_directory() {
     // One when the job begins, one after each sync, and one when it ends.
     assert_eq!(counts, [3, 5, 10]);
 }
+
+#[test]
+fn a_start_lists_no_directories_of_time_zones() {
+    // Called `fio`, no counters of heat are read, whose directory is listed.
+    let job = ["--as=fio", "--name=a", "--ioengine=null", "--size=4k"];
+    assert_eq!(calls(&["getdents64"], &job), [0]);
+}

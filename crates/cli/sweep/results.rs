@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ferrio_job::reason;
+use ferrio_machine::local_now;
 use ferrio_sweep::Point;
-use jiff::Zoned;
 
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ impl Results {
     pub fn create(wanted: Option<&Path>) -> Result<Self, Error> {
         let directory = match wanted {
             Some(wanted) => wanted.to_owned(),
-            None => PathBuf::from(Zoned::now().strftime("ferrio-results-%Y%m%d-%H%M%S").to_string()),
+            None => PathBuf::from(local_now().strftime("ferrio-results-%Y%m%d-%H%M%S").to_string()),
         };
         let refuse = |why: &str| Error::Results {
             why: format!("the directory for results {} {why}", directory.display()),

@@ -8,6 +8,7 @@
 //! - CPUs: [`allowed_cpus`], [`NumaNode`], how busy they are: [`CpuMeter`], and what slowed them down: [`ThrottleMeter`].
 //! - Control groups: [`IoCgroups`].
 //! - Whether io_uring is allowed: [`IoUringSysctl`].
+//! - The time of day: [`local_now`].
 //! - The terminal: [`terminal_columns`].
 //! - Storage: [`Places`] of files, [`Mounts`], [`BlockDevice`], [`DaxDevice`], what a device is used for ([`DeviceUse`]), whether it has
 //!   zones ([`ZonedDevice`]), the statistics of a [`Disk`].
@@ -27,6 +28,7 @@ mod identity;
 mod io_uring;
 mod layout_mark;
 mod links;
+mod local_time;
 mod mounts;
 mod places;
 mod raw_devices;
@@ -49,6 +51,7 @@ pub use identity::{FileIdentity, is_same_file};
 pub use io_uring::IoUringSysctl;
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use links::{Destination, OpenDescriptor, directory_of, follow_links};
+pub use local_time::local_now;
 pub use mounts::{Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
 pub use raw_devices::{ScsiGeneric, flash_bytes};

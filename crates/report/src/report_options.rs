@@ -1,7 +1,7 @@
 //! What a report is made from besides plan and result.
 
 use ferrio_job::{Character, Diagnostic, Severity};
-use ferrio_machine::{CpuThrottling, CpuUse};
+use ferrio_machine::{CpuThrottling, CpuUse, local_now};
 use ferrio_stats::Buckets;
 use jiff::Zoned;
 
@@ -56,7 +56,7 @@ impl ReportOptions {
             character: Character::Ferrio,
             version: version.into(),
             asked_percentiles: Vec::new(),
-            time: Zoned::now(),
+            time: local_now(),
             environment: RunEnvironment::default(),
             cpu: CpuUse::default(),
             throttling: CpuThrottling::default(),
@@ -89,7 +89,7 @@ impl ReportOptions {
     /// The same for a report made now.
     #[must_use]
     pub fn now(self) -> Self {
-        ReportOptions { time: Zoned::now(), ..self }
+        ReportOptions { time: local_now(), ..self }
     }
 
     /// The same for a run in this environment that has come this far.

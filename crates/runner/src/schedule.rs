@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use ferrio_engine::futexes;
 use ferrio_job::{ClockSource, Diagnostic, Plan, PlannedJob, debug_class};
-use ferrio_stats::{Clock, TickSource};
+use ferrio_stats::{CalibrationStart, Clock, TickSource};
 use log::debug;
 
 use crate::cgroups::Cgroups;
@@ -66,6 +66,8 @@ pub struct RunOptions {
     pub trigger: Option<Trigger>,
     /// Directory of verify states; the current one if empty.
     pub state_dir: PathBuf,
+    /// When the calibration of the clock began, if it did before the run.
+    pub calibration: Option<CalibrationStart>,
     /// Measure how idle the CPUs are.
     pub idleness: bool,
     /// Send [`Event::Interim`] each time that much of the run has passed.
@@ -95,7 +97,8 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         let message = format!("signals cannot be watched ({e}): Ctrl-C will end the run without a report");
         observer(Event::Diagnostic(Diagnostic::note(message).code("signals-not-watched")));
     }
-    let clock = clock(plan.clock, observer);
+    let calibration = options.calibration.unwrap_or_else(CalibrationStart::now);
+    let clock = clock(plan.clock, calibration, observer);
     let clock_began = clock.now();
     let source = match clock.source() {
         TickSource::Tsc => "time stamp counter",
@@ -191,11 +194,15 @@ fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
 }
 
 /// The clock of the run. `observer` gets a note when it is not the one that was asked for.
-fn clock(source: Option<ClockSource>, observer: &mut dyn FnMut(Event<'_>)) -> Clock {
+fn clock(
+    source: Option<ClockSource>,
+    calibration: CalibrationStart,
+    observer: &mut dyn FnMut(Event<'_>),
+) -> Clock {
     if source == Some(ClockSource::Kernel) {
         return Clock::monotonic();
     }
-    let clock = Clock::calibrate();
+    let clock = Clock::calibrate_since(calibration);
     if source == Some(ClockSource::Cpu) && clock.source() == TickSource::Monotonic {
         let message = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
         observer(Event::Diagnostic(Diagnostic::note(message).code("clock-not-invariant")));

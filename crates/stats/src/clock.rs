@@ -25,12 +25,46 @@ pub struct Clock {
 
 const FRACTION_BITS: u32 = 32;
 
+/// Time over which the speed of the counter is measured, at least.
+const CALIBRATION: Duration = Duration::from_millis(2);
+
+/// The first reading of both clocks for a [`Clock`] that is calibrated later: work in between is time that need not be waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct CalibrationStart {
+    ticks: u64,
+    ns: u64,
+}
+
+impl CalibrationStart {
+    /// Reads both clocks.
+    #[must_use]
+    pub fn now() -> Self {
+        let (ticks, ns) = read_both();
+        CalibrationStart { ticks, ns }
+    }
+
+    /// ns per tick since then, `None` when the counter does not run. Waits until the time is long enough.
+    fn speed(self) -> Option<u64> {
+        let end = self.ns + CALIBRATION.as_nanos() as u64;
+        while monotonic_ns() < end {
+            std::hint::spin_loop();
+        }
+        speed((self.ticks, self.ns), read_both())
+    }
+}
+
 impl Clock {
     /// Chooses and calibrates. Takes about 2 ms where the time stamp counter is usable.
     #[must_use]
     pub fn calibrate() -> Self {
+        Clock::calibrate_since(CalibrationStart::now())
+    }
+
+    /// Chooses and calibrates, over the time since `start` and at least 2 ms.
+    #[must_use]
+    pub fn calibrate_since(start: CalibrationStart) -> Self {
         if tsc_is_invariant()
-            && let Some(ns_per_tick) = calibrate_tsc(Duration::from_millis(2))
+            && let Some(ns_per_tick) = start.speed()
         {
             return Clock { source: TickSource::Tsc, ns_per_tick };
         }
@@ -179,16 +213,6 @@ fn read_both() -> (u64, u64) {
         })
         .min()
         .map_or((0, 0), |(_, ticks, ns)| (ticks, ns))
-}
-
-/// ns per tick, `None` when the counter does not run.
-fn calibrate_tsc(span: Duration) -> Option<u64> {
-    let began = read_both();
-    let end = began.1 + span.as_nanos() as u64;
-    while monotonic_ns() < end {
-        std::hint::spin_loop();
-    }
-    speed(began, read_both())
 }
 
 /// ns per tick between two readings of both clocks, `None` when the counter does not run.

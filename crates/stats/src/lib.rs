@@ -19,7 +19,7 @@ pub mod samples;
 pub mod usage;
 
 pub use block_errors::{BlockErrors, BlockState};
-pub use clock::{Clock, LongClock, TickSource};
+pub use clock::{CalibrationStart, Clock, LongClock, TickSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
 pub use latency::{Latency, NewSamples};

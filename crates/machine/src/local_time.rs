@@ -1,0 +1,29 @@
+//! The time of day where the machine is.
+
+use std::{env, fs};
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// The time zone of the machine, as localtime(5) describes it.
+const LOCALTIME: &str = "/etc/localtime";
+
+/// The time now, in the time zone of `TZ` or of the machine.
+#[must_use]
+pub fn local_now() -> Zoned {
+    // jiff looks a zone up by its name, and first lists the hundreds of files of all zones. The name is not needed.
+    let of_machine = || TimeZone::tzif("local", &fs::read(LOCALTIME).ok()?).ok();
+    let zone = if env::var_os("TZ").is_some() { None } else { of_machine() };
+    Timestamp::now().to_zoned(zone.unwrap_or_else(TimeZone::system))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_is_that_of_the_zone_with_its_name() {
+        let now = local_now();
+        assert_eq!(now.offset(), TimeZone::system().to_offset(now.timestamp()));
+    }
+}
