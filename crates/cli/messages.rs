@@ -12,6 +12,7 @@ use ferrio_job::{AsFio, Character, Diagnostic, Origin, Severity, codes};
 use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render, diagnostics_render_as_fio};
 use ferrio_report::WriteLine;
 use ferrio_report::model::Warning;
+use nix::errno::Errno;
 
 use crate::arguments::Item;
 use crate::error::Error;
@@ -264,6 +265,9 @@ fn debug_object(line: &str) -> String {
 /// # Errors
 /// Standard output cannot be written to.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u8, Error> {
+    if ferrio_runner::stdout::was_closed() {
+        return Err(Error::stdout(Errno::EBADF.into()));
+    }
     let mut stdout = io::stdout();
     match write(&mut stdout).and_then(|good| stdout.flush().map(|()| good)) {
         Ok(good) => Ok(u8::from(!good)),

@@ -15,6 +15,7 @@ use ferrio_report::{
 };
 use ferrio_runner::{Event, RunResult};
 use ferrio_thresholds::{Judgement, Threshold, judge};
+use nix::errno::Errno;
 
 use crate::error::Error;
 use crate::intervals::IntervalStream;
@@ -67,6 +68,9 @@ impl Output {
     pub fn open(settings: &ProgramSettings, messages: Messages) -> Result<Self, Error> {
         let to_stdout = settings.output.is_none();
         let stream = match &settings.output {
+            None if settings.character == Character::Ferrio && ferrio_runner::stdout::was_closed() => {
+                return Err(Error::stdout(Errno::EBADF.into()));
+            }
             None => ReportStream::Stdout(io::stdout()),
             Some(name) if settings.character == Character::Ferrio => {
                 let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };

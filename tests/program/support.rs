@@ -191,6 +191,13 @@ impl Invocation<'_> {
         self
     }
 
+    /// Gives the program this as standard input.
+    pub fn stdin(mut self, stdin: impl Into<Stdio>) -> Self {
+        self.command.stdin(stdin);
+        self.may_hang = false;
+        self
+    }
+
     pub fn start(mut self) -> Running {
         self.spawn()
     }
@@ -295,7 +302,8 @@ impl Running {
         names.filter_map(|name| name.parse().ok()).filter(is_marked).map(Pid::from_raw).collect()
     }
 
-    fn ends_within(&mut self, time: Duration) -> bool {
+    /// False if the program still runs that long after its start.
+    pub fn ends_within(&mut self, time: Duration) -> bool {
         while self.child.try_wait().unwrap().is_none() {
             if self.began.elapsed() > time {
                 return false;
@@ -306,7 +314,7 @@ impl Running {
     }
 
     /// Kills the program and what it started: fio's jobs are sessions of their own and would wait forever.
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let descendants = self.descendants();
         let _ = killpg(self.pid(), Signal::SIGKILL);
         for process in descendants {

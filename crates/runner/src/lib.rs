@@ -67,6 +67,8 @@ mod worker;
 mod worker_limits;
 mod zones;
 
+pub use ferrio_engine::{Interrupted, open_file, stdout, write_whole};
+
 pub use events::{DatabaseFigures, DatabaseIo, EventFailure, EventFigures};
 pub use failure::{JobError, tolerated_error};
 pub use idle::{Idleness, UnitWork};
