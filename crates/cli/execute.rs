@@ -61,6 +61,7 @@ pub fn execute(
         let message = format!("metrics are at {} until the run ends", metrics.url());
         output.message(&Diagnostic::note(message).code("metrics-address"));
     }
+    ferrio_runner::hold_signals();
     // Before any worker is started, as it blocks signals.
     let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
     output.hold(view.is_some());

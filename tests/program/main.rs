@@ -78,6 +78,7 @@ mod same_io;
 mod schemas;
 mod series;
 mod signals;
+mod signals_at_random;
 mod sprandom;
 mod statistics;
 mod steadystate;

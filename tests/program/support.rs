@@ -134,6 +134,20 @@ pub fn set_colours_aside(command: &mut Command) {
     command.env("TERM", "xterm");
 }
 
+/// The numbers of all System V segments.
+pub fn segments() -> Vec<String> {
+    let list = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    list.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
+}
+
+/// The numbers of those that a process has made. Later processes may have its number, so those that were there `before` do not count.
+pub fn segments_of(pid: Pid, before: &[String]) -> Vec<String> {
+    let list = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let fields = list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let of_process = fields.filter(|fields| fields.get(4) == Some(&pid.to_string().as_str()));
+    of_process.map(|fields| fields[1].to_owned()).filter(|id| !before.contains(id)).collect()
+}
+
 /// Polls until `condition` holds; fails after the deadline.
 pub fn until(what: &str, condition: impl Fn() -> bool) {
     let began = Instant::now();

@@ -142,6 +142,8 @@ pub(crate) enum Message {
     },
     /// A signal arrived that ends the run.
     Signal(i32),
+    /// The program goes on after it was stopped.
+    Continued,
     /// A signal arrived that asks for a report.
     ReportWanted,
 }

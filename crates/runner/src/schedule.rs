@@ -78,7 +78,7 @@ pub struct RunOptions {
 
 /// Runs the plan to its end. `observer` gets the events, on the calling thread.
 ///
-/// SIGINT and SIGTERM end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
+/// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR2 end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
 /// calling thread afterwards, so that the report can be written.
 ///
 /// A worker that hangs in the kernel cannot be ended. After a second signal the run ends without it ([`RunResult::abandoned`]), and its
@@ -123,6 +123,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         loads: plan.jobs.iter().filter(|job| job.spec.engine.only_makes_load()).count(),
         next_poll: Instant::now(),
         signal: None,
+        was_continued: false,
         patience: Patience::default(),
         abandoned: 0,
         trigger: options.trigger.as_ref(),
@@ -317,6 +318,7 @@ impl Run<'_, '_> {
                 self.due_reports.want_status();
             }
             Message::Signal(signal) => self.terminate(signal),
+            Message::Continued => self.continued(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM end the run gracefully, SIGUSR1 asks for a report: they are blocked in all threads and waited for by one, which
-//! ends with the run.
+//! Signals that would end the program end the run gracefully, SIGUSR1 asks for a report, and SIGCONT tells that the program was stopped:
+//! they are blocked in all threads and waited for by one, which ends with the run.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
@@ -20,6 +20,29 @@ pub fn hold_report_signal() {
     signals.add(Signal::SIGUSR1);
     // The kernel refuses no mask of known signals.
     let _ = signals.thread_block();
+}
+
+/// The signals that end a run.
+const ENDING: [Signal; 5] =
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2];
+
+/// Those that a parent may have told the program to ignore, as `nohup` does. They stay ignored.
+const MAY_BE_IGNORED: [Signal; 3] = [Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2];
+
+/// All signals that a run waits for.
+fn awaited() -> SigSet {
+    let ignored = ferrio_machine::ignored_signals();
+    let is_ignored =
+        |signal: &Signal| MAY_BE_IGNORED.contains(signal) && ignored & (1 << (*signal as u32 - 1)) != 0;
+    let ending = ENDING.into_iter().filter(|signal| !is_ignored(signal));
+    ending.chain([Signal::SIGUSR1, Signal::SIGCONT]).collect()
+}
+
+/// Holds back the signals that a run waits for until [`run`](crate::run) takes them: from now on, one that arrives early ends the run with a
+/// report. To be called when the run is about to begin, on the main thread.
+pub fn hold_signals() {
+    // The kernel refuses no mask of known signals.
+    let _ = awaited().thread_block();
 }
 
 /// The thread that waits for signals; it ends when this is dropped.
@@ -43,10 +66,7 @@ impl SignalWatcher {
         stop: Arc<AtomicBool>,
         report_wanted: Arc<AtomicBool>,
     ) -> std::io::Result<Self> {
-        let mut signals = SigSet::empty();
-        signals.add(Signal::SIGINT);
-        signals.add(Signal::SIGTERM);
-        signals.add(Signal::SIGUSR1);
+        let signals = awaited();
         signals.thread_block()?;
         // A write beyond the limit of file sizes must fail with EFBIG, which the report can show, instead of killing the program.
         let mut limit = SigSet::empty();
@@ -56,6 +76,13 @@ impl SignalWatcher {
         let ends = Arc::clone(&over);
         let thread = thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
             while let Ok(signal) = signals.wait() {
+                if signal == Signal::SIGCONT {
+                    // Once is enough, and main may be busy.
+                    if messages.try_send(Message::Continued).is_err() && ends.load(Acquire) {
+                        return;
+                    }
+                    continue;
+                }
                 // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
                 let ends_run = signal != Signal::SIGUSR1;
                 // While main is busy they would fill its queue, and a signal that ends the run would wait.

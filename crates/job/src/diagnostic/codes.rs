@@ -298,6 +298,7 @@ subjects! {
         "note" Stderr: "general information";
         "no-effect" Hidden: "a command-line option has no effect";
         "signals-not-watched" Stderr: "signals cannot be watched, so Ctrl-C ends the run without a report";
+        "process-continued" Hidden: "the program was stopped for a while, by SIGSTOP or Ctrl-Z, and its figures include that time";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "metrics-address" Stderr: "the address at which `--metrics` serves the metrics of the run, or why it cannot";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";

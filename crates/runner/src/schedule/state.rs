@@ -78,6 +78,8 @@ pub(super) struct Run<'a, 'o> {
     /// When the monitor wants to take samples.
     pub(super) next_poll: Instant,
     pub(super) signal: Option<i32>,
+    /// It was stopped from outside, and the user knows.
+    pub(super) was_continued: bool,
     /// Whether jobs end that a signal told to.
     pub(super) patience: Patience,
     /// Jobs that the run goes on without.

@@ -20,7 +20,7 @@ use nix::errno::Errno;
 use serde_json::Value;
 
 use crate::dice::Dice;
-use crate::support::{Place, at_once, installed, skipped};
+use crate::support::{Place, at_once, installed, segments, segments_of, skipped};
 use ferrio_job::reason;
 use jobs::{JOBS, errors};
 use trace::{Trace, positions};
@@ -115,17 +115,21 @@ struct Traced {
     stderr: String,
     report: Option<Value>,
     files: Vec<String>,
+    /// Shared memory that was left.
+    segments: Vec<String>,
     trace: Trace,
 }
 
 /// Runs a job under strace.
 fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
     let place = Place::new();
+    let before = segments();
     let (reader, mut writer) = std::io::pipe().unwrap();
     let mut running = place.ferrio(&["--output-format=json", "--output=r.json", "-"]).stdin(reader).start();
     let waits_in = format!("/proc/{}/wchan", running.pid());
     running
         .until("it waits for its job file", || fs::read_to_string(&waits_in).unwrap().contains("pipe_read"));
+    let pid = running.pid();
     let trace = place.beside("trace");
     let mut strace = Command::new(installed("strace"))
         .args(["-f", "-y", "-o"])
@@ -151,10 +155,14 @@ fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
         (run.status, run.stderr)
     };
     let _ = strace.wait();
+    let segments = segments_of(pid, &before);
+    for segment in &segments {
+        let _ = Command::new("ipcrm").args(["-m", segment]).status();
+    }
     let report =
         fs::read(place.work().join("r.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let files = place.files().into_iter().map(|(name, _)| name).collect();
-    Traced { hung, status, stderr, report, files, trace: Trace::read(&trace) }
+    Traced { hung, status, stderr, report, files, segments, trace: Trace::read(&trace) }
 }
 
 /// All faults of a job. It runs once without any, to find its calls and the files that it leaves.
@@ -212,7 +220,10 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
         files.contains(name) || ["f", "g"].contains(&name.as_str()) || name.ends_with("run.txt")
     };
     let left: Vec<&String> = run.files.iter().filter(|name| !is_left(name)).collect();
-    check(left.is_empty(), &format!("it leaves {left:?}"));
+    // What cannot be removed stays.
+    let removes = ["unlink", "shmctl"].contains(&fault.call.as_str());
+    check(removes || left.is_empty(), &format!("it leaves {left:?}"));
+    check(removes || run.hung || run.segments.is_empty(), "it leaves shared memory");
     let of_files: Vec<bool> = injected.iter().filter_map(|line| is_of_log(line, &fault.call)).collect();
     if SERIOUS.contains(&fault.call.as_str()) && !of_files.is_empty() {
         // The runtime of tokio_uring tries again and keeps the error to itself.
