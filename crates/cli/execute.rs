@@ -182,6 +182,7 @@ fn begin(
     settings.check_interval_path()?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
+    output.set_names(plan);
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
     shown.for_each(|diagnostic| output.preface(diagnostic, sources));
     let is_verbose = |http: &HttpOptions| http.verbose > 0;

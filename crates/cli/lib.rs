@@ -38,6 +38,7 @@ mod selftest;
 mod settings;
 mod sweep;
 mod sysbench;
+mod visible;
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! Errors, warnings and notes on standard error, as text or, with `--message-format=json`, as one JSON object per line. And the
 //! information on standard output that is not a report.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -17,6 +18,7 @@ use nix::errno::Errno;
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::{COLOR, MESSAGE_FORMAT, QUIET};
+use crate::visible::visible;
 
 const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -232,6 +234,14 @@ impl Messages {
             let message = diagnostic.message.trim().to_owned();
             return diagnostics_json(&[Diagnostic { message, ..diagnostic.clone() }], sources);
         }
+        let shown;
+        let diagnostic = match self.visible(&diagnostic.message) {
+            Cow::Borrowed(_) => diagnostic,
+            Cow::Owned(message) => {
+                shown = Diagnostic { message, ..diagnostic.clone() };
+                &shown
+            }
+        };
         let has_place = diagnostic.severity == Severity::Warning && diagnostic.origin != Origin::Builtin;
         if has_place && self.character == Character::Ferrio {
             return self.diagnostics_text(std::slice::from_ref(diagnostic), sources);
@@ -247,6 +257,11 @@ impl Messages {
             }
             _ => format!("{}\n", diagnostic.line(self.character)),
         }
+    }
+
+    /// Text without control characters; called `fio`, only for a terminal.
+    fn visible(self, text: &str) -> Cow<'_, str> {
+        if self.are_of_fio() && !io::stderr().is_terminal() { Cow::Borrowed(text) } else { visible(text) }
     }
 
     /// Text in this style, if messages are coloured.

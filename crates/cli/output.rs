@@ -23,6 +23,7 @@ use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
 use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
+use crate::visible::NamesOfLines;
 
 /// Text for a terminal that the live view has.
 enum Held {
@@ -53,6 +54,10 @@ pub struct Output {
     kept: Option<Vec<(Diagnostic, String)>>,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
+    /// Control characters of the report are shown as text.
+    shows_controls: bool,
+    /// What jobs are called, where it has line ends.
+    names: NamesOfLines,
     /// What the live view keeps from the terminal, in order.
     held: Option<Vec<Held>>,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
@@ -105,6 +110,9 @@ impl Output {
             live: live
                 .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
             intervals: None,
+            shows_controls: settings.character == Character::Ferrio
+                || (to_stdout && io::stdout().is_terminal()),
+            names: NamesOfLines::default(),
             held: None,
             live_width: 0,
             error: None,
@@ -118,6 +126,11 @@ impl Output {
     pub fn open_intervals(&mut self, settings: &ProgramSettings) -> Result<(), Error> {
         self.intervals = settings.interval_report.as_ref().map(IntervalStream::open).transpose()?;
         Ok(())
+    }
+
+    /// Sets the jobs that texts may name.
+    pub fn set_names(&mut self, plan: &Plan) {
+        self.names = NamesOfLines::of(plan);
     }
 
     /// True if there is a live line.
@@ -165,6 +178,7 @@ impl Output {
             return;
         }
         self.end_live_line(text);
+        let text = if self.shows_controls { self.names.visible(text) } else { text.into() };
         let written = self.stream.write_all(text.as_bytes());
         self.keep_first_error(written);
     }
@@ -261,6 +275,8 @@ impl Output {
 
     /// Prints a diagnostic about the jobs where it belongs, above the live line.
     pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+        let shown = self.names.in_one_line(diagnostic);
+        let diagnostic = shown.as_ref().unwrap_or(diagnostic);
         match self.messages.place(diagnostic) {
             AsFio::Hidden => {}
             AsFio::Report if self.takes_messages => self.write_message(diagnostic),

@@ -52,6 +52,7 @@ mod live_metrics;
 mod log_failures;
 mod logs;
 mod loop_device;
+mod names;
 mod nbd;
 mod network;
 mod offload;

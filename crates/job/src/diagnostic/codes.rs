@@ -248,6 +248,7 @@ subjects! {
         "cgroup-conflict" Stderr: "jobs that run together ask for different cgroups or weights";
         "issue-time-without-offsets" Stderr: "`log_issue_time` is used without `write_lat_log` and `log_offset`";
         "no-such-cpu" Stderr: "an option names a CPU that does not exist, or none";
+        "unsafe-file-name" Stderr: "a file would be made with control characters in its name, or outside of its directory because of the name of the job";
         "invalid-numa-nodes" Stderr: "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";
     }
     "Command line" {
