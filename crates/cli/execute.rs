@@ -79,6 +79,7 @@ pub fn execute(
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {
         progress: output.is_live() || view.is_some(),
+        has_live_view: view.is_some(),
         logs: logs.as_ref().map(LogWriter::sender),
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: settings.trigger.clone(),
@@ -182,7 +183,7 @@ fn begin(
     settings.check_interval_path()?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
-    output.set_names(plan);
+    output.set_names(plan, settings.character);
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
     shown.for_each(|diagnostic| output.preface(diagnostic, sources));
     let is_verbose = |http: &HttpOptions| http.verbose > 0;

@@ -18,7 +18,7 @@ use nix::errno::Errno;
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::{COLOR, MESSAGE_FORMAT, QUIET};
-use crate::visible::visible;
+use crate::visible::{Controls, visible};
 
 const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -261,7 +261,11 @@ impl Messages {
 
     /// Text without control characters; called `fio`, only for a terminal.
     fn visible(self, text: &str) -> Cow<'_, str> {
-        if self.are_of_fio() && !io::stderr().is_terminal() { Cow::Borrowed(text) } else { visible(text) }
+        if self.are_of_fio() && !io::stderr().is_terminal() {
+            Cow::Borrowed(text)
+        } else {
+            visible(text, Controls::All)
+        }
     }
 
     /// Text in this style, if messages are coloured.

@@ -23,7 +23,7 @@ use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
 use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
-use crate::visible::NamesOfLines;
+use crate::visible::{Controls, NamesOfLines};
 
 /// Text for a terminal that the live view has.
 enum Held {
@@ -54,8 +54,8 @@ pub struct Output {
     kept: Option<Vec<(Diagnostic, String)>>,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
-    /// Control characters of the report are shown as text.
-    shows_controls: bool,
+    /// Control characters of the report that are shown as text.
+    shown_controls: Option<Controls>,
     /// What jobs are called, where it has line ends.
     names: NamesOfLines,
     /// What the live view keeps from the terminal, in order.
@@ -110,8 +110,7 @@ impl Output {
             live: live
                 .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
             intervals: None,
-            shows_controls: settings.character == Character::Ferrio
-                || (to_stdout && io::stdout().is_terminal()),
+            shown_controls: None,
             names: NamesOfLines::default(),
             held: None,
             live_width: 0,
@@ -128,9 +127,16 @@ impl Output {
         Ok(())
     }
 
-    /// Sets the jobs that texts may name.
-    pub fn set_names(&mut self, plan: &Plan) {
+    /// Sets the jobs that texts may name. Their control characters are shown as text; called `fio`, only on a terminal.
+    pub fn set_names(&mut self, plan: &Plan, character: Character) {
         self.names = NamesOfLines::of(plan);
+        let is_seen = self.writes_to_stdout && io::stdout().is_terminal();
+        // Documents have escapes of their own for the others.
+        let has_document = [Format::Json, Format::OpenMetrics, Format::Html]
+            .iter()
+            .any(|&format| self.options.formats.has(format));
+        let controls = if has_document { Controls::C0 } else { Controls::All };
+        self.shown_controls = (character == Character::Ferrio || is_seen).then_some(controls);
     }
 
     /// True if there is a live line.
@@ -178,7 +184,10 @@ impl Output {
             return;
         }
         self.end_live_line(text);
-        let text = if self.shows_controls { self.names.visible(text) } else { text.into() };
+        let text = match self.shown_controls {
+            Some(controls) => self.names.visible(text, controls),
+            None => text.into(),
+        };
         let written = self.stream.write_all(text.as_bytes());
         self.keep_first_error(written);
     }

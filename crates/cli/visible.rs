@@ -6,10 +6,20 @@ use std::fmt::Write as _;
 
 use ferrio_job::{Diagnostic, Plan};
 
-/// The text with each control character as `\x1b`, but line ends and tabs as they are.
+/// Which control characters are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Controls {
+    /// All of them.
+    All,
+    /// Those below the space, which no document in JSON contains as they are.
+    C0,
+}
+
+/// The text with each of these control characters as `\x1b`, but line ends and tabs as they are.
 #[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+pub fn visible(text: &str, controls: Controls) -> Cow<'_, str> {
+    let is_of_kind = |c: char| if controls == Controls::All { c.is_control() } else { c < ' ' };
+    let is_hidden = |c: char| is_of_kind(c) && c != '\n' && c != '\t';
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -47,10 +57,10 @@ impl NamesOfLines {
 
     /// The text as a terminal may get it.
     #[must_use]
-    pub fn visible<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn visible<'a>(&self, text: &'a str, controls: Controls) -> Cow<'a, str> {
         match self.replaced(text) {
-            Some(text) => Cow::Owned(visible(&text).into_owned()),
-            None => visible(text),
+            Some(text) => Cow::Owned(visible(&text, controls).into_owned()),
+            None => visible(text, controls),
         }
     }
 
@@ -74,10 +84,10 @@ mod tests {
 
     #[test]
     fn controls_are_shown_and_names_stay_in_their_line() {
-        assert_eq!(visible("a\u{1b}[2J\r\u{9b}\tb\n"), "a\\x1b[2J\\x0d\\x9b\tb\n");
-        assert!(matches!(visible("plain ä\n"), Cow::Borrowed(_)));
+        assert_eq!(visible("a\u{1b}[2J\r\u{9b}\tb\n", Controls::All), "a\\x1b[2J\\x0d\\x9b\tb\n");
+        assert!(matches!(visible("plain ä\u{7f}\n", Controls::C0), Cow::Borrowed(_)));
         let names = NamesOfLines(vec![("a\nb".to_owned(), "a\\nb".to_owned())]);
-        assert_eq!(names.visible("a\nb: done\u{7}\n"), "a\\nb: done\\x07\n");
+        assert_eq!(names.visible("a\nb: done\u{7}\n", Controls::All), "a\\nb: done\\x07\n");
         assert!(names.in_one_line(&Diagnostic::note("a: done")).is_none());
     }
 }

@@ -52,6 +52,7 @@ mod live_metrics;
 mod log_failures;
 mod logs;
 mod loop_device;
+mod memory;
 mod names;
 mod nbd;
 mod network;

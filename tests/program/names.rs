@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::support::{FERRIO, Place};
 use crate::terminal::written;
 
-const EVIL: &str = "a\u{1b}[2J\u{7}\nb: (groupid=7, jobs=1): err= 0";
+const EVIL: &str = "a\u{1b}[2J\u{9b}\u{7}\nb: (groupid=7, jobs=1): err= 0";
 
 #[test]
 fn text_shows_control_characters_and_json_has_the_names_as_they_are() {
@@ -17,10 +17,10 @@ fn text_shows_control_characters_and_json_has_the_names_as_they_are() {
         let format = format!("--output-format={format}");
         let run = place.ferrio(&[&[format.as_str()], &words[..]].concat()).run().succeeded();
         for text in [&run.stdout, &run.stderr] {
-            assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+            assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{text:?}");
             assert!(!text.contains("\nb: (groupid=7"), "{text:?}");
         }
-        assert!(run.stdout.contains("a\\x1b[2J\\x07\\nb: (groupid=7"), "{}", run.stdout);
+        assert!(run.stdout.contains("a\\x1b[2J\\x9b\\x07\\nb: (groupid=7"), "{}", run.stdout);
     }
     let run = place.ferrio(&[&["--output-format=json"], &words[..]].concat()).run().succeeded();
     assert_eq!(run.json()["jobs"][0]["jobname"], EVIL);

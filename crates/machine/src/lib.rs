@@ -34,7 +34,7 @@ mod terminal;
 mod throttling;
 mod zoned;
 
-pub use cgroups::IoCgroups;
+pub use cgroups::{IoCgroups, cgroup_memory_left};
 pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus};
 pub use dax::DaxDevice;
 pub use device_use::{DeviceUse, is_mounted};

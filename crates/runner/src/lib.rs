@@ -46,6 +46,7 @@ mod io_scheduler;
 mod iolog;
 mod layout;
 mod log_reader;
+mod memory_limit;
 mod monitor;
 mod open;
 mod overlap;

@@ -36,6 +36,7 @@ use crate::flow::Flows;
 use crate::gate::widest_start;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
+use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::placement;
@@ -58,6 +59,8 @@ const QUEUE: usize = 1024;
 pub struct RunOptions {
     /// Send [`Event::Progress`] while jobs run.
     pub progress: bool,
+    /// The caller shows the run on a terminal and needs SIGCONT itself.
+    pub has_live_view: bool,
     /// Where log rows go.
     pub logs: Option<LogSender>,
     /// The log writer wants the bandwidth of all jobs together too.
@@ -90,7 +93,12 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let (sender, messages) = sync_channel(QUEUE + plan.jobs.len());
     let stop = Arc::new(AtomicBool::new(false));
     let report_wanted = Arc::new(AtomicBool::new(false));
-    let watch = SignalWatcher::start(sender.clone(), Arc::clone(&stop), Arc::clone(&report_wanted));
+    let watch = SignalWatcher::start(
+        sender.clone(),
+        Arc::clone(&stop),
+        Arc::clone(&report_wanted),
+        !options.has_live_view,
+    );
     if let Err(e) = &watch {
         let message = format!("signals cannot be watched ({e}): Ctrl-C will end the run without a report");
         observer(Event::Diagnostic(Diagnostic::note(message).code("signals-not-watched")));
@@ -136,6 +144,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         locks: FileLocks::of(plan),
         zones: ZonedFiles::of(plan),
         cgroups,
+        memory_limit: Box::leak(Box::new(MemoryLimit::of_run(plan))),
         nice: placement::nice_value(),
         monitor: Monitor::new(plan, controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),

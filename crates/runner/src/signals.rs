@@ -35,7 +35,7 @@ fn awaited() -> SigSet {
     let is_ignored =
         |signal: &Signal| MAY_BE_IGNORED.contains(signal) && ignored & (1 << (*signal as u32 - 1)) != 0;
     let ending = ENDING.into_iter().filter(|signal| !is_ignored(signal));
-    ending.chain([Signal::SIGUSR1, Signal::SIGCONT]).collect()
+    ending.chain([Signal::SIGUSR1]).collect()
 }
 
 /// Holds back the signals that a run waits for until [`run`](crate::run) takes them: from now on, one that arrives early ends the run with a
@@ -54,7 +54,7 @@ pub(crate) struct SignalWatcher {
 
 impl SignalWatcher {
     /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
-    /// ends the run sets `stop`, which file layout checks. Further requests for a report are ignored until main clears `report_wanted`.
+    /// ends the run sets `stop`, which file layout checks. With `tells_stops`, SIGCONT is told as well. Further requests for a report are ignored until main clears `report_wanted`.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
@@ -65,8 +65,12 @@ impl SignalWatcher {
         messages: SyncSender<Message>,
         stop: Arc<AtomicBool>,
         report_wanted: Arc<AtomicBool>,
+        tells_stops: bool,
     ) -> std::io::Result<Self> {
-        let signals = awaited();
+        let mut signals = awaited();
+        if tells_stops {
+            signals.add(Signal::SIGCONT);
+        }
         signals.thread_block()?;
         // A write beyond the limit of file sizes must fail with EFBIG, which the report can show, instead of killing the program.
         let mut limit = SigSet::empty();
@@ -123,7 +127,7 @@ mod tests {
     fn a_signal_is_told_and_stops_layout_and_the_thread_ends_with_its_watch() {
         let (sender, messages) = sync_channel(4);
         let stop = Arc::new(AtomicBool::new(false));
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default()).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true).unwrap();
         pthread_kill(watch.thread.as_ref().unwrap().as_pthread_t(), Signal::SIGINT).unwrap();
         let message = messages.recv().unwrap();
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
@@ -136,7 +140,7 @@ mod tests {
     fn a_storm_of_report_signals_leaves_room_for_the_one_that_ends_the_run() {
         let (sender, messages) = sync_channel(2);
         let [stop, wanted]: [Arc<AtomicBool>; 2] = Default::default();
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted)).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted), true).unwrap();
         let thread = watch.thread.as_ref().unwrap().as_pthread_t();
         for _ in 0..20 {
             pthread_kill(thread, Signal::SIGUSR1).unwrap();

@@ -323,6 +323,7 @@ subjects! {
         "file-not-extended" Stderr: "a file is too short for the job and may not be extended";
         "file-not-reserved" Stderr: "the space of a file cannot be reserved (`fallocate`)";
         "file-too-short" Stderr: "a file ends before an I/O of the job";
+        "memory-limit" Stderr: "the memory limit of the control group leaves too little for the buffers of a job";
         "file-not-synced" Stderr: "a file cannot be synced to stable storage";
         "job-goes-on" Stderr: "note: a job has not ended 3 s after a signal; it may hang in the kernel. 2 s after another signal, the run ends without it";
         "file-not-removed" Stderr: "`unlink` cannot remove a file";

@@ -21,6 +21,7 @@ use crate::events::EventGroups;
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
 use crate::logs::LogSender;
+use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::result::{Event, JobResult};
@@ -100,6 +101,7 @@ pub(super) struct Run<'a, 'o> {
     /// The zones of files with `zonemode=zbd`.
     pub(super) zones: ZonedFiles,
     pub(super) cgroups: &'static Cgroups,
+    pub(super) memory_limit: &'static MemoryLimit,
     /// Nice value of the process before the run.
     pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,
