@@ -64,6 +64,7 @@ pub fn execute(
         let message = format!("metrics are at {} until the run ends", metrics.url());
         output.message(&Diagnostic::note(message).code("metrics-address"));
     }
+    ferrio_runner::hold_signals();
     // Before any worker is started, as it blocks signals.
     let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
     output.hold(view.is_some());
@@ -81,6 +82,7 @@ pub fn execute(
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
     let options = RunOptions {
         progress: output.is_live() || view.is_some(),
+        has_live_view: view.is_some(),
         logs: logs.as_ref().map(LogWriter::sender),
         total_bandwidth: settings.bandwidth_log.is_some(),
         trigger: settings.trigger.clone(),
@@ -186,6 +188,7 @@ fn begin(
     settings.check_outputs(sources, Some(plan))?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
+    output.set_names(plan, settings.character);
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
     shown.for_each(|diagnostic| output.preface(diagnostic, sources));
     let is_verbose = |http: &HttpOptions| http.verbose > 0;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::ColorChoice;
 use ferrio_job::{Character, Plan};
 use ferrio_jobfile::Sources;
-use ferrio_runner::JobResult;
+use ferrio_runner::{JobResult, stdout};
 use ferrio_thresholds::Judgement;
 
 use crate::commands::{COMMANDS, Subcommand};
@@ -52,6 +52,8 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
             let color = if messages.colors(&io::stdout()) { ColorChoice::Always } else { ColorChoice::Never };
             print(|_| help().color(color).print_help().map(|()| true))
         }
+        // fio does not notice that nobody gets its answer.
+        Err(Error::WriteOutput { .. }) if messages.are_of_fio() && stdout::was_closed() => Ok(0),
         outcome => outcome,
     };
     let error = match outcome {

@@ -39,6 +39,7 @@ mod selftest;
 mod settings;
 mod sweep;
 mod sysbench;
+mod visible;
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;

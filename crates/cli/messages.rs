@@ -1,6 +1,7 @@
 //! Errors, warnings and notes on standard error, as text or, with `--message-format=json`, as one JSON object per line. And the
 //! information on standard output that is not a report.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -12,10 +13,12 @@ use ferrio_job::{AsFio, Character, Diagnostic, Origin, Severity, codes};
 use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render, diagnostics_render_as_fio};
 use ferrio_report::WriteLine;
 use ferrio_report::model::Warning;
+use nix::errno::Errno;
 
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::{COLOR, MESSAGE_FORMAT, QUIET};
+use crate::visible::{Controls, visible};
 
 const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -231,6 +234,14 @@ impl Messages {
             let message = diagnostic.message.trim().to_owned();
             return diagnostics_json(&[Diagnostic { message, ..diagnostic.clone() }], sources);
         }
+        let shown;
+        let diagnostic = match self.visible(&diagnostic.message) {
+            Cow::Borrowed(_) => diagnostic,
+            Cow::Owned(message) => {
+                shown = Diagnostic { message, ..diagnostic.clone() };
+                &shown
+            }
+        };
         let has_place = diagnostic.severity == Severity::Warning && diagnostic.origin != Origin::Builtin;
         if has_place && self.character == Character::Ferrio {
             return self.diagnostics_text(std::slice::from_ref(diagnostic), sources);
@@ -245,6 +256,15 @@ impl Messages {
                 format!("{style}{label}:{style:#} {}\n", diagnostic.message)
             }
             _ => format!("{}\n", diagnostic.line(self.character)),
+        }
+    }
+
+    /// Text without control characters; called `fio`, only for a terminal.
+    fn visible(self, text: &str) -> Cow<'_, str> {
+        if self.are_of_fio() && !io::stderr().is_terminal() {
+            Cow::Borrowed(text)
+        } else {
+            visible(text, Controls::All)
         }
     }
 
@@ -264,6 +284,9 @@ fn debug_object(line: &str) -> String {
 /// # Errors
 /// Standard output cannot be written to.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u8, Error> {
+    if ferrio_runner::stdout::was_closed() {
+        return Err(Error::stdout(Errno::EBADF.into()));
+    }
     let mut stdout = io::stdout();
     match write(&mut stdout).and_then(|good| stdout.flush().map(|()| good)) {
         Ok(good) => Ok(u8::from(!good)),

@@ -15,6 +15,7 @@ use ferrio_report::{
 };
 use ferrio_runner::{Event, RunResult};
 use ferrio_thresholds::{Judgement, Threshold, judge};
+use nix::errno::Errno;
 
 use crate::error::Error;
 use crate::intervals::IntervalStream;
@@ -22,6 +23,7 @@ use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
 use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
+use crate::visible::{Controls, NamesOfLines};
 
 /// Text for a terminal that the live view has.
 enum Held {
@@ -52,6 +54,10 @@ pub struct Output {
     kept: Option<Vec<(Diagnostic, String)>>,
     live: Option<LiveLine>,
     intervals: Option<IntervalStream>,
+    /// Control characters of the report that are shown as text.
+    shown_controls: Option<Controls>,
+    /// What jobs are called, where it has line ends.
+    names: NamesOfLines,
     /// What the live view keeps from the terminal, in order.
     held: Option<Vec<Held>>,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
@@ -67,6 +73,9 @@ impl Output {
     pub fn open(settings: &ProgramSettings, messages: Messages) -> Result<Self, Error> {
         let to_stdout = settings.output.is_none();
         let stream = match &settings.output {
+            None if settings.character == Character::Ferrio && ferrio_runner::stdout::was_closed() => {
+                return Err(Error::stdout(Errno::EBADF.into()));
+            }
             None => ReportStream::Stdout(io::stdout()),
             Some(name) if settings.character == Character::Ferrio => {
                 let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };
@@ -101,6 +110,8 @@ impl Output {
             live: live
                 .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
             intervals: None,
+            shown_controls: None,
+            names: NamesOfLines::default(),
             held: None,
             live_width: 0,
             error: None,
@@ -114,6 +125,18 @@ impl Output {
     pub fn open_intervals(&mut self, settings: &ProgramSettings) -> Result<(), Error> {
         self.intervals = settings.interval_report.as_ref().map(IntervalStream::open).transpose()?;
         Ok(())
+    }
+
+    /// Sets the jobs that texts may name. Their control characters are shown as text; called `fio`, only on a terminal.
+    pub fn set_names(&mut self, plan: &Plan, character: Character) {
+        self.names = NamesOfLines::of(plan);
+        let is_seen = self.writes_to_stdout && io::stdout().is_terminal();
+        // Documents have escapes of their own for the others.
+        let has_document = [Format::Json, Format::OpenMetrics, Format::Html]
+            .iter()
+            .any(|&format| self.options.formats.has(format));
+        let controls = if has_document { Controls::C0 } else { Controls::All };
+        self.shown_controls = (character == Character::Ferrio || is_seen).then_some(controls);
     }
 
     /// True if there is a live line.
@@ -161,6 +184,10 @@ impl Output {
             return;
         }
         self.end_live_line(text);
+        let text = match self.shown_controls {
+            Some(controls) => self.names.visible(text, controls),
+            None => text.into(),
+        };
         let written = self.stream.write_all(text.as_bytes());
         self.keep_first_error(written);
     }
@@ -257,6 +284,8 @@ impl Output {
 
     /// Prints a diagnostic about the jobs where it belongs, above the live line.
     pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+        let shown = self.names.in_one_line(diagnostic);
+        let diagnostic = shown.as_ref().unwrap_or(diagnostic);
         match self.messages.place(diagnostic) {
             AsFio::Hidden => {}
             AsFio::Report if self.takes_messages => self.write_message(diagnostic),

@@ -5,6 +5,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ferrio_runner::Interrupted;
+use nix::errno::Errno;
+
 use crate::output_file::OutputFile;
 
 /// Standard output or a file.
@@ -59,12 +62,24 @@ impl ReportStream {
 }
 
 impl Write for ReportStream {
+    /// Gives up if the kernel only answers EINTR, which callers would try again for ever.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        match self {
-            ReportStream::Stdout(stdout) => stdout.write(data),
-            ReportStream::File(file) => file.write(data),
-            ReportStream::Whole(file, _) => file.write(data),
-            ReportStream::Lost => Err(lost()),
+        let mut interrupted = Interrupted::default();
+        loop {
+            let written = match self {
+                ReportStream::Stdout(stdout) => stdout.write(data),
+                ReportStream::File(file) => file.write(data),
+                ReportStream::Whole(file, _) => file.write(data),
+                ReportStream::Lost => Err(lost()),
+            };
+            match written {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    if !interrupted.try_again() {
+                        return Err(io::Error::other(Errno::EINTR.desc()));
+                    }
+                }
+                written => return written,
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Place, number};
+use crate::support::{FERRIO, Place, number};
 
 /// Writes one MiB over and over until somebody stops it; the file grows from nothing once I/O goes on.
 const ENDLESS: [&str; 8] = [
@@ -131,4 +131,50 @@ fn the_command_after_an_interrupted_job_runs_until_the_second_signal() {
     running.until("its command", || place.is_written("begun"));
     running.signal(Signal::SIGINT);
     running.wait().ended_with(128);
+}
+
+#[test]
+fn what_would_kill_the_program_ends_the_run_unless_it_is_ignored() {
+    for signal in [Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2] {
+        let report = interrupted(&ENDLESS, signal);
+        assert!(number(&report, "/jobs/0/write/total_ios") > 0, "{signal}");
+    }
+    let place = Place::new();
+    let script = "trap '' HUP QUIT; exec \"$0\" \"$@\"";
+    let words = [&["-c", script, FERRIO], &ENDLESS[..]].concat();
+    let mut running = place.program("bash", &words).start();
+    running.until("its first write", || place.is_written("f"));
+    running.signal(Signal::SIGHUP);
+    running.signal(Signal::SIGQUIT);
+    running.signal(Signal::SIGUSR2);
+    let run = running.wait().ended_with(128);
+    let line = format!("terminating on signal {}", Signal::SIGUSR2 as i32);
+    assert!(run.stderr.contains(&line), "nohup keeps the others away: {}", run.stderr);
+}
+
+#[test]
+fn a_run_that_was_stopped_and_continued_says_so_and_succeeds() {
+    for (character, is_told) in [("--as=ferrio", true), ("--as=fio", false)] {
+        let place = Place::new();
+        let mut running = place.ferrio(&[&ENDLESS[..], &[character]].concat()).start();
+        running.until("its first write", || place.is_written("f"));
+        let pid = running.pid();
+        running.signal(Signal::SIGSTOP);
+        running.until("its stop", || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+            stat.rsplit(") ").next().unwrap().starts_with('T')
+        });
+        running.signal(Signal::SIGCONT);
+        let stderr = running.stderr_path();
+        running.until("a message", || {
+            !is_told || std::fs::read_to_string(&stderr).unwrap().contains("has been continued")
+        });
+        running.signal(Signal::SIGINT);
+        let run = running.wait().ended_with(128);
+        assert_eq!(run.stderr.matches("has been continued").count(), usize::from(is_told), "{}", run.stderr);
+        let report = run.json();
+        assert_eq!(report["jobs"][0]["error"], 0);
+        let notes = report["ferrio"]["notes"].to_string();
+        assert_eq!(notes.contains("process-continued"), is_told, "{notes}");
+    }
 }

@@ -134,6 +134,20 @@ pub fn set_colours_aside(command: &mut Command) {
     command.env("TERM", "xterm");
 }
 
+/// The numbers of all System V segments.
+pub fn segments() -> Vec<String> {
+    let list = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    list.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
+}
+
+/// The numbers of those that a process has made. Later processes may have its number, so those that were there `before` do not count.
+pub fn segments_of(pid: Pid, before: &[String]) -> Vec<String> {
+    let list = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let fields = list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let of_process = fields.filter(|fields| fields.get(4) == Some(&pid.to_string().as_str()));
+    of_process.map(|fields| fields[1].to_owned()).filter(|id| !before.contains(id)).collect()
+}
+
 /// Polls until `condition` holds; fails after the deadline.
 pub fn until(what: &str, condition: impl Fn() -> bool) {
     let began = Instant::now();
@@ -187,6 +201,13 @@ impl Invocation<'_> {
     pub fn input_file(mut self, path: &Path) -> Self {
         self.command.stdin(File::open(path).unwrap());
         // A second start would find the input consumed.
+        self.may_hang = false;
+        self
+    }
+
+    /// Gives the program this as standard input.
+    pub fn stdin(mut self, stdin: impl Into<Stdio>) -> Self {
+        self.command.stdin(stdin);
         self.may_hang = false;
         self
     }
@@ -295,7 +316,8 @@ impl Running {
         names.filter_map(|name| name.parse().ok()).filter(is_marked).map(Pid::from_raw).collect()
     }
 
-    fn ends_within(&mut self, time: Duration) -> bool {
+    /// False if the program still runs that long after its start.
+    pub fn ends_within(&mut self, time: Duration) -> bool {
         while self.child.try_wait().unwrap().is_none() {
             if self.began.elapsed() > time {
                 return false;
@@ -306,7 +328,7 @@ impl Running {
     }
 
     /// Kills the program and what it started: fio's jobs are sessions of their own and would wait forever.
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let descendants = self.descendants();
         let _ = killpg(self.pid(), Signal::SIGKILL);
         for process in descendants {

@@ -10,7 +10,7 @@ use nix::pty::{OpenptyResult, Winsize, openpty};
 use crate::support::{FERRIO, Place, Run, set_colours_aside};
 
 /// Runs ferrio with a terminal of that many columns as its standard output and standard error. Returns everything written to it.
-fn written(place: &Place, columns: u16, words: &[&str]) -> String {
+pub fn written(place: &Place, columns: u16, words: &[&str]) -> String {
     let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
     let stream = || Stdio::from(slave.as_fd().try_clone_to_owned().unwrap());

@@ -14,9 +14,9 @@ mod tests;
 pub use lent_slot::LentSlot;
 pub use locked::LockedMemory;
 
-use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use ferrio_job::Memory;
 use nix::errno::Errno;
@@ -47,7 +47,24 @@ pub struct Buffers {
     memory: Arc<SharedMemory>,
 }
 
+/// What keeps the memory of [`Buffers`].
+#[derive(Clone)]
+pub struct KeptMemory(#[expect(dead_code, reason = "it is only held")] Arc<SharedMemory>);
+
+impl fmt::Debug for KeptMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeptMemory")
+    }
+}
+
 impl Buffers {
+    /// The memory, for an engine that may have to let go of requests while the kernel still owns their buffers: what is held, or
+    /// forgotten, is not freed.
+    #[must_use]
+    pub fn kept(&self) -> KeptMemory {
+        KeptMemory(Arc::clone(&self.memory))
+    }
+
     /// Ordinary memory. `size` is rounded up to whole pages when `page_aligned` (direct I/O needs every slot aligned), otherwise
     /// to a multiple of 8.
     ///

@@ -1,6 +1,13 @@
 //! How long a system call that a signal interrupted is tried again.
 
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::Mode;
 
 /// Interruptions in a row after which their rate counts.
 const MANY: u32 = 10_000;
@@ -23,6 +30,49 @@ impl Interrupted {
         self.count = self.count.saturating_add(1);
         self.count < MANY || since.elapsed() > RARE * self.count
     }
+}
+
+/// Makes a call again until no signal interrupts it. The standard library would do so for ever.
+///
+/// # Errors
+/// Those of the call, and EINTR if it has no other answer.
+pub fn unless_interrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Result<T> {
+    let mut interrupted = Interrupted::default();
+    loop {
+        match call() {
+            Err(Errno::EINTR) if interrupted.try_again() => {}
+            answer => return Ok(answer?),
+        }
+    }
+}
+
+/// Opens a file with these flags, and with O_CLOEXEC; one that is created gets the mode, less the umask.
+///
+/// # Errors
+/// As open(2).
+pub fn open_file(path: &Path, flags: OFlag, mode: u32) -> io::Result<File> {
+    let mode = Mode::from_bits_truncate(mode);
+    unless_interrupted(|| open(path, flags | OFlag::O_CLOEXEC, mode)).map(File::from)
+}
+
+/// Writes all of a buffer.
+///
+/// # Errors
+/// Those of write(2), and EINTR if it has no other answer, where `write_all` would go on for ever.
+pub fn write_whole(out: &mut impl Write, mut data: &[u8]) -> io::Result<()> {
+    let mut interrupted = Interrupted::default();
+    while !data.is_empty() {
+        match out.write(data) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                data = &data[written..];
+                interrupted = Interrupted::default();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

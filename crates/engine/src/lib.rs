@@ -10,14 +10,17 @@ pub mod heap;
 mod interrupted;
 pub mod kernel;
 pub mod ring;
+mod sleep;
+pub mod stdout;
 pub mod sync_ops;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod zones;
 
-pub use buffers::{Buffers, LentSlot, LockedMemory};
+pub use buffers::{Buffers, KeptMemory, LentSlot, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile, SharedFiles};
-pub use interrupted::Interrupted;
+pub use interrupted::{Interrupted, open_file, unless_interrupted, write_whole};
+pub use sleep::sleep;
 
 use std::fmt;
 use std::io;

@@ -4,7 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files::sys_figure;
 use crate::mounts::{Mount, Mounts};
+
+/// Limits of memory from here on are none.
+const UNLIMITED: u64 = 1 << 62;
 
 /// The hierarchy of control groups that I/O is accounted in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +53,39 @@ impl IoCgroups {
 /// The groups that limit the CPU time of this process: the one it is in, and each one above it, as far as they are mounted. In the
 /// hierarchy of the controller `cpu` of version 1 if it is mounted, else in the one of version 2.
 pub(crate) fn cpu_groups() -> Vec<PathBuf> {
-    let lines = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    cpu_groups_among(&Mounts::read(), &lines)
+    groups_of("cpu")
 }
 
-fn cpu_groups_among(mounts: &Mounts, lines: &str) -> Vec<PathBuf> {
-    let controller = hierarchies(mounts, Some("cpu")).next().map(|_| "cpu");
+/// Bytes of memory that the control groups of this process leave it: those of the limit that is nearest, less what is in use and cannot be
+/// dropped like the page cache. `None` without a limit.
+#[must_use]
+pub fn cgroup_memory_left() -> Option<u64> {
+    groups_of("memory").iter().filter_map(|group| memory_left_in(group)).min()
+}
+
+/// What one group leaves, by the files of either version. Without a limit, version 1 has a number that no machine reaches.
+fn memory_left_in(group: &Path) -> Option<u64> {
+    let figure = |names: [&str; 2]| names.iter().find_map(|name| sys_figure(&group.join(name)));
+    let limit = figure(["memory.max", "memory.limit_in_bytes"]).filter(|&limit| limit < UNLIMITED)?;
+    let used = figure(["memory.current", "memory.usage_in_bytes"])?;
+    let details = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+    let part = |words: [&str; 2]| -> u64 {
+        let value =
+            |word: &str| details.lines().find_map(|line| line.strip_prefix(word)?.trim().parse().ok());
+        words.iter().find_map(|word| value(&format!("{word} "))).unwrap_or(0)
+    };
+    let cache = part(["total_inactive_file", "inactive_file"]) + part(["total_active_file", "active_file"]);
+    Some(limit.saturating_sub(used.saturating_sub(cache)))
+}
+
+/// The group of this process in the hierarchy of a controller of version 1, or of version 2, and those above it, as far as they are mounted.
+fn groups_of(controller: &str) -> Vec<PathBuf> {
+    let lines = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    groups_among(controller, &Mounts::read(), &lines)
+}
+
+fn groups_among(controller: &str, mounts: &Mounts, lines: &str) -> Vec<PathBuf> {
+    let controller = hierarchies(mounts, Some(controller)).next().map(|_| controller);
     let name = Path::new(named(lines, controller).unwrap_or("/"));
     // A container has a part of the hierarchy, and may have the rest elsewhere.
     let group_at = |mount: &Mount| Some(mount.point.join(name.strip_prefix(&mount.root).ok()?));
@@ -123,14 +154,33 @@ mod tests {
         let all = [group.clone(), root.join("outer"), root.clone()];
         let (v1, v2) = ("cgroup none rw,cpu,cpuacct", "cgroup2 none rw");
         assert_eq!(
-            cpu_groups_among(&mounts(v1, "/"), "4:cpuset:/x\n3:cpu,cpuacct:/outer/inner\n0::/y\n"),
+            groups_among("cpu", &mounts(v1, "/"), "4:cpuset:/x\n3:cpu,cpuacct:/outer/inner\n0::/y\n"),
             all
         );
-        assert_eq!(cpu_groups_among(&mounts(v2, "/"), "0::/outer/inner\n"), all);
+        assert_eq!(groups_among("cpu", &mounts(v2, "/"), "0::/outer/inner\n"), all);
         // A container sees its own part of the hierarchy.
-        assert_eq!(cpu_groups_among(&mounts(v2, "/docker/1"), "0::/docker/1/outer/inner\n"), all);
-        assert_eq!(cpu_groups_among(&mounts(v2, "/docker/1"), "0::/docker/2\n"), all[2..]);
-        assert!(cpu_groups_among(&mounts("cgroup none rw,blkio", "/"), "0::/\n").is_empty());
+        assert_eq!(groups_among("cpu", &mounts(v2, "/docker/1"), "0::/docker/1/outer/inner\n"), all);
+        assert_eq!(groups_among("cpu", &mounts(v2, "/docker/1"), "0::/docker/2\n"), all[2..]);
+        assert!(groups_among("cpu", &mounts("cgroup none rw,blkio", "/"), "0::/\n").is_empty());
+    }
+
+    #[test]
+    fn a_group_leaves_what_is_neither_used_nor_cache() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        assert_eq!(memory_left_in(dir.path()), None);
+        write("memory.max", "max\n");
+        assert_eq!(memory_left_in(dir.path()), None);
+        write("memory.max", "1000\n");
+        write("memory.current", "700\n");
+        assert_eq!(memory_left_in(dir.path()), Some(300));
+        write("memory.stat", "anon 100\ninactive_file 400\nactive_file 50\n");
+        assert_eq!(memory_left_in(dir.path()), Some(750));
+        let v1 = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(v1.path().join(name), text).unwrap();
+        write("memory.limit_in_bytes", "9223372036854771712\n");
+        write("memory.usage_in_bytes", "700\n");
+        assert_eq!(memory_left_in(v1.path()), None);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Questions about single paths: do they support direct I/O, how large is a device, what is in a small file below `/sys`.
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags as NixAtFlags, OFlag};
 use nix::unistd::{AccessFlags, faccessat};
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, StatxFlags, statx};
 
 /// What a file system reports about direct I/O on a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,10 +129,22 @@ pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
 }
 
+/// The names in a directory, in no order, up to the first that cannot be read. The iterator of the standard library panics if the directory
+/// cannot be closed.
+///
+/// # Errors
+/// The directory cannot be opened.
+pub fn names_in(directory: &Path) -> io::Result<impl Iterator<Item = OsString>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = Dir::new(rustix::fs::open(directory, flags, Mode::empty())?)?;
+    let names = opened.map_while(Result::ok).map(|entry| entry.file_name().to_bytes().to_vec());
+    Ok(names.filter(|name| name != b"." && name != b"..").map(OsString::from_vec))
+}
+
 /// The paths in a directory, sorted; none if it cannot be read.
 pub(crate) fn entries(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    let names = names_in(directory).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = names.map(|name| directory.join(name)).collect();
     paths.sort();
     paths
 }

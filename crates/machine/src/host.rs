@@ -128,6 +128,14 @@ pub fn address_space_left() -> Option<u64> {
     Some(limit.saturating_sub(pages * configured(SysconfVar::PAGE_SIZE)?))
 }
 
+/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP.
+#[must_use]
+pub fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}
+
 /// Whether the kernel has a clock of this number, as for clock_gettime.
 #[must_use]
 pub fn has_clock(number: i32) -> bool {

@@ -36,16 +36,16 @@ mod terminal;
 mod throttling;
 mod zoned;
 
-pub use cgroups::IoCgroups;
+pub use cgroups::{IoCgroups, cgroup_memory_left};
 pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus};
 pub use dax::DaxDevice;
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
-pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices};
+pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices, names_in};
 pub use host::{
-    Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
-    page_bytes,
+    Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, ignored_signals,
+    open_file_limits, page_bytes,
 };
 pub use identity::{FileIdentity, is_same_file};
 pub use io_uring::IoUringSysctl;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::devices::{DeviceNumber, device_number};
-use crate::files::sys_figure;
+use crate::files::{entries, sys_figure};
 
 /// Bytes of the unit that `size` of a block device is in.
 const SECTOR: u64 = 512;
@@ -28,8 +28,8 @@ impl ScsiGeneric {
         if !is_of(here, "scsi_generic") {
             return None;
         }
-        let mut disks = fs::read_dir(here.join("device/block")).into_iter().flatten().flatten();
-        let size = disks.find_map(|disk| sys_figure(&disk.path().join("size")));
+        let disks = entries(&here.join("device/block"));
+        let size = disks.iter().find_map(|disk| sys_figure(&disk.join("size")));
         Some(ScsiGeneric { size: size.map(|sectors| sectors.saturating_mul(SECTOR)) })
     }
 }

@@ -71,7 +71,7 @@ impl MetricsServer {
                     // A client that goes away has no answer, which concerns nobody else.
                     Ok(client) => drop(of_thread.answer(client)),
                     // No more descriptors: the next connection is tried after a while.
-                    Err(_) => thread::sleep(SILENCE),
+                    Err(_) => thread::park_timeout(SILENCE),
                 }
             }
         };

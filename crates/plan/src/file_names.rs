@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::Diagnostic;
 use ferrio_jobfile::{Job, Opt, Options, Value};
+use ferrio_machine::names_in;
 
 use crate::as_written::{self, lacks};
 use crate::findings::Findings;
@@ -174,13 +175,13 @@ pub(crate) fn in_directory(job: &Job, clone: u32, name: &str) -> PathBuf {
 
 /// All regular files below a directory, links not followed, in order of names. Directories that cannot be read are skipped.
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    let mut entries: Vec<_> = entries.flatten().collect();
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        match entry.file_type() {
-            Ok(kind) if kind.is_file() => files.push(entry.path()),
-            Ok(kind) if kind.is_dir() => collect(&entry.path(), files),
+    let Ok(names) = names_in(directory) else { return };
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    for path in names.into_iter().map(|name| directory.join(name)) {
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() => files.push(path),
+            Ok(found) if found.is_dir() => collect(&path, files),
             _ => {}
         }
     }

@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
-use std::fs;
+use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ferrio_job::{FileKind, FileRun, FileType, SetupError, file_number, numbered_names};
+use ferrio_machine::names_in;
 
 use crate::file_names::{CloneNames, NumberedNames};
 use crate::probe::{Found, probe};
@@ -182,9 +183,8 @@ impl FileRuns {
 
     /// The names in a directory; none if it does not exist.
     fn entries(&mut self, directory: &Path) -> Vec<Vec<u8>> {
-        let Ok(found) = fs::read_dir(directory) else { return Vec::new() };
-        let mut names: Vec<Vec<u8>> =
-            found.flatten().take(MOST_ENTRIES).map(|entry| entry.file_name().as_bytes().to_vec()).collect();
+        let Ok(found) = names_in(directory) else { return Vec::new() };
+        let mut names: Vec<Vec<u8>> = found.take(MOST_ENTRIES).map(OsString::into_vec).collect();
         self.is_incomplete |= names.len() == MOST_ENTRIES;
         names.sort_unstable();
         names

@@ -22,8 +22,8 @@ use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
 use crate::{
-    PlanOptions, backlog, engine, files, http, logs, memory, nbd, network, priorities, protection, random,
-    sprandom, zbd,
+    PlanOptions, backlog, engine, files, http, logs, memory, nbd, network, own_names, priorities, protection,
+    random, sprandom, zbd,
 };
 
 /// Most jobs of one run of fio, clones included.
@@ -295,6 +295,7 @@ impl Groups {
         if self.character == Character::Ferrio {
             let changed = |file: &FileSpec| self.laid_out.1.get(file).is_some_and(|size| *size != file.found);
             protection::check(job, spec, &changed, findings);
+            own_names::check(job, spec, findings);
         }
         spec.limits.size = regions.size;
         spec.limits.io_size = regions.io_size;

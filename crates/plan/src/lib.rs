@@ -41,6 +41,7 @@ mod measure;
 mod memory;
 mod nbd;
 mod network;
+mod own_names;
 mod priorities;
 mod probe;
 mod process;

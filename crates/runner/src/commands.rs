@@ -12,10 +12,10 @@ use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fmt, io};
 
+use ferrio_engine::sleep;
 use ferrio_job::{Diagnostic, Prefix, reason};
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};

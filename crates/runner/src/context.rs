@@ -16,6 +16,7 @@ use crate::file_locks::FileLocks;
 use crate::flow::FlowMember;
 use crate::gate::Gate;
 use crate::logs::LogSender;
+use crate::memory_limit::MemoryLimit;
 use crate::overlap::SharedRanges;
 use crate::result::JobResult;
 use crate::timing::SharedRamp;
@@ -63,6 +64,8 @@ pub(crate) struct Context<'a> {
     pub(crate) zones: Option<Box<JobZones>>,
     /// The control groups of the run.
     pub(crate) cgroups: &'a Cgroups,
+    /// The memory that the control group leaves for buffers.
+    pub(crate) memory_limit: &'a MemoryLimit,
     /// The address space that must stay free.
     pub(crate) address_space: AddressSpace,
     /// Nice value of the run, to which that of the job is added.
@@ -142,6 +145,8 @@ pub(crate) enum Message {
     },
     /// A signal arrived that ends the run.
     Signal(i32),
+    /// The program goes on after it was stopped.
+    Continued,
     /// A signal arrived that asks for a report.
     ReportWanted,
 }

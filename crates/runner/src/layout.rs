@@ -3,20 +3,21 @@
 //! Readers get files full of data, plain writers only reserved space, by fio's rules. Unlike fio, it destroys
 //! neither a device node nor a symbolic link, which it follows.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
 use std::ops::Range;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use ferrio_engine::Interrupted;
+use ferrio_engine::{open_file, unless_interrupted, write_whole};
 use ferrio_job::{
     Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of, reason,
 };
 use ferrio_machine::mark_laid_out;
 use ferrio_workload::LayoutContent;
 use log::debug;
-use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
+use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
+use nix::unistd::fsync;
 
 use crate::close::close;
 use crate::failure::Failure;
@@ -171,12 +172,9 @@ impl Target {
         } else if replaces && kept == 0 {
             created |= old.remove(&file.path)?;
         }
-        let out = OpenOptions::new()
-            .write(true)
-            .create(spec.allow_file_create)
-            .truncate(fills && kept == 0)
-            .mode(0o644)
-            .open(&file.path)
+        let create = if spec.allow_file_create { OFlag::O_CREAT } else { OFlag::empty() };
+        let truncate = if fills && kept == 0 { OFlag::O_TRUNC } else { OFlag::empty() };
+        let out = open_file(&file.path, OFlag::O_WRONLY | create | truncate, 0o644)
             .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
         // Only where no byte of an older file is left may a later run with a larger size replace the file.
         let is_marked = spec.marks_layout && kept == 0 && (fills || created);
@@ -206,7 +204,7 @@ impl Target {
             }
         }
         if spec.create_fsync {
-            self.out.sync_all().map_err(|e| {
+            unless_interrupted(|| fsync(&self.out)).map_err(|e| {
                 // For the same reason; how much of it is stored is unknown.
                 let _ = self.out.set_len(self.kept);
                 Failure::from_io(&e, "fsync")
@@ -341,27 +339,10 @@ fn fill(
         }
         let now = usize::try_from(left).map_or(block, |l| l.min(block));
         content.layout_fill(&mut buffer[..now]);
-        write_whole(out, &buffer[..now])?;
+        write_whole(&mut out, &buffer[..now])?;
         left -= now as u64;
     }
     Ok(LaidOut::Complete)
-}
-
-/// Writes all of a buffer. Unlike `write_all`, it gives up if the kernel only answers EINTR.
-fn write_whole(mut out: &File, mut data: &[u8]) -> io::Result<()> {
-    let mut interrupted = Interrupted::default();
-    while !data.is_empty() {
-        match out.write(data) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => {
-                data = &data[written..];
-                interrupted = Interrupted::default();
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 fn write_failure(e: &io::Error) -> Failure {

@@ -46,6 +46,7 @@ mod io_scheduler;
 mod iolog;
 mod layout;
 mod log_reader;
+mod memory_limit;
 mod monitor;
 mod open;
 mod overlap;
@@ -67,6 +68,8 @@ mod worker;
 mod worker_limits;
 mod zones;
 
+pub use ferrio_engine::{Interrupted, open_file, stdout, write_whole};
+
 pub use events::{DatabaseFigures, DatabaseIo, EventFailure, EventFigures};
 pub use failure::{JobError, tolerated_error};
 pub use idle::{Idleness, UnitWork};
@@ -75,6 +78,6 @@ pub use result::{
     DiskUsage, Event, JobProgress, JobResult, JobState, Progress, RunResult, SteadyCheck, SteadyResult,
 };
 pub use schedule::{RunOptions, run};
-pub use signals::hold_report_signal;
+pub use signals::{hold_report_signal, hold_signals};
 pub use trigger::Trigger;
 pub use worker_limits::limit_heaps;

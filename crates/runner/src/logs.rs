@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use ferrio_engine::sleep;
 use ferrio_job::Logs;
 
 use crate::control::JobControl;

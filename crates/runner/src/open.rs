@@ -1,20 +1,19 @@
 //! Opens a job's files for I/O the way fio does: access mode, flags, dropping the page cache, access-pattern advice.
 
 use std::collections::VecDeque;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel};
+use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel, open_file as open_file_with};
 use ferrio_job::{
     Character, CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec,
     Fileio, JobSpec, OpenSync, debug_class, reason,
 };
 use log::debug;
-use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use nix::sys::resource::{Resource, setrlimit};
 
 use crate::events::EventFailure;
@@ -92,7 +91,7 @@ fn open_shared_file(spec: &JobSpec, fileio: &Fileio, file: &FileSpec) -> Result<
     }
     let flags = open_flags(spec, 0) | if fileio.creates { libc::O_CREAT | libc::O_EXCL } else { 0 };
     // Reads too: whoever reads may write later without another open.
-    let opened = OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(flags).open(path);
+    let opened = open_file_with(path, OFlag::O_RDWR | OFlag::from_bits_retain(flags), 0o600);
     let opened = opened.map_err(|e| match fileio.creates {
         true => failed(&e, |path, errno| EventFailure::Create { path, errno }),
         false => failed(&e, |path, errno| EventFailure::Open { path, errno }),
@@ -173,7 +172,7 @@ pub(crate) fn open_to_sync(
         return open_file(spec, index, already_open).map(Some);
     }
     let path = &spec.files[index].path;
-    match File::open(path) {
+    match open_file_with(path, OFlag::O_RDONLY, 0) {
         Ok(file) => Ok(Some(file.into())),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Failure::from_io(&e, format!("open({})", path.display()))),
@@ -236,12 +235,9 @@ fn open_with(spec: &JobSpec, index: usize, extra_flags: i32) -> io::Result<File>
         && spec.allow_file_create
         && (always || spec.rw.does(Direction::Write) || spec.create_on_open);
     let create_flag = if create { libc::O_CREAT } else { 0 };
-    OpenOptions::new()
-        .read(true)
-        .write(writes)
-        .mode(0o600)
-        .custom_flags(open_flags(spec, index) | create_flag | extra_flags)
-        .open(&file.path)
+    let access = if writes { OFlag::O_RDWR } else { OFlag::O_RDONLY };
+    let flags = OFlag::from_bits_retain(open_flags(spec, index) | create_flag | extra_flags);
+    open_file_with(&file.path, access | flags, 0o600)
 }
 
 /// O_DIRECT and O_SYNC or O_DSYNC, as the job asks for them; in a model of a database it depends on what the file is for.

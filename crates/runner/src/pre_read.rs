@@ -1,11 +1,13 @@
 //! `pre_read`: reads the files of a job into the page cache before its clock starts.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
+use ferrio_engine::{Interrupted, open_file};
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, debug_class};
 use log::debug;
+use nix::fcntl::OFlag;
 
+use crate::close::close;
 use crate::failure::Failure;
 
 /// True if the job reads files before its clock starts.
@@ -46,21 +48,26 @@ pub(crate) fn pre_read(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<(), Fa
                 .note("file-not-read-ahead", format!("pre_read cannot read {}", file.path.display()))
         };
         // Without the flags of the job: direct I/O would bypass the cache.
-        let mut opened = match File::open(&file.path) {
+        let mut opened = match open_file(&file.path, OFlag::O_RDONLY, 0) {
             Err(e) if e.kind() == ErrorKind::NotFound => continue,
             result => result.map_err(|e| failed(&e, "open"))?,
         };
         opened.seek(SeekFrom::Start(file.offset)).map_err(|e| failed(&e, "lseek"))?;
         let mut left = file.size;
+        let mut interrupted = Interrupted::default();
         while left > 0 && !stop() {
             let now = usize::try_from(left).map_or(block, |left| left.min(block));
             match opened.read(&mut buffer[..now]) {
                 Ok(0) => break,
-                Ok(count) => left -= count as u64,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Ok(count) => {
+                    left -= count as u64;
+                    interrupted = Interrupted::default();
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted && interrupted.try_again() => {}
                 Err(e) => return Err(failed(&e, "pre_read")),
             }
         }
+        close(spec, opened, &file.path)?;
     }
     Ok(())
 }

@@ -36,6 +36,7 @@ use crate::flow::Flows;
 use crate::gate::widest_start;
 use crate::idle::IdleThreads;
 use crate::logs::LogSender;
+use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::placement;
@@ -58,6 +59,8 @@ const QUEUE: usize = 1024;
 pub struct RunOptions {
     /// Send [`Event::Progress`] while jobs run.
     pub progress: bool,
+    /// The caller shows the run on a terminal and needs SIGCONT itself.
+    pub has_live_view: bool,
     /// Where log rows go.
     pub logs: Option<LogSender>,
     /// The log writer wants the bandwidth of all jobs together too.
@@ -80,7 +83,7 @@ pub struct RunOptions {
 
 /// Runs the plan to its end. `observer` gets the events, on the calling thread.
 ///
-/// SIGINT and SIGTERM end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
+/// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR2 end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
 /// calling thread afterwards, so that the report can be written.
 ///
 /// A worker that hangs in the kernel cannot be ended. After a second signal the run ends without it ([`RunResult::abandoned`]), and its
@@ -92,7 +95,12 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let (sender, messages) = sync_channel(QUEUE + plan.jobs.len());
     let stop = Arc::new(AtomicBool::new(false));
     let report_wanted = Arc::new(AtomicBool::new(false));
-    let watch = SignalWatcher::start(sender.clone(), Arc::clone(&stop), Arc::clone(&report_wanted));
+    let watch = SignalWatcher::start(
+        sender.clone(),
+        Arc::clone(&stop),
+        Arc::clone(&report_wanted),
+        !options.has_live_view,
+    );
     if let Err(e) = &watch {
         let message = format!("signals cannot be watched ({e}): Ctrl-C will end the run without a report");
         observer(Event::Diagnostic(Diagnostic::note(message).code("signals-not-watched")));
@@ -126,6 +134,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         loads: plan.jobs.iter().filter(|job| job.spec.engine.only_makes_load()).count(),
         next_poll: Instant::now(),
         signal: None,
+        was_continued: false,
         patience: Patience::default(),
         trigger: options.trigger.as_ref(),
         triggered: None,
@@ -137,6 +146,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         locks: FileLocks::of(plan),
         zones: ZonedFiles::of(plan),
         cgroups,
+        memory_limit: Box::leak(Box::new(MemoryLimit::of_run(plan))),
         nice: placement::nice_value(),
         monitor: Monitor::new(plan, controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
@@ -324,6 +334,7 @@ impl Run<'_, '_> {
                 self.due_reports.want_status();
             }
             Message::Signal(signal) => self.terminate(signal),
+            Message::Continued => self.continued(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM end the run gracefully, SIGUSR1 asks for a report: they are blocked in all threads and waited for by one, which
-//! ends with the run.
+//! Signals that would end the program end the run gracefully, SIGUSR1 asks for a report, and SIGCONT tells that the program was stopped:
+//! they are blocked in all threads and waited for by one, which ends with the run.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
@@ -22,6 +22,29 @@ pub fn hold_report_signal() {
     let _ = signals.thread_block();
 }
 
+/// The signals that end a run.
+const ENDING: [Signal; 5] =
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2];
+
+/// Those that a parent may have told the program to ignore, as `nohup` does. They stay ignored.
+const MAY_BE_IGNORED: [Signal; 3] = [Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2];
+
+/// All signals that a run waits for.
+fn awaited() -> SigSet {
+    let ignored = ferrio_machine::ignored_signals();
+    let is_ignored =
+        |signal: &Signal| MAY_BE_IGNORED.contains(signal) && ignored & (1 << (*signal as u32 - 1)) != 0;
+    let ending = ENDING.into_iter().filter(|signal| !is_ignored(signal));
+    ending.chain([Signal::SIGUSR1]).collect()
+}
+
+/// Holds back the signals that a run waits for until [`run`](crate::run) takes them: from now on, one that arrives early ends the run with a
+/// report. To be called when the run is about to begin, on the main thread.
+pub fn hold_signals() {
+    // The kernel refuses no mask of known signals.
+    let _ = awaited().thread_block();
+}
+
 /// The thread that waits for signals; it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct SignalWatcher {
@@ -31,7 +54,7 @@ pub(crate) struct SignalWatcher {
 
 impl SignalWatcher {
     /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
-    /// ends the run sets `stop`, which file layout checks. Further requests for a report are ignored until main clears `report_wanted`.
+    /// ends the run sets `stop`, which file layout checks. With `tells_stops`, SIGCONT is told as well. Further requests for a report are ignored until main clears `report_wanted`.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
@@ -42,11 +65,12 @@ impl SignalWatcher {
         messages: SyncSender<Message>,
         stop: Arc<AtomicBool>,
         report_wanted: Arc<AtomicBool>,
+        tells_stops: bool,
     ) -> std::io::Result<Self> {
-        let mut signals = SigSet::empty();
-        signals.add(Signal::SIGINT);
-        signals.add(Signal::SIGTERM);
-        signals.add(Signal::SIGUSR1);
+        let mut signals = awaited();
+        if tells_stops {
+            signals.add(Signal::SIGCONT);
+        }
         signals.thread_block()?;
         // A write beyond the limit of file sizes must fail with EFBIG, which the report can show, instead of killing the program.
         let mut limit = SigSet::empty();
@@ -56,6 +80,13 @@ impl SignalWatcher {
         let ends = Arc::clone(&over);
         let thread = thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
             while let Ok(signal) = signals.wait() {
+                if signal == Signal::SIGCONT {
+                    // Once is enough, and main may be busy.
+                    if messages.try_send(Message::Continued).is_err() && ends.load(Acquire) {
+                        return;
+                    }
+                    continue;
+                }
                 // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
                 let ends_run = signal != Signal::SIGUSR1;
                 // While main is busy they would fill its queue, and a signal that ends the run would wait.
@@ -96,7 +127,7 @@ mod tests {
     fn a_signal_is_told_and_stops_layout_and_the_thread_ends_with_its_watch() {
         let (sender, messages) = sync_channel(4);
         let stop = Arc::new(AtomicBool::new(false));
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default()).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true).unwrap();
         pthread_kill(watch.thread.as_ref().unwrap().as_pthread_t(), Signal::SIGINT).unwrap();
         let message = messages.recv().unwrap();
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
@@ -109,7 +140,7 @@ mod tests {
     fn a_storm_of_report_signals_leaves_room_for_the_one_that_ends_the_run() {
         let (sender, messages) = sync_channel(2);
         let [stop, wanted]: [Arc<AtomicBool>; 2] = Default::default();
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted)).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted), true).unwrap();
         let thread = watch.thread.as_ref().unwrap().as_pthread_t();
         for _ in 0..20 {
             pthread_kill(thread, Signal::SIGUSR1).unwrap();

@@ -4,9 +4,9 @@
 //! The cost of a busy stretch is bounded: the job learns while it runs how late sleeps end, and the stretch is that long, 5 to 200 us,
 //! plus at most 10 us. A job whose I/Os are due at smaller distances keeps its CPU busy all the time.
 
-use std::thread::sleep;
 use std::time::Duration;
 
+use ferrio_engine::sleep;
 use ferrio_stats::Clock;
 
 use crate::control::JobControl;

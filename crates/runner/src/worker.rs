@@ -84,6 +84,7 @@ fn work<E: Engine>(
     control.set_state(JobState::SettingUp);
     let reader = LogReader::start(spec)?;
     let _placement = placement::apply(context)?;
+    let _share = context.memory_limit.share(spec, buffer_bytes(spec))?;
     let Some(mut io_loop) = set_up(context, open_engine, laid_out, zones, reader, reached)? else {
         return Ok(());
     };
@@ -144,7 +145,7 @@ fn set_up<'a, E: Engine>(
         only_create(context)?;
         return Ok(None);
     }
-    let buffer = if spec.engine.does_io() { spec.max_buffer() } else { 0 };
+    let buffer = buffer_of(spec);
     let buffers = Buffers::allocate(&spec.memory, spec.units(), buffer, needs_page_buffers(spec))
         .map_err(|e| Failure::from_engine(&e))?;
     if spec.engine.moves_data() {
@@ -168,6 +169,20 @@ fn set_up<'a, E: Engine>(
     let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
     Ok(Some(io_loop))
+}
+
+/// Bytes of one buffer.
+fn buffer_of(spec: &JobSpec) -> u64 {
+    if spec.engine.does_io() { spec.max_buffer() } else { 0 }
+}
+
+/// Bytes of all buffers that an engine fills or reads.
+pub(crate) fn buffer_bytes(spec: &JobSpec) -> u64 {
+    if spec.engine.moves_data() && !spec.create_only {
+        buffer_of(spec).saturating_mul(spec.units().into())
+    } else {
+        0
+    }
 }
 
 /// True if buffers must begin at a page: of all files of a database, the log alone may be open with O_DIRECT.

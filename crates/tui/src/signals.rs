@@ -1,4 +1,5 @@
-//! Signals that stop or end the program from outside while the view has the terminal: it is given back before they act.
+//! Signals that stop the program from outside while the view has the terminal: it is given back before they act. Those that end it end the
+//! run, which then gives the terminal back.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,10 +7,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// Signals after which somebody else has the terminal.
-const LEAVING: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGHUP, Signal::SIGQUIT];
+/// The signal after which somebody else has the terminal, and the one after which somebody else may have had it.
+const STOPS: [Signal; 2] = [Signal::SIGTSTP, Signal::SIGCONT];
 
-/// These signals and SIGCONT, held back so that the view reads them.
+/// These signals, held back so that the view reads them.
 #[derive(Debug)]
 pub(crate) struct Signals {
     arrived: SignalFd,
@@ -19,7 +20,7 @@ impl Signals {
     /// Blocks the signals in the calling thread and in those that it starts from now on. Returns those that were not blocked before.
     pub(crate) fn hold() -> io::Result<(Self, SigSet)> {
         let before = SigSet::thread_get_mask()?;
-        let signals: SigSet = LEAVING.into_iter().chain([Signal::SIGCONT]).collect();
+        let signals: SigSet = STOPS.into_iter().collect();
         signals.thread_block()?;
         let arrived = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let held = signals.iter().filter(|&signal| !before.contains(signal)).collect();

@@ -6,6 +6,7 @@ mod delays;
 mod filesystem;
 mod full;
 mod mapped;
+mod matrix;
 mod stuck;
 mod surroundings;
 mod vanished;

@@ -164,7 +164,12 @@ impl Segment {
         };
         // Marked at once, the segment goes with the last process that has it attached, however that ends.
         // SAFETY: IPC_RMID takes no buffer.
-        unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+        if unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) } < 0 {
+            let error = EngineError::new("shmctl", io::Error::last_os_error());
+            return Err(
+                error.hint("a System V segment is left behind: `ipcs -m` lists it and `ipcrm -m` removes it")
+            );
+        }
         attached
     }
 }

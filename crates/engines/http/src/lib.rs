@@ -216,7 +216,7 @@ impl Engine for Http {
             let grace = if asked.swap(true, Relaxed) { Duration::ZERO } else { GRACE };
             // It ends with the process if that comes first.
             let _ = thread::Builder::new().name("ferrio-http-end".into()).spawn(move || {
-                thread::sleep(grace);
+                ferrio_engine::sleep(grace);
                 interrupted.store(true, Relaxed);
                 agent.shutdown();
             });

@@ -152,7 +152,7 @@ impl AioContext {
                         && attempts < ATTEMPTS =>
                 {
                     attempts += 1;
-                    std::thread::sleep(PAUSE);
+                    ferrio_engine::sleep(PAUSE);
                 }
                 Some(libc::EAGAIN | libc::ENOMEM) => {
                     self.pending.drain(..taken);

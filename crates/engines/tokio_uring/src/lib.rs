@@ -6,24 +6,31 @@
 //! spawn. The runtime submits requests when it has no task left to poll and goes to sleep, that is in `reap`: clat contains
 //! its scheduling. What a service does not pay is entering the runtime, once per `flush` and once per `reap` (with an
 //! epoll_wait(2) that does not sleep): about a microsecond together, which the I/Os of a batch share, so figures of batches are
-//! nearest to a service's. The ring is what the runtime makes by default (no cooperative task work, nothing registered), long
-//! enough for `iodepth`.
+//! nearest to a service's. The ring is what the runtime makes by default (no cooperative task work, nothing registered), twice as
+//! long as `iodepth` needs.
 
 mod tasks;
+mod watch;
 
 use ferrio_engine::ring::refused;
 use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+    Buffers, Completion, Engine, EngineError, FileSet, KeptMemory, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::JobSpec;
+use std::mem::ManuallyDrop;
 use tokio_uring::Runtime;
 
 use crate::tasks::Tasks;
 
+/// The longest ring that the kernel makes.
+const MOST_ENTRIES: u32 = 32768;
+
 /// `ioengine=tokio_uring`
 pub struct TokioUring {
-    runtime: Runtime,
+    runtime: ManuallyDrop<Runtime>,
     tasks: Tasks,
+    /// The kernel may own buffers longer than the engine exists.
+    buffers: KeptMemory,
     /// I/Os queued or in flight at most.
     iodepth: usize,
     /// Tasks spawned while reaping, not yet part of what `flush` returned.
@@ -31,12 +38,18 @@ pub struct TokioUring {
 }
 
 impl Engine for TokioUring {
-    fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let iodepth = spec.depth.iodepth;
         let entries = iodepth.checked_next_power_of_two().unwrap_or(u32::MAX);
+        // The runtime panics if the ring is full and the kernel takes nothing: there is room for what looks whether it does.
+        let entries = if entries < MOST_ENTRIES { entries * 2 } else { entries };
         let runtime = Runtime::new(tokio_uring::builder().entries(entries)).map_err(refused)?;
         let iodepth = iodepth as usize;
-        Ok(TokioUring { runtime, tasks: Tasks::new(iodepth), iodepth, unreported: 0 })
+        let tasks = Tasks::new(iodepth);
+        // Without a timer, as where too many files are open, a kernel that refuses requests is noticed by nobody.
+        let _ = runtime.block_on(async { tasks.watch() });
+        let runtime = ManuallyDrop::new(runtime);
+        Ok(TokioUring { runtime, tasks, buffers: buffers.kept(), iodepth, unreported: 0 })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
@@ -77,6 +90,10 @@ impl Engine for TokioUring {
                 spawned
             });
         }
+        if tasks.is_broken() {
+            // The runtime has ignored the error of the call.
+            return Err(std::io::Error::from_raw_os_error(libc::EIO));
+        }
         tasks.take(max, done);
         Ok(())
     }
@@ -84,8 +101,17 @@ impl Engine for TokioUring {
 
 impl Drop for TokioUring {
     /// Waits for whatever the kernel still owns: it may write into buffers that are freed next. What was never flushed never runs.
+    ///
+    /// If the kernel takes no more requests, nobody can tell what it owns: buffers and runtime stay, so that nothing is written into
+    /// memory of others.
     fn drop(&mut self) {
         self.runtime.block_on(self.tasks.finish());
+        if self.tasks.is_broken() {
+            std::mem::forget(self.buffers.clone());
+        } else {
+            // SAFETY: nothing uses the runtime after this.
+            unsafe { ManuallyDrop::drop(&mut self.runtime) }
+        }
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::os::fd::{AsRawFd, RawFd};
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use ferrio_engine::{Completion, EngineError, FileSet, Op, OpenFile, Request};
 use tokio_uring::buf::{IoBuf, IoBufMut};
 use tokio_uring::fs::File;
+
+use crate::watch;
 
 /// Files, queued requests and the tasks in flight.
 pub(crate) struct Tasks {
@@ -102,7 +105,18 @@ impl Tasks {
         }
         // Awaiting an operation that completes at once is the only way to make the runtime submit new requests and collect
         // completions without waiting for any I/O. If it fails, there is nothing to collect.
-        let _ = tokio_uring::no_op().await;
+        self.finished.wait_for(tokio_uring::no_op()).await;
+    }
+
+    /// Lets a timer find out that the kernel takes no more requests. Only inside the runtime.
+    pub(crate) fn watch(&self) -> std::io::Result<()> {
+        watch::start(Rc::clone(&self.finished))
+    }
+
+    /// True once the kernel takes no more requests.
+    #[inline]
+    pub(crate) fn is_broken(&self) -> bool {
+        self.finished.broken.get()
     }
 
     /// Moves at most `max` completions to `done`, oldest first.
@@ -146,17 +160,26 @@ async fn perform(file: &File, request: &Request) -> i64 {
 }
 
 /// Where tasks leave their completions, and the one place that waits for them. Used by one thread; no borrow lives across an await.
-struct Finished {
+pub(crate) struct Finished {
     completions: RefCell<VecDeque<Completion>>,
     /// The task that waits for `wanted` completions.
     waiter: Cell<Option<Waker>>,
     wanted: Cell<usize>,
+    /// Changes with each completion.
+    life: Cell<u64>,
+    /// The job waits.
+    awaited: Cell<bool>,
+    /// Nothing more is waited for.
+    broken: Cell<bool>,
 }
 
 impl Finished {
     /// Room for `count` completions.
-    fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         Finished {
+            life: Cell::default(),
+            awaited: Cell::default(),
+            broken: Cell::default(),
             completions: RefCell::new(VecDeque::with_capacity(count)),
             waiter: Cell::new(None),
             wanted: Cell::new(0),
@@ -172,6 +195,7 @@ impl Finished {
     /// Adds one; wakes the waiter when it is the last one wanted.
     #[inline]
     fn push(&self, completion: Completion) {
+        self.show_life();
         self.completions.borrow_mut().push_back(completion);
         if self.len() >= self.wanted.get()
             && let Some(waker) = self.waiter.take()
@@ -183,14 +207,67 @@ impl Finished {
     /// Ready when at least `count` completions are there.
     async fn wait(&self, count: usize) {
         self.wanted.set(count);
+        self.awaited.set(true);
         poll_fn(|context| {
-            if self.len() >= count {
+            if self.len() >= count || self.broken.get() {
                 return Poll::Ready(());
             }
             self.waiter.set(Some(context.waker().clone()));
             Poll::Pending
         })
         .await;
+        self.awaited.set(false);
+    }
+
+    /// Ready when an operation is, whatever it returns.
+    async fn wait_for<T>(&self, operation: impl Future<Output = T>) {
+        let mut operation = pin!(operation);
+        // No number of completions is enough.
+        self.wanted.set(usize::MAX);
+        self.awaited.set(true);
+        poll_fn(|context| {
+            if operation.as_mut().poll(context).is_ready() {
+                self.show_life();
+                return Poll::Ready(());
+            }
+            if self.broken.get() {
+                return Poll::Ready(());
+            }
+            self.waiter.set(Some(context.waker().clone()));
+            Poll::Pending
+        })
+        .await;
+        self.awaited.set(false);
+    }
+
+    /// Something completed.
+    #[inline]
+    pub(crate) fn show_life(&self) {
+        self.life.set(self.life.get().wrapping_add(1));
+    }
+
+    /// A number that changes when something completes.
+    pub(crate) fn life(&self) -> u64 {
+        self.life.get()
+    }
+
+    /// True while the job waits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.awaited.get()
+    }
+
+    /// Ends the wait, and all others to come.
+    pub(crate) fn break_off(&self) {
+        self.broken.set(true);
+        if let Some(waker) = self.waiter.take() {
+            waker.wake();
+        }
+    }
+
+    /// Makes it look as if the job waited.
+    #[cfg(test)]
+    pub(crate) fn await_anything(&self) {
+        self.awaited.set(true);
     }
 
     /// Moves at most `max` completions to `done`, oldest first; how many.
@@ -236,8 +313,6 @@ unsafe impl IoBufMut for Slot {
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future;
-    use std::pin::pin;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::{Context, Wake};

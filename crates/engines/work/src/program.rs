@@ -6,10 +6,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ferrio_engine::EngineError;
+use ferrio_engine::{EngineError, sleep};
 use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;

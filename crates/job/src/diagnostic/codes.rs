@@ -248,6 +248,7 @@ subjects! {
         "cgroup-conflict" Stderr: "jobs that run together ask for different cgroups or weights";
         "issue-time-without-offsets" Stderr: "`log_issue_time` is used without `write_lat_log` and `log_offset`";
         "no-such-cpu" Stderr: "an option names a CPU that does not exist, or none";
+        "unsafe-file-name" Stderr: "a file would be made with control characters in its name, or outside of its directory because of the name of the job";
         "invalid-numa-nodes" Stderr: "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";
     }
     "Command line" {
@@ -298,6 +299,7 @@ subjects! {
         "note" Stderr: "general information";
         "no-effect" Hidden: "a command-line option has no effect";
         "signals-not-watched" Stderr: "signals cannot be watched, so Ctrl-C ends the run without a report";
+        "process-continued" Hidden: "the program was stopped for a while, by SIGSTOP or Ctrl-Z, and its figures include that time";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "metrics-address" Stderr: "the address at which `--metrics` serves the metrics of the run, or why it cannot";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
@@ -321,6 +323,7 @@ subjects! {
         "file-not-extended" Stderr: "a file is too short for the job and may not be extended";
         "file-not-reserved" Stderr: "the space of a file cannot be reserved (`fallocate`)";
         "file-too-short" Stderr: "a file ends before an I/O of the job";
+        "memory-limit" Stderr: "the memory limit of the control group leaves too little for the buffers of a job";
         "file-not-synced" Stderr: "a file cannot be synced to stable storage";
         "job-goes-on" Stderr: "note: a job has not ended 3 s after a signal; it may hang in the kernel. 2 s after another signal, the run ends without it";
         "file-not-removed" Stderr: "`unlink` cannot remove a file";

@@ -3,12 +3,14 @@
 //! A file of one job is emptied and written as rows arrive. A file of several jobs (`per_job_logs=0`) gets all rows of a job when that
 //! job ends; until then they are kept in a [`Spool`] on disk, so that memory stays bounded.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use ferrio_job::{Diagnostic, FioWords, Origin, reason};
+use ferrio_runner::{open_file, write_whole};
+use nix::fcntl::OFlag;
 
 use super::compressed::Packer;
 
@@ -74,13 +76,15 @@ pub(super) struct LogFile {
 impl LogFile {
     /// Creates or empties the file `name`. Unless it stays open, it is opened again for each write.
     pub(super) fn create(name: String, stays_open: bool) -> Self {
-        let created = File::create(&name);
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC;
+        let created = open_file(name.as_ref(), flags, 0o666);
         LogFile::new(name, created, |file| if stays_open { LogSink::Open(file) } else { LogSink::ByName })
     }
 
     /// Creates the file `name`, or keeps its contents. Rows go through the spool, or without one directly to the end of the file.
     pub(super) fn add_to(name: String, spool: Option<Spool>) -> Self {
-        let opened = OpenOptions::new().append(true).create(true).open(&name);
+        let flags = OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT;
+        let opened = open_file(name.as_ref(), flags, 0o666);
         LogFile::new(name, opened, |_| {
             spool.map_or(LogSink::ByName, |spool| LogSink::Spooled(spool, Vec::new()))
         })
@@ -131,10 +135,11 @@ impl LogFile {
             return;
         }
         let written = match &mut self.sink {
-            LogSink::Open(_) => {
-                self.sink = LogSink::ByName;
-                Ok(())
-            }
+            LogSink::Open(_) => match std::mem::replace(&mut self.sink, LogSink::ByName) {
+                // A network file system may tell only now that it has no room.
+                LogSink::Open(file) => nix::unistd::close(file).map_err(io::Error::from),
+                LogSink::ByName | LogSink::Spooled(..) => Ok(()),
+            },
             LogSink::Spooled(spool, pieces) if !pieces.is_empty() => {
                 end_of(&self.name).and_then(|mut file| {
                     std::mem::take(pieces).into_iter().try_for_each(|piece| spool.copy(piece, &mut file))
@@ -169,13 +174,13 @@ impl LogSink {
             return Ok(());
         }
         match self {
-            LogSink::Open(file) => file.write_all(bytes),
-            LogSink::ByName => end_of(name).and_then(|mut file| file.write_all(bytes)),
+            LogSink::Open(file) => write_whole(file, bytes),
+            LogSink::ByName => end_of(name).and_then(|mut file| write_whole(&mut file, bytes)),
             LogSink::Spooled(spool, pieces) => spool.add(bytes).map(|piece| pieces.push(piece)),
         }
     }
 }
 
 fn end_of(name: &str) -> io::Result<File> {
-    OpenOptions::new().append(true).open(name)
+    open_file(name.as_ref(), OFlag::O_WRONLY | OFlag::O_APPEND, 0)
 }

@@ -2,16 +2,17 @@
 //! makes them durable when they close and when a pass ends.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::{fs, io};
 
-use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
+use ferrio_engine::{Engine, FileSet, Op, Request, Submit, open_file, unless_interrupted};
 use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
 use log::debug;
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 
 use super::IoLoop;
 use super::slots::InFlight;
@@ -255,11 +256,11 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Writes what is cached of a file, which some engines do in ways of their own; nothing for one that has no descriptor.
     fn sync_file(&mut self, index: usize, option: &str) -> Result<(), Failure> {
         let synced = match &self.files.set.files[index].fd {
-            _ if self.spec.engine.keeps_data_itself() => self.sync_by_engine(index),
-            Some(fd) => nix::unistd::fsync(fd),
+            _ if self.spec.engine.keeps_data_itself() => self.sync_by_engine(index).map_err(Into::into),
+            Some(fd) => unless_interrupted(|| nix::unistd::fsync(fd)),
             None => Ok(()),
         };
-        synced.map_err(|e| failed(e, "fsync", option, &self.spec.files[index]))
+        synced.map_err(|e| failed(&e, "fsync", option, &self.spec.files[index]))
     }
 
     /// An fsync through the engine, when nothing is in flight.
@@ -274,7 +275,7 @@ impl<E: Engine> IoLoop<'_, E> {
             offset: 0,
             buffer: self.buffers.slot(unit),
         };
-        let errno = |e: std::io::Error| Errno::from_raw(e.raw_os_error().unwrap_or(libc::EIO));
+        let errno = |e: io::Error| Errno::from_raw(e.raw_os_error().unwrap_or(libc::EIO));
         let result = match self.engine.submit(&request) {
             Submit::Done(result) => result,
             Submit::Full => return Err(Errno::EAGAIN),
@@ -298,20 +299,20 @@ impl<E: Engine> IoLoop<'_, E> {
             }
             // The engine may have removed the file, but not its directory.
             let path = if self.spec.engine.operates_on_files() { file.directory() } else { &file.path };
-            let failure = |e: &std::io::Error| Failure::from_io(e, format!("stat({})", path.display()));
+            let failure = |e: &io::Error| Failure::from_io(e, format!("stat({})", path.display()));
             if !seen.insert(fs::metadata(path).map_err(|e| failure(&e))?.dev()) {
                 continue;
             }
             let result = match &self.files.set.files[index].fd {
-                Some(fd) => nix::unistd::syncfs(fd),
+                Some(fd) => unless_interrupted(|| nix::unistd::syncfs(fd)),
                 None => {
                     self.make_room()?;
-                    let opened = File::open(path)
+                    let opened = open_file(path, OFlag::O_RDONLY, 0)
                         .map_err(|e| Failure::from_io(&e, format!("open({})", path.display())))?;
-                    nix::unistd::syncfs(&opened)
+                    unless_interrupted(|| nix::unistd::syncfs(&opened))
                 }
             };
-            result.map_err(|e| failed(e, "syncfs", "end_syncfs", file))?;
+            result.map_err(|e| failed(&e, "syncfs", "end_syncfs", file))?;
         }
         Ok(())
     }
@@ -355,7 +356,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 }
 
-fn failed(errno: Errno, func: &str, option: &str, file: &FileSpec) -> Failure {
-    Failure::new(errno as i32, func)
+fn failed(error: &io::Error, func: &str, option: &str, file: &FileSpec) -> Failure {
+    Failure::from_io(error, func)
         .note("file-not-synced", format!("{option} failed for file {}", file.path.display()))
 }

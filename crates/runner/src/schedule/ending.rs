@@ -104,6 +104,18 @@ impl Run<'_, '_> {
         (0..self.jobs.len()).for_each(|index| self.end(index));
     }
 
+    /// SIGCONT: something has stopped the program, or at least wanted to continue it. Supervisors send it along with the signal that ends the
+    /// run, which then is the reason.
+    pub(super) fn continued(&mut self) {
+        if self.signal.is_some() || self.was_continued {
+            return;
+        }
+        self.was_continued = true;
+        let message =
+            "the program was stopped and has been continued: latencies, rates and runtimes include that time";
+        (self.observer)(Event::Diagnostic(Diagnostic::note(message).code("process-continued")));
+    }
+
     /// Asks a running job to end, or cancels one that did not start.
     pub(super) fn end(&mut self, index: usize) {
         self.controls[index].request_stop();

@@ -21,6 +21,7 @@ use crate::events::EventGroups;
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
 use crate::logs::LogSender;
+use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::result::{Event, JobResult};
@@ -78,6 +79,8 @@ pub(super) struct Run<'a, 'o> {
     /// When the monitor wants to take samples.
     pub(super) next_poll: Instant,
     pub(super) signal: Option<i32>,
+    /// It was stopped from outside, and the user knows.
+    pub(super) was_continued: bool,
     /// Whether jobs end that a signal told to.
     pub(super) patience: Patience,
     /// Present until it goes off; then it is moved.
@@ -96,6 +99,7 @@ pub(super) struct Run<'a, 'o> {
     /// The zones of files with `zonemode=zbd`.
     pub(super) zones: ZonedFiles,
     pub(super) cgroups: &'static Cgroups,
+    pub(super) memory_limit: &'static MemoryLimit,
     /// Nice value of the process before the run.
     pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,

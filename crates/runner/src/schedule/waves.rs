@@ -193,6 +193,7 @@ impl Run<'_, '_> {
             locks: self.locks[index].clone(),
             zones: self.jobs[index].zones.take(),
             cgroups: self.cgroups,
+            memory_limit: self.memory_limit,
             address_space,
             nice: self.nice,
             overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),

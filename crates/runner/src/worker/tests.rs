@@ -20,6 +20,7 @@ use crate::control::JobControl;
 use crate::events::EventGroups;
 use crate::flow::Flows;
 use crate::gate::Gate;
+use crate::memory_limit::MemoryLimit;
 use crate::timing::SharedRamp;
 use crate::worker_limits::AddressSpace;
 
@@ -73,6 +74,7 @@ fn bare_context<'a>(
 ) -> Context<'a> {
     Context {
         cgroups,
+        memory_limit: Box::leak(Box::new(MemoryLimit::new(None))),
         address_space: AddressSpace::new(1),
         nice: placement::nice_value(),
         flow: None,

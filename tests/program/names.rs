@@ -1,0 +1,83 @@
+//! Names that are meant to do harm: escape sequences, line ends and `../` in names of jobs, descriptions and files. They reach neither
+//! the terminal nor the file system as they are. And the permissions of the files that a run makes.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::support::{FERRIO, Place};
+use crate::terminal::written;
+
+const EVIL: &str = "a\u{1b}[2J\u{9b}\u{7}\nb: (groupid=7, jobs=1): err= 0";
+
+#[test]
+fn text_shows_control_characters_and_json_has_the_names_as_they_are() {
+    let place = Place::new();
+    let (name, description) = (format!("--name={EVIL}"), format!("--description={EVIL}"));
+    let words = [name.as_str(), &description, "--ioengine=null", "--size=4k", "--verify_state_save=0"];
+    for format in ["normal", "terse", "normal,terse"] {
+        let format = format!("--output-format={format}");
+        let run = place.ferrio(&[&[format.as_str()], &words[..]].concat()).run().succeeded();
+        for text in [&run.stdout, &run.stderr] {
+            assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{text:?}");
+            assert!(!text.contains("\nb: (groupid=7"), "{text:?}");
+        }
+        assert!(run.stdout.contains("a\\x1b[2J\\x9b\\x07\\nb: (groupid=7"), "{}", run.stdout);
+    }
+    let run = place.ferrio(&[&["--output-format=json"], &words[..]].concat()).run().succeeded();
+    assert_eq!(run.json()["jobs"][0]["jobname"], EVIL);
+    assert!(!run.stderr.contains('\u{1b}'), "{:?}", run.stderr);
+    // A job that fails is named in messages.
+    let failing = [name.as_str(), "--filename=/dev/full", "--rw=write", "--size=4k"];
+    let run = place.ferrio(&failing).run().ended_with(1);
+    assert!(!run.stderr.contains(['\u{1b}', '\u{7}']), "{:?}", run.stderr);
+}
+
+#[test]
+fn called_fio_it_shows_them_on_a_terminal_only() {
+    let place = Place::new();
+    let words = ["--as=fio", "--name=a\u{1b}[2J", "--ioengine=null", "--size=4k", "--eta=never"];
+    let piped = place.ferrio(&words).run().succeeded();
+    assert!(piped.stdout.contains("a\u{1b}[2J: (groupid=0"), "{:?}", piped.stdout);
+    let text = written(&place, 200, &words);
+    assert!(text.contains("a\\x1b[2J: (groupid=0") && !text.contains('\u{1b}'), "{text:?}");
+}
+
+#[test]
+fn no_file_gets_a_name_with_control_characters_or_outside_of_its_directory() {
+    let place = Place::new();
+    let cases: [&[&str]; 5] = [
+        &["--name=a\u{1b}[2J", "--rw=write"],
+        &["--name=a", "--rw=write", "--filename=f\u{1b}[2J"],
+        &["--name=a", "--ioengine=null", "--write_lat_log=l\u{1b}[2J"],
+        &["--name=a\nb", "--ioengine=null", "--exec_prerun=true"],
+        &["--name=../../up", "--rw=write"],
+    ];
+    for case in cases {
+        let run = place.ferrio(&[case, &["--size=4k"]].concat()).run().ended_with(1);
+        assert!(
+            run.stderr.contains("would be made outside") || run.stderr.contains("has control characters")
+        );
+        assert!(!run.stderr.contains('\u{1b}'), "{:?}", run.stderr);
+    }
+    assert_eq!(place.files(), []);
+    // A file that is there may be used.
+    std::fs::write(place.work().join("f\u{1b}"), [0; 4096]).unwrap();
+    place.ferrio(&["--name=a", "--rw=read", "--filename=f\u{1b}", "--size=4k"]).run().succeeded();
+}
+
+#[test]
+fn files_are_made_with_the_umask() {
+    for (umask, made) in [("077", 0o600), ("027", 0o640), ("0", 0o666)] {
+        let place = Place::new();
+        let job = "--name=a --rw=read --filename=f --size=4k --write_lat_log=l --output=r.json --output-format=json \
+                   --exec_postrun=true --interval-report=1s:i";
+        let script = format!("umask {umask}; exec \"$0\" {job}");
+        place.program("sh", &["-c", &script, FERRIO]).run().succeeded();
+        for (name, _) in place.files() {
+            let mode = std::fs::metadata(place.work().join(&name)).unwrap().permissions().mode() & 0o777;
+            // fio's data files are at most for others to read.
+            let wanted = if name == "f" { made & 0o644 } else { made };
+            assert_eq!(mode, wanted, "{name} with umask {umask}: {mode:o}");
+        }
+        assert!(place.files().len() >= 6, "{:?}", place.files());
+    }
+}
