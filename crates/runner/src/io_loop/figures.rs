@@ -60,6 +60,7 @@ impl<E: Engine> IoLoop<'_, E> {
         result.pid = control.pid.load(Relaxed);
         result.measured = Duration::from_nanos(timing.measured_ns(&self.meter.clock, taken));
         result.in_ramp = timing.in_ramp();
+        result.tuning_use = self.engine.tuning_use() | self.files.tuning_use;
         result.latency_depth = self.hooks.searched_depth();
         result.events = self
             .hooks
