@@ -43,7 +43,7 @@ pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices};
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
-    page_bytes,
+    page_bytes, transparent_huge_page,
 };
 pub use identity::{FileIdentity, is_same_file};
 pub use io_uring::IoUringSysctl;

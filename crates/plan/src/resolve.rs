@@ -107,8 +107,8 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
     sprandom::resolve(job, spec);
     buffers::resolve(job, spec);
     memory::resolve(job, spec);
-    tuning::resolve(job, spec);
     engine::resolve(job, spec);
+    tuning::resolve(job, spec);
     queue_depth::resolve(job, spec, findings);
     durability::resolve(job, spec);
     files::resolve(job, spec);

@@ -252,6 +252,7 @@ fn fileio_job(asked: &SysbenchFileio) -> JobSpec {
     spec.memory.align = 4096;
     // As sysbench does.
     spec.tuning = Tuning::Fio;
+    spec.memory.transparent_huge = false;
     // Blocks with checksums must stay as they are until they are written or compared.
     spec.memory.one_for_all = !asked.validate;
     // An event has its own latency; that of its I/O is the other one that is reported.
