@@ -109,3 +109,76 @@ fn a_text_report_and_a_comparison_name_the_tuning() {
     let answer = place.ferrio(&["compare", "asked.json", "as_fio.json"]).run().succeeded().stdout;
     assert!(!answer.contains("job a: tuning: lean") && !answer.contains("(noatime)"), "{answer}");
 }
+
+/// A job whose ring may have files and buffers registered.
+const RING: [&str; 7] = [
+    "--name=a",
+    "--rw=randread",
+    "--size=256k",
+    "--filename=f",
+    "--ioengine=io_uring",
+    "--iodepth=4",
+    "--nonvectored=-1",
+];
+
+#[test]
+fn a_ring_that_may_register_nothing_does_without_and_says_so() {
+    let place = Place::new();
+    let used = |words: &[&str]| tuning(&place, &[&RING[..], words].concat())[0]["used"].clone();
+    assert_eq!(used(&[]), json!(["noatime", "registered-files", "registered-buffers"]));
+    assert_eq!(used(&["--tuning=fio"]), json!([]));
+    assert_eq!(used(&["--registerfiles", "--fixedbufs"]), json!(["noatime"]), "options ask for it");
+    let refused = |words: &[&str]| {
+        let words = [
+            &[
+                "-f",
+                "-o",
+                "/dev/null",
+                "--trace=io_uring_register",
+                "--inject=io_uring_register:error=ENOMEM",
+                FERRIO,
+            ][..],
+            &RING,
+            &["--output-format=json"],
+            words,
+        ]
+        .concat();
+        place.program(installed("strace"), &words).run()
+    };
+    let report = refused(&[]).succeeded().json();
+    assert_eq!(report["ferrio"]["tuning"][0]["used"], json!(["noatime"]));
+    assert_eq!(report["jobs"][0]["read"]["total_ios"], 64);
+    let asked = refused(&["--fixedbufs"]).ended_with(1);
+    assert!(asked.messages().contains("io_uring_register_buffers"), "{}", asked.messages());
+}
+
+#[test]
+fn large_buffers_are_on_huge_pages_and_small_ones_are_not() {
+    let place = Place::new();
+    let used = |words: &[&str]| {
+        let job = ["--name=a", "--rw=write", "--filename=f", "--ioengine=libaio", "--size=8m", "--bs=1m"];
+        tuning(&place, &[&job[..], words].concat())[0]["used"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("huge-pages"))
+    };
+    let settings = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let has_pages = !settings.is_empty() && !settings.contains("[never]");
+    assert_eq!(used(&["--iodepth=2"]), has_pages);
+    assert!(!used(&["--iodepth=1"]), "less than a page");
+    assert!(!used(&["--iodepth=2", "--mem=shm"]) && !used(&["--iodepth=2", "--tuning=fio"]));
+    assert!(!used(&["--iodepth=64", "--bs=32k"]), "small blocks");
+}
+
+#[test]
+fn an_automatic_batch_is_what_has_completed_and_unknown_to_fio() {
+    let place = Place::new();
+    let job = ["--name=a", "--ioengine=null", "--size=1m", "--iodepth=32", "--iodepth_batch=auto"];
+    let report = place.ferrio(&[&job[..], &["--output-format=json"]].concat()).run().succeeded().json();
+    // All 256 in batches of the whole depth: of this engine, all have completed as soon as they are submitted.
+    assert_eq!(report["jobs"][0]["read"]["total_ios"], 256);
+    assert_eq!(report["jobs"][0]["iodepth_submit"]["32"], 100.0);
+    assert_eq!(report["jobs"][0]["iodepth_complete"]["32"], 100.0);
+    let refused = place.ferrio(&[&["--as=fio"], &job[..]].concat()).run().ended_with(1);
+    assert!(refused.messages().contains("iodepth_batch=auto"), "{}", refused.messages());
+}

@@ -11,6 +11,7 @@ mod interrupted;
 pub mod kernel;
 pub mod ring;
 pub mod sync_ops;
+pub mod syscall;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod zones;
