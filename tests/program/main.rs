@@ -98,6 +98,7 @@ mod text_report;
 mod thresholds;
 mod throttling;
 mod tui;
+mod tuning;
 mod uring_requests;
 mod verify;
 mod verify_async;

@@ -97,6 +97,54 @@ fn batches_of_16_cost_io_uring_one_enter_each() {
 }
 
 #[test]
+fn libaio_asks_the_kernel_for_completions_only_to_wait() {
+    let place_words = |more: &[&'static str]| {
+        let job = [
+            "--name=a",
+            "--rw=randread",
+            "--filename=f",
+            "--size=4m",
+            "--ioengine=libaio",
+            "--iodepth=32",
+            "--thread=1",
+        ];
+        [&job[..], more].concat()
+    };
+    // Buffered reads complete while they are submitted: all are there when they are asked for.
+    let [submits, waits] = calls(&["io_submit", "io_getevents"], &place_words(&["--pre_read=1"]))[..] else {
+        panic!("two counts")
+    };
+    assert_eq!((submits, waits), (1024, 0));
+    let [waits] = calls(&["io_getevents"], &place_words(&["--pre_read=1", "--userspace_reap=0"]))[..] else {
+        panic!("one count")
+    };
+    assert!(waits >= 900, "{waits}");
+    let [waits] = calls(&["io_getevents"], &place_words(&["--direct=1"]))[..] else { panic!("one count") };
+    assert!(waits <= 1024, "{waits} waits for 1024 I/Os");
+}
+
+#[test]
+fn a_polled_ring_is_looked_at_without_calls() {
+    let [enters] = calls(
+        &["io_uring_enter"],
+        &[
+            "--name=a",
+            "--rw=randread",
+            "--filename=f",
+            "--size=4m",
+            "--ioengine=io_uring",
+            "--direct=1",
+            "--iodepth=1",
+            "--iodepth_batch_complete_min=0",
+        ],
+    )[..] else {
+        panic!("one count")
+    };
+    // One call submits an I/O, one more runs its completion.
+    assert!((1024..=2 * 1024 + 8).contains(&enters), "{enters} calls for 1024 I/Os");
+}
+
+#[test]
 fn adjacent_ios_of_a_batch_cost_vsync_one_call() {
     let words =
         |more| ["--name=a", "--filename=f", "--size=64k", "--bs=4k", "--ioengine=vsync", "--iodepth=4", more];

@@ -70,6 +70,7 @@ fn as_of_3_42(report: &str) -> String {
 /// ferrio's report without the lines that fio does not have; `docs/differences.md` names them.
 fn without_own_lines(report: &str) -> String {
     let report = replaced(report, "(?m)^    response .*\n", "");
+    let report = replaced(&report, "(?m)^     tuning    : .*\n", "");
     without_mixed_beside_others(&report)
 }
 

@@ -75,8 +75,9 @@ fn requests(more: &str) -> Option<Vec<Request>> {
     Some(recorder.requests())
 }
 
+/// A job that does nothing by itself.
 fn job(more: &str) -> String {
-    format!("[a]\nioengine=io_uring\nfilename=f\nsize=64k\nbs=16k\noverwrite=1\n{more}\n")
+    format!("[a]\nioengine=io_uring\nfilename=f\nsize=64k\nbs=16k\noverwrite=1\ntuning=fio\n{more}\n")
 }
 
 fn opcodes(requests: &[Request]) -> Vec<(&str, usize)> {
@@ -122,6 +123,21 @@ fn registered_files_and_forced_workers_are_flags_of_requests() {
     assert_eq!(flags_of_data(&forced), [0, ASYNC, 0, ASYNC]);
     let Some(forced) = requests("rw=write\nfsync=1\nforce_async=3") else { return };
     assert_eq!(flags_of_data(&forced), [0, ASYNC, 0, 0], "syncs count as well");
+}
+
+#[test]
+fn a_lean_job_registers_files_and_buffers_and_others_do_not() {
+    let Some(lean) = requests("rw=write\nfsync=2\ntuning=lean") else { return };
+    assert_eq!(opcodes(&lean), [("WRITE_FIXED", 4), ("FSYNC", 1)]);
+    assert!(lean.iter().all(|request| request.flags & FIXED_FILE != 0), "{lean:?}");
+    let Some(chosen) = requests("rw=read\nnonvectored=0\ntuning=lean") else { return };
+    assert_eq!(opcodes(&chosen), [("READV", 4)]);
+    // Files that are opened one by one are not registered by themselves.
+    let Some(one_by_one) = requests("rw=read\nfilename=g\nopenfiles=1\ntuning=lean") else {
+        return;
+    };
+    assert_eq!(opcodes(&one_by_one), [("READ_FIXED", 4)]);
+    assert!(flags_of_data(&one_by_one).iter().all(|&flags| flags == 0), "{one_by_one:?}");
 }
 
 /// Undone when dropped.

@@ -32,6 +32,9 @@ const PAGE: usize = 4096;
 /// Bytes of an area that gets all its pages before the first I/O.
 const MOST_POPULATED: usize = 64 << 20;
 
+/// Bytes of a slot from which on huge pages pay.
+const LEAST_ON_HUGE_PAGES: usize = 64 << 10;
+
 /// Memory for `count` I/Os of up to `stride` bytes each.
 #[derive(Debug)]
 pub struct Buffers {
@@ -43,6 +46,8 @@ pub struct Buffers {
     /// Slots that [`fill`](Self::fill) gives: all until the first is lent, none from then on. So the check of the range, which is made in
     /// any case, is also the check that nothing is lent.
     fillable: u32,
+    /// The kernel was asked for huge pages, and has them.
+    on_huge_pages: bool,
     /// Owns what `base` points into, together with the slots that are lent.
     memory: Arc<SharedMemory>,
 }
@@ -89,6 +94,8 @@ impl Buffers {
             .ok_or_else(too_big)?;
         let places = if memory.one_for_all { 1 } else { count.max(1) };
         let length = stride.checked_mul(places as usize).ok_or_else(too_big)?;
+        let huge = if stride >= LEAST_ON_HUGE_PAGES { huge::transparent_pages(memory, length) } else { None };
+        let unit = huge.map_or(unit, |huge| unit.max(huge.page));
         // Areas begin at a page; a larger alignment may need to begin later.
         let slack = if unit > PAGE { unit } else { 0 };
         let area = Area::allocate(memory, length.checked_add(slack).ok_or_else(too_big)?)?;
@@ -98,24 +105,42 @@ impl Buffers {
         // SAFETY: an area begins at a page, so `skipped` is 0 unless `unit` is larger than a page, and then it is less than
         // `slack`: the sum stays inside the area of `length + slack` bytes.
         let base = unsafe { start.add(skipped) };
+        let on_huge_pages = huge.is_some_and(|huge| huge.advise(base));
         let count = count.max(1);
         let step = if memory.one_for_all { 0 } else { stride };
         let memory = Arc::new(SharedMemory::new(area, count));
-        Ok(Buffers { base, stride, step, count, fillable: count, memory })
+        Ok(Buffers { base, stride, step, count, fillable: count, on_huge_pages, memory })
     }
 
     /// Gives the slots their pages now, so that first I/Os do not wait for them. Areas of more than 64 MiB get theirs as they are used:
     /// not all of their slots may be. Kernels before Linux 5.14 do nothing.
     pub fn populate(&self) {
-        let length = self.step * (self.count - 1) as usize + self.stride;
-        if length > MOST_POPULATED {
+        if !self.is_populated_first() {
             return;
         }
+        let length = self.length();
         let start = self.base.as_ptr().map_addr(|address| address & !(PAGE - 1));
         let length = length + (self.base.as_ptr().addr() - start.addr());
         // SAFETY: the range lies in the area, which begins at a page; this advice makes its pages and changes no contents. A page that
         // cannot be had now is made when it is touched.
         unsafe { libc::madvise(start.cast(), length, libc::MADV_POPULATE_WRITE) };
+    }
+
+    /// True if all slots together are small enough to get their pages before the first I/O.
+    #[must_use]
+    pub fn is_populated_first(&self) -> bool {
+        self.length() <= MOST_POPULATED
+    }
+
+    /// True if the kernel puts whole huge pages of the slots on such pages, as far as there are any.
+    #[must_use]
+    pub fn on_huge_pages(&self) -> bool {
+        self.on_huge_pages
+    }
+
+    /// Bytes of all slots.
+    fn length(&self) -> usize {
+        self.step * (self.count - 1) as usize + self.stride
     }
 
     /// Number of slots.

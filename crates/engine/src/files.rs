@@ -76,6 +76,12 @@ impl Descriptors {
         self.0[file as usize]
     }
 
+    /// Those of all files, in order.
+    #[must_use]
+    pub fn all(&self) -> &[RawFd] {
+        &self.0
+    }
+
     /// The number of files.
     #[must_use]
     pub fn count(&self) -> usize {

@@ -13,6 +13,7 @@ pub mod ring;
 mod sleep;
 pub mod stdout;
 pub mod sync_ops;
+pub mod syscall;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod zones;
@@ -28,7 +29,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_job::{Diagnostic, JobSpec, TuningUse};
 use ferrio_stats::Usage;
 use nix::errno::Errno;
 
@@ -299,6 +300,11 @@ pub trait Engine {
     /// Ends requests in flight, if the engine needs help with that; called once after `open`.
     fn interrupter(&mut self) -> Option<Interrupter> {
         None
+    }
+
+    /// What the engine does because of `tuning=lean`, once files are attached.
+    fn tuning_use(&self) -> TuningUse {
+        TuningUse::NONE
     }
 
     /// What the user should know (fallbacks taken); called once after `attach`.

@@ -15,6 +15,8 @@ pub struct Memory {
     pub align: u64,
     /// `hugepage-size`: bytes of a huge page, a power of two.
     pub huge_page: u64,
+    /// Ordinary memory may be on huge pages, as far as buffers fill them and the kernel has any (`tuning=lean`).
+    pub transparent_huge: bool,
     /// All I/Os in flight use the same buffer, as in sysbench.
     pub one_for_all: bool,
 }

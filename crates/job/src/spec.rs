@@ -78,6 +78,8 @@ pub struct JobSpec {
     pub buffer: BufferContent,
     /// Memory of the buffers.
     pub memory: Memory,
+    /// `tuning`: whether the job takes cheaper ways that fio does not take by itself.
+    pub tuning: Tuning,
     /// Engine.
     pub engine: EngineKind,
     /// Private options of the engine.

@@ -138,7 +138,8 @@ pub fn option_help(row: &OptionRow) -> String {
     if let Some(range) = range_text(row) {
         line("range", &range);
     }
-    for (at, Word { word, same_as, help }) in row.usable_choices().enumerate() {
+    let has_number = row.kind == ValueKind::Int;
+    for (at, Word { word, same_as, help }) in row.usable_choices().filter(|_| !has_number).enumerate() {
         let text = match same_as {
             Some(main) => format!("{word:<10} Same as {main}"),
             None => format!("{word:<10} {help}"),
@@ -159,6 +160,9 @@ pub fn option_help(row: &OptionRow) -> String {
         OptionStatus::Unavailable(why) => line("note", &format!("refused when given: {why}")),
         OptionStatus::NoEffect(why) => line("note", &format!("no effect: {why}")),
         OptionStatus::OnlyOff(texts) => line("note", &format!("only {} so far", texts.join(", "))),
+    }
+    for Word { word, help, .. } in row.usable_choices().filter(|_| has_number) {
+        line("note", &format!("in place of a number, {word}: {help}"));
     }
     for (word, why) in absent_words(row) {
         line("note", &format!("{word} is refused: {why}"));
@@ -260,7 +264,7 @@ pub fn type_text(row: &OptionRow) -> &'static str {
 
 /// The range of a number; `None` for other options and if there is no limit.
 pub fn range_text(row: &OptionRow) -> Option<String> {
-    if !row.choices.is_empty() {
+    if !row.choices.is_empty() && row.kind != ValueKind::Int {
         return None;
     }
     let open = |max: &i128| *max >= i128::from(u32::MAX);

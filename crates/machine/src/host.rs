@@ -14,6 +14,9 @@ use crate::files::{entries, sys_figure, sys_text};
 /// The directory of the pools of huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
+/// Settings of huge pages that the kernel makes of ordinary memory.
+const TRANSPARENT_HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage";
+
 /// Identity of the host; `None` for what is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
@@ -193,6 +196,18 @@ impl HugePagePool {
     }
 }
 
+/// Bytes of a transparent huge page, a power of two; `None` if the kernel gives none to programs that ask for them.
+#[must_use]
+pub fn transparent_huge_page() -> Option<u64> {
+    transparent_page(Path::new(TRANSPARENT_HUGE_PAGES))
+}
+
+fn transparent_page(settings: &Path) -> Option<u64> {
+    let enabled = sys_text(&settings.join("enabled"))?;
+    let size = sys_figure(&settings.join("hpage_pmd_size"))?;
+    (!enabled.contains("[never]") && size.is_power_of_two()).then_some(size)
+}
+
 fn pool(pools: &Path, kib: u64) -> Option<HugePagePool> {
     let directory = pools.join(format!("hugepages-{kib}kB"));
     let figure = |name: &str| sys_figure(&directory.join(name));
@@ -255,6 +270,21 @@ mod tests {
         assert!(machine.page_size.is_power_of_two() && machine.memory_mib > 0);
         assert!(resources.cpus > 0 && resources.memory_available_bytes <= resources.memory_bytes);
         assert!(open_file_limits().is_some_and(|(soft, hard)| soft <= hard));
+    }
+
+    #[test]
+    fn huge_pages_are_there_for_those_who_ask_unless_the_setting_is_never() {
+        let settings = tempfile::tempdir().unwrap();
+        assert_eq!(transparent_page(settings.path()), None, "a kernel without them");
+        fs::write(settings.path().join("hpage_pmd_size"), "2097152\n").unwrap();
+        for (enabled, want) in [
+            ("[always] madvise never", Some(2 << 20)),
+            ("always [madvise] never", Some(2 << 20)),
+            ("always madvise [never]", None),
+        ] {
+            fs::write(settings.path().join("enabled"), enabled).unwrap();
+            assert_eq!(transparent_page(settings.path()), want, "{enabled}");
+        }
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use ferrio_job::{
-    Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
-    PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode, WriteMode,
+    Character, Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine,
+    FioWords, JobSpec, PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode,
+    WriteMode,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
-use crate::as_written::{asks, chooses, inert, name, place, refuse};
+use crate::as_written::{asks, chooses, inert, lacks, name, place, refuse};
 use crate::direction::rw;
 use crate::file_names::in_directory;
 use crate::findings::Findings;
@@ -213,7 +214,11 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
         protection: protection(options),
         passthrough: passthrough(options),
-        userspace_reap: options.value(Opt::UserspaceReap),
+        userspace_reap: match spec.character {
+            // Waiting jobs of fio ask the kernel even with the option.
+            Character::Ferrio if lacks(job, Opt::UserspaceReap) => true,
+            _ => options.value(Opt::UserspaceReap),
+        },
         libaio_vectored: options.value(Opt::LibaioVectored),
         libaio_backend: options.choice(Opt::LibaioBackend),
         blocking_syncs: false,

@@ -58,6 +58,7 @@ mod steadystate;
 pub mod sysbench;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod tuning;
 mod verify;
 mod work;
 mod zbd;

@@ -58,6 +58,7 @@ fn memory(options: &Options) -> Memory {
         file: options.if_given(Opt::Mem),
         align: options.value(Opt::IomemAlign),
         huge_page: options.value(Opt::HugepageSize),
+        transparent_huge: false,
         one_for_all: false,
     }
 }

@@ -55,11 +55,18 @@ fn depth(options: &Options, spec: &JobSpec) -> Depth {
     };
     let up_to_depth = |n| if n == 0 || n > iodepth { iodepth } else { n };
     let complete_min = options.value(Opt::IodepthBatchCompleteMin);
+    // What has gathered is submitted once no place is free: all that was reaped before. So as much as there is has to be reaped.
+    let gathers = options.word(Opt::IodepthBatch) == Some("auto");
+    let complete_max = match options.if_given(Opt::IodepthBatchCompleteMax) {
+        None if gathers => iodepth,
+        given => given.unwrap_or(0),
+    };
     Depth {
         iodepth,
+        // `auto` is no number: the whole depth.
         batch: up_to_depth(options.value(Opt::IodepthBatch)),
         complete_min,
-        complete_max: options.value::<u32>(Opt::IodepthBatchCompleteMax).max(complete_min),
+        complete_max: complete_max.max(complete_min),
         low: up_to_depth(options.value(Opt::IodepthLow)),
     }
 }
@@ -131,6 +138,16 @@ mod tests {
             "iodepth=16\niodepth_batch=8\niodepth_batch_complete_min=4\niodepth_batch_complete_max=2\n",
         );
         assert_eq!(got, Depth { iodepth: 16, batch: 8, complete_min: 4, complete_max: 4, low: 16 });
+    }
+
+    #[test]
+    fn an_automatic_batch_takes_what_has_completed_and_submits_as_much() {
+        let depth =
+            |options: &str| spec_of(&null(&format!("iodepth=16\niodepth_batch=auto\n{options}"))).depth;
+        let all = Depth { iodepth: 16, batch: 16, complete_min: 1, complete_max: 16, low: 16 };
+        assert_eq!(depth(""), all);
+        assert_eq!(depth("iodepth_batch_complete_min=4\n"), Depth { complete_min: 4, ..all });
+        assert_eq!(depth("iodepth_batch_complete_max=2\n"), Depth { complete_max: 2, ..all });
     }
 
     #[test]

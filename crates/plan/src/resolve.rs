@@ -14,7 +14,7 @@ use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle,
     limits, logs, measure, memory, nbd, network, priorities, process, queue_depth, random, rates, replay,
-    sprandom, steadystate, verify, work, zbd, zones,
+    sprandom, steadystate, tuning, verify, work, zbd, zones,
 };
 
 /// A job before its clones are made.
@@ -108,6 +108,7 @@ fn resolve_subjects(job: &Job, spec: &mut JobSpec, log: Option<&Arc<Replay>>, fi
     buffers::resolve(job, spec);
     memory::resolve(job, spec);
     engine::resolve(job, spec);
+    tuning::resolve(job, spec);
     queue_depth::resolve(job, spec, findings);
     durability::resolve(job, spec);
     files::resolve(job, spec);

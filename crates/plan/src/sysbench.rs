@@ -9,7 +9,7 @@ use std::time::Duration;
 use ferrio_job::{
     BlockSizes, Depth, EngineKind, EventKind, EventLoad, EventPart, EventWork, ExitWhat, Fadvise, Fallocate,
     FileKind, FileSpec, Fileio, FileioMode, JobSpec, OpenSync, Origin, PerDirection, Plan, PlannedJob,
-    PlannedSection, ReadWrite, Seeding,
+    PlannedSection, ReadWrite, Seeding, Tuning,
 };
 use ferrio_jobfile::{Builder, Environment};
 use ferrio_machine::Machine;
@@ -250,6 +250,9 @@ fn fileio_job(asked: &SysbenchFileio) -> JobSpec {
     spec.buffer.scramble = false;
     spec.seeding = Seeding::FromSystem;
     spec.memory.align = 4096;
+    // As sysbench does.
+    spec.tuning = Tuning::Fio;
+    spec.memory.transparent_huge = false;
     // Blocks with checksums must stay as they are until they are written or compared.
     spec.memory.one_for_all = !asked.validate;
     // An event has its own latency; that of its I/O is the other one that is reported.

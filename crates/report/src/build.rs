@@ -8,7 +8,7 @@ mod verify;
 
 use std::time::Duration;
 
-use ferrio_job::{Character, Plan, UnifiedReporting};
+use ferrio_job::{Character, Plan, Tuning, UnifiedReporting};
 use ferrio_runner::{DiskUsage, Idleness, RunResult};
 use ferrio_stats::DirectionStats;
 use jiff::Zoned;
@@ -53,7 +53,10 @@ impl RunReport {
         });
         ferrio.notes = ferrio::notes(plan, options, &ferrio.warnings);
         let has_messages = !ferrio.warnings.is_empty() || !ferrio.notes.is_empty();
-        let is_shown = options.always_has_own_object() || has_messages || !ferrio.verify.is_empty();
+        // A document without the object is one of fio's conditions.
+        let is_lean = plan.jobs.iter().any(|job| job.spec.tuning == Tuning::Lean);
+        let is_shown =
+            options.always_has_own_object() || has_messages || !ferrio.verify.is_empty() || is_lean;
         RunReport {
             version: options.version.clone(),
             timestamp: options.time.timestamp().as_second(),

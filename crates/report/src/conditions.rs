@@ -1,5 +1,7 @@
 //! What the figures of a run depend on: program, machine, places of the files, options.
 
+use ferrio_job::Tuning;
+
 use crate::model::RunReport;
 
 impl RunReport {
@@ -43,6 +45,17 @@ impl RunReport {
                 add(&format!("job {}: {name}", job.jobname), Some(value.clone()));
             }
         }
+        self.add_tuning(&mut all);
         all
+    }
+
+    /// The tuning of each entry. A document without the object `ferrio` is one of fio, or one that ferrio has made under the conditions of
+    /// fio.
+    fn add_tuning(&self, all: &mut Vec<(String, String)>) {
+        let mut add = |job: &str, value: String| all.push((format!("job {job}: tuning"), value));
+        match &self.ferrio {
+            Some(ferrio) => ferrio.tuning.iter().for_each(|entry| add(&entry.jobname, entry.summary())),
+            None => self.jobs.iter().for_each(|job| add(&job.jobname, Tuning::Fio.word().to_owned())),
+        }
     }
 }

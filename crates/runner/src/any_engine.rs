@@ -10,7 +10,7 @@ use std::time::Duration;
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Ran, Request, Submit,
 };
-use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_job::{Diagnostic, JobSpec, TuningUse};
 use ferrio_stats::Usage;
 
 use crate::registry;
@@ -86,6 +86,10 @@ impl Engine for AnyEngine<'_> {
 
     fn interrupter(&mut self) -> Option<Interrupter> {
         self.0.interrupter()
+    }
+
+    fn tuning_use(&self) -> TuningUse {
+        self.0.tuning_use()
     }
 
     fn notes(&mut self) -> Vec<Diagnostic> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, Ran, Request, Submit,
 };
-use ferrio_job::{Diagnostic, JobSpec, Sprandom, debug_class};
+use ferrio_job::{Diagnostic, JobSpec, Sprandom, TuningUse, debug_class};
 use ferrio_stats::Usage;
 use ferrio_workload::{OffsetDraws, PreconditioningOrder, Region, SEEDS, thread_seeds};
 use log::{Level, debug, log_enabled};
@@ -257,6 +257,10 @@ impl<E: Engine> Engine for EngineWrapper<E> {
 
     fn interrupter(&mut self) -> Option<Interrupter> {
         self.engine.interrupter()
+    }
+
+    fn tuning_use(&self) -> TuningUse {
+        self.engine.tuning_use()
     }
 
     fn notes(&mut self) -> Vec<Diagnostic> {

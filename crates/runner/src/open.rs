@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel, open_file as open_file_with};
 use ferrio_job::{
     Character, CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec,
-    Fileio, JobSpec, OpenSync, debug_class, reason,
+    Fileio, JobSpec, OpenSync, Tuning, TuningUse, debug_class, reason,
 };
 use log::debug;
-use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
+use nix::fcntl::{FcntlArg, OFlag, PosixFadviseAdvice, fcntl, posix_fadvise};
 use nix::sys::resource::{Resource, setrlimit};
 
 use crate::events::EventFailure;
@@ -31,6 +31,8 @@ pub(crate) struct JobFiles {
     pub(crate) on_demand: bool,
     /// Files open now, as the workload counts them: those of an engine without files as well.
     pub(crate) open: u32,
+    /// How they are opened because of `tuning=lean`.
+    pub(crate) tuning_use: TuningUse,
     /// Synced when they were closed in this pass; empty unless closing syncs.
     pub(crate) synced: Vec<bool>,
     /// Open files in the order they were opened while blocks are read back, when no workload says which is finished.
@@ -45,9 +47,21 @@ impl JobFiles {
             set: FileSet::default(),
             on_demand,
             open: 0,
+            tuning_use: TuningUse::NONE,
             synced: if syncs { vec![false; spec.files.len()] } else { Vec::new() },
             read_back: VecDeque::new(),
         }
+    }
+
+    /// Looks how a file was opened.
+    pub(crate) fn look_at(&mut self, spec: &JobSpec, index: usize) {
+        let is_lean = spec.tuning == Tuning::Lean && spec.files[index].kind == FileKind::Regular;
+        if !is_lean || self.tuning_use.has(TuningUse::NOATIME) {
+            return;
+        }
+        let flags = self.set.files[index].fd.as_deref().map(|fd| fcntl(fd, FcntlArg::F_GETFL));
+        let noatime = flags.is_some_and(|flags| flags.is_ok_and(|flags| flags & libc::O_NOATIME != 0));
+        self.tuning_use = self.tuning_use | TuningUse::NOATIME.when(noatime);
     }
 }
 
@@ -196,10 +210,11 @@ fn raise_limit(spec: &JobSpec, files: usize) {
 pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Result<OwnedFd, Failure> {
     let file = &spec.files[index];
     let regular = file.kind == FileKind::Regular;
-    let result = if regular {
+    // Reading a device node need not update its access time; that of a file, fio updates.
+    let result = if regular && spec.tuning == Tuning::Fio {
         open_with(spec, index, 0)
     } else {
-        // Reading a device node need not update its access time; only the owner may ask for that.
+        // Only the owner may ask for that.
         match open_with(spec, index, libc::O_NOATIME) {
             Err(e) if e.raw_os_error() == Some(libc::EPERM) => open_with(spec, index, 0),
             other => other,

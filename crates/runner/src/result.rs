@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{Diagnostic, TuningUse};
 use ferrio_stats::{JobStats, TickSource};
 
 use crate::damage::DamageTally;
@@ -206,6 +206,8 @@ pub struct JobResult {
     pub latency_depth: Option<u32>,
     /// How steady it was; for a group that reports as one, with its last job.
     pub steadystate: Option<SteadyResult>,
+    /// What it did because of `tuning=lean`.
+    pub tuning_use: TuningUse,
     /// The blocks that failed their check.
     pub damage: DamageTally,
     /// The events that it has done, in a load that is counted in events.

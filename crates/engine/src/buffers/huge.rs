@@ -1,5 +1,8 @@
 //! Huge pages: their sizes as flags, and what to do when there are none.
 
+use std::ptr::NonNull;
+
+use ferrio_job::{Memory, MemoryType};
 use ferrio_machine::HugePagePool;
 use nix::errno::Errno;
 
@@ -9,6 +12,9 @@ use crate::EngineError;
 pub(super) const SMALLER: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth, or raise the limit of address space \
     (RLIMIT_AS, `ulimit -v`) if there is one";
 
+/// The smallest huge page of any machine.
+const LEAST_PAGE: usize = 1 << 20;
+
 /// `length` in whole pages.
 pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError> {
     usize::try_from(page)
@@ -16,6 +22,36 @@ pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError
         .filter(|&page| page > 0)
         .and_then(|page| length.checked_next_multiple_of(page))
         .ok_or_else(|| EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER))
+}
+
+/// Huge pages that ordinary memory is to be on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TransparentPages {
+    /// Bytes of one, at a multiple of which the memory has to begin.
+    pub page: usize,
+    /// Bytes of the memory that are whole pages.
+    length: usize,
+}
+
+/// The huge pages that `length` bytes of a kind of memory fill; `None` without any, and where the kernel has none. Only pages that are filled
+/// count: a thousand jobs with small buffers take no more memory than these buffers.
+pub(super) fn transparent_pages(memory: &Memory, length: usize) -> Option<TransparentPages> {
+    let is_ordinary = matches!(memory.kind, MemoryType::Malloc | MemoryType::Mmap | MemoryType::MmapShared);
+    // Most jobs have less, and the kernel need not be asked.
+    if !memory.transparent_huge || !is_ordinary || memory.file.is_some() || length < LEAST_PAGE {
+        return None;
+    }
+    let page = usize::try_from(ferrio_machine::transparent_huge_page()?).ok()?;
+    let length = length / page * page;
+    (length > 0).then_some(TransparentPages { page, length })
+}
+
+impl TransparentPages {
+    /// Asks the kernel for these pages from `start` on; false if it has none.
+    pub(super) fn advise(self, start: NonNull<u8>) -> bool {
+        // SAFETY: the range lies in the new area that begins at `start`; the advice changes neither access nor contents.
+        unsafe { libc::madvise(start.as_ptr().cast(), self.length, libc::MADV_HUGEPAGE) == 0 }
+    }
 }
 
 /// The flag that asks mmap(2) or shmget(2) for pages of this size, a power of two.

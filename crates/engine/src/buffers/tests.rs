@@ -38,6 +38,56 @@ fn one_buffer_for_all_takes_the_memory_of_one() {
     assert_eq!(buffers.fill(9, 1), [1]);
 }
 
+/// Bytes of the mappings of this process in which the kernel may use huge pages, from this address on.
+fn advised_from(start: *const u8) -> usize {
+    let maps = fs::read_to_string("/proc/self/smaps").unwrap();
+    let (mut range, mut bytes) = (0..0, 0);
+    for line in maps.lines() {
+        let first = line.split(' ').next().unwrap();
+        let ends =
+            first.split_once('-').map(|(low, high)| [low, high].map(|end| usize::from_str_radix(end, 16)));
+        if let Some([Ok(low), Ok(high)]) = ends {
+            range = low..high;
+        } else if line.starts_with("VmFlags:") && line.contains(" hg") && range.start == start.addr() {
+            bytes = range.len();
+        }
+    }
+    bytes
+}
+
+#[test]
+fn large_buffers_are_on_the_huge_pages_that_they_fill_and_no_others() {
+    let page = ferrio_machine::transparent_huge_page();
+    let lean = Memory { transparent_huge: true, ..memory(MemoryType::Malloc, None) };
+    for (count, size, want) in [
+        (5, 1 << 20, 4 << 20),
+        (32, 64 << 10, 2 << 20),
+        (31, 64 << 10, 0),
+        (1, 1 << 20, 0),
+        (64, 32 << 10, 0),
+    ] {
+        let mut buffers = Buffers::allocate(&lean, count, size, true).unwrap();
+        buffers.populate();
+        let want = if page == Some(2 << 20) { want } else { 0 };
+        assert_eq!(buffers.on_huge_pages(), want > 0, "{count} of {size}");
+        assert_eq!(advised_from(buffers.slot(0)), want, "{count} of {size}");
+        if want > 0 {
+            assert_eq!(buffers.slot(0).addr() % (2 << 20), 0);
+        }
+        works(&mut buffers);
+    }
+    for other in [
+        Memory { transparent_huge: false, ..lean.clone() },
+        memory(MemoryType::Shm, None),
+        Memory { one_for_all: true, ..lean.clone() },
+    ] {
+        assert!(!Buffers::allocate(&other, 8, 1 << 20, true).unwrap().on_huge_pages());
+    }
+    let aligned = Memory { align: 4 << 20, ..lean };
+    let buffers = Buffers::allocate(&aligned, 2, 1 << 20, true).unwrap();
+    assert!((0..2).all(|unit| buffers.slot(unit).addr().is_multiple_of(4 << 20)));
+}
+
 #[test]
 fn an_impossible_size_is_an_error() {
     assert!(Buffers::new(u32::MAX, u64::MAX / 2, true).is_err());

@@ -6,7 +6,7 @@ use io_uring::opcode::{Fsync, Read, ReadFixed, Readv, SyncFileRange, UringCmd16,
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags};
 
-use crate::{FileSet, Op, Request};
+use crate::{Op, Request};
 
 /// How data requests name their memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ impl Entries {
     }
 
     /// Requests name these descriptors from now on.
-    pub fn use_descriptors(&mut self, files: &FileSet) {
+    pub fn use_descriptors(&mut self, files: &[RawFd]) {
         self.flags = Flags::empty();
-        self.targets = files.files.iter().map(|file| Fd(file.raw_fd())).collect();
+        self.targets = files.iter().map(|&file| Fd(file)).collect();
     }
 
     /// Requests to one file name another descriptor from now on.

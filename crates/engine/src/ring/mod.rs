@@ -11,13 +11,13 @@ pub use entries::{Entries, Style};
 pub use setup::{Setup, refused};
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 
-use crate::{Completion, EngineError, Interrupted};
+use crate::{Completion, EngineError, Interrupted, syscall};
 
 /// Looks at the completion queue of a ring with a submission thread before giving the CPU away, in case that thread has no other: some
 /// 100 us. Nothing sleeps in the kernel: who polls wants to know at once.
@@ -38,6 +38,12 @@ where
     registered: bool,
     /// True when a kernel thread takes entries off the submission queue.
     sqpoll: bool,
+    /// True when the ring itself shows that an io_uring_enter(2) would bring completions.
+    shows_work: bool,
+    /// Files are registered.
+    has_files: bool,
+    /// Buffers are registered.
+    has_buffers: bool,
     /// Entries pushed and not submitted to the kernel yet.
     unsubmitted: u32,
     /// Entries handed over while reaping, not yet part of what [`Ring::submit`] returned.
@@ -56,7 +62,7 @@ where
     /// # Errors
     /// io_uring_setup(2)'s error as `io_queue_init`, with a hint for the usual reasons.
     pub fn new(setup: &Setup) -> Result<Self, EngineError> {
-        let ring = setup.build()?;
+        let (ring, shows_work) = setup.build()?;
         let no_iowait =
             if ring.params().is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
         let index = setup::register_ring_fd(ring.as_raw_fd());
@@ -66,6 +72,10 @@ where
             enter_flags: (no_iowait | registered).bits(),
             registered: index.is_some(),
             sqpoll: ring.params().is_setup_sqpoll(),
+            // A polled ring has nothing to show: the kernel looks at the device when it is asked.
+            shows_work: shows_work && !ring.params().is_setup_iopoll(),
+            has_files: false,
+            has_buffers: false,
             unsubmitted: 0,
             unreported: 0,
             in_flight: 0,
@@ -77,6 +87,34 @@ where
     #[must_use]
     pub fn submitter(&self) -> Submitter<'_> {
         self.ring.submitter()
+    }
+
+    /// Registers these descriptors in place of those that are registered; -1 is a place without a file.
+    ///
+    /// # Errors
+    /// io_uring_register(2)'s error, with the name of the call. Then none is registered.
+    pub fn register_files(&mut self, files: &[RawFd]) -> Result<(), EngineError> {
+        if std::mem::take(&mut self.has_files) {
+            let answer = self.ring.submitter().unregister_files();
+            answer.map_err(|e| EngineError::new("io_uring_unregister_files", e))?;
+        }
+        let answer = self.ring.submitter().register_files(files);
+        self.has_files = answer.is_ok();
+        answer.map_err(|e| EngineError::new("io_uring_register_files", e))
+    }
+
+    /// Registers these buffers.
+    ///
+    /// # Errors
+    /// io_uring_register(2)'s error, with the name of the call.
+    ///
+    /// # Safety
+    /// The memory outlives the ring.
+    pub unsafe fn register_buffers(&mut self, buffers: &[libc::iovec]) -> Result<(), EngineError> {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { self.ring.submitter().register_buffers(buffers) };
+        self.has_buffers = answer.is_ok();
+        answer.map_err(|e| EngineError::new("io_uring_register_buffers", e))
     }
 
     /// Appends an entry to the submission queue; false when there is no room. A submission thread may start it at once, else it
@@ -116,6 +154,11 @@ where
         if taken >= min.max(1) || self.in_flight == 0 {
             return Ok(());
         }
+        if min == 0 && self.shows_work && self.unsubmitted == 0 && !self.has_work() {
+            // Who polls comes again at once.
+            std::hint::spin_loop();
+            return Ok(());
+        }
         self.wait(min, max, taken, done)
     }
 
@@ -147,6 +190,12 @@ where
         }
         self.take(max, done);
         Ok(true)
+    }
+
+    /// True when completions wait for an io_uring_enter(2).
+    fn has_work(&mut self) -> bool {
+        let queue = self.ring.submission();
+        queue.taskrun() || queue.cq_overflow()
     }
 
     fn wait(&mut self, min: u32, max: u32, mut taken: u32, done: &mut Vec<Completion>) -> io::Result<()> {
@@ -228,23 +277,15 @@ where
         let flags = self.enter_flags | flags.bits();
         let mut interrupted = Interrupted::default();
         loop {
+            let ring = self.enter_fd as usize;
+            let arguments = [ring, to_submit as usize, min_complete as usize, flags as usize, 0, 0];
             // SAFETY: the ring is alive, the signal mask is absent, and what the entries point to is valid by the contract of
-            // `push`. The raw call does without the bookkeeping of thread cancellation.
-            let answer = unsafe {
-                libc::syscall(
-                    libc::SYS_io_uring_enter,
-                    self.enter_fd,
-                    to_submit,
-                    min_complete,
-                    flags,
-                    0usize,
-                    0usize,
-                )
-            };
+            // `push`.
+            let answer = unsafe { syscall::call(libc::SYS_io_uring_enter, arguments) };
             if answer >= 0 {
                 return Ok(answer as u32);
             }
-            let error = io::Error::last_os_error();
+            let error = io::Error::from_raw_os_error(-answer as i32);
             if error.kind() != io::ErrorKind::Interrupted || !interrupted.try_again() {
                 return Err(error);
             }
@@ -270,6 +311,14 @@ where
             if self.reap(self.in_flight, self.in_flight, &mut done).is_err() {
                 break;
             }
+        }
+        // The kernel takes its time to end a ring. Files and memory are to be free when the job is over: a file system could not be
+        // unmounted, and the next job would find the limit of locked memory used up.
+        if self.has_files {
+            let _ = self.ring.submitter().unregister_files();
+        }
+        if self.has_buffers {
+            let _ = self.ring.submitter().unregister_buffers();
         }
         if self.registered {
             setup::unregister_ring_fd(self.ring.as_raw_fd(), self.enter_fd);

@@ -33,23 +33,24 @@ pub struct Setup {
 struct Extras {
     /// SINGLE_ISSUER and DEFER_TASKRUN (Linux 6.1): completion work runs when this thread asks for completions.
     defer: bool,
-    /// COOP_TASKRUN (5.19): no interrupt to run completion work.
+    /// COOP_TASKRUN and TASKRUN_FLAG (5.19): no interrupt to run completion work, but a flag that there is some.
     cooperative: bool,
     /// CQSIZE (5.5): a completion queue as long as the submission queue.
     cq_size: bool,
 }
 
 impl Setup {
+    /// A ring, and whether the word of its flags shows that completion work waits.
     pub(super) fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         &self,
-    ) -> Result<IoUring<S, C>, EngineError> {
+    ) -> Result<(IoUring<S, C>, bool), EngineError> {
         // The kernel refuses the first two together with a submission thread.
         let own = !self.sqpoll;
         let attempts = [(own, own, true), (false, own, true), (false, false, true), (false, false, false)];
         let mut error = io::Error::from_raw_os_error(libc::EINVAL);
         for (defer, cooperative, cq_size) in attempts {
             match self.builder(Extras { defer, cooperative, cq_size }).build(self.entries()) {
-                Ok(ring) => return Ok(ring),
+                Ok(ring) => return Ok((ring, cooperative)),
                 Err(e) => error = e,
             }
             if error.raw_os_error() != Some(libc::EINVAL) {
@@ -81,7 +82,7 @@ impl Setup {
             builder.setup_single_issuer().setup_defer_taskrun();
         }
         if extras.cooperative {
-            builder.setup_coop_taskrun();
+            builder.setup_coop_taskrun().setup_taskrun_flag();
         }
         if extras.cq_size {
             builder.setup_cqsize(self.entries());

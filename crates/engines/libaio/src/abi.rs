@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use ferrio_engine::syscall;
+
 /// `IOCB_CMD_*`
 pub(crate) const PREAD: u16 = 0;
 pub(crate) const PWRITE: u16 = 1;
@@ -76,18 +78,18 @@ pub(crate) fn io_destroy(context: ContextId) {
 /// The pointers are valid, and what the iocbs point to stays valid until their events are reaped.
 #[inline]
 pub(crate) unsafe fn io_submit(context: ContextId, requests: &[*mut Iocb]) -> io::Result<usize> {
+    let arguments = [context.0, requests.len(), requests.as_ptr() as usize, 0, 0, 0];
     // SAFETY: the caller's promise.
-    check(unsafe { libc::syscall(libc::SYS_io_submit, context.0, requests.len(), requests.as_ptr()) })
+    answer(unsafe { syscall::call(libc::SYS_io_submit, arguments) })
 }
 
 /// io_getevents(2) without a time limit: the number of events written to the front of `events`.
 #[inline]
 pub(crate) fn io_getevents(context: ContextId, min: usize, events: &mut [IoEvent]) -> io::Result<usize> {
-    let (room, no_limit) = (events.len(), 0usize);
+    let (room, no_limit) = (events.len(), 0);
+    let arguments = [context.0, min, room, events.as_mut_ptr() as usize, no_limit, 0];
     // SAFETY: the kernel writes at most `room` events.
-    check(unsafe {
-        libc::syscall(libc::SYS_io_getevents, context.0, min, room, events.as_mut_ptr(), no_limit)
-    })
+    answer(unsafe { syscall::call(libc::SYS_io_getevents, arguments) })
 }
 
 /// io_getevents(2) that gives up after `timeout`: as [`io_getevents`].
@@ -104,6 +106,12 @@ pub(crate) fn io_getevents_within(
     check(unsafe {
         libc::syscall(libc::SYS_io_getevents, context.0, min, room, events.as_mut_ptr(), limit.as_ptr())
     })
+}
+
+/// What a direct call answered.
+#[inline]
+fn answer(answer: i64) -> io::Result<usize> {
+    usize::try_from(answer).map_err(|_| io::Error::from_raw_os_error(-answer as i32))
 }
 
 #[inline]

@@ -80,7 +80,7 @@ impl Engine for Libaio {
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.fds.attach(files);
         if let Backend::IoUring(_, entries) = &mut self.backend {
-            entries.use_descriptors(files);
+            entries.use_descriptors(self.fds.all());
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
-use ferrio_job::JobSpec;
+use ferrio_job::{JobSpec, TuningUse};
 
 use crate::Uring;
 use crate::integrity::Integrity;
@@ -128,6 +128,10 @@ impl Engine for FullUring {
         let waited = self.uring.reap_within(timeout, max, done)?;
         self.settle(&mut done[before..]);
         Ok(waited)
+    }
+
+    fn tuning_use(&self) -> TuningUse {
+        self.uring.tuning_use()
     }
 
     fn failure_details(&self, unit: u32) -> Option<String> {

@@ -8,6 +8,7 @@ mod full;
 mod integrity;
 mod passthrough;
 mod protection;
+mod registration;
 
 pub use full::FullUring;
 pub use passthrough::UringCmd;
@@ -20,9 +21,10 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{Character, EngineOptions, JobSpec};
+use ferrio_job::{Character, EngineOptions, JobSpec, TuningUse};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Probe, cqueue, opcode, squeue};
+use registration::Registration;
 
 /// `ioengine=io_uring`
 pub struct Uring {
@@ -30,8 +32,9 @@ pub struct Uring {
     ring: Ring,
     entries: Entries,
     fds: Vec<RawFd>,
-    register_files: bool,
-    files_are_registered: bool,
+    files: Registration,
+    /// Buffers are registered because of `tuning=lean`.
+    lean_buffers: bool,
     iopoll: bool,
     force_async: EveryNth,
 }
@@ -95,8 +98,8 @@ impl Engine for Uring {
             ring,
             entries: Entries::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth),
             fds: Vec::new(),
-            register_files: options.registerfiles || options.sqthread_poll,
-            files_are_registered: false,
+            files: registration::of_files(spec),
+            lean_buffers: style == Style::Fixed && !options.fixedbufs,
             iopoll: options.hipri,
             force_async: EveryNth::new(options.force_async),
         })
@@ -104,31 +107,25 @@ impl Engine for Uring {
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.fds = files.files.iter().map(|file| file.raw_fd()).collect();
-        if !self.register_files {
-            self.entries.use_descriptors(files);
+        if self.files == Registration::Never {
+            self.entries.use_descriptors(&self.fds);
             return Ok(());
         }
-        let submitter = self.ring.submitter();
-        if std::mem::take(&mut self.files_are_registered) {
-            submitter.unregister_files().map_err(|e| EngineError::new("io_uring_unregister_files", e))?;
+        match self.ring.register_files(&self.fds) {
+            Ok(()) => self.entries.use_registered(self.fds.len()),
+            Err(_) if self.files == Registration::IfPossible => {
+                self.files = Registration::Never;
+                self.entries.use_descriptors(&self.fds);
+            }
+            Err(error) => return Err(error.hint_for(registration::advice_on_files)),
         }
-        submitter.register_files(&self.fds).map_err(|e| {
-            EngineError::new("io_uring_register_files", e).hint_for(|errno| match errno {
-                libc::EMFILE => Some(
-                    "registered files, open or not, count against ulimit -n: raise it or remove registerfiles",
-                ),
-                _ => None,
-            })
-        })?;
-        self.files_are_registered = true;
-        self.entries.use_registered(self.fds.len());
         Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         let fd = file.raw_fd();
         self.fds[index] = fd;
-        if !self.register_files {
+        if self.files == Registration::Never {
             self.entries.use_descriptor(index, fd);
             return Ok(());
         }
@@ -159,6 +156,11 @@ impl Engine for Uring {
     fn reap_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
         self.ring.reap_within(timeout, max, done)
     }
+
+    fn tuning_use(&self) -> TuningUse {
+        let lean_files = self.files == Registration::IfPossible;
+        TuningUse::REGISTERED_FILES.when(lean_files) | TuningUse::REGISTERED_BUFFERS.when(self.lean_buffers)
+    }
 }
 
 /// A ring as the options of a job want it, with the buffers registered if they are to be.
@@ -167,26 +169,29 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     buffers: &Buffers,
 ) -> Result<(Ring<S, C>, Style), EngineError> {
     let options = &spec.engine_options;
-    let ring = Ring::new(&Setup {
+    let mut ring = Ring::new(&Setup {
         iodepth: spec.depth.iodepth,
         iopoll: options.hipri,
         sqpoll: options.sqthread_poll,
         sqpoll_cpu: options.sqthread_poll_cpu,
     })?;
-    let style = style(&ring, options);
-    if style == Style::Fixed {
-        register_buffers(&ring, buffers)?;
+    match registration::of_buffers(spec, buffers) {
+        Registration::Required => {
+            register_buffers(&mut ring, buffers).map_err(|e| e.hint_for(registration::advice_on_buffers))?;
+            Ok((ring, Style::Fixed))
+        }
+        Registration::IfPossible if register_buffers(&mut ring, buffers).is_ok() => Ok((ring, Style::Fixed)),
+        Registration::IfPossible | Registration::Never => {
+            let style = style(&ring, options);
+            Ok((ring, style))
+        }
     }
-    Ok((ring, style))
 }
 
 fn style<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     ring: &Ring<S, C>,
     options: &EngineOptions,
 ) -> Style {
-    if options.fixedbufs {
-        return Style::Fixed;
-    }
     let plain = match options.nonvectored {
         -1 => {
             let mut probe = Probe::new();
@@ -200,25 +205,14 @@ fn style<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
 }
 
 fn register_buffers<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
-    ring: &Ring<S, C>,
+    ring: &mut Ring<S, C>,
     buffers: &Buffers,
 ) -> Result<(), EngineError> {
     let slots: Vec<libc::iovec> = (0..buffers.count())
         .map(|unit| libc::iovec { iov_base: buffers.slot(unit).cast(), iov_len: buffers.stride() })
         .collect();
     // SAFETY: the slots are parts of the worker's buffers, which outlive this engine and with it the ring; the kernel pins them.
-    unsafe { ring.submitter().register_buffers(&slots) }.map_err(|e| {
-        EngineError::new("io_uring_register_buffers", e).hint_for(|errno| match errno {
-            libc::ENOMEM => {
-                Some("registered buffers count as locked memory: raise ulimit -l or lower iodepth or bs")
-            }
-            libc::EINVAL => Some("io_uring registers at most 16384 buffers: lower iodepth or remove fixedbufs"),
-            libc::EFAULT | libc::EOPNOTSUPP => {
-                Some("io_uring does not register the memory of a file on disk: use mem=mmap or mem=shm, or remove fixedbufs")
-            }
-            _ => None,
-        })
-    })
+    unsafe { ring.register_buffers(&slots) }
 }
 
 /// Every N-th event, counted down.

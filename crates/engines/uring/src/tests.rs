@@ -1,6 +1,7 @@
 use ferrio_engine::testing::{Rig, content, contract, file_with, open};
 
 use super::*;
+use ferrio_job::{FileKind, Tuning};
 use ferrio_plan::testing::{default_job, spec_of};
 
 fn spec(iodepth: u32, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
@@ -32,9 +33,95 @@ fn what_every_engine_promises_holds() {
 #[test]
 fn plain_vectored_and_fixed_requests_read_back_what_they_wrote() {
     round_trip(&spec(1, |_| ()), 0);
+    round_trip(&JobSpec { tuning: Tuning::Fio, ..spec(1, |_| ()) }, 0);
     round_trip(&spec(4, |o| o.nonvectored = 0), 0);
     round_trip(&spec(4, |o| o.nonvectored = 1), 0);
     round_trip(&spec(3, |o| o.fixedbufs = true), 0);
+}
+
+/// What an engine of this job does by itself.
+fn used(spec: &JobSpec, buffers: &Buffers) -> String {
+    let file = file_with(&content(65536));
+    let mut engine = Uring::open(spec, buffers).unwrap();
+    engine.attach(&open(&file, libc::O_RDWR).unwrap()).unwrap();
+    engine.tuning_use().to_string()
+}
+
+#[test]
+fn lean_jobs_register_files_and_buffers_by_themselves_unless_options_say_otherwise() {
+    let buffers = Buffers::new(4, 65536, true).unwrap();
+    let with = |change: fn(&mut JobSpec)| {
+        let mut spec = spec(4, |_| ());
+        change(&mut spec);
+        used(&spec, &buffers)
+    };
+    assert_eq!(with(|_| ()), "registered-files, registered-buffers");
+    assert_eq!(with(|spec| spec.tuning = Tuning::Fio), "");
+    assert_eq!(with(|spec| spec.engine_options.fixedbufs = true), "registered-files");
+    assert_eq!(with(|spec| spec.engine_options.registerfiles = true), "registered-buffers");
+    for nonvectored in [0, 1] {
+        assert_eq!(used(&spec(4, |o| o.nonvectored = nonvectored), &buffers), "registered-files");
+    }
+    let on_terminals = |spec: &mut JobSpec| {
+        spec.files = vec![ferrio_plan::testing::file("/dev/null", FileKind::Char, 4096)];
+    };
+    assert_eq!(with(on_terminals), "registered-files");
+    // Pages that no I/O may ever use are not pinned.
+    assert_eq!(used(&spec(65, |_| ()), &Buffers::new(65, 1 << 20, true).unwrap()), "registered-files");
+    // More buffers than can be registered: the kernel refuses them, and the job goes on without.
+    let many = Buffers::new(16385, 512, false).unwrap();
+    assert_eq!(used(&spec(16385, |_| ()), &many), "registered-files");
+}
+
+#[test]
+fn files_and_memory_are_free_when_the_engine_is_gone() {
+    let file = file_with(&content(65536));
+    let buffers = Buffers::new(4, 65536, true).unwrap();
+    let mut engine = Uring::open(&spec(4, |_| ()), &buffers).unwrap();
+    let files = open(&file, libc::O_RDWR).unwrap();
+    engine.attach(&files).unwrap();
+    assert!(engine.tuning_use().has(TuningUse::REGISTERED_FILES));
+    drop((engine, files));
+    let file = file.into_temp_path();
+    // A lease for writing is granted only if nobody else has the file open.
+    let own = std::fs::OpenOptions::new().read(true).write(true).open(&file).unwrap();
+    // SAFETY: takes plain numbers.
+    let answer =
+        unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&own), libc::F_SETLEASE, libc::F_WRLCK) };
+    assert_eq!(answer, 0, "{}", io::Error::last_os_error());
+}
+
+#[test]
+fn polling_without_completions_asks_the_kernel_for_nothing() {
+    use std::io::Write;
+
+    let (reader, mut writer) = io::pipe().unwrap();
+    let buffers = Buffers::new(1, 4096, true).unwrap();
+    let mut engine = Uring::open(&spec(1, |_| ()), &buffers).unwrap();
+    let fd = std::sync::Arc::new(std::os::fd::OwnedFd::from(reader));
+    let pipe = OpenFile { fd: Some(fd), offset: 0, size: 4096 };
+    engine.attach(&FileSet::new(vec![pipe])).unwrap();
+    let request = Request {
+        op: Op::Read,
+        unit: 0,
+        file: 0,
+        len: 512,
+        priority: 0,
+        offset: u64::MAX,
+        buffer: buffers.slot(0),
+    };
+    assert_eq!(engine.submit(&request), Submit::Queued);
+    engine.flush().unwrap();
+    let mut done = Vec::with_capacity(1);
+    for _ in 0..1000 {
+        engine.reap(0, 1, &mut done).unwrap();
+    }
+    assert!(done.is_empty());
+    writer.write_all(&[7; 512]).unwrap();
+    while done.is_empty() {
+        engine.reap(0, 1, &mut done).unwrap();
+    }
+    assert_eq!(done, [Completion { unit: 0, result: 512 }]);
 }
 
 #[test]

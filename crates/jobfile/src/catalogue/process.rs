@@ -57,6 +57,8 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
             Works; "Run on the CPUs of these NUMA nodes";
         NumaMemPolicy: "numa_mem_policy", NumaPolicy, Plain, of NumaMode;
             Works; "Memory policy, mode[:nodes]";
+        Tuning: "tuning", Enum, Plain, of Tuning;
+            Works; "Whether jobs take cheaper ways that change the conditions measured (ferrio only; called fio: default fio)";
     }
     [Core; "general" / "cred"] {
         Nice: "nice", Int, Plain, default "0", min -20, max 19;

@@ -202,10 +202,12 @@ impl Options {
         }
     }
 
-    /// A chosen word in its main spelling.
+    /// A chosen word in its main spelling; that of a number only if it was given in place of one.
     pub fn word(&self, opt: Opt) -> Option<&'static str> {
+        let kind = opt.row().kind;
+        let has_words = kind == ValueKind::Int && !opt.row().choices.is_empty();
         debug_assert!(
-            matches!(opt.row().kind, ValueKind::Enum | ValueKind::EnumArg | ValueKind::NumaPolicy),
+            has_words || matches!(kind, ValueKind::Enum | ValueKind::EnumArg | ValueKind::NumaPolicy),
             "{}",
             opt.row().name
         );

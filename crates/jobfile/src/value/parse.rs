@@ -42,6 +42,8 @@ pub(crate) fn parse(
     let reader = NumberReader { row, kb_base };
     match row.kind {
         ValueKind::Flag | ValueKind::Bool => reader.switch(text),
+        // A word in place of a number.
+        ValueKind::Int if row.choice(text).is_some() => words::choice(row, kb_base, text),
         ValueKind::Int | ValueKind::Size | ValueKind::Time => reader.value(text),
         ValueKind::SizeZone => reader.amount(text),
         ValueKind::SizeRange | ValueKind::TimeRange => reader.bounds(text),
@@ -102,7 +104,9 @@ fn missing(row: &'static OptionRow, message: String) -> Fault {
         "" => "a value is expected".to_owned(),
         default => format!("a value is expected, for example `{}={default}`", row.name),
     };
-    let help = (!row.choices.is_empty()).then(|| format!("choices are {}", words::listed(row)));
+    // A number may have a word beside it.
+    let is_word = !row.choices.is_empty() && row.kind != ValueKind::Int;
+    let help = is_word.then(|| format!("choices are {}", words::listed(row)));
     let fault = TextPiece { text: "", at: 0 }.fault(label).code("empty-value");
     Fault { help, message: Some(message.into()), ..fault }
 }

@@ -63,6 +63,7 @@ pub(super) const FATES: &[(Fate, &[Opt])] = {
                 Mem,
                 IomemAlign,
                 HugepageSize,
+                Tuning,
             ],
         ),
         // The files, and how they are opened and laid out.

@@ -1,7 +1,7 @@
 //! One entry of the report: its jobs with their figures summed up, shares, latency target, trimmed blocks and steady state.
 
 use ferrio_job::{
-    Character, Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState,
+    Character, Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, TuningUse,
     UnifiedReporting, Units,
 };
 use ferrio_runner::damage::DamageTally;
@@ -57,6 +57,11 @@ impl<'a> EntryJobs<'a> {
     /// The damaged blocks of each job.
     pub(super) fn damage(&self) -> impl Iterator<Item = &'a DamageTally> {
         self.jobs.iter().map(|(_, result)| &result.damage)
+    }
+
+    /// What any of the jobs did because of `tuning=lean`.
+    pub(super) fn tuning_use(&self) -> TuningUse {
+        self.jobs.iter().fold(TuningUse::NONE, |used, (_, result)| used | result.tuning_use)
     }
 
     /// True if a job of the entry writes to zones in this direction, or resets them by trims.
@@ -210,6 +215,7 @@ pub(super) fn job_report(
             steady_criterion: steady_criterion.unwrap_or_default(),
             block: text_block,
             damage: kinds(entry.damage()),
+            tuning_use: entry.tuning_use(),
         },
     }
 }

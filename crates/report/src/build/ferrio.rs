@@ -16,7 +16,7 @@ use crate::database::databases;
 use crate::messages::job_names;
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, Note,
-    ResponseReport, RunEnd, RunFacts, TargetPlace, Warning,
+    ResponseReport, RunEnd, RunFacts, TargetPlace, TuningReport, Warning,
 };
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
@@ -48,6 +48,7 @@ pub(super) fn ferrio_report(
         },
         quantile_error: as_bound(quantile_error(options.buckets())),
         run: run(result, options),
+        tuning: jobs.iter().zip(entries).map(|(job, entry)| tuning(job, entry)).collect(),
         response_ns: jobs.iter().filter_map(response).collect(),
         databases: databases(plan, result)
             .iter()
@@ -159,6 +160,15 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
         cpus_busy: share(cpu.busy_us),
         cpus_others: share(cpu.others_us()),
         cpus_stolen: share(cpu.stolen_us),
+    }
+}
+
+fn tuning(job: &JobReport, entry: &EntryJobs<'_>) -> TuningReport {
+    TuningReport {
+        jobname: job.jobname.clone(),
+        groupid: job.groupid,
+        tuning: entry.first().0.tuning.word().to_owned(),
+        used: entry.tuning_use().words().map(str::to_owned).collect(),
     }
 }
 

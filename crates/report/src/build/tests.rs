@@ -15,18 +15,21 @@ fn options() -> ReportOptions {
 }
 
 #[test]
-fn a_document_of_fio_has_no_object_of_ours_unless_there_are_warnings() {
-    let has = |character, format, engine| {
-        let plan = plan(vec![JobSpec { engine, ..default_job("a") }]);
+fn a_document_of_fio_has_no_object_of_ours_unless_there_are_warnings_or_lean_jobs() {
+    let has_with = |tuning, character, format, engine| {
+        let plan = plan(vec![JobSpec { engine, tuning, ..default_job("a") }]);
         let result =
             run_result(vec![JobResult { start_ms: 1, stats: reading(10, 500), ..JobResult::default() }], 500);
         let result = RunResult { clock: TickSource::Tsc, ..result };
         let options = ReportOptions { character, formats: Formats::only(format), ..options() };
         RunReport::new(&plan, &result, &options).to_json().contains("\n  \"ferrio\" : {")
     };
+    let has = |character, format, engine| has_with(Tuning::Fio, character, format, engine);
     let (null, short) = (EngineKind::Null, EngineKind::Psync);
     assert!(!has(Character::Fio, Format::Json, null) && has(Character::Fio, Format::Json, short));
     assert!(has(Character::Fio, Format::JsonPlus, null) && has(Character::Ferrio, Format::Json, null));
+    // Without the object, it would count as one of fio's conditions.
+    assert!(has_with(Tuning::Lean, Character::Fio, Format::Json, null));
 }
 
 /// `ios` reads of 4 KiB in `runtime_ms` with latencies of 1, 2, 3... µs.

@@ -39,6 +39,9 @@ pub struct FerrioReport {
     pub quantile_error: f64,
     /// How the run went.
     pub run: RunFacts,
+    /// Under which conditions the entries were measured (`tuning`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tuning: Vec<TuningReport>,
     /// Response times of the entries whose jobs have rates, as in their directions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub response_ns: Vec<ResponseReport>,
@@ -229,6 +232,34 @@ pub enum RunEnd {
     Completed,
     Errors,
     Signal,
+}
+
+/// The tuning of one entry of `jobs`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TuningReport {
+    /// `jobname` of the entry.
+    pub jobname: String,
+    /// `groupid` of the entry.
+    pub groupid: u32,
+    /// `tuning` of its first job: `fio` or `lean`.
+    pub tuning: String,
+    /// What its jobs did because of `tuning=lean`, as far as options allow it and the kernel did not refuse it: `noatime`,
+    /// `registered-files`, `registered-buffers`, `huge-pages`.
+    #[schemars(extend("uniqueItems" = true))]
+    pub used: Vec<String>,
+}
+
+impl TuningReport {
+    /// The tuning and what was used of it, in one text.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        if self.used.is_empty() {
+            self.tuning.clone()
+        } else {
+            format!("{} ({})", self.tuning, self.used.join(", "))
+        }
+    }
 }
 
 /// Response times of one entry of `jobs`.

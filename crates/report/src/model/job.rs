@@ -1,6 +1,6 @@
 //! One entry of `jobs`: a job, or the jobs of a group that are reported as one.
 
-use ferrio_job::Units;
+use ferrio_job::{TuningUse, Units};
 use ferrio_runner::damage::DamageKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -154,6 +154,8 @@ pub struct TextFigures {
     pub block: Option<BlockReport>,
     /// How many blocks failed their check, by what they look like.
     pub damage: Vec<(DamageKind, u64)>,
+    /// What the jobs did because of `tuning=lean`.
+    pub tuning_use: TuningUse,
 }
 
 /// The percentiles of one latency, which have fields with or without samples.

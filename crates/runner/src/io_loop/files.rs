@@ -32,6 +32,7 @@ impl<E: Engine> IoLoop<'_, E> {
         files.open = files.set.files.iter().filter(|file| file.fd.is_some()).count() as u32;
         files.synced.fill(false);
         files.read_back.clear();
+        (0..files.set.files.len()).for_each(|index| files.look_at(self.spec, index));
         self.engine.attach(&files.set).map_err(|e| Failure::from_engine(&e))?;
         self.tell_open();
         Ok(())
@@ -100,6 +101,7 @@ impl<E: Engine> IoLoop<'_, E> {
         };
         let opened = opened.and_then(|fd| {
             self.files.set.files[index].fd = fd.map(Arc::new);
+            self.files.look_at(self.spec, index);
             self.attach_one(index)
         });
         match opened {

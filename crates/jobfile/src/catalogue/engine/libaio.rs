@@ -6,7 +6,7 @@ use crate::catalogue::row::OptionRow;
 pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
     [Engines(&["libaio"]); "engine" / "libaio"] {
         UserspaceReap: "userspace_reap", Flag, Plain;
-            Works; "Read completions from the mapped ring instead of calling the kernel";
+            Works; "Read completions from the mapped ring instead of calling the kernel (called ferrio: on by default)";
         NowaitLibaio: "nowait", Bool, Plain;
             Works; "Fail with EAGAIN instead of blocking";
         LibaioVectored: "libaio_vectored", Bool, Plain;
