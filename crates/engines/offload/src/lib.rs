@@ -174,6 +174,10 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         }
     }
 
+    fn is_full(&self) -> bool {
+        false
+    }
+
     fn flush(&mut self) -> io::Result<u32> {
         Ok(std::mem::take(&mut self.accepted))
     }
