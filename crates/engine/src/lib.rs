@@ -9,6 +9,7 @@ pub mod futexes;
 pub mod heap;
 mod interrupted;
 pub mod kernel;
+pub mod prefetch;
 pub mod ring;
 pub mod sync_ops;
 #[cfg(feature = "testing")]
