@@ -85,7 +85,7 @@ impl<'a> Meter<'a> {
             stats: Box::default(),
             recent: Box::new([Recent::new(publishes_latency || sees_each); 3]),
             publishes_latency,
-            log: log.map(|sender| IoLog::new(sender, context.control, context.index)),
+            log: log.map(|sender| IoLog::new(sender, context.control, context.index, spec)),
             ramp_bytes: [0; 3],
             read_back: ReadBackTime { ticks: 0, began: u64::MAX, bytes: 0 },
         }
