@@ -9,6 +9,7 @@ pub mod futexes;
 pub mod heap;
 mod interrupted;
 pub mod kernel;
+pub mod prefetch;
 pub mod ring;
 mod sleep;
 pub mod stdout;
@@ -243,6 +244,13 @@ pub trait Engine {
 
     /// Starts one request, or completes it at once.
     fn submit(&mut self, request: &Request) -> Submit;
+
+    /// True when [`Engine::submit`] would answer [`Submit::Full`] until something is reaped. For engines that know beforehand and often: asking
+    /// spares the loop a request that it has to submit again.
+    #[inline]
+    fn is_full(&self) -> bool {
+        false
+    }
 
     /// Hands queued requests to the kernel; returns how many it took since the last call (reaping may have handed some over).
     /// Engines that submit in [`Engine::submit`] return 0.

@@ -157,7 +157,17 @@ impl Logs {
         self.avg_msec == 0 || self.single_rates
     }
 
-    /// True if rows are made from single I/Os, so that each must be handed to the writer.
+    /// True if all rows that are made from single I/Os are windows of latencies or histograms.
+    #[must_use]
+    pub fn sums_suffice(&self) -> bool {
+        self.kinds().filter(|kind| kind.has_every_io(self)).all(|kind| match kind {
+            LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => self.avg_msec > 0,
+            LogKind::Histogram => true,
+            LogKind::Bandwidth | LogKind::Iops => false,
+        })
+    }
+
+    /// True if rows are made from single I/Os, so that each must be logged where it completes.
     #[must_use]
     pub fn every_io(&self) -> bool {
         self.kinds().any(|kind| kind.has_every_io(self))

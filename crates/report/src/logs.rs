@@ -156,7 +156,7 @@ fn spawn(logs: RunLogs, batches: LogReceiver) -> std::io::Result<JoinHandle<RunL
 
 impl RunLogs {
     /// Body of the thread: until all senders are gone.
-    fn write(mut self, batches: LogReceiver) -> Self {
+    fn write(mut self, mut batches: LogReceiver) -> Self {
         if !self.cpus.is_empty()
             && let Err(error) = run_on(self.cpus.iter().map(|&cpu| cpu as usize))
         {
@@ -166,8 +166,9 @@ impl RunLogs {
             )));
         }
         let mut rows = Rows::default();
-        for batch in batches {
+        while let Some(batch) = batches.next() {
             self.take(&batch, &mut rows);
+            batches.recycle(batch);
         }
         self.jobs.iter_mut().flatten().for_each(|job| job.end_with_the_run(&mut rows));
         self
@@ -177,6 +178,9 @@ impl RunLogs {
         let at = match batch {
             LogBatch::Began { job, .. }
             | LogBatch::Ios { job, .. }
+            | LogBatch::Window { job, .. }
+            | LogBatch::Histogram { job, .. }
+            | LogBatch::Rest { job, .. }
             | LogBatch::Bandwidth { job, .. }
             | LogBatch::Iops { job, .. }
             | LogBatch::Ended { job, .. } => *job,
@@ -191,6 +195,15 @@ impl RunLogs {
         match batch {
             LogBatch::Began { epoch_ms, .. } => job.set_epoch(*epoch_ms),
             LogBatch::Ios { samples, .. } => job.ios(samples, rows),
+            LogBatch::Window { kind, direction, time_ms, summary, .. } => {
+                job.window(*kind, *direction, *time_ms, *summary, rows);
+            }
+            LogBatch::Histogram { direction, time_ms, len, counts, .. } => {
+                job.histogram(*direction, *time_ms, *len, counts);
+            }
+            LogBatch::Rest { last_ms, windows, histograms, .. } => {
+                job.rest(*last_ms, windows, histograms.as_deref());
+            }
             LogBatch::Bandwidth { sample, .. } => job.interval(LogKind::Bandwidth, sample, rows),
             LogBatch::Iops { sample, .. } => job.interval(LogKind::Iops, sample, rows),
             LogBatch::Ended { time_ms, .. } => job.end(*time_ms, rows),

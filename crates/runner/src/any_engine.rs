@@ -56,6 +56,10 @@ impl Engine for AnyEngine<'_> {
         self.0.submit(request)
     }
 
+    fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
     fn flush(&mut self) -> io::Result<u32> {
         self.0.flush()
     }

@@ -211,6 +211,10 @@ impl<E: Engine> Engine for EngineWrapper<E> {
         outcome
     }
 
+    fn is_full(&self) -> bool {
+        self.engine.is_full()
+    }
+
     fn flush(&mut self) -> io::Result<u32> {
         let taken = self.engine.flush();
         match &taken {

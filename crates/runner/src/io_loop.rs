@@ -13,7 +13,7 @@
 //! in three parts:
 //!
 //! - `slots`: the requests in flight.
-//! - `meter`: clock readings, latencies and counters; `figures` makes the job's result of them.
+//! - `meter`: clock readings, latencies (`recent` has those of the last I/Os) and counters; `figures` makes the job's result of them.
 //! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `zones`, `replay_waits` (`read_iolog`), `after_issue` (thinktime, minimum
 //!   rates), `latency_limits`, `read_back` and `backlog` (verification) and `due_work` (ramps, flow groups).
 //!
@@ -36,6 +36,7 @@ mod passes;
 mod queue;
 mod rate_limits;
 mod read_back;
+mod recent;
 mod replay_waits;
 mod slots;
 mod zones;

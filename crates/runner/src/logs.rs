@@ -3,15 +3,18 @@
 //! A worker waits for room in the queue, main never does. When the run must end and the writer is stuck, because the disk below it
 //! does not answer, neither waits longer than the patience of the queue.
 
+pub mod sums;
+
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::sleep;
-use ferrio_job::Logs;
+use ferrio_job::{JobSpec, LogKind, Logs};
+use sums::{Histogram, LogSums, Window, WindowSummary};
 
 use crate::control::JobControl;
 use crate::timing::clock_ms;
@@ -68,6 +71,43 @@ pub enum LogBatch {
         job: usize,
         /// The I/Os.
         samples: Vec<IoSample>,
+    },
+    /// A window of latencies that ended.
+    Window {
+        /// Index of the job.
+        job: usize,
+        /// The log.
+        kind: LogKind,
+        /// 0 read, 1 write, 2 trim.
+        direction: u8,
+        /// ms since the job began to be measured.
+        time_ms: u64,
+        /// Its row.
+        summary: WindowSummary,
+    },
+    /// The completion latencies of a direction since its last histogram.
+    Histogram {
+        /// Index of the job.
+        job: usize,
+        /// 0 read, 1 write, 2 trim.
+        direction: u8,
+        /// ms since the job began to be measured.
+        time_ms: u64,
+        /// Bytes of the last I/O.
+        len: u32,
+        /// Counts by bucket.
+        counts: Box<[u64]>,
+    },
+    /// What is in no row when the last I/O of a job has completed.
+    Rest {
+        /// Index of the job.
+        job: usize,
+        /// Time of the last I/O.
+        last_ms: u64,
+        /// Running windows by log and direction.
+        windows: Vec<(LogKind, [Window; 3])>,
+        /// Counts since the last histograms.
+        histograms: Option<Box<[Histogram; 3]>>,
     },
     /// A bandwidth sample.
     Bandwidth {
@@ -137,6 +177,8 @@ struct Shared {
     stuck_at: AtomicU64,
     /// A batch was dropped then.
     lost: AtomicBool,
+    /// Memory of batches that were written, for others.
+    recycled: Mutex<Vec<Vec<IoSample>>>,
 }
 
 /// A queue with room for `room` batches. Once a run must end, a writer that finishes no batch for `patience` counts as stuck.
@@ -144,7 +186,14 @@ struct Shared {
 pub fn log_queue(room: usize, patience: Duration) -> (LogSender, LogReceiver) {
     let (sender, receiver) = sync_channel(room);
     let [sent, done, stuck_at] = [0, 0, NONE].map(AtomicU64::new);
-    let shared = Arc::new(Shared { patience, sent, done, stuck_at, lost: AtomicBool::new(false) });
+    let shared = Arc::new(Shared {
+        patience,
+        sent,
+        done,
+        stuck_at,
+        lost: AtomicBool::new(false),
+        recycled: Mutex::default(),
+    });
     let receiver = LogReceiver { batches: receiver, shared: Arc::clone(&shared), busy: false };
     (LogSender { batches: sender, shared }, receiver)
 }
@@ -182,6 +231,12 @@ impl LogSender {
             // A writer that is gone has reported why; the run goes on.
             Err(TrySendError::Disconnected(_)) => None,
         }
+    }
+
+    /// Empty memory for a batch of I/Os.
+    fn memory(&self) -> Vec<IoSample> {
+        let recycled = self.shared.recycled.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        recycled.unwrap_or_else(|| Vec::with_capacity(BATCH))
     }
 
     /// A batch was dropped.
@@ -251,6 +306,19 @@ impl Iterator for LogReceiver {
     }
 }
 
+impl LogReceiver {
+    /// Keeps the memory of a batch that was written for another one: fresh memory costs a page fault for each 4 KiB.
+    pub fn recycle(&self, batch: LogBatch) {
+        if let LogBatch::Ios { mut samples, .. } = batch {
+            samples.clear();
+            let mut recycled = self.shared.recycled.lock().unwrap_or_else(PoisonError::into_inner);
+            if recycled.len() < RECYCLED {
+                recycled.push(samples);
+            }
+        }
+    }
+}
+
 impl Drop for LogReceiver {
     /// Senders stop waiting for what is left.
     fn drop(&mut self) {
@@ -266,36 +334,61 @@ pub(crate) fn send_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs, co
 
 /// I/Os that one message carries.
 const BATCH: usize = 4096;
+/// Batches whose memory is kept at most, 3.5 MB. A job that waits for the writer has one by then, and others need two each.
+const RECYCLED: usize = 16;
 
-/// Collects the I/Os of one worker.
+/// Logs the I/Os of one worker.
 #[derive(Debug)]
 pub(crate) struct IoLog<'a> {
     sender: LogSender,
     control: &'a JobControl,
     job: usize,
-    samples: Vec<IoSample>,
+    kept: Kept,
+}
+
+/// What a worker keeps of its I/Os until it sends it.
+#[derive(Debug)]
+enum Kept {
+    Sums(LogSums),
+    Samples(Vec<IoSample>),
 }
 
 impl<'a> IoLog<'a> {
-    pub(crate) fn new(sender: LogSender, control: &'a JobControl, job: usize) -> Self {
-        IoLog { sender, control, job, samples: Vec::with_capacity(BATCH) }
+    pub(crate) fn new(sender: LogSender, control: &'a JobControl, job: usize, spec: &JobSpec) -> Self {
+        let kept = match LogSums::of(job, spec) {
+            Some(sums) => Kept::Sums(sums),
+            None => Kept::Samples(sender.memory()),
+        };
+        IoLog { sender, control, job, kept }
     }
 
-    /// Adds one I/O. Every [`BATCH`]th waits for room in the queue when the disk under the logs is slower than the job.
+    /// Adds one I/O. A row of sums, or every [`BATCH`]th I/O, waits for room in the queue when the disk under the logs is slower than the job.
     #[inline]
     pub(crate) fn record(&mut self, sample: IoSample) {
-        self.samples.push(sample);
-        if self.samples.len() == BATCH {
-            self.flush();
+        match &mut self.kept {
+            Kept::Sums(sums) => {
+                sums.add(&sample, |batch| self.sender.send(batch, || self.control.stop_requested()));
+            }
+            Kept::Samples(samples) => {
+                samples.push(sample);
+                if samples.len() == BATCH {
+                    self.flush();
+                }
+            }
         }
     }
 
-    /// Sends what is collected.
+    /// Sends what is left at the end of the job.
     pub(crate) fn flush(&mut self) {
-        let samples = std::mem::replace(&mut self.samples, Vec::with_capacity(BATCH));
-        if !samples.is_empty() {
-            self.sender.send(LogBatch::Ios { job: self.job, samples }, || self.control.stop_requested());
-        }
+        let batch = match &mut self.kept {
+            Kept::Sums(sums) => sums.rest(),
+            Kept::Samples(samples) if samples.is_empty() => return,
+            Kept::Samples(samples) => {
+                let samples = std::mem::replace(samples, self.sender.memory());
+                LogBatch::Ios { job: self.job, samples }
+            }
+        };
+        self.sender.send(batch, || self.control.stop_requested());
     }
 }
 
@@ -427,6 +520,22 @@ mod tests {
         assert!(!backlog.is_over(false) && !backlog.is_over(false) && !sender.has_lost());
         assert!(!backlog.is_over(true), "patience begins now");
         assert!(backlog.is_over(true) && sender.is_stuck() && sender.has_lost());
+    }
+
+    #[test]
+    fn the_memory_of_a_written_batch_carries_another_one() {
+        let (sender, mut batches) = log_queue(1, Duration::from_secs(3600));
+        let first = sender.memory();
+        let address = first.as_ptr();
+        sender.send(LogBatch::Ios { job: 0, samples: first }, || false);
+        let second = sender.memory();
+        assert_ne!(second.as_ptr(), address, "the writer has it");
+        let written = batches.next().unwrap();
+        batches.recycle(written);
+        let third = sender.memory();
+        assert_eq!(third.as_ptr(), address);
+        (0..2 * RECYCLED).for_each(|_| batches.recycle(LogBatch::Ios { job: 0, samples: vec![] }));
+        assert_eq!(sender.shared.recycled.lock().unwrap().len(), RECYCLED);
     }
 
     #[test]

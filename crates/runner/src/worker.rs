@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use ferrio_engine::prefetch::prefetch_words;
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_job::{Character, Diagnostic, FileSpec, JobSpec, Prefix, debug_class};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
@@ -219,7 +220,9 @@ fn workload(context: &Context<'_>) -> Result<Box<Workload>, Failure> {
     let spec = context.spec;
     let region = |file: &FileSpec| Region { offset: file.offset, size: file.size, real_size: file.real_size };
     let regions: Vec<Region> = spec.files.iter().map(region).collect();
-    let workload = Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
+    let mut workload =
+        Workload::new(spec, &regions, context.entropy).map_err(|e| Failure::from_workload(&e))?;
+    workload.fetch_with(prefetch_words);
     if workload.lost_its_map() {
         let message = "no memory for the random map, running without it: offsets may repeat";
         context.note(Diagnostic::note(message).code("random-map-dropped").prefix(Prefix::Job));

@@ -59,6 +59,12 @@ impl LatencyBuckets {
         self.counts[bucket.min(BUCKETS - 1)] += 1;
     }
 
+    /// Counts latencies of so many ns each.
+    #[inline]
+    pub fn record_all(&mut self, latencies: &[u64]) {
+        latencies.iter().for_each(|&ns| self.record(ns));
+    }
+
     /// Counts below 1 µs for the labels 2 4 10 20 50 100 250 500 750 1000 (ns).
     #[must_use]
     pub fn ns(&self) -> &[u64] {

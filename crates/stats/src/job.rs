@@ -199,23 +199,38 @@ impl DirectionRecorder {
         }
     }
 
-    /// Records the submission latency of an asynchronous I/O.
+    /// Records synchronous I/Os.
     #[inline]
-    pub fn record_submission(&mut self, ns: u64) {
-        if let Some(slat) = &mut self.slat {
-            slat.record(ns);
+    pub fn record_all_synchronous(&mut self, latencies: &[u64]) {
+        if let Some(recorder) = self.clat.as_mut().or(self.total.as_mut()) {
+            recorder.record_all(latencies);
         }
     }
 
-    /// Records the completion and the total latency of an asynchronous I/O.
+    /// Records the submission latencies of asynchronous I/Os.
     #[inline]
-    pub fn record_completion(&mut self, clat_ns: u64, lat_ns: u64) {
-        if let Some(clat) = &mut self.clat {
-            clat.record(clat_ns);
+    pub fn record_submissions(&mut self, latencies: &[u64]) {
+        if let Some(slat) = &mut self.slat {
+            slat.record_all(latencies);
+        }
+    }
+
+    /// Records the completion latencies of asynchronous I/Os, and their total latencies.
+    #[inline]
+    pub fn record_completions(&mut self, clat: &[u64], lat: &[u64]) {
+        if let Some(recorder) = &mut self.clat {
+            recorder.record_all(clat);
         }
         if let Some(total) = &mut self.total {
-            total.record(lat_ns);
+            total.record_all(lat);
         }
+    }
+
+    /// True when latencies are recorded per priority.
+    #[inline]
+    #[must_use]
+    pub fn divides_by_priority(&self) -> bool {
+        self.priorities.is_divided()
     }
 
     /// Sum of the completion latencies so far, ns, and their number.

@@ -122,7 +122,7 @@ mod tests {
         for &(priority, clat) in ios {
             recorder.ios += 1;
             recorder.bytes += 4096;
-            recorder.record_completion(clat, clat + 1);
+            recorder.record_completions(&[clat], &[clat + 1]);
             recorder.record_priority(priority, clat, clat + 1);
         }
         JobStats {

@@ -3,7 +3,7 @@
 use ferrio_job::Direction;
 
 use crate::direction_and_length::DirectionAndLength;
-use crate::random_offsets::RandomOffsets;
+use crate::random_offsets::{FetchWords, RandomOffsets};
 use crate::sequential::Wraps;
 use crate::step::{Io, Packed, Region, Step};
 
@@ -101,6 +101,11 @@ impl RandomPath {
         self.direction
     }
 
+    /// See [`RandomOffsets::fetch_with`].
+    pub(crate) fn fetch_with(&mut self, fetch: FetchWords) {
+        self.offsets.fetch_with(fetch);
+    }
+
     /// Starts again where the job repeats.
     pub(crate) fn begin_pass(&mut self) {
         self.offsets.begin_pass();
@@ -148,6 +153,11 @@ impl VariedRandomPath {
     pub(crate) fn begin_pass(&mut self) {
         self.offsets.begin_pass();
         self.choice.begin_pass();
+    }
+
+    /// See [`RandomOffsets::fetch_with`].
+    pub(crate) fn fetch_with(&mut self, fetch: FetchWords) {
+        self.offsets.fetch_with(fetch);
     }
 
     /// The ramp is over: the counts of issued I/Os start again.

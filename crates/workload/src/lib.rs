@@ -62,6 +62,7 @@ pub use min_rate::{MinRate, TooSlow};
 pub use offset_draws::OffsetDraws;
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
+pub use random_offsets::FetchWords;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
 pub use skewed::Skewed;
 pub use sprandom::{PreconditioningOrder, PreconditioningWrite};

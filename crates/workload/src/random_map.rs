@@ -4,8 +4,14 @@
 //! word below it is set. So the next clear bit is found in a few steps even when one block of a billion is left, for 1.016 bits
 //! of memory a block. Words are allocated zeroed, so untouched parts of a huge map cost no memory.
 
+use crate::random::BATCH;
+use crate::random_offsets::FetchWords;
+
 /// Words of a map that are wiped to clear it, 2 MiB; a larger one is allocated again.
 const MOST_WIPED: usize = 1 << 18;
+
+/// Words of the lowest level from which on they are fetched ahead, 256 KiB: smaller maps stay in the caches of a core.
+const LEAST_FETCHED: u64 = 1 << 15;
 
 /// Enough levels for 2^48 blocks.
 const MAX_LEVELS: usize = 8;
@@ -50,6 +56,16 @@ impl RandomMap {
     /// Blocks in the map.
     pub(crate) fn bits(&self) -> u64 {
         self.bits
+    }
+
+    /// True for a map whose words are hardly ever in the caches of the processor when they are needed.
+    pub(crate) fn exceeds_caches(&self) -> bool {
+        self.bits / 64 >= LEAST_FETCHED
+    }
+
+    /// Asks for the words of these blocks.
+    pub(crate) fn fetch(&self, blocks: &[u64; BATCH], fetch: FetchWords) {
+        fetch(&self.words, &blocks.map(|block| block / 64));
     }
 
     /// Clears every block.

@@ -25,7 +25,12 @@ pub(crate) struct RandomOffsets {
     source: BlockSource,
     /// Seed to start again from at each pass, if the job repeats.
     restart: Option<Restart>,
+    /// Fetches the words of the map that the blocks of a batch need, if the map is too large for caches.
+    fetch: Option<FetchWords>,
 }
+
+/// Asks the processor for words of memory: all words, and the indices of those that are needed soon.
+pub type FetchWords = fn(&[u64], &[u64]);
 
 /// Where blocks lie and which of them are usable.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +80,25 @@ impl RandomOffsets {
             map,
             source,
             restart,
+            fetch: None,
         }
+    }
+
+    /// Words of a large map are fetched with this before they are needed.
+    pub(crate) fn fetch_with(&mut self, fetch: FetchWords) {
+        self.fetch = self.map.as_ref().is_some_and(RandomMap::exceeds_caches).then_some(fetch);
+    }
+
+    /// The next number of the source.
+    #[inline(always)]
+    fn draw(&mut self) -> u64 {
+        let RandomOffsets { prefetch, source, map, fetch, .. } = self;
+        prefetch.next(|batch| {
+            source.fill(batch);
+            if let (Some(fetch), Some(map)) = (fetch, map) {
+                map.fetch(batch, *fetch);
+            }
+        })
     }
 
     /// The offset of the next block, which is used up as a whole. `None` when the file is finished.
@@ -84,7 +107,7 @@ impl RandomOffsets {
         if self.finished {
             return None;
         }
-        let mut block = self.prefetch.next(|batch| self.source.fill(batch));
+        let mut block = self.draw();
         if let Some(map) = &mut self.map {
             block = match map.take(block) {
                 Some(free) => free,
@@ -100,7 +123,7 @@ impl RandomOffsets {
     /// The next block of an unfinished file, and its offset relative to the region. [`RandomOffsets::claim`] marks what is used of the map.
     #[inline(always)]
     pub(crate) fn find(&mut self) -> Option<(u64, u64)> {
-        let mut block = self.prefetch.next(|batch| self.source.fill(batch));
+        let mut block = self.draw();
         if let Some(map) = &self.map {
             block = match map.next_clear(block) {
                 Some(free) => free,
@@ -163,7 +186,7 @@ impl RandomOffsets {
             return None;
         }
         self.map.as_mut()?.clear();
-        Some(self.prefetch.next(|batch| self.source.fill(batch)))
+        Some(self.draw())
     }
 
     /// A block that is not to be used, or none: the file is finished, unless an order of all blocks is over and begins again.
@@ -176,7 +199,7 @@ impl RandomOffsets {
         {
             walk.rewind();
             self.prefetch.forget();
-            let block = self.prefetch.next(|batch| self.source.fill(batch));
+            let block = self.draw();
             if block < self.grid.end {
                 return Some(block);
             }

@@ -1,5 +1,6 @@
 //! Tests of whole jobs: sequences recorded from fio, properties of random jobs, and a slow model.
 
+mod fetched;
 mod jobs;
 mod properties;
 mod recorded;

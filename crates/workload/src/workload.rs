@@ -11,6 +11,7 @@ use crate::code_path::{Called, CodePath};
 use crate::database::{DatabaseCounts, Work};
 use crate::events::SharedEvents;
 use crate::offset_space::{has_map, map_unit, room};
+use crate::random_offsets::FetchWords;
 use crate::seeds::SEEDS;
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::step_feed::StepFeed;
@@ -95,6 +96,15 @@ impl Workload {
     pub fn feed(&mut self, from: StepFeed) {
         if let CodePath::Called(Called::Replay(path)) = &mut self.path {
             path.feed(from);
+        }
+    }
+
+    /// Words of large random maps are fetched with this before they are needed. The choices stay the same.
+    pub fn fetch_with(&mut self, fetch: FetchWords) {
+        match &mut self.path {
+            CodePath::Random(path) => path.fetch_with(fetch),
+            CodePath::Called(Called::VariedRandom(path)) => path.fetch_with(fetch),
+            CodePath::Sequential(_) | CodePath::Called(_) => {}
         }
     }
 

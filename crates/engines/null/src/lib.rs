@@ -55,14 +55,19 @@ impl Engine for Null {
         if self.circle.is_empty() {
             return Submit::Done(result);
         }
-        // A batch that was published has to be reaped before the next one begins.
-        if self.published != self.reaped {
+        if self.is_full() {
             return Submit::Full;
         }
         let place = self.place(self.queued);
         self.circle[place] = Completion { unit: request.unit, result };
         self.queued = self.queued.wrapping_add(1);
         Submit::Queued
+    }
+
+    /// A batch that was published has to be reaped before the next one begins.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.published != self.reaped
     }
 
     #[inline]
@@ -77,9 +82,11 @@ impl Engine for Null {
         if self.published.wrapping_sub(self.reaped) < min {
             self.published = self.queued;
         }
-        let count = self.published.wrapping_sub(self.reaped);
-        debug_assert!(count >= min, "{min} completions wanted of {count} in flight");
-        for _ in 0..count {
+        debug_assert!(
+            self.published.wrapping_sub(self.reaped) >= min,
+            "{min} completions wanted of fewer in flight"
+        );
+        while self.reaped != self.published {
             done.push(self.circle[self.place(self.reaped)]);
             self.reaped = self.reaped.wrapping_add(1);
         }
@@ -123,6 +130,7 @@ mod tests {
         assert_eq!(done, [], "nothing is published before the flush");
         assert_eq!(rig.engine.flush().unwrap(), 3);
         let request = rig.request(3, Op::Fsync, 0, 0);
+        assert!(rig.engine.is_full());
         assert_eq!(rig.engine.submit(&request), Submit::Full, "the batch is not reaped yet");
         rig.engine.reap(1, 2, &mut done).unwrap();
         let results = [(3, 1536), (2, 1024), (1, 512)];

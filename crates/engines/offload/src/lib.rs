@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Ran, Request, Submit,
 };
-use ferrio_job::{Diagnostic, EngineKind, JobSpec};
+use ferrio_job::{Diagnostic, EngineKind, JobSpec, TuningUse};
 use ferrio_stats::Usage;
 use pool_thread::{Answer, Ended, Task, ThreadCommand};
 
@@ -148,6 +148,11 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         0
     }
 
+    /// Its threads take no ways of their own.
+    fn tuning_use(&self) -> TuningUse {
+        TuningUse::NONE
+    }
+
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         for thread in 0..self.threads.len() {
             let own = self.own(file)?;
@@ -172,6 +177,10 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             }
             Err(_) => Submit::Done(-i64::from(libc::ESRCH)),
         }
+    }
+
+    fn is_full(&self) -> bool {
+        false
     }
 
     fn flush(&mut self) -> io::Result<u32> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Request, Submit,
 };
-use ferrio_job::{Depth, Diagnostic, JobSpec};
+use ferrio_job::{Depth, Diagnostic, JobSpec, Tuning};
 use ferrio_stats::Usage;
 
 /// What a thread is asked for.
@@ -50,10 +50,10 @@ pub(crate) struct Task(pub(crate) Request);
 // outlives the engine, which joins its threads when it is dropped.
 unsafe impl Send for Task {}
 
-/// The job as one thread sees it: depth 1, not offloaded.
+/// The job as one thread sees it: depth 1, not offloaded. Nothing is registered, because buffers come with the requests.
 pub(crate) fn alone(spec: &JobSpec) -> JobSpec {
     let depth = Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 };
-    JobSpec { depth, offload: false, ..spec.clone() }
+    JobSpec { depth, offload: false, tuning: Tuning::Fio, ..spec.clone() }
 }
 
 /// Body of a thread: ends when the engine drops its end of the channels.

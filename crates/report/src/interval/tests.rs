@@ -26,8 +26,8 @@ impl Reader {
     fn reads(&mut self, ms: u64, us: &[u64]) -> JobResult {
         for &us in us {
             (self.recorder.ios, self.recorder.bytes) = (self.recorder.ios + 1, self.recorder.bytes + 4096);
-            self.recorder.record_submission(1000);
-            self.recorder.record_completion((us - 1) * 1000, us * 1000);
+            self.recorder.record_submissions(&[1000]);
+            self.recorder.record_completions(&[(us - 1) * 1000], &[us * 1000]);
         }
         self.ms += ms;
         self.result()

@@ -1,6 +1,7 @@
 //! The logs of one job: its files, and how batches become rows.
 
 use ferrio_job::{Diagnostic, JobSpec, LogKind, WindowValue, log_files};
+use ferrio_runner::logs::sums::{Histogram, Window, WindowSummary, latency_of};
 use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
 
@@ -120,6 +121,47 @@ impl JobLogs {
         }
     }
 
+    /// A window that the job itself summed up.
+    pub(super) fn window(
+        &mut self,
+        kind: LogKind,
+        direction: u8,
+        time_ms: u64,
+        summary: WindowSummary,
+        rows: &mut Rows,
+    ) {
+        if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
+            rows.begin(self.columns, self.epoch_ms);
+            rows.push(&window_row(summary, time_ms, direction, self.window_value));
+            log.file.append(rows.text());
+        }
+    }
+
+    /// A histogram that the job itself counted.
+    pub(super) fn histogram(&mut self, direction: u8, time_ms: u64, len: u32, counts: &[u64]) {
+        if let Some(log) = &mut self.histogram {
+            log.row(time_ms.saturating_add(self.epoch_ms), direction, len, counts);
+        }
+    }
+
+    /// What the job itself summed up since its last rows.
+    pub(super) fn rest(
+        &mut self,
+        last_ms: u64,
+        windows: &[(LogKind, [Window; 3])],
+        histograms: Option<&[Histogram; 3]>,
+    ) {
+        self.last_ms = last_ms;
+        for (kind, windows) in windows {
+            if let Some(log) = self.logs.iter_mut().find(|log| log.kind == *kind) {
+                log.windows = *windows;
+            }
+        }
+        if let (Some(log), Some(histograms)) = (&mut self.histogram, histograms) {
+            log.directions.clone_from(histograms);
+        }
+    }
+
     /// Bandwidth or I/Os per second in one interval.
     pub(super) fn interval(&mut self, kind: LogKind, sample: &RateSample, rows: &mut Rows) {
         if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
@@ -173,7 +215,7 @@ impl JobLogs {
             rows.begin(self.columns, self.epoch_ms);
             for (direction, window) in (0..).zip(&mut log.windows) {
                 if let Some(summary) = window.take() {
-                    rows.push(&summary.row(time_ms, direction, self.window_value));
+                    rows.push(&window_row(summary, time_ms, direction, self.window_value));
                 }
             }
             log.file.append(rows.text());
@@ -203,7 +245,7 @@ impl SampleLog {
                 rows.push(&row);
             } else if let Some(summary) = self.windows[direction].add(row.time_ms, row.value, self.window_ms)
             {
-                rows.push(&summary.row(row.time_ms, row.direction, window_value));
+                rows.push(&window_row(summary, row.time_ms, row.direction, window_value));
             }
         }
     }
@@ -226,9 +268,10 @@ fn row_of(kind: LogKind, sample: &IoSample) -> Option<LogRow> {
     // An I/O completes its completion latency after it was issued.
     let issued_ns = sample.time_ns.saturating_sub(sample.clat_ns);
     let (time_ns, value, issue_ns) = match kind {
-        LogKind::Latency => (sample.time_ns, sample.lat_ns, 0),
-        LogKind::SubmissionLatency => (issued_ns, sample.slat_ns?, issued_ns),
-        LogKind::CompletionLatency => (sample.time_ns, sample.clat_ns, issued_ns),
+        LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => {
+            let (time_ns, value) = latency_of(kind, sample)?;
+            (time_ns, value, if kind == LogKind::Latency { 0 } else { issued_ns })
+        }
         // kB/s, not KiB/s as in averaged rows.
         LogKind::Bandwidth => (sample.time_ns, u64::from(sample.len) * 1_000_000 / sample.clat_ns.max(1), 0),
         LogKind::Iops => (sample.time_ns, 1, 0),
@@ -250,108 +293,9 @@ fn milliseconds(ns: u64) -> u64 {
     ns / 1_000_000
 }
 
-/// The running window of one direction of one log.
-#[derive(Clone, Copy, Debug, Default)]
-struct Window {
-    /// ms since the job began.
-    start: u64,
-    sum: u128,
-    count: u64,
-    maximum: u64,
-}
-
-/// The values of a window that ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct WindowSummary {
-    /// Their mean, rounded half up.
-    average: u64,
-    /// Their largest.
-    maximum: u64,
-}
-
-impl WindowSummary {
-    /// The row of the window.
-    fn row(self, time_ms: u64, direction: u8, value: WindowValue) -> LogRow {
-        let WindowSummary { average, maximum } = self;
-        let value = if value == WindowValue::Maximum { maximum } else { average };
-        LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
-    }
-}
-
-impl Window {
-    /// Adds a value. The first one at least `length` ms after the start of the window still belongs to it and ends it, which returns its
-    /// summary. The next window starts at that time rounded down to a multiple of `length`.
-    #[inline]
-    fn add(&mut self, time_ms: u64, value: u64, length: u64) -> Option<WindowSummary> {
-        self.sum += u128::from(value);
-        self.count += 1;
-        self.maximum = self.maximum.max(value);
-        if time_ms.saturating_sub(self.start) < length {
-            return None;
-        }
-        let summary = self.take();
-        self.start = time_ms - time_ms % length;
-        summary
-    }
-
-    /// Ends the window early. `None` if it has no values.
-    fn take(&mut self) -> Option<WindowSummary> {
-        let count = u128::from(self.count);
-        let rounded = (self.sum + count / 2).checked_div(count)?;
-        let maximum = self.maximum;
-        (self.sum, self.count, self.maximum) = (0, 0, 0);
-        // An average is no larger than the largest value.
-        Some(WindowSummary { average: u64::try_from(rounded).unwrap_or(maximum), maximum })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn average(summary: Option<WindowSummary>) -> Option<u64> {
-        summary.map(|summary| summary.average)
-    }
-
-    #[test]
-    fn the_io_that_ends_a_window_belongs_to_it() {
-        let mut window = Window::default();
-        assert_eq!(window.add(0, 10, 250), None);
-        assert_eq!(window.add(249, 20, 250), None);
-        assert_eq!(window.add(260, 60, 250), Some(WindowSummary { average: 30, maximum: 60 }));
-        assert_eq!(window.take(), None);
-    }
-
-    #[test]
-    fn windows_start_at_multiples_of_their_length_however_late_one_ended() {
-        let mut window = Window::default();
-        assert_eq!(average(window.add(740, 1, 250)), Some(1));
-        assert_eq!(window.add(749, 2, 250), None);
-        assert_eq!(average(window.add(750, 4, 250)), Some(3));
-        assert_eq!(window.add(999, 5, 250), None);
-        assert_eq!(average(window.take()), Some(5));
-    }
-
-    #[test]
-    fn a_maximum_is_that_of_its_own_window() {
-        let mut window = Window::default();
-        assert_eq!(window.add(0, 90, 100), None);
-        assert_eq!(window.add(100, 10, 100), Some(WindowSummary { average: 50, maximum: 90 }));
-        assert_eq!(window.add(110, 30, 100), None);
-        assert_eq!(window.take(), Some(WindowSummary { average: 30, maximum: 30 }));
-    }
-
-    #[test]
-    fn averages_are_rounded_half_up() {
-        let of = |values: &[u64]| {
-            let mut window = Window::default();
-            values.iter().for_each(|&value| assert_eq!(window.add(0, value, 1000), None));
-            average(window.take())
-        };
-        assert_eq!(of(&[1, 2]), Some(2));
-        assert_eq!(of(&[1, 1, 2]), Some(1));
-        assert_eq!(of(&[1, 2, 2]), Some(2));
-        assert_eq!(of(&[u64::MAX, u64::MAX]), Some(u64::MAX));
-        assert_eq!(of(&[]), None);
-    }
+/// The row of a window.
+fn window_row(summary: WindowSummary, time_ms: u64, direction: u8, value: WindowValue) -> LogRow {
+    let WindowSummary { average, maximum } = summary;
+    let value = if value == WindowValue::Maximum { maximum } else { average };
+    LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use ferrio_job::{JobSpec, WindowValue};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::JobResult;
+use ferrio_runner::logs::sums::LogSums;
 use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;
 
@@ -353,4 +354,67 @@ fn logs_are_written_on_cpus_that_the_jobs_name() {
         ["log_compression_cpus has no effect, logs are written on any CPU: Invalid argument"]
     );
     assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n");
+}
+
+/// Batches of a job that sums up what it logs.
+fn summed(spec: &JobSpec, samples: &[IoSample]) -> Vec<LogBatch> {
+    let mut batches = Vec::new();
+    let mut sums = LogSums::of(0, spec).unwrap();
+    samples.iter().for_each(|sample| sums.add(sample, |batch| batches.push(batch)));
+    batches.push(sums.rest());
+    batches
+}
+
+#[test]
+fn sums_of_the_job_make_the_files_that_its_single_ios_make() {
+    for (value, coarseness, counts) in
+        [(WindowValue::Average, 0, true), (WindowValue::Both, 3, true), (WindowValue::Maximum, 6, false)]
+    {
+        // Times that stand still, jump over windows, and go back a little.
+        let samples: Vec<IoSample> = (0..5000_u64)
+            .map(|at| {
+                let ms = 2 + at / 7 + 600 * (at / 1700) - at % 3;
+                let sample = match at % 5 {
+                    0 => synchronous(ms, (at % 3) as u8, at * at % 100_003),
+                    _ => asynchronous(ms, (at % 2) as u8, at % 977, at * at % 1_000_003),
+                };
+                IoSample { len: 512 * (at % 9) as u32, ..sample }
+            })
+            .collect();
+        let files = |sums: bool| {
+            let dir = tempfile::tempdir().unwrap();
+            let mut spec = job(dir.path(), 1, 100);
+            spec.logs.hist = spec.logs.lat.clone();
+            (spec.logs.hist_msec, spec.logs.hist_coarseness, spec.logs.window_value) =
+                (150, coarseness, value);
+            spec.measure.clat_percentiles = counts;
+            let mut batches = vec![LogBatch::Began { job: 0, epoch_ms: 1_700_000_000_000 }];
+            match sums {
+                true => batches.extend(summed(&spec, &samples)),
+                false => batches
+                    .extend(samples.chunks(999).map(|part| LogBatch::Ios { job: 0, samples: part.to_vec() })),
+            }
+            batches.push(LogBatch::Ended { job: 0, time_ms: 2000 });
+            let (reported, problems, _) = written(&plan(vec![spec]), batches);
+            assert_eq!((reported, problems), (vec![], vec![]));
+            names(&dir).into_iter().map(|name| (read(&dir, &name), name)).collect::<Vec<_>>()
+        };
+        let (of_sums, of_ios) = (files(true), files(false));
+        assert_eq!(of_sums.iter().filter(|(text, _)| text.lines().count() > 10).count(), 4, "{value:?}");
+        assert_eq!(of_sums, of_ios, "{value:?}");
+    }
+}
+
+#[test]
+fn a_job_that_needs_single_ios_for_a_log_has_no_sums() {
+    let dir = tempfile::tempdir().unwrap();
+    let has_sums = |change: fn(&mut JobSpec)| {
+        let mut spec = job(dir.path(), 1, 100);
+        change(&mut spec);
+        LogSums::of(0, &spec).is_some()
+    };
+    assert!(has_sums(|_| ()));
+    assert!(!has_sums(|spec| spec.logs.avg_msec = 0));
+    assert!(!has_sums(|spec| spec.logs.single_rates = true));
+    assert!(has_sums(|spec| (spec.logs.single_rates, spec.logs.bw, spec.logs.iops) = (true, None, None)));
 }

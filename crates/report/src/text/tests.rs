@@ -26,8 +26,8 @@ fn mixed() -> JobStats {
         let mut recorder = DirectionRecorder::new(true, true, true, false);
         (recorder.ios, recorder.bytes) = (ios, ios * 4096);
         for i in 1..=ios {
-            recorder.record_submission(500 + i);
-            recorder.record_completion(step * i, step * i + 500 + i);
+            recorder.record_submissions(&[500 + i]);
+            recorder.record_completions(&[step * i], &[step * i + 500 + i]);
             stats.latency_buckets.record(step * i);
         }
         let mut figures = recorder.finish(1001);

@@ -8,23 +8,32 @@ use crate::failure::Failure;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Takes a completion from the engine: its slot is free again, unless the rest of a short transfer needs it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn complete(&mut self, completion: Completion) {
-        let unit = self.slots.units[completion.unit as usize];
+        let unit = &self.slots.units[completion.unit as usize];
         let request = &unit.request;
-        if !is_data(request.op) {
+        if completion.result != i64::from(request.len) || !is_data(request.op) {
+            return self.complete_other(completion);
+        }
+        self.meter.count(unit.direction, request.len);
+        if self.meter.stamps_all() {
+            self.meter.record_completion(unit);
+        }
+        if self.hooks.at_completion || self.hooks.at_end {
+            return self.complete_watched(completion.unit);
+        }
+        self.slots.free.push(completion.unit);
+    }
+
+    /// Takes the completion of a sync, of a part of a request, or of one that failed.
+    #[cold]
+    #[inline(never)]
+    fn complete_other(&mut self, completion: Completion) {
+        let unit = self.slots.units[completion.unit as usize];
+        if !is_data(unit.request.op) {
             self.slots.syncs -= 1;
-            self.record_sync(request, completion.result, unit.issued);
-        } else if completion.result == i64::from(request.len) {
-            self.record_completion(&unit);
-            if self.hooks.at_end {
-                // The request may be the rest of a short transfer: the block begins where the slot does.
-                let moved = (request.buffer as usize - self.buffers.slot(completion.unit) as usize) as u32;
-                let (offset, len) = (request.offset - u64::from(moved), request.len + moved);
-                self.slots.free.push(completion.unit);
-                return self.io_completed(unit.direction, completion.unit, request.file, offset, len);
-            }
-        } else if let Some(rest) = self.short_rest(request, unit.direction, completion.result) {
+            self.record_sync(&unit.request, completion.result, unit.issued);
+        } else if let Some(rest) = self.short_rest(&unit.request, unit.direction, completion.result) {
             // The rest is an I/O of its own: its latencies begin here.
             self.slots.units[completion.unit as usize] =
                 InFlight { request: rest, start: self.meter.now, ..unit };
@@ -34,15 +43,22 @@ impl<E: Engine> IoLoop<'_, E> {
         self.slots.free.push(completion.unit);
     }
 
-    /// Records a data I/O that the engine reaped.
-    #[inline]
-    fn record_completion(&mut self, unit: &InFlight) {
-        self.meter.count(unit.direction, unit.request.len);
-        if self.meter.stamps_all() {
-            let (slat, clat) = self.meter.record_completion(unit);
-            if self.hooks.at_completion {
-                self.at_completion(*unit, Some(slat), clat);
-            }
+    /// Features of the job see a data I/O that completed.
+    #[cold]
+    #[inline(never)]
+    fn complete_watched(&mut self, index: u32) {
+        let unit = self.slots.units[index as usize];
+        if self.hooks.at_completion && self.meter.stamps_all() {
+            let (slat, clat) = self.meter.latencies(&unit);
+            self.at_completion(unit, Some(slat), clat);
+        }
+        self.slots.free.push(index);
+        if self.hooks.at_end {
+            let request = &unit.request;
+            // The request may be the rest of a short transfer: the block begins where the slot does.
+            let moved = (request.buffer as usize - self.buffers.slot(index) as usize) as u32;
+            let (offset, len) = (request.offset - u64::from(moved), request.len + moved);
+            self.io_completed(unit.direction, index, request.file, offset, len);
         }
     }
 

@@ -6,6 +6,7 @@ use ferrio_engine::Request;
 use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
+use super::recent::Recent;
 use super::slots::InFlight;
 use crate::context::Context;
 use crate::control::JobControl;
@@ -25,21 +26,6 @@ pub(super) enum Stamps {
 /// I/Os between two clock readings when latencies are not measured.
 const RARE: u32 = 64;
 
-/// Latencies of synchronous I/Os that are not in the histograms yet. Recording a batch at a time costs a fraction of recording
-/// each one between two clock readings.
-#[derive(Debug)]
-struct Recent {
-    /// Ticks from start to end.
-    ticks: [u64; RECENT],
-    /// Direction of each.
-    directions: [u8; RECENT],
-    len: usize,
-    /// Where a batch begins: at 0, or at the last place if each latency must be seen at once.
-    first: usize,
-}
-
-const RECENT: usize = 64;
-
 /// Clock, counters and recorders of one job.
 pub(super) struct Meter<'a> {
     spec: &'a JobSpec,
@@ -54,7 +40,8 @@ pub(super) struct Meter<'a> {
     pub(super) directions: [DirectionRecorder; 3],
     /// All other figures. In a box, because the loop is set up on stacks that a run may have thousands of.
     pub(super) stats: Box<JobStats>,
-    recent: Box<Recent>,
+    /// What the recorders do not have yet, per direction.
+    recent: Box<[Recent; 3]>,
     /// Main reads the completion latencies while the job runs.
     pub(super) publishes_latency: bool,
     pub(super) log: Option<IoLog<'a>>,
@@ -85,7 +72,6 @@ impl<'a> Meter<'a> {
         let per_io = (measured || logged) && !spec.engine.operates_on_files();
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
-        let first = if publishes_latency || sees_each { RECENT - 1 } else { 0 };
         Meter {
             spec,
             clock: context.clock,
@@ -97,9 +83,9 @@ impl<'a> Meter<'a> {
             live: &context.control.live,
             directions: new_recorders(spec),
             stats: Box::default(),
-            recent: Box::new(Recent { ticks: [0; RECENT], directions: [0; RECENT], len: first, first }),
+            recent: Box::new([Recent::new(publishes_latency || sees_each); 3]),
             publishes_latency,
-            log: log.map(|sender| IoLog::new(sender, context.control, context.index)),
+            log: log.map(|sender| IoLog::new(sender, context.control, context.index, spec)),
             ramp_bytes: [0; 3],
             read_back: ReadBackTime { ticks: 0, began: u64::MAX, bytes: 0 },
         }
@@ -134,11 +120,13 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The kernel has a data request since now.
-    #[inline]
+    /// The kernel has a data request since `issued`.
+    #[inline(always)]
     pub(super) fn record_submission(&mut self, direction: usize, start: u64, issued: u64) {
-        let slat = self.clock.between(start, issued);
-        self.directions[direction].record_submission(slat);
+        let recent = &mut self.recent[direction];
+        if recent.add_submission(issued.saturating_sub(start)) {
+            recent.record_submissions(&self.clock, &mut self.directions[direction]);
+        }
     }
 
     /// Counts the bytes of an I/O that completed, also for main.
@@ -155,32 +143,38 @@ impl<'a> Meter<'a> {
         self.live.store(direction, stats.ios, stats.bytes);
     }
 
-    /// Records an I/O that completed now. Returns its submission and completion latency, ns.
+    /// Records an I/O that completed now.
     #[inline(always)]
-    pub(super) fn record_completion(&mut self, unit: &InFlight) -> (u64, u64) {
-        let clat = self.clock.between(unit.issued, self.now);
-        // The sum to the nanosecond: each is cut to whole ones.
-        let slat = self.clock.between(unit.start, unit.issued);
-        let lat = slat + clat;
-        let stats = &mut self.directions[unit.direction];
-        stats.record_completion(clat, lat);
-        stats.record_priority(unit.request.priority, clat, lat);
-        if self.spec.measure.clat {
-            self.stats.latency_buckets.record(clat);
+    pub(super) fn record_completion(&mut self, unit: &InFlight) {
+        let direction = unit.direction;
+        let submission = unit.issued.saturating_sub(unit.start);
+        let completion = self.now.saturating_sub(unit.issued);
+        if self.directions[direction].divides_by_priority() {
+            self.record_priority(unit);
         }
-        (slat, clat)
+        if self.recent[direction].add_completion(submission, completion) {
+            self.record_completions(direction);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_priority(&mut self, unit: &InFlight) {
+        let (slat, clat) = self.latencies(unit);
+        self.directions[unit.direction].record_priority(unit.request.priority, clat, slat + clat);
+    }
+
+    /// Submission and completion latency of an I/O that completed now, ns.
+    pub(super) fn latencies(&self, unit: &InFlight) -> (u64, u64) {
+        (self.clock.between(unit.start, unit.issued), self.clock.between(unit.issued, self.now))
     }
 
     /// Takes the latency of an I/O that the submitting call completed, from `start` to this moment.
     #[inline(always)]
     pub(super) fn record_inline(&mut self, direction: usize, start: u64) {
         self.now = self.clock.now();
-        let recent = &mut *self.recent;
-        recent.ticks[recent.len] = self.now.saturating_sub(start);
-        recent.directions[recent.len] = direction as u8;
-        recent.len += 1;
-        if recent.len == RECENT {
-            self.record_recent();
+        if self.recent[direction].add_call(self.now.saturating_sub(start)) {
+            self.record_calls(direction);
         }
     }
 
@@ -196,21 +190,26 @@ impl<'a> Meter<'a> {
     }
 
     /// Moves the latencies collected by [`Meter::record_inline`] into the figures.
-    #[inline(never)]
-    pub(super) fn record_recent(&mut self) {
-        let recent = &mut *self.recent;
-        for (&ticks, &direction) in
-            recent.ticks[recent.first..recent.len].iter().zip(&recent.directions[recent.first..])
-        {
-            let ns = self.clock.ns(ticks);
-            self.directions[usize::from(direction)].record_synchronous(ns);
-            if self.spec.measure.clat {
-                self.stats.latency_buckets.record(ns);
-            }
-        }
-        recent.len = recent.first;
+    fn record_calls(&mut self, direction: usize) {
+        let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
+        self.recent[direction].record_calls(&self.clock, &mut self.directions[direction], buckets);
         if self.publishes_latency {
             self.publish_latency();
+        }
+    }
+
+    /// Moves the latencies collected by [`Meter::record_completion`] into the figures.
+    fn record_completions(&mut self, direction: usize) {
+        let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
+        self.recent[direction].record_completions(&self.clock, &mut self.directions[direction], buckets);
+    }
+
+    /// Moves all collected latencies into the figures.
+    fn record_recent(&mut self) {
+        for direction in 0..self.directions.len() {
+            self.record_calls(direction);
+            self.recent[direction].record_submissions(&self.clock, &mut self.directions[direction]);
+            self.record_completions(direction);
         }
     }
 
@@ -270,7 +269,7 @@ impl<'a> Meter<'a> {
     /// Starts all figures again. What is in flight (I/Os per direction, and syncs) moves its bytes in the part that is measured
     /// from now on, and is counted there.
     pub(super) fn restart(&mut self, control: &JobControl, (ios, sync_ios): ([u64; 3], u64)) {
-        self.recent.len = self.recent.first;
+        self.recent.iter_mut().for_each(Recent::clear);
         let before = control.ramp.ios();
         for (direction, stats) in self.directions.iter().enumerate() {
             self.ramp_bytes[direction] += stats.bytes;

@@ -13,14 +13,21 @@ const LAST_TRIES: u32 = 20;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// The engine accepted the request of `unit`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn accept(&mut self, unit: u32, state: InFlight) {
         self.slots.accept(unit, state);
+        self.accepted();
+    }
+
+    /// The engine accepted another request: hands over a full batch, and makes room where there is none left.
+    #[inline(never)]
+    fn accepted(&mut self) {
         if self.slots.queued.len() >= self.spec.depth.batch as usize {
-            self.flush();
+            self.flush_batch();
         }
-        if self.slots.free.is_empty() {
-            self.reap_full();
+        let no_slot = self.slots.free.is_empty();
+        if no_slot || self.engine.is_full() {
+            self.reap_now(no_slot);
         } else if self.spec.depth.complete_max == 0 {
             self.poll();
         }
@@ -85,15 +92,31 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Hands everything queued to the kernel. One clock reading after the call is the issue time of the whole batch.
+    /// Hands everything queued to the kernel.
+    #[inline(always)]
     pub(super) fn flush(&mut self) {
+        if !self.slots.queued.is_empty() {
+            self.flush_rest();
+        }
+    }
+
+    /// Hands what is less than a batch to the kernel.
+    #[inline(never)]
+    fn flush_rest(&mut self) {
+        self.flush_batch();
+    }
+
+    /// Hands everything queued to the kernel, which is something. One clock reading after the call is the issue time of the whole batch.
+    #[inline(always)]
+    fn flush_batch(&mut self) {
         // Each of the engine's own threads has one I/O, and reports later when it began it.
         let offload = self.spec.offload;
         let depth = if offload { 1 } else { self.slots.submitted() };
         let slat = self.spec.measure.slat && !offload;
-        while !self.slots.queued.is_empty() {
+        loop {
+            let count = self.slots.queued.len();
             let taken = match self.engine.flush() {
-                Ok(taken) => (taken as usize).min(self.slots.queued.len()),
+                Ok(taken) => (taken as usize).min(count),
                 Err(e) => return self.fail(Failure::from_io(&e, "io commit")),
             };
             if taken == 0 {
@@ -101,46 +124,60 @@ impl<E: Engine> IoLoop<'_, E> {
                 return;
             }
             self.meter.stamp_batch();
+            let issued = self.meter.now;
             for &unit in &self.slots.queued[..taken] {
                 let unit = &mut self.slots.units[unit as usize];
-                unit.issued = self.meter.now;
+                unit.issued = issued;
                 if slat && is_data(unit.request.op) {
-                    self.meter.record_submission(unit.direction, unit.start, unit.issued);
+                    self.meter.record_submission(unit.direction, unit.start, issued);
                 }
             }
             self.meter.stats.submit.record(taken as u32);
             self.meter.stats.depth.record(depth, taken as u64);
+            if taken == count {
+                return self.slots.queued.clear();
+            }
             self.slots.queued.drain(..taken);
         }
     }
 
     /// Makes room: reaps at least the batch minimum, down to `iodepth_low`.
+    #[inline(never)]
     pub(super) fn reap_full(&mut self) {
-        loop {
-            self.reap_once();
-            if self.failure.is_some()
-                || self.slots.submitted() <= self.spec.depth.low
-                || self.slots.submitted() == 0
-            {
-                return;
-            }
-        }
+        self.reap_now(true);
     }
 
     /// Reaps one batch. A minimum of 0 asks the kernel without waiting, again and again until something is there.
+    #[inline(never)]
     pub(super) fn reap_once(&mut self) {
-        let depth = self.slots.submitted();
-        let min = self.spec.depth.complete_min.min(depth);
-        let max = self.spec.depth.complete_max.min(depth).max(min).max(1);
-        while depth > 0 && self.failure.is_none() {
-            self.reap(min, max);
-            if !self.slots.done.is_empty() {
+        self.reap_now(false);
+    }
+
+    /// Reaps one batch, or as many as it takes `to_low`.
+    #[inline(always)]
+    fn reap_now(&mut self, to_low: bool) {
+        loop {
+            let depth = self.slots.submitted();
+            if depth == 0 || self.failure.is_some() {
+                return;
+            }
+            let min = self.spec.depth.complete_min.min(depth);
+            let max = self.spec.depth.complete_max.min(depth).max(min).max(1);
+            self.reap_batch(min, max);
+            let is_enough = !to_low || self.slots.submitted() <= self.spec.depth.low;
+            if is_enough && !self.slots.done.is_empty() {
                 return;
             }
         }
     }
 
+    #[inline(never)]
     pub(super) fn reap(&mut self, min: u32, max: u32) {
+        self.reap_batch(min, max);
+    }
+
+    #[inline(always)]
+    fn reap_batch(&mut self, min: u32, max: u32) {
         self.flush();
         self.slots.done.clear();
         if let Err(e) = self.engine.reap(min, max, &mut self.slots.done) {
@@ -151,22 +188,24 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// Completes what is in `done`.
-    #[inline]
+    #[inline(always)]
     fn complete_done(&mut self) {
-        if self.slots.done.is_empty() {
+        let count = self.slots.done.len();
+        if count == 0 {
             return;
         }
         if self.spec.offload {
-            self.meter.stats.complete.add_small(self.slots.done.len() as u64);
+            self.meter.stats.complete.add_small(count as u64);
         } else {
-            self.meter.stats.complete.record(self.slots.done.len() as u32);
+            self.meter.stats.complete.record(count as u32);
         }
-        for index in 0..self.slots.done.len() {
-            let completion = self.slots.done[index];
+        let mut index = 0;
+        while let Some(&completion) = self.slots.done.get(index) {
             match self.engine.ran(completion.unit) {
                 None => self.complete(completion),
                 Some(ran) => self.complete_offloaded(completion, ran),
             }
+            index += 1;
         }
         if self.meter.publishes_latency {
             self.meter.publish_latency();
@@ -174,6 +213,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// Completes what is in `done`, at this moment.
+    #[inline(never)]
     pub(super) fn complete_all(&mut self) {
         self.meter.now = self.meter.clock.now();
         self.complete_done();

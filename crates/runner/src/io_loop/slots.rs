@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use ferrio_engine::{Completion, Op, Request};
 
-/// One I/O in flight.
+/// One I/O in flight, in one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct InFlight {
     pub(super) request: Request,
     /// Index of the direction; meaningless for syncs.
@@ -15,6 +16,9 @@ pub(super) struct InFlight {
     /// Ticks when the kernel had it.
     pub(super) issued: u64,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<InFlight>() == 64);
 
 /// As many units as the job may have I/Os in flight, and the state of each.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ fn job(synchronous: bool, ns: u64) -> JobStats {
     if synchronous {
         read.record_synchronous(ns);
     } else {
-        read.record_submission(1);
-        read.record_completion(ns, ns + 1);
+        read.record_submissions(&[1]);
+        read.record_completions(&[ns], &[ns + 1]);
     }
     stats.directions[0] = read.finish(ns);
     stats
@@ -116,8 +116,8 @@ fn job_of(direction: usize, synchronous: bool, samples: &[u64]) -> JobStats {
         if synchronous {
             recorder.record_synchronous(ns);
         } else {
-            recorder.record_submission(7);
-            recorder.record_completion(ns, ns + 7);
+            recorder.record_submissions(&[7]);
+            recorder.record_completions(&[ns], &[ns + 7]);
         }
     }
     let mut stats = JobStats::default();

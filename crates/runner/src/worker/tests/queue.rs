@@ -104,6 +104,45 @@ fn called_fio_a_job_that_polls_has_one_io_in_flight() {
     assert_eq!(calls::<Scribe<2>>(&spec), "Q C R0=0 R0=0 R0=1 Q C R0=1 Q C R0=1");
 }
 
+/// Accepts nothing while something can be reaped, as the null engine does: `F` for a request that it refused.
+struct OneBatch(Scribe<0>);
+
+impl Engine for OneBatch {
+    fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
+        Ok(OneBatch(Scribe::open(spec, buffers)?))
+    }
+
+    fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
+        self.0.attach(files)
+    }
+
+    fn is_full(&self) -> bool {
+        !self.0.ended.is_empty()
+    }
+
+    fn submit(&mut self, request: &Request) -> Submit {
+        if self.is_full() {
+            call("F");
+            return Submit::Full;
+        }
+        self.0.submit(request)
+    }
+
+    fn flush(&mut self) -> std::io::Result<u32> {
+        self.0.flush()
+    }
+
+    fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> std::io::Result<()> {
+        self.0.reap(min, max, done)
+    }
+}
+
+#[test]
+fn an_engine_that_says_that_it_is_full_is_reaped_before_the_next_request() {
+    assert_eq!(calls::<OneBatch>(&queue(3, [4, 1, 1, 1, 4])), "Q C R1=1 Q C R1=1 Q C R1=1");
+    assert_eq!(calls::<OneBatch>(&queue(5, [4, 2, 2, 4, 4])), "Q Q C R2=2 Q Q C R2=2 Q C R1=1");
+}
+
 #[test]
 fn histograms_show_depth_and_sizes_of_batches() {
     let spec = queue(16, [4, 4, 4, 4, 4]);

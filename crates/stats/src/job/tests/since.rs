@@ -32,8 +32,8 @@ impl Job {
             if self.synchronous {
                 recorder.record_synchronous(ns);
             } else {
-                recorder.record_submission(ns / 2);
-                recorder.record_completion(ns, ns + ns / 2);
+                recorder.record_submissions(&[ns / 2]);
+                recorder.record_completions(&[ns], &[ns + ns / 2]);
             }
         }
     }

@@ -1,0 +1,275 @@
+//! Windows and histograms of logged latencies, summed up where the I/Os complete: only their rows are sent to the writer.
+//!
+//! The writer sums up itself for jobs that have other logs too, and so need to send each I/O. Both use the types of this file.
+
+use ferrio_job::{JobSpec, LogKind, log_files};
+use ferrio_stats::latency::{FIO_BUCKETS, fio_bucket};
+
+use super::{IoSample, LogBatch};
+
+/// The running window of one direction of one log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// ms since the job began.
+    start: u64,
+    sum: u128,
+    count: u64,
+    maximum: u64,
+}
+
+/// The values of a window that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSummary {
+    /// Their mean, rounded half up.
+    pub average: u64,
+    /// Their largest.
+    pub maximum: u64,
+}
+
+impl Window {
+    /// Adds a value. The first one at least `length` ms after the start of the window still belongs to it and ends it, which returns its
+    /// summary. The next window starts at that time rounded down to a multiple of `length`.
+    #[inline]
+    pub fn add(&mut self, time_ms: u64, value: u64, length: u64) -> Option<WindowSummary> {
+        self.sum += u128::from(value);
+        self.count += 1;
+        self.maximum = self.maximum.max(value);
+        if time_ms.saturating_sub(self.start) < length {
+            return None;
+        }
+        let summary = self.take();
+        self.start = time_ms - time_ms % length;
+        summary
+    }
+
+    /// Ends the window early. `None` if it has no values.
+    pub fn take(&mut self) -> Option<WindowSummary> {
+        let count = u128::from(self.count);
+        let rounded = (self.sum + count / 2).checked_div(count)?;
+        let maximum = self.maximum;
+        (self.sum, self.count, self.maximum) = (0, 0, 0);
+        // An average is no larger than the largest value.
+        Some(WindowSummary { average: u64::try_from(rounded).unwrap_or(maximum), maximum })
+    }
+}
+
+/// Counts of one direction of a histogram log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    /// Empty until the first I/O.
+    buckets: Vec<u64>,
+    /// Time of the last row, or of the first I/O after the first ms; 0 before.
+    last_ms: u64,
+    /// Bytes of the last I/O since the last row, if there was one.
+    rest_len: Option<u32>,
+}
+
+/// How the histograms of a job are made.
+#[derive(Clone, Copy, Debug)]
+pub struct HistogramForm {
+    /// Time between two rows of a direction, ms; 0 writes none.
+    pub every_ms: u64,
+    /// Number of buckets that share a count, as a power of two.
+    coarseness: u32,
+    /// False leaves all counts at 0, as in fio with `clat_percentiles=0`.
+    pub counts: bool,
+}
+
+impl HistogramForm {
+    /// That of a job.
+    #[must_use]
+    pub fn of(spec: &JobSpec) -> Self {
+        HistogramForm {
+            every_ms: if spec.measure.clat { u64::from(spec.logs.hist_msec) } else { 0 },
+            coarseness: spec.logs.hist_coarseness,
+            counts: spec.measure.clat_percentiles,
+        }
+    }
+}
+
+impl Histogram {
+    /// Counts an I/O. The first one at least an interval after the last row of its direction is the last one in the next row: true then, and
+    /// [`Histogram::counts`] has the row, which [`Histogram::clear`] ends.
+    #[inline]
+    pub fn add(&mut self, sample: &IoSample, form: HistogramForm) -> bool {
+        if self.buckets.is_empty() {
+            self.buckets.resize(FIO_BUCKETS >> form.coarseness, 0);
+        }
+        self.buckets[fio_bucket(sample.clat_ns) >> form.coarseness] += u64::from(form.counts);
+        self.rest_len = Some(sample.len);
+        let time_ms = milliseconds(sample.time_ns);
+        if self.last_ms == 0 {
+            self.last_ms = time_ms;
+        } else if time_ms.saturating_sub(self.last_ms) >= form.every_ms {
+            self.last_ms = time_ms;
+            return true;
+        }
+        false
+    }
+
+    /// The counts since the last row.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.buckets
+    }
+
+    /// Bytes of the last I/O since the last row, if there was one.
+    #[must_use]
+    pub fn rest_len(&self) -> Option<u32> {
+        self.rest_len
+    }
+
+    /// A row was made.
+    pub fn clear(&mut self) {
+        self.buckets.fill(0);
+        self.rest_len = None;
+    }
+}
+
+/// Time and value of an I/O in a log of latencies, ns; `None` if it has none there.
+#[inline]
+#[must_use]
+pub fn latency_of(kind: LogKind, sample: &IoSample) -> Option<(u64, u64)> {
+    match kind {
+        LogKind::Latency => Some((sample.time_ns, sample.lat_ns)),
+        // An I/O completes its completion latency after it was issued.
+        LogKind::SubmissionLatency => Some((sample.time_ns.saturating_sub(sample.clat_ns), sample.slat_ns?)),
+        LogKind::CompletionLatency => Some((sample.time_ns, sample.clat_ns)),
+        LogKind::Bandwidth | LogKind::Iops | LogKind::Histogram => None,
+    }
+}
+
+#[inline]
+const fn milliseconds(ns: u64) -> u64 {
+    ns / 1_000_000
+}
+
+/// All sums of one job.
+#[derive(Debug)]
+pub struct LogSums {
+    job: usize,
+    /// Length of the windows, ms.
+    window_ms: u64,
+    windows: Vec<(LogKind, [Window; 3])>,
+    histograms: Option<(HistogramForm, [Histogram; 3])>,
+    /// Time of the last I/O.
+    last_ns: u64,
+}
+
+impl LogSums {
+    /// The sums of the job with this index; `None` for a job that also needs single I/Os.
+    #[must_use]
+    pub fn of(job: usize, spec: &JobSpec) -> Option<Self> {
+        if !spec.logs.sums_suffice() {
+            return None;
+        }
+        let form = HistogramForm::of(spec);
+        let mut sums = LogSums {
+            job,
+            window_ms: spec.logs.avg_msec.into(),
+            windows: Vec::new(),
+            histograms: None,
+            last_ns: 0,
+        };
+        for log in log_files(spec) {
+            match log.kind {
+                LogKind::Histogram if form.every_ms > 0 => sums.histograms = Some((form, Default::default())),
+                LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => {
+                    sums.windows.push((log.kind, Default::default()));
+                }
+                LogKind::Histogram | LogKind::Bandwidth | LogKind::Iops => {}
+            }
+        }
+        Some(sums)
+    }
+
+    /// Adds an I/O. The rows that it completes go to `send`.
+    #[inline]
+    pub fn add(&mut self, sample: &IoSample, mut send: impl FnMut(LogBatch)) {
+        let direction = usize::from(sample.direction);
+        self.last_ns = sample.time_ns;
+        for (kind, windows) in &mut self.windows {
+            let Some((time_ns, ns)) = latency_of(*kind, sample) else { continue };
+            let time_ms = milliseconds(time_ns);
+            if let Some(summary) = windows[direction].add(time_ms, ns, self.window_ms) {
+                let (job, kind, direction) = (self.job, *kind, sample.direction);
+                send(LogBatch::Window { job, kind, direction, time_ms, summary });
+            }
+        }
+        if let Some((form, histograms)) = &mut self.histograms {
+            let histogram = &mut histograms[direction];
+            if histogram.add(sample, *form) {
+                send(LogBatch::Histogram {
+                    job: self.job,
+                    direction: sample.direction,
+                    time_ms: milliseconds(sample.time_ns),
+                    len: sample.len,
+                    counts: histogram.counts().into(),
+                });
+                histogram.clear();
+            }
+        }
+    }
+
+    /// What has no row yet: the end of the job makes it one.
+    #[must_use]
+    pub fn rest(&mut self) -> LogBatch {
+        LogBatch::Rest {
+            job: self.job,
+            last_ms: milliseconds(self.last_ns),
+            windows: std::mem::take(&mut self.windows),
+            histograms: self.histograms.take().map(|(_, histograms)| Box::new(histograms)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn average(summary: Option<WindowSummary>) -> Option<u64> {
+        summary.map(|summary| summary.average)
+    }
+
+    #[test]
+    fn the_io_that_ends_a_window_belongs_to_it() {
+        let mut window = Window::default();
+        assert_eq!(window.add(0, 10, 250), None);
+        assert_eq!(window.add(249, 20, 250), None);
+        assert_eq!(window.add(260, 60, 250), Some(WindowSummary { average: 30, maximum: 60 }));
+        assert_eq!(window.take(), None);
+    }
+
+    #[test]
+    fn windows_start_at_multiples_of_their_length_however_late_one_ended() {
+        let mut window = Window::default();
+        assert_eq!(average(window.add(740, 1, 250)), Some(1));
+        assert_eq!(window.add(749, 2, 250), None);
+        assert_eq!(average(window.add(750, 4, 250)), Some(3));
+        assert_eq!(window.add(999, 5, 250), None);
+        assert_eq!(average(window.take()), Some(5));
+    }
+
+    #[test]
+    fn a_maximum_is_that_of_its_own_window() {
+        let mut window = Window::default();
+        assert_eq!(window.add(0, 90, 100), None);
+        assert_eq!(window.add(100, 10, 100), Some(WindowSummary { average: 50, maximum: 90 }));
+        assert_eq!(window.add(110, 30, 100), None);
+        assert_eq!(window.take(), Some(WindowSummary { average: 30, maximum: 30 }));
+    }
+
+    #[test]
+    fn averages_are_rounded_half_up() {
+        let of = |values: &[u64]| {
+            let mut window = Window::default();
+            values.iter().for_each(|&value| assert_eq!(window.add(0, value, 1000), None));
+            average(window.take())
+        };
+        assert_eq!(of(&[1, 2]), Some(2));
+        assert_eq!(of(&[1, 1, 2]), Some(1));
+        assert_eq!(of(&[1, 2, 2]), Some(2));
+        assert_eq!(of(&[u64::MAX, u64::MAX]), Some(u64::MAX));
+        assert_eq!(of(&[]), None);
+    }
+}
