@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Ran, Request, Submit,
 };
-use ferrio_job::{Diagnostic, EngineKind, JobSpec};
+use ferrio_job::{Diagnostic, EngineKind, JobSpec, TuningUse};
 use ferrio_stats::Usage;
 use pool_thread::{Answer, Ended, Task, ThreadCommand};
 
@@ -235,6 +235,11 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     fn interrupter(&mut self) -> Option<Interrupter> {
         let all = std::mem::take(&mut self.interrupters);
         (!all.is_empty()).then(|| Interrupter(Box::new(move || all.iter().for_each(|one| (one.0)()))))
+    }
+
+    fn tuning_use(&self) -> TuningUse {
+        // Engines with rings, which register files and buffers, cannot be offloaded.
+        TuningUse::NONE
     }
 
     fn notes(&mut self) -> Vec<Diagnostic> {
