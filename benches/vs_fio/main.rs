@@ -93,12 +93,14 @@ impl Args {
     }
 
     fn settings(&self) -> Outcome<Settings> {
+        let ferrio = self.ferrio.clone().map_or(env!("CARGO_BIN_EXE_ferrio"), |program| program.leak());
         Ok(Settings {
             rounds: given(self.rounds, "FERRIO_BENCH_ROUNDS")?.unwrap_or(5).max(1),
             scale: given(self.scale, "FERRIO_BENCH_SCALE")?.unwrap_or(1).max(1),
             processes: self.processes,
             instructions: self.instructions,
-            ferrio: self.ferrio.clone().map_or(env!("CARGO_BIN_EXE_ferrio"), |program| program.leak()),
+            ferrio,
+            has_tuning: tools::has_tuning(ferrio),
         })
     }
 

@@ -28,6 +28,12 @@ impl Tool {
     }
 }
 
+/// Whether a build of ferrio has the option `tuning`, which older ones refuse.
+pub(crate) fn has_tuning(ferrio: &str) -> bool {
+    let answer = Command::new(ferrio).arg("--cmdhelp=tuning").output();
+    answer.is_ok_and(|answer| answer.status.success())
+}
+
 /// Who does the I/O of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contender {
@@ -94,6 +100,10 @@ impl Job<'_> {
                 let mut options = self.work.options(self.path, passes, self.logs, self.settings.processes);
                 if self.workers > 1 {
                     options.extend([format!("numjobs={}", self.workers), "group_reporting=1".to_owned()]);
+                }
+                if tool == Tool::Ferrio && self.settings.has_tuning {
+                    // The conditions of the others.
+                    options.push("tuning=fio".to_owned());
                 }
                 options.extend(self.rate.map(|rate| format!("rate_iops={rate}")));
                 Ok(Line {

@@ -63,6 +63,8 @@ pub(crate) struct Settings {
     pub instructions: bool,
     /// The ferrio that is measured.
     pub ferrio: &'static str,
+    /// It has the option `tuning`.
+    pub has_tuning: bool,
 }
 
 /// One row.

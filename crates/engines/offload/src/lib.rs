@@ -246,6 +246,11 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         (!all.is_empty()).then(|| Interrupter(Box::new(move || all.iter().for_each(|one| (one.0)()))))
     }
 
+    fn tuning_use(&self) -> TuningUse {
+        // Engines with rings, which register files and buffers, cannot be offloaded.
+        TuningUse::NONE
+    }
+
     fn notes(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notes)
     }

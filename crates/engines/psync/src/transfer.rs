@@ -2,8 +2,8 @@
 
 use std::os::fd::RawFd;
 
-use ferrio_engine::Request;
 use ferrio_engine::sync_ops::{outcome, rw_flags, write_flags};
+use ferrio_engine::{Request, syscall};
 use ferrio_job::JobSpec;
 
 #[cfg(not(target_pointer_width = "64"))]
@@ -47,7 +47,9 @@ impl Transfer for Positioned {
     #[inline]
     fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
         // SAFETY: the contract of Request: the buffer is valid for `len` bytes.
-        outcome(unsafe { libc::syscall(call, fd, r.buffer, r.len as usize, r.offset) })
+        unsafe {
+            syscall::call(call, [fd as usize, r.buffer as usize, r.len as usize, r.offset as usize, 0, 0])
+        }
     }
 }
 
@@ -84,7 +86,7 @@ impl Transfer for Seeking {
             }
         }
         // SAFETY: the contract of Request: the buffer is valid for `len` bytes.
-        let moved = outcome(unsafe { libc::syscall(call, fd, r.buffer, r.len as usize) });
+        let moved = unsafe { syscall::call(call, [fd as usize, r.buffer as usize, r.len as usize, 0, 0, 0]) };
         *position = u64::try_from(moved).ok().map(|moved| r.offset + moved);
         moved
     }
@@ -105,7 +107,7 @@ impl Transfer for Vectored {
     fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
         let segment = segment(r);
         // SAFETY: the segment lives until the call returns, its buffer by the contract of Request.
-        outcome(unsafe { libc::syscall(call, fd, &raw const segment, 1usize, r.offset, 0usize) })
+        unsafe { syscall::call(call, [fd as usize, &raw const segment as usize, 1, r.offset as usize, 0, 0]) }
     }
 }
 
@@ -149,8 +151,9 @@ impl Transfer for Flagged {
     #[inline]
     fn transfer(&mut self, call: libc::c_long, fd: RawFd, r: &Request) -> i64 {
         let (segment, flags) = (segment(r), self.flags(call));
+        let arguments = [fd as usize, &raw const segment as usize, 1, r.offset as usize, 0, flags as usize];
         // SAFETY: the segment lives until the call returns, its buffer by the contract of Request.
-        outcome(unsafe { libc::syscall(call, fd, &raw const segment, 1usize, r.offset, 0usize, flags) })
+        unsafe { syscall::call(call, arguments) }
     }
 }
 
