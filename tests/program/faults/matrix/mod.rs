@@ -1,5 +1,5 @@
-//! Every system call of a run may fail: jobs run under strace, which lets one call of each thread fail, or all from one on, at every position.
-//! Each run must end in time, name what failed, and leave one whole report and nothing else.
+//! Every system call of a run may fail: jobs run under strace, which lets one call of each thread fail, or all from one on, at every
+//! position. Each run must end in time, name what failed, and leave one whole report and nothing else.
 //!
 //! An ordinary test run tries a sample. `FERRIO_FAULTS=all cargo test --test program -- faults::matrix` tries all, and
 //! `FERRIO_FAULTS=300` that many; `FERRIO_SEED` selects another sample.
@@ -115,6 +115,8 @@ struct Traced {
     stderr: String,
     report: Option<Value>,
     files: Vec<String>,
+    /// The directory that it ran in, with a slash.
+    work: String,
     /// Shared memory that was left.
     segments: Vec<String>,
     trace: Trace,
@@ -141,7 +143,9 @@ fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
         .spawn()
         .unwrap();
     let mut said = String::new();
-    BufReader::new(strace.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    // Open until the end: strace reports each thread there, and would be ended by a closed pipe.
+    let mut reports = BufReader::new(strace.stderr.take().unwrap());
+    reports.read_line(&mut said).unwrap();
     assert!(said.contains("attached"), "{said}");
     writer.write_all(JOBS[job].1.as_bytes()).unwrap();
     drop(writer);
@@ -155,6 +159,7 @@ fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
         (run.status, run.stderr)
     };
     let _ = strace.wait();
+    drop(reports);
     let segments = segments_of(pid, &before);
     for segment in &segments {
         let _ = Command::new("ipcrm").args(["-m", segment]).status();
@@ -162,13 +167,15 @@ fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
     let report =
         fs::read(place.work().join("r.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let files = place.files().into_iter().map(|(name, _)| name).collect();
-    Traced { hung, status, stderr, report, files, segments, trace: Trace::read(&trace) }
+    let work = format!("{}/", place.work().display());
+    Traced { work, hung, status, stderr, report, files, segments, trace: Trace::read(&trace) }
 }
 
 /// All faults of a job. It runs once without any, to find its calls and the files that it leaves.
 fn faults(job: usize) -> (Vec<Fault>, Vec<String>) {
     let good = traced(job, |_| Vec::new());
     assert_eq!(good.status, Some(0), "{}: {}", JOBS[job].0, good.stderr);
+    assert!(good.trace.is_complete(), "{}: strace did not see the end", JOBS[job].0);
     let mut faults = Vec::new();
     for (call, count) in good.trace.calls() {
         for &error in errors(&call) {
@@ -224,7 +231,8 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
     let removes = ["unlink", "shmctl"].contains(&fault.call.as_str());
     check(removes || left.is_empty(), &format!("it leaves {left:?}"));
     check(removes || run.hung || run.segments.is_empty(), "it leaves shared memory");
-    let of_files: Vec<bool> = injected.iter().filter_map(|line| is_of_log(line, &fault.call)).collect();
+    let of_files: Vec<bool> =
+        injected.iter().filter_map(|line| is_of_log(line, &fault.call, &run.work)).collect();
     if SERIOUS.contains(&fault.call.as_str()) && !of_files.is_empty() {
         // The runtime of tokio_uring tries again and keeps the error to itself.
         let is_tried_again = JOBS[fault.job].0 == "tokio_uring" && fault.call == "io_uring_enter";
@@ -292,8 +300,9 @@ fn whatever_call_fails_the_run_ends_and_says_so() {
     assert!(happened * 2 >= all.len(), "{happened} of {} faults happened", all.len());
 }
 
-/// Whether the call in a line is about a log or a verify state; `None` if it is about no file of a run. Relative paths are below the working directory.
-fn is_of_log(line: &str, call: &str) -> Option<bool> {
+/// Whether the call in a line is about a log or a verify state; `None` if it is about no file of a run. Relative paths are below the
+/// directory `work`.
+fn is_of_log(line: &str, call: &str, work: &str) -> Option<bool> {
     if call.starts_with("io_") {
         return Some(false);
     }
@@ -301,8 +310,7 @@ fn is_of_log(line: &str, call: &str) -> Option<bool> {
         .split_once("AT_FDCWD<")
         .map_or((line, ""), |(before, rest)| (before, rest.split_once('>').map_or("", |(_, after)| after)));
     let is_name = |text: &str| NAMES.iter().any(|name| text.contains(&format!("\"{name}\"")));
-    let is_of_run =
-        before.contains("/work/") || after.contains("/work/") || is_name(after) || is_name(before);
+    let is_of_run = before.contains(work) || after.contains(work) || is_name(after) || is_name(before);
     is_of_run.then(|| line.contains(".log") || line.contains("verify.state"))
 }
 

@@ -34,6 +34,11 @@ impl Trace {
         calls
     }
 
+    /// True if the program was traced to its end.
+    pub fn is_complete(&self) -> bool {
+        self.0.last().is_some_and(|line| line.contains("+++ exited with"))
+    }
+
     /// The lines of calls that failed because strace said so.
     pub fn injected(&self) -> Vec<&String> {
         self.0.iter().filter(|line| line.contains("(INJECTED)")).collect()
