@@ -148,11 +148,6 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         0
     }
 
-    /// Its threads take no ways of their own.
-    fn tuning_use(&self) -> TuningUse {
-        TuningUse::NONE
-    }
-
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         for thread in 0..self.threads.len() {
             let own = self.own(file)?;
