@@ -293,12 +293,12 @@ fn record_synchronous(read: &mut DirectionRecorder, stats: &mut JobStats, ns: u6
 #[inline]
 fn record_asynchronous(read: &mut DirectionRecorder, stats: &mut JobStats, ns: u64) {
     read.ios += 1;
-    read.record_submission(ns / 8);
+    read.record_submissions(&[ns / 8]);
     stats.submit.record(1);
     stats.depth.record(32, 1);
     stats.complete.record(1);
     read.bytes += 4096;
-    read.record_completion(ns, ns + ns / 8);
+    read.record_completions(&[ns], &[ns + ns / 8]);
     stats.latency_buckets.record(ns);
 }
 

@@ -16,7 +16,12 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(always)]
     pub(super) fn accept(&mut self, unit: u32, state: InFlight) {
         self.slots.accept(unit, state);
-        self.accepted();
+        let depth = &self.spec.depth;
+        let waits = self.slots.queued.len() < depth.batch as usize && depth.complete_max > 0;
+        // In the middle of a batch there is nothing to do.
+        if !waits || self.slots.free.is_empty() || self.engine.is_full() {
+            self.accepted();
+        }
     }
 
     /// The engine accepted another request: hands over a full batch, and makes room where there is none left.
