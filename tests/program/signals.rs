@@ -20,7 +20,7 @@ const ENDLESS: [&str; 8] = [
 
 fn interrupted(words: &[&str], signal: Signal) -> serde_json::Value {
     let place = Place::new();
-    let mut running = place.ferrio(words).start();
+    let mut running = place.ferrio_in_foreground(words).start();
     running.until("its first write", || place.is_written("f"));
     running.signal(signal);
     let run = running.wait().ended_with(128);
@@ -141,8 +141,8 @@ fn what_would_kill_the_program_ends_the_run_unless_it_is_ignored() {
     }
     let place = Place::new();
     let script = "trap '' HUP QUIT; exec \"$0\" \"$@\"";
-    let words = [&["-c", script, FERRIO], &ENDLESS[..]].concat();
-    let mut running = place.program("bash", &words).start();
+    let words = [&["--default-signal", "bash", "-c", script, FERRIO], &ENDLESS[..]].concat();
+    let mut running = place.program("env", &words).start();
     running.until("its first write", || place.is_written("f"));
     running.signal(Signal::SIGHUP);
     running.signal(Signal::SIGQUIT);

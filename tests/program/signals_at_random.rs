@@ -66,7 +66,7 @@ fn trial(seed: u64) -> Vec<String> {
     let before = segments();
     let as_text = dice.happens(30);
     let format = if as_text { "--output-format=normal" } else { "--output-format=json" };
-    let mut running = place.ferrio(&[format, "--output=report", &place.job(job)]).start();
+    let mut running = place.ferrio_in_foreground(&[format, "--output=report", &place.job(job)]).start();
     let pid = running.pid();
     let mut sent = Vec::new();
     for _ in 0..=dice.next() % 3 {

@@ -110,6 +110,12 @@ impl Place {
         self.program(FERRIO, arguments)
     }
 
+    /// ferrio with no signal ignored, as a terminal starts it. The tests may have been started in the background, where shells ignore some.
+    pub fn ferrio_in_foreground<S: AsRef<str>>(&self, arguments: &[S]) -> Invocation<'_> {
+        let words = ["--default-signal", FERRIO].into_iter().chain(arguments.iter().map(AsRef::as_ref));
+        self.program("env", &words.collect::<Vec<_>>())
+    }
+
     /// Real fio with these arguments.
     pub fn fio<S: AsRef<str>>(&self, arguments: &[S]) -> Invocation<'_> {
         self.program(installed("fio"), arguments).may_hang()

@@ -17,10 +17,14 @@ use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, KeptMemory, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::JobSpec;
+use ferrio_machine::open_file_limits;
 use std::mem::ManuallyDrop;
 use tokio_uring::Runtime;
 
 use crate::tasks::Tasks;
+
+/// Descriptors that the process may have open if the engine takes one more.
+const LEAST_DESCRIPTORS: u64 = 64;
 
 /// The longest ring that the kernel makes.
 const MOST_ENTRIES: u32 = 32768;
@@ -46,8 +50,10 @@ impl Engine for TokioUring {
         let runtime = Runtime::new(tokio_uring::builder().entries(entries)).map_err(refused)?;
         let iodepth = iodepth as usize;
         let tasks = Tasks::new(iodepth);
-        // Without a timer, as where too many files are open, a kernel that refuses requests is noticed by nobody.
-        let _ = runtime.block_on(async { tasks.watch() });
+        // Without the descriptor of a timer, a kernel that refuses requests is noticed by nobody. Where there are few, files need them more.
+        if open_file_limits().is_none_or(|(soft, _)| soft >= LEAST_DESCRIPTORS) {
+            let _ = runtime.block_on(async { tasks.watch() });
+        }
         let runtime = ManuallyDrop::new(runtime);
         Ok(TokioUring { runtime, tasks, buffers: buffers.kept(), iodepth, unreported: 0 })
     }
