@@ -54,7 +54,8 @@ pub(crate) struct SignalWatcher {
 
 impl SignalWatcher {
     /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
-    /// ends the run sets `stop`, which file layout checks. With `tells_stops`, SIGCONT is told as well. Further requests for a report are ignored until main clears `report_wanted`.
+    /// ends the run sets `stop`, which file layout checks. With `tells_stops`, SIGCONT is told as well. Further requests for a report are
+    /// ignored until main clears `report_wanted`.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
