@@ -15,7 +15,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Iodepth: "iodepth", Int, Count, default "1", min 1, max 4294967295;
             Works; "I/O units kept in flight per job";
         IodepthBatch: "iodepth_batch" | "iodepth_batch_submit", Int, Count, default "1", max 4294967295, words ["auto": "As many as have completed since the last submission (ferrio only)"], under "iodepth";
-            Works; "I/Os to queue before each submission to the engine, or `auto`";
+            Works; "I/Os to queue before each submission to the engine; `auto`: as many as have completed";
         IodepthBatchCompleteMin: "iodepth_batch_complete_min" | "iodepth_batch_complete", Int, Count, default "1", max 4294967295, under "iodepth";
             Works; "Fewest completions to wait for when reaping";
         IodepthBatchCompleteMax: "iodepth_batch_complete_max", Int, Count, max 4294967295, under "iodepth";
