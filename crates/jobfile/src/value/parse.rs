@@ -44,6 +44,10 @@ pub(crate) fn parse(
         ValueKind::Flag | ValueKind::Bool => reader.switch(text),
         // A word in place of a number.
         ValueKind::Int if row.choice(text).is_some() => words::choice(row, kb_base, text),
+        ValueKind::Int if !row.choices.is_empty() => reader.value(text).map_err(|fault| {
+            let help = fault.help.or_else(|| Some(format!("in place of a number: {}", words::listed(row))));
+            Fault { help, ..fault }
+        }),
         ValueKind::Int | ValueKind::Size | ValueKind::Time => reader.value(text),
         ValueKind::SizeZone => reader.amount(text),
         ValueKind::SizeRange | ValueKind::TimeRange => reader.bounds(text),

@@ -103,6 +103,16 @@ fn a_fraction_of_zero_changes_nothing() {
 }
 
 #[test]
+fn a_word_in_place_of_a_number_is_named_where_neither_is_given() {
+    let refused = read(Opt::IodepthBatch, "automatic").unwrap_err();
+    assert_eq!(
+        (refused.label.as_ref(), refused.help.as_deref()),
+        ("a number is expected", Some("in place of a number: auto"))
+    );
+    assert_eq!(read(Opt::Iodepth, "x").unwrap_err().help, None);
+}
+
+#[test]
 fn numbers_with_something_after_them_are_refused() {
     for (opt, text, label) in [
         (Opt::Bs, "x", "a number is expected"),
