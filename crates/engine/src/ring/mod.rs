@@ -40,6 +40,8 @@ where
     sqpoll: bool,
     /// True when the ring itself shows that an io_uring_enter(2) would bring completions.
     shows_work: bool,
+    /// [`Setup::unregisters`]
+    unregisters: bool,
     /// Files are registered.
     has_files: bool,
     /// Buffers are registered.
@@ -74,6 +76,7 @@ where
             sqpoll: ring.params().is_setup_sqpoll(),
             // A polled ring has nothing to show: the kernel looks at the device when it is asked.
             shows_work: shows_work && !ring.params().is_setup_iopoll(),
+            unregisters: setup.unregisters,
             has_files: false,
             has_buffers: false,
             unsubmitted: 0,
@@ -312,12 +315,10 @@ where
                 break;
             }
         }
-        // The kernel takes its time to end a ring. Files and memory are to be free when the job is over: a file system could not be
-        // unmounted, and the next job would find the limit of locked memory used up.
-        if self.has_files {
+        if self.unregisters && self.has_files {
             let _ = self.ring.submitter().unregister_files();
         }
-        if self.has_buffers {
+        if self.unregisters && self.has_buffers {
             let _ = self.ring.submitter().unregister_buffers();
         }
         if self.registered {

@@ -26,6 +26,9 @@ pub struct Setup {
     pub sqpoll: bool,
     /// CPU of that thread.
     pub sqpoll_cpu: Option<u32>,
+    /// Registered files and buffers are unregistered when the ring is dropped. The kernel takes its time to end a ring: until then a file
+    /// system could not be unmounted, and the next job would find the limit of locked memory used up.
+    pub unregisters: bool,
 }
 
 /// Flags that older kernels, or other flags, refuse.

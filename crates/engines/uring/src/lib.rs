@@ -21,7 +21,7 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{Character, EngineOptions, JobSpec, TuningUse};
+use ferrio_job::{Character, EngineOptions, JobSpec, Tuning, TuningUse};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Probe, cqueue, opcode, squeue};
 use registration::Registration;
@@ -174,6 +174,8 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         iopoll: options.hipri,
         sqpoll: options.sqthread_poll,
         sqpoll_cpu: options.sqthread_poll_cpu,
+        // fio does not.
+        unregisters: spec.tuning == Tuning::Lean,
     })?;
     match registration::of_buffers(spec, buffers) {
         Registration::Required => {
