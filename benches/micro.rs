@@ -1,5 +1,6 @@
 //! Micro-benchmarks of the parts that decide what ferrio costs: reading jobs, planning them, choosing an I/O, taking a time stamp,
-//! filling and checking blocks that are verified, recording it; and the whole worker loop on the null engine, where nothing but these parts is left.
+//! filling and checking blocks that are verified, recording it; and the whole worker loop on the null engine, where nothing but these parts
+//! is left.
 //!
 //! Each part is fed through its public interface with jobs that come from text by way of the job-file reader and the planner, so
 //! that what is timed is what a run does. Figures are per element: a job for the readers, a byte for digests and blocks, an I/O for

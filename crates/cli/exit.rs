@@ -23,7 +23,8 @@ const MAX_FAILED: usize = 127;
 pub const EXCEEDED: u8 = 3;
 
 /// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete,
-/// the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for fio, a job that found damaged blocks has failed even if it went on to check the others.
+/// the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for fio, a job
+/// that found damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     let RunOutcome { result, intervals_lost, verdict_failed, thresholds } = outcome;

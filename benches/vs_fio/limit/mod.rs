@@ -1,8 +1,9 @@
 //! The same I/O with no tool around it.
 //!
 //! Each loop makes the calls that a job comes down to, over the same offsets in the same order, and nothing else: it keeps no
-//! figures, and reads the clock only where nothing but memory is read. The offsets of one pass come from ferrio's generator before the loop begins; at the end of the list the loop
-//! begins again, as a job of several passes does. Jobs of mixed sizes or directions have the loop of their plain neighbour.
+//! figures, and reads the clock only where nothing but memory is read. The offsets of one pass come from ferrio's generator before the loop
+//! begins; at the end of the list the loop begins again, as a job of several passes does. Jobs of mixed sizes or directions have the loop
+//! of their plain neighbour.
 
 mod aio;
 mod mapped;

@@ -165,7 +165,8 @@ impl Buffers {
         unsafe { self.base.as_ptr().add(unit as usize * self.step) }
     }
 
-    /// The first `len` bytes of slot `unit`, to fill. No request that uses the slot may be in flight, and none at all if all slots are one. For jobs that lend no slots.
+    /// The first `len` bytes of slot `unit`, to fill. No request that uses the slot may be in flight, and none at all if all slots are one.
+    /// For jobs that lend no slots.
     #[inline]
     pub fn fill(&mut self, unit: u32, len: usize) -> &mut [u8] {
         assert!(

@@ -245,8 +245,8 @@ pub trait Engine {
     /// Starts one request, or completes it at once.
     fn submit(&mut self, request: &Request) -> Submit;
 
-    /// True when [`Engine::submit`] would answer [`Submit::Full`] until something is reaped. For engines that know beforehand and often: asking
-    /// spares the loop a request that it has to submit again.
+    /// True when [`Engine::submit`] would answer [`Submit::Full`] until something is reaped. For engines that know beforehand and often:
+    /// asking spares the loop a request that it has to submit again.
     #[inline]
     fn is_full(&self) -> bool {
         false

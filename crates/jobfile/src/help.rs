@@ -36,8 +36,8 @@ fn not_found(message: String) -> Diagnostic {
     Diagnostic::error(message, Origin::Builtin).code("not-found")
 }
 
-/// `--cmdhelp` (`None` or `all`): all options that do not belong to an engine, one per line. `--cmdhelp=NAME`: one option in detail; for an unknown
-/// name, the most similar option if there is one.
+/// `--cmdhelp` (`None` or `all`): all options that do not belong to an engine, one per line. `--cmdhelp=NAME`: one option in detail; for an
+/// unknown name, the most similar option if there is one.
 pub fn cmdhelp(what: Option<&str>, character: Character) -> Help {
     let is_here = move |row: &&OptionRow| {
         matches!(row.scope, OptionScope::Core | OptionScope::Database)

@@ -5,7 +5,8 @@ use ferrio_jobfile::{Job, Opt};
 
 use crate::as_written::lacks;
 
-/// The tuning, once engine and memory are known; figures of a program that is called `fio` are compared with fio's unless the job says otherwise.
+/// The tuning, once engine and memory are known; figures of a program that is called `fio` are compared with fio's unless the job says
+/// otherwise.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.tuning = match spec.character {
         Character::Fio if lacks(job, Opt::Tuning) => Tuning::Fio,

@@ -2,10 +2,9 @@
 //! and after it.
 //!
 //! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
-//! input, and for the commands of jobs standard output and standard error in one place. It inherits user, nice value, CPUs and control group of the thread that starts
-//! it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: they have a process group of their own,
-//! which this program ends.
-//! Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
+//! input, and for the commands of jobs standard output and standard error in one place. It inherits user, nice value, CPUs and control
+//! group of the thread that starts it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: they have a
+//! process group of their own, which this program ends. Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
 //! `NAME.postrun.txt` in the working directory; clones share these files, as in fio.
 
 use std::ffi::CString;

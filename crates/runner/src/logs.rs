@@ -362,7 +362,8 @@ impl<'a> IoLog<'a> {
         IoLog { sender, control, job, kept }
     }
 
-    /// Adds one I/O. A row of sums, or every [`BATCH`]th I/O, waits for room in the queue when the disk under the logs is slower than the job.
+    /// Adds one I/O. A row of sums, or every [`BATCH`]th I/O, waits for room in the queue when the disk under the logs is slower than the
+    /// job.
     #[inline]
     pub(crate) fn record(&mut self, sample: IoSample) {
         match &mut self.kept {

@@ -83,8 +83,8 @@ pub struct RunOptions {
 
 /// Runs the plan to its end. `observer` gets the events, on the calling thread.
 ///
-/// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR2 end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They stay blocked in the
-/// calling thread afterwards, so that the report can be written.
+/// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR2 end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They
+/// stay blocked in the calling thread afterwards, so that the report can be written.
 ///
 /// A worker that hangs in the kernel cannot be ended. After a second signal the run ends without it ([`RunResult::abandoned`]), and its
 /// thread goes on until the process exits. Therefore workers share only what lives as long as the process: the plan, and some memory that

@@ -124,8 +124,8 @@ impl Clock {
 /// Time between two measurements of the speed of a [`LongClock`].
 const MEASURED_EVERY: Duration = Duration::from_millis(100);
 
-/// A clock for times that count from one moment for long. The speed of a [`Clock`] is measured in 0.5 ms, to 10 parts in a million, which are
-/// a millisecond after two minutes. This one measures it again and again, over all the time since it began.
+/// A clock for times that count from one moment for long. The speed of a [`Clock`] is measured in 0.5 ms, to 10 parts in a million, which
+/// are a millisecond after two minutes. This one measures it again and again, over all the time since it began.
 #[derive(Clone, Copy, Debug)]
 pub struct LongClock {
     clock: Clock,

@@ -33,8 +33,8 @@ pub(super) struct TransparentPages {
     length: usize,
 }
 
-/// The huge pages that `length` bytes of a kind of memory fill; `None` without any, and where the kernel has none. Only pages that are filled
-/// count: a thousand jobs with small buffers take no more memory than these buffers.
+/// The huge pages that `length` bytes of a kind of memory fill; `None` without any, and where the kernel has none. Only pages that are
+/// filled count: a thousand jobs with small buffers take no more memory than these buffers.
 pub(super) fn transparent_pages(memory: &Memory, length: usize) -> Option<TransparentPages> {
     let is_ordinary = matches!(memory.kind, MemoryType::Malloc | MemoryType::Mmap | MemoryType::MmapShared);
     // Most jobs have less, and the kernel need not be asked.

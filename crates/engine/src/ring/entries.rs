@@ -66,8 +66,8 @@ impl Entries {
         self.targets = (0..count).map(|index| Fd(index as i32)).collect();
     }
 
-    /// The entry of a request; `None` for a trim, which [`Entries::discard`] does on some devices. It points to the request's buffer, and for
-    /// vectored requests into this value.
+    /// The entry of a request; `None` for a trim, which [`Entries::discard`] does on some devices. It points to the request's buffer, and
+    /// for vectored requests into this value.
     #[inline]
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
         let fd = Fd(self.targets[request.file as usize].0);

@@ -1,9 +1,8 @@
 //! Finds out that the kernel takes no more requests.
 //!
 //! The runtime submits requests when it goes to sleep, ignores the error of that call, and then waits for completions that cannot come. So a
-//! timer wakes it now and then while nothing completes: the runtime submits again when it goes back to sleep, which is all that an error of a
-//! moment needs. An operation that does nothing tells a slow device from a kernel that refuses: it completes as soon as it is
-//! submitted.
+//! timer wakes it now and then while nothing completes: the runtime submits again when it goes back to sleep, which is all that an error of
+//! a moment needs. An operation that does nothing tells a slow device from a kernel that refuses: it completes as soon as it is submitted.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -104,8 +104,8 @@ impl Run<'_, '_> {
         (0..self.jobs.len()).for_each(|index| self.end(index));
     }
 
-    /// SIGCONT: something has stopped the program, or at least wanted to continue it. Supervisors send it along with the signal that ends the
-    /// run, which then is the reason. Called `fio`, the program does not tell, as fio does not.
+    /// SIGCONT: something has stopped the program, or at least wanted to continue it. Supervisors send it along with the signal that ends
+    /// the run, which then is the reason. Called `fio`, the program does not tell, as fio does not.
     pub(super) fn continued(&mut self) {
         let is_fio = self.plan.jobs.iter().any(|job| job.spec.character == Character::Fio);
         if is_fio || self.signal.is_some() || self.was_continued {
