@@ -125,7 +125,7 @@ pub fn import(
     let mut bad = BadLines::default();
     while let Some((number, line)) = lines.next_line()? {
         let fits = match line {
-            Some(line) => parser.line(line, &mut found),
+            Some(line) => parser.line(line, &mut found).and_then(|()| found.refuse_longest()),
             None => Err(lines::TOO_LONG.into()),
         };
         if let Err(why) = fits {
@@ -141,6 +141,9 @@ pub fn import(
     }
     if !conversion.is_over {
         parser.finish(&mut found);
+        if let Err(why) = found.refuse_longest() {
+            bad.add(lines.number(), b"", &why);
+        }
     }
     let (lines, is_cut) = (lines.number(), conversion.is_over);
     if settings.refuses(bad.count, lines) {

@@ -139,7 +139,20 @@ pub struct Remarks {
     pub whole_seconds: bool,
 }
 
+/// Bytes of the longest I/O, 128 TiB. The log has a row for every 2 GiB: a damaged length would fill the disk with them.
+const LONGEST: u64 = 1 << 47;
+
 impl Found {
+    /// Takes out I/Os of an impossible length.
+    ///
+    /// # Errors
+    /// There were some.
+    pub fn refuse_longest(&mut self) -> Result<(), LineError> {
+        let before = self.events.len();
+        self.events.retain(|event| !matches!(event.what, What::Io { len, .. } if len > LONGEST));
+        if self.events.len() < before { Err("the I/O is longer than 128 TiB".into()) } else { Ok(()) }
+    }
+
     /// Counts something that is not in the log.
     pub fn skip(&mut self, why: Skip) {
         self.skipped[why as usize] += 1;

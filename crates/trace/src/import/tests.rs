@@ -36,6 +36,20 @@ const MSR: &str = "\
 ";
 
 #[test]
+fn a_line_with_an_impossible_length_is_a_bad_one() {
+    let long = |bytes: u64| format!("{MSR}128166372036382155,hm,0,Read,0,{bytes},1\n");
+    let with = |bytes| {
+        run(long(bytes).as_bytes(), Format::Msr, &Settings { most_bad_lines: 100.0, ..settings() }).unwrap()
+    };
+    let (log, summary) = with(4_096_960_094_096_960_096);
+    assert_eq!((summary.ios(), summary.bad.count), (4, 1));
+    assert_eq!(summary.bad.first_reason(), "the I/O is longer than 128 TiB");
+    assert!(!log.contains(" 0 4096"), "{log}");
+    let (_, summary) = with(5 << 31);
+    assert_eq!((summary.ios(), summary.bad.count), (4 + 6, 0), "a long one is several rows");
+}
+
+#[test]
 fn a_log_begins_at_one_microsecond_and_opens_files_at_their_first_io() {
     let (log, summary) = run(MSR.as_bytes(), Format::Msr, &settings()).unwrap();
     let want = "\
