@@ -78,68 +78,37 @@ fn a_block_costs_posixaio_one_pread_and_each_sync_is_an_fsync() {
     }
 }
 
+/// Calls that an engine makes for 1024 random reads, in all.
+fn calls_of_reads(name: &str, engine: &str, more: &[&str]) -> u64 {
+    let engine = format!("--ioengine={engine}");
+    let job = ["--name=a", "--rw=randread", "--filename=f", "--size=4m", &engine];
+    calls(&[name], &[&job[..], more].concat())[0]
+}
+
 #[test]
 fn batches_of_16_cost_io_uring_one_enter_each() {
-    let words = [
-        "--name=a",
-        "--rw=randread",
-        "--filename=f",
-        "--size=4m",
-        "--ioengine=io_uring",
-        "--direct=1",
-        "--iodepth=32",
-        "--iodepth_batch=16",
-        "--iodepth_batch_complete_min=16",
-    ];
-    let [enters] = calls(&["io_uring_enter"], &words)[..] else { panic!("one count") };
+    let batches = ["--direct=1", "--iodepth=32", "--iodepth_batch=16", "--iodepth_batch_complete_min=16"];
+    let enters = calls_of_reads("io_uring_enter", "io_uring", &batches);
     // 1024 blocks are 64 batches; now and then one more call waits for completions.
     assert!((64..=128).contains(&enters), "{enters} calls for 64 batches");
 }
 
 #[test]
 fn libaio_asks_the_kernel_for_completions_only_to_wait() {
-    let place_words = |more: &[&'static str]| {
-        let job = [
-            "--name=a",
-            "--rw=randread",
-            "--filename=f",
-            "--size=4m",
-            "--ioengine=libaio",
-            "--iodepth=32",
-            "--thread=1",
-        ];
-        [&job[..], more].concat()
-    };
     // Buffered reads complete while they are submitted: all are there when they are asked for.
-    let [submits, waits] = calls(&["io_submit", "io_getevents"], &place_words(&["--pre_read=1"]))[..] else {
-        panic!("two counts")
-    };
-    assert_eq!((submits, waits), (1024, 0));
-    let [waits] = calls(&["io_getevents"], &place_words(&["--pre_read=1", "--userspace_reap=0"]))[..] else {
-        panic!("one count")
-    };
+    let cached = ["--iodepth=32", "--pre_read=1"];
+    assert_eq!(calls_of_reads("io_submit", "libaio", &cached), 1024);
+    assert_eq!(calls_of_reads("io_getevents", "libaio", &cached), 0);
+    let waits = calls_of_reads("io_getevents", "libaio", &[&cached[..], &["--userspace_reap=0"]].concat());
     assert!(waits >= 900, "{waits}");
-    let [waits] = calls(&["io_getevents"], &place_words(&["--direct=1"]))[..] else { panic!("one count") };
+    let waits = calls_of_reads("io_getevents", "libaio", &["--iodepth=32", "--direct=1"]);
     assert!(waits <= 1024, "{waits} waits for 1024 I/Os");
 }
 
 #[test]
 fn a_polled_ring_is_looked_at_without_calls() {
-    let [enters] = calls(
-        &["io_uring_enter"],
-        &[
-            "--name=a",
-            "--rw=randread",
-            "--filename=f",
-            "--size=4m",
-            "--ioengine=io_uring",
-            "--direct=1",
-            "--iodepth=1",
-            "--iodepth_batch_complete_min=0",
-        ],
-    )[..] else {
-        panic!("one count")
-    };
+    let polled = ["--direct=1", "--iodepth=1", "--iodepth_batch_complete_min=0"];
+    let enters = calls_of_reads("io_uring_enter", "io_uring", &polled);
     // One call submits an I/O, one more runs its completion.
     assert!((1024..=2 * 1024 + 8).contains(&enters), "{enters} calls for 1024 I/Os");
 }

@@ -232,7 +232,6 @@ impl Run<'_, '_> {
             started: self.started,
             elapsed,
             signal: self.signal,
-            abandoned: 0,
             start_spread: self.start_spread(),
             clock: self.clock.source(),
             ..RunResult::default()
