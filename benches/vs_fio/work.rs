@@ -105,6 +105,8 @@ impl Work {
         };
         options.push(format!("bs={BLOCK}"));
         options.push(format!("thread={}", u8::from(!processes)));
+        // For the verify states that fio saves without being asked.
+        options.push(format!("aux-path={logs}"));
         if let Some(path) = path {
             let key = if self.place == Place::MemoryDirectory { "directory" } else { "filename" };
             // The cache stays as it is found: filled for the file, unused for the device.
@@ -241,6 +243,10 @@ pub(crate) static LIST: &[Work] = &[
         &["ioengine=null", "rw=randread", "write_lat_log=DIR/latencies", "disable_slat=1", "disable_clat=1"],
     )
     .passes(16),
+    null(
+        "job-write-lat-log-averaged",
+        &["ioengine=null", "rw=randread", "write_lat_log=DIR/latencies", "log_avg_msec=100"],
+    ),
     null(
         "job-write-hist-log",
         &["ioengine=null", "rw=randread", "write_hist_log=DIR/histograms", "log_hist_msec=100"],
