@@ -35,8 +35,8 @@ const METRICS_EVERY: Duration = Duration::from_millis(500);
 pub struct RunOutcome {
     /// Its figures.
     pub result: RunResult,
-    /// The interval report is incomplete.
-    pub intervals_lost: bool,
+    /// A file that it was to write beside its report is missing or incomplete, and the exit status says so.
+    pub lost_file: bool,
     /// The profile's verdict is that the devices failed, and the exit status says so, which that of fio does not.
     pub verdict_failed: bool,
     /// What the thresholds found.
@@ -140,10 +140,10 @@ pub fn execute(
         output.set_series(series.finish());
     }
     let thresholds = output.report(plan, &result);
-    let intervals_lost = output.lost_intervals();
+    let lost_file = output.lost_file();
     output.close()?;
     let verdict_failed = failed && settings.character == Character::Ferrio;
-    Ok(RunOutcome { result, intervals_lost, verdict_failed, thresholds })
+    Ok(RunOutcome { result, lost_file, verdict_failed, thresholds })
 }
 
 /// Refuses thresholds that can apply to no job of the plan.

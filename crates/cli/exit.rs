@@ -22,12 +22,12 @@ const MAX_FAILED: usize = 127;
 /// Status of a run whose figures exceed a threshold, as of `ferrio compare --fail-on-regression`.
 pub const EXCEEDED: u8 = 3;
 
-/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the interval report is incomplete,
-/// the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for fio, a job
-/// that found damaged blocks has failed even if it went on to check the others.
+/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if a file beside the
+/// report is missing or incomplete, the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is
+/// exceeded. Except for fio, a job that found damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
-    let RunOutcome { result, intervals_lost, verdict_failed, thresholds } = outcome;
+    let RunOutcome { result, lost_file, verdict_failed, thresholds } = outcome;
     let failed = |at: usize| {
         let set_up = plan.jobs.get(at).is_some_and(|job| job.setup_error.is_some());
         let tells_damage = plan.jobs.get(at).is_some_and(|job| job.spec.character == Character::Ferrio);
@@ -36,7 +36,7 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     };
     let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
-    let failed = *intervals_lost || *verdict_failed || thresholds.iter().any(Judgement::is_unjudged);
+    let failed = *lost_file || *verdict_failed || thresholds.iter().any(Judgement::is_unjudged);
     let status = u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(failed));
     match thresholds.iter().any(Judgement::is_exceeded) {
         true if status == 0 => EXCEEDED,
@@ -116,8 +116,7 @@ mod tests {
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        let outcome =
-            RunOutcome { result, intervals_lost: false, verdict_failed: false, thresholds: Vec::new() };
+        let outcome = RunOutcome { result, lost_file: false, verdict_failed: false, thresholds: Vec::new() };
         (plan(errors.iter().map(|_| default_job("a"))), outcome)
     }
 
@@ -136,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_interval_report_and_a_failed_verdict_are_failures() {
+    fn an_incomplete_file_and_a_failed_verdict_are_failures() {
         let (plan, outcome) = run(&[None], None);
-        assert_eq!(status(&plan, &RunOutcome { intervals_lost: true, ..outcome }), 1);
+        assert_eq!(status(&plan, &RunOutcome { lost_file: true, ..outcome }), 1);
         let (plan, outcome) = run(&[None], None);
         assert_eq!(status(&plan, &RunOutcome { verdict_failed: true, ..outcome }), 1);
         let (plan, outcome) = run(&[Some(5), Some(5)], None);

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan};
+use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan, codes};
 use ferrio_jobfile::Sources;
 use ferrio_machine::{CpuThrottling, terminal_columns};
 use ferrio_report::model::Warning;
@@ -60,6 +60,8 @@ pub struct Output {
     names: NamesOfLines,
     /// What the live view keeps from the terminal, in order.
     held: Option<Vec<Held>>,
+    /// A message told of a file that is missing or incomplete.
+    lost_file: bool,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
     live_width: usize,
     error: Option<io::Error>,
@@ -113,6 +115,7 @@ impl Output {
             shown_controls: None,
             names: NamesOfLines::default(),
             held: None,
+            lost_file: false,
             live_width: 0,
             error: None,
         })
@@ -218,9 +221,9 @@ impl Output {
         }
     }
 
-    /// True if there is an interval report and it is incomplete.
-    pub fn lost_intervals(&self) -> bool {
-        self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
+    /// True if a file that the run was to write beside its report is missing or incomplete, and the exit status says so. fio's does not.
+    pub fn lost_file(&self) -> bool {
+        self.lost_file || self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
     /// Writes the final report, and then warnings about its figures and exceeded thresholds to standard error. Returns what the
@@ -284,6 +287,8 @@ impl Output {
 
     /// Prints a diagnostic about the jobs where it belongs, above the live line.
     pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+        let tells_of_lost_file = codes::find(diagnostic.code).is_some_and(|code| code.tells_of_lost_file);
+        self.lost_file |= tells_of_lost_file && !self.messages.are_of_fio();
         let shown = self.names.in_one_line(diagnostic);
         let diagnostic = shown.as_ref().unwrap_or(diagnostic);
         match self.messages.place(diagnostic) {

@@ -1,14 +1,15 @@
 //! Files that appear only once they are complete. Until then an existing file of the same name keeps its contents, and a command that fails
 //! or is interrupted leaves nothing behind. Pipes, devices and open files (`/dev/stdout`) get the data at once.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Seek as _, Write};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, fchown};
+use std::os::unix::fs::{PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use ferrio_machine::{Destination, OpenDescriptor, directory_of, follow_links};
+use ferrio_runner::open_file;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{SigSet, Signal};
@@ -35,7 +36,7 @@ impl OutputFile {
                 return Ok(OutputFile { file: duplicate(&open, path)?, path: None });
             }
         };
-        match OpenOptions::new().write(true).open(path) {
+        match open_file(path, OFlag::O_WRONLY, 0) {
             Ok(file) if !file.metadata()?.is_file() => return Ok(OutputFile { file, path: None }),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -90,7 +91,7 @@ impl OutputFile {
 
     /// Writes into the existing file, which is complete only at the end.
     fn overwrite(&mut self, path: &Path) -> io::Result<()> {
-        let mut existing = OpenOptions::new().write(true).truncate(true).open(path)?;
+        let mut existing = open_file(path, OFlag::O_WRONLY | OFlag::O_TRUNC, 0)?;
         self.file.rewind()?;
         io::copy(&mut self.file, &mut existing).map(drop)
     }
@@ -151,7 +152,7 @@ fn duplicate(open: &OpenDescriptor, path: &Path) -> io::Result<File> {
         }
         Err(error) if error.raw_os_error() == Some(Errno::EBADF as i32) => Err(error),
         // Sandboxes may forbid it. What the file contains must stay.
-        Err(_) => OpenOptions::new().append(true).open(path),
+        Err(_) => open_file(path, OFlag::O_WRONLY | OFlag::O_APPEND, 0),
     }
 }
 
@@ -164,10 +165,7 @@ fn is_bound_to_its_place(error: &io::Error) -> bool {
 
 /// A file without a name, which vanishes with the process.
 fn nameless(directory: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let opened =
-        options.read(true).write(true).mode(0o666).custom_flags(OFlag::O_TMPFILE.bits()).open(directory);
-    match opened {
+    match open_file(directory, OFlag::O_RDWR | OFlag::O_TMPFILE, 0o666) {
         Err(error)
             if matches!(
                 Errno::from_raw(error.raw_os_error().unwrap_or(0)),

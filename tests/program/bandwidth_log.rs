@@ -60,8 +60,8 @@ fn the_interval_is_the_smallest_of_all_jobs_and_earlier_rows_are_gone() {
 #[test]
 fn files_that_cannot_be_written_are_told_and_the_run_goes_on() {
     let place = Place::new();
-    let run =
-        place.ferrio(&["--bandwidth-log=no/x", "--name=a", "--ioengine=null", "--size=4k"]).run().succeeded();
+    let words = ["--bandwidth-log=no/x", "--name=a", "--ioengine=null", "--size=4k"];
+    let run = place.ferrio(&words).run().ended_with(1);
     assert_eq!(
         run.stderr.matches("fopen log: No such file or directory: no/x-").count(),
         3,
@@ -69,7 +69,7 @@ fn files_that_cannot_be_written_are_told_and_the_run_goes_on() {
         run.stderr
     );
     symlink("/dev/full", place.work().join("agg-read_bw.log")).unwrap();
-    let run = place.ferrio(&[&["-b", "--bwavgtime=100"], &STEADY[..]].concat()).run().succeeded();
+    let run = place.ferrio(&[&["-b", "--bwavgtime=100"], &STEADY[..]].concat()).run().ended_with(1);
     let told = run.stderr.matches("cannot write agg-read_bw.log: No space left on device").count();
     assert_eq!(told, 1, "{}", run.stderr);
     assert!(!rows(&place, "agg-write_bw.log").is_empty());

@@ -105,11 +105,13 @@ fn a_full_disk_under_a_log_is_told_once_and_the_run_goes_on() {
         symlink("/dev/full", place.work().join(&full)).unwrap();
         let words =
             ["--output-format=json", "--name=a", "--ioengine=null", "--size=256m", "--write_lat_log=x"];
-        let run = place.ferrio(&[&words[..], &[more]].concat()).run().succeeded();
-        assert_eq!(ios(&run.json(), 0), 65536);
-        let told = run.stderr.lines().filter(|line| line.contains(&full)).collect::<Vec<_>>();
-        assert_eq!(told.len(), 1, "{}", run.stderr);
-        assert!(told[0].contains("No space left on device; the log ends there"), "{}", told[0]);
+        for (character, status) in [("--as=ferrio", 1), ("--as=fio", 0)] {
+            let run = place.ferrio(&[&[character], &words[..], &[more]].concat()).run().ended_with(status);
+            assert_eq!(ios(&run.json(), 0), 65536);
+            let told = run.stderr.lines().filter(|line| line.contains(&full)).collect::<Vec<_>>();
+            assert_eq!(told.len(), 1, "{}", run.stderr);
+            assert!(told[0].contains("No space left on device; the log ends there"), "{}", told[0]);
+        }
     }
 }
 
@@ -117,11 +119,16 @@ fn a_full_disk_under_a_log_is_told_once_and_the_run_goes_on() {
 fn a_log_in_a_directory_that_is_not_there_is_told_and_the_run_goes_on() {
     let place = Place::new();
     let words = ["--output-format=json", "--name=a", "--ioengine=null", "--size=64k", "--write_lat_log=no/x"];
-    let run = place.ferrio(&words).run().succeeded();
-    assert_eq!(ios(&run.json(), 0), 16);
-    assert_eq!(run.stderr.matches("fopen log: No such file or directory").count(), 3, "{}", run.stderr);
-    let fio = place.fio(&words).run().succeeded();
-    assert_eq!(fio.stderr.matches("fopen log: No such file or directory").count(), 3, "{}", fio.stderr);
+    let as_fio = [&["--as=fio"], &words[..]].concat();
+    let runs = [
+        place.ferrio(&words).run().ended_with(1),
+        place.ferrio(&as_fio).run().succeeded(),
+        place.fio(&words).run().succeeded(),
+    ];
+    for run in runs {
+        assert_eq!(ios(&run.json(), 0), 16);
+        assert_eq!(run.stderr.matches("fopen log: No such file or directory").count(), 3, "{}", run.stderr);
+    }
     assert_eq!(place.files(), []);
 }
 
@@ -235,7 +242,7 @@ fn programs_are_told_of_lost_logs_by_a_warning_with_a_code() {
         "--size=4k",
         "--write_bw_log=away/x",
     ];
-    let run = place.ferrio(&words).run().succeeded();
+    let run = place.ferrio(&words).run().ended_with(1);
     let told: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
     assert_eq!((&told["severity"], &told["code"]), (&"warning".into(), &"log-error".into()));
     assert!(told["message"].as_str().unwrap().starts_with("fopen log: No such file or directory: away/x_bw"));

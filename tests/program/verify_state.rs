@@ -213,7 +213,7 @@ fn a_state_of_an_earlier_run_is_gone_when_the_first_save_of_the_next_run_fails()
     assert!(has(&place, STATE));
     let in_the_way = place.work().join(STATE).with_extension("state.new");
     fs::create_dir(&in_the_way).unwrap();
-    let again = run(&place, &[&words[..], &["--number_ios=3"]].concat());
+    let again = run(&place, &[&words[..], &["--number_ios=3"]].concat()).ended_with(1);
     assert!(again.stderr.contains("open state file: Is a directory"), "{}", again.stderr);
     assert!(!has(&place, STATE), "it is about blocks that are not there any more");
 }
@@ -266,12 +266,14 @@ fn a_state_that_cannot_be_loaded_fails_the_job_before_it_does_anything() {
 }
 
 #[test]
-fn a_state_that_cannot_be_saved_is_reported_and_nothing_else() {
-    let place = Place::new();
-    let words = ["--aux-path=nowhere", "--verify_state_save=1", "--size=16k", "--rw=write"];
-    let run = run(&place, &words).succeeded();
-    assert_eq!(reads(&run), 4);
-    assert!(run.stderr.contains("nowhere/local-w-0-verify.state (for_write=1)"), "{}", run.stderr);
+fn a_state_that_cannot_be_saved_is_reported_and_fails_no_job() {
+    for (character, status) in [("--as=ferrio", 1), ("--as=fio", 0)] {
+        let place = Place::new();
+        let words = [character, "--aux-path=nowhere", "--verify_state_save=1", "--size=16k", "--rw=write"];
+        let run = run(&place, &words).ended_with(status);
+        assert_eq!((reads(&run), number(&run.json(), "/jobs/0/error")), (4, 0));
+        assert!(run.stderr.contains("nowhere/local-w-0-verify.state (for_write=1)"), "{}", run.stderr);
+    }
 }
 
 /// Starts a writer and a reader that end by a trigger only, whose command copies the writer's state.

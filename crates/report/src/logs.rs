@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, Direction, JobSpec, LogKind, Plan, log_files, reason};
+use ferrio_job::{Diagnostic, Direction, JobSpec, LogKind, Origin, Plan, log_files, reason};
 use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, RateSample, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
@@ -160,10 +160,11 @@ impl RunLogs {
         if !self.cpus.is_empty()
             && let Err(error) = run_on(self.cpus.iter().map(|&cpu| cpu as usize))
         {
-            self.problems.push(problem(format!(
+            let message = format!(
                 "log_compression_cpus has no effect, logs are written on any CPU: {}",
                 reason(&error)
-            )));
+            );
+            self.problems.push(Diagnostic::warning(message, Origin::Builtin).code("log-writer-not-placed"));
         }
         let mut rows = Rows::default();
         while let Some(batch) = batches.next() {

@@ -5,15 +5,18 @@
 //! those that hang in a system call.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
+use ferrio_engine::{open_file, unless_interrupted, write_whole};
 use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Severity, Verify, VerifyPolicy, reason};
 use ferrio_verify::{Coverage, StateError, VerifyState, state_file_name};
 use ferrio_workload::{SEEDS, offset_generator};
+use nix::fcntl::OFlag;
+use nix::unistd::fsync;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -231,15 +234,17 @@ type SaveError = (&'static str, io::Error);
 
 /// Writes a new file, or overwrites the one that is there.
 fn write(path: &Path, bytes: &[u8]) -> Result<File, SaveError> {
-    let mut file = File::create(path).map_err(|error| ("open", error))?;
-    file.write_all(bytes).map_err(|error| ("write", error))?;
+    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC;
+    let mut file = open_file(path, flags, 0o666).map_err(|error| ("open", error))?;
+    write_whole(&mut file, bytes).map_err(|error| ("write", error))?;
     Ok(file)
 }
 
 /// Writes a file beside `path`, and gives it that name once its bytes are on disk. The name is on disk, too, when this returns.
 fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError> {
     let new = path.with_extension("state.new");
-    let synced = write(&new, bytes).and_then(|file| file.sync_all().map_err(|error| ("sync", error)));
+    let synced = write(&new, bytes)
+        .and_then(|file| unless_interrupted(|| fsync(&file)).map_err(|error| ("sync", error)));
     let renamed = synced.and_then(|()| fs::rename(&new, path).map_err(|error| ("replace", error)));
     if renamed.is_err() {
         // Half a state is of no use to anybody.
@@ -251,7 +256,8 @@ fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError>
 /// What was created, renamed or removed in the directory of states is so on disk, too.
 fn sync_directory(directory: &Path) -> io::Result<()> {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    File::open(directory)?.sync_all()
+    let directory = open_file(directory, OFlag::O_RDONLY, 0)?;
+    unless_interrupted(|| fsync(&directory))
 }
 
 /// What to do when there is no state.
@@ -279,7 +285,7 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
     }
     let path = path(directory, spec);
     let mut bytes = Vec::new();
-    let read = File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes));
+    let read = open_file(&path, OFlag::O_RDONLY, 0).and_then(|mut file| file.read_to_end(&mut bytes));
     let state = match read {
         Ok(_) => VerifyState::decode(&bytes).map_err(|error| (error.to_string(), advice(error))),
         Err(error) => Err((format!("open state file: {}", reason(&error)), MISSING)),

@@ -135,7 +135,7 @@ fn a_state_that_cannot_be_kept_is_reported_once_and_the_job_goes_on() {
     let place = Place::new();
     let words = ["--name=j", "--filename=f", "--size=64k", "--rw=write", "--fsync=2", "--verify=crc32c"];
     let own = ["--verify_state_save=1", "--verify_policy=fsynced", "--aux-path=nowhere"];
-    let run = place.ferrio(&[&words[..], &own[..]].concat()).run().succeeded();
+    let run = place.ferrio(&[&words[..], &own[..]].concat()).run().ended_with(1);
     let lines = run.stderr.matches("state file: nowhere/local-j-0-verify.state (for_write=1)").count();
     // When the job begins and when it ends.
     assert_eq!(lines, 2, "{}", run.stderr);

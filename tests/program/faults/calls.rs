@@ -62,6 +62,27 @@ fn a_kernel_that_always_answers_eintr_fails_the_job() {
 }
 
 #[test]
+fn a_kernel_that_always_answers_eintr_to_open_loses_the_file_and_not_the_run() {
+    let place = Place::new();
+    for path in ["local-a-0-verify.state", "r.json"] {
+        let strace =
+            ["-f", "-qq", "-o", "trace", "-e", "inject=openat:error=EINTR:when=1+", "-e", "trace=openat"];
+        let job = [
+            "--name=a",
+            "--rw=write",
+            "--size=16k",
+            "--filename=f",
+            "--verify=crc32c",
+            "--verify_state_save=1",
+        ];
+        let words =
+            [&strace[..], &["-P", path, FERRIO, "--output-format=json", "--output=r.json"], &job].concat();
+        let run = place.program(installed("strace"), &words).run().ended_with(1);
+        assert!(run.stderr.contains("Interrupted system call"), "{path}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_report_that_is_not_stored_is_an_error_and_an_older_one_stays() {
     let place = Place::new();
     let job = place.job("[a]\nioengine=null\nsize=4k\n");

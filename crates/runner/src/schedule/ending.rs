@@ -36,7 +36,9 @@ impl Run<'_, '_> {
         } else if job.started && job.result.is_none() && spec.verify.is_some() && spec.writes_data() {
             let message = "no verify state is saved, so a later run cannot know how much the job has written: set \
                            verify_state_save=1";
-            vec![Diagnostic::note(message).code("verify-state-not-saved").prefix(Prefix::Job).job(&spec.name)]
+            vec![
+                Diagnostic::note(message).code("verify-state-not-wanted").prefix(Prefix::Job).job(&spec.name),
+            ]
         } else {
             Vec::new()
         };

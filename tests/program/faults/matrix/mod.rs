@@ -34,7 +34,7 @@ const SAMPLE: usize = 250;
 /// Answers to one call, in a row, after which the program gives up (`Interrupted` in crates/engine), times two.
 const STORM: usize = 20_000;
 
-/// Calls on the files of a job, and on its report, whose failure fails the run.
+/// Calls on the files of a run, its logs and its report among them, whose failure fails the run.
 const SERIOUS: [&str; 22] = [
     "close",
     "fdatasync",
@@ -231,16 +231,14 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
     let removes = ["unlink", "shmctl"].contains(&fault.call.as_str());
     check(removes || left.is_empty(), &format!("it leaves {left:?}"));
     check(removes || run.hung || run.segments.is_empty(), "it leaves shared memory");
-    let of_files: Vec<bool> =
-        injected.iter().filter_map(|line| is_of_log(line, &fault.call, &run.work)).collect();
-    if SERIOUS.contains(&fault.call.as_str()) && !of_files.is_empty() {
+    let is_of_files = injected.iter().any(|line| is_of_files(line, &fault.call, &run.work));
+    if SERIOUS.contains(&fault.call.as_str()) && is_of_files {
         // The runtime of tokio_uring tries again and keeps the error to itself.
         let is_tried_again = JOBS[fault.job].0 == "tokio_uring" && fault.call == "io_uring_enter";
         let may_pass = is_tried_again || ["EINTR", "EAGAIN"].contains(&fault.error);
-        // A run goes on without a log or a verify state that cannot be written.
         let stderr_fails = injected.iter().any(|line| line.contains("write(2<"));
         let is_named = stderr_fails || run.stderr.contains(&reason(&fault.errno().into()));
-        check(may_pass || failed || of_files.iter().all(|&of_log| of_log), "status 0");
+        check(may_pass || failed, "status 0");
         check(may_pass || run.hung || is_named, "the message does not name the error");
     }
     if !wrong.is_empty() {
@@ -300,22 +298,20 @@ fn whatever_call_fails_the_run_ends_and_says_so() {
     assert!(happened * 2 >= all.len(), "{happened} of {} faults happened", all.len());
 }
 
-/// Whether the call in a line is about a log or a verify state; `None` if it is about no file of a run. Relative paths are below the
-/// directory `work`.
-fn is_of_log(line: &str, call: &str, work: &str) -> Option<bool> {
+/// True if the call in a line is about a file of a run. Relative paths are below the directory `work`.
+fn is_of_files(line: &str, call: &str, work: &str) -> bool {
     if call.starts_with("io_") {
-        return Some(false);
+        return true;
     }
     // The output of a command, which its shell closes, too.
     if line.contains("run.txt") {
-        return None;
+        return false;
     }
     let (before, after) = line
         .split_once("AT_FDCWD<")
         .map_or((line, ""), |(before, rest)| (before, rest.split_once('>').map_or("", |(_, after)| after)));
     let is_name = |text: &str| NAMES.iter().any(|name| text.contains(&format!("\"{name}\"")));
-    let is_of_run = before.contains(work) || after.contains(work) || is_name(after) || is_name(before);
-    is_of_run.then(|| line.contains(".log") || line.contains("verify.state"))
+    before.contains(work) || after.contains(work) || is_name(after) || is_name(before)
 }
 
 /// Calls `work` with each number below `count`, a few at the same time.
