@@ -103,6 +103,44 @@ fn a_window_logs_its_average_its_maximum_or_both() {
 }
 
 #[test]
+fn averages_and_histograms_have_every_io_after_the_ramp() {
+    for engine in
+        [&["--ioengine=null"][..], &["--ioengine=null", "--iodepth=8"], &["--ioengine=libaio", "--iodepth=8"]]
+    {
+        let place = Place::new();
+        let job =
+            ["--output-format=json", "--name=a", "--filename=f", "--size=1m", "--rw=randrw", "--time_based"];
+        let times = ["--runtime=300ms", "--ramp_time=50ms"];
+        let logs = ["--write_lat_log=x", "--log_avg_msec=20", "--log_window_value=both"];
+        let histograms = ["--write_hist_log=x", "--log_hist_msec=30", "--log_hist_coarseness=6"];
+        let words = [&job[..], &times, &logs, &histograms, engine].concat();
+        let report = place.ferrio(&words).run().succeeded().json();
+        let counts = place.rows("x_clat_hist.1.log");
+        for (at, direction) in ["read", "write"].into_iter().enumerate() {
+            let at = at.to_string();
+            let figure = |path: &str| number(&report, &format!("/jobs/0/{direction}/{path}"));
+            let counted = counts.iter().filter(|row| row[1] == at).flat_map(|row| &row[3..]);
+            let counted: u64 = counted.map(|count| count.parse::<u64>().unwrap()).sum();
+            assert_eq!(counted, figure("total_ios"), "{direction} of {engine:?}");
+            for kind in ["slat", "clat", "lat"].into_iter().filter(|&kind| kind != "slat" || engine.len() > 1)
+            {
+                let rows = place.rows(&format!("x_{kind}.1.log"));
+                let rows: Vec<_> = rows.iter().filter(|row| row[3] == at).collect();
+                let column = |at: usize| rows.iter().map(move |row| row[at].parse::<u64>().unwrap());
+                let mut windows: Vec<u64> = column(0).map(|ms| ms / 20).collect();
+                // The end of the job ends a window, too.
+                windows.pop();
+                assert!(windows.len() > 3 && windows.is_sorted_by(|a, b| a < b), "{kind}: {windows:?}");
+                let (logged, reported) = (column(2).max().unwrap(), figure(&format!("{kind}_ns/max")));
+                // What was submitted in the ramp and completed after it has a submission latency in the log only.
+                let is_same = if kind == "slat" { logged >= reported } else { logged == reported };
+                assert!(is_same, "{kind} of {engine:?}: {logged} and {reported}");
+            }
+        }
+    }
+}
+
+#[test]
 fn issue_times_grow_and_stand_in_the_logs_of_submission_and_completion_only() {
     let place = Place::new();
     let words =

@@ -31,6 +31,7 @@ mod figures;
 mod files;
 mod hooks;
 mod latency_limits;
+mod logging;
 mod meter;
 mod passes;
 mod queue;

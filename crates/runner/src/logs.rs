@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_engine::sleep;
 use ferrio_job::{JobSpec, LogKind, Logs};
-use sums::{Histogram, LogSums, Window, WindowSummary};
+use sums::{Histogram, IoAtEnd, LogSums, NextRows, Window, WindowSummary};
 
 use crate::control::JobControl;
 use crate::timing::clock_ms;
@@ -377,6 +377,26 @@ impl<'a> IoLog<'a> {
                 }
             }
         }
+    }
+
+    /// True if the logs need sums only.
+    pub(crate) fn is_of_sums(&self) -> bool {
+        matches!(self.kept, Kept::Sums(_))
+    }
+
+    /// The sums, if the logs need no more.
+    pub(crate) fn sums(&mut self) -> Option<&mut LogSums> {
+        match &mut self.kept {
+            Kept::Sums(sums) => Some(sums),
+            Kept::Samples(_) => None,
+        }
+    }
+
+    /// Sends the rows of sums that the last I/O of a direction ends: see [`LogSums::end_rows`].
+    pub(crate) fn end_rows(&mut self, direction: usize, end: IoAtEnd) -> Option<NextRows> {
+        let IoLog { sender, control, .. } = self;
+        let Kept::Sums(sums) = &mut self.kept else { return None };
+        Some(sums.end_rows(direction, end, |batch| sender.send(batch, || control.stop_requested())))
     }
 
     /// Sends what is left at the end of the job.

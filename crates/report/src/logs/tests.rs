@@ -9,7 +9,7 @@ use std::path::Path;
 use ferrio_job::{JobSpec, WindowValue};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::JobResult;
-use ferrio_runner::logs::sums::LogSums;
+use ferrio_runner::logs::sums::{IoAtEnd, LogSums, NextRows};
 use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;
 
@@ -42,7 +42,7 @@ fn written(plan: &Plan, batches: Vec<LogBatch>) -> (Vec<String>, Vec<String>, Ru
 
 /// Messages of problems, all of which are of one kind.
 fn messages(problems: Vec<Diagnostic>) -> Vec<String> {
-    assert!(problems.iter().all(|problem| problem.code == "log-error"), "{problems:?}");
+    assert!(problems.iter().all(|problem| problem.code.starts_with("log-")), "{problems:?}");
     problems.into_iter().map(|problem| problem.message).collect()
 }
 
@@ -356,11 +356,63 @@ fn logs_are_written_on_cpus_that_the_jobs_name() {
     assert_eq!(read(&dir, "x_lat.1.log"), "1, 5, 0, 4096, 0\n");
 }
 
+/// A way in which a job sums up what it logs.
+type Summing = fn(&JobSpec, &[IoSample]) -> Vec<LogBatch>;
+
 /// Batches of a job that sums up what it logs.
 fn summed(spec: &JobSpec, samples: &[IoSample]) -> Vec<LogBatch> {
     let mut batches = Vec::new();
     let mut sums = LogSums::of(0, spec).unwrap();
     samples.iter().for_each(|sample| sums.add(sample, |batch| batches.push(batch)));
+    batches.push(sums.rest());
+    batches
+}
+
+/// The same of a job that adds its I/Os in batches of at most 64, which end with those that may end a row.
+fn summed_in_batches(spec: &JobSpec, samples: &[IoSample]) -> Vec<LogBatch> {
+    let mut batches = Vec::new();
+    let mut sums = LogSums::of(0, spec).unwrap();
+    let mut waiting = [const { Vec::<IoSample>::new() }; 3];
+    let mut next = [NextRows { completed_ms: 0, issued_ms: 0, ends_histogram: false }; 3];
+    let mut last = [None; 3];
+    let add = |sums: &mut LogSums, of: &mut Vec<IoSample>| {
+        // Times of submission and of completion are those of one batch, or of the calls of another one.
+        for part in of.chunk_by(|a, b| a.slat_ns.is_some() == b.slat_ns.is_some()) {
+            let values =
+                |value: fn(&IoSample) -> Option<u64>| part.iter().filter_map(value).collect::<Vec<_>>();
+            let [slat, clat, lat] =
+                [values(|io| io.slat_ns), values(|io| Some(io.clat_ns)), values(|io| Some(io.lat_ns))];
+            sums.add_batch(part[0].direction.into(), &slat, &clat, &lat);
+        }
+        of.clear();
+    };
+    for io in samples {
+        let direction = usize::from(io.direction);
+        let issued_ns = io.slat_ns.is_some().then(|| io.time_ns.saturating_sub(io.clat_ns));
+        let ends = io.time_ns / 1_000_000 >= next[direction].completed_ms
+            || issued_ns.is_some_and(|ns| ns / 1_000_000 >= next[direction].issued_ms);
+        waiting[direction].push(*io);
+        last[direction] = Some((io.time_ns, io.len));
+        if waiting[direction].len() == 64 || ends {
+            add(&mut sums, &mut waiting[direction]);
+        }
+        if ends {
+            let end = IoAtEnd { completed_ns: io.time_ns, issued_ns, len: io.len };
+            let now = sums.end_rows(direction, end, |batch| batches.push(batch));
+            // An I/O that has no submission latency does not say when the rows of the others end.
+            let issued_ms = if issued_ns.is_some() { now.issued_ms } else { next[direction].issued_ms };
+            next[direction] = NextRows { issued_ms, ..now };
+            if now.ends_histogram {
+                last[direction] = Some((io.time_ns, 0));
+            }
+        }
+    }
+    for (direction, last) in last.into_iter().enumerate() {
+        add(&mut sums, &mut waiting[direction]);
+        if let Some((time_ns, len)) = last {
+            sums.end_with(direction, time_ns, len);
+        }
+    }
     batches.push(sums.rest());
     batches
 }
@@ -381,7 +433,7 @@ fn sums_of_the_job_make_the_files_that_its_single_ios_make() {
                 IoSample { len: 512 * (at % 9) as u32, ..sample }
             })
             .collect();
-        let files = |sums: bool| {
+        let files = |of_job: Option<Summing>| {
             let dir = tempfile::tempdir().unwrap();
             let mut spec = job(dir.path(), 1, 100);
             spec.logs.hist = spec.logs.lat.clone();
@@ -389,9 +441,9 @@ fn sums_of_the_job_make_the_files_that_its_single_ios_make() {
                 (150, coarseness, value);
             spec.measure.clat_percentiles = counts;
             let mut batches = vec![LogBatch::Began { job: 0, epoch_ms: 1_700_000_000_000 }];
-            match sums {
-                true => batches.extend(summed(&spec, &samples)),
-                false => batches
+            match of_job {
+                Some(of_job) => batches.extend(of_job(&spec, &samples)),
+                None => batches
                     .extend(samples.chunks(999).map(|part| LogBatch::Ios { job: 0, samples: part.to_vec() })),
             }
             batches.push(LogBatch::Ended { job: 0, time_ms: 2000 });
@@ -399,9 +451,10 @@ fn sums_of_the_job_make_the_files_that_its_single_ios_make() {
             assert_eq!((reported, problems), (vec![], vec![]));
             names(&dir).into_iter().map(|name| (read(&dir, &name), name)).collect::<Vec<_>>()
         };
-        let (of_sums, of_ios) = (files(true), files(false));
+        let (of_sums, of_ios) = (files(Some(summed)), files(None));
         assert_eq!(of_sums.iter().filter(|(text, _)| text.lines().count() > 10).count(), 4, "{value:?}");
         assert_eq!(of_sums, of_ios, "{value:?}");
+        assert_eq!(files(Some(summed_in_batches)), of_ios, "{value:?} in batches");
     }
 }
 

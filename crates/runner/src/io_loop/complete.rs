@@ -19,7 +19,9 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.meter.stamps_all() {
             self.meter.record_completion(unit);
         }
-        if self.hooks.at_completion || self.hooks.at_end {
+        let is_seen =
+            self.hooks.at_completion && !self.meter.is_logged_later(unit.direction, request.len, unit.issued);
+        if is_seen || self.hooks.at_end {
             return self.complete_watched(completion.unit);
         }
         self.slots.free.push(completion.unit);
@@ -68,7 +70,7 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.count(direction, request.len);
         if self.meter.stamps_all() {
             self.meter.record_inline(direction, start);
-            if self.hooks.at_completion {
+            if self.hooks.at_completion && !self.meter.is_logged_later(direction, request.len, start) {
                 let unit = InFlight { request: *request, direction, start, issued: start };
                 self.at_completion(unit, None, self.meter.clock.between(start, self.meter.now));
             }
@@ -84,15 +86,14 @@ impl<E: Engine> IoLoop<'_, E> {
     #[cold]
     #[inline(never)]
     fn at_completion(&mut self, unit: InFlight, slat_ns: Option<u64>, clat_ns: u64) {
-        let lat_ns = slat_ns.unwrap_or(0) + clat_ns;
         if let Some(rates) = &self.hooks.rates
             && let Some(ns) = rates.response_ns(unit.request.unit, self.meter.now)
         {
             self.meter.directions[unit.direction].record_response(ns);
         }
-        self.meter.log_io(&unit, slat_ns, clat_ns, lat_ns);
+        self.meter.log_io(&unit, slat_ns, clat_ns);
         if self.hooks.latency.is_some() {
-            self.check_latency(&unit, lat_ns);
+            self.check_latency(&unit, slat_ns.unwrap_or(0) + clat_ns);
         }
     }
 

@@ -34,9 +34,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// The job's figures at its end.
     pub(crate) fn figures_at_end(&mut self) -> Box<Snapshot> {
-        if let Some(log) = &mut self.meter.log {
-            log.flush();
-        }
+        self.meter.flush_log();
         if let Some(checkers) = self.hooks.verification.as_mut().and_then(|v| v.checkers.as_mut()) {
             checkers.end();
         }

@@ -131,7 +131,7 @@ impl<E: Engine> IoLoop<'_, E> {
             buffer: self.buffers.slot(0),
         };
         let unit = InFlight { request, direction: direction as usize, start, issued: start };
-        self.meter.log_io(&unit, None, ns, ns);
+        self.meter.log_io(&unit, None, ns);
         Ok(fd)
     }
 

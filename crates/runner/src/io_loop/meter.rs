@@ -2,15 +2,16 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use ferrio_engine::Request;
 use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
+use super::hooks::Hooks;
+use super::logging::Rows;
 use super::recent::Recent;
 use super::slots::InFlight;
 use crate::context::Context;
 use crate::control::JobControl;
-use crate::logs::{self, IoLog, IoSample};
+use crate::logs::{self, IoLog};
 use crate::result::JobState;
 use crate::timing::Timing;
 
@@ -45,6 +46,8 @@ pub(super) struct Meter<'a> {
     /// Main reads the completion latencies while the job runs.
     pub(super) publishes_latency: bool,
     pub(super) log: Option<IoLog<'a>>,
+    /// The logs get I/Os in batches, per direction.
+    pub(super) rows: Option<Box<[Rows; 3]>>,
     /// Bytes moved before the figures started again at the end of the ramp.
     ramp_bytes: [u64; 3],
     pub(super) read_back: ReadBackTime,
@@ -62,14 +65,19 @@ pub(super) struct ReadBackTime {
 }
 
 impl<'a> Meter<'a> {
-    /// Before the job starts. `sees_each` says that latencies have consequences, so that none may wait in a batch.
-    pub(super) fn new(context: &Context<'a>, sees_each: bool) -> Self {
+    /// Before the job starts.
+    pub(super) fn new(context: &Context<'a>, hooks: &Hooks<'_>) -> Self {
         let spec = context.spec;
         let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
         let log = context.log.clone().filter(|_| context.logs_every_io());
         let logged = log.is_some() && !spec.measure.gtod_reduce;
         // Where files are what is measured, I/Os are not.
         let per_io = (measured || logged) && !spec.engine.operates_on_files();
+        // Where latencies have consequences, none may wait in a batch.
+        let sees_each = hooks.latency.is_some();
+        let log = log.map(|sender| IoLog::new(sender, context.control, context.index, spec));
+        let sums_suffice = log.as_ref().is_some_and(IoLog::is_of_sums);
+        let batches_log = per_io && sums_suffice && !sees_each && hooks.rates.is_none();
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         Meter {
@@ -85,7 +93,8 @@ impl<'a> Meter<'a> {
             stats: Box::default(),
             recent: Box::new([Recent::new(publishes_latency || sees_each); 3]),
             publishes_latency,
-            log: log.map(|sender| IoLog::new(sender, context.control, context.index, spec)),
+            log,
+            rows: batches_log.then(|| Box::new([Rows::new(spec.is_sync()); 3])),
             ramp_bytes: [0; 3],
             read_back: ReadBackTime { ticks: 0, began: u64::MAX, bytes: 0 },
         }
@@ -190,36 +199,39 @@ impl<'a> Meter<'a> {
     }
 
     /// Moves the latencies collected by [`Meter::record_inline`] into the figures.
-    fn record_calls(&mut self, direction: usize) {
+    pub(super) fn record_calls(&mut self, direction: usize) {
         let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
-        self.recent[direction].record_calls(&self.clock, &mut self.directions[direction], buckets);
+        let in_ramp = self.timing.in_ramp();
+        let sums = self.log.as_mut().filter(|_| self.rows.is_some() && !in_ramp).and_then(IoLog::sums);
+        let figures = &mut self.directions[direction];
+        self.recent[direction].record_calls(
+            &self.clock,
+            figures,
+            buckets,
+            sums.map(|sums| (direction, sums)),
+        );
         if self.publishes_latency {
             self.publish_latency();
         }
     }
 
     /// Moves the latencies collected by [`Meter::record_completion`] into the figures.
-    fn record_completions(&mut self, direction: usize) {
+    pub(super) fn record_completions(&mut self, direction: usize) {
         let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
-        self.recent[direction].record_completions(&self.clock, &mut self.directions[direction], buckets);
+        let in_ramp = self.timing.in_ramp();
+        let sums = self.log.as_mut().filter(|_| self.rows.is_some() && !in_ramp).and_then(IoLog::sums);
+        let figures = &mut self.directions[direction];
+        let sums = sums.map(|sums| (direction, sums));
+        self.recent[direction].record_completions(&self.clock, figures, buckets, sums);
     }
 
     /// Moves all collected latencies into the figures.
-    fn record_recent(&mut self) {
+    pub(super) fn record_recent(&mut self) {
         for direction in 0..self.directions.len() {
             self.record_calls(direction);
             self.recent[direction].record_submissions(&self.clock, &mut self.directions[direction]);
             self.record_completions(direction);
         }
-    }
-
-    /// Adds an I/O to the job's log, if it has one; not in the ramp.
-    pub(super) fn log_io(&mut self, unit: &InFlight, slat_ns: Option<u64>, clat_ns: u64, lat_ns: u64) {
-        let Some(log) = self.log.as_mut().filter(|_| !self.timing.in_ramp()) else { return };
-        let Request { offset, len, priority, .. } = unit.request;
-        let time_ns = self.timing.measured_ns(&self.clock, self.now);
-        let direction = unit.direction as u8;
-        log.record(IoSample { time_ns, slat_ns, clat_ns, lat_ns, offset, len, priority, direction });
     }
 
     /// Publishes the completion latencies so far.
@@ -288,6 +300,9 @@ impl<'a> Meter<'a> {
         let JobStats { total_errors, first_error, .. } = *self.stats;
         *self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
         self.stats.sync.ios = sync_ios;
+        if let Some(rows) = &mut self.rows {
+            rows.fill(Rows::new(self.spec.is_sync()));
+        }
         self.read_back.ticks = 0;
     }
 

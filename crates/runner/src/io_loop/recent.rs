@@ -4,6 +4,8 @@
 use ferrio_stats::distribution::LatencyBuckets;
 use ferrio_stats::{Clock, DirectionRecorder};
 
+use crate::logs::sums::LogSums;
+
 /// Latencies in a batch.
 const BATCH: usize = 64;
 
@@ -55,17 +57,21 @@ impl Recent {
         self.completions.add(completion_ticks)
     }
 
-    /// Moves the I/Os that submitting calls completed into the figures.
+    /// Moves the I/Os that submitting calls completed into the figures, and into sums for logs under their direction.
     #[inline(never)]
     pub(super) fn record_calls(
         &mut self,
         clock: &Clock,
         figures: &mut DirectionRecorder,
         buckets: Option<&mut LatencyBuckets>,
+        sums: Option<(usize, &mut LogSums)>,
     ) {
         let mut ns = [0; BATCH];
         let ns = self.calls.take(self.first, clock, &mut ns);
         figures.record_all_synchronous(ns);
+        if let Some((direction, sums)) = sums {
+            sums.add_batch(direction, &[], ns, ns);
+        }
         if let Some(buckets) = buckets {
             buckets.record_all(ns);
         }
@@ -78,22 +84,30 @@ impl Recent {
         figures.record_submissions(self.submissions.take(self.first, clock, &mut ns));
     }
 
-    /// Moves the I/Os that the engine reaped into the figures.
+    /// Moves the I/Os that the engine reaped into the figures, and into sums for logs under their direction.
     #[inline(never)]
     pub(super) fn record_completions(
         &mut self,
         clock: &Clock,
         figures: &mut DirectionRecorder,
         buckets: Option<&mut LatencyBuckets>,
+        sums: Option<(usize, &mut LogSums)>,
     ) {
-        let (mut clat, mut lat) = ([0; BATCH], [0; BATCH]);
+        let (mut slat, mut clat, mut lat) = ([0; BATCH], [0; BATCH], [0; BATCH]);
         let clat = self.completions.take(self.first, clock, &mut clat);
-        // The sum to the nanosecond: each is cut to whole ones.
         let submitted = &self.submitted[self.first..];
-        for ((lat, &ticks), &clat) in lat.iter_mut().zip(submitted).zip(clat) {
-            *lat = clock.ns(ticks) + clat;
+        for (slat, (&ticks, _)) in slat.iter_mut().zip(submitted.iter().zip(clat)) {
+            *slat = clock.ns(ticks);
         }
-        figures.record_completions(clat, &lat[..clat.len()]);
+        // The sum to the nanosecond: each is cut to whole ones.
+        for (lat, (slat, clat)) in lat.iter_mut().zip(slat.iter().zip(clat)) {
+            *lat = slat + clat;
+        }
+        let (slat, lat) = (&slat[..clat.len()], &lat[..clat.len()]);
+        figures.record_completions(clat, lat);
+        if let Some((direction, sums)) = sums {
+            sums.add_batch(direction, slat, clat, lat);
+        }
         if let Some(buckets) = buckets {
             buckets.record_all(clat);
         }

@@ -31,15 +31,26 @@ impl Window {
     /// summary. The next window starts at that time rounded down to a multiple of `length`.
     #[inline]
     pub fn add(&mut self, time_ms: u64, value: u64, length: u64) -> Option<WindowSummary> {
-        self.sum += u128::from(value);
-        self.count += 1;
-        self.maximum = self.maximum.max(value);
+        self.add_all(&[value]);
+        self.end(time_ms, length)
+    }
+
+    /// Adds values that do not end the window.
+    #[inline]
+    fn add_all(&mut self, values: &[u64]) {
+        self.sum += values.iter().map(|&value| u128::from(value)).sum::<u128>();
+        self.count += values.len() as u64;
+        self.maximum = values.iter().fold(self.maximum, |maximum, &value| maximum.max(value));
+    }
+
+    /// Ends the window if its last value is one that ends it.
+    fn end(&mut self, time_ms: u64, length: u64) -> Option<WindowSummary> {
         if time_ms.saturating_sub(self.start) < length {
             return None;
         }
-        let summary = self.take();
+        let summary = self.take()?;
         self.start = time_ms - time_ms % length;
-        summary
+        Some(summary)
     }
 
     /// Ends the window early. `None` if it has no values.
@@ -92,12 +103,24 @@ impl Histogram {
     /// [`Histogram::counts`] has the row, which [`Histogram::clear`] ends.
     #[inline]
     pub fn add(&mut self, sample: &IoSample, form: HistogramForm) -> bool {
+        self.add_all(&[sample.clat_ns], form);
+        self.rest_len = Some(sample.len);
+        self.end(milliseconds(sample.time_ns), form)
+    }
+
+    /// Counts I/Os that are not the last ones in a row.
+    #[inline]
+    fn add_all(&mut self, clat_ns: &[u64], form: HistogramForm) {
         if self.buckets.is_empty() {
             self.buckets.resize(FIO_BUCKETS >> form.coarseness, 0);
         }
-        self.buckets[fio_bucket(sample.clat_ns) >> form.coarseness] += u64::from(form.counts);
-        self.rest_len = Some(sample.len);
-        let time_ms = milliseconds(sample.time_ns);
+        for &ns in clat_ns {
+            self.buckets[fio_bucket(ns) >> form.coarseness] += u64::from(form.counts);
+        }
+    }
+
+    /// True if the last I/O is the last one in a row.
+    fn end(&mut self, time_ms: u64, form: HistogramForm) -> bool {
         if self.last_ms == 0 {
             self.last_ms = time_ms;
         } else if time_ms.saturating_sub(self.last_ms) >= form.every_ms {
@@ -105,6 +128,16 @@ impl Histogram {
             return true;
         }
         false
+    }
+
+    /// The I/Os of this time, ms, may end a row.
+    fn next_ms(&self, form: HistogramForm) -> u64 {
+        if self.last_ms == 0 { 0 } else { self.last_ms.saturating_add(form.every_ms) }
+    }
+
+    /// The row that the last I/O ends.
+    fn row(&self, job: usize, direction: usize, time_ms: u64, len: u32) -> LogBatch {
+        LogBatch::Histogram { job, direction: direction as u8, time_ms, len, counts: self.counts().into() }
     }
 
     /// The counts since the last row.
@@ -142,6 +175,28 @@ pub fn latency_of(kind: LogKind, sample: &IoSample) -> Option<(u64, u64)> {
 #[inline]
 const fn milliseconds(ns: u64) -> u64 {
     ns / 1_000_000
+}
+
+/// The last I/O of a batch, which may end rows.
+#[derive(Clone, Copy, Debug)]
+pub struct IoAtEnd {
+    /// When it completed, ns since the job began to be measured.
+    pub completed_ns: u64,
+    /// When it was issued; `None` if the submitting call completed it, and it has no submission latency.
+    pub issued_ns: Option<u64>,
+    /// Its bytes.
+    pub len: u32,
+}
+
+/// When an I/O of one direction may end rows, and what the last one has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextRows {
+    /// An I/O that completes earlier ends no row; ms since the job began to be measured.
+    pub completed_ms: u64,
+    /// One that was issued earlier ends no row of submission latencies.
+    pub issued_ms: u64,
+    /// A histogram has ended.
+    pub ends_histogram: bool,
 }
 
 /// All sums of one job.
@@ -199,15 +254,64 @@ impl LogSums {
         if let Some((form, histograms)) = &mut self.histograms {
             let histogram = &mut histograms[direction];
             if histogram.add(sample, *form) {
-                send(LogBatch::Histogram {
-                    job: self.job,
-                    direction: sample.direction,
-                    time_ms: milliseconds(sample.time_ns),
-                    len: sample.len,
-                    counts: histogram.counts().into(),
-                });
+                send(histogram.row(self.job, direction, milliseconds(sample.time_ns), sample.len));
                 histogram.clear();
             }
+        }
+    }
+
+    /// Adds I/Os that completed after the last row of their direction. Only the last one may end a row: then [`LogSums::end_rows`]
+    /// follows. `slat_ns` is empty if the submitting calls completed them.
+    pub fn add_batch(&mut self, direction: usize, slat_ns: &[u64], clat_ns: &[u64], lat_ns: &[u64]) {
+        for (kind, windows) in &mut self.windows {
+            windows[direction].add_all(match kind {
+                LogKind::SubmissionLatency => slat_ns,
+                LogKind::CompletionLatency => clat_ns,
+                _ => lat_ns,
+            });
+        }
+        if let Some((form, histograms)) = &mut self.histograms
+            && !clat_ns.is_empty()
+        {
+            histograms[direction].add_all(clat_ns, *form);
+        }
+    }
+
+    /// The rows that the last I/O of all batches of a direction completes go to `send`.
+    pub fn end_rows(&mut self, direction: usize, end: IoAtEnd, mut send: impl FnMut(LogBatch)) -> NextRows {
+        let (job, length) = (self.job, self.window_ms);
+        let completed_ms = milliseconds(end.completed_ns);
+        let mut next = NextRows { completed_ms: u64::MAX, issued_ms: u64::MAX, ends_histogram: false };
+        for (kind, windows) in &mut self.windows {
+            let window = &mut windows[direction];
+            let (time_ms, next_ms) = match (*kind, end.issued_ns) {
+                (LogKind::SubmissionLatency, None) => continue,
+                (LogKind::SubmissionLatency, Some(ns)) => (milliseconds(ns), &mut next.issued_ms),
+                _ => (completed_ms, &mut next.completed_ms),
+            };
+            if let Some(summary) = window.end(time_ms, length) {
+                let direction = direction as u8;
+                send(LogBatch::Window { job, kind: *kind, direction, time_ms, summary });
+            }
+            *next_ms = (*next_ms).min(window.start.saturating_add(length));
+        }
+        if let Some((form, histograms)) = &mut self.histograms {
+            let histogram = &mut histograms[direction];
+            next.ends_histogram = histogram.end(completed_ms, *form);
+            if next.ends_histogram {
+                send(histogram.row(job, direction, completed_ms, end.len));
+                histogram.clear();
+            }
+            next.completed_ms = next.completed_ms.min(histogram.next_ms(*form));
+        }
+        next
+    }
+
+    /// Notes the last I/O of a direction and its bytes, 0 if it has ended a histogram.
+    pub fn end_with(&mut self, direction: usize, completed_ns: u64, len: u32) {
+        self.last_ns = self.last_ns.max(completed_ns);
+        if let Some((_, histograms)) = &mut self.histograms {
+            histograms[direction].rest_len = (len > 0).then_some(len);
         }
     }
 
