@@ -55,10 +55,10 @@ fn fails(run: Run, errno: i32, text: &str) {
 fn a_job_with_more_files_than_may_be_open_says_so() {
     for engine in moving() {
         let options = ["--nrfiles=100", "--size=400k"];
-        // The job takes 13 at most, and main needs one now and then, to read the counters of the disks.
-        let run = limited("-n 16", false, engine, &options);
+        // The job takes 11 at most, and main needs one now and then, to read the counters of the disks.
+        let run = limited("-n 13", false, engine, &options);
         fails(run, libc::EMFILE, "or raise the limit of open files (ulimit -n)");
-        let few = limited("-n 16", false, engine, &[&options[..], &["--openfiles=2"]].concat());
+        let few = limited("-n 13", false, engine, &[&options[..], &["--openfiles=2"]].concat());
         assert_eq!(few.succeeded().json()["jobs"][0]["write"]["io_bytes"], 400 << 10, "{engine}");
     }
 }

@@ -213,7 +213,7 @@ pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durabl
     let path = path(directory, spec);
     let saved = match durable || saves_at_syncs(spec) {
         true => replace(&path, directory, &state.encode()),
-        false => write(&path, &state.encode()).map(drop),
+        false => write(&path, &state.encode()).and_then(closed),
     };
     match saved {
         Ok(()) => Vec::new(),
@@ -240,12 +240,19 @@ fn write(path: &Path, bytes: &[u8]) -> Result<File, SaveError> {
     Ok(file)
 }
 
+/// A network file system may tell only now that it has no room.
+fn closed(file: File) -> Result<(), SaveError> {
+    nix::unistd::close(file).map_err(|error| ("close", error.into()))
+}
+
 /// Writes a file beside `path`, and gives it that name once its bytes are on disk. The name is on disk, too, when this returns.
 fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError> {
     let new = path.with_extension("state.new");
-    let synced = write(&new, bytes)
-        .and_then(|file| unless_interrupted(|| fsync(&file)).map_err(|error| ("sync", error)));
-    let renamed = synced.and_then(|()| fs::rename(&new, path).map_err(|error| ("replace", error)));
+    let stored = write(&new, bytes).and_then(|file| {
+        unless_interrupted(|| fsync(&file)).map_err(|error| ("sync", error))?;
+        closed(file)
+    });
+    let renamed = stored.and_then(|()| fs::rename(&new, path).map_err(|error| ("replace", error)));
     if renamed.is_err() {
         // Half a state is of no use to anybody.
         let _ = fs::remove_file(&new);

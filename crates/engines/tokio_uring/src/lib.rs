@@ -59,11 +59,13 @@ impl Engine for TokioUring {
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        self.tasks.attach(files)
+        self.tasks.attach(files);
+        Ok(())
     }
 
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        self.tasks.attach_one(index, file)
+        self.tasks.attach_one(index, file);
+        Ok(())
     }
 
     /// Queues what the runtime has an operation for. It has none for sync_file_range(2) and trims: they run here.

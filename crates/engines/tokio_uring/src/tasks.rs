@@ -1,14 +1,15 @@
 //! The requests of one job as tasks of the runtime: from the queue to the completion.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
-use std::os::fd::{AsRawFd, RawFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd as _, RawFd};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use ferrio_engine::{Completion, EngineError, FileSet, Op, OpenFile, Request};
+use ferrio_engine::{Completion, FileSet, Op, OpenFile, Request};
 use tokio_uring::buf::{IoBuf, IoBufMut};
 use tokio_uring::fs::File;
 
@@ -16,9 +17,9 @@ use crate::watch;
 
 /// Files, queued requests and the tasks in flight.
 pub(crate) struct Tasks {
-    /// Duplicates of the job's descriptors: the runtime closes what it is given.
     /// `None` for a file without a region, which no request names.
     files: Vec<Option<Rc<File>>>,
+    descriptors: Descriptors,
     /// Accepted, no task yet.
     queue: Vec<Request>,
     /// Where tasks leave their completion.
@@ -32,6 +33,7 @@ impl Tasks {
     pub(crate) fn new(iodepth: usize) -> Self {
         Tasks {
             files: Vec::new(),
+            descriptors: Descriptors::default(),
             queue: Vec::with_capacity(iodepth),
             finished: Rc::new(Finished::new(iodepth)),
             in_flight: 0,
@@ -39,15 +41,13 @@ impl Tasks {
     }
 
     /// Uses these files from now on.
-    pub(crate) fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
-        self.files = files.files.iter().map(duplicate).collect::<Result<_, EngineError>>()?;
-        Ok(())
+    pub(crate) fn attach(&mut self, files: &FileSet) {
+        self.files = files.files.iter().map(|file| self.descriptors.file(file)).collect();
     }
 
     /// Uses this file under an index from now on.
-    pub(crate) fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        self.files[index] = duplicate(file)?;
-        Ok(())
+    pub(crate) fn attach_one(&mut self, index: usize, file: &OpenFile) {
+        self.files[index] = self.descriptors.file(file);
     }
 
     /// Descriptor of the file with this index.
@@ -132,14 +132,20 @@ impl Tasks {
     }
 }
 
-/// A file of the runtime with a descriptor of its own.
-fn duplicate(file: &OpenFile) -> Result<Option<Rc<File>>, EngineError> {
-    let Some(fd) = &file.fd else { return Ok(None) };
-    let own = fd.try_clone().map_err(|e| {
-        EngineError::new("dup", e)
-            .hint("the tokio_uring engine needs two descriptors per file: raise ulimit -n or set openfiles")
-    })?;
-    Ok(Some(Rc::new(File::from_std(own.into()))))
+/// The runtime's files by the numbers of the job's descriptors. The runtime closes a file that is dropped and ignores errors of that, while
+/// the job closes its descriptors itself: no file is ever dropped. There are no more of them than descriptors at the same time.
+#[derive(Default)]
+struct Descriptors(ManuallyDrop<HashMap<RawFd, Rc<File>>>);
+
+impl Descriptors {
+    fn file(&mut self, file: &OpenFile) -> Option<Rc<File>> {
+        let number = file.fd.as_ref()?.as_raw_fd();
+        let file = self.0.entry(number).or_insert_with(|| {
+            // SAFETY: the file is never dropped, so it closes nothing. Requests name it only while the job has the descriptor open.
+            Rc::new(unsafe { File::from_raw_fd(number) })
+        });
+        Some(Rc::clone(file))
+    }
 }
 
 /// One I/O: bytes moved, or a negated errno.

@@ -222,7 +222,8 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
         is_of_zones || run.report.is_some() || (failed && says_why_none),
         "no report, and no message about it",
     );
-    check(!failed || run.hung || !run.stderr.trim().is_empty(), "it fails without a message");
+    let stderr_fails = injected.iter().any(|line| line.contains("write(2<"));
+    check(!failed || run.hung || stderr_fails || !run.stderr.trim().is_empty(), "it fails without a message");
     let is_left = |name: &&String| {
         files.contains(name) || ["f", "g"].contains(&name.as_str()) || name.ends_with("run.txt")
     };
@@ -231,12 +232,11 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
     let removes = ["unlink", "shmctl"].contains(&fault.call.as_str());
     check(removes || left.is_empty(), &format!("it leaves {left:?}"));
     check(removes || run.hung || run.segments.is_empty(), "it leaves shared memory");
-    let is_of_files = injected.iter().any(|line| is_of_files(line, &fault.call, &run.work));
-    if SERIOUS.contains(&fault.call.as_str()) && is_of_files {
+    let of_files = injected.iter().find(|line| is_of_files(line, &fault.call, &run.work));
+    if SERIOUS.contains(&fault.call.as_str()) && of_files.is_some() {
         // The runtime of tokio_uring tries again and keeps the error to itself.
         let is_tried_again = JOBS[fault.job].0 == "tokio_uring" && fault.call == "io_uring_enter";
         let may_pass = is_tried_again || ["EINTR", "EAGAIN"].contains(&fault.error);
-        let stderr_fails = injected.iter().any(|line| line.contains("write(2<"));
         let is_named = stderr_fails || run.stderr.contains(&reason(&fault.errno().into()));
         check(may_pass || failed, "status 0");
         check(may_pass || run.hung || is_named, "the message does not name the error");
@@ -245,7 +245,7 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
         let first: Vec<&str> =
             run.stderr.lines().filter(|line| !line.starts_with(['w', ' '])).take(3).collect();
         wrong.push(format!("status {:?}: {}", run.status, first.join(" / ")));
-        wrong.extend(injected.first().map(|line| line.chars().take(200).collect()));
+        wrong.extend(of_files.or(injected.first()).map(|line| line.chars().take(200).collect()));
     }
     Some(wrong)
 }
