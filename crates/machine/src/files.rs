@@ -1,8 +1,8 @@
 //! Questions about single paths: do they support direct I/O, how large is a device, what is in a small file below `/sys`.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek, SeekFrom};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -149,9 +149,17 @@ pub(crate) fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// The text of a file that the kernel makes when it is read. Nothing says how long it is: the standard library would begin with 32 bytes,
+/// and take ten calls for some.
+pub(crate) fn kernel_text(path: impl AsRef<Path>) -> io::Result<String> {
+    let mut text = String::with_capacity(4096);
+    File::open(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// The text of a small file without surrounding whitespace; `None` if it is empty.
 pub(crate) fn sys_text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = kernel_text(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 

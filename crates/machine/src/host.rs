@@ -1,7 +1,7 @@
 //! The host as a whole: its name and kernel, its memory and huge pages, its clock, and the limits of this process.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::utsname::uname;
@@ -9,7 +9,7 @@ use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{SysconfVar, sysconf};
 use serde::Serialize;
 
-use crate::files::{entries, sys_figure, sys_text};
+use crate::files::{entries, kernel_text, sys_figure, sys_text};
 
 /// The directory of the pools of huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
@@ -44,7 +44,7 @@ impl Host {
             name: names.as_ref().and_then(|names| text(names.nodename())),
             kernel: names.as_ref().and_then(|names| text(names.release())),
             arch: names.as_ref().and_then(|names| text(names.machine())),
-            cpu_model: cpu_model(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
+            cpu_model: cpu_model(&kernel_text("/proc/cpuinfo").unwrap_or_default()),
             cpus_online: configured(SysconfVar::_NPROCESSORS_ONLN),
             memory_bytes: memory(&meminfo(), "MemTotal:"),
         }
@@ -127,16 +127,19 @@ pub fn open_file_limits() -> Option<(u64, u64)> {
 pub fn address_space_left() -> Option<u64> {
     let limit =
         getrlimit(Resource::RLIMIT_AS).ok().map(|(soft, _)| soft).filter(|&soft| soft != RLIM_INFINITY)?;
-    let pages = fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse::<u64>().ok()?;
+    let pages = kernel_text("/proc/self/statm").ok()?.split(' ').next()?.parse::<u64>().ok()?;
     Some(limit.saturating_sub(pages * configured(SysconfVar::PAGE_SIZE)?))
 }
 
-/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP.
+/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP. Asked once.
 #[must_use]
 pub fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+    static IGNORED: OnceLock<u64> = OnceLock::new();
+    *IGNORED.get_or_init(|| {
+        let status = kernel_text("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+    })
 }
 
 /// Whether the kernel has a clock of this number, as for clock_gettime.
@@ -223,7 +226,7 @@ fn sizes(pools: &Path) -> Vec<String> {
 }
 
 fn meminfo() -> String {
-    fs::read_to_string("/proc/meminfo").unwrap_or_default()
+    kernel_text("/proc/meminfo").unwrap_or_default()
 }
 
 /// `MemTotal:  24000 kB` in bytes.
@@ -240,6 +243,8 @@ fn version(release: &str) -> [u32; 2] {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

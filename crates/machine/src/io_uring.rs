@@ -1,9 +1,8 @@
 //! Who may use io_uring: the sysctl `kernel.io_uring_disabled`, which Linux has since 6.6.
 
-use std::fs;
 use std::path::Path;
 
-use crate::files::sys_text;
+use crate::files::{kernel_text, sys_text};
 
 /// The bit of CAP_SYS_ADMIN in a set of capabilities.
 const SYS_ADMIN: u32 = 21;
@@ -31,7 +30,7 @@ impl IoUringSysctl {
     pub fn ask() -> Self {
         let text = |path: &str| sys_text(Path::new(path)).unwrap_or_default();
         Self::of(&text("/proc/sys/kernel/io_uring_disabled"), || {
-            let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+            let status = kernel_text("/proc/thread-self/status").unwrap_or_default();
             let is_admin = is_admin(&status, &text("/proc/self/uid_map"));
             is_admin || is_in_group(&status, &text("/proc/sys/kernel/io_uring_group"))
         })
@@ -83,6 +82,8 @@ fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const ROOT: &str = "Gid:\t0\t0\t0\t0\nGroups:\t0 \nCapEff:\t000001ffffffffff\n";

@@ -1,5 +1,6 @@
 //! The file systems and devices that the files of a run are on.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -47,7 +48,7 @@ pub fn storage_device(path: &Path) -> Option<DeviceNumber> {
 /// The places of the paths asked about so far, each once, in order of first use.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    mounts: Mounts,
+    mounts: OnceCell<Mounts>,
     all: Vec<Place>,
     known: HashMap<Where, Option<usize>>,
 }
@@ -62,16 +63,16 @@ enum Where {
 }
 
 impl Places {
-    /// No places yet; reads the mounts.
+    /// No places yet. The mounts are read when they are first needed.
     #[must_use]
     pub fn begin() -> Self {
-        Places { mounts: Mounts::read(), ..Places::default() }
+        Places::default()
     }
 
     /// The mounts in which places are looked up.
     #[must_use]
     pub fn mounts(&self) -> &Mounts {
-        &self.mounts
+        self.mounts.get_or_init(Mounts::read)
     }
 
     /// All places so far.
@@ -114,7 +115,7 @@ impl Places {
 
     fn of_file(&mut self, path: &Path) -> Option<usize> {
         let resolved = fs::canonicalize(path).ok().or_else(|| existing_parent(path))?;
-        let mount = self.mounts.of(&resolved)?;
+        let mount = self.mounts.get_or_init(Mounts::read).of(&resolved)?;
         let is_there = |place: &Place| place.mount_point.as_ref() == Some(&mount.point);
         if let Some(known) = self.all.iter().position(is_there) {
             return Some(known);

@@ -1,12 +1,11 @@
 //! What kept this process from its CPUs, or slowed them down: limits of control groups (`cpu.stat`), and heat (`thermal_throttle`).
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::cgroups::cpu_groups;
-use crate::files::{entries, sys_figure};
+use crate::files::{entries, kernel_text, sys_figure};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -141,7 +140,7 @@ fn heat_counters(cpus: &Path) -> Vec<HeatCounter> {
 
 /// The time in which a group was throttled, µs; `None` if its file does not say.
 fn throttled_us(cpu_stat: &Path) -> Option<u64> {
-    parse(&fs::read_to_string(cpu_stat).ok()?)
+    parse(&kernel_text(cpu_stat).ok()?)
 }
 
 /// `throttled_usec` of version 2, or `throttled_time` of version 1, which is in ns.
