@@ -22,9 +22,9 @@ const MAX_FAILED: usize = 127;
 /// Status of a run whose figures exceed a threshold, as of `ferrio compare --fail-on-regression`.
 pub const EXCEEDED: u8 = 3;
 
-/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if a file beside the
-/// report is missing or incomplete, the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is
-/// exceeded. Except for fio, a job that found damaged blocks has failed even if it went on to check the others.
+/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if a file beside the report is missing or
+/// incomplete, the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for
+/// fio, a job that found damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     let RunOutcome { result, lost_file, verdict_failed, thresholds } = outcome;

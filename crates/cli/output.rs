@@ -60,7 +60,7 @@ pub struct Output {
     names: NamesOfLines,
     /// What the live view keeps from the terminal, in order.
     held: Option<Vec<Held>>,
-    /// A message told of a file that is missing or incomplete.
+    /// A message reported a file that is missing or incomplete.
     lost_file: bool,
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
     live_width: usize,
@@ -221,7 +221,8 @@ impl Output {
         }
     }
 
-    /// True if a file that the run was to write beside its report is missing or incomplete, and the exit status says so. fio's does not.
+    /// True if a file that the run was to write beside its report is missing or incomplete, and the exit status says so. As in fio, that of
+    /// a program called `fio` does not for logs and verify states.
     pub fn lost_file(&self) -> bool {
         self.lost_file || self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
@@ -287,8 +288,8 @@ impl Output {
 
     /// Prints a diagnostic about the jobs where it belongs, above the live line.
     pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
-        let tells_of_lost_file = codes::find(diagnostic.code).is_some_and(|code| code.tells_of_lost_file);
-        self.lost_file |= tells_of_lost_file && !self.messages.are_of_fio();
+        let means_lost_file = codes::find(diagnostic.code).is_some_and(|code| code.means_lost_file);
+        self.lost_file |= means_lost_file && !self.messages.are_of_fio();
         let shown = self.names.in_one_line(diagnostic);
         let diagnostic = shown.as_ref().unwrap_or(diagnostic);
         match self.messages.place(diagnostic) {

@@ -313,6 +313,7 @@ fn a_trigger_saves_the_state_of_every_job_as_fio_and_of_those_that_ask_as_ferrio
     let place = Place::new();
     let run = triggered(&place, &[]);
     assert!(!has(&place, STATE));
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains("w: no verify state is saved"), "{}", run.stderr);
     assert!(run.stderr.contains("set verify_state_save=1"), "{}", run.stderr);
 }

@@ -149,8 +149,8 @@ pub(crate) fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The text of a file that the kernel makes when it is read. Nothing says how long it is: the standard library would begin with 32 bytes,
-/// and take ten calls for some.
+/// Reads a file of /proc or /sys. Their sizes are unknown or wrong, so the buffer starts at 4 KiB: the standard library would start with 32
+/// bytes and take ten calls for some.
 pub(crate) fn kernel_text(path: impl AsRef<Path>) -> io::Result<String> {
     let mut text = String::with_capacity(4096);
     File::open(path)?.read_to_string(&mut text)?;

@@ -142,7 +142,10 @@ fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, report: &mut dyn FnMut(Di
     let path =
         specs.filter(|spec| spec.logs.shared).flat_map(log_files).find_map(|log| seen.replace(log.path))?;
     Spool::beside(&path)
-        .map_err(|error| report(problem(format!("rows of several jobs are mixed in {path}: {error}"))))
+        .map_err(|error| {
+            let message = format!("rows of several jobs are mixed in {path}: {error}");
+            report(Diagnostic::warning(message, Origin::Builtin).code("log-rows-mixed"));
+        })
         .ok()
 }
 

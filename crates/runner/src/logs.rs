@@ -379,11 +379,6 @@ impl<'a> IoLog<'a> {
         }
     }
 
-    /// True if the logs need sums only.
-    pub(crate) fn is_of_sums(&self) -> bool {
-        matches!(self.kept, Kept::Sums(_))
-    }
-
     /// The sums, if the logs need no more.
     pub(crate) fn sums(&mut self) -> Option<&mut LogSums> {
         match &mut self.kept {

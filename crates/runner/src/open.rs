@@ -196,8 +196,8 @@ pub(crate) fn open_to_sync(
 /// Raises the limit of open files as far as the program may, if `files` need it. If it may not, an open fails with advice.
 fn raise_limit(spec: &JobSpec, files: usize) {
     let Some((soft, hard)) = ferrio_machine::open_file_limits() else { return };
-    // Some engines duplicate the descriptors they are given, and offloaded ones do for each of their threads.
-    let each = 1 + if spec.offload { u64::from(spec.units()) } else { 1 };
+    // The threads of an offloaded engine have descriptors of their own.
+    let each = 1 + if spec.offload { u64::from(spec.units()) } else { 0 };
     if soft < hard && soft < (files as u64).saturating_mul(each).saturating_add(OTHERS) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }

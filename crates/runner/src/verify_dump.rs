@@ -40,7 +40,9 @@ fn path(directory: &Path, data: &Path, dump: &Dump) -> PathBuf {
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path)?;
-    file.write_all(bytes)
+    file.write_all(bytes)?;
+    // A network file system may tell only now that it has no room.
+    Ok(nix::unistd::close(file)?)
 }
 
 #[cfg(test)]

@@ -124,7 +124,9 @@ pub(crate) fn remove_outdated(directory: &Path, spec: &JobSpec) -> Vec<Diagnosti
     }
     let path = path(directory, spec);
     match fs::remove_file(&path).and_then(|()| sync_directory(directory)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => not_saved(spec, &path, "remove", &error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            told(spec, "verify-state-not-removed", &path, "remove", &error)
+        }
         _ => Vec::new(),
     }
 }
@@ -217,12 +219,12 @@ pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durabl
     };
     match saved {
         Ok(()) => Vec::new(),
-        Err((doing, error)) => not_saved(spec, &path, doing, &error),
+        Err((doing, error)) => told(spec, "verify-state-not-saved", &path, doing, &error),
     }
 }
 
-fn not_saved(spec: &JobSpec, path: &Path, doing: &str, error: &io::Error) -> Vec<Diagnostic> {
-    let note = |message: String| Diagnostic::note(message).code("verify-state-not-saved").job(&spec.name);
+fn told(spec: &JobSpec, code: &'static str, path: &Path, doing: &str, error: &io::Error) -> Vec<Diagnostic> {
+    let note = |message: String| Diagnostic::note(message).code(code).job(&spec.name);
     vec![
         note(format!("{doing} state file: {}", reason(error))),
         note(format!("state file: {} (for_write=1)", path.display())),

@@ -19,7 +19,7 @@ use crate::watch;
 pub(crate) struct Tasks {
     /// `None` for a file without a region, which no request names.
     files: Vec<Option<Rc<File>>>,
-    descriptors: Descriptors,
+    borrowed: BorrowedFiles,
     /// Accepted, no task yet.
     queue: Vec<Request>,
     /// Where tasks leave their completion.
@@ -33,7 +33,7 @@ impl Tasks {
     pub(crate) fn new(iodepth: usize) -> Self {
         Tasks {
             files: Vec::new(),
-            descriptors: Descriptors::default(),
+            borrowed: BorrowedFiles::default(),
             queue: Vec::with_capacity(iodepth),
             finished: Rc::new(Finished::new(iodepth)),
             in_flight: 0,
@@ -42,12 +42,12 @@ impl Tasks {
 
     /// Uses these files from now on.
     pub(crate) fn attach(&mut self, files: &FileSet) {
-        self.files = files.files.iter().map(|file| self.descriptors.file(file)).collect();
+        self.files = files.files.iter().map(|file| self.borrowed.file(file)).collect();
     }
 
     /// Uses this file under an index from now on.
     pub(crate) fn attach_one(&mut self, index: usize, file: &OpenFile) {
-        self.files[index] = self.descriptors.file(file);
+        self.files[index] = self.borrowed.file(file);
     }
 
     /// Descriptor of the file with this index.
@@ -132,16 +132,17 @@ impl Tasks {
     }
 }
 
-/// The runtime's files by the numbers of the job's descriptors. The runtime closes a file that is dropped and ignores errors of that, while
-/// the job closes its descriptors itself: no file is ever dropped. There are no more of them than descriptors at the same time.
+/// The runtime's files by the number of the descriptor. Dropping one would close a descriptor that the job owns, and hide the error of
+/// that, so they are leaked: at most one per number.
 #[derive(Default)]
-struct Descriptors(ManuallyDrop<HashMap<RawFd, Rc<File>>>);
+struct BorrowedFiles(ManuallyDrop<HashMap<RawFd, Rc<File>>>);
 
-impl Descriptors {
+impl BorrowedFiles {
     fn file(&mut self, file: &OpenFile) -> Option<Rc<File>> {
         let number = file.fd.as_ref()?.as_raw_fd();
         let file = self.0.entry(number).or_insert_with(|| {
-            // SAFETY: the file is never dropped, so it closes nothing. Requests name it only while the job has the descriptor open.
+            // SAFETY: the file is never dropped, so it closes nothing. The job keeps a descriptor open until all requests for it have ended,
+            // and after a failure until this engine is gone.
             Rc::new(unsafe { File::from_raw_fd(number) })
         });
         Some(Rc::clone(file))

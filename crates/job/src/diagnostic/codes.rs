@@ -13,7 +13,7 @@ pub struct Code {
     /// Where warnings and notes with this code go when the program is called `fio`. Errors are shown in any case.
     pub as_fio: AsFio,
     /// A file that the run was to write beside its report is missing or incomplete. The run goes on, but has not succeeded; fio's has.
-    pub tells_of_lost_file: bool,
+    pub means_lost_file: bool,
 }
 
 /// Where a program that is called `fio` shows a message.
@@ -36,7 +36,7 @@ pub struct Subject {
     pub codes: &'static [Code],
 }
 
-/// A table of subjects. `lost_file` stands in the rows of [`Code::tells_of_lost_file`].
+/// A table of subjects. `lost_file` marks the codes with [`Code::means_lost_file`].
 macro_rules! subjects {
     ($($subject:literal { $($name:literal $as_fio:ident $($lost:ident)?: $meaning:literal;)+ })+) => {
         /// All codes, by subject.
@@ -46,7 +46,7 @@ macro_rules! subjects {
                 name: $name,
                 meaning: $meaning,
                 as_fio: AsFio::$as_fio,
-                tells_of_lost_file: subjects!(@ $($lost)?),
+                means_lost_file: subjects!(@ $($lost)?),
             }),+],
         }),+];
     };
@@ -317,6 +317,7 @@ subjects! {
         "trigger" Hidden: "the trigger ends the run";
         "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr lost_file: "the verify state of a job cannot be saved; the jobs continue";
+        "verify-state-not-removed" Stderr: "the verify state of an earlier run cannot be removed; the jobs continue";
         "verify-state-not-wanted" Stderr: "note: the trigger ends a job whose verify state is not saved, because `verify_state_save` is not set";
         "verify-state-not-loaded" Stderr: "the verify state of `verify_state_load` cannot be read";
         "verify-state-outdated" Stderr: "warning: the verify state of `verify_state_load` is older than what the job's files contain";
@@ -385,13 +386,14 @@ subjects! {
         "io-error" Stderr: "an I/O failed";
         "io-error-details" Stderr: "what the device or the server said about the I/O that failed";
         "log-error" Stderr lost_file: "a log cannot be created or completed; the jobs continue";
+        "log-rows-mixed" Stderr: "the rows of several jobs in one log are not in the order of the jobs";
         "log-writer-not-placed" Stderr: "the thread that writes the logs cannot be kept to `log_compression_cpus`";
         "trim-entries-leaked" Stderr: "note: blocks that were marked for trimming were not trimmed";
         "verified-file-too-short" Hidden: "note: a file is shorter than what a job is to check";
         "verify-mismatch" Stderr: "a block does not contain what was written";
         "verify-damage" Hidden: "note: what a block that failed verification looks like";
         "verify-threads" Stderr: "the threads of `verify_async` cannot be started";
-        "verify-dump-failed" Stderr lost_file: "what was read of a bad block cannot be saved (`verify_dump`)";
+        "verify-dump-failed" Stderr: "what was read of a bad block cannot be saved (`verify_dump`)";
         "job-failed" Stderr: "a job ended with an error";
         "terminating" Report: "a signal ends the run";
         "invalid-job" Stderr: "a mistake without its own code";

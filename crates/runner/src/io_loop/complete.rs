@@ -20,7 +20,7 @@ impl<E: Engine> IoLoop<'_, E> {
             self.meter.record_completion(unit);
         }
         let is_seen =
-            self.hooks.at_completion && !self.meter.is_logged_later(unit.direction, request.len, unit.issued);
+            self.hooks.at_completion && !self.meter.defers_to_batch(unit.direction, request.len, unit.issued);
         if is_seen || self.hooks.at_end {
             return self.complete_watched(completion.unit);
         }
@@ -70,7 +70,7 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.count(direction, request.len);
         if self.meter.stamps_all() {
             self.meter.record_inline(direction, start);
-            if self.hooks.at_completion && !self.meter.is_logged_later(direction, request.len, start) {
+            if self.hooks.at_completion && !self.meter.defers_to_batch(direction, request.len, 0) {
                 let unit = InFlight { request: *request, direction, start, issued: start };
                 self.at_completion(unit, None, self.meter.clock.between(start, self.meter.now));
             }

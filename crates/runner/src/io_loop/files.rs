@@ -171,6 +171,11 @@ impl<E: Engine> IoLoop<'_, E> {
             && let Some(oldest) = self.files.read_back.pop_front()
         {
             self.settle(oldest);
+            // Requests for the file may still wait: it stays open until the engine has ended them.
+            if self.failure.is_some() {
+                self.files.read_back.push_front(oldest);
+                return;
+            }
             // What was reaped lies on top of the unit now.
             self.slots.use_next(unit);
             if let Err(failure) = self.let_go(oldest as usize) {

@@ -1,5 +1,5 @@
-//! What the logs of a job get of its I/Os: each with all that is known of it, or, where only averages or histograms are logged, their
-//! latencies in the batches in which the figures of the job get them. Only an I/O that ends a row interrupts a batch.
+//! Passes a job's I/Os to its logs: each with all that is known of it, or, if only averages and histograms are logged, as batches of
+//! latencies, those that go into the figures of the job. Only an I/O that ends a row ends a batch early.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::slots::InFlight;
 use crate::logs::IoSample;
 use crate::logs::sums::{IoAtEnd, NextRows};
 
-/// The rows of one direction in logs of averages and histograms.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
-    /// Ticks: an I/O that completes before ends no row.
+/// When an I/O of one direction may end rows in logs of averages and histograms, and the last I/O.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RowEnds {
+    /// An I/O that completes before this tick ends no row.
     completed: u64,
-    /// Ticks: one that was issued before ends no row of submission latencies.
+    /// One that was issued up to this tick ends no row of submission latencies.
     issued: u64,
     /// Ticks at which the last I/O completed.
     last: u64,
@@ -23,29 +23,24 @@ pub(super) struct Rows {
     last_len: u32,
 }
 
-impl Rows {
-    /// No I/O yet: the first one decides when rows may end. A `synchronous` job has no submission latencies.
-    pub(super) const fn new(synchronous: bool) -> Self {
-        Rows { completed: 0, issued: if synchronous { u64::MAX } else { 0 }, last: 0, last_len: 0 }
-    }
-}
-
 impl Meter<'_> {
-    /// True if the logs get the latencies of an I/O that completes now with those of its batch, and it ends no row.
+    /// Takes note of an I/O that completes now. True if it ends no row, so that its latencies reach the logs with their batch and nothing
+    /// else is to be done. `issued` is 0 for an I/O that the submitting call completed: it has no submission latency.
     ///
     /// A call: inlined, it would take registers from the loops of jobs without logs (4 instructions per I/O).
     #[inline(never)]
-    pub(super) fn is_logged_later(&mut self, direction: usize, len: u32, issued: u64) -> bool {
+    pub(super) fn defers_to_batch(&mut self, direction: usize, len: u32, issued: u64) -> bool {
         let Some(rows) = &mut self.rows else { return false };
         let rows = &mut rows[direction];
         (rows.last, rows.last_len) = (self.now, len);
-        self.now < rows.completed && issued < rows.issued
+        self.now < rows.completed && issued <= rows.issued
     }
 
     /// Logs an I/O that completed now; not in the ramp. `slat_ns` is `None` if the submitting call completed it.
     pub(super) fn log_io(&mut self, unit: &InFlight, slat_ns: Option<u64>, clat_ns: u64) {
         let Request { offset, len, priority, .. } = unit.request;
-        if self.timing.in_ramp() || self.is_logged_later(unit.direction, len, unit.issued) {
+        let issued = if slat_ns.is_some() { unit.issued } else { 0 };
+        if self.timing.in_ramp() || self.defers_to_batch(unit.direction, len, issued) {
             return;
         }
         if self.rows.is_some() {
@@ -74,7 +69,7 @@ impl Meter<'_> {
         let ticks = |ms: u64| since.saturating_add(self.clock.ticks(Duration::from_millis(ms)));
         rows.completed = ticks(completed_ms);
         if was_queued {
-            rows.issued = ticks(issued_ms);
+            rows.issued = ticks(issued_ms).saturating_sub(1);
         }
         if ends_histogram {
             rows.last_len = 0;

@@ -6,7 +6,7 @@ use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
 use super::hooks::Hooks;
-use super::logging::Rows;
+use super::logging::RowEnds;
 use super::recent::Recent;
 use super::slots::InFlight;
 use crate::context::Context;
@@ -47,7 +47,7 @@ pub(super) struct Meter<'a> {
     pub(super) publishes_latency: bool,
     pub(super) log: Option<IoLog<'a>>,
     /// The logs get I/Os in batches, per direction.
-    pub(super) rows: Option<Box<[Rows; 3]>>,
+    pub(super) rows: Option<Box<[RowEnds; 3]>>,
     /// Bytes moved before the figures started again at the end of the ramp.
     ramp_bytes: [u64; 3],
     pub(super) read_back: ReadBackTime,
@@ -75,8 +75,8 @@ impl<'a> Meter<'a> {
         let per_io = (measured || logged) && !spec.engine.operates_on_files();
         // Where latencies have consequences, none may wait in a batch.
         let sees_each = hooks.latency.is_some();
-        let log = log.map(|sender| IoLog::new(sender, context.control, context.index, spec));
-        let sums_suffice = log.as_ref().is_some_and(IoLog::is_of_sums);
+        let mut log = log.map(|sender| IoLog::new(sender, context.control, context.index, spec));
+        let sums_suffice = log.as_mut().is_some_and(|log| log.sums().is_some());
         let batches_log = per_io && sums_suffice && !sees_each && hooks.rates.is_none();
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
@@ -94,7 +94,7 @@ impl<'a> Meter<'a> {
             recent: Box::new([Recent::new(publishes_latency || sees_each); 3]),
             publishes_latency,
             log,
-            rows: batches_log.then(|| Box::new([Rows::new(spec.is_sync()); 3])),
+            rows: batches_log.then(Box::default),
             ramp_bytes: [0; 3],
             read_back: ReadBackTime { ticks: 0, began: u64::MAX, bytes: 0 },
         }
@@ -201,8 +201,8 @@ impl<'a> Meter<'a> {
     /// Moves the latencies collected by [`Meter::record_inline`] into the figures.
     pub(super) fn record_calls(&mut self, direction: usize) {
         let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
-        let in_ramp = self.timing.in_ramp();
-        let sums = self.log.as_mut().filter(|_| self.rows.is_some() && !in_ramp).and_then(IoLog::sums);
+        let takes_batches = self.rows.is_some() && !self.timing.in_ramp();
+        let sums = self.log.as_mut().filter(|_| takes_batches).and_then(IoLog::sums);
         let figures = &mut self.directions[direction];
         self.recent[direction].record_calls(
             &self.clock,
@@ -218,8 +218,8 @@ impl<'a> Meter<'a> {
     /// Moves the latencies collected by [`Meter::record_completion`] into the figures.
     pub(super) fn record_completions(&mut self, direction: usize) {
         let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
-        let in_ramp = self.timing.in_ramp();
-        let sums = self.log.as_mut().filter(|_| self.rows.is_some() && !in_ramp).and_then(IoLog::sums);
+        let takes_batches = self.rows.is_some() && !self.timing.in_ramp();
+        let sums = self.log.as_mut().filter(|_| takes_batches).and_then(IoLog::sums);
         let figures = &mut self.directions[direction];
         let sums = sums.map(|sums| (direction, sums));
         self.recent[direction].record_completions(&self.clock, figures, buckets, sums);
@@ -301,7 +301,7 @@ impl<'a> Meter<'a> {
         *self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
         self.stats.sync.ios = sync_ios;
         if let Some(rows) = &mut self.rows {
-            rows.fill(Rows::new(self.spec.is_sync()));
+            rows.fill(RowEnds::default());
         }
         self.read_back.ticks = 0;
     }

@@ -130,7 +130,7 @@ impl Histogram {
         false
     }
 
-    /// The I/Os of this time, ms, may end a row.
+    /// Earliest completion, ms, that can end a row.
     fn next_ms(&self, form: HistogramForm) -> u64 {
         if self.last_ms == 0 { 0 } else { self.last_ms.saturating_add(form.every_ms) }
     }
