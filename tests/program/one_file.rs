@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -73,6 +74,14 @@ impl Mounted {
     /// The path of the file.
     pub fn path(&self) -> &str {
         self.path.to_str().unwrap()
+    }
+}
+
+impl Drop for Mounted {
+    /// The session does not unmount what is in use, and a process that another test starts at this moment may have inherited an open file.
+    fn drop(&mut self) {
+        let mountpoint = self.path.with_file_name("");
+        let _ = Command::new("umount").arg("-l").arg(mountpoint).stderr(Stdio::null()).status();
     }
 }
 
