@@ -78,7 +78,7 @@ impl Mounted {
 }
 
 impl Drop for Mounted {
-    /// The session does not unmount what is in use, and a process that another test starts at this moment may have inherited an open file.
+    /// The session leaves a file system mounted that is still in use at this moment. Detached, it goes with its last user.
     fn drop(&mut self) {
         let mountpoint = self.path.with_file_name("");
         let _ = Command::new("umount").arg("-l").arg(mountpoint).stderr(Stdio::null()).status();

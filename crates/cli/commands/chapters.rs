@@ -144,7 +144,8 @@ pub const BACK: &[Chapter] = &[
             Item(
                 "1",
                 "An error in the command line or a job file, in which case nothing was run; or one job failed; or a report could not be \
-                 written; or a log, a verify state or the interval report is missing or incomplete; or the profile act found the devices too slow; or a threshold of --fail-if could not be judged.",
+                 written; or a log, a verify state or the interval report is missing or incomplete; or the profile act found the devices \
+                 too slow; or a threshold of --fail-if could not be judged.",
             ),
             Item("3", "Nothing failed, and a figure exceeds a threshold of --fail-if."),
             Item("N", "N jobs failed; at most 127."),
