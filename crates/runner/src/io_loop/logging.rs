@@ -7,8 +7,9 @@ use ferrio_engine::Request;
 
 use super::meter::Meter;
 use super::slots::InFlight;
-use crate::logs::IoSample;
-use crate::logs::sums::{IoAtEnd, NextRows};
+use crate::logs::sums::{IoAtEnd, LogSums, NextRows};
+use crate::logs::{IoLog, IoSample};
+use crate::timing::Timing;
 
 /// When an I/O of one direction may end rows in logs of averages and histograms, and the last I/O.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +22,17 @@ pub(super) struct RowEnds {
     last: u64,
     /// Bytes of the last I/O, 0 before the first one and after one that ended a histogram.
     last_len: u32,
+}
+
+/// The sums that get the next batch of a direction; `None` in the ramp, and for logs that get single I/Os.
+pub(super) fn batch_sums<'l>(
+    log: &'l mut Option<IoLog<'_>>,
+    rows: Option<&[RowEnds; 3]>,
+    timing: &Timing,
+    direction: usize,
+) -> Option<(usize, &'l mut LogSums)> {
+    let log = log.as_mut().filter(|_| rows.is_some() && !timing.in_ramp())?;
+    log.sums().map(|sums| (direction, sums))
 }
 
 impl Meter<'_> {

@@ -6,7 +6,7 @@ use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
 use super::hooks::Hooks;
-use super::logging::RowEnds;
+use super::logging::{self, RowEnds};
 use super::recent::Recent;
 use super::slots::InFlight;
 use crate::context::Context;
@@ -198,31 +198,26 @@ impl<'a> Meter<'a> {
         ns
     }
 
-    /// Moves the latencies collected by [`Meter::record_inline`] into the figures.
+    /// Moves the latencies collected by [`Meter::record_inline`] into the figures, and into logs that get batches.
     pub(super) fn record_calls(&mut self, direction: usize) {
         let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
-        let takes_batches = self.rows.is_some() && !self.timing.in_ramp();
-        let sums = self.log.as_mut().filter(|_| takes_batches).and_then(IoLog::sums);
-        let figures = &mut self.directions[direction];
-        self.recent[direction].record_calls(
-            &self.clock,
-            figures,
-            buckets,
-            sums.map(|sums| (direction, sums)),
-        );
+        let sums = logging::batch_sums(&mut self.log, self.rows.as_deref(), &self.timing, direction);
+        self.recent[direction].record_calls(&self.clock, &mut self.directions[direction], buckets, sums);
         if self.publishes_latency {
             self.publish_latency();
         }
     }
 
-    /// Moves the latencies collected by [`Meter::record_completion`] into the figures.
+    /// Moves the latencies collected by [`Meter::record_completion`] into the figures, and into logs that get batches.
     pub(super) fn record_completions(&mut self, direction: usize) {
         let buckets = self.spec.measure.clat.then_some(&mut self.stats.latency_buckets);
-        let takes_batches = self.rows.is_some() && !self.timing.in_ramp();
-        let sums = self.log.as_mut().filter(|_| takes_batches).and_then(IoLog::sums);
-        let figures = &mut self.directions[direction];
-        let sums = sums.map(|sums| (direction, sums));
-        self.recent[direction].record_completions(&self.clock, figures, buckets, sums);
+        let sums = logging::batch_sums(&mut self.log, self.rows.as_deref(), &self.timing, direction);
+        self.recent[direction].record_completions(
+            &self.clock,
+            &mut self.directions[direction],
+            buckets,
+            sums,
+        );
     }
 
     /// Moves all collected latencies into the figures.

@@ -239,25 +239,14 @@ impl LogSums {
     }
 
     /// Adds an I/O. The rows that it completes go to `send`.
-    #[inline]
-    pub fn add(&mut self, sample: &IoSample, mut send: impl FnMut(LogBatch)) {
+    pub fn add(&mut self, sample: &IoSample, send: impl FnMut(LogBatch)) {
+        let IoSample { time_ns, slat_ns, clat_ns, lat_ns, len, .. } = *sample;
         let direction = usize::from(sample.direction);
-        self.last_ns = sample.time_ns;
-        for (kind, windows) in &mut self.windows {
-            let Some((time_ns, ns)) = latency_of(*kind, sample) else { continue };
-            let time_ms = milliseconds(time_ns);
-            if let Some(summary) = windows[direction].add(time_ms, ns, self.window_ms) {
-                let (job, kind, direction) = (self.job, *kind, sample.direction);
-                send(LogBatch::Window { job, kind, direction, time_ms, summary });
-            }
-        }
-        if let Some((form, histograms)) = &mut self.histograms {
-            let histogram = &mut histograms[direction];
-            if histogram.add(sample, *form) {
-                send(histogram.row(self.job, direction, milliseconds(sample.time_ns), sample.len));
-                histogram.clear();
-            }
-        }
+        self.add_batch(direction, slat_ns.as_slice(), &[clat_ns], &[lat_ns]);
+        // An I/O completes its completion latency after it was issued.
+        let issued_ns = slat_ns.map(|_| time_ns.saturating_sub(clat_ns));
+        let next = self.end_rows(direction, IoAtEnd { completed_ns: time_ns, issued_ns, len }, send);
+        self.end_with(direction, time_ns, if next.ends_histogram { 0 } else { len });
     }
 
     /// Adds I/Os that completed after the last row of their direction. Only the last one may end a row: then [`LogSums::end_rows`]
