@@ -15,7 +15,7 @@ impl RunReport {
     pub fn to_json(&self) -> String {
         let mut bytes = Vec::new();
         let mut serializer = Serializer::with_formatter(&mut bytes, FioLayout::default());
-        // Writing to memory cannot fail, and all keys of the tree are strings or integers.
+        // Writing to memory cannot fail, and all keys of the tree are text or finite numbers.
         let written = self.serialize(&mut serializer);
         debug_assert!(written.is_ok(), "{written:?}");
         bytes.push(b'\n');

@@ -164,6 +164,10 @@ mod tests {
         let wrong = text.replacen("\"groupid\" : 0", "\"groupid\" : \"0\"", 1);
         let reason = "invalid type: string \"0\", expected u32".to_owned();
         assert_eq!(read(&wrong), Err(ReadError::NotAReport { line: 12, column: 21, reason }));
+        let infinite = text.replacen("\"99.990000\"", "\"1e999\"", 1);
+        assert_ne!(infinite, text);
+        let refused = message(&infinite);
+        assert!(refused.contains("key `1e999`: the number is not finite"), "{refused}");
         assert!(
             message(&format!("{text}{}", &text[..50])).contains("truncated"),
             "a whole one does not hide it"

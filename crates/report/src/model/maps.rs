@@ -1,9 +1,9 @@
 //! Objects whose keys are data: options, shares by label, percentiles, buckets.
 
 use std::borrow::Cow;
-use std::fmt::{self, Display};
+use std::fmt;
 use std::marker::PhantomData;
-use std::str::FromStr;
+use std::num::{ParseFloatError, ParseIntError};
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -50,7 +50,32 @@ impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
     }
 }
 
-impl<'de, K: FromStr<Err: Display>, V: Deserialize<'de>> Deserialize<'de> for Pairs<K, V> {
+/// What a key may be: it is read from its text, and refused if no document can have it as a key.
+trait Key: Sized {
+    /// The key with this text, or why there is none.
+    fn read(text: &str) -> Result<Self, String>;
+}
+
+impl Key for String {
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+}
+
+impl Key for u64 {
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: ParseIntError| error.to_string())
+    }
+}
+
+impl Key for f64 {
+    fn read(text: &str) -> Result<Self, String> {
+        let number: f64 = text.parse().map_err(|error: ParseFloatError| error.to_string())?;
+        if number.is_finite() { Ok(number) } else { Err("the number is not finite".to_owned()) }
+    }
+}
+
+impl<'de, K: Key, V: Deserialize<'de>> Deserialize<'de> for Pairs<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(PairsVisitor(PhantomData))
     }
@@ -59,7 +84,7 @@ impl<'de, K: FromStr<Err: Display>, V: Deserialize<'de>> Deserialize<'de> for Pa
 /// Reads the pairs of an object; keys are parsed from their text.
 struct PairsVisitor<K, V>(PhantomData<(K, V)>);
 
-impl<'de, K: FromStr<Err: Display>, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
+impl<'de, K: Key, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
     type Value = Pairs<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,7 +94,8 @@ impl<'de, K: FromStr<Err: Display>, V: Deserialize<'de>> Visitor<'de> for PairsV
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut pairs = Vec::new();
         while let Some((key, value)) = map.next_entry::<Cow<'de, str>, V>()? {
-            let key = key.parse().map_err(|error| A::Error::custom(format_args!("key `{key}`: {error}")))?;
+            let key =
+                K::read(&key).map_err(|error| A::Error::custom(format_args!("key `{key}`: {error}")))?;
             pairs.push((key, value));
         }
         Ok(Pairs(pairs))
