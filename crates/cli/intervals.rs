@@ -2,13 +2,13 @@
 //!
 //! All lines of an interval are one write, so that readers of the file or pipe see whole lines only.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
-use ferrio_machine::is_same_file;
+use ferrio_machine::{UnlessInterrupted, create_file, is_same_file};
 use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
@@ -72,12 +72,12 @@ impl IntervalStream {
     /// The file cannot be created.
     pub fn open(wanted: &Intervals) -> Result<Self, Error> {
         let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
-            IntervalsTo::StandardOutput => ("standard output", Box::new(io::stdout())),
-            IntervalsTo::StandardError => ("standard error", Box::new(io::stderr())),
+            IntervalsTo::StandardOutput => ("standard output", Box::new(UnlessInterrupted(io::stdout()))),
+            IntervalsTo::StandardError => ("standard error", Box::new(UnlessInterrupted(io::stderr()))),
             IntervalsTo::File(name) => {
                 let file =
-                    File::create(name).map_err(|error| Error::OpenIntervals { name: name.clone(), error })?;
-                (name, Box::new(file))
+                    create_file(name).map_err(|error| Error::OpenIntervals { name: name.clone(), error })?;
+                (name, Box::new(UnlessInterrupted(file)))
             }
         };
         Ok(IntervalStream { report: IntervalReport::new(), name: name.to_owned(), stream: Some(stream) })

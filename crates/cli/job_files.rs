@@ -1,12 +1,11 @@
 //! The jobs of a command line: passes job options and job files to the job file reader.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use ferrio_job::{Character, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
-use ferrio_machine::Machine;
+use ferrio_machine::{Machine, UnlessInterrupted, open_to_read};
 
 use crate::arguments::Item;
 use crate::error::Error;
@@ -160,13 +159,13 @@ fn stdin_again(job: &Job) -> Option<Diagnostic> {
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    read_limited(File::open(path)?)
+    read_limited(open_to_read(path)?)
 }
 
 /// Reads all of a file of at most [`MAX_BYTES`].
 fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+    UnlessInterrupted(file).take(MAX_BYTES + 1).read_to_end(&mut text)?;
     if text.len() as u64 > MAX_BYTES {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,

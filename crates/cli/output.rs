@@ -16,6 +16,7 @@ use ferrio_report::{
 use ferrio_runner::{Event, RunResult};
 use ferrio_thresholds::{Judgement, Threshold, judge};
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 
 use crate::error::Error;
 use crate::intervals::IntervalStream;
@@ -451,10 +452,8 @@ pub fn begin_file(settings: &ProgramSettings) -> Result<Option<File>, Error> {
 
 /// Opens a file of reports to write, from its start or where it ends.
 fn open_file(name: &str, truncate: bool) -> Result<File, Error> {
-    let opened = match truncate {
-        true => File::create(name),
-        false => File::options().create(true).append(true).open(name),
-    };
+    let start = if truncate { OFlag::O_TRUNC } else { OFlag::O_APPEND };
+    let opened = ferrio_machine::open_file(name, OFlag::O_WRONLY | OFlag::O_CREAT | start, 0o666);
     opened.map_err(|error| Error::OpenOutput { name: name.to_owned(), error })
 }
 

@@ -8,11 +8,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::fs::{PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use ferrio_machine::{Destination, OpenDescriptor, directory_of, follow_links};
-use ferrio_runner::open_file;
+use ferrio_machine::{
+    Destination, OpenDescriptor, UnlessInterrupted, directory_of, follow_links, open_file, unless_interrupted,
+};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{SigSet, Signal};
+use nix::sys::stat::{Mode, fchmod};
 use nix::unistd::linkat;
 use tempfile::Builder;
 
@@ -72,7 +74,7 @@ impl OutputFile {
         if let Some(existing) = &existing {
             // Only root may give files away.
             let _ = fchown(&self.file, Some(existing.uid()), Some(existing.gid()));
-            self.file.set_permissions(existing.permissions())?;
+            set_permissions(&self.file, &existing.permissions())?;
         }
         // The file has a temporary name for a moment, which a signal must not leave behind.
         let signals: SigSet =
@@ -93,7 +95,7 @@ impl OutputFile {
     fn overwrite(&mut self, path: &Path) -> io::Result<()> {
         let mut existing = open_file(path, OFlag::O_WRONLY | OFlag::O_TRUNC, 0)?;
         self.file.rewind()?;
-        io::copy(&mut self.file, &mut existing).map(drop)
+        io::copy(&mut UnlessInterrupted(&self.file), &mut UnlessInterrupted(&mut existing)).map(drop)
     }
 
     fn rename(&mut self, path: &Path) -> io::Result<()> {
@@ -114,8 +116,8 @@ impl OutputFile {
         let mut copy =
             Builder::new().permissions(self.file.metadata()?.permissions()).tempfile_in(directory)?;
         self.file.rewind()?;
-        io::copy(&mut self.file, copy.as_file_mut())?;
-        copy.as_file().set_permissions(self.file.metadata()?.permissions())?;
+        io::copy(&mut UnlessInterrupted(&self.file), &mut UnlessInterrupted(copy.as_file_mut()))?;
+        set_permissions(copy.as_file(), &self.file.metadata()?.permissions())?;
         Ok(copy.into_temp_path())
     }
 }
@@ -128,6 +130,11 @@ impl Write for OutputFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+fn set_permissions(file: &File, permissions: &Permissions) -> io::Result<()> {
+    let mode = Mode::from_bits_truncate(permissions.mode());
+    unless_interrupted(|| fchmod(file, mode))
 }
 
 /// True if an output becomes a file at this path, with a name that later commands can use.

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_runner::Interrupted;
-use nix::errno::Errno;
+use ferrio_machine::{UnlessInterrupted, open_file};
+use nix::fcntl::OFlag;
 
 use crate::output_file::OutputFile;
 
@@ -42,7 +42,7 @@ impl ReportStream {
         }
         if let ReportStream::Whole(file, path) = std::mem::replace(self, ReportStream::Lost) {
             file.keep()?;
-            *self = ReportStream::File(File::options().append(true).open(path)?);
+            *self = ReportStream::File(open_file(path, OFlag::O_WRONLY | OFlag::O_APPEND, 0)?);
         }
         Ok(())
     }
@@ -62,24 +62,12 @@ impl ReportStream {
 }
 
 impl Write for ReportStream {
-    /// Gives up if the kernel only answers EINTR, which callers would try again for ever.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let mut interrupted = Interrupted::default();
-        loop {
-            let written = match self {
-                ReportStream::Stdout(stdout) => stdout.write(data),
-                ReportStream::File(file) => file.write(data),
-                ReportStream::Whole(file, _) => file.write(data),
-                ReportStream::Lost => Err(lost()),
-            };
-            match written {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                    if !interrupted.try_again() {
-                        return Err(io::Error::other(Errno::EINTR.desc()));
-                    }
-                }
-                written => return written,
-            }
+        match self {
+            ReportStream::Stdout(stdout) => UnlessInterrupted(stdout).write(data),
+            ReportStream::File(file) => UnlessInterrupted(file).write(data),
+            ReportStream::Whole(file, _) => UnlessInterrupted(file).write(data),
+            ReportStream::Lost => Err(lost()),
         }
     }
 

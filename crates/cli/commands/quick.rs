@@ -6,7 +6,6 @@ mod table;
 mod target;
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +13,9 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use ferrio_job::{Character, reason};
 use ferrio_jobfile::Sources;
+use ferrio_machine::{create_file, open_file, text_of_file, write_whole};
 use ferrio_report::model::{DeviceReport, RunReport};
+use nix::fcntl::OFlag;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
@@ -140,21 +141,25 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let save = arguments.get_one::<PathBuf>("save");
     if let Some(file) = save {
         // A minute of work must not end in an error about the file.
-        let opened = OpenOptions::new().create(true).append(true).open(file);
+        let opened = open_file(file, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_APPEND, 0o666);
         opened.map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
     }
     let directory =
         tempfile::tempdir().map_err(|error| cannot("make a directory for the job file", &error))?;
     let (job_file, document) = (directory.path().join(preset.file), directory.path().join("report.json"));
-    fs::write(&job_file, jobs).map_err(|error| cannot("write the job file", &error))?;
+    create_file(&job_file)
+        .and_then(|mut file| write_whole(&mut file, jobs.as_bytes()))
+        .map_err(|error| cannot("write the job file", &error))?;
     let mut output = OsString::from("--output=");
     output.push(&document);
     let words = ["--output-format=json+".into(), output, job_file.into_os_string()];
     let status = fio::run(&words, Character::Ferrio, messages)?;
     drop(own_file);
-    let json = fs::read_to_string(&document).map_err(|error| cannot("read the report", &error))?;
+    let json = text_of_file(&document).map_err(|error| cannot("read the report", &error))?;
     if let Some(file) = save {
-        fs::write(file, &json).map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
+        create_file(file)
+            .and_then(|mut file| write_whole(&mut file, json.as_bytes()))
+            .map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
     }
     let report = ferrio_report::read(&json)
         .map_err(|error| Refusal::new(format!("the report is incomplete: {error}"), "run it again"))?;

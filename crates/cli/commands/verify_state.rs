@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
 
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin, Prefix, reason};
+use ferrio_machine::bytes_of_file;
 use ferrio_verify::{StateContent, StateFile};
 
 use super::subcommand::Invocation;
@@ -51,7 +51,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let mut is_damaged = false;
     for name in arguments.get_many::<OsString>("file").into_iter().flatten() {
         let shown = name.display();
-        let bytes = match fs::read(name) {
+        let bytes = match bytes_of_file(name) {
             Ok(bytes) => bytes,
             Err(error) => {
                 say(format!("open {shown}: {}", reason(&error)));

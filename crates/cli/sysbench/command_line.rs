@@ -2,8 +2,6 @@
 //!
 //! Words may be in any order. General options and words are read first, those of a test when the test is known.
 
-use std::path::Path;
-
 use super::log::{Log, Refused};
 use super::options::{self, Kind, SysbenchOption};
 
@@ -75,7 +73,7 @@ impl CommandLine {
         if name.is_empty() {
             return Ok(());
         }
-        let text = std::fs::read_to_string(Path::new(name))
+        let text = ferrio_machine::text_of_file(name)
             .map_err(|error| log.mistake(&format!("{name}: {}", ferrio_job::reason(&error))))?;
         for line in text.lines().filter_map(|line| line.split('#').next()) {
             let Some((option, value)) = line.split_once('=') else { continue };

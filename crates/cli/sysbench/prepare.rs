@@ -1,15 +1,16 @@
 //! The commands `prepare` and `cleanup` of the test `fileio`.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ferrio_job::reason;
+use ferrio_machine::{open_file, unless_interrupted, write_whole};
 use ferrio_plan::sysbench::SysbenchFileio;
 use ferrio_random::T258;
 use ferrio_verify::add_checksum;
 use nix::fcntl::OFlag;
+use nix::unistd::fsync;
 
 use super::fileio::{Files, Flags};
 use super::log::{Level, Log, Refused};
@@ -68,10 +69,10 @@ fn prepare_one(files: &Files, index: u32, block: &mut Block, log: &Log) -> Resul
     log.text(Level::Notice, &format!("{doing} {shown}\n"));
     let mut size = found;
     while size < files.size {
-        file.write_all(block.at(size)).map_err(|error| refused("Failed to write file!", error))?;
+        write_whole(&mut file, block.at(size)).map_err(|error| refused("Failed to write file!", error))?;
         size += files.block;
     }
-    file.sync_all().map_err(|error| refused("Failed to sync file!", error))?;
+    unless_interrupted(|| fsync(&file)).map_err(|error| refused("Failed to sync file!", error))?;
     Ok(size - found)
 }
 
@@ -80,7 +81,7 @@ fn open(name: &std::path::Path, flags: Flags) -> io::Result<File> {
     wanted.set(OFlag::O_SYNC, flags.sync);
     wanted.set(OFlag::O_DSYNC, flags.dsync && !flags.sync);
     wanted.set(OFlag::O_DIRECT, flags.direct);
-    OpenOptions::new().write(true).create(true).mode(0o600).custom_flags(wanted.bits()).open(name)
+    open_file(name, OFlag::O_WRONLY | OFlag::O_CREAT | wanted, 0o600)
 }
 
 /// The content of the next block: zeros, or random bytes with a checksum.

@@ -1,9 +1,10 @@
 //! What a directory of results has: reports, logs of jobs, and directories.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ferrio_machine::{UnlessInterrupted, open_to_read};
 use ferrio_report::{LogName, LoggedFile};
 
 use crate::read::ReadError;
@@ -50,6 +51,7 @@ impl Directory {
 /// # Errors
 /// The file cannot be read, is damaged, or is no log.
 pub fn read_log(path: &Path, name: LogName) -> Result<LoggedFile, ReadError> {
-    let file = File::open(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
-    LoggedFile::read(name, file).map_err(|error| ReadError::Log { path: path.to_owned(), error })
+    let file = open_to_read(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+    LoggedFile::read(name, UnlessInterrupted(file))
+        .map_err(|error| ReadError::Log { path: path.to_owned(), error })
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ferrio_machine::text_of_file;
 use ferrio_report::model::{RunReport, Series};
 use ferrio_report::{LogName, LoggedError, LoggedRun};
 
@@ -109,7 +110,7 @@ fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Serie
 /// # Errors
 /// The file cannot be read or has no report.
 pub fn read_run(path: PathBuf) -> Result<Run, ReadError> {
-    let text = match fs::read_to_string(&path) {
+    let text = match text_of_file(&path) {
         Ok(text) => text,
         Err(error) => return Err(ReadError::Io { path, error }),
     };

@@ -1,13 +1,12 @@
 //! The open files of one worker. The runner opens them; engines see descriptors and sizes.
 
 use std::any::Any;
-use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Arc, Mutex};
 
-use nix::fcntl::{FcntlArg, fcntl};
+use ferrio_machine::open_file;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 /// One open file. A clone is the same one, under the same descriptor.
 #[derive(Clone, Debug)]
@@ -105,14 +104,9 @@ impl OpenFile {
     pub fn reopened(&self) -> io::Result<OpenFile> {
         self.with(|fd| {
             let flags = fcntl(fd, FcntlArg::F_GETFL)?;
-            let access = flags & libc::O_ACCMODE;
             // The path leads to the file itself, even if its name is gone. The table of descriptors is the thread's own.
-            OpenOptions::new()
-                .read(access != libc::O_WRONLY)
-                .write(access != libc::O_RDONLY)
-                .custom_flags(flags & !libc::O_ACCMODE)
-                .open(format!("/proc/thread-self/fd/{}", fd.as_raw_fd()))
-                .map(OwnedFd::from)
+            let path = format!("/proc/thread-self/fd/{}", fd.as_raw_fd());
+            open_file(path, OFlag::from_bits_retain(flags), 0).map(OwnedFd::from)
         })
     }
 

@@ -7,7 +7,6 @@ pub mod buffers;
 pub mod files;
 pub mod futexes;
 pub mod heap;
-mod interrupted;
 pub mod kernel;
 pub mod prefetch;
 pub mod ring;
@@ -21,7 +20,6 @@ pub mod zones;
 
 pub use buffers::{Buffers, KeptMemory, LentSlot, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile, SharedFiles};
-pub use interrupted::{Interrupted, open_file, unless_interrupted, write_whole};
 pub use sleep::sleep;
 
 use std::fmt;

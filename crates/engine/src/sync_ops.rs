@@ -4,8 +4,9 @@
 use std::os::fd::RawFd;
 
 use ferrio_job::JobSpec;
+use ferrio_machine::Interrupted;
 
-use crate::{Interrupted, Op, Request};
+use crate::{Op, Request};
 
 /// `BLKDISCARD`: discard a byte range of a block device.
 const BLKDISCARD: libc::Ioctl = 0x1277;

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files::{kernel_text, sys_figure};
+use crate::files::sys_figure;
+use crate::interrupted::text_of_file;
 use crate::mounts::{Mount, Mounts};
 
 /// Limits of memory from here on are none.
@@ -35,7 +36,7 @@ impl IoCgroups {
     /// The group of the calling thread.
     #[must_use]
     pub fn current(&self) -> PathBuf {
-        let text = kernel_text("/proc/thread-self/cgroup").unwrap_or_default();
+        let text = text_of_file("/proc/thread-self/cgroup").unwrap_or_default();
         let controller = self.per_thread.then_some("blkio");
         let group = self.root.join(named(&text, controller).unwrap_or_default().trim_start_matches('/'));
         // In a container the name may be that of a group outside it.
@@ -67,7 +68,7 @@ fn memory_left_in(group: &Path) -> Option<u64> {
     let figure = |names: [&str; 2]| names.iter().find_map(|name| sys_figure(&group.join(name)));
     let limit = figure(["memory.max", "memory.limit_in_bytes"]).filter(|&limit| limit < UNLIMITED)?;
     let used = figure(["memory.current", "memory.usage_in_bytes"])?;
-    let details = kernel_text(group.join("memory.stat")).unwrap_or_default();
+    let details = text_of_file(group.join("memory.stat")).unwrap_or_default();
     let part = |words: [&str; 2]| -> u64 {
         let value =
             |word: &str| details.lines().find_map(|line| line.strip_prefix(word)?.trim().parse().ok());
@@ -79,7 +80,7 @@ fn memory_left_in(group: &Path) -> Option<u64> {
 
 /// The group of this process in the hierarchy of a controller of version 1, or of version 2, and those above it, as far as they are mounted.
 fn groups_of(controller: &str) -> Vec<PathBuf> {
-    let lines = kernel_text("/proc/self/cgroup").unwrap_or_default();
+    let lines = text_of_file("/proc/self/cgroup").unwrap_or_default();
     groups_among(controller, &Mounts::read(), &lines)
 }
 

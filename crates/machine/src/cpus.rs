@@ -12,6 +12,7 @@ use nix::unistd::{Pid, SysconfVar};
 
 use crate::files::sys_text;
 use crate::host::configured;
+use crate::interrupted::open_to_read;
 
 const NODES: &str = "/sys/devices/system/node";
 
@@ -80,7 +81,7 @@ impl CpuMeter {
     /// Begins to measure.
     #[must_use]
     pub fn begin() -> Self {
-        let stat = File::open("/proc/stat").ok().map(Arc::new);
+        let stat = open_to_read("/proc/stat").ok().map(Arc::new);
         let start = CpuTime::now(stat.as_deref());
         CpuMeter { stat, start }
     }

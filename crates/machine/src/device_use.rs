@@ -3,14 +3,15 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
 use crate::devices::{DeviceNumber, device_node, number, sys_directory};
 use crate::files::{entries, sys_text};
+use crate::interrupted::{UnlessInterrupted, open_to_read, text_of_file};
 use crate::mounts::Mounts;
 
 /// Deepest stack of devices that is followed.
@@ -130,10 +131,10 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<D
         let (kind, name) = builder(&holder);
         DeviceUse::BuiltOn { kind, name, holds: inner(&holder) }
     }));
-    if is_swap(&fs::read_to_string("/proc/swaps").unwrap_or_default(), here) {
+    if is_swap(&text_of_file("/proc/swaps").unwrap_or_default(), here) {
         holds.push(DeviceUse::Swap);
     }
-    let udev = fs::read_to_string(format!("/run/udev/data/b{}:{}", device.0, device.1));
+    let udev = text_of_file(format!("/run/udev/data/b{}:{}", device.0, device.1));
     let signature = match &udev {
         Ok(properties) => {
             properties.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned)
@@ -180,7 +181,8 @@ fn partitions(sys: &Path) -> Vec<PathBuf> {
 /// The first signature on a device; `None` if there is none or the device cannot be read.
 fn read_signature(device: &Path) -> Option<&'static str> {
     let mut start = Vec::with_capacity(SIGNATURES_END);
-    File::open(device).ok()?.take(SIGNATURES_END as u64).read_to_end(&mut start).ok()?;
+    let device = UnlessInterrupted(open_to_read(device).ok()?);
+    device.take(SIGNATURES_END as u64).read_to_end(&mut start).ok()?;
     signature_in(&start)
 }
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::devices::{DeviceNumber, sys_directory, whole_disk};
-use crate::files::{entries, kernel_text};
+use crate::files::entries;
+use crate::interrupted::text_of_file;
 
 /// A whole disk with counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Disk {
     /// Reads the counters, `None` if the disk has none.
     #[must_use]
     pub fn counters(&self) -> Option<DiskCounters> {
-        let text = kernel_text(self.sys.join("stat")).ok()?;
+        let text = text_of_file(self.sys.join("stat")).ok()?;
         let mut fields = text.split_ascii_whitespace().map(str::parse);
         let mut counters = DiskCounters::default();
         for counter in &mut counters.0 {
@@ -49,7 +50,7 @@ impl Disk {
     /// The I/O scheduler in use, `None` if the disk cannot have any.
     #[must_use]
     pub fn scheduler(&self) -> Option<String> {
-        let text = kernel_text(self.scheduler_file()).ok()?;
+        let text = text_of_file(self.scheduler_file()).ok()?;
         let in_use = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
         // Without a choice there are no brackets.
         Some(in_use.unwrap_or(text.trim()).to_owned())

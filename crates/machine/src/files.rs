@@ -1,16 +1,19 @@
 //! Questions about single paths: do they support direct I/O, how large is a device, what is in a small file below `/sys`.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek, SeekFrom};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::iter;
+use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags as NixAtFlags, OFlag};
 use nix::unistd::{AccessFlags, faccessat};
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, RawDir, StatxFlags, statx};
+
+use crate::interrupted::{Interrupted, open_file, open_to_read, text_of_file};
 
 /// What a file system reports about direct I/O on a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,19 +88,20 @@ impl FileAccess {
 /// # Errors
 /// It cannot be opened for reading.
 pub fn block_device_bytes(path: &Path) -> io::Result<u64> {
-    let open = |flags: OFlag| OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
     // Asking for the size need not update the access time, but only the owner may use O_NOATIME.
-    let mut device = open(OFlag::O_NOATIME).or_else(|_| open(OFlag::empty()))?;
+    let mut device = open_file(path, OFlag::O_NOATIME, 0).or_else(|_| open_to_read(path))?;
     device.seek(SeekFrom::End(0))
 }
 
 /// True unless a file has no data anywhere, only holes and reserved space. A file that cannot be read may hold some.
 #[must_use]
 pub fn holds_data(path: &Path) -> bool {
-    let open = OpenOptions::new().read(true).open(path);
-    let first = open.map(|file| rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0)));
+    let first = open_to_read(path).map(|file| rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0)));
     !matches!(first, Ok(Err(rustix::io::Errno::NXIO)))
 }
+
+/// Bytes of directory entries that are read with one call: hundreds of entries.
+const ENTRIES_AT_ONCE: usize = 16 << 10;
 
 /// Directories below `/dev` that are for files.
 const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
@@ -130,15 +134,35 @@ pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
 }
 
 /// The names in a directory, in no order, up to the first that cannot be read. The iterator of the standard library panics if the directory
-/// cannot be closed.
+/// cannot be closed, and that of rustix tries for ever if the kernel only answers EINTR.
 ///
 /// # Errors
 /// The directory cannot be opened.
 pub fn names_in(directory: &Path) -> io::Result<impl Iterator<Item = OsString>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = Dir::new(rustix::fs::open(directory, flags, Mode::empty())?)?;
-    let names = opened.map_while(Result::ok).map(|entry| entry.file_name().to_bytes().to_vec());
-    Ok(names.filter(|name| name != b"." && name != b"..").map(OsString::from_vec))
+    let opened = open_file(directory, OFlag::O_RDONLY | OFlag::O_DIRECTORY, 0)?;
+    let mut buffer = Vec::with_capacity(ENTRIES_AT_ONCE);
+    let names = iter::from_fn(move || {
+        let next = next_names(&opened, buffer.spare_capacity_mut());
+        (!next.is_empty()).then_some(next)
+    });
+    Ok(names.flatten().filter(|name| name != "." && name != ".."))
+}
+
+/// The names that the next call tells; none at the end, and after an error.
+fn next_names(directory: &File, buffer: &mut [MaybeUninit<u8>]) -> Vec<OsString> {
+    let mut entries = RawDir::new(directory, buffer);
+    let mut interrupted = Interrupted::default();
+    let mut names = Vec::new();
+    loop {
+        match entries.next() {
+            Some(Ok(entry)) => names.push(OsString::from_vec(entry.file_name().to_bytes().to_vec())),
+            Some(Err(rustix::io::Errno::INTR)) if interrupted.try_again() => continue,
+            Some(Err(_)) | None => return names,
+        }
+        if entries.is_buffer_empty() {
+            return names;
+        }
+    }
 }
 
 /// The paths in a directory, sorted; none if it cannot be read.
@@ -149,17 +173,9 @@ pub(crate) fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Reads a file of /proc or /sys. Their sizes are unknown or wrong, so the buffer starts at 4 KiB: the standard library would start with 32
-/// bytes and take ten calls for some.
-pub(crate) fn kernel_text(path: impl AsRef<Path>) -> io::Result<String> {
-    let mut text = String::with_capacity(4096);
-    File::open(path)?.read_to_string(&mut text)?;
-    Ok(text)
-}
-
 /// The text of a small file without surrounding whitespace; `None` if it is empty.
 pub(crate) fn sys_text(path: &Path) -> Option<String> {
-    let text = kernel_text(path).ok()?;
+    let text = text_of_file(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 

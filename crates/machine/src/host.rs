@@ -9,7 +9,8 @@ use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{SysconfVar, sysconf};
 use serde::Serialize;
 
-use crate::files::{entries, kernel_text, sys_figure, sys_text};
+use crate::files::{entries, sys_figure, sys_text};
+use crate::interrupted::text_of_file;
 
 /// The directory of the pools of huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
@@ -44,7 +45,7 @@ impl Host {
             name: names.as_ref().and_then(|names| text(names.nodename())),
             kernel: names.as_ref().and_then(|names| text(names.release())),
             arch: names.as_ref().and_then(|names| text(names.machine())),
-            cpu_model: cpu_model(&kernel_text("/proc/cpuinfo").unwrap_or_default()),
+            cpu_model: cpu_model(&text_of_file("/proc/cpuinfo").unwrap_or_default()),
             cpus_online: configured(SysconfVar::_NPROCESSORS_ONLN),
             memory_bytes: memory(&meminfo(), "MemTotal:"),
         }
@@ -127,7 +128,7 @@ pub fn open_file_limits() -> Option<(u64, u64)> {
 pub fn address_space_left() -> Option<u64> {
     let limit =
         getrlimit(Resource::RLIMIT_AS).ok().map(|(soft, _)| soft).filter(|&soft| soft != RLIM_INFINITY)?;
-    let pages = kernel_text("/proc/self/statm").ok()?.split(' ').next()?.parse::<u64>().ok()?;
+    let pages = text_of_file("/proc/self/statm").ok()?.split(' ').next()?.parse::<u64>().ok()?;
     Some(limit.saturating_sub(pages * configured(SysconfVar::PAGE_SIZE)?))
 }
 
@@ -136,7 +137,7 @@ pub fn address_space_left() -> Option<u64> {
 pub fn ignored_signals() -> u64 {
     static IGNORED: OnceLock<u64> = OnceLock::new();
     *IGNORED.get_or_init(|| {
-        let status = kernel_text("/proc/self/status").unwrap_or_default();
+        let status = text_of_file("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
     })
@@ -226,7 +227,7 @@ fn sizes(pools: &Path) -> Vec<String> {
 }
 
 fn meminfo() -> String {
-    kernel_text("/proc/meminfo").unwrap_or_default()
+    text_of_file("/proc/meminfo").unwrap_or_default()
 }
 
 /// `MemTotal:  24000 kB` in bytes.

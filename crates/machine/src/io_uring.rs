@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::files::{kernel_text, sys_text};
+use crate::files::sys_text;
+use crate::interrupted::text_of_file;
 
 /// The bit of CAP_SYS_ADMIN in a set of capabilities.
 const SYS_ADMIN: u32 = 21;
@@ -30,7 +31,7 @@ impl IoUringSysctl {
     pub fn ask() -> Self {
         let text = |path: &str| sys_text(Path::new(path)).unwrap_or_default();
         Self::of(&text("/proc/sys/kernel/io_uring_disabled"), || {
-            let status = kernel_text("/proc/thread-self/status").unwrap_or_default();
+            let status = text_of_file("/proc/thread-self/status").unwrap_or_default();
             let is_admin = is_admin(&status, &text("/proc/self/uid_map"));
             is_admin || is_in_group(&status, &text("/proc/sys/kernel/io_uring_group"))
         })

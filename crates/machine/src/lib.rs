@@ -14,6 +14,7 @@
 //!   zones ([`ZonedDevice`]), the statistics of a [`Disk`].
 //! - Whether two paths are the same file: [`is_same_file`]; where links lead: [`follow_links`].
 //! - What layout leaves on files: [`mark_laid_out`].
+//! - How long calls are tried again that signals interrupt: [`unless_interrupted`].
 #![forbid(unsafe_code)]
 
 mod cgroups;
@@ -25,6 +26,7 @@ mod disks;
 mod files;
 mod host;
 mod identity;
+mod interrupted;
 mod io_uring;
 mod layout_mark;
 mod links;
@@ -48,6 +50,10 @@ pub use host::{
     open_file_limits, page_bytes, transparent_huge_page,
 };
 pub use identity::{FileIdentity, is_same_file};
+pub use interrupted::{
+    Interrupted, UnlessInterrupted, bytes_of_file, create_file, open_file, open_to_read, set_length,
+    text_of_file, unless_interrupted, write_whole,
+};
 pub use io_uring::IoUringSysctl;
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use links::{Destination, OpenDescriptor, directory_of, follow_links};

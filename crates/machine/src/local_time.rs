@@ -1,18 +1,25 @@
 //! The time of day where the machine is.
 
-use std::{env, fs};
+use std::{env, io};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use crate::interrupted::bytes_of_file;
+
 /// The time zone of the machine, as localtime(5) describes it.
 const LOCALTIME: &str = "/etc/localtime";
 
-/// The time now, in the time zone of `TZ` or of the machine.
+/// The time now, in the time zone of `TZ` or of the machine; UTC if the file of its zone cannot be read.
 #[must_use]
 pub fn local_now() -> Zoned {
     // jiff looks a zone up by its name, and first lists the hundreds of files of all zones. The name is not needed.
-    let of_machine = || TimeZone::tzif("local", &fs::read(LOCALTIME).ok()?).ok();
+    let of_machine = || match bytes_of_file(LOCALTIME) {
+        Ok(bytes) => TimeZone::tzif("local", &bytes).ok(),
+        // There are other places to look at.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(TimeZone::UTC),
+    };
     let zone = if env::var_os("TZ").is_some() { None } else { of_machine() };
     Timestamp::now().to_zoned(zone.unwrap_or_else(TimeZone::system))
 }

@@ -1,7 +1,7 @@
 //! Mounted file systems, from `/proc/self/mountinfo` (proc(5)), and their free space.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::statvfs::{FsFlags, statvfs};
 
 use crate::devices::{DeviceNumber, device_number};
+use crate::interrupted::{UnlessInterrupted, open_to_read};
 
 /// All mounts that this process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +22,8 @@ impl Mounts {
     pub fn read() -> Self {
         // A large buffer saves calls: the kernel fills it at once.
         let mut text = Vec::with_capacity(64 << 10);
-        let read = File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut text));
+        let read = open_to_read("/proc/self/mountinfo")
+            .and_then(|file| UnlessInterrupted(file).read_to_end(&mut text));
         Mounts(if read.is_ok() { parse(&text) } else { Vec::new() })
     }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::cgroups::cpu_groups;
-use crate::files::{entries, kernel_text, sys_figure};
+use crate::files::{entries, sys_figure};
+use crate::interrupted::text_of_file;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -140,7 +141,7 @@ fn heat_counters(cpus: &Path) -> Vec<HeatCounter> {
 
 /// The time in which a group was throttled, µs; `None` if its file does not say.
 fn throttled_us(cpu_stat: &Path) -> Option<u64> {
-    parse(&kernel_text(cpu_stat).ok()?)
+    parse(&text_of_file(cpu_stat).ok()?)
 }
 
 /// `throttled_usec` of version 2, or `throttled_time` of version 1, which is in ns.

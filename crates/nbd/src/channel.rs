@@ -5,6 +5,7 @@ use std::net::ToSocketAddrs;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use ferrio_machine::Interrupted;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -117,12 +118,13 @@ impl<'a> Channel<'a> {
     ) -> Result<(), NbdError> {
         let began = Instant::now();
         let broken = |what, errno: Errno| Err(NbdError::Broken { what, source: errno.into() });
+        let mut interrupted = Interrupted::default();
         let mut moved = 0;
         while moved < len {
             match step(&self.socket, moved) {
                 Ok(0) => return broken("closed the connection", Errno::ENOTCONN),
                 Ok(count) => moved += count,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted && interrupted.try_again() => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     if (self.stopped)() {
                         return broken("did not answer before the job was stopped", Errno::EINTR);

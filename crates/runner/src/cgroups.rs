@@ -7,12 +7,13 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrio_job::{Cgroup, Diagnostic, JobSpec, Plan, reason};
-use ferrio_machine::IoCgroups;
+use ferrio_machine::{IoCgroups, open_file, write_whole};
+use nix::fcntl::OFlag;
 
 use crate::failure::Failure;
 use crate::placement;
@@ -219,7 +220,7 @@ impl Found {
 
     fn go_home(&self) -> io::Result<()> {
         match &self.to_home {
-            Some(file) => (&*file).write_all(self.id().as_bytes()),
+            Some(file) => write_whole(&mut &*file, self.id().as_bytes()),
             None => self.enter(&self.home),
         }
     }
@@ -232,11 +233,11 @@ fn set_weight(group: &Path, weight: u32) -> io::Result<()> {
 
 /// Files of the kernel are written at once, and never created.
 fn write(file: &Path, text: &str) -> io::Result<()> {
-    open(file)?.write_all(text.as_bytes())
+    write_whole(&mut open(file)?, text.as_bytes())
 }
 
 fn open(file: &Path) -> io::Result<File> {
-    File::options().write(true).open(file)
+    open_file(file, OFlag::O_WRONLY, 0)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::{env, fmt, io};
 
 use ferrio_engine::sleep;
 use ferrio_job::{Diagnostic, Prefix, reason};
-use nix::errno::Errno;
+use ferrio_machine::{create_file, open_to_read, unless_interrupted};
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -78,6 +78,15 @@ pub(crate) fn run_unless(
 ) -> io::Result<ShellStatus> {
     // In a group of its own, which is what can be stopped as a whole.
     let shell = start(command, output, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
+    let outcome = wait_unless(shell, stop);
+    if outcome.is_err() {
+        // It must not outlive the job, although nobody can wait for it.
+        let _ = killpg(shell, Signal::SIGKILL);
+    }
+    outcome
+}
+
+fn wait_unless(shell: Pid, stop: impl Fn() -> bool) -> io::Result<ShellStatus> {
     let mut pause = Duration::from_millis(1);
     while !stop() {
         if let Some(outcome) = look(shell, Some(WaitPidFlag::WNOHANG))? {
@@ -104,7 +113,7 @@ fn start(
     errors: BorrowedFd<'_>,
     group: PosixSpawnFlags,
 ) -> io::Result<Pid> {
-    let nothing = File::open("/dev/null")?;
+    let nothing = open_to_read("/dev/null")?;
     let mut files = PosixSpawnFileActions::init()?;
     files.add_dup2(nothing.as_raw_fd(), 0)?;
     files.add_dup2(output.as_raw_fd(), 1)?;
@@ -125,12 +134,11 @@ fn start(
 
 /// How the command ended, if it did.
 fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<ShellStatus>> {
-    match waitpid(shell, flags) {
-        Ok(WaitStatus::Exited(_, status)) => Ok(Some(ShellStatus::Exited(status))),
-        Ok(WaitStatus::Signaled(_, signal, _)) => Ok(Some(ShellStatus::Killed(signal))),
-        Ok(_) | Err(Errno::EINTR) => Ok(None),
-        Err(errno) => Err(errno.into()),
-    }
+    Ok(match unless_interrupted(|| waitpid(shell, flags))? {
+        WaitStatus::Exited(_, status) => Some(ShellStatus::Exited(status)),
+        WaitStatus::Signaled(_, signal, _) => Some(ShellStatus::Killed(signal)),
+        _ => None,
+    })
 }
 
 /// Runs `exec_prerun`, if there is one. A stop request ends the command and is no failure.
@@ -181,7 +189,7 @@ fn save(
     let path = format!("{name}.{what}.txt");
     let message = format!("{name} : Saving output of {what} in {path}");
     context.note(Diagnostic::note(message).code("command-output").prefix(Prefix::None));
-    let outcome = File::create(&path).and_then(|file| run(&file));
+    let outcome = create_file(&path).and_then(|file| run(&file));
     (path, outcome)
 }
 

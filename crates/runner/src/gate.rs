@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
+use ferrio_machine::allowed_cpus;
 use ferrio_stats::Clock;
 
 /// Jobs of a crowded wave wait for the first I/Os of all others this long at most, and longer the more jobs there are.
@@ -78,7 +79,8 @@ impl Gate {
 
     /// All jobs of the wave have been started: there are this many.
     pub fn expect(&self, members: usize) {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        // A quota of a control group does not keep jobs from running at the same time.
+        let cpus = allowed_cpus().map_or(1, |cpus| cpus.len());
         self.crowded.store(members > cpus, Relaxed);
         self.members.store(members, SeqCst);
     }
@@ -199,7 +201,7 @@ mod tests {
 
     #[test]
     fn jobs_of_a_crowd_wait_after_their_first_ios_and_those_with_a_cpu_each_do_not() {
-        let cpus = std::thread::available_parallelism().unwrap().get();
+        let cpus = allowed_cpus().unwrap().len();
         let alone = Gate::default();
         alone.expect(cpus);
         assert!(!alone.is_crowded());

@@ -1,11 +1,10 @@
 //! Switches the I/O scheduler of the disks under a job's files (`ioscheduler`). It stays switched after the run, as with fio.
 
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 
 use ferrio_job::{FileKind, JobSpec};
-use ferrio_machine::{Disk, storage_device};
+use ferrio_machine::{Disk, bytes_of_file, open_file, storage_device, write_whole};
+use nix::fcntl::OFlag;
 
 use crate::failure::Failure;
 
@@ -27,7 +26,7 @@ fn switch_disk(disk: &Disk, wanted: &str, uid: Option<u32>) -> Result<(), Failur
         return below.iter().try_for_each(|disk| switch_disk(disk, wanted, uid));
     }
     let path = disk.scheduler_file();
-    let mut file = OpenOptions::new().write(true).open(&path).map_err(|e| {
+    let mut file = open_file(&path, OFlag::O_WRONLY, 0).map_err(|e| {
         // The worker has taken its `uid` already, so running as root does not help.
         let help = match uid {
             Some(_) => "remove `uid` or `ioscheduler`",
@@ -37,14 +36,17 @@ fn switch_disk(disk: &Disk, wanted: &str, uid: Option<u32>) -> Result<(), Failur
         Failure::from_io(&e, "fopen iosched").note("io-scheduler-failed", advice)
     })?;
     // An unknown name is an error of the write, or none: what counts is the scheduler in use afterwards.
-    let _ = file.write_all(wanted.as_bytes());
+    let _ = write_whole(&mut file, wanted.as_bytes());
     if disk.scheduler().as_deref() == Some(wanted) {
         return Ok(());
     }
-    let available = std::fs::read_to_string(&path).unwrap_or_default();
+    let available = bytes_of_file(&path).unwrap_or_default();
     Err(Failure::new(libc::EINVAL, "iosched_switch")
         .note("io-scheduler-failed", format!("unable to set io scheduler to {wanted}"))
-        .note("io-scheduler-failed", format!("{} has {}", disk.name, available.trim())))
+        .note(
+            "io-scheduler-failed",
+            format!("{} has {}", disk.name, String::from_utf8_lossy(&available).trim()),
+        ))
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use ferrio_engine::{open_file, unless_interrupted, write_whole};
 use ferrio_job::{
     Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of, reason,
 };
 use ferrio_machine::mark_laid_out;
+use ferrio_machine::{open_file, set_length, unless_interrupted, write_whole};
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
@@ -189,7 +189,7 @@ impl Target {
         content: &mut LayoutContent,
         stop: &dyn Fn() -> bool,
     ) -> Result<LaidOut, Failure> {
-        self.out.set_len(file.end()).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
+        set_length(&self.out, file.end()).map_err(|e| Failure::from_io(&e, "ftruncate"))?;
         match fill(spec, content, &self.out, self.kept..file.end(), stop) {
             Ok(LaidOut::Complete) => {}
             Ok(LaidOut::Stopped) => {
@@ -206,7 +206,7 @@ impl Target {
         if spec.create_fsync {
             unless_interrupted(|| fsync(&self.out)).map_err(|e| {
                 // For the same reason; how much of it is stored is unknown.
-                let _ = self.out.set_len(self.kept);
+                let _ = set_length(&self.out, self.kept);
                 Failure::from_io(&e, "fsync")
             })?;
         }
@@ -223,7 +223,7 @@ impl Target {
     /// Undoes a layout that was stopped.
     fn take_back(&self, path: &Path) -> Result<(), Failure> {
         if !self.created {
-            let done = if self.kept > 0 { self.out.set_len(self.kept) } else { cut(&self.out) };
+            let done = if self.kept > 0 { set_length(&self.out, self.kept) } else { cut(&self.out) };
             return done.map_err(|e| Failure::from_io(&e, "ftruncate"));
         }
         // The target of a link is half written. If it cannot be removed, half a file is left.
@@ -234,7 +234,7 @@ impl Target {
 
 /// Ends a file where the writing ended.
 fn cut(mut out: &File) -> io::Result<()> {
-    out.set_len(out.stream_position()?)
+    set_length(out, out.stream_position()?)
 }
 
 /// What is at the path of a file that is to be laid out.
@@ -311,7 +311,7 @@ fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(Diagnos
         }
         Fallocate::Keep => fallocate(out, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, length)
             .map_err(|e| Failure::new(e as i32, "fallocate"))?,
-        Fallocate::Truncate => out.set_len(wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?,
+        Fallocate::Truncate => set_length(out, wanted).map_err(|e| Failure::from_io(&e, "ftruncate"))?,
     }
     Ok(())
 }

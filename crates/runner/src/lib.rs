@@ -68,7 +68,7 @@ mod worker;
 mod worker_limits;
 mod zones;
 
-pub use ferrio_engine::{Interrupted, open_file, stdout, write_whole};
+pub use ferrio_engine::stdout;
 
 pub use events::{DatabaseFigures, DatabaseIo, EventFailure, EventFigures};
 pub use failure::{JobError, tolerated_error};

@@ -7,11 +7,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel, open_file as open_file_with};
+use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel};
 use ferrio_job::{
     Character, CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec,
     Fileio, JobSpec, OpenSync, Tuning, TuningUse, debug_class, reason,
 };
+use ferrio_machine::{open_file as open_file_with, set_length};
 use log::debug;
 use nix::fcntl::{FcntlArg, OFlag, PosixFadviseAdvice, fcntl, posix_fadvise};
 use nix::sys::resource::{Resource, setrlimit};
@@ -115,8 +116,7 @@ fn open_shared_file(spec: &JobSpec, fileio: &Fileio, file: &FileSpec) -> Result<
         opened.metadata().map_err(|e| failed(&e, |path, errno| EventFailure::Open { path, errno }))?.len();
     if fileio.creates && spec.engine.maps_files() {
         // A mapping cannot extend a file.
-        opened
-            .set_len(file.end())
+        set_length(&opened, file.end())
             .map_err(|e| failed(&e, |path, errno| EventFailure::Create { path, errno }))?;
     } else if !fileio.creates && size < file.end() {
         let event = EventFailure::TooShort { path: path.clone(), size, expected: file.end() };

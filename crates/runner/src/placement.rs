@@ -2,12 +2,12 @@
 //! process has when all workers have it; and the random seeds of a worker.
 
 use std::ffi::CString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
 use ferrio_engine::{EngineError, LockedMemory};
 use ferrio_job::{Character, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
+use ferrio_machine::{UnlessInterrupted, open_to_read};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
@@ -185,8 +185,8 @@ pub(crate) fn refused_priority(priority: IoPriority, errno: Option<i32>) -> Opti
 pub(crate) fn entropy() -> [u64; SEEDS] {
     let mut bytes = [[0u8; 8]; SEEDS];
     // Without /dev/urandom the seeds stay zero: such a job repeats its choices, which does no harm.
-    if let Ok(mut source) = File::open("/dev/urandom") {
-        let _ = source.read_exact(bytes.as_flattened_mut());
+    if let Ok(source) = open_to_read("/dev/urandom") {
+        let _ = UnlessInterrupted(source).read_exact(bytes.as_flattened_mut());
     }
     bytes.map(u64::from_ne_bytes)
 }

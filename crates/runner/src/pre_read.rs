@@ -2,8 +2,8 @@
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
-use ferrio_engine::{Interrupted, open_file};
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, debug_class};
+use ferrio_machine::{Interrupted, open_file};
 use log::debug;
 use nix::fcntl::OFlag;
 

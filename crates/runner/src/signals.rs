@@ -45,10 +45,10 @@ pub fn hold_signals() {
     let _ = awaited().thread_block();
 }
 
-/// The thread that waits for signals; it ends when this is dropped.
+/// The thread that waits for signals; dropping this ends it, soon after.
 #[derive(Debug)]
 pub(crate) struct SignalWatcher {
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<()>,
     over: Arc<AtomicBool>,
 }
 
@@ -103,18 +103,16 @@ impl SignalWatcher {
                 }
             }
         })?;
-        Ok(SignalWatcher { thread: Some(thread), over })
+        Ok(SignalWatcher { thread, over })
     }
 }
 
 impl Drop for SignalWatcher {
     fn drop(&mut self) {
-        let Some(thread) = self.thread.take() else { return };
         self.over.store(true, Release);
-        // Only this thread gets the signal, which now means the end. If it cannot be sent, the thread stays, which does no harm.
-        if pthread_kill(thread.as_pthread_t(), Signal::SIGTERM).is_ok() {
-            let _ = thread.join();
-        }
+        // Only this thread gets the signal, which now means the end. Nobody waits for it: a thread that stays, because the signal cannot be
+        // sent or the kernel goes on interrupting its call, does no harm.
+        let _ = pthread_kill(self.thread.as_pthread_t(), Signal::SIGTERM);
     }
 }
 
@@ -129,7 +127,7 @@ mod tests {
         let (sender, messages) = sync_channel(4);
         let stop = Arc::new(AtomicBool::new(false));
         let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true).unwrap();
-        pthread_kill(watch.thread.as_ref().unwrap().as_pthread_t(), Signal::SIGINT).unwrap();
+        pthread_kill(watch.thread.as_pthread_t(), Signal::SIGINT).unwrap();
         let message = messages.recv().unwrap();
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
         drop(watch);
@@ -142,7 +140,7 @@ mod tests {
         let (sender, messages) = sync_channel(2);
         let [stop, wanted]: [Arc<AtomicBool>; 2] = Default::default();
         let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted), true).unwrap();
-        let thread = watch.thread.as_ref().unwrap().as_pthread_t();
+        let thread = watch.thread.as_pthread_t();
         for _ in 0..20 {
             pthread_kill(thread, Signal::SIGUSR1).unwrap();
             thread::yield_now();

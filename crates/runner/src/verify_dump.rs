@@ -1,12 +1,12 @@
 //! `verify_dump`: saves what was read of a bad block, and what should have been there, in files that can be compared.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{Diagnostic, Origin, Prefix, reason};
+use ferrio_machine::{open_file, write_whole};
 use ferrio_verify::Dump;
+use nix::fcntl::OFlag;
 
 /// Writes the files about one bad interval of the file at `data` below `directory`, over those of an earlier run.
 ///
@@ -39,8 +39,8 @@ fn path(directory: &Path, data: &Path, dump: &Dump) -> PathBuf {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path)?;
-    file.write_all(bytes)?;
+    let mut file = open_file(path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC, 0o644)?;
+    write_whole(&mut file, bytes)?;
     // A network file system may tell only now that it has no room.
     Ok(nix::unistd::close(file)?)
 }

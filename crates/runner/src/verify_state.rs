@@ -5,14 +5,14 @@
 //! those that hang in a system call.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
-use ferrio_engine::{open_file, unless_interrupted, write_whole};
 use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Severity, Verify, VerifyPolicy, reason};
+use ferrio_machine::{bytes_of_file, open_file, unless_interrupted, write_whole};
 use ferrio_verify::{Coverage, StateError, VerifyState, state_file_name};
 use ferrio_workload::{SEEDS, offset_generator};
 use nix::fcntl::OFlag;
@@ -293,10 +293,8 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
         return Ok(None);
     }
     let path = path(directory, spec);
-    let mut bytes = Vec::new();
-    let read = open_file(&path, OFlag::O_RDONLY, 0).and_then(|mut file| file.read_to_end(&mut bytes));
-    let state = match read {
-        Ok(_) => VerifyState::decode(&bytes).map_err(|error| (error.to_string(), advice(error))),
+    let state = match bytes_of_file(&path) {
+        Ok(bytes) => VerifyState::decode(&bytes).map_err(|error| (error.to_string(), advice(error))),
         Err(error) => Err((format!("open state file: {}", reason(&error)), MISSING)),
     };
     let state = state.map_err(|(message, advice)| {

@@ -14,6 +14,8 @@ mod summary;
 
 use std::io::{self, BufRead, Cursor, Read};
 
+use ferrio_machine::Interrupted;
+
 pub use devices::{DeviceNodes, DeviceNumber};
 pub use merge::{MergeError, MergeInput, MergedTrace, TraceMerge};
 pub use record::{ByteOrder, TraceAction, TraceRecord, TraceRequest};
@@ -142,12 +144,13 @@ impl<R: BufRead> TraceReader<R> {
 
 /// Reads as many bytes as there are room and bytes, and returns their number.
 fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut interrupted = Interrupted::default();
     let mut filled = 0;
     while filled < bytes.len() {
         match source.read(&mut bytes[filled..]) {
             Ok(0) => break,
             Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
             Err(error) => return Err(error),
         }
     }

@@ -20,10 +20,13 @@ mod source;
 mod steps;
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use ferrio_machine::{open_file, write_whole};
+use nix::fcntl::OFlag;
 
 pub use ferrio_job::IologVersion;
 
@@ -99,11 +102,8 @@ impl Writer {
     /// # Errors
     /// The file cannot be opened for writing.
     pub fn append(path: &Path, version: IologVersion) -> Result<Self, LogError> {
-        let file = OpenOptions::new().append(true).create(true).open(path).map_err(|source| LogError {
-            doing: "open",
-            path: path.to_owned(),
-            source,
-        })?;
+        let file = open_file(path, OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT, 0o666)
+            .map_err(|source| LogError { doing: "open", path: path.to_owned(), source })?;
         Ok(Writer::to(file, path, version))
     }
 
@@ -173,7 +173,7 @@ impl Writer {
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
-        let written = self.file.write_all(&self.lines);
+        let written = write_whole(&mut self.file, &self.lines);
         self.lines.clear();
         written.map_err(|source| LogError { doing: "write", path: self.path.clone(), source })
     }

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use ferrio_job::IologVersion;
+use ferrio_machine::Interrupted;
 use memchr::memchr;
 
 use crate::TraceError;
@@ -159,9 +160,10 @@ impl<R: Read> Reader<R> {
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.unread.clone(), 0);
         self.unread = 0..self.unread.len();
+        let mut interrupted = Interrupted::default();
         let read = loop {
             match self.source.read(&mut self.buffer[self.unread.end..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
                 read => break read?,
             }
         };

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 
+use ferrio_machine::open_to_read;
+
 /// The name of standard input.
 pub const STDIN: &str = "-";
 
@@ -16,7 +18,7 @@ pub fn open_source(name: &OsStr) -> io::Result<File> {
     if name == STDIN {
         return Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?));
     }
-    File::open(name)
+    open_to_read(name)
 }
 
 /// What a source is called in messages.

@@ -90,6 +90,55 @@ fn a_kernel_that_always_answers_eintr_to_open_is_no_reason_to_hang() {
     }
 }
 
+/// Opens, reads and writes of all files: the job file, those of the kernel, messages.
+#[test]
+fn a_kernel_that_only_answers_eintr_ends_the_run() {
+    let place = Place::new();
+    let job = place
+        .job("[a]\nioengine=psync\nrw=randrw\nsize=64k\nfilename=f\nexec_prerun=true\nwrite_lat_log=x\n");
+    let traced = |call: &str, options: &[&str]| {
+        let (inject, trace) = (format!("inject={call}:error=EINTR:{}", options[0]), format!("trace={call}"));
+        let strace = ["-f", "-qq", "-o", "trace", "-e", &inject, "-e", &trace];
+        let ferrio = [FERRIO, "--output-format=json", "--output=r.json", &job];
+        let run = place.program(installed("strace"), &[&strace[..], &options[1..], &ferrio].concat()).run();
+        assert!(place.read("trace").contains("(INJECTED)"), "{call} {options:?}:\n{}", place.read("trace"));
+        run
+    };
+    for call in ["openat", "read"] {
+        let run = traced(call, &["when=1+", "-P", &job]).ended_with(1);
+        assert!(run.stderr.contains("job file: Interrupted system call"), "{call}: {}", run.stderr);
+    }
+    // Not those of the dynamic loader. strace compares paths as they are written.
+    let work = place.work().display().to_string();
+    let names =
+        ["f", "x_lat.1.log", "r.json"].map(|name| [name.to_owned(), format!("{work}/{name}")]).concat();
+    let kernel = [
+        "/etc/localtime",
+        "/proc/self/mountinfo",
+        "/proc/meminfo",
+        "/proc/stat",
+        "/dev/urandom",
+        "/dev/null",
+    ];
+    let paths: Vec<&str> = names.iter().map(String::as_str).chain(kernel).collect();
+    let chosen = paths.iter().flat_map(|path| ["-P", path]);
+    let all = [&["when=1+"], &chosen.collect::<Vec<_>>()[..]].concat();
+    let run = traced("openat", &all).ended_with(1);
+    assert!(run.stderr.contains("Interrupted system call"), "{}", run.stderr);
+    // The job needs nothing that cannot be read.
+    traced("read", &all).ended_with(0);
+    let report = json_file(&place.work().join("r.json"));
+    let bytes = |direction| number(&report, &format!("/jobs/0/{direction}/io_bytes"));
+    assert_eq!(bytes("read") + bytes("write"), 64 << 10);
+    traced("write", &["when=1+"]).ended_with(1);
+    let run = traced("wait4", &["when=1+"]).ended_with(1);
+    assert!(
+        run.stderr.contains("exec_prerun") && run.stderr.contains("Interrupted system call"),
+        "{}",
+        run.stderr
+    );
+}
+
 #[test]
 fn a_report_that_is_not_stored_is_an_error_and_an_older_one_stays() {
     let place = Place::new();

@@ -1,17 +1,18 @@
 //! Reading the blocks of a file or device, with several threads that hash them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use ferrio_job::reason;
-use ferrio_machine::block_device_bytes;
+use ferrio_machine::{block_device_bytes, open_file, unless_interrupted};
 use ferrio_verify::{Digest, VerifyMethod};
 use nix::fcntl::OFlag;
+use nix::sys::uio::pread;
 
 use super::Request;
 
@@ -67,7 +68,7 @@ impl Source {
         if blocks == 0 {
             return Err(Problem::TooShort(block_bytes));
         }
-        let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+        let file = open_file(path, OFlag::O_RDONLY | flags, 0)?;
         Ok(Source { file, block_bytes, blocks })
     }
 
@@ -94,7 +95,16 @@ impl Source {
     /// # Errors
     /// They cannot be read, or the file has become shorter.
     pub fn read(&self, first: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(bytes, first * self.block_bytes as u64)
+        let (mut offset, mut rest) = (first * self.block_bytes as u64, bytes);
+        while !rest.is_empty() {
+            let read = unless_interrupted(|| pread(&self.file, rest, offset as i64))?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            offset += read as u64;
+            rest = &mut rest[read..];
+        }
+        Ok(())
     }
 
     /// Reads all blocks with these threads and calls `take` with their sums, in the calling thread, in any order.

@@ -1,12 +1,12 @@
 //! Where to measure: a directory, or a block device.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::reason;
-use ferrio_machine::{DeviceUse, Mounts, Room, block_device_bytes, device_number};
+use ferrio_machine::{DeviceUse, Mounts, Room, block_device_bytes, device_number, open_file};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
@@ -79,7 +79,8 @@ fn in_directory(directory: &Path, size: u64) -> Result<(Conditions, OwnFile), Re
         let help = "choose a directory that you may write to";
         Refusal::new(format!("cannot create a file in {shown}: {}", reason(error)), help)
     };
-    OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| cannot(&error))?;
+    open_file(&path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL, 0o666)
+        .map_err(|error| cannot(&error))?;
     let file = OwnFile(path);
     let direct = is_direct(&file.0, true).map_err(|error| cannot(&error))?;
     Ok((Conditions { path: text, size: Some(size), direct, writes: true, is_own: true, runtime: None }, file))
@@ -123,7 +124,8 @@ fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Co
 
 /// True if the page cache can be bypassed.
 fn is_direct(path: &Path, write: bool) -> io::Result<bool> {
-    let opened = OpenOptions::new().read(true).write(write).custom_flags(OFlag::O_DIRECT.bits()).open(path);
+    let access = if write { OFlag::O_RDWR } else { OFlag::O_RDONLY };
+    let opened = open_file(path, access | OFlag::O_DIRECT, 0);
     match opened {
         Ok(_) => Ok(true),
         Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => Ok(false),

@@ -1,12 +1,12 @@
 //! The file that `mem=mmap:FILE`, `mmapshared:FILE` and `mmaphuge:FILE` map: made if it is missing, and removed again in that case.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use ferrio_machine::{open_file, set_length};
 use nix::errno::Errno;
-use nix::fcntl::{FallocateFlags, fallocate};
+use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 use nix::sys::statfs::{HUGETLBFS_MAGIC, fstatfs};
 
 use crate::EngineError;
@@ -22,10 +22,9 @@ pub(super) struct BackingFile {
 impl BackingFile {
     /// Opens a file, or makes it.
     pub(super) fn open(path: &Path) -> Result<Self, EngineError> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true);
-        let (file, made) = match options.clone().create_new(true).mode(0o644).open(path) {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => (options.open(path), None),
+        let new = OFlag::O_CREAT | OFlag::O_EXCL;
+        let (file, made) = match open_file(path, OFlag::O_RDWR | new, 0o644) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => (open_file(path, OFlag::O_RDWR, 0), None),
             made => (made, Some(path.to_path_buf())),
         };
         let file = file.map_err(|e| {
@@ -46,7 +45,7 @@ impl BackingFile {
             |e| EngineError::new("ftruncate", e).hint("the file of `mem` cannot be made large enough");
         let now = self.file.metadata().map_err(failed)?;
         if now.is_file() && now.len() < length as u64 {
-            self.file.set_len(length as u64).map_err(failed)?;
+            set_length(&self.file, length as u64).map_err(failed)?;
         }
         Ok(())
     }

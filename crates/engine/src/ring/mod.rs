@@ -14,10 +14,11 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
+use ferrio_machine::Interrupted;
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 
-use crate::{Completion, EngineError, Interrupted, syscall};
+use crate::{Completion, EngineError, syscall};
 
 /// Looks at the completion queue of a ring with a submission thread before giving the CPU away, in case that thread has no other: some
 /// 100 us. Nothing sleeps in the kernel: who polls wants to know at once.

@@ -13,6 +13,7 @@ use std::ptr;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
 use ferrio_job::{Direction, JobSpec};
+use ferrio_machine::Interrupted;
 
 use object::Object;
 
@@ -169,10 +170,11 @@ impl Engine for External {
             };
         };
         let max = max.min(self.done.len() as u32);
+        let mut interrupted = Interrupted::default();
         let answer = loop {
             // SAFETY: the state is that of `open`, and there is room for `max` completions.
             let answer = unsafe { reap(self.state, min, max, self.done.as_mut_ptr()) };
-            if answer != -libc::EINTR {
+            if answer != -libc::EINTR || !interrupted.try_again() {
                 break answer;
             }
         };

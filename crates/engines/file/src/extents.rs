@@ -1,16 +1,16 @@
 //! What engine e4defrag does: the blocks of a part of a file change places with those of the same part of another file, the donor. The
 //! file keeps its data, which the kernel copies; it only lies elsewhere afterwards.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use ferrio_engine::{EngineError, Op, OpenFile, Request, sync_ops};
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
+use ferrio_machine::open_file;
 use nix::errno::Errno;
-use nix::fcntl::{FallocateFlags, fallocate};
+use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 use nix::sys::stat::{FileStat, fstat};
 use nix::sys::statfs::{EXT4_SUPER_MAGIC, fstatfs};
 use nix::unistd::ftruncate;
@@ -63,7 +63,7 @@ impl DonorFile {
         let name = donor.path.display().to_string();
         let failed = |call: &str, error: io::Error| EngineError::new(format!("{call}({name})"), error);
         let new = (!donor.path.exists()).then(|| donor.path.clone());
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o644).open(&donor.path);
+        let file = open_file(&donor.path, OFlag::O_WRONLY | OFlag::O_CREAT, 0o644);
         let file = file.map_err(|e| failed("open", e))?;
         let stat = fstat(&file).map_err(|e| failed("fstat", e.into()))?;
         if !donor.reserves_per_io {

@@ -5,7 +5,8 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use ferrio_engine::{Completion, EngineError, Interrupted, Op, Request};
+use ferrio_engine::{Completion, EngineError, Op, Request};
+use ferrio_machine::Interrupted;
 
 use crate::abi::{self, ContextId, FSYNC, IOCB_FLAG_IOPRIO, IoEvent, Iocb, PREAD, PREADV, PWRITE, PWRITEV};
 use crate::user_ring::UserRing;

@@ -5,6 +5,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 
 use ferrio_engine::Completion;
+use ferrio_machine::Interrupted;
 use ferrio_nbd::wire::{self, ChunkKind, Reply, u16_at, u32_at, u64_at};
 use nix::errno::Errno;
 use socket2::Socket;
@@ -83,6 +84,7 @@ impl Receiver {
         mut waits: bool,
     ) -> Result<bool, String> {
         let mut came = false;
+        let mut interrupted = Interrupted::default();
         loop {
             let room = self.room(units);
             match self.receive_once(socket, units, waits) {
@@ -99,7 +101,7 @@ impl Receiver {
                     waits = false;
                 }
                 Err(Errno::EAGAIN) => return Ok(came),
-                Err(Errno::EINTR) => {}
+                Err(Errno::EINTR) if interrupted.try_again() => {}
                 Err(errno) => {
                     return Err(format!("the connection to the NBD server is lost: {}", errno.desc()));
                 }

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
+use ferrio_machine::Interrupted;
 use nix::errno::Errno;
 use socket2::Socket;
 
@@ -41,10 +42,11 @@ impl Sender {
 
     /// Sends until everything is sent or the socket is full.
     pub(crate) fn send(&mut self, socket: &Socket, units: &Units) -> Result<(), Errno> {
+        let mut interrupted = Interrupted::default();
         while !self.units.is_empty() {
             match self.send_once(socket, units) {
                 Ok(sent) => self.advance(sent, units),
-                Err(Errno::EINTR) => {}
+                Err(Errno::EINTR) if interrupted.try_again() => {}
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(errno) => return Err(errno),
             }

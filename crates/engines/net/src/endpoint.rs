@@ -261,7 +261,7 @@ fn interface_address(network: &Network) -> Result<Option<Ipv4Addr>, EngineError>
 
 fn interface_index(network: &Network) -> Result<Option<u32>, EngineError> {
     let Some(name) = network.interface.as_deref() else { return Ok(None) };
-    let index = std::fs::read_to_string(format!("/sys/class/net/{name}/ifindex"));
+    let index = ferrio_machine::text_of_file(format!("/sys/class/net/{name}/ifindex"));
     let index = index.ok().and_then(|text| text.trim().parse().ok());
     index.map(Some).ok_or_else(|| {
         EngineError::new("interface", Errno::ENODEV)

@@ -4,6 +4,8 @@
 use std::os::fd::RawFd;
 use std::ptr;
 
+use ferrio_machine::Interrupted;
+
 use crate::cdb::Cdb;
 use crate::sense::{self, Status};
 
@@ -105,6 +107,7 @@ pub(crate) unsafe fn execute(fd: RawFd, cdb: &Cdb, data: Data, polled: bool) -> 
         duration_ms: 0,
         info: 0,
     };
+    let mut interrupted = Interrupted::default();
     loop {
         // SAFETY: the header is that of the system call; what it points to lives until the call returns: the command and the sense data
         // are here, the data by the contract of this function.
@@ -112,7 +115,7 @@ pub(crate) unsafe fn execute(fd: RawFd, cdb: &Cdb, data: Data, polled: bool) -> 
             break;
         }
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-        if errno != libc::EINTR {
+        if errno != libc::EINTR || !interrupted.try_again() {
             return Err(Failed::Call(errno));
         }
     }

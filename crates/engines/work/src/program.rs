@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_engine::{EngineError, sleep};
 use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program};
+use ferrio_machine::create_file;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
@@ -64,7 +65,7 @@ impl RunningProgram {
     /// The file of an output stream, empty.
     fn output(&self, stream: &str) -> Result<File, EngineError> {
         let name = self.output_name(stream);
-        File::create(&name).map_err(|error| {
+        create_file(&name).map_err(|error| {
             EngineError::new(format!("open({name})"), error).hint(format!(
                 "the {stream} of the program cannot be saved: std_redirect=0 leaves it where that of the run goes"
             ))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Prefix, SetupError, counted, reason};
 use ferrio_jobfile::{Decimals, Job, Opt};
-use ferrio_machine::{FileIdentity, is_same_file};
+use ferrio_machine::{FileIdentity, UnlessInterrupted, create_file, is_same_file, open_to_read};
 use ferrio_trace::{MergeInput, MergedTrace, STDIN, TraceMerge, source_name};
 
 use super::FUNC;
@@ -117,8 +117,8 @@ impl Merging {
             return Err(setup_error(libc::EINVAL, message));
         }
         let mut merged = self.open()?;
-        let file = File::create(&to).map_err(|error| unusable("could not open file", &to, &error))?;
-        let mut writer = BufWriter::with_capacity(1 << 16, &file);
+        let file = create_file(&to).map_err(|error| unusable("could not open file", &to, &error))?;
+        let mut writer = BufWriter::with_capacity(1 << 16, UnlessInterrupted(&file));
         let written = io::copy(&mut merged, &mut writer).and_then(|_| writer.flush());
         if let Err(error) = written {
             // What is not written yet belongs to no trace any more.
@@ -171,7 +171,7 @@ pub(super) fn reopen(path: &Path) -> Result<Source, SetupError> {
         );
         return Err(setup_error(libc::EINVAL, message));
     }
-    File::open(path).and_then(source::of_file).map_err(failed)
+    open_to_read(path).and_then(source::of_file).map_err(failed)
 }
 
 /// Half a trace must not be taken for a whole one. A device or a pipe is not ours to remove, nor is a link.

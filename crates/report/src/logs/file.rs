@@ -4,12 +4,12 @@
 //! job ends; until then they are kept in a [`Spool`] on disk, so that memory stays bounded.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
 use ferrio_job::{Diagnostic, FioWords, Origin, reason};
-use ferrio_runner::{open_file, write_whole};
+use ferrio_machine::{UnlessInterrupted, open_file, write_whole};
 use nix::fcntl::OFlag;
 
 use super::compressed::Packer;
@@ -40,14 +40,14 @@ impl Spool {
     fn add(&self, rows: &[u8]) -> io::Result<SpooledRange> {
         let mut file = &*self.0;
         let start = file.seek(SeekFrom::End(0))?;
-        file.write_all(rows)?;
+        write_whole(&mut file, rows)?;
         Ok(SpooledRange { start, len: rows.len() as u64 })
     }
 
     fn copy(&self, piece: SpooledRange, to: &mut File) -> io::Result<()> {
         let mut file = &*self.0;
         file.seek(SeekFrom::Start(piece.start))?;
-        io::copy(&mut file.take(piece.len), to).map(|_| ())
+        io::copy(&mut UnlessInterrupted(file).take(piece.len), &mut UnlessInterrupted(to)).map(|_| ())
     }
 }
 
@@ -77,14 +77,14 @@ impl LogFile {
     /// Creates or empties the file `name`. Unless it stays open, it is opened again for each write.
     pub(super) fn create(name: String, stays_open: bool) -> Self {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC;
-        let created = open_file(name.as_ref(), flags, 0o666);
+        let created = open_file(&name, flags, 0o666);
         LogFile::new(name, created, |file| if stays_open { LogSink::Open(file) } else { LogSink::ByName })
     }
 
     /// Creates the file `name`, or keeps its contents. Rows go through the spool, or without one directly to the end of the file.
     pub(super) fn add_to(name: String, spool: Option<Spool>) -> Self {
         let flags = OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT;
-        let opened = open_file(name.as_ref(), flags, 0o666);
+        let opened = open_file(&name, flags, 0o666);
         LogFile::new(name, opened, |_| {
             spool.map_or(LogSink::ByName, |spool| LogSink::Spooled(spool, Vec::new()))
         })
@@ -182,5 +182,5 @@ impl LogSink {
 }
 
 fn end_of(name: &str) -> io::Result<File> {
-    open_file(name.as_ref(), OFlag::O_WRONLY | OFlag::O_APPEND, 0)
+    open_file(name, OFlag::O_WRONLY | OFlag::O_APPEND, 0)
 }

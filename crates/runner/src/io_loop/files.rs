@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::{fs, io};
 
-use ferrio_engine::{Engine, FileSet, Op, Request, Submit, open_file, unless_interrupted};
+use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
 use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
+use ferrio_machine::{open_file, unless_interrupted};
 use log::debug;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;

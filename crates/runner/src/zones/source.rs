@@ -1,12 +1,13 @@
 //! Where the zones of a file come from: emulated ones are numbers in memory, those of a device are reported and changed by commands.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use ferrio_engine::zones::{ZoneCondition, ZoneReport, ZoneType, finish_zones, report_zones, reset_zones};
+use ferrio_machine::open_file;
+use nix::fcntl::OFlag;
 
 use super::table::Zone;
 
@@ -28,9 +29,8 @@ impl ZoneSource {
     /// # Errors
     /// The device cannot be opened.
     pub(crate) fn device(path: &Path, writes: bool) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(writes).custom_flags(libc::O_CLOEXEC);
-        options.open(path).map(ZoneSource::Device)
+        let access = if writes { OFlag::O_RDWR } else { OFlag::O_RDONLY };
+        open_file(path, access, 0).map(ZoneSource::Device)
     }
 
     /// All zones of a device; `None` for emulated ones.
