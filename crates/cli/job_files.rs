@@ -107,7 +107,7 @@ fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
     let message = format!("unable to open '{name}' job file: {}", reason(error));
     let diagnostic = Diagnostic::error(message, Origin::Builtin).code("unreadable-job-file");
     // `rw=read` is hardly the name of a job file.
-    let option = name.split_once('=').is_some_and(|(word, _)| !Opt::named(word).is_empty());
+    let option = name.split_once('=').is_some_and(|(word, _)| Opt::named(word).next().is_some());
     let help = match name {
         _ if option => Some(format!("options begin with dashes: --{name}")),
         _ if sysbench::is_word(name) => Some(format!(

@@ -135,7 +135,7 @@ fn refuse_other_jobs(profile: Profile, items: &[Item]) -> Result<(), Error> {
 
 /// True for an option of this profile and of no job.
 fn is_own(profile: Profile, name: &str) -> bool {
-    let scopes: Vec<OptionScope> = Opt::named(name).iter().map(|opt| opt.row().scope).collect();
+    let scopes: Vec<OptionScope> = Opt::named(name).map(|opt| opt.row().scope).collect();
     let is_core = scopes.contains(&OptionScope::Core);
     !is_core && scopes.iter().any(|scope| *scope == OptionScope::Profile(profile.name()))
 }

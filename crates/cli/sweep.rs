@@ -132,7 +132,7 @@ fn is_same(one: &str, other: &str) -> bool {
     let split = |name: &str| {
         let (job, option) =
             name.rsplit_once(':').map_or((None, name), |(job, option)| (Some(job.to_owned()), option));
-        (job, Opt::named(option).first().copied().ok_or_else(|| option.to_owned()))
+        (job, Opt::named(option).next().ok_or_else(|| option.to_owned()))
     };
     split(one) == split(other)
 }

@@ -238,10 +238,10 @@ fn is_of_this_program(row: &OptionRow) -> bool {
 
 /// The job options of this name. Those of missing engines count only if there are no others.
 fn job_options(name: &str) -> Vec<String> {
-    let (here, absent): (Vec<&Opt>, Vec<&Opt>) =
-        Opt::named(name).iter().partition(|opt| is_of_this_program(opt.row()));
+    let (here, absent): (Vec<Opt>, Vec<Opt>) =
+        Opt::named(name).partition(|opt| is_of_this_program(opt.row()));
     let shown = if here.is_empty() { absent } else { here };
-    shown.into_iter().map(|opt| job_option(*opt)).collect()
+    shown.into_iter().map(job_option).collect()
 }
 
 /// A job option as `--cmdhelp` and `--enghelp` show it.

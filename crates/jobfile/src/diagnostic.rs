@@ -180,7 +180,7 @@ pub fn masked(line: &str) -> Cow<'_, str> {
     let Some(end) = line[begin..].find([' ', '=']) else { return Cow::Borrowed(line) };
     let (name, value) = line.split_at(begin + end);
     let option = name[begin..].trim_start_matches('-');
-    if !Opt::named(option).iter().any(|opt| opt.is_secret()) {
+    if !Opt::named(option).any(Opt::is_secret) {
         return Cow::Borrowed(line);
     }
     let hide = |sign| if matches!(sign, ' ' | '=') { sign } else { '*' };

@@ -121,6 +121,9 @@ fn line(line: &[u8]) -> Option<Mount> {
 
 /// Spaces and other separators are written as `\040`.
 fn unescaped(field: &[u8]) -> Vec<u8> {
+    if !field.contains(&b'\\') {
+        return field.to_vec();
+    }
     let mut out = Vec::with_capacity(field.len());
     let mut at = 0;
     while let Some(&byte) = field.get(at) {

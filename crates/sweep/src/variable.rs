@@ -94,7 +94,7 @@ impl Variable {
     #[must_use]
     pub fn is_load(&self) -> bool {
         const LOADS: [Opt; 5] = [Opt::Iodepth, Opt::Numjobs, Opt::Rate, Opt::RateIops, Opt::TransactionRate];
-        Opt::named(self.option()).iter().any(|opt| LOADS.contains(opt))
+        Opt::named(self.option()).any(|opt| LOADS.contains(&opt))
     }
 
     /// True if the values are numbers that grow.

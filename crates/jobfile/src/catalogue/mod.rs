@@ -12,6 +12,7 @@ mod file;
 mod io;
 mod log;
 mod macros;
+mod names;
 mod opt;
 mod process;
 mod profile;
@@ -21,9 +22,6 @@ mod row;
 mod stat;
 mod verify;
 mod zone;
-
-use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use ferrio_job::{Character, DatabaseModel};
 use opt::COUNT;
@@ -52,15 +50,15 @@ impl Opt {
     }
 
     /// All rows with `name` as main name or alias, core first.
-    pub fn named(name: &str) -> &'static [Opt] {
-        INDEX.get(name).map_or(&[], Vec::as_slice)
+    pub fn named(name: &str) -> impl Iterator<Item = Opt> {
+        names::named(name)
     }
 
     /// The option that `name` means in a job that uses `engine`: a core option, one of a database or a profile, or a private one of that
     /// engine.
     pub fn from_name(name: &str, engine: &str, character: Character) -> Option<Opt> {
         let is_meant = |opt: &Opt| opt.row().belongs_to(engine) && opt.row().is_known_to(character);
-        Opt::named(name).iter().copied().find(is_meant)
+        Opt::named(name).find(is_meant)
     }
 
     /// The default in jobs of this model of a database, as written in a job file, if it is one of its own.
@@ -90,16 +88,6 @@ pub fn option_names(engine: &str, character: Character) -> impl Iterator<Item = 
         .filter(move |row| row.belongs_to(engine) && row.is_known_to(character))
         .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
 }
-
-static INDEX: LazyLock<HashMap<&'static str, Vec<Opt>>> = LazyLock::new(|| {
-    let mut index = HashMap::<&'static str, Vec<Opt>>::new();
-    for row in rows() {
-        for name in std::iter::once(row.name).chain(row.aliases.iter().copied()) {
-            index.entry(name).or_default().push(row.opt);
-        }
-    }
-    index
-});
 
 /// All rows in table order: `ROWS[opt as usize]` is the row of `opt`. Compilation fails unless each option has one row.
 static ROWS: [OptionRow; COUNT] = {
@@ -226,7 +214,7 @@ mod tests {
         assert_eq!(Opt::from_name("hipri", "io_uring", Character::Fio), Some(Opt::HipriIoUring));
         assert_eq!(Opt::from_name("hipri", "pvsync2", Character::Fio), Some(Opt::HipriPvsync2));
         assert_eq!(Opt::from_name("hipri", "psync", Character::Fio), None);
-        assert_eq!(Opt::named("hipri").len(), 5);
+        assert_eq!(Opt::named("hipri").count(), 5);
         assert_eq!(Opt::from_name("readwrite", "null", Character::Fio), Some(Opt::Rw));
         assert_eq!(Opt::from_name("userspace_reap", "linuxaio", Character::Fio), Some(Opt::UserspaceReap));
         assert_eq!(
