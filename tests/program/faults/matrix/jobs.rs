@@ -89,8 +89,7 @@ pub fn errors(call: &str) -> &'static [&'static str] {
         "clone" | "clone3" => &["EAGAIN"],
         "rt_sigtimedwait" | "wait4" | "waitid" => &["EINTR"],
         "clock_nanosleep" => &["EINTR", "EPERM"],
-        // With EINTR for good, the standard library would not end.
-        "getrandom" => &["EPERM", "ENOSYS"],
+        "getrandom" => &["EPERM", "ENOSYS", "EINTR"],
         "close" | "fdatasync" | "syncfs" | "sync_file_range" | "msync" => &["EIO"],
         "fsync" => &["EIO", "EINTR"],
         "io_uring_enter" => &["EINTR", "EPERM", "EAGAIN"],
@@ -107,6 +106,11 @@ pub fn errors(call: &str) -> &'static [&'static str] {
         "unlink" | "unlinkat" | "ftruncate" | "getdents64" => &["EIO"],
         _ => &["EIO", "EPERM"],
     }
+}
+
+/// False for calls that the standard library and the runtime of tokio_uring make again for ever, as docs/reliability.md says.
+pub fn may_fail_for_ever(call: &str, error: &str) -> bool {
+    error != "EINTR" || !["getrandom", "epoll_wait"].contains(&call)
 }
 
 pub fn errno(name: &str) -> Errno {

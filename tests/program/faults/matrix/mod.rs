@@ -10,7 +10,7 @@ mod jobs;
 mod trace;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::dice::Dice;
 use crate::support::{Place, at_once, installed, segments, segments_of, skipped};
 use ferrio_job::reason;
-use jobs::{JOBS, errors};
+use jobs::{JOBS, errors, may_fail_for_ever};
 use trace::{Trace, positions};
 
 /// A run that takes longer counts as hanging. It does a few KiB of I/O.
@@ -148,7 +148,10 @@ fn traced(job: usize, options: impl FnOnce(&Place) -> Vec<String>) -> Traced {
     let mut reports = BufReader::new(strace.stderr.take().unwrap());
     reports.read_line(&mut said).unwrap();
     assert!(said.contains("attached"), "{said}");
-    writer.write_all(JOBS[job].1.as_bytes()).unwrap();
+    if let Err(error) = writer.write_all(JOBS[job].1.as_bytes()) {
+        // If each read is interrupted, the program may have given up already.
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    }
     drop(writer);
     let hung = !running.ends_within(TIME);
     let stderr_path = running.stderr_path();
@@ -183,7 +186,9 @@ fn faults(job: usize) -> (Vec<Fault>, Vec<String>) {
             let fault = |when: String| Fault { job, call: call.clone(), error, when };
             let (single, lasting) = positions(count);
             faults.extend(single.iter().map(|at| fault(at.to_string())));
-            faults.extend(lasting.iter().map(|at| fault(format!("{at}+"))));
+            if may_fail_for_ever(&call, error) {
+                faults.extend(lasting.iter().map(|at| fault(format!("{at}+"))));
+            }
         }
     }
     (faults, good.files)
