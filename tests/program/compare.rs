@@ -231,3 +231,35 @@ fn markdown_has_a_table_for_each_job() {
     assert!(text.contains("| iops | 999.4 | 799.5 | -20.0 % |"), "{text}");
     assert!(text.contains("- job r: bs: `4k` → `8k`"), "{text}");
 }
+
+#[test]
+fn counts_that_add_up_to_more_than_64_bits_end_at_the_largest_number() {
+    let place = Place::new();
+    let words = ["--output-format=json+", "--name=r", "--ioengine=null", "--rw=randrw", "--size=16m"];
+    let mut document = place.ferrio(&words).run().succeeded().json();
+    let huge = |counts: &mut Value| match counts {
+        Value::Array(counts) => counts.fill(json!(1_u64 << 63)),
+        Value::Object(counts) => counts.values_mut().for_each(|count| *count = json!(1_u64 << 63)),
+        other => panic!("{other}"),
+    };
+    for direction in ["read", "write"] {
+        let figures = &mut document["jobs"][0][direction];
+        assert!(figures["clat_ns"]["bins"].as_object().unwrap().len() > 1);
+        huge(&mut figures["clat_ns"]["bins"]);
+        figures["total_ios"] = json!(1_u64 << 63);
+        let rows = &mut document["ferrio"]["series"][0][direction];
+        huge(&mut rows["ios"]);
+        huge(&mut rows["bytes"]);
+        for cells in rows["cells"].as_array_mut().unwrap() {
+            cells.as_array_mut().unwrap().chunks_exact_mut(2).for_each(|pair| pair[1] = json!(1_u64 << 63));
+        }
+    }
+    for name in ["one.json", "other.json"] {
+        fs::write(place.work().join(name), document.to_string()).unwrap();
+    }
+    let compared = compared(&place, &["one.json", "other.json"]);
+    let values = &compared["jobs"][0]["figures"][0]["values"];
+    assert_eq!(values[0], values[1], "{compared}");
+    place.ferrio(&["report", "one.json", "other.json", "-o", "page.html"]).run().succeeded();
+    assert!(place.read("page.html").ends_with("</html>\n"));
+}

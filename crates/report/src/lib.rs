@@ -16,6 +16,7 @@
 
 mod build;
 mod conditions;
+mod counts;
 mod database;
 mod debug;
 mod environment;
@@ -43,6 +44,7 @@ mod text;
 mod warnings;
 
 pub use build::entry_names;
+pub use counts::{add_to, total};
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
 pub use eta::clock_text;

@@ -12,6 +12,7 @@ use super::summary::did_io;
 use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, database, prefix};
 use crate::Unit;
+use crate::counts::{add_to, total};
 use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
 
 /// Tracks of a run that have charts: more would hide each other.
@@ -375,9 +376,9 @@ fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<Li
 fn histogram(name: String, latencies: &[&LatencyReport]) -> Option<Line> {
     let mut bins = BTreeMap::new();
     for &(ns, count) in latencies.iter().flat_map(|latency| &latency.bins.0) {
-        *bins.entry(ns).or_insert(0_u64) += count;
+        add_to(bins.entry(ns).or_default(), count);
     }
-    let samples = bins.values().sum();
+    let samples = total(bins.values().copied());
     let (ns, counts) = bins.into_iter().unzip();
     (samples > 0).then_some(Line { name, ns, counts: Some(counts), percents: None, samples })
 }

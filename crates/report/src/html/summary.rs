@@ -5,6 +5,7 @@ use std::io;
 use super::markup::Table;
 use super::{PageRun, run_label};
 use crate::Unit;
+use crate::counts::{add_to, total};
 use crate::model::{DirectionReport, JobReport, LatencyReport};
 
 const NONE: &str = "–";
@@ -143,11 +144,11 @@ fn latency(latency: Option<&LatencyReport>) -> [String; 5] {
 /// The percentile that the report lists, or else the one of its histogram.
 fn percentile(latency: &LatencyReport, percent: f64) -> Option<u64> {
     latency.listed(percent).or_else(|| {
-        let samples: u64 = latency.bins.0.iter().map(|(_, count)| count).sum();
+        let samples = total(latency.bins.0.iter().map(|&(_, count)| count));
         let rank = samples as f64 * percent / 100.0;
         let mut below = 0;
         let mut reaches = |count: u64| {
-            below += count;
+            add_to(&mut below, count);
             below as f64 >= rank
         };
         latency.bins.0.iter().find(|&&(_, count)| reaches(count)).map(|&(ns, _)| ns)

@@ -3,6 +3,7 @@
 
 use super::tracks::Track;
 use crate::Unit;
+use crate::counts::total;
 use crate::model::{FerrioReport, JobReport, RunReport, ThrottlingCause, ThrottlingPeriod};
 
 /// Rows that a load must have: fewer do not show what is usual.
@@ -113,7 +114,7 @@ fn is_paced(report: &RunReport, track: &Track) -> bool {
 fn is_of_cpu(fall: &RateFall, periods: &[ThrottlingPeriod]) -> bool {
     let [_, from, to] = fall.ms;
     let within = |period: &ThrottlingPeriod| period.to_ms.min(to).saturating_sub(period.from_ms.max(from));
-    periods.iter().map(within).sum::<u64>() * 2 > to - from
+    total(periods.iter().map(within)) > (to - from) / 2
 }
 
 /// The times in which all jobs of a track were at work, measured, and no job began, ms since the start of the run.
@@ -180,7 +181,7 @@ fn rows(track: &Track, from: u64, to: u64) -> Vec<RateRow> {
         let ms = [edges[0], edges[1]];
         let seconds = (ms[1] - ms[0]) as f64 / 1000.0;
         let rate = |values: &[u64]| values.get(at).copied().unwrap_or(0) as f64 / seconds;
-        let is_full = ms[0] >= from && ms[1] <= to && (ms[1] - ms[0]) * 2 > usual;
+        let is_full = ms[0] >= from && ms[1] <= to && ms[1] - ms[0] > usual / 2;
         is_full.then(|| RateRow {
             ms,
             iops: track.directions.iter().map(|direction| rate(&direction.ios)).sum(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::counts::add_to;
 use crate::model::{DirectionSeries, Series};
 
 /// Jobs of one name and group over time.
@@ -73,7 +74,7 @@ fn track(entries: &[&Series]) -> Track {
     let mut errors = vec![0; edges.len() - 1];
     for (entry, spread) in entries.iter().zip(&spread) {
         for (&count, row) in entry.errors.iter().zip(&spread.main_rows) {
-            errors[*row] += count;
+            add_to(&mut errors[*row], count);
         }
     }
     let directions = [
@@ -162,7 +163,7 @@ impl Spread {
         let mut spread = Spread { parts: Vec::new(), main_rows: Vec::new() };
         for row in of.windows(2) {
             let (from, to) = (row[0], row[1]);
-            let middle = row_at((from + to) as f64 / 2.0);
+            let middle = row_at((from as f64 + to as f64) / 2.0);
             let length = (to - from) as f64;
             let overlap = |row: usize| to.min(onto[row + 1]).saturating_sub(from.max(onto[row])) as f64;
             let rows = row_at(from as f64)..=row_at(to as f64);

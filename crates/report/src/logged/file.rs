@@ -8,6 +8,7 @@ use ferrio_stats::Latency;
 
 use super::LogName;
 use super::row::{HistogramRow, Layout, LogRow, Numbers, Tells};
+use crate::counts::add_to;
 use crate::logs::{InflateError, inflate_log};
 use crate::model::cell_of;
 
@@ -136,9 +137,9 @@ impl Singles {
 
 impl Piece {
     pub(super) fn add(&mut self, other: &Piece) {
-        self.ios += other.ios;
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        add_to(&mut self.ios, other.ios);
+        add_to(&mut self.bytes, other.bytes);
+        add_to(&mut self.sum_ns, other.sum_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         add_cells(&mut self.cells, &other.cells);
     }
@@ -146,8 +147,7 @@ impl Piece {
 
 pub(super) fn add_cells(to: &mut BTreeMap<u64, u64>, from: &BTreeMap<u64, u64>) {
     for (&cell, &count) in from {
-        let sum = to.entry(cell).or_default();
-        *sum = sum.saturating_add(count);
+        add_to(to.entry(cell).or_default(), count);
     }
 }
 
@@ -190,9 +190,9 @@ impl LoggedFile {
         }
         let piece = direction.singles.at(row.time_ms);
         piece.ios += 1;
-        piece.bytes = piece.bytes.saturating_add(row.block_size);
+        add_to(&mut piece.bytes, row.block_size);
         if is_latency(self.name.kind) {
-            piece.sum_ns = piece.sum_ns.saturating_add(row.value);
+            add_to(&mut piece.sum_ns, row.value);
             piece.max_ns = piece.max_ns.max(row.value);
             *piece.cells.entry(cell_of(row.value)).or_default() += 1;
             direction.latency.record(row.value);
@@ -203,7 +203,7 @@ impl LoggedFile {
         let direction = &mut self.directions[row.direction];
         let mut cells = BTreeMap::new();
         for (ns, count) in row.bins {
-            *cells.entry(cell_of(ns)).or_default() += count;
+            add_to(cells.entry(cell_of(ns)).or_default(), count);
             direction.latency.record_n(ns, count);
         }
         direction.windows.push(Window { end_ms: row.time_ms, value: 0, maximum: None, cells });

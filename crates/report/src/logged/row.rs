@@ -3,6 +3,8 @@
 
 use ferrio_stats::latency::{FIO_BUCKETS, fio_bucket_value};
 
+use crate::counts::total;
+
 /// The numbers of a row that the page needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogRow {
@@ -35,6 +37,9 @@ pub(super) enum Tells {
     Nothing,
 }
 
+/// Times are earlier than this, even those since 1970. Later ones are damage, and could not be added to.
+const LATEST_MS: u64 = 1 << 50;
+
 /// Columns that a row has at most.
 const MOST: usize = 8;
 
@@ -53,7 +58,7 @@ impl Numbers {
             *row.numbers.get_mut(row.count)? = number(field)?;
             row.count += 1;
         }
-        (row.count >= 4).then_some(row)
+        (row.count >= 4 && row.numbers[0] <= LATEST_MS).then_some(row)
     }
 
     /// The layouts that the row is possible in; `None` without any.
@@ -91,6 +96,9 @@ pub(super) struct HistogramRow {
     pub(super) bins: Vec<(u64, u64)>,
 }
 
+/// I/Os of a row at most: what a machine of a hundred million I/Os per second does in three hours. More are damage, and could not be summed up.
+const MOST_IOS: u64 = 1 << 40;
+
 impl HistogramRow {
     /// `None` if the line is no row of such a log.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
@@ -98,11 +106,18 @@ impl HistogramRow {
         let mut next = || fields.next().and_then(number);
         let (time_ms, direction, _block_size) = (next()?, next()?, next()?);
         let counts: Vec<u64> = fields.map(number).collect::<Option<_>>()?;
+        if total(counts.iter().copied()) > MOST_IOS {
+            return None;
+        }
         let coarseness = (0..=6_u32).find(|coarseness| FIO_BUCKETS >> coarseness == counts.len())?;
         let value = |bucket: u64| fio_bucket_value((bucket << coarseness) + (1 << coarseness) / 2);
         let bins = (0..).zip(counts).filter(|&(_, count)| count > 0);
         let bins = bins.map(|(bucket, count)| (value(bucket), count)).collect();
-        (direction <= 2).then_some(HistogramRow { time_ms, direction: direction as usize, bins })
+        (direction <= 2 && time_ms <= LATEST_MS).then_some(HistogramRow {
+            time_ms,
+            direction: direction as usize,
+            bins,
+        })
     }
 }
 

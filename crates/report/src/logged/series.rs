@@ -6,6 +6,7 @@ use ferrio_job::LogKind;
 
 use super::LoggedFile;
 use super::file::{EPOCH_MS, Logged, Piece, SHORTEST_MS, Window, add_cells};
+use crate::counts::total;
 use crate::model::{DirectionSeries, JobReport, RunReport, Series};
 
 /// Rows of a job at most.
@@ -318,7 +319,7 @@ impl JobLogs<'_> {
             if let Some(windows) = self.windows(number, Iops) {
                 series.ios = self.amounts(windows, 1);
             } else if let Some(rows) = &histograms {
-                series.ios = rows.iter().map(|cells| cells.values().sum()).collect();
+                series.ios = rows.iter().map(|cells| total(cells.values().copied())).collect();
             }
         }
         if series.bytes.is_empty()

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use crate::counts::total;
 use crate::model::{LatencyReport, Percentiles, PriorityReport};
 use crate::num::{NumberUnit, Prefixes, digits, num, percent};
 
@@ -123,7 +124,7 @@ pub(super) fn write_priority_percentiles(
     priorities: &[PriorityReport],
     precision: u8,
 ) -> fmt::Result {
-    let all: u64 = named(priorities).map(|(_, latency)| latency.samples).sum();
+    let all = total(named(priorities).map(|(_, latency)| latency.samples));
     named(priorities).try_for_each(|(name, latency)| {
         let name = format!("{name} ({:.2}% of IOs)", percent(latency.samples, all));
         write_percentiles(out, &name, &latency.percentile, precision)

@@ -112,6 +112,31 @@ fn histograms_have_their_counts_in_the_row_of_their_window() {
 }
 
 #[test]
+fn a_histogram_with_more_ios_than_there_can_be_is_damaged() {
+    let row = |counts: [u64; 2]| format!("503, 0, 4096, {}, {}{}", counts[0], counts[1], ", 0".repeat(27));
+    let most = log("x_clat_hist.1.log", &row([1 << 39, 1 << 39]));
+    assert_eq!(of(&[most])[0].read.as_ref().unwrap().ios, [1 << 40]);
+    for counts in [[1 << 39, (1 << 39) + 1], [1 << 63, 1 << 63]] {
+        let error = read("x_clat_hist.1.log", &row(counts)).unwrap_err();
+        assert!(matches!(error, LoggedError::Row { line: 1, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_time_that_no_clock_shows_is_damaged() {
+    for late in [1 << 51, u64::MAX] {
+        for (name, text) in [
+            ("x_lat.1.log", singles(0, [(1, 1), (late, 1)])),
+            ("x_iops.1.log", format!("500, 7, 0, 0, 0\n{late}, 7, 0, 0, 0\n")),
+            ("x_clat_hist.1.log", format!("500, 0, 4096{0}\n{late}, 0, 4096{0}\n", ", 1".repeat(29))),
+        ] {
+            let error = read(name, &text).unwrap_err();
+            assert!(matches!(error, LoggedError::Row { line: 2, .. }), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
 fn times_are_those_of_the_run() {
     let since_1970 = 1_795_442_532_951;
     let logs = [
