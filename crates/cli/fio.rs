@@ -73,7 +73,12 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     }
     // Workers that hang in the kernel outlive the run.
     let plan: &'static _ = Box::leak(Box::new(plan));
-    execute(plan, &set.sources, &settings, messages, calibration).map(|outcome| exit::status(plan, &outcome))
+    let outcome = execute(plan, &set.sources, &settings, messages, calibration)?;
+    let status = exit::status(plan, &outcome);
+    if outcome.result.abandoned > 0 {
+        ferrio_runner::exit_at_once(status);
+    }
+    Ok(status)
 }
 
 /// True if the first program option named `first` comes before that named `second`.

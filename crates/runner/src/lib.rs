@@ -68,6 +68,7 @@ mod worker;
 mod worker_limits;
 mod zones;
 
+pub use ferrio_engine::kernel::exit_at_once;
 pub use ferrio_engine::stdout;
 
 pub use events::{DatabaseFigures, DatabaseIo, EventFailure, EventFigures};

@@ -71,7 +71,8 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
         set_memory_policy(policy).map_err(|e| Failure::from_io(&e, "set_mempolicy"))?;
     }
     let bytes = usize::try_from(spec.worker.lockmem).unwrap_or(usize::MAX);
-    let locked = (bytes > 0).then(|| LockedMemory::lock(bytes)).transpose();
+    let locked =
+        (bytes > 0).then(|| LockedMemory::lock(bytes, || context.control.stop_requested())).transpose();
     let locked = locked.map_err(|e| cannot_lock(&e, spec.character))?;
     if let Some(priority) = spec.priorities.own {
         set_io_priority(priority).map_err(|e| {
