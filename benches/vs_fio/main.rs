@@ -162,7 +162,9 @@ fn compare(args: &Args) -> Outcome<()> {
     for (name, row) in scaling::ROWS.into_iter().filter(|(name, _)| args.wants(name)) {
         let work = scaling::work(row)?;
         let path = places.find(work.place)?;
-        let job = Job { work, path: path.as_deref(), logs: "", settings, rate: None, workers: 1 };
+        let logs = places::directory_in_memory()?;
+        let logs = logs.path().to_str().ok_or("a path is no UTF-8")?;
+        let job = Job { work, path: path.as_deref(), logs, settings, rate: None, workers: 1 };
         places.refresh(work.place)?;
         table.add_scaling(ScalingRow::measure(name, &job)?);
     }
