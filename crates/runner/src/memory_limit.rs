@@ -54,11 +54,12 @@ impl MemoryLimit {
         let Some(left) = self.left.filter(|_| counts && bytes > SMALL) else {
             return Ok(Share { limit: self, bytes: 0 });
         };
-        let taken = self.taken.fetch_add(bytes, Relaxed);
-        let share = Share { limit: self, bytes };
-        if taken.saturating_add(bytes) <= left {
-            return Ok(share);
-        }
+        // What does not fit must not be counted even for a moment, in which it would push out another job.
+        let with_bytes = |taken: u64| taken.checked_add(bytes).filter(|&sum| sum <= left);
+        let taken = match self.taken.fetch_update(Relaxed, Relaxed, with_bytes) {
+            Ok(_) => return Ok(Share { limit: self, bytes }),
+            Err(taken) => taken,
+        };
         let free = left.saturating_sub(taken) >> 20;
         let message = format!(
             "the memory limit of the control group leaves {free} MiB for the buffers of the job, which needs {} MiB: raise it \
@@ -77,6 +78,9 @@ impl Drop for Share<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
     use super::*;
     use ferrio_plan::testing::default_job;
 
@@ -90,5 +94,28 @@ mod tests {
         drop(first);
         assert!(limit.share(&spec, 10 << 20).is_ok());
         assert!(MemoryLimit::new(None).share(&spec, u64::MAX).is_ok());
+    }
+
+    #[test]
+    fn a_job_that_does_not_fit_takes_nothing_from_others() {
+        let spec = default_job("psync");
+        let limit = MemoryLimit::new(Some(10 << 20));
+        let is_over = AtomicBool::new(false);
+        let (refused, fitted) = thread::scope(|scope| {
+            let large = scope.spawn(|| {
+                let mut refused = 0;
+                loop {
+                    refused += u32::from(limit.share(&spec, 11 << 20).is_err());
+                    if is_over.load(Relaxed) {
+                        return refused;
+                    }
+                }
+            });
+            let fitted = (0..20_000).filter(|_| limit.share(&spec, 2 << 20).is_ok()).count();
+            is_over.store(true, Relaxed);
+            (large.join().unwrap(), fitted)
+        });
+        assert!(refused > 0);
+        assert_eq!(fitted, 20_000);
     }
 }
