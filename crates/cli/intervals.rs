@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
-use ferrio_machine::{UnlessInterrupted, create_file, is_same_file};
+use ferrio_machine::{RetryInterrupted, create_file, is_same_file};
 use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
@@ -72,12 +72,12 @@ impl IntervalStream {
     /// The file cannot be created.
     pub fn open(wanted: &Intervals) -> Result<Self, Error> {
         let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
-            IntervalsTo::StandardOutput => ("standard output", Box::new(UnlessInterrupted(io::stdout()))),
-            IntervalsTo::StandardError => ("standard error", Box::new(UnlessInterrupted(io::stderr()))),
+            IntervalsTo::StandardOutput => ("standard output", Box::new(RetryInterrupted(io::stdout()))),
+            IntervalsTo::StandardError => ("standard error", Box::new(RetryInterrupted(io::stderr()))),
             IntervalsTo::File(name) => {
                 let file =
                     create_file(name).map_err(|error| Error::OpenIntervals { name: name.clone(), error })?;
-                (name, Box::new(UnlessInterrupted(file)))
+                (name, Box::new(RetryInterrupted(file)))
             }
         };
         Ok(IntervalStream { report: IntervalReport::new(), name: name.to_owned(), stream: Some(stream) })

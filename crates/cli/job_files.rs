@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ferrio_job::{Character, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
-use ferrio_machine::{Machine, UnlessInterrupted, open_to_read};
+use ferrio_machine::{Machine, RetryInterrupted, open_to_read};
 
 use crate::arguments::Item;
 use crate::error::Error;
@@ -165,7 +165,7 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads all of a file of at most [`MAX_BYTES`].
 fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    UnlessInterrupted(file).take(MAX_BYTES + 1).read_to_end(&mut text)?;
+    RetryInterrupted(file).take(MAX_BYTES + 1).read_to_end(&mut text)?;
     if text.len() as u64 > MAX_BYTES {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,

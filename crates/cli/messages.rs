@@ -11,7 +11,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use ferrio_job::{AsFio, Character, Diagnostic, Origin, Severity, codes};
 use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render, diagnostics_render_as_fio};
-use ferrio_machine::UnlessInterrupted;
+use ferrio_machine::RetryInterrupted;
 use ferrio_report::WriteLine;
 use ferrio_report::model::Warning;
 use nix::errno::Errno;
@@ -138,10 +138,10 @@ impl Messages {
     #[must_use]
     pub fn debug_writer(self, has_text: bool, file: Option<File>) -> WriteLine {
         match (self.character, file) {
-            _ if self.json => Box::new(|line| tell(io::stderr(), &debug_object(&line))),
-            (Character::Fio, Some(file)) if has_text => Box::new(move |line| tell(&file, &line)),
-            (Character::Fio, None) if has_text => Box::new(|line| tell(io::stdout(), &line)),
-            _ => Box::new(|line| tell(io::stderr(), &line)),
+            _ if self.json => Box::new(|line| write_message(io::stderr(), &debug_object(&line))),
+            (Character::Fio, Some(file)) if has_text => Box::new(move |line| write_message(&file, &line)),
+            (Character::Fio, None) if has_text => Box::new(|line| write_message(io::stdout(), &line)),
+            _ => Box::new(|line| write_message(io::stderr(), &line)),
         }
     }
 
@@ -151,8 +151,8 @@ impl Messages {
             let line = || format!("{}\n", note.line(self.character));
             match (self.place(note), file) {
                 (AsFio::Hidden, _) => {}
-                (AsFio::Report, Some(file)) if has_text && self.are_text() => tell(file, &line()),
-                (AsFio::Report, None) if has_text && self.are_text() => tell(io::stdout(), &line()),
+                (AsFio::Report, Some(file)) if has_text && self.are_text() => write_message(file, &line()),
+                (AsFio::Report, None) if has_text && self.are_text() => write_message(io::stdout(), &line()),
                 (AsFio::Report | AsFio::Stderr, _) => self.note(note),
             }
         }
@@ -179,7 +179,7 @@ impl Messages {
 
     /// Prints text as it is.
     pub fn write(self, text: &str) {
-        tell(io::stderr(), text);
+        write_message(io::stderr(), text);
     }
 
     fn diagnostics_text(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
@@ -267,9 +267,9 @@ fn debug_object(line: &str) -> String {
     diagnostics_json(&[Diagnostic::note(line.trim_end()).code("debug")], &Sources::default())
 }
 
-/// Writes a message. A closed stream is ignored: nobody reads it.
-fn tell(stream: impl Write, text: &str) {
-    let _ = UnlessInterrupted(stream).write_all(text.as_bytes());
+/// Writes a message; write errors are ignored.
+fn write_message(stream: impl Write, text: &str) {
+    let _ = RetryInterrupted(stream).write_all(text.as_bytes());
 }
 
 /// Prints information: calls `write` with standard output. The status is 0 if it returns true, 1 otherwise.
@@ -280,7 +280,7 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u
     if ferrio_runner::stdout::was_closed() {
         return Err(Error::stdout(Errno::EBADF.into()));
     }
-    let mut stdout = UnlessInterrupted(io::stdout());
+    let mut stdout = RetryInterrupted(io::stdout());
     match write(&mut stdout).and_then(|good| stdout.flush().map(|()| good)) {
         Ok(good) => Ok(u8::from(!good)),
         // The reader, for example `head`, has seen enough.

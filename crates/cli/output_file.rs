@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use ferrio_machine::{
-    Destination, OpenDescriptor, UnlessInterrupted, directory_of, follow_links, open_file, unless_interrupted,
+    Destination, OpenDescriptor, RetryInterrupted, directory_of, follow_links, open_file, retry_interrupted,
 };
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, FcntlArg, OFlag, fcntl};
@@ -95,7 +95,7 @@ impl OutputFile {
     fn overwrite(&mut self, path: &Path) -> io::Result<()> {
         let mut existing = open_file(path, OFlag::O_WRONLY | OFlag::O_TRUNC, 0)?;
         self.file.rewind()?;
-        io::copy(&mut UnlessInterrupted(&self.file), &mut UnlessInterrupted(&mut existing)).map(drop)
+        io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(&mut existing)).map(drop)
     }
 
     fn rename(&mut self, path: &Path) -> io::Result<()> {
@@ -116,7 +116,7 @@ impl OutputFile {
         let mut copy =
             Builder::new().permissions(self.file.metadata()?.permissions()).tempfile_in(directory)?;
         self.file.rewind()?;
-        io::copy(&mut UnlessInterrupted(&self.file), &mut UnlessInterrupted(copy.as_file_mut()))?;
+        io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(copy.as_file_mut()))?;
         set_permissions(copy.as_file(), &self.file.metadata()?.permissions())?;
         Ok(copy.into_temp_path())
     }
@@ -134,7 +134,7 @@ impl Write for OutputFile {
 
 fn set_permissions(file: &File, permissions: &Permissions) -> io::Result<()> {
     let mode = Mode::from_bits_truncate(permissions.mode());
-    unless_interrupted(|| fchmod(file, mode))
+    retry_interrupted(|| fchmod(file, mode))
 }
 
 /// True if an output becomes a file at this path, with a name that later commands can use.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ferrio_job::{Character, Diagnostic, EngineKind, Origin, Prefix};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
-use ferrio_machine::{UnlessInterrupted, open_to_read};
+use ferrio_machine::{RetryInterrupted, open_to_read};
 use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
 
 use crate::error::Error;
@@ -72,7 +72,7 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
 fn inflate(path: &Path) -> Result<u8, Error> {
     let name = || path.display().to_string();
     let file = open_to_read(path).map_err(|error| Error::OpenLog { name: name(), error })?;
-    match inflate_log(UnlessInterrupted(file), &mut UnlessInterrupted(io::stdout().lock())) {
+    match inflate_log(RetryInterrupted(file), &mut RetryInterrupted(io::stdout().lock())) {
         Ok(()) => Ok(0),
         // The reader, for example `head`, has seen enough.
         Err(InflateError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),

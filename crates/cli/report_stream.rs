@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_machine::{UnlessInterrupted, open_file};
+use ferrio_machine::{RetryInterrupted, open_file};
 use nix::fcntl::OFlag;
 
 use crate::output_file::OutputFile;
@@ -64,9 +64,9 @@ impl ReportStream {
 impl Write for ReportStream {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         match self {
-            ReportStream::Stdout(stdout) => UnlessInterrupted(stdout).write(data),
-            ReportStream::File(file) => UnlessInterrupted(file).write(data),
-            ReportStream::Whole(file, _) => UnlessInterrupted(file).write(data),
+            ReportStream::Stdout(stdout) => RetryInterrupted(stdout).write(data),
+            ReportStream::File(file) => RetryInterrupted(file).write(data),
+            ReportStream::Whole(file, _) => RetryInterrupted(file).write(data),
             ReportStream::Lost => Err(lost()),
         }
     }

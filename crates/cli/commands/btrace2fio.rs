@@ -11,7 +11,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_jobfile::Sources;
-use ferrio_machine::UnlessInterrupted;
+use ferrio_machine::RetryInterrupted;
 use ferrio_machine::block_device_node;
 use ferrio_trace::{ThreadSummary, TraceReader, TraceSummary, open_source};
 
@@ -118,7 +118,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let shown = name.to_string_lossy();
     let summary = match open_source(&name) {
         Err(error) => return failed(format!("open: {}: {shown}", reason(&error)), ""),
-        Ok(source) => match TraceReader::new(BufReader::new(UnlessInterrupted(source)))
+        Ok(source) => match TraceReader::new(BufReader::new(RetryInterrupted(source)))
             .and_then(TraceSummary::read)
         {
             Ok(summary) => summary,

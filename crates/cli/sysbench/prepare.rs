@@ -5,7 +5,7 @@ use std::io::{self, Seek as _, SeekFrom};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ferrio_job::reason;
-use ferrio_machine::{open_file, unless_interrupted, write_whole};
+use ferrio_machine::{open_file, retry_interrupted, write_whole};
 use ferrio_plan::sysbench::SysbenchFileio;
 use ferrio_random::T258;
 use ferrio_verify::add_checksum;
@@ -72,7 +72,7 @@ fn prepare_one(files: &Files, index: u32, block: &mut Block, log: &Log) -> Resul
         write_whole(&mut file, block.at(size)).map_err(|error| refused("Failed to write file!", error))?;
         size += files.block;
     }
-    unless_interrupted(|| fsync(&file)).map_err(|error| refused("Failed to sync file!", error))?;
+    retry_interrupted(|| fsync(&file)).map_err(|error| refused("Failed to sync file!", error))?;
     Ok(size - found)
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ferrio_machine::{UnlessInterrupted, open_to_read};
+use ferrio_machine::{RetryInterrupted, open_to_read};
 use ferrio_report::{LogName, LoggedFile};
 
 use crate::read::ReadError;
@@ -52,6 +52,6 @@ impl Directory {
 /// The file cannot be read, is damaged, or is no log.
 pub fn read_log(path: &Path, name: LogName) -> Result<LoggedFile, ReadError> {
     let file = open_to_read(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
-    LoggedFile::read(name, UnlessInterrupted(file))
+    LoggedFile::read(name, RetryInterrupted(file))
         .map_err(|error| ReadError::Log { path: path.to_owned(), error })
 }

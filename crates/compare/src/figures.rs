@@ -1,7 +1,7 @@
 //! Figures of a direction of a job over the runs of a side.
 
 use ferrio_report::model::DirectionReport;
-use ferrio_report::{Unit, add_to, total};
+use ferrio_report::{Unit, saturating_add_to, saturating_total};
 use serde::{Serialize, Serializer};
 
 use crate::pieces::Piece;
@@ -159,7 +159,7 @@ impl Histograms {
             let mut counts = vec![0; values.len()];
             for (ns, count) in bins.as_ref() {
                 if let Ok(bucket) = values.binary_search(ns) {
-                    add_to(&mut counts[bucket], *count);
+                    saturating_add_to(&mut counts[bucket], *count);
                 }
             }
             counts
@@ -171,7 +171,7 @@ impl Histograms {
     fn of(&self, runs: &[usize], without: &mut Vec<f64>) -> f64 {
         let mut all = vec![0; self.values.len()];
         for &run in runs {
-            all.iter_mut().zip(&self.counts[run]).for_each(|(sum, count)| add_to(sum, *count));
+            all.iter_mut().zip(&self.counts[run]).for_each(|(sum, count)| saturating_add_to(sum, *count));
         }
         if runs.len() > 1 {
             let left_out = runs.iter().map(|&run| &self.counts[run]);
@@ -184,7 +184,7 @@ impl Histograms {
     /// The percentile of samples in these buckets. Within a bucket they are taken to be spread evenly from the value before: without that,
     /// small shifts of a distribution would not show.
     fn percentile(&self, counts: impl Iterator<Item = u64> + Clone) -> f64 {
-        let rank = total(counts.clone()) as f64 * self.percent / 100.0;
+        let rank = saturating_total(counts.clone()) as f64 * self.percent / 100.0;
         let (mut below, mut before) = (0.0, None);
         for (&value, count) in self.values.iter().zip(counts).filter(|(_, count)| *count > 0) {
             let count = count as f64;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use ferrio_report::model::{DirectionSeries, JobReport, Series, cell_middle_ns};
-use ferrio_report::{add_to, total};
+use ferrio_report::{saturating_add_to, saturating_total};
 
 /// Periods that a run is divided into. With more, a period is no longer independent of the one before.
 const PIECES: usize = 10;
@@ -35,7 +35,7 @@ impl Piece {
 
     /// Mean latency, ns, as exact as buckets tell; `None` without samples.
     pub(crate) fn mean_latency(&self) -> Option<f64> {
-        let samples = total(self.cells.values().copied());
+        let samples = saturating_total(self.cells.values().copied());
         let sum: f64 = self.bins().map(|(ns, count)| ns as f64 * count as f64).sum();
         (samples > 0).then(|| sum / samples as f64)
     }
@@ -47,12 +47,12 @@ impl Piece {
 
     fn add(&mut self, ms: u64, row: usize, direction: &DirectionSeries) {
         let of_row = |column: &[u64]| column.get(row).copied().unwrap_or(0);
-        add_to(&mut self.ms, ms);
-        add_to(&mut self.ios, of_row(&direction.ios));
-        add_to(&mut self.bytes, of_row(&direction.bytes));
+        saturating_add_to(&mut self.ms, ms);
+        saturating_add_to(&mut self.ios, of_row(&direction.ios));
+        saturating_add_to(&mut self.bytes, of_row(&direction.bytes));
         let cells = direction.cells.get(row).map_or(&[][..], Vec::as_slice);
         for pair in cells.chunks_exact(2) {
-            add_to(self.cells.entry(pair[0]).or_default(), pair[1]);
+            saturating_add_to(self.cells.entry(pair[0]).or_default(), pair[1]);
         }
     }
 }

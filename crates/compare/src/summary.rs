@@ -1,7 +1,7 @@
 //! The figures of one side by itself: the mean of its runs, and how much they differ.
 
 use ferrio_report::model::{DirectionReport, JobReport};
-use ferrio_report::total;
+use ferrio_report::saturating_total;
 
 use crate::comparison::{direction_of, entries_of, keys};
 use crate::figures::{Figure, Values};
@@ -92,7 +92,8 @@ fn deviation(values: &[f64]) -> Option<f64> {
 
 /// CPU time per I/O, ns; `None` without I/O.
 fn cpu_ns(job: &JobReport) -> Option<f64> {
-    let separate = total([&job.read, &job.write, &job.trim].into_iter().flatten().map(|one| one.total_ios));
+    let separate =
+        saturating_total([&job.read, &job.write, &job.trim].into_iter().flatten().map(|one| one.total_ios));
     let ios = if separate > 0 { separate } else { job.mixed.as_ref()?.total_ios };
     let share = (job.usr_cpu + job.sys_cpu) / 100.0;
     (ios > 0).then(|| share * job.job_runtime as f64 * 1e6 / ios as f64)

@@ -1,5 +1,5 @@
-//! System calls that neither nix nor rustix has: scheduling, I/O priority and NUMA policy of the calling thread, and the page cache of
-//! a block device, hints about the lifetime of data, and the end of the program.
+//! System calls that neither nix nor rustix has: scheduling, I/O priority and NUMA policy of the calling thread, the page cache of a block
+//! device, hints about the lifetime of data, and the immediate end of the process.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -18,8 +18,8 @@ const WHO_PROCESS: libc::c_int = 1;
 const NODES: usize = 1024;
 const WORD: usize = u64::BITS as usize;
 
-/// Ends the program with this status, whatever its other threads do. Nothing is dropped or flushed: giving back memory would wait for a
-/// thread that is in the kernel with the address space.
+/// Ends the process without running destructors or flushing anything. Unmapping memory could block on a thread that hangs in the kernel
+/// while it holds the lock of the address space.
 pub fn exit_at_once(status: u8) -> ! {
     // SAFETY: no code of this process runs afterwards.
     unsafe { libc::_exit(status.into()) }

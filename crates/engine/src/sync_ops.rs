@@ -61,7 +61,7 @@ fn until_done(mut call: impl FnMut() -> i64) -> i64 {
     let mut interrupted = Interrupted::default();
     loop {
         let result = outcome(call());
-        if result != -i64::from(libc::EINTR) || !interrupted.try_again() {
+        if result != -i64::from(libc::EINTR) || !interrupted.should_retry() {
             return result;
         }
     }

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::devices::{DeviceNumber, device_node, number, sys_directory};
 use crate::files::{entries, sys_text};
-use crate::interrupted::{UnlessInterrupted, open_to_read, text_of_file};
+use crate::interrupted::{RetryInterrupted, open_to_read, text_of_file};
 use crate::mounts::Mounts;
 
 /// Deepest stack of devices that is followed.
@@ -181,7 +181,7 @@ fn partitions(sys: &Path) -> Vec<PathBuf> {
 /// The first signature on a device; `None` if there is none or the device cannot be read.
 fn read_signature(device: &Path) -> Option<&'static str> {
     let mut start = Vec::with_capacity(SIGNATURES_END);
-    let device = UnlessInterrupted(open_to_read(device).ok()?);
+    let device = RetryInterrupted(open_to_read(device).ok()?);
     device.take(SIGNATURES_END as u64).read_to_end(&mut start).ok()?;
     signature_in(&start)
 }

@@ -100,8 +100,8 @@ pub fn holds_data(path: &Path) -> bool {
     !matches!(first, Ok(Err(rustix::io::Errno::NXIO)))
 }
 
-/// Bytes of directory entries that are read with one call: hundreds of entries.
-const ENTRIES_AT_ONCE: usize = 16 << 10;
+/// Size of the buffer for getdents64(2): room for hundreds of entries.
+const ENTRIES_BYTES: usize = 16 << 10;
 
 /// Directories below `/dev` that are for files.
 const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
@@ -134,13 +134,13 @@ pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
 }
 
 /// The names in a directory, in no order, up to the first that cannot be read. The iterator of the standard library panics if the directory
-/// cannot be closed, and that of rustix tries for ever if the kernel only answers EINTR.
+/// cannot be closed, and that of rustix retries EINTR without a limit.
 ///
 /// # Errors
 /// The directory cannot be opened.
 pub fn names_in(directory: &Path) -> io::Result<impl Iterator<Item = OsString>> {
     let opened = open_file(directory, OFlag::O_RDONLY | OFlag::O_DIRECTORY, 0)?;
-    let mut buffer = Vec::with_capacity(ENTRIES_AT_ONCE);
+    let mut buffer = Vec::with_capacity(ENTRIES_BYTES);
     let names = iter::from_fn(move || {
         let next = next_names(&opened, buffer.spare_capacity_mut());
         (!next.is_empty()).then_some(next)
@@ -148,7 +148,7 @@ pub fn names_in(directory: &Path) -> io::Result<impl Iterator<Item = OsString>> 
     Ok(names.flatten().filter(|name| name != "." && name != ".."))
 }
 
-/// The names that the next call tells; none at the end, and after an error.
+/// The names that the next getdents64(2) returns; empty at the end or after an error.
 fn next_names(directory: &File, buffer: &mut [MaybeUninit<u8>]) -> Vec<OsString> {
     let mut entries = RawDir::new(directory, buffer);
     let mut interrupted = Interrupted::default();
@@ -156,7 +156,7 @@ fn next_names(directory: &File, buffer: &mut [MaybeUninit<u8>]) -> Vec<OsString>
     loop {
         match entries.next() {
             Some(Ok(entry)) => names.push(OsString::from_vec(entry.file_name().to_bytes().to_vec())),
-            Some(Err(rustix::io::Errno::INTR)) if interrupted.try_again() => continue,
+            Some(Err(rustix::io::Errno::INTR)) if interrupted.should_retry() => continue,
             Some(Err(_)) | None => return names,
         }
         if entries.is_buffer_empty() {

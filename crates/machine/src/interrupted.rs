@@ -1,5 +1,5 @@
-//! How long a system call that a signal interrupted is tried again. The standard library would do so for ever, and a kernel or a filter
-//! that only answers EINTR must not keep the program for ever.
+//! Retries system calls that fail with EINTR, up to a limit. The standard library retries without a limit, so a kernel or a filter of
+//! system calls that always answers EINTR would hang the program.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,11 +10,11 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 
-/// Interruptions in a row after which their rate counts.
-const MANY: u32 = 1000;
+/// Interruptions in a row that are always retried; beyond this, their rate decides.
+const MAX_IN_A_ROW: u32 = 1000;
 
-/// Signals of profilers and timers come less often than this.
-const RARE: Duration = Duration::from_micros(500);
+/// Average time between interruptions above which retries go on: profilers and timers signal less often than this.
+const MIN_SPACING: Duration = Duration::from_micros(500);
 
 /// Counts how often one call was interrupted in a row.
 #[derive(Debug, Default)]
@@ -24,24 +24,24 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    /// True if the call is to be tried again; false after 1000 interruptions of which one follows the other within 500 µs on average.
+    /// True if the call should be made again. False from the 1000th interruption on, if they are at most 500 µs apart on average.
     #[cold]
-    pub fn try_again(&mut self) -> bool {
+    pub fn should_retry(&mut self) -> bool {
         let since = *self.since.get_or_insert_with(Instant::now);
         self.count = self.count.saturating_add(1);
-        self.count < MANY || since.elapsed() > RARE * self.count
+        self.count < MAX_IN_A_ROW || since.elapsed() > MIN_SPACING * self.count
     }
 }
 
-/// Makes a call again until no signal interrupts it.
+/// Makes a call, and repeats it while it fails with EINTR, up to the limit of [`Interrupted`].
 ///
 /// # Errors
-/// Those of the call, and EINTR if it has no other answer.
-pub fn unless_interrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Result<T> {
+/// Those of the call; EINTR beyond the limit.
+pub fn retry_interrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Result<T> {
     let mut interrupted = Interrupted::default();
     loop {
         match call() {
-            Err(Errno::EINTR) if interrupted.try_again() => {}
+            Err(Errno::EINTR) if interrupted.should_retry() => {}
             answer => return Ok(answer?),
         }
     }
@@ -53,7 +53,7 @@ pub fn unless_interrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Re
 /// As open(2).
 pub fn open_file(path: impl AsRef<Path>, flags: OFlag, mode: u32) -> io::Result<File> {
     let (path, mode) = (path.as_ref(), Mode::from_bits_truncate(mode));
-    unless_interrupted(|| open(path, flags | OFlag::O_CLOEXEC, mode)).map(File::from)
+    retry_interrupted(|| open(path, flags | OFlag::O_CLOEXEC, mode)).map(File::from)
 }
 
 /// Opens a file to be read.
@@ -78,7 +78,7 @@ pub fn create_file(path: impl AsRef<Path>) -> io::Result<File> {
 /// It cannot be opened or read.
 pub fn bytes_of_file(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    UnlessInterrupted(open_to_read(path)?).read_to_end(&mut bytes)?;
+    RetryInterrupted(open_to_read(path)?).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -89,7 +89,7 @@ pub fn bytes_of_file(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 pub fn text_of_file(path: impl AsRef<Path>) -> io::Result<String> {
     // The sizes of files in /proc and /sys are unknown or wrong: the standard library would start with 32 bytes and take ten calls for some.
     let mut text = String::with_capacity(4096);
-    UnlessInterrupted(open_to_read(path)?).read_to_string(&mut text)?;
+    RetryInterrupted(open_to_read(path)?).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -99,7 +99,7 @@ pub fn text_of_file(path: impl AsRef<Path>) -> io::Result<String> {
 /// As ftruncate(2); EINVAL for a length that no file can have.
 pub fn set_length(file: &File, length: u64) -> io::Result<()> {
     let length = i64::try_from(length).map_err(|_| Errno::EINVAL)?;
-    unless_interrupted(|| nix::unistd::ftruncate(file, length))
+    retry_interrupted(|| nix::unistd::ftruncate(file, length))
 }
 
 /// Writes all of a buffer.
@@ -115,25 +115,25 @@ pub fn write_whole(out: &mut impl Write, mut data: &[u8]) -> io::Result<()> {
                 data = &data[written..];
                 interrupted = Interrupted::default();
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.should_retry() => {}
             Err(error) => return Err(error),
         }
     }
     Ok(())
 }
 
-/// A source or a sink for functions that try an interrupted call again for ever, as those of the standard library do: where EINTR is the
-/// only answer, its error is of another [kind](io::ErrorKind) than `Interrupted`.
+/// A source or a sink for functions that retry EINTR without a limit, as those of the standard library do. Beyond the limit of
+/// [`Interrupted`], its error is of the kind [`Other`](io::ErrorKind::Other), so that such functions stop.
 #[derive(Debug)]
-pub struct UnlessInterrupted<F>(pub F);
+pub struct RetryInterrupted<F>(pub F);
 
-impl<F> UnlessInterrupted<F> {
+impl<F> RetryInterrupted<F> {
     fn call(&mut self, mut call: impl FnMut(&mut F) -> io::Result<usize>) -> io::Result<usize> {
         let mut interrupted = Interrupted::default();
         loop {
             match call(&mut self.0) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                    if !interrupted.try_again() {
+                    if !interrupted.should_retry() {
                         return Err(io::Error::other(Errno::EINTR.desc()));
                     }
                 }
@@ -143,13 +143,13 @@ impl<F> UnlessInterrupted<F> {
     }
 }
 
-impl<F: Read> Read for UnlessInterrupted<F> {
+impl<F: Read> Read for RetryInterrupted<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.call(|source| source.read(buffer))
     }
 }
 
-impl<F: Write> Write for UnlessInterrupted<F> {
+impl<F: Write> Write for RetryInterrupted<F> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.call(|sink| sink.write(data))
     }
@@ -185,17 +185,17 @@ mod tests {
     #[test]
     fn a_storm_ends_and_signals_now_and_then_do_not() {
         let mut storm = Interrupted::default();
-        assert_eq!((0..20_000).take_while(|_| storm.try_again()).count(), MANY as usize - 1);
+        assert_eq!((0..20_000).take_while(|_| storm.should_retry()).count(), MAX_IN_A_ROW as usize - 1);
         let long_ago = Instant::now().checked_sub(Duration::from_secs(3600)).unwrap();
-        let mut rare = Interrupted { since: Some(long_ago), count: MANY };
-        assert!(rare.try_again(), "1000 interruptions in an hour");
+        let mut rare = Interrupted { since: Some(long_ago), count: MAX_IN_A_ROW };
+        assert!(rare.should_retry(), "1000 interruptions in an hour");
     }
 
     #[test]
-    fn functions_that_try_again_for_ever_end_in_a_storm() {
-        let read = UnlessInterrupted(Storm).read_to_end(&mut Vec::new()).unwrap_err();
-        let written = UnlessInterrupted(Storm).write_all(b"x").unwrap_err();
-        let flushed = UnlessInterrupted(Storm).flush().unwrap_err();
+    fn functions_that_retry_without_a_limit_end_in_a_storm() {
+        let read = RetryInterrupted(Storm).read_to_end(&mut Vec::new()).unwrap_err();
+        let written = RetryInterrupted(Storm).write_all(b"x").unwrap_err();
+        let flushed = RetryInterrupted(Storm).flush().unwrap_err();
         for error in [read, written, flushed] {
             assert_eq!(
                 (error.kind(), error.to_string()),

@@ -1,7 +1,8 @@
-//! All questions to the kernel about the host: processors, memory and limits, mounted file systems, block devices.
+//! All questions to the kernel about the host: processors, memory and limits, mounted file systems, block devices; and file calls that
+//! stop retrying EINTR after a limit.
 //!
-//! Answers come from `stat`, `statvfs`, `uname`, `sysconf`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev`. No file of a
-//! job is opened; a block device is opened for reading to find its size, and its contents if udev does not have them. Nothing here
+//! Answers come from `stat`, `statvfs`, `uname`, `sysconf`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev`. The questions open
+//! no file of a job, only block devices for reading: to find their size, and their contents if udev does not have them. Nothing here
 //! depends on jobs.
 //!
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
@@ -14,7 +15,8 @@
 //!   zones ([`ZonedDevice`]), the statistics of a [`Disk`].
 //! - Whether two paths are the same file: [`is_same_file`]; where links lead: [`follow_links`].
 //! - What layout leaves on files: [`mark_laid_out`].
-//! - How long calls are tried again that signals interrupt: [`unless_interrupted`].
+//! - Calls that are retried when a signal interrupts them, up to a limit: [`retry_interrupted`]; files: [`open_file`], [`create_file`],
+//!   [`text_of_file`].
 #![forbid(unsafe_code)]
 
 mod cgroups;
@@ -51,8 +53,8 @@ pub use host::{
 };
 pub use identity::{FileIdentity, is_same_file};
 pub use interrupted::{
-    Interrupted, UnlessInterrupted, bytes_of_file, create_file, open_file, open_to_read, set_length,
-    text_of_file, unless_interrupted, write_whole,
+    Interrupted, RetryInterrupted, bytes_of_file, create_file, open_file, open_to_read, retry_interrupted,
+    set_length, text_of_file, write_whole,
 };
 pub use io_uring::IoUringSysctl;
 pub use layout_mark::{is_as_laid_out, mark_laid_out};

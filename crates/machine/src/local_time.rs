@@ -10,13 +10,13 @@ use crate::interrupted::bytes_of_file;
 /// The time zone of the machine, as localtime(5) describes it.
 const LOCALTIME: &str = "/etc/localtime";
 
-/// The time now, in the time zone of `TZ` or of the machine; UTC if the file of its zone cannot be read.
+/// The time now, in the time zone of `TZ` or of the machine; UTC if `/etc/localtime` exists but cannot be read.
 #[must_use]
 pub fn local_now() -> Zoned {
     // jiff looks a zone up by its name, and first lists the hundreds of files of all zones. The name is not needed.
     let of_machine = || match bytes_of_file(LOCALTIME) {
         Ok(bytes) => TimeZone::tzif("local", &bytes).ok(),
-        // There are other places to look at.
+        // Without /etc/localtime, jiff looks elsewhere.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(_) => Some(TimeZone::UTC),
     };

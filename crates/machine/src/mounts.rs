@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::statvfs::{FsFlags, statvfs};
 
 use crate::devices::{DeviceNumber, device_number};
-use crate::interrupted::{UnlessInterrupted, open_to_read};
+use crate::interrupted::{RetryInterrupted, open_to_read};
 
 /// All mounts that this process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Mounts {
         // A large buffer saves calls: the kernel fills it at once.
         let mut text = Vec::with_capacity(64 << 10);
         let read = open_to_read("/proc/self/mountinfo")
-            .and_then(|file| UnlessInterrupted(file).read_to_end(&mut text));
+            .and_then(|file| RetryInterrupted(file).read_to_end(&mut text));
         Mounts(if read.is_ok() { parse(&text) } else { Vec::new() })
     }
 

@@ -124,7 +124,7 @@ impl<'a> Channel<'a> {
             match step(&self.socket, moved) {
                 Ok(0) => return broken("closed the connection", Errno::ENOTCONN),
                 Ok(count) => moved += count,
-                Err(e) if e.kind() == ErrorKind::Interrupted && interrupted.try_again() => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted && interrupted.should_retry() => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     if (self.stopped)() {
                         return broken("did not answer before the job was stopped", Errno::EINTR);

@@ -17,7 +17,7 @@ use ferrio_job::{
     ReplayRules, ReplayStep, ReplaySteps, ReplaySummary, RwPostfix, SetupError, ZoneMode, reason,
 };
 use ferrio_jobfile::{Job, Opt};
-use ferrio_machine::{UnlessInterrupted, block_device_node};
+use ferrio_machine::{RetryInterrupted, block_device_node};
 use ferrio_trace::{DeviceNodes, DeviceNumber, FilePart, StepError, StepReader, source_name};
 
 use crate::PlanOptions;
@@ -188,7 +188,7 @@ fn read_log(
                 let message = format!("cannot copy the log to a temporary file: {}", reason(&error));
                 failed(error.raw_os_error(), message)
             })?;
-            let part = UnlessInterrupted(FilePart::new(Arc::clone(&file), bytes.clone()));
+            let part = RetryInterrupted(FilePart::new(Arc::clone(&file), bytes.clone()));
             let (summary, devices) = log.read(part, &mut |_| {}, findings)?;
             (summary, ReplaySteps::Chunked(ChunkedLog { file, bytes, rules: rules.clone(), devices }))
         }

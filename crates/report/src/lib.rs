@@ -16,7 +16,6 @@
 
 mod build;
 mod conditions;
-mod counts;
 mod database;
 mod debug;
 mod environment;
@@ -36,6 +35,7 @@ mod openmetrics;
 mod quantity;
 mod read;
 mod report_options;
+mod saturating;
 mod schema;
 mod series;
 pub mod sysbench;
@@ -44,7 +44,6 @@ mod text;
 mod warnings;
 
 pub use build::entry_names;
-pub use counts::{add_to, total};
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
 pub use eta::clock_text;
@@ -62,6 +61,7 @@ pub use model::RunReport;
 pub use quantity::Unit;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
+pub use saturating::{saturating_add_to, saturating_total};
 pub use schema::{interval_report_schema, report_schema, sysbench_schema};
 pub use series::{RunSeries, SeriesRecorder};
 pub use terse::{NoTerseVersion, TerseVersion};

@@ -8,13 +8,13 @@ use std::fmt::{self, Write};
 use ferrio_job::{Tuning, TuningUse, Units, strerror};
 use ferrio_runner::UnitWork;
 
-use crate::counts::total;
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport,
     LabelledShares, RunReport, SlaveMeans, SteadyData, SteadyReport, TargetReport, TextFigures,
     ToleratedErrors,
 };
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, per_second};
+use crate::saturating::saturating_total;
 
 impl RunReport {
     /// The whole text report, starting with an empty line.
@@ -93,7 +93,7 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
         writeln!(out, "     errors    : total={total}, first_error={first}/<{}>", strerror(first))?;
     }
     if !job.text.damage.is_empty() && !job.text.only_lines_of_fio {
-        let total = total(job.text.damage.iter().map(|&(_, count)| count));
+        let total = saturating_total(job.text.damage.iter().map(|&(_, count)| count));
         let kinds: Vec<String> =
             job.text.damage.iter().map(|(kind, count)| format!("{}={count}", kind.word())).collect();
         writeln!(out, "     damage    : total={total}, {}", kinds.join(", "))?;

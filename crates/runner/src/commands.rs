@@ -16,7 +16,7 @@ use std::{env, fmt, io};
 
 use ferrio_engine::sleep;
 use ferrio_job::{Diagnostic, Prefix, reason};
-use ferrio_machine::{create_file, open_to_read, unless_interrupted};
+use ferrio_machine::{create_file, open_to_read, retry_interrupted};
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -80,7 +80,7 @@ pub(crate) fn run_unless(
     let shell = start(command, output, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
     let outcome = wait_unless(shell, stop);
     if outcome.is_err() {
-        // It must not outlive the job, although nobody can wait for it.
+        // Waiting failed, and no command may outlive its job.
         let _ = killpg(shell, Signal::SIGKILL);
     }
     outcome
@@ -134,7 +134,7 @@ fn start(
 
 /// How the command ended, if it did.
 fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<ShellStatus>> {
-    Ok(match unless_interrupted(|| waitpid(shell, flags))? {
+    Ok(match retry_interrupted(|| waitpid(shell, flags))? {
         WaitStatus::Exited(_, status) => Some(ShellStatus::Exited(status)),
         WaitStatus::Signaled(_, signal, _) => Some(ShellStatus::Killed(signal)),
         _ => None,

@@ -79,7 +79,7 @@ impl Gate {
 
     /// All jobs of the wave have been started: there are this many.
     pub fn expect(&self, members: usize) {
-        // A quota of a control group does not keep jobs from running at the same time.
+        // Quotas of control groups do not count: they limit CPU time, not how many jobs run at once.
         let cpus = allowed_cpus().map_or(1, |cpus| cpus.len());
         self.crowded.store(members > cpus, Relaxed);
         self.members.store(members, SeqCst);

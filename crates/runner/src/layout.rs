@@ -13,7 +13,7 @@ use ferrio_job::{
     Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of, reason,
 };
 use ferrio_machine::mark_laid_out;
-use ferrio_machine::{open_file, set_length, unless_interrupted, write_whole};
+use ferrio_machine::{open_file, retry_interrupted, set_length, write_whole};
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
@@ -204,7 +204,7 @@ impl Target {
             }
         }
         if spec.create_fsync {
-            unless_interrupted(|| fsync(&self.out)).map_err(|e| {
+            retry_interrupted(|| fsync(&self.out)).map_err(|e| {
                 // For the same reason; how much of it is stored is unknown.
                 let _ = set_length(&self.out, self.kept);
                 Failure::from_io(&e, "fsync")

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use ferrio_job::{ChunkedLog, JobSpec, Replay, ReplayStep, ReplaySteps};
-use ferrio_machine::UnlessInterrupted;
+use ferrio_machine::RetryInterrupted;
 use ferrio_trace::{DeviceNodes, FilePart, StepError, StepReader};
 use ferrio_workload::{StepFeed, StepSupply, step_feed};
 
@@ -56,7 +56,7 @@ impl LogReader {
 }
 
 fn read(replay: &Replay, log: &ChunkedLog, supply: &StepSupply) -> Result<(), Failure> {
-    let part = UnlessInterrupted(FilePart::new(Arc::clone(&log.file), log.bytes.clone()));
+    let part = RetryInterrupted(FilePart::new(Arc::clone(&log.file), log.bytes.clone()));
     let unusable = |error: StepError| unusable(replay, &error.to_string());
     let mut reader = StepReader::new(part, log.rules.clone(), DeviceNodes::Known(log.devices.clone()))
         .map_err(|error| unusable(error.into()))?;
@@ -75,7 +75,7 @@ fn read(replay: &Replay, log: &ChunkedLog, supply: &StepSupply) -> Result<(), Fa
 /// Fills a batch with the next steps. False at the end of the log. What is wrong with single lines has been reported by the planner.
 fn fill(
     batch: &mut Vec<ReplayStep>,
-    reader: &mut StepReader<UnlessInterrupted<FilePart>>,
+    reader: &mut StepReader<RetryInterrupted<FilePart>>,
 ) -> Result<bool, StepError> {
     while batch.len() < STEPS {
         match reader.next_step() {

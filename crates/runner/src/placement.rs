@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
 use ferrio_engine::{EngineError, LockedMemory};
 use ferrio_job::{Character, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
-use ferrio_machine::{UnlessInterrupted, open_to_read};
+use ferrio_machine::{RetryInterrupted, open_to_read};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
@@ -187,7 +187,7 @@ pub(crate) fn entropy() -> [u64; SEEDS] {
     let mut bytes = [[0u8; 8]; SEEDS];
     // Without /dev/urandom the seeds stay zero: such a job repeats its choices, which does no harm.
     if let Ok(source) = open_to_read("/dev/urandom") {
-        let _ = UnlessInterrupted(source).read_exact(bytes.as_flattened_mut());
+        let _ = RetryInterrupted(source).read_exact(bytes.as_flattened_mut());
     }
     bytes.map(u64::from_ne_bytes)
 }

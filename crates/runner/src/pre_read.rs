@@ -63,7 +63,7 @@ pub(crate) fn pre_read(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<(), Fa
                     left -= count as u64;
                     interrupted = Interrupted::default();
                 }
-                Err(e) if e.kind() == ErrorKind::Interrupted && interrupted.try_again() => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted && interrupted.should_retry() => {}
                 Err(e) => return Err(failed(&e, "pre_read")),
             }
         }

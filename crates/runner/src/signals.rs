@@ -45,7 +45,7 @@ pub fn hold_signals() {
     let _ = awaited().thread_block();
 }
 
-/// The thread that waits for signals; dropping this ends it, soon after.
+/// The thread that waits for signals. Dropping this asks it to end, and does not wait.
 #[derive(Debug)]
 pub(crate) struct SignalWatcher {
     thread: JoinHandle<()>,
@@ -110,8 +110,8 @@ impl SignalWatcher {
 impl Drop for SignalWatcher {
     fn drop(&mut self) {
         self.over.store(true, Release);
-        // Only this thread gets the signal, which now means the end. Nobody waits for it: a thread that stays, because the signal cannot be
-        // sent or the kernel goes on interrupting its call, does no harm.
+        // SIGTERM now tells this thread to end. If it stays, because the signal cannot be sent or the kernel goes on interrupting its call,
+        // it does no harm.
         let _ = pthread_kill(self.thread.as_pthread_t(), Signal::SIGTERM);
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
 use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Severity, Verify, VerifyPolicy, reason};
-use ferrio_machine::{bytes_of_file, open_file, unless_interrupted, write_whole};
+use ferrio_machine::{bytes_of_file, open_file, retry_interrupted, write_whole};
 use ferrio_verify::{Coverage, StateError, VerifyState, state_file_name};
 use ferrio_workload::{SEEDS, offset_generator};
 use nix::fcntl::OFlag;
@@ -251,7 +251,7 @@ fn closed(file: File) -> Result<(), SaveError> {
 fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError> {
     let new = path.with_extension("state.new");
     let stored = write(&new, bytes).and_then(|file| {
-        unless_interrupted(|| fsync(&file)).map_err(|error| ("sync", error))?;
+        retry_interrupted(|| fsync(&file)).map_err(|error| ("sync", error))?;
         closed(file)
     });
     let renamed = stored.and_then(|()| fs::rename(&new, path).map_err(|error| ("replace", error)));
@@ -266,7 +266,7 @@ fn replace(path: &Path, directory: &Path, bytes: &[u8]) -> Result<(), SaveError>
 fn sync_directory(directory: &Path) -> io::Result<()> {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let directory = open_file(directory, OFlag::O_RDONLY, 0)?;
-    unless_interrupted(|| fsync(&directory))
+    retry_interrupted(|| fsync(&directory))
 }
 
 /// What to do when there is no state.

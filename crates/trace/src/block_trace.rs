@@ -150,7 +150,7 @@ fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
         match source.read(&mut bytes[filled..]) {
             Ok(0) => break,
             Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.should_retry() => {}
             Err(error) => return Err(error),
         }
     }

@@ -163,7 +163,7 @@ impl<R: Read> Reader<R> {
         let mut interrupted = Interrupted::default();
         let read = loop {
             match self.source.read(&mut self.buffer[self.unread.end..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.should_retry() => {}
                 read => break read?,
             }
         };

@@ -90,7 +90,7 @@ fn a_kernel_that_always_answers_eintr_to_open_is_no_reason_to_hang() {
     }
 }
 
-/// Opens, reads and writes of all files: the job file, those of the kernel, messages.
+/// EINTR on every open, read and write: of the job file, of files of the kernel, of messages.
 #[test]
 fn a_kernel_that_only_answers_eintr_ends_the_run() {
     let place = Place::new();

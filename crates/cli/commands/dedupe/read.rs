@@ -9,7 +9,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use ferrio_job::reason;
-use ferrio_machine::{block_device_bytes, open_file, unless_interrupted};
+use ferrio_machine::{block_device_bytes, open_file, retry_interrupted};
 use ferrio_verify::{Digest, VerifyMethod};
 use nix::fcntl::OFlag;
 use nix::sys::uio::pread;
@@ -97,7 +97,7 @@ impl Source {
     pub fn read(&self, first: u64, bytes: &mut [u8]) -> io::Result<()> {
         let (mut offset, mut rest) = (first * self.block_bytes as u64, bytes);
         while !rest.is_empty() {
-            let read = unless_interrupted(|| pread(&self.file, rest, offset as i64))?;
+            let read = retry_interrupted(|| pread(&self.file, rest, offset as i64))?;
             if read == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }

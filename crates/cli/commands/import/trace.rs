@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
-use ferrio_machine::UnlessInterrupted;
+use ferrio_machine::RetryInterrupted;
 use ferrio_trace::import::blkparse::Form;
 use ferrio_trace::import::{self, Format};
 use ferrio_trace::{is_block_trace, source_name};
@@ -15,7 +15,7 @@ use super::options::Options;
 /// Reads a trace, and takes off gzip.
 pub fn unpacked(trace: File) -> io::Result<Box<dyn BufRead>> {
     const SIZE: usize = 256 << 10;
-    let mut plain: Box<dyn BufRead> = Box::new(BufReader::with_capacity(SIZE, UnlessInterrupted(trace)));
+    let mut plain: Box<dyn BufRead> = Box::new(BufReader::with_capacity(SIZE, RetryInterrupted(trace)));
     if plain.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
         let unpacked = flate2::bufread::MultiGzDecoder::new(plain);
         plain = Box::new(BufReader::with_capacity(SIZE, unpacked));

@@ -1,4 +1,4 @@
-//! Memory that is locked to take it from the machine (`lockmem`). No I/O uses it.
+//! Memory that is locked to simulate a machine with less of it (`lockmem`). No I/O uses it.
 
 use std::io;
 use std::ops::Range;
@@ -9,8 +9,8 @@ use nix::unistd::{SysconfVar, sysconf};
 use super::area::MappedMemory;
 use crate::EngineError;
 
-/// Memory that one call locks: the kernel clears it meanwhile, some 0.1 s, and does not look at signals that end a run.
-const PIECE: usize = 128 << 20;
+/// Bytes that one mlock(2) locks. The kernel clears them, which takes about 0.1 s; a signal can end the run only between two calls.
+const BYTES_PER_CALL: usize = 128 << 20;
 
 /// Locked memory, given back when this is dropped.
 #[derive(Debug)]
@@ -19,19 +19,19 @@ pub struct LockedMemory {
 }
 
 impl LockedMemory {
-    /// Locks `bytes` of memory, page by page, or less if `stopped` becomes true meanwhile.
+    /// Locks `bytes` of memory, a piece at a time. Once `stopped` is true, returns with the pieces that are locked so far.
     ///
     /// # Errors
     /// mlock(2)'s error, with advice: ENOMEM or EPERM beyond RLIMIT_MEMLOCK, ENOMEM when there is not as much memory.
     pub fn lock(bytes: usize, stopped: impl Fn() -> bool) -> Result<Self, EngineError> {
-        // The kernel would lock page after page, and end some program when there are no more.
+        // Otherwise the kernel would lock all memory and then kill some program.
         if machine_bytes().is_some_and(|all| bytes >= all) {
             return Err(EngineError::new("mlock", Errno::ENOMEM).hint_for(advice));
         }
         let memory = MappedMemory::anonymous(bytes, libc::MAP_NORESERVE)?;
-        for start in (0..bytes).step_by(PIECE).take_while(|_| !stopped()) {
-            let piece = start..bytes.min(start + PIECE);
-            memory.lock(piece).map_err(|e| EngineError::new("mlock", e).hint_for(advice))?;
+        for start in (0..bytes).step_by(BYTES_PER_CALL).take_while(|_| !stopped()) {
+            let piece = start..bytes.min(start + BYTES_PER_CALL);
+            memory.lock_range(piece).map_err(|e| EngineError::new("mlock", e).hint_for(advice))?;
         }
         Ok(LockedMemory { _memory: memory })
     }
@@ -52,12 +52,12 @@ fn advice(errno: i32) -> Option<&'static str> {
 }
 
 impl MappedMemory {
-    /// Locks a part, in bytes from the beginning.
-    fn lock(&self, part: Range<usize>) -> io::Result<()> {
+    /// Locks a range of bytes of the mapping.
+    fn lock_range(&self, range: Range<usize>) -> io::Result<()> {
         let (start, length) = self.range();
-        assert!(part.start <= part.end && part.end <= length);
-        // SAFETY: the part is within the mapping that `self` owns; locking changes no contents. Unmapping unlocks it.
-        if unsafe { libc::mlock(start.as_ptr().add(part.start).cast(), part.len()) } == 0 {
+        assert!(range.start <= range.end && range.end <= length);
+        // SAFETY: the range is within the mapping that `self` owns; locking changes no contents. Unmapping unlocks it.
+        if unsafe { libc::mlock(start.as_ptr().add(range.start).cast(), range.len()) } == 0 {
             Ok(())
         } else {
             Err(io::Error::last_os_error())
@@ -82,9 +82,11 @@ mod tests {
     fn memory_is_locked_until_it_is_dropped() {
         let before = locked_kib();
         let kib = |bytes: usize| bytes as u64 >> 10;
-        for (bytes, stops_after, locked) in
-            [(64 << 10, 9, 64 << 10), (PIECE + 4096, 9, PIECE + 4096), (3 * PIECE, 2, 2 * PIECE)]
-        {
+        for (bytes, stops_after, locked) in [
+            (64 << 10, 9, 64 << 10),
+            (BYTES_PER_CALL + 4096, 9, BYTES_PER_CALL + 4096),
+            (3 * BYTES_PER_CALL, 2, 2 * BYTES_PER_CALL),
+        ] {
             let asked = Cell::new(0);
             let stopped = || asked.replace(asked.get() + 1) == stops_after;
             let memory = LockedMemory::lock(bytes, stopped).unwrap();

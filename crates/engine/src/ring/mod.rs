@@ -290,7 +290,7 @@ where
                 return Ok(answer as u32);
             }
             let error = io::Error::from_raw_os_error(-answer as i32);
-            if error.kind() != io::ErrorKind::Interrupted || !interrupted.try_again() {
+            if error.kind() != io::ErrorKind::Interrupted || !interrupted.should_retry() {
                 return Err(error);
             }
         }

@@ -174,7 +174,7 @@ impl Engine for External {
         let answer = loop {
             // SAFETY: the state is that of `open`, and there is room for `max` completions.
             let answer = unsafe { reap(self.state, min, max, self.done.as_mut_ptr()) };
-            if answer != -libc::EINTR || !interrupted.try_again() {
+            if answer != -libc::EINTR || !interrupted.should_retry() {
                 break answer;
             }
         };

@@ -144,7 +144,7 @@ impl AioContext {
                 Err(error) => error,
             };
             match error.raw_os_error() {
-                Some(libc::EINTR) if interrupted.try_again() => {}
+                Some(libc::EINTR) if interrupted.should_retry() => {}
                 // Nothing of ours will end and free what the kernel lacks: give others a moment.
                 Some(libc::EAGAIN | libc::ENOMEM)
                     if taken == 0
@@ -258,7 +258,7 @@ impl AioContext {
                     self.keep(count, done);
                     return Ok(count as u32);
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.try_again() => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.should_retry() => {}
                 Err(error) => return Err(error),
             }
         }

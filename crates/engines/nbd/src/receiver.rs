@@ -101,7 +101,7 @@ impl Receiver {
                     waits = false;
                 }
                 Err(Errno::EAGAIN) => return Ok(came),
-                Err(Errno::EINTR) if interrupted.try_again() => {}
+                Err(Errno::EINTR) if interrupted.should_retry() => {}
                 Err(errno) => {
                     return Err(format!("the connection to the NBD server is lost: {}", errno.desc()));
                 }

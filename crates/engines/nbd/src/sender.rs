@@ -46,7 +46,7 @@ impl Sender {
         while !self.units.is_empty() {
             match self.send_once(socket, units) {
                 Ok(sent) => self.advance(sent, units),
-                Err(Errno::EINTR) if interrupted.try_again() => {}
+                Err(Errno::EINTR) if interrupted.should_retry() => {}
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(errno) => return Err(errno),
             }

@@ -1,10 +1,12 @@
 //! What a namespace is like: its size and the format of its blocks, from the answers to Identify.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+
+use ferrio_machine::open_to_read;
 
 /// `NVME_IOCTL_ID`
 const NAMESPACE_ID: libc::Ioctl = 0x4e40;
@@ -92,7 +94,7 @@ impl Namespace {
         if !found.file_type().is_char_device() {
             return Err(NamespaceError::NoCharacterDevice);
         }
-        let file = File::open(path).map_err(NamespaceError::NoNumber)?;
+        let file = open_to_read(path).map_err(NamespaceError::NoNumber)?;
         Self::of(file.as_raw_fd())
     }
 

@@ -115,7 +115,7 @@ pub(crate) unsafe fn execute(fd: RawFd, cdb: &Cdb, data: Data, polled: bool) -> 
             break;
         }
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-        if errno != libc::EINTR || !interrupted.try_again() {
+        if errno != libc::EINTR || !interrupted.should_retry() {
             return Err(Failed::Call(errno));
         }
     }

@@ -1,17 +1,17 @@
-//! Which rows have a name: a hash table that the compiler makes. Made at the start of the program, it took a seventh of the instructions of a
-//! short run.
+//! Finds options by name or alias, in a hash table that is made at compile time. Made at the start, it took a seventh of the instructions of
+//! a short run.
 
 use super::ROWS;
 use super::opt::{COUNT, Opt};
 
-/// Heads of chains: more than twice the names.
+/// Number of buckets: more than twice the number of names.
 const BUCKETS: usize = 2048;
 
 /// Marks the end of a chain.
-const NONE: u16 = u16::MAX;
+const END_OF_CHAIN: u16 = u16::MAX;
 
-/// All names, main names and aliases.
-const NAMES: usize = {
+/// Number of names, aliases included.
+const NAME_COUNT: usize = {
     let (mut row, mut names) = (0, 0);
     while row < COUNT {
         names += 1 + ROWS[row].aliases.len();
@@ -29,16 +29,16 @@ struct Entry {
     next: u16,
 }
 
-/// Names are numbers: text would need relocating at the start.
+/// Entries refer to names by number: `&str` would need relocations at the start.
 struct Index {
     heads: [u16; BUCKETS],
-    entries: [Entry; NAMES],
+    entries: [Entry; NAME_COUNT],
 }
 
 static INDEX: Index = {
-    assert!(NAMES * 2 < BUCKETS, "chains would be long");
-    let mut heads = [NONE; BUCKETS];
-    let mut entries = [Entry { row: 0, name: 0, next: NONE }; NAMES];
+    assert!(NAME_COUNT * 2 < BUCKETS, "chains would be long");
+    let mut heads = [END_OF_CHAIN; BUCKETS];
+    let mut entries = [Entry { row: 0, name: 0, next: END_OF_CHAIN }; NAME_COUNT];
     let (mut row, mut count) = (COUNT, 0);
     // Backwards, so that each chain has the order of the rows.
     while row > 0 {
@@ -106,7 +106,7 @@ mod tests {
         let chains = (0..BUCKETS).map(|bucket| {
             let mut length = 0;
             let mut at = INDEX.heads[bucket];
-            while at != NONE {
+            while at != END_OF_CHAIN {
                 (length, at) = (length + 1, INDEX.entries[usize::from(at)].next);
             }
             length

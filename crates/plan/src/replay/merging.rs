@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Prefix, SetupError, counted, reason};
 use ferrio_jobfile::{Decimals, Job, Opt};
-use ferrio_machine::{FileIdentity, UnlessInterrupted, create_file, is_same_file, open_to_read};
+use ferrio_machine::{FileIdentity, RetryInterrupted, create_file, is_same_file, open_to_read};
 use ferrio_trace::{MergeInput, MergedTrace, STDIN, TraceMerge, source_name};
 
 use super::FUNC;
@@ -118,7 +118,7 @@ impl Merging {
         }
         let mut merged = self.open()?;
         let file = create_file(&to).map_err(|error| unusable("could not open file", &to, &error))?;
-        let mut writer = BufWriter::with_capacity(1 << 16, UnlessInterrupted(&file));
+        let mut writer = BufWriter::with_capacity(1 << 16, RetryInterrupted(&file));
         let written = io::copy(&mut merged, &mut writer).and_then(|_| writer.flush());
         if let Err(error) = written {
             // What is not written yet belongs to no trace any more.

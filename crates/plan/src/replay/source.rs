@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ferrio_machine::UnlessInterrupted;
+use ferrio_machine::RetryInterrupted;
 use ferrio_trace::{STDIN, open_source};
 
 /// A log that was opened and not yet read.
@@ -40,8 +40,8 @@ impl Source {
     /// The log as a stream, to be read once.
     pub(super) fn into_stream(self) -> Box<dyn Read> {
         match self {
-            Source::File(file) | Source::Stream(file) => Box::new(UnlessInterrupted(file)),
-            Source::Socket(socket) => Box::new(UnlessInterrupted(socket)),
+            Source::File(file) | Source::Stream(file) => Box::new(RetryInterrupted(file)),
+            Source::Socket(socket) => Box::new(RetryInterrupted(socket)),
             Source::Merged(merged) => merged,
         }
     }

@@ -12,8 +12,8 @@ use super::summary::did_io;
 use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, database, prefix};
 use crate::Unit;
-use crate::counts::{add_to, total};
 use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
+use crate::saturating::{saturating_add_to, saturating_total};
 
 /// Tracks of a run that have charts: more would hide each other.
 const MOST_TRACKS: usize = 24;
@@ -376,9 +376,9 @@ fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<Li
 fn histogram(name: String, latencies: &[&LatencyReport]) -> Option<Line> {
     let mut bins = BTreeMap::new();
     for &(ns, count) in latencies.iter().flat_map(|latency| &latency.bins.0) {
-        add_to(bins.entry(ns).or_default(), count);
+        saturating_add_to(bins.entry(ns).or_default(), count);
     }
-    let samples = total(bins.values().copied());
+    let samples = saturating_total(bins.values().copied());
     let (ns, counts) = bins.into_iter().unzip();
     (samples > 0).then_some(Line { name, ns, counts: Some(counts), percents: None, samples })
 }

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::throttling::{cpu_text, rate_falls};
 use super::tracks::Track;
 use crate::Unit;
-use crate::counts::total;
 use crate::model::RunReport;
+use crate::saturating::saturating_total;
 
 /// An I/O is slow if it takes more than this many times the median of the rows' largest latencies.
 const SLOW: u64 = 10;
@@ -69,14 +69,14 @@ fn of_track(number: usize, track: &Track) -> Vec<RunEvent> {
     }
     let rows = track.edges.len() - 1;
     let row_sum = |row: usize| -> u64 {
-        total(track.directions.iter().filter_map(|direction| direction.ios.get(row)).copied())
+        saturating_total(track.directions.iter().filter_map(|direction| direction.ios.get(row)).copied())
     };
     let row_max = |row: usize| {
         track.directions.iter().filter_map(|direction| direction.max.get(row)).copied().max().unwrap_or(0)
     };
     let ios: Vec<u64> = (0..rows).map(row_sum).collect();
     let maxima: Vec<u64> = (0..rows).map(row_max).collect();
-    let is_busy = total(ios.iter().copied()) >= BUSY * rows as u64;
+    let is_busy = saturating_total(ios.iter().copied()) >= BUSY * rows as u64;
     // Rows without I/O that follow each other are one stall.
     let mut at = 0;
     while at < rows && is_busy {

@@ -5,8 +5,8 @@ use std::io;
 use super::markup::Table;
 use super::{PageRun, run_label};
 use crate::Unit;
-use crate::counts::{add_to, total};
 use crate::model::{DirectionReport, JobReport, LatencyReport};
+use crate::saturating::{saturating_add_to, saturating_total};
 
 const NONE: &str = "–";
 
@@ -144,11 +144,11 @@ fn latency(latency: Option<&LatencyReport>) -> [String; 5] {
 /// The percentile that the report lists, or else the one of its histogram.
 fn percentile(latency: &LatencyReport, percent: f64) -> Option<u64> {
     latency.listed(percent).or_else(|| {
-        let samples = total(latency.bins.0.iter().map(|&(_, count)| count));
+        let samples = saturating_total(latency.bins.0.iter().map(|&(_, count)| count));
         let rank = samples as f64 * percent / 100.0;
         let mut below = 0;
         let mut reaches = |count: u64| {
-            add_to(&mut below, count);
+            saturating_add_to(&mut below, count);
             below as f64 >= rank
         };
         latency.bins.0.iter().find(|&&(_, count)| reaches(count)).map(|&(ns, _)| ns)

@@ -3,8 +3,8 @@
 
 use super::tracks::Track;
 use crate::Unit;
-use crate::counts::total;
 use crate::model::{FerrioReport, JobReport, RunReport, ThrottlingCause, ThrottlingPeriod};
+use crate::saturating::saturating_total;
 
 /// Rows that a load must have: fewer do not show what is usual.
 const LEAST_ROWS: usize = 20;
@@ -114,7 +114,7 @@ fn is_paced(report: &RunReport, track: &Track) -> bool {
 fn is_of_cpu(fall: &RateFall, periods: &[ThrottlingPeriod]) -> bool {
     let [_, from, to] = fall.ms;
     let within = |period: &ThrottlingPeriod| period.to_ms.min(to).saturating_sub(period.from_ms.max(from));
-    total(periods.iter().map(within)) > (to - from) / 2
+    saturating_total(periods.iter().map(within)) > (to - from) / 2
 }
 
 /// The times in which all jobs of a track were at work, measured, and no job began, ms since the start of the run.

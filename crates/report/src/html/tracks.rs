@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::counts::add_to;
 use crate::model::{DirectionSeries, Series};
+use crate::saturating::saturating_add_to;
 
 /// Jobs of one name and group over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -74,7 +74,7 @@ fn track(entries: &[&Series]) -> Track {
     let mut errors = vec![0; edges.len() - 1];
     for (entry, spread) in entries.iter().zip(&spread) {
         for (&count, row) in entry.errors.iter().zip(&spread.main_rows) {
-            add_to(&mut errors[*row], count);
+            saturating_add_to(&mut errors[*row], count);
         }
     }
     let directions = [

@@ -8,9 +8,9 @@ use ferrio_stats::Latency;
 
 use super::LogName;
 use super::row::{HistogramRow, Layout, LogRow, Numbers, Tells};
-use crate::counts::add_to;
 use crate::logs::{InflateError, inflate_log};
 use crate::model::cell_of;
+use crate::saturating::saturating_add_to;
 
 /// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -137,9 +137,9 @@ impl Singles {
 
 impl Piece {
     pub(super) fn add(&mut self, other: &Piece) {
-        add_to(&mut self.ios, other.ios);
-        add_to(&mut self.bytes, other.bytes);
-        add_to(&mut self.sum_ns, other.sum_ns);
+        saturating_add_to(&mut self.ios, other.ios);
+        saturating_add_to(&mut self.bytes, other.bytes);
+        saturating_add_to(&mut self.sum_ns, other.sum_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         add_cells(&mut self.cells, &other.cells);
     }
@@ -147,7 +147,7 @@ impl Piece {
 
 pub(super) fn add_cells(to: &mut BTreeMap<u64, u64>, from: &BTreeMap<u64, u64>) {
     for (&cell, &count) in from {
-        add_to(to.entry(cell).or_default(), count);
+        saturating_add_to(to.entry(cell).or_default(), count);
     }
 }
 
@@ -190,9 +190,9 @@ impl LoggedFile {
         }
         let piece = direction.singles.at(row.time_ms);
         piece.ios += 1;
-        add_to(&mut piece.bytes, row.block_size);
+        saturating_add_to(&mut piece.bytes, row.block_size);
         if is_latency(self.name.kind) {
-            add_to(&mut piece.sum_ns, row.value);
+            saturating_add_to(&mut piece.sum_ns, row.value);
             piece.max_ns = piece.max_ns.max(row.value);
             *piece.cells.entry(cell_of(row.value)).or_default() += 1;
             direction.latency.record(row.value);
@@ -203,7 +203,7 @@ impl LoggedFile {
         let direction = &mut self.directions[row.direction];
         let mut cells = BTreeMap::new();
         for (ns, count) in row.bins {
-            add_to(cells.entry(cell_of(ns)).or_default(), count);
+            saturating_add_to(cells.entry(cell_of(ns)).or_default(), count);
             direction.latency.record_n(ns, count);
         }
         direction.windows.push(Window { end_ms: row.time_ms, value: 0, maximum: None, cells });

@@ -5,8 +5,8 @@ use ferrio_stats::{Buckets, Latency};
 
 use super::{LoggedFile, LoggedRun};
 use crate::build::{Histograms, latency_report};
-use crate::counts::total;
 use crate::model::{DirectionReport, DirectionSeries, JobReport, LatencyReport, RunReport, Series};
+use crate::saturating::saturating_total;
 
 /// The percentiles that fio lists unless a job says otherwise, in percent.
 const PERCENTILES: [f64; 17] =
@@ -40,7 +40,7 @@ fn direction(
     logs: &[&LoggedFile],
 ) -> DirectionReport {
     let runtime = series.time_ms.last().map_or(0, |end| end.saturating_sub(series.start_ms)).max(1);
-    let sum = |column: &[u64]| total(column.iter().copied());
+    let sum = |column: &[u64]| saturating_total(column.iter().copied());
     let (ios, bytes) = (sum(&figures.ios), sum(&figures.bytes));
     let per_second = |amount: u64| amount as f64 * 1000.0 / runtime as f64;
     let latency = |kind: LogKind| {

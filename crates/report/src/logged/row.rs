@@ -3,7 +3,7 @@
 
 use ferrio_stats::latency::{FIO_BUCKETS, fio_bucket_value};
 
-use crate::counts::total;
+use crate::saturating::saturating_total;
 
 /// The numbers of a row that the page needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) enum Tells {
     Nothing,
 }
 
-/// Times are earlier than this, even those since 1970. Later ones are damage, and could not be added to.
+/// Latest time of a row; even milliseconds since 1970 are below it. Rows with later times are damaged, and sums of times could overflow.
 const LATEST_MS: u64 = 1 << 50;
 
 /// Columns that a row has at most.
@@ -96,8 +96,9 @@ pub(super) struct HistogramRow {
     pub(super) bins: Vec<(u64, u64)>,
 }
 
-/// I/Os of a row at most: what a machine of a hundred million I/Os per second does in three hours. More are damage, and could not be summed up.
-const MOST_IOS: u64 = 1 << 40;
+/// Most I/Os of a row: a machine with 100 million I/Os per second takes three hours for them. Rows with more are damaged, and sums of I/Os
+/// could overflow.
+const MOST_IOS_PER_ROW: u64 = 1 << 40;
 
 impl HistogramRow {
     /// `None` if the line is no row of such a log.
@@ -106,7 +107,7 @@ impl HistogramRow {
         let mut next = || fields.next().and_then(number);
         let (time_ms, direction, _block_size) = (next()?, next()?, next()?);
         let counts: Vec<u64> = fields.map(number).collect::<Option<_>>()?;
-        if total(counts.iter().copied()) > MOST_IOS {
+        if saturating_total(counts.iter().copied()) > MOST_IOS_PER_ROW {
             return None;
         }
         let coarseness = (0..=6_u32).find(|coarseness| FIO_BUCKETS >> coarseness == counts.len())?;

@@ -6,8 +6,8 @@ use ferrio_job::LogKind;
 
 use super::LoggedFile;
 use super::file::{EPOCH_MS, Logged, Piece, SHORTEST_MS, Window, add_cells};
-use crate::counts::total;
 use crate::model::{DirectionSeries, JobReport, RunReport, Series};
+use crate::saturating::saturating_total;
 
 /// Rows of a job at most.
 const MOST_ROWS: u64 = 480;
@@ -319,7 +319,7 @@ impl JobLogs<'_> {
             if let Some(windows) = self.windows(number, Iops) {
                 series.ios = self.amounts(windows, 1);
             } else if let Some(rows) = &histograms {
-                series.ios = rows.iter().map(|cells| total(cells.values().copied())).collect();
+                series.ios = rows.iter().map(|cells| saturating_total(cells.values().copied())).collect();
             }
         }
         if series.bytes.is_empty()

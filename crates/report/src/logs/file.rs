@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrio_job::{Diagnostic, FioWords, Origin, reason};
-use ferrio_machine::{UnlessInterrupted, open_file, write_whole};
+use ferrio_machine::{RetryInterrupted, open_file, write_whole};
 use nix::fcntl::OFlag;
 
 use super::compressed::Packer;
@@ -47,7 +47,7 @@ impl Spool {
     fn copy(&self, piece: SpooledRange, to: &mut File) -> io::Result<()> {
         let mut file = &*self.0;
         file.seek(SeekFrom::Start(piece.start))?;
-        io::copy(&mut UnlessInterrupted(file).take(piece.len), &mut UnlessInterrupted(to)).map(|_| ())
+        io::copy(&mut RetryInterrupted(file).take(piece.len), &mut RetryInterrupted(to)).map(|_| ())
     }
 }
 

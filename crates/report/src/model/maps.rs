@@ -50,26 +50,26 @@ impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
     }
 }
 
-/// What a key may be: it is read from its text, and refused if no document can have it as a key.
+/// A key of an object, parsed from its text.
 trait Key: Sized {
-    /// The key with this text, or why there is none.
-    fn read(text: &str) -> Result<Self, String>;
+    /// The key with this text, or why no document can have it.
+    fn parse(text: &str) -> Result<Self, String>;
 }
 
 impl Key for String {
-    fn read(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
     }
 }
 
 impl Key for u64 {
-    fn read(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|error: ParseIntError| error.to_string())
     }
 }
 
 impl Key for f64 {
-    fn read(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         let number: f64 = text.parse().map_err(|error: ParseFloatError| error.to_string())?;
         if number.is_finite() { Ok(number) } else { Err("the number is not finite".to_owned()) }
     }
@@ -95,7 +95,7 @@ impl<'de, K: Key, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
         let mut pairs = Vec::new();
         while let Some((key, value)) = map.next_entry::<Cow<'de, str>, V>()? {
             let key =
-                K::read(&key).map_err(|error| A::Error::custom(format_args!("key `{key}`: {error}")))?;
+                K::parse(&key).map_err(|error| A::Error::custom(format_args!("key `{key}`: {error}")))?;
             pairs.push((key, value));
         }
         Ok(Pairs(pairs))

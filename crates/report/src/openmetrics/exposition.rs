@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::counts::{add_to, total};
 use crate::model::LatencyReport;
+use crate::saturating::{saturating_add_to, saturating_total};
 
 /// Units in which values are shown; the name of a family ends with its unit.
 const UNITS: [&str; 4] = ["bytes_per_second", "seconds", "bytes", "ratio"];
@@ -148,12 +148,12 @@ pub(super) fn latency_histogram(latency: &LatencyReport) -> Vec<Point> {
     let mut buckets = Vec::new();
     for bound in bounds {
         while let Some((&(_, count), others)) = rest.split_first().filter(|((ns, _), _)| *ns <= bound) {
-            add_to(&mut below, count);
+            saturating_add_to(&mut below, count);
             rest = others;
         }
         buckets.push((seconds_of_ns(bound), below));
     }
-    let count = total(bins.iter().map(|&(_, count)| count));
+    let count = saturating_total(bins.iter().map(|&(_, count)| count));
     one(MetricValue::Histogram(Histogram { buckets, sum: latency.mean * count as f64 / 1e9, count }))
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use crate::counts::total;
 use crate::model::{LatencyReport, Percentiles, PriorityReport};
 use crate::num::{NumberUnit, Prefixes, digits, num, percent};
+use crate::saturating::saturating_total;
 
 /// The unit of a latency line or a percentile block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ pub(super) fn write_priority_percentiles(
     priorities: &[PriorityReport],
     precision: u8,
 ) -> fmt::Result {
-    let all = total(named(priorities).map(|(_, latency)| latency.samples));
+    let all = saturating_total(named(priorities).map(|(_, latency)| latency.samples));
     named(priorities).try_for_each(|(name, latency)| {
         let name = format!("{name} ({:.2}% of IOs)", percent(latency.samples, all));
         write_percentiles(out, &name, &latency.percentile, precision)

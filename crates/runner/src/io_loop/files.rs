@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
 use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
-use ferrio_machine::{open_file, unless_interrupted};
+use ferrio_machine::{open_file, retry_interrupted};
 use log::debug;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -265,7 +265,7 @@ impl<E: Engine> IoLoop<'_, E> {
     fn sync_file(&mut self, index: usize, option: &str) -> Result<(), Failure> {
         let synced = match &self.files.set.files[index].fd {
             _ if self.spec.engine.keeps_data_itself() => self.sync_by_engine(index).map_err(Into::into),
-            Some(fd) => unless_interrupted(|| nix::unistd::fsync(fd)),
+            Some(fd) => retry_interrupted(|| nix::unistd::fsync(fd)),
             None => Ok(()),
         };
         synced.map_err(|e| failed(&e, "fsync", option, &self.spec.files[index]))
@@ -312,12 +312,12 @@ impl<E: Engine> IoLoop<'_, E> {
                 continue;
             }
             let result = match &self.files.set.files[index].fd {
-                Some(fd) => unless_interrupted(|| nix::unistd::syncfs(fd)),
+                Some(fd) => retry_interrupted(|| nix::unistd::syncfs(fd)),
                 None => {
                     self.make_room()?;
                     let opened = open_file(path, OFlag::O_RDONLY, 0)
                         .map_err(|e| Failure::from_io(&e, format!("open({})", path.display())))?;
-                    unless_interrupted(|| nix::unistd::syncfs(&opened))
+                    retry_interrupted(|| nix::unistd::syncfs(&opened))
                 }
             };
             result.map_err(|e| failed(&e, "syncfs", "end_syncfs", file))?;

@@ -108,8 +108,8 @@ pub fn errors(call: &str) -> &'static [&'static str] {
     }
 }
 
-/// False for calls that the standard library and the runtime of tokio_uring make again for ever, as docs/reliability.md says.
-pub fn may_fail_for_ever(call: &str, error: &str) -> bool {
+/// False for calls that the standard library or the runtime of tokio_uring retries without a limit (docs/reliability.md).
+pub fn ends_if_it_always_fails(call: &str, error: &str) -> bool {
     error != "EINTR" || !["getrandom", "epoll_wait"].contains(&call)
 }
 

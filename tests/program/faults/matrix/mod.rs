@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::dice::Dice;
 use crate::support::{Place, at_once, installed, segments, segments_of, skipped};
 use ferrio_job::reason;
-use jobs::{JOBS, errors, may_fail_for_ever};
+use jobs::{JOBS, ends_if_it_always_fails, errors};
 use trace::{Trace, positions};
 
 /// A run that takes longer counts as hanging. It does a few KiB of I/O.
@@ -31,8 +31,8 @@ const TIME: Duration = Duration::from_secs(20);
 /// Faults that every run of the tests tries.
 const SAMPLE: usize = 250;
 
-/// Answers to one call, in a row, after which the program gives up (`Interrupted` in crates/machine), times two.
-const STORM: usize = 2_000;
+/// Twice the number of EINTR in a row after which the program gives up (`Interrupted` in crates/machine).
+const ENOUGH_INTERRUPTIONS: usize = 2_000;
 
 /// Calls on the files of a run, its logs and its report among them, whose failure fails the run.
 const SERIOUS: [&str; 22] = [
@@ -78,8 +78,8 @@ impl Fault {
         self.when.ends_with('+')
     }
 
-    /// True if only calls on the files of the job fail: nothing can be said where each write fails for ever.
-    fn is_of_files(&self) -> bool {
+    /// True if the fault is limited to the files of the job: if every write failed, no message could be printed.
+    fn only_job_files(&self) -> bool {
         self.goes_on()
             && self.error != "EINTR"
             && ["write", "pwrite64", "close"].contains(&self.call.as_str())
@@ -98,7 +98,7 @@ impl Fault {
             "-e".to_owned(),
             format!("trace={call}"),
         ];
-        if self.is_of_files() {
+        if self.only_job_files() {
             // Programs that read a report only know whole ones: the file is made by another name.
             for name in NAMES.iter().filter(|&&name| name != "r.json" || self.call != "openat") {
                 options.extend(["-P".to_owned(), (*name).to_owned()]);
@@ -186,7 +186,7 @@ fn faults(job: usize) -> (Vec<Fault>, Vec<String>) {
             let fault = |when: String| Fault { job, call: call.clone(), error, when };
             let (single, lasting) = positions(count);
             faults.extend(single.iter().map(|at| fault(at.to_string())));
-            if may_fail_for_ever(&call, error) {
+            if ends_if_it_always_fails(&call, error) {
                 faults.extend(lasting.iter().map(|at| fault(format!("{at}+"))));
             }
         }
@@ -202,7 +202,7 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
         return None;
     }
     // Under strace on a busy machine, a storm may be too slow for one: then it is left to end by itself.
-    if run.hung && fault.error == "EINTR" && fault.goes_on() && injected.len() < STORM {
+    if run.hung && fault.error == "EINTR" && fault.goes_on() && injected.len() < ENOUGH_INTERRUPTIONS {
         return None;
     }
     // The standard library ends the program if it cannot make the stack that tells of stack overflows.
