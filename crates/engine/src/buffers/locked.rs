@@ -29,10 +29,9 @@ impl LockedMemory {
             return Err(EngineError::new("mlock", Errno::ENOMEM).hint_for(advice));
         }
         let memory = MappedMemory::anonymous(bytes, libc::MAP_NORESERVE)?;
-        for start in (0..bytes).step_by(BYTES_PER_CALL).take_while(|_| !stopped()) {
-            let piece = start..bytes.min(start + BYTES_PER_CALL);
-            memory.lock_range(piece).map_err(|e| EngineError::new("mlock", e).hint_for(advice))?;
-        }
+        memory
+            .lock_in_pieces(BYTES_PER_CALL, stopped)
+            .map_err(|e| EngineError::new("mlock", e).hint_for(advice))?;
         Ok(LockedMemory { _memory: memory })
     }
 }
@@ -52,6 +51,13 @@ fn advice(errno: i32) -> Option<&'static str> {
 }
 
 impl MappedMemory {
+    /// Locks the mapping from its beginning, until `stopped` is true.
+    fn lock_in_pieces(&self, piece: usize, stopped: impl Fn() -> bool) -> io::Result<()> {
+        let (_, length) = self.range();
+        let mut starts = (0..length).step_by(piece).take_while(|_| !stopped());
+        starts.try_for_each(|start| self.lock_range(start..length.min(start + piece)))
+    }
+
     /// Locks a range of bytes of the mapping.
     fn lock_range(&self, range: Range<usize>) -> io::Result<()> {
         let (start, length) = self.range();
@@ -81,16 +87,15 @@ mod tests {
     #[test]
     fn memory_is_locked_until_it_is_dropped() {
         let before = locked_kib();
-        let kib = |bytes: usize| bytes as u64 >> 10;
-        for (bytes, stops_after, locked) in [
-            (64 << 10, 9, 64 << 10),
-            (BYTES_PER_CALL + 4096, 9, BYTES_PER_CALL + 4096),
-            (3 * BYTES_PER_CALL, 2, 2 * BYTES_PER_CALL),
-        ] {
+        let memory = LockedMemory::lock(64 << 10, || false).unwrap();
+        assert_eq!(locked_kib(), before + 64);
+        drop(memory);
+        // Pieces of 16 KiB, the last of them shorter.
+        for (stops_after, locked) in [(9, 40), (2, 32), (0, 0)] {
+            let memory = MappedMemory::anonymous(40 << 10, libc::MAP_NORESERVE).unwrap();
             let asked = Cell::new(0);
-            let stopped = || asked.replace(asked.get() + 1) == stops_after;
-            let memory = LockedMemory::lock(bytes, stopped).unwrap();
-            assert_eq!(locked_kib(), before + kib(locked));
+            memory.lock_in_pieces(16 << 10, || asked.replace(asked.get() + 1) == stops_after).unwrap();
+            assert_eq!(locked_kib(), before + locked);
             drop(memory);
             assert_eq!(locked_kib(), before);
         }
