@@ -16,11 +16,26 @@ use crate::output::{Output, begin_file};
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, exit, job_files, queries, sweep};
 
-/// Runs what the arguments ask for and returns the exit status. Sets `messages` to the format that they ask for.
+/// How a run of the front end ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The exit status.
+    pub status: u8,
+    /// True if jobs hang in the kernel. Their threads go on, and may hold the lock of the address space.
+    pub has_abandoned_jobs: bool,
+}
+
+impl From<u8> for Ended {
+    fn from(status: u8) -> Self {
+        Ended { status, has_abandoned_jobs: false }
+    }
+}
+
+/// Runs what the arguments ask for. Sets `messages` to the format that they ask for.
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
-pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> Result<u8, Error> {
+pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> Result<Ended, Error> {
     // Reading and planning the jobs takes about as long as the calibration.
     let calibration = CalibrationStart::now();
     let (scanned, character) = arguments::read(words, 1, OPTIONS, process);
@@ -31,10 +46,10 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     let settings = ProgramSettings::read(&items, character)
         .map_err(|error| diagnose::settings(error, &items, character))?;
     if let Action::Answer(query) = &settings.action {
-        return queries::answer(query, character, messages);
+        return queries::answer(query, character, messages).map(Ended::from);
     }
     if let Some(wanted) = &settings.sweep {
-        return sweep::run(&items, &settings, wanted, messages);
+        return sweep::run(&items, &settings, wanted, messages).map(Ended::from);
     }
     let has_text = settings.formats.has(Format::Normal);
     let file = begin_file(&settings)?;
@@ -55,9 +70,9 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         show_preface();
     }
     match settings.action {
-        Action::Parse => return show(&set, "", &settings, messages),
-        Action::ShowCommands => return show(&set, &showcmd(&set), &settings, messages),
-        Action::MergeTraces if set.jobs.is_empty() => return Ok(0),
+        Action::Parse => return show(&set, "", &settings, messages).map(Ended::from),
+        Action::ShowCommands => return show(&set, &showcmd(&set), &settings, messages).map(Ended::from),
+        Action::MergeTraces if set.jobs.is_empty() => return Ok(Ended::from(0)),
         _ if set.jobs.is_empty() => return Err(job_files::no_jobs(&items, &settings.sections)),
         _ => {}
     }
@@ -69,16 +84,12 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         let failed = plan.jobs.iter().filter_map(|job| Some((job.setup_error.as_ref()?, &job.spec.name)));
         let lines: Vec<_> = failed.map(|(error, job)| error.diagnostic(job)).collect();
         lines.iter().for_each(|line| messages.note(line));
-        return Ok(u8::from(!lines.is_empty()));
+        return Ok(Ended::from(u8::from(!lines.is_empty())));
     }
     // Workers that hang in the kernel outlive the run.
     let plan: &'static _ = Box::leak(Box::new(plan));
     let outcome = execute(plan, &set.sources, &settings, messages, calibration)?;
-    let status = exit::status(plan, &outcome);
-    if outcome.result.abandoned > 0 {
-        ferrio_runner::exit_at_once(status);
-    }
-    Ok(status)
+    Ok(Ended { status: exit::status(plan, &outcome), has_abandoned_jobs: outcome.result.abandoned > 0 })
 }
 
 /// True if the first program option named `first` comes before that named `second`.

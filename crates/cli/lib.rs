@@ -89,5 +89,12 @@ fn run(
         Character::Ferrio => commands::run(words, messages),
         Character::Fio => None,
     };
-    command.unwrap_or_else(|| fio::run(words, character, messages))
+    if let Some(status) = command {
+        return status;
+    }
+    let ended = fio::run(words, character, messages)?;
+    if ended.has_abandoned_jobs {
+        ferrio_runner::exit_at_once(ended.status);
+    }
+    Ok(ended.status)
 }

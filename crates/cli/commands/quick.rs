@@ -126,6 +126,10 @@ impl From<Error> for Stop {
     }
 }
 
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    write_whole(&mut create_file(path)?, text.as_bytes())
+}
+
 fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let place = arguments.get_one::<PathBuf>("place").map_or(Path::new(""), PathBuf::as_path);
     let name = arguments.get_one::<String>("profile").map_or(NAMES[0], String::as_str);
@@ -147,19 +151,15 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let directory =
         tempfile::tempdir().map_err(|error| cannot("make a directory for the job file", &error))?;
     let (job_file, document) = (directory.path().join(preset.file), directory.path().join("report.json"));
-    create_file(&job_file)
-        .and_then(|mut file| write_whole(&mut file, jobs.as_bytes()))
-        .map_err(|error| cannot("write the job file", &error))?;
+    write(&job_file, &jobs).map_err(|error| cannot("write the job file", &error))?;
     let mut output = OsString::from("--output=");
     output.push(&document);
     let words = ["--output-format=json+".into(), output, job_file.into_os_string()];
-    let status = fio::run(&words, Character::Ferrio, messages)?;
+    let status = fio::run(&words, Character::Ferrio, messages)?.status;
     drop(own_file);
     let json = text_of_file(&document).map_err(|error| cannot("read the report", &error))?;
     if let Some(file) = save {
-        create_file(file)
-            .and_then(|mut file| write_whole(&mut file, json.as_bytes()))
-            .map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
+        write(file, &json).map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
     }
     let report = ferrio_report::read(&json)
         .map_err(|error| Refusal::new(format!("the report is incomplete: {error}"), "run it again"))?;

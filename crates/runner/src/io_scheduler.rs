@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ferrio_job::{FileKind, JobSpec};
-use ferrio_machine::{Disk, bytes_of_file, open_file, storage_device, write_whole};
+use ferrio_machine::{Disk, open_file, storage_device, text_of_file, write_whole};
 use nix::fcntl::OFlag;
 
 use crate::failure::Failure;
@@ -40,13 +40,10 @@ fn switch_disk(disk: &Disk, wanted: &str, uid: Option<u32>) -> Result<(), Failur
     if disk.scheduler().as_deref() == Some(wanted) {
         return Ok(());
     }
-    let available = bytes_of_file(&path).unwrap_or_default();
+    let available = text_of_file(&path).unwrap_or_default();
     Err(Failure::new(libc::EINVAL, "iosched_switch")
         .note("io-scheduler-failed", format!("unable to set io scheduler to {wanted}"))
-        .note(
-            "io-scheduler-failed",
-            format!("{} has {}", disk.name, String::from_utf8_lossy(&available).trim()),
-        ))
+        .note("io-scheduler-failed", format!("{} has {}", disk.name, available.trim())))
 }
 
 #[cfg(test)]
