@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan, codes};
 use ferrio_jobfile::Sources;
-use ferrio_machine::{CpuThrottling, terminal_columns};
+use ferrio_machine::{CpuThrottling, open_file, terminal_columns};
 use ferrio_report::model::Warning;
 use ferrio_report::{
     Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
@@ -84,7 +84,7 @@ impl Output {
                 let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };
                 ReportStream::whole(Path::new(name)).map_err(cannot_open)?
             }
-            Some(name) => ReportStream::File(open_file(name, false)?),
+            Some(name) => ReportStream::File(open_output(name, false)?),
         };
         let wanted = match settings.eta {
             Eta::Always => true,
@@ -443,17 +443,17 @@ impl Output {
 pub fn begin_file(settings: &ProgramSettings) -> Result<Option<File>, Error> {
     match &settings.output {
         Some(name) if settings.character == Character::Fio => {
-            open_file(name, true)?;
-            open_file(name, false).map(Some)
+            open_output(name, true)?;
+            open_output(name, false).map(Some)
         }
         _ => Ok(None),
     }
 }
 
 /// Opens a file of reports to write, from its start or where it ends.
-fn open_file(name: &str, truncate: bool) -> Result<File, Error> {
+fn open_output(name: &str, truncate: bool) -> Result<File, Error> {
     let start = if truncate { OFlag::O_TRUNC } else { OFlag::O_APPEND };
-    let opened = ferrio_machine::open_file(name, OFlag::O_WRONLY | OFlag::O_CREAT | start, 0o666);
+    let opened = open_file(name, OFlag::O_WRONLY | OFlag::O_CREAT | start, 0o666);
     opened.map_err(|error| Error::OpenOutput { name: name.to_owned(), error })
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ferrio_job::reason;
-use ferrio_machine::local_now;
+use ferrio_machine::{local_now, names_in};
 use ferrio_sweep::Point;
 
 use crate::error::Error;
@@ -30,9 +30,9 @@ impl Results {
             why: format!("the directory for results {} {why}", directory.display()),
         };
         let in_directory = |error: io::Error| refuse(&format!("cannot be used: {}", reason(&error)));
-        match fs::read_dir(&directory).map(|entries| entries.count()) {
-            Ok(0) => {}
-            Ok(_) => return Err(refuse("is not empty")),
+        match names_in(&directory).and_then(|mut names| names.next().transpose()) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Err(refuse("is not empty")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir_all(&directory).map_err(in_directory)?;
             }

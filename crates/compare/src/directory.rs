@@ -1,10 +1,9 @@
 //! What a directory of results has: reports, logs of jobs, and directories.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ferrio_machine::{RetryInterrupted, open_to_read};
+use ferrio_machine::{RetryInterrupted, names_in, open_to_read};
 use ferrio_report::{LogName, LoggedFile};
 
 use crate::read::ReadError;
@@ -26,12 +25,11 @@ impl Directory {
     /// # Errors
     /// It cannot be read.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let entries = entries.map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
-        let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
-        paths.sort();
+        let names = names_in(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let mut names = names.map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+        names.sort();
         let mut found = Directory::default();
-        for path in paths {
+        for path in names.into_iter().map(|name| path.join(name)) {
             if path.is_dir() {
                 found.directories.push(path);
             } else if !path.is_file() {

@@ -133,31 +133,37 @@ pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
 }
 
-/// The names in a directory, in no order, up to the first that cannot be read. The iterator of the standard library panics if the directory
-/// cannot be closed, and that of rustix retries EINTR without a limit.
+/// The names in a directory, in no order; an error ends them. The iterator of the standard library panics if the directory cannot be closed,
+/// and that of rustix retries EINTR without a limit.
 ///
 /// # Errors
 /// The directory cannot be opened.
-pub fn names_in(directory: &Path) -> io::Result<impl Iterator<Item = OsString>> {
+pub fn names_in(directory: &Path) -> io::Result<impl Iterator<Item = io::Result<OsString>>> {
     let opened = open_file(directory, OFlag::O_RDONLY | OFlag::O_DIRECTORY, 0)?;
     let mut buffer = Vec::with_capacity(ENTRIES_BYTES);
+    let mut failed = false;
     let names = iter::from_fn(move || {
-        let next = next_names(&opened, buffer.spare_capacity_mut());
+        let next = if failed { Vec::new() } else { next_names(&opened, buffer.spare_capacity_mut()) };
+        failed = next.iter().any(Result::is_err);
         (!next.is_empty()).then_some(next)
     });
-    Ok(names.flatten().filter(|name| name != "." && name != ".."))
+    Ok(names.flatten().filter(|name| !name.as_ref().is_ok_and(|name| name == "." || name == "..")))
 }
 
-/// The names that the next getdents64(2) returns; empty at the end or after an error.
-fn next_names(directory: &File, buffer: &mut [MaybeUninit<u8>]) -> Vec<OsString> {
+/// The names that the next getdents64(2) returns, or its error; empty at the end.
+fn next_names(directory: &File, buffer: &mut [MaybeUninit<u8>]) -> Vec<io::Result<OsString>> {
     let mut entries = RawDir::new(directory, buffer);
     let mut interrupted = Interrupted::default();
     let mut names = Vec::new();
     loop {
         match entries.next() {
-            Some(Ok(entry)) => names.push(OsString::from_vec(entry.file_name().to_bytes().to_vec())),
+            Some(Ok(entry)) => names.push(Ok(OsString::from_vec(entry.file_name().to_bytes().to_vec()))),
             Some(Err(rustix::io::Errno::INTR)) if interrupted.should_retry() => continue,
-            Some(Err(_)) | None => return names,
+            Some(Err(error)) => {
+                names.push(Err(error.into()));
+                return names;
+            }
+            None => return names,
         }
         if entries.is_buffer_empty() {
             return names;
@@ -167,7 +173,7 @@ fn next_names(directory: &File, buffer: &mut [MaybeUninit<u8>]) -> Vec<OsString>
 
 /// The paths in a directory, sorted; none if it cannot be read.
 pub(crate) fn entries(directory: &Path) -> Vec<PathBuf> {
-    let names = names_in(directory).into_iter().flatten();
+    let names = names_in(directory).into_iter().flatten().map_while(Result::ok);
     let mut paths: Vec<PathBuf> = names.map(|name| directory.join(name)).collect();
     paths.sort();
     paths

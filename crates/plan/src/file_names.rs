@@ -2,9 +2,10 @@
 //! directories that they are in.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use ferrio_job::Diagnostic;
+use ferrio_job::{Diagnostic, reason};
 use ferrio_jobfile::{Job, Opt, Options, Value};
 use ferrio_machine::names_in;
 
@@ -38,7 +39,8 @@ impl FileNames {
                 }
                 (Opt::Opendir, Value::Text(root)) => {
                     let before = file_names.named.len();
-                    collect(Path::new(root), &mut file_names.named);
+                    // What cannot be read is refused by `check_directories`.
+                    let _ = collect(Path::new(root), &mut file_names.named);
                     file_names.found = Some(file_names.found.unwrap_or(0) + file_names.named.len() - before);
                 }
                 (Opt::Nrfiles, Value::Int(number)) => {
@@ -173,18 +175,22 @@ pub(crate) fn in_directory(job: &Job, clone: u32, name: &str) -> PathBuf {
     join(directory(job, clone).as_deref(), name)
 }
 
-/// All regular files below a directory, links not followed, in order of names. Directories that cannot be read are skipped.
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(names) = names_in(directory) else { return };
-    let mut names: Vec<_> = names.collect();
+/// All regular files below a directory, links not followed, in order of names.
+///
+/// # Errors
+/// The first directory that cannot be read.
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+    let names = names_in(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut names = names.map_err(|error| (directory.to_owned(), error))?;
     names.sort();
     for path in names.into_iter().map(|name| directory.join(name)) {
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => files.push(path),
-            Ok(found) if found.is_dir() => collect(&path, files),
+            Ok(found) if found.is_dir() => collect(&path, files)?,
             _ => {}
         }
     }
+    Ok(())
 }
 
 /// fio puts the directory before absolute names, too.
@@ -236,7 +242,7 @@ fn replace(text: &str, keyword: &str, value: &str) -> String {
     out
 }
 
-/// `directory` and `opendir` must name directories that exist.
+/// `directory` and `opendir` must name directories that exist, and all below `opendir` must be readable.
 pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
     if !lacks(job, Opt::ReadIolog) {
         return;
@@ -252,6 +258,16 @@ pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
                 .code("not-a-directory")
                 .job(as_written::name(job));
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
+        }
+        let root = names.first().map(Path::new).filter(|root| given.opt == Opt::Opendir && root.is_dir());
+        if let Some((directory, error)) = root.and_then(|root| collect(root, &mut Vec::new()).err()) {
+            let message = format!("cannot read the directory {}: {}", directory.display(), reason(&error));
+            let problem = Diagnostic::error(message, given.value_origin.clone())
+                .code("unreadable-directory")
+                .job(as_written::name(job));
+            let help =
+                "opendir takes all files of a tree: run as a user who may read it, or name another one";
+            findings.refuse(problem.help(help));
         }
     }
 }

@@ -184,7 +184,8 @@ impl FileRuns {
     /// The names in a directory; none if it does not exist.
     fn entries(&mut self, directory: &Path) -> Vec<Vec<u8>> {
         let Ok(found) = names_in(directory) else { return Vec::new() };
-        let mut names: Vec<Vec<u8>> = found.take(MOST_ENTRIES).map(OsString::into_vec).collect();
+        let found = found.map_while(Result::ok).take(MOST_ENTRIES);
+        let mut names: Vec<Vec<u8>> = found.map(OsString::into_vec).collect();
         self.is_incomplete |= names.len() == MOST_ENTRIES;
         names.sort_unstable();
         names

@@ -12,7 +12,7 @@ use ferrio_job::{
     Character, CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec,
     Fileio, JobSpec, OpenSync, Tuning, TuningUse, debug_class, reason,
 };
-use ferrio_machine::{open_file as open_file_with, set_length};
+use ferrio_machine::{open_file, set_length};
 use log::debug;
 use nix::fcntl::{FcntlArg, OFlag, PosixFadviseAdvice, fcntl, posix_fadvise};
 use nix::sys::resource::{Resource, setrlimit};
@@ -106,7 +106,7 @@ fn open_shared_file(spec: &JobSpec, fileio: &Fileio, file: &FileSpec) -> Result<
     }
     let flags = open_flags(spec, 0) | if fileio.creates { libc::O_CREAT | libc::O_EXCL } else { 0 };
     // Reads too: whoever reads may write later without another open.
-    let opened = open_file_with(path, OFlag::O_RDWR | OFlag::from_bits_retain(flags), 0o600);
+    let opened = open_file(path, OFlag::O_RDWR | OFlag::from_bits_retain(flags), 0o600);
     let opened = opened.map_err(|e| match fileio.creates {
         true => failed(&e, |path, errno| EventFailure::Create { path, errno }),
         false => failed(&e, |path, errno| EventFailure::Open { path, errno }),
@@ -151,7 +151,7 @@ pub(crate) fn open_one(
     if !is_opened(file) {
         return Ok(None);
     }
-    let fd = open_file(spec, index, already_open)?;
+    let fd = open_job_file(spec, index, already_open)?;
     debug!(target: debug_class::FILE, job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
     prepare_cache(spec, file, &fd, note);
     if let Some(hint) = spec.write_hint {
@@ -183,10 +183,10 @@ pub(crate) fn open_to_sync(
     already_open: usize,
 ) -> Result<Option<OwnedFd>, Failure> {
     if !spec.engine.operates_on_files() {
-        return open_file(spec, index, already_open).map(Some);
+        return open_job_file(spec, index, already_open).map(Some);
     }
     let path = &spec.files[index].path;
-    match open_file_with(path, OFlag::O_RDONLY, 0) {
+    match open_file(path, OFlag::O_RDONLY, 0) {
         Ok(file) => Ok(Some(file.into())),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Failure::from_io(&e, format!("open({})", path.display()))),
@@ -207,7 +207,7 @@ fn raise_limit(spec: &JobSpec, files: usize) {
 ///
 /// # Errors
 /// As [`open_files`].
-pub(crate) fn open_file(spec: &JobSpec, index: usize, already_open: usize) -> Result<OwnedFd, Failure> {
+pub(crate) fn open_job_file(spec: &JobSpec, index: usize, already_open: usize) -> Result<OwnedFd, Failure> {
     let file = &spec.files[index];
     let regular = file.kind == FileKind::Regular;
     // Reading a device node need not update its access time; that of a file, fio updates.
@@ -252,7 +252,7 @@ fn open_with(spec: &JobSpec, index: usize, extra_flags: i32) -> io::Result<File>
     let create_flag = if create { libc::O_CREAT } else { 0 };
     let access = if writes { OFlag::O_RDWR } else { OFlag::O_RDONLY };
     let flags = OFlag::from_bits_retain(open_flags(spec, index) | create_flag | extra_flags);
-    open_file_with(&file.path, access | flags, 0o600)
+    open_file(&file.path, access | flags, 0o600)
 }
 
 /// O_DIRECT and O_SYNC or O_DSYNC, as the job asks for them; in a model of a database it depends on what the file is for.

@@ -40,6 +40,30 @@ fn a_file_that_cannot_be_closed_or_removed_fails_its_job() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_read_or_closed_loses_no_file_without_a_word() {
+    let check = ["check", "opens.fio"];
+    let compare = ["compare", "results", "results"];
+    let unreadable = "cannot read the directory tree/sub: Input/output error";
+    let empty = "results has no files that end with .json";
+    for (call, directory, words, status, message) in [
+        ("getdents64", "tree/sub", &check[..], 1, unreadable),
+        ("getdents64", "results", &compare, 1, "cannot read results: Input/output error"),
+        ("close", "tree/sub", &check, 0, ""),
+        ("close", "results", &compare, 1, empty),
+    ] {
+        let place = Place::new();
+        for directory in ["tree/sub", "results"] {
+            fs::create_dir_all(place.work().join(directory)).unwrap();
+        }
+        fs::write(place.work().join("tree/sub/f"), [1; 4096]).unwrap();
+        fs::write(place.work().join("opens.fio"), "[a]\nrw=read\nopendir=tree\n").unwrap();
+        let run = with_fault(&place, call, directory, "EIO", 1, words).ended_with(status);
+        assert!(run.stderr.contains(message), "{call} {words:?}: {}", run.stderr);
+        assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_kernel_that_always_answers_eintr_fails_the_job() {
     for (call, engine, rw) in [
         ("write", "psync", "read"),

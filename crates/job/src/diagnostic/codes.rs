@@ -120,6 +120,7 @@ subjects! {
     }
     "Files, sizes and blocks" {
         "not-a-directory" Stderr: "`directory` or `opendir` does not name a directory";
+        "unreadable-directory" Stderr: "a directory of `opendir`, or one below it, cannot be read";
         "too-many-files" Stderr: "a job has more files than the limit";
         "layout-overwrites" Stderr: "the layout of a job that only reads would replace a file that holds data";
         "missing-device" Stderr: "a job names a device that does not exist, and would create a regular file in its place";
