@@ -1,10 +1,13 @@
 //! A disk that does not answer: signals end the run, with a report of what was done.
 
-use nix::sys::signal::Signal;
+use std::fs;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::filesystem::{Call, Fault, Rule, When};
 use super::{BLOCK, SIZE, faulty_file, fuse_is_available};
-use crate::support::{Place, number, text};
+use crate::support::{FERRIO, Place, installed, number, text, until};
 
 #[test]
 fn a_job_whose_io_never_returns_does_not_keep_the_report() {
@@ -26,7 +29,7 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
         running.signal(Signal::SIGINT);
         let stderr = running.stderr_path();
         running.until("a message", || {
-            std::fs::read_to_string(&stderr)
+            fs::read_to_string(&stderr)
                 .unwrap()
                 .contains("Another signal ends the run without waiting for it")
         });
@@ -49,4 +52,40 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
             run.stderr
         );
     }
+}
+
+#[test]
+fn quick_removes_its_file_although_its_io_never_returns() {
+    let place = Place::new();
+    let directory = place.work().join("measured");
+    fs::create_dir(&directory).unwrap();
+    // The layout is over by then. The delay is longer than any test.
+    let strace = ["-f", "-qq", "-o", "trace", "-e", "trace=io_submit"];
+    let delay = ["-e", "inject=io_submit:delay_enter=3600s:when=50+"];
+    let quick = [FERRIO, "quick", "measured", "--size=4m"];
+    let mut running = place.program(installed("strace"), &[&strace[..], &delay, &quick].concat()).start();
+    let children = format!("/proc/{0}/task/{0}/children", running.pid());
+    let child = || -> Option<i32> { fs::read_to_string(&children).ok()?.trim().parse().ok() };
+    // strace writes a call, with the number of its thread first, before it delays it.
+    running.until("the call that never returns", || {
+        let calls = fs::read_to_string(place.work().join("trace")).unwrap_or_default();
+        let threads: Vec<_> = calls.lines().filter_map(|line| line.split_once(' ')).collect();
+        threads
+            .last()
+            .is_some_and(|(last, _)| threads.iter().filter(|(thread, _)| thread == last).count() == 50)
+    });
+    let quick = Pid::from_raw(child().unwrap());
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 1, "the file that is measured");
+    let stderr = running.stderr_path();
+    kill(quick, Signal::SIGINT).unwrap();
+    running
+        .until("a message", || fs::read_to_string(&stderr).unwrap().contains("Another signal ends the run"));
+    kill(quick, Signal::SIGTERM).unwrap();
+    running.until("an empty directory", || fs::read_dir(&directory).unwrap().count() == 0);
+    // It would hold the thread until the delay is over.
+    running.signal(Signal::SIGKILL);
+    until("end of the run", || kill(quick, None).is_err());
+    let run = running.wait();
+    assert_eq!(run.signal, Some(Signal::SIGKILL as i32));
+    assert!(run.stderr.contains("err=110"), "ETIMEDOUT: {}", run.stderr);
 }
