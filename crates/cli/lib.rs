@@ -52,8 +52,7 @@ use messages::Messages;
 
 /// Runs the program with these arguments, the first of which is its own name. Returns the exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // A SIGUSR1 that arrives before the run can handle it waits instead of ending the program.
-    ferrio_runner::hold_report_signal();
+    ferrio_runner::prepare_signals();
     ferrio_runner::limit_heaps();
     let mut arguments = arguments.into_iter();
     let program = arguments.next();

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
+use nix::sys::signal::Signal;
+
 use crate::support::{FERRIO, Place, Run};
 
 /// A job too short for its figures, with an option that has no effect and one that fio reads in its own way.
@@ -288,6 +290,19 @@ fn as_fio_a_failing_prerun_ends_its_job_quietly() {
     assert_eq!(run.stderr, "a : Saving output of prerun in a.prerun.txt\n");
     let run = called("ferrio", None, &words).ended_with(1);
     assert!(run.stderr.contains("a: exec_prerun ended with status 3"), "{}", run.stderr);
+}
+
+#[test]
+fn a_signal_ends_the_command_of_a_trigger_and_the_report_follows() {
+    let place = Place::new();
+    let job = ["--name=a", "--ioengine=null", "--size=4k", "--time_based", "--runtime=1h"];
+    let trigger = ["--trigger-timeout=1s", "--trigger=touch begun; sleep 3600", "--output-format=json"];
+    let mut running = place.ferrio(&[&job[..], &trigger].concat()).start();
+    running.until("the command", || place.work().join("begun").exists());
+    running.signal(Signal::SIGTERM);
+    let run = running.wait().ended_with(128);
+    assert_eq!(run.json()["jobs"][0]["error"], 0);
+    assert!(run.stderr.contains("sleep 3600` was stopped"), "{}", run.stderr);
 }
 
 #[test]

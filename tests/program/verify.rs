@@ -26,6 +26,18 @@ pub const DIGESTS: [&str; 15] = [
     "xxhash",
 ];
 
+#[test]
+fn a_job_that_another_ends_says_what_it_did_not_verify() {
+    let place = Place::new();
+    let job = place.job(
+        "[a]\nioengine=null\nrw=read\nsize=4k\ntime_based\nruntime=300ms\nexitall\n\
+         [b]\nrw=write\nbs=4k\nsize=2m\nrate=100k\nverify=crc32c\nfilename=f\n",
+    );
+    let run = place.ferrio(&[&job]).run().succeeded();
+    assert!(run.stderr.contains("b: the job was ended early: "), "{}", run.stderr);
+    assert!(run.stderr.contains("not read back and checked"), "{}", run.stderr);
+}
+
 fn flip_a_byte(place: &Place, name: &str, offset: u64) {
     let file = std::fs::OpenOptions::new().read(true).write(true).open(place.work().join(name)).unwrap();
     let mut byte = [0];

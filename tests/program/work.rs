@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::differential::compare;
-use crate::support::{Place, both, number, same};
+use crate::support::{FERRIO, Place, both, number, same};
 
 /// Sums of I/Os and bytes of all directions of a job.
 fn done(job: &Value) -> (u64, u64) {
@@ -185,6 +185,13 @@ fn a_job_ends_with_its_program_and_says_how_that_failed() {
     let run = place.ferrio(&words).run().succeeded();
     assert!(run.stderr.contains("x: the program /bin/sh ended with status 3"), "{}", run.stderr);
     assert_eq!((place.read("x.stdout").as_str(), place.read("x.stderr").as_str()), ("out\n", "error\n"));
+}
+
+#[test]
+fn a_parent_that_ignores_ended_children_hands_that_down_to_nobody() {
+    let words = ["--ignore-signal=CHLD", FERRIO, "--name=x", "--ioengine=exec", "--program=/bin/true"];
+    let run = Place::new().program("env", &[&words[..], &["--exec_prerun=true"]].concat()).run().succeeded();
+    assert!(!run.stderr.contains("the program") && !run.stderr.contains("exec_prerun"), "{}", run.stderr);
 }
 
 #[test]

@@ -143,6 +143,38 @@ impl Buffers {
         self.step * (self.count - 1) as usize + self.stride
     }
 
+    /// For memory of a file: keeps it accessible if the file is cut short or its disk fails, and calls `on_loss`, which ends the job, in a
+    /// signal handler: it may do nothing but change atomic values. Then what the slots hold is lost, as [`end`](Self::end) tells.
+    ///
+    /// # Errors
+    /// Those of sigaction(2).
+    pub fn watch(&self, on_loss: impl Fn() + Send + Sync + 'static) -> Result<(), EngineError> {
+        self.memory.area.watch(on_loss)
+    }
+
+    /// To be called after the last I/O: removes the file of the memory if it was made for this.
+    ///
+    /// # Errors
+    /// EFAULT if pages of the file were missing; else those of unlink(2).
+    pub fn end(&self) -> Result<(), EngineError> {
+        let Some(file) = self.memory.area.file() else { return Ok(()) };
+        let path = file.path().display();
+        let removed = file.remove().map_err(|e| {
+            let hint = "the file of `mem` was made for this job and stays: remove it";
+            EngineError::new(format!("unlink({path})"), e).hint(hint)
+        });
+        match self.memory.area.lost() {
+            Some(offset) => {
+                let hint = format!(
+                    "the buffers of the job are in this file, and its page at byte {offset} went missing during the run: it \
+                     became shorter, or its disk failed"
+                );
+                Err(EngineError::new(format!("mmap({path})"), Errno::EFAULT).hint(hint))
+            }
+            None => removed,
+        }
+    }
+
     /// Number of slots.
     #[must_use]
     pub fn count(&self) -> u32 {

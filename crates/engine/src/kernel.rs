@@ -1,10 +1,12 @@
 //! System calls that neither nix nor rustix has: scheduling, I/O priority and NUMA policy of the calling thread, the page cache of a block
-//! device, hints about the lifetime of data, and the immediate end of the process.
+//! device, hints about the lifetime of data, signals, and the immediate end of the process.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
 
 use ferrio_job::{IoPriority, MemoryPolicy, WriteHint};
+use nix::sys::signal::SigSet;
 
 /// `BLKFLSBUF`: write back and drop the page cache of a block device.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
@@ -17,6 +19,23 @@ const WHO_PROCESS: libc::c_int = 1;
 /// Nodes that a mask has room for; the kernel has 1024 at most.
 const NODES: usize = 1024;
 const WORD: usize = u64::BITS as usize;
+
+/// Waits for one of these signals, which must be blocked, and returns its number.
+///
+/// # Errors
+/// EINTR; ENOSYS or EPERM where a sandbox forbids the call.
+pub fn wait_for_signal(signals: &SigSet) -> io::Result<i32> {
+    // SAFETY: the set is valid during the call; nothing is asked about the signal but its number.
+    let number = unsafe { libc::sigwaitinfo(signals.as_ref(), ptr::null_mut()) };
+    if number > 0 { Ok(number) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Has the kernel keep children that have ended until they are waited for. A parent that ignores SIGCHLD hands that down, and then the
+/// status of a command is lost.
+pub fn keep_ended_children() {
+    // SAFETY: SIG_DFL is a valid disposition, and no handler of this process is replaced.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
 
 /// Ends the process without running destructors or flushing anything. Unmapping memory could block on a thread that hangs in the kernel
 /// while it holds the lock of the address space.
@@ -86,7 +105,7 @@ pub fn set_memory_policy(policy: &MemoryPolicy) -> io::Result<()> {
         let word = mask.get_mut(node as usize / WORD).ok_or(io::ErrorKind::InvalidInput)?;
         *word |= 1 << (node as usize % WORD);
     }
-    let (mask, bits) = if nodes.is_empty() { (std::ptr::null(), 0) } else { (mask.as_ptr(), NODES) };
+    let (mask, bits) = if nodes.is_empty() { (ptr::null(), 0) } else { (mask.as_ptr(), NODES) };
     // SAFETY: the kernel reads at most `bits` bits at `mask`, which holds as many, and only during the call.
     check(unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask, bits) })
 }

@@ -10,6 +10,7 @@ pub mod heap;
 pub mod kernel;
 pub mod prefetch;
 pub mod ring;
+pub mod sigbus;
 mod sleep;
 pub mod stdout;
 pub mod sync_ops;

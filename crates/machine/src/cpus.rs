@@ -155,8 +155,10 @@ impl CpuTime {
 
     /// Growth since an earlier reading.
     fn since(&self, earlier: &CpuTime) -> CpuUse {
+        // Without the earlier reading, these would be times since the machine started.
+        let machine = if earlier.machine.all == 0 { Ticks::default() } else { self.machine };
         let us = |of: fn(&Ticks) -> u64| {
-            of(&self.machine).saturating_sub(of(&earlier.machine)).saturating_mul(1_000_000) / self.ticks
+            of(&machine).saturating_sub(of(&earlier.machine)).saturating_mul(1_000_000) / self.ticks
         };
         CpuUse {
             all_us: us(|machine| machine.all),

@@ -29,6 +29,9 @@ const OPTION_EXPORT_NAME: u32 = 1;
 const OPTION_GO: u32 = 7;
 const OPTION_STRUCTURED_REPLY: u32 = 8;
 
+/// Replies to one option that a server may send; a few are usual.
+const MOST_REPLIES: u32 = 1000;
+
 const REPLY_ACK: u32 = 1;
 const REPLY_INFO: u32 = 3;
 /// The bit of replies that are errors.
@@ -159,7 +162,7 @@ fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdErro
     send_option(channel, OPTION_GO, &data)?;
     let mut found = None;
     let mut block = ANY_SIZE;
-    loop {
+    for _ in 0..MOST_REPLIES {
         let (kind, data) = receive_reply(channel, OPTION_GO)?;
         match kind {
             REPLY_INFO if data.len() >= 12 && u16_at(&data, 0) == INFO_EXPORT => {
@@ -181,6 +184,9 @@ fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdErro
             other => return Err(NbdError::Protocol(format!("its reply {other} to an option is unknown"))),
         }
     }
+    Err(NbdError::Protocol(format!(
+        "it gave more than {MOST_REPLIES} replies to an option, and none that ends them"
+    )))
 }
 
 /// `NBD_OPT_EXPORT_NAME`, which servers answer by closing the connection if they do not have the export.

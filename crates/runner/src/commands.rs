@@ -3,8 +3,8 @@
 //!
 //! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
 //! input, and for the commands of jobs standard output and standard error in one place. It inherits user, nice value, CPUs and control
-//! group of the thread that starts it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: they have a
-//! process group of their own, which this program ends. Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
+//! group of the thread that starts it. Ctrl-C in a terminal reaches the commands no more than it reaches fio's workers: each has a process
+//! group of its own, which this program ends. Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
 //! `NAME.postrun.txt` in the working directory; clones share these files, as in fio.
 
 use std::ffi::CString;
@@ -54,30 +54,18 @@ impl fmt::Display for ShellStatus {
     }
 }
 
-/// Runs a command by `sh -c` to its end. Its standard output goes to `output`, its standard error to `errors`.
+/// Runs a command by `sh -c` to its end. Its standard output goes to `output`, its standard error to `errors`. It is stopped, with all
+/// processes it started, once `stop` says so.
 ///
 /// # Errors
-/// The shell cannot be started.
-pub(crate) fn run(command: &str, output: BorrowedFd<'_>, errors: BorrowedFd<'_>) -> io::Result<ShellStatus> {
-    let shell = start(command, output, errors, PosixSpawnFlags::empty())?;
-    loop {
-        if let Some(outcome) = look(shell, None)? {
-            return Ok(outcome);
-        }
-    }
-}
-
-/// The same with one place for both streams, and for a command that is stopped, with all processes it started, once `stop` says so.
-///
-/// # Errors
-/// The shell cannot be started.
+/// The shell cannot be started, or not be waited for.
 pub(crate) fn run_unless(
     command: &str,
     output: BorrowedFd<'_>,
-    stop: impl Fn() -> bool,
+    errors: BorrowedFd<'_>,
+    stop: impl FnMut() -> bool,
 ) -> io::Result<ShellStatus> {
-    // In a group of its own, which is what can be stopped as a whole.
-    let shell = start(command, output, output, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
+    let shell = start(command, output, errors)?;
     let outcome = wait_unless(shell, stop);
     if outcome.is_err() {
         // Waiting failed, and no command may outlive its job.
@@ -86,10 +74,10 @@ pub(crate) fn run_unless(
     outcome
 }
 
-fn wait_unless(shell: Pid, stop: impl Fn() -> bool) -> io::Result<ShellStatus> {
+fn wait_unless(shell: Pid, mut stop: impl FnMut() -> bool) -> io::Result<ShellStatus> {
     let mut pause = Duration::from_millis(1);
     while !stop() {
-        if let Some(outcome) = look(shell, Some(WaitPidFlag::WNOHANG))? {
+        if let Some(outcome) = look(shell)? {
             return Ok(outcome);
         }
         sleep(pause);
@@ -98,21 +86,22 @@ fn wait_unless(shell: Pid, stop: impl Fn() -> bool) -> io::Result<ShellStatus> {
     // It may be gone already; then it is only waited for.
     let _ = killpg(shell, Signal::SIGTERM);
     let asked = Instant::now();
-    while look(shell, Some(WaitPidFlag::WNOHANG))?.is_none() {
+    while look(shell)?.is_none() {
         if asked.elapsed() > GRACE {
             let _ = killpg(shell, Signal::SIGKILL);
         }
         sleep(LOOK);
     }
+    // What the shell has started may stay longer. The group has its number as long as it has a process.
+    while asked.elapsed() <= GRACE && killpg(shell, None).is_ok() {
+        sleep(LOOK);
+    }
+    let _ = killpg(shell, Signal::SIGKILL);
     Ok(ShellStatus::Stopped)
 }
 
-fn start(
-    command: &str,
-    output: BorrowedFd<'_>,
-    errors: BorrowedFd<'_>,
-    group: PosixSpawnFlags,
-) -> io::Result<Pid> {
+/// Starts a shell in a process group of its own, which is what can be stopped as a whole.
+fn start(command: &str, output: BorrowedFd<'_>, errors: BorrowedFd<'_>) -> io::Result<Pid> {
     let nothing = open_to_read("/dev/null")?;
     let mut files = PosixSpawnFileActions::init()?;
     files.add_dup2(nothing.as_raw_fd(), 0)?;
@@ -120,7 +109,7 @@ fn start(
     files.add_dup2(errors.as_raw_fd(), 2)?;
     let mut attributes = PosixSpawnAttr::init()?;
     let signals = PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF;
-    attributes.set_flags(signals | group)?;
+    attributes.set_flags(signals | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
     attributes.set_sigmask(&SigSet::empty())?;
     attributes.set_sigdefault(&SigSet::from_iter([Signal::SIGPIPE]))?;
     attributes.set_pgroup(Pid::from_raw(0))?;
@@ -133,8 +122,8 @@ fn start(
 }
 
 /// How the command ended, if it did.
-fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<ShellStatus>> {
-    Ok(match retry_interrupted(|| waitpid(shell, flags))? {
+fn look(shell: Pid) -> io::Result<Option<ShellStatus>> {
+    Ok(match retry_interrupted(|| waitpid(shell, Some(WaitPidFlag::WNOHANG)))? {
         WaitStatus::Exited(_, status) => Some(ShellStatus::Exited(status)),
         WaitStatus::Signaled(_, signal, _) => Some(ShellStatus::Killed(signal)),
         _ => None,
@@ -148,7 +137,7 @@ fn look(shell: Pid, flags: Option<WaitPidFlag>) -> io::Result<Option<ShellStatus
 pub(crate) fn prerun(context: &Context<'_>) -> Result<(), Failure> {
     let Some(command) = &context.spec.life.exec_prerun else { return Ok(()) };
     let (path, outcome) = save(context, "prerun", |file| {
-        run_unless(command, file.as_fd(), || context.control.stop_requested())
+        run_unless(command, file.as_fd(), file.as_fd(), || context.control.stop_requested())
     });
     match outcome {
         Ok(ShellStatus::Exited(0) | ShellStatus::Stopped) => Ok(()),
@@ -169,7 +158,7 @@ pub(crate) fn postrun(context: &Context<'_>) {
     let Some(command) = &context.spec.life.exec_postrun else { return };
     let signals_before = context.control.signals().min(1);
     let (path, outcome) = save(context, "postrun", |file| {
-        run_unless(command, file.as_fd(), || context.control.signals() > signals_before)
+        run_unless(command, file.as_fd(), file.as_fd(), || context.control.signals() > signals_before)
     });
     let message = match outcome {
         Ok(ShellStatus::Exited(0)) => return,
@@ -206,7 +195,7 @@ mod tests {
 
     fn output_of(command: &str) -> (ShellStatus, String) {
         let mut file = tempfile::tempfile().unwrap();
-        let outcome = run(command, file.as_fd(), file.as_fd()).unwrap();
+        let outcome = run_unless(command, file.as_fd(), file.as_fd(), || false).unwrap();
         let mut text = String::new();
         file.rewind().unwrap();
         file.read_to_string(&mut text).unwrap();
@@ -236,32 +225,39 @@ mod tests {
     #[test]
     fn a_command_that_is_not_wanted_any_more_is_stopped_with_its_children() {
         let file = tempfile::tempfile().unwrap();
-        let outcome = run_unless("sleep 3600 & sleep 3600; :", file.as_fd(), || true).unwrap();
-        assert_eq!(outcome, ShellStatus::Stopped);
-        assert_eq!(run_unless("exit 4", file.as_fd(), || false).unwrap(), ShellStatus::Exited(4));
+        let run = |command, stop| run_unless(command, file.as_fd(), file.as_fd(), || stop).unwrap();
+        assert_eq!(run("sleep 3600 & sleep 3600; :", true), ShellStatus::Stopped);
+        assert_eq!(run("exit 4", false), ShellStatus::Exited(4));
     }
 
     #[test]
-    fn commands_of_jobs_are_in_process_groups_of_their_own() {
-        let group_of = |run: &dyn Fn(&str, BorrowedFd<'_>) -> io::Result<ShellStatus>| {
-            let mut file = tempfile::tempfile().unwrap();
-            run("cut -d' ' -f5 /proc/$$/stat; echo $$", file.as_fd()).unwrap();
-            let mut text = String::new();
-            file.rewind().unwrap();
-            file.read_to_string(&mut text).unwrap();
-            let (group, shell) = text.trim().split_once('\n').unwrap();
-            group == shell
-        };
-        assert!(group_of(&|command, output| run_unless(command, output, || false)));
-        assert!(
-            !group_of(&|command, output| run(command, output, output)),
-            "a trigger belongs to the program"
-        );
+    fn a_child_that_ignores_the_request_to_end_is_killed_although_the_shell_has_ended() {
+        let output = tempfile::NamedTempFile::new().unwrap();
+        let text = || std::fs::read_to_string(output.path()).unwrap();
+        let ready = || text().contains("ready");
+        let command = "(trap '' TERM; echo $(exec sh -c 'echo $PPID') ready; exec sleep 3600) & wait";
+        let outcome = run_unless(command, output.as_file().as_fd(), output.as_file().as_fd(), ready).unwrap();
+        assert_eq!(outcome, ShellStatus::Stopped);
+        let child = text().split_whitespace().next().unwrap().parse().unwrap();
+        // Whoever adopts it may need a moment to notice.
+        let is_over = || nix::sys::signal::kill(Pid::from_raw(child), None).is_err();
+        let asked = Instant::now();
+        while !is_over() {
+            assert!(asked.elapsed() < Duration::from_secs(10), "{child} still runs");
+            sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn commands_are_in_process_groups_of_their_own() {
+        let (_, text) = output_of("cut -d' ' -f5 /proc/$$/stat; echo $$");
+        let (group, shell) = text.trim().split_once('\n').unwrap();
+        assert_eq!(group, shell);
     }
 
     #[test]
     fn a_command_with_a_zero_byte_is_an_error() {
         let file = tempfile::tempfile().unwrap();
-        assert!(run("echo \0", file.as_fd(), file.as_fd()).is_err());
+        assert!(run_unless("echo \0", file.as_fd(), file.as_fd(), || false).is_err());
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Context<'a> {
     /// The job.
     pub(crate) spec: &'a JobSpec,
     /// Shared with main.
-    pub(crate) control: &'a JobControl,
+    pub(crate) control: &'static JobControl,
     /// Holds the wave back until all its jobs are set up.
     pub(crate) gate: Arc<Gate>,
     /// To main.

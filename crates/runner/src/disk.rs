@@ -56,15 +56,28 @@ impl Disks {
         Some(at)
     }
 
-    /// Takes the last reading: what happened in `elapsed_ms` since the first.
+    /// Takes the last reading: what happened in `elapsed_ms` since the first. Disks without it are left out.
     pub(crate) fn usage(&self, elapsed_ms: u64) -> Vec<DiskUsage> {
-        self.disks.iter().map(|disk| usage(disk, elapsed_ms)).collect()
+        let readings: Vec<_> = self.disks.iter().map(|watched| watched.disk.counters()).collect();
+        let place = |disk: &usize| readings[..*disk].iter().flatten().count();
+        let read = self.disks.iter().zip(&readings).filter_map(|(disk, now)| Some((disk, (*now)?)));
+        let usages = read.map(|(disk, now)| {
+            let slaves = disk.slaves.iter().filter(|&&slave| readings[slave].is_some()).map(place);
+            usage(disk, &now, slaves.collect(), elapsed_ms)
+        });
+        usages.collect()
+    }
+
+    /// The names of the disks that had no last reading.
+    pub(crate) fn missing_in(&self, usage: &[DiskUsage]) -> Vec<&str> {
+        let names = self.disks.iter().map(|watched| watched.disk.name.as_str());
+        names.filter(|name| usage.iter().all(|known| known.name != *name)).collect()
     }
 }
 
-fn usage(watched: &WatchedDisk, elapsed_ms: u64) -> DiskUsage {
-    let WatchedDisk { disk, before, slaves } = watched;
-    let done = disk.counters().unwrap_or(*before).since(before);
+fn usage(watched: &WatchedDisk, now: &DiskCounters, slaves: Vec<usize>, elapsed_ms: u64) -> DiskUsage {
+    let WatchedDisk { disk, before, .. } = watched;
+    let done = now.since(before);
     DiskUsage {
         name: disk.name.clone(),
         ios: done.ios,
@@ -74,7 +87,7 @@ fn usage(watched: &WatchedDisk, elapsed_ms: u64) -> DiskUsage {
         in_queue: done.in_queue,
         busy_ms: done.busy_ms,
         util: percent(done.busy_ms, elapsed_ms),
-        slaves: slaves.clone(),
+        slaves,
     }
 }
 
@@ -126,6 +139,19 @@ mod tests {
         let want =
             [("sdb", vec![]), ("dm-0", vec![2]), ("md0", vec![0, 3]), ("sda", vec![]), ("dm-1", vec![0])];
         assert_eq!(shown(&disks), want);
+    }
+
+    #[test]
+    fn a_disk_that_cannot_be_read_at_the_end_is_left_out() {
+        let root = tree(&["dm-0", "sda", "sdb"], &[("dm-0", "sda"), ("dm-0", "sdb")]);
+        let mut disks = Disks::default();
+        disks.add(Disk::at(&root.path().join("dm-0")).unwrap());
+        assert!(disks.missing_in(&disks.usage(1)).is_empty());
+        fs::remove_file(root.path().join("sda/stat")).unwrap();
+        let usage = disks.usage(1);
+        let shown: Vec<_> = usage.iter().map(|disk| (disk.name.as_str(), disk.slaves.as_slice())).collect();
+        assert_eq!(shown, [("dm-0", &[1][..]), ("sdb", &[])]);
+        assert_eq!(disks.missing_in(&usage), ["sda"]);
     }
 
     #[test]

@@ -2,21 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use ferrio_job::{FileKind, JobSpec};
+use ferrio_job::{Diagnostic, FileKind, JobSpec, Prefix};
 use ferrio_machine::{Disk, open_file, storage_device, text_of_file, write_whole};
 use nix::fcntl::OFlag;
 
 use crate::failure::Failure;
 
-/// Switches all disks that the job's files are on. Files without a disk (tmpfs, network file systems) have no scheduler to switch.
+/// Switches all disks that the job's files are on. Files without a disk (tmpfs, network file systems) have no scheduler to switch: `note`
+/// gets a word about that if no file has one.
 ///
 /// # Errors
 /// The user may not switch it, or a disk does not have this scheduler.
-pub(crate) fn switch(spec: &JobSpec) -> Result<(), Failure> {
+pub(crate) fn switch(spec: &JobSpec, note: impl FnOnce(Diagnostic)) -> Result<(), Failure> {
     let Some(wanted) = &spec.worker.io_scheduler else { return Ok(()) };
     let files = spec.files.iter().filter(|file| matches!(file.kind, FileKind::Block | FileKind::Regular));
     let devices: BTreeSet<_> = files.filter_map(|file| storage_device(&file.path)).collect();
-    devices.into_iter().filter_map(Disk::of).try_for_each(|disk| switch_disk(&disk, wanted, spec.worker.uid))
+    let disks: Vec<Disk> = devices.into_iter().filter_map(Disk::of).collect();
+    if disks.is_empty() {
+        let message =
+            format!("ioscheduler={wanted} sets nothing: the job's files are on no disk of this machine");
+        note(Diagnostic::note(message).code("no-io-scheduler").prefix(Prefix::Job));
+    }
+    disks.iter().try_for_each(|disk| switch_disk(disk, wanted, spec.worker.uid))
 }
 
 /// A stacked device passes its I/O on: the disks below it have the schedulers.

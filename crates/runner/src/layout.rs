@@ -198,16 +198,18 @@ impl Target {
             }
             Err(error) => {
                 // The file has its full size already: without this, the next run would take it for laid out.
-                let _ = cut(&self.out);
+                let is_cut = cut(&self.out).is_ok();
                 self.mark();
-                return Err(write_failure(&error));
+                let failure = write_failure(&error);
+                return Err(if is_cut { failure } else { left_whole(failure, &file.path) });
             }
         }
         if spec.create_fsync {
             retry_interrupted(|| fsync(&self.out)).map_err(|e| {
                 // For the same reason; how much of it is stored is unknown.
-                let _ = set_length(&self.out, self.kept);
-                Failure::from_io(&e, "fsync")
+                let is_cut = set_length(&self.out, self.kept).is_ok();
+                let failure = Failure::from_io(&e, "fsync");
+                if is_cut { failure } else { left_whole(failure, &file.path) }
             })?;
         }
         Ok(LaidOut::Complete)
@@ -222,14 +224,23 @@ impl Target {
 
     /// Undoes a layout that was stopped.
     fn take_back(&self, path: &Path) -> Result<(), Failure> {
-        if !self.created {
-            let done = if self.kept > 0 { set_length(&self.out, self.kept) } else { cut(&self.out) };
-            return done.map_err(|e| Failure::from_io(&e, "ftruncate"));
+        // The target of a link is half written.
+        if self.created && fs::canonicalize(path).and_then(fs::remove_file).is_ok() {
+            return Ok(());
         }
-        // The target of a link is half written. If it cannot be removed, half a file is left.
-        let _ = fs::canonicalize(path).and_then(fs::remove_file);
-        Ok(())
+        // If it cannot be removed, half a file is left, but not at its full size.
+        let done = if self.kept > 0 { set_length(&self.out, self.kept) } else { cut(&self.out) };
+        done.map_err(|e| left_whole(Failure::from_io(&e, "ftruncate"), path))
     }
+}
+
+/// What to do about a file whose layout failed, and which could not be cut either.
+fn left_whole(failure: Failure, path: &Path) -> Failure {
+    let advice = format!(
+        "{} keeps its full size although it was not written: remove it, or the next run takes it for laid out",
+        path.display()
+    );
+    failure.note("file-not-laid-out", advice)
 }
 
 /// Ends a file where the writing ended.

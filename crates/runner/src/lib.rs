@@ -79,6 +79,6 @@ pub use result::{
     DiskUsage, Event, JobProgress, JobResult, JobState, Progress, RunResult, SteadyCheck, SteadyResult,
 };
 pub use schedule::{RunOptions, run};
-pub use signals::{hold_report_signal, hold_signals};
+pub use signals::{hold_signals, prepare_signals};
 pub use trigger::Trigger;
 pub use worker_limits::limit_heaps;

@@ -2,12 +2,12 @@
 //! process has when all workers have it; and the random seeds of a worker.
 
 use std::ffi::CString;
-use std::io::{self, Read as _};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io;
 
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
 use ferrio_engine::{EngineError, LockedMemory};
 use ferrio_job::{Character, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
-use ferrio_machine::{RetryInterrupted, open_to_read};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
@@ -85,7 +85,7 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
     }
     let placement = Placement { context, group: context.cgroups.join_as(spec)?, _locked: locked };
     set_nice(spec, context.nice)?;
-    io_scheduler::switch(spec)?;
+    io_scheduler::switch(spec, |note| context.note(note))?;
     Ok(placement)
 }
 
@@ -184,12 +184,8 @@ pub(crate) fn refused_priority(priority: IoPriority, errno: Option<i32>) -> Opti
 
 /// Random seeds of the operating system for jobs with `randrepeat=0`.
 pub(crate) fn entropy() -> [u64; SEEDS] {
-    let mut bytes = [[0u8; 8]; SEEDS];
-    // Without /dev/urandom the seeds stay zero: such a job repeats its choices, which does no harm.
-    if let Ok(source) = open_to_read("/dev/urandom") {
-        let _ = RetryInterrupted(source).read_exact(bytes.as_flattened_mut());
-    }
-    bytes.map(u64::from_ne_bytes)
+    // The keys of the standard library's hash tables come from there, and no two are alike.
+    [(); SEEDS].map(|()| RandomState::new().build_hasher().finish())
 }
 
 #[cfg(test)]

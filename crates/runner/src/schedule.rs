@@ -41,7 +41,7 @@ use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::placement;
 use crate::result::{Event, JobResult, JobState, RunResult};
-use crate::signals::SignalWatcher;
+use crate::signals::{SignalWatcher, not_watched};
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
@@ -102,8 +102,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         !options.has_live_view,
     );
     if let Err(e) = &watch {
-        let message = format!("signals cannot be watched ({e}): Ctrl-C will end the run without a report");
-        observer(Event::Diagnostic(Diagnostic::note(message).code("signals-not-watched")));
+        observer(Event::Diagnostic(not_watched(e)));
     }
     let calibration = options.calibration.unwrap_or_else(CalibrationStart::now);
     let clock = clock(plan.clock, calibration, observer);
@@ -170,14 +169,18 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let idle = options.idleness.then(|| idle_threads(run.observer)).flatten();
     run.started = SystemTime::now();
     run.began = Instant::now();
-    let elapsed = run.run_waves(&sender, messages);
+    let (elapsed, messages) = run.run_waves(&sender, messages);
     let idleness = idle.map(IdleThreads::finish);
-    if let Some(failed) = run.triggered.and_then(Trigger::run_command) {
-        (run.observer)(Event::Diagnostic(failed));
-    }
+    run.run_trigger_command(&messages);
     let abandoned = run.jobs.iter().filter(|job| job.abandoned).count();
     let jobs = std::mem::take(&mut run.jobs).into_iter().map(|job| job.result.unwrap_or_default());
-    RunResult { idleness, abandoned, ..run.result(jobs.collect(), elapsed) }
+    let result = run.result(jobs.collect(), elapsed);
+    for disk in run.disks.missing_in(&result.disks) {
+        let message =
+            format!("the counters of disk {disk} cannot be read any more: the report leaves it out");
+        (run.observer)(Event::Diagnostic(Diagnostic::note(message).code("disk-left-out")));
+    }
+    RunResult { idleness, abandoned, ..result }
 }
 
 /// The jobs of a plan before they start, with their random seeds.

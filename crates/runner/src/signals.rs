@@ -4,18 +4,22 @@
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::Ordering::{AcqRel, Release, SeqCst};
 use std::sync::mpsc::SyncSender;
 use std::thread::{self, JoinHandle};
 
+use ferrio_engine::kernel::{keep_ended_children, wait_for_signal};
+use ferrio_job::{Diagnostic, reason};
+use ferrio_machine::Interrupted;
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::context::Message;
 
-/// Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives before the run begins asks for a report as well, instead of
-/// ending the program. To be called first of all, on the main thread.
-pub fn hold_report_signal() {
+/// Prepares the process for signals, whatever its parent has set up. Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives
+/// before the run begins asks for a report as well, instead of ending the program. To be called first of all, on the main thread.
+pub fn prepare_signals() {
+    keep_ended_children();
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGUSR1);
     // The kernel refuses no mask of known signals.
@@ -49,7 +53,16 @@ pub fn hold_signals() {
 #[derive(Debug)]
 pub(crate) struct SignalWatcher {
     thread: JoinHandle<()>,
-    over: Arc<AtomicBool>,
+    state: Arc<WatchState>,
+}
+
+/// How far a watch is. The thread sets `failed` and then looks at `over`, the owner the other way round, so that one of them sees the other.
+#[derive(Debug, Default)]
+struct WatchState {
+    /// The run is over.
+    over: AtomicBool,
+    /// Signals are not waited for any more: they end the program.
+    failed: AtomicBool,
 }
 
 impl SignalWatcher {
@@ -77,47 +90,95 @@ impl SignalWatcher {
         let mut limit = SigSet::empty();
         limit.add(Signal::SIGXFSZ);
         limit.thread_block()?;
-        let over = Arc::new(AtomicBool::new(false));
-        let ends = Arc::clone(&over);
-        let thread = thread::Builder::new().name("ferrio-signals".into()).spawn(move || {
-            while let Ok(signal) = signals.wait() {
-                if signal == Signal::SIGCONT {
-                    // Once is enough, and main may be busy.
-                    if messages.try_send(Message::Continued).is_err() && ends.load(Acquire) {
-                        return;
-                    }
-                    continue;
-                }
-                // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
-                let ends_run = signal != Signal::SIGUSR1;
-                // While main is busy they would fill its queue, and a signal that ends the run would wait.
-                if !ends_run && !ends.load(Acquire) && report_wanted.swap(true, AcqRel) {
-                    continue;
-                }
-                let message = if ends_run { Message::Signal(signal as i32) } else { Message::ReportWanted };
-                if ends.load(Acquire) || messages.send(message).is_err() {
-                    return;
-                }
-                if ends_run {
-                    stop.store(true, Release);
-                }
-            }
-        })?;
-        Ok(SignalWatcher { thread, over })
+        let state = Arc::new(WatchState::default());
+        let watch = Watch { messages, stop, report_wanted, state: Arc::clone(&state) };
+        let thread =
+            thread::Builder::new().name("ferrio-signals".into()).spawn(move || watch.watch(&signals))?;
+        Ok(SignalWatcher { thread, state })
     }
+}
+
+/// What the thread has.
+struct Watch {
+    messages: SyncSender<Message>,
+    stop: Arc<AtomicBool>,
+    report_wanted: Arc<AtomicBool>,
+    state: Arc<WatchState>,
+}
+
+impl Watch {
+    /// Waits for signals until the run is over.
+    fn watch(&self, signals: &SigSet) {
+        let mut interrupted = Interrupted::default();
+        loop {
+            match wait_for_signal(signals) {
+                Ok(signal) if self.tell(signal) => interrupted = Interrupted::default(),
+                Ok(_) => return,
+                Err(e) if e.raw_os_error() == Some(libc::EINTR) && interrupted.should_retry() => {}
+                Err(e) => return self.give_up(signals, &e),
+            }
+        }
+    }
+
+    /// Tells main of a signal. False once nobody listens.
+    fn tell(&self, signal: i32) -> bool {
+        let is_over = || self.state.over.load(SeqCst);
+        if signal == Signal::SIGCONT as i32 {
+            // Once is enough, and main may be busy.
+            return self.messages.try_send(Message::Continued).is_ok() || !is_over();
+        }
+        // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
+        let ends_run = signal != Signal::SIGUSR1 as i32;
+        // While main is busy they would fill its queue, and a signal that ends the run would wait.
+        if !ends_run && !is_over() && self.report_wanted.swap(true, AcqRel) {
+            return true;
+        }
+        let message = if ends_run { Message::Signal(signal) } else { Message::ReportWanted };
+        if is_over() || self.messages.send(message).is_err() {
+            return false;
+        }
+        if ends_run {
+            self.stop.store(true, Release);
+        }
+        true
+    }
+
+    /// Signals cannot be waited for: from now on they do what they do to other programs, in this thread, which stays for that.
+    fn give_up(&self, signals: &SigSet, error: &std::io::Error) {
+        let note = not_watched(error);
+        self.state.failed.store(true, SeqCst);
+        if self.state.over.load(SeqCst) || self.messages.send(Message::Diagnostics(vec![note])).is_err() {
+            return;
+        }
+        if signals.thread_unblock().is_ok() {
+            loop {
+                thread::park();
+            }
+        }
+    }
+}
+
+/// What the user should know when signals cannot be watched.
+pub(crate) fn not_watched(error: &std::io::Error) -> Diagnostic {
+    let message =
+        format!("signals cannot be watched ({}): Ctrl-C will end the run without a report", reason(error));
+    Diagnostic::note(message).code("signals-not-watched")
 }
 
 impl Drop for SignalWatcher {
     fn drop(&mut self) {
-        self.over.store(true, Release);
+        self.state.over.store(true, SeqCst);
         // SIGTERM now tells this thread to end. If it stays, because the signal cannot be sent or the kernel goes on interrupting its call,
         // it does no harm.
-        let _ = pthread_kill(self.thread.as_pthread_t(), Signal::SIGTERM);
+        if !self.state.failed.load(SeqCst) {
+            let _ = pthread_kill(self.thread.as_pthread_t(), Signal::SIGTERM);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering::Acquire;
     use std::sync::mpsc::sync_channel;
 
     use super::*;

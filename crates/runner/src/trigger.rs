@@ -53,12 +53,12 @@ impl Trigger {
         self.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_sub(elapsed))
     }
 
-    /// Runs the command. Returns what the user should know, if it fails.
-    pub(crate) fn run_command(&self) -> Option<Diagnostic> {
+    /// Runs the command, until `stop` says that it has to end. Returns what the user should know, if it fails.
+    pub(crate) fn run_command(&self, stop: impl FnMut() -> bool) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let output = if self.writes_to_stdout { stdout.as_fd() } else { stderr.as_fd() };
-        let outcome = commands::run(command, output, stderr.as_fd());
+        let outcome = commands::run_unless(command, output, stderr.as_fd(), stop);
         let message = match outcome {
             Ok(ShellStatus::Exited(0)) => return None,
             Ok(outcome) => format!("trigger command `{command}` {outcome}"),
@@ -107,10 +107,13 @@ mod tests {
 
     #[test]
     fn a_failing_command_is_told() {
-        let told =
-            |command: &str| Trigger { command: Some(command.to_owned()), ..Trigger::default() }.run_command();
+        let told = |command: &str| {
+            Trigger { command: Some(command.to_owned()), ..Trigger::default() }.run_command(|| false)
+        };
         assert_eq!(told("true"), None);
         assert_eq!(told("exit 3").unwrap().message, "trigger command `exit 3` ended with status 3");
-        assert_eq!(Trigger::default().run_command(), None);
+        assert_eq!(Trigger::default().run_command(|| false), None);
+        let stopped = Trigger { command: Some("sleep 3600".to_owned()), ..Trigger::default() };
+        assert_eq!(stopped.run_command(|| true).unwrap().message, "trigger command `sleep 3600` was stopped");
     }
 }

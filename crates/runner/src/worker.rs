@@ -116,7 +116,7 @@ fn work<E: Engine>(
     control.start_ms.store(result.start_ms, Relaxed);
     let outcome = passes(spec, &mut io_loop, &mut note);
     // The error of the I/O itself matters more than that of its log.
-    let outcome = outcome.and(io_loop.end_iolog());
+    let outcome = outcome.and(io_loop.end_iolog()).and(io_loop.end_buffers());
     finish(context, io_loop, result);
     outcome
 }
@@ -149,6 +149,8 @@ fn set_up<'a, E: Engine>(
     let buffer = buffer_of(spec);
     let buffers = Buffers::allocate(&spec.memory, spec.units(), buffer, needs_page_buffers(spec))
         .map_err(|e| Failure::from_engine(&e))?;
+    let control = context.control;
+    buffers.watch(|| control.request_stop()).map_err(|e| Failure::from_engine(&e))?;
     if spec.engine.moves_data() {
         buffers.populate();
     }

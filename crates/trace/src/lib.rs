@@ -78,7 +78,8 @@ impl FileAction {
 /// A log being written. Dropping it writes what is left in its buffer; [`Writer::finish`] also returns the error.
 #[derive(Debug)]
 pub struct Writer {
-    file: File,
+    /// `None` once it is closed.
+    file: Option<File>,
     path: PathBuf,
     version: IologVersion,
     lines: Vec<u8>,
@@ -88,7 +89,7 @@ pub struct Writer {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} the I/O log {}", path.display())]
 pub struct LogError {
-    /// `open` or `write`.
+    /// `open`, `write` or `close`.
     pub doing: &'static str,
     /// The log.
     pub path: PathBuf,
@@ -113,7 +114,7 @@ impl Writer {
         let mut lines = Vec::with_capacity(ENOUGH + LINE);
         lines.extend_from_slice(version.header().as_bytes());
         lines.push(b'\n');
-        Writer { file, path: path.to_owned(), version, lines }
+        Writer { file: Some(file), path: path.to_owned(), version, lines }
     }
 
     /// Adds a line about a file. `time_us` counts from the opening of the log, and is not in logs of version 2.
@@ -144,12 +145,15 @@ impl Writer {
         self.end_line()
     }
 
-    /// Writes what is left.
+    /// Writes what is left, and closes the file: a network file system may tell only then that it has no room.
     ///
     /// # Errors
-    /// The log could not be written; what was collected is lost.
+    /// The log could not be written or closed; what was collected is lost.
     pub fn finish(mut self) -> Result<(), LogError> {
-        self.flush()
+        self.flush()?;
+        let file = self.file.take();
+        let closed = file.map_or(Ok(()), |file| nix::unistd::close(file).map_err(io::Error::from));
+        closed.map_err(|source| self.failed("close", source))
     }
 
     fn begin_line(&mut self, time_us: u64, name: &OsStr, word: &str) {
@@ -173,9 +177,13 @@ impl Writer {
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
-        let written = write_whole(&mut self.file, &self.lines);
+        let written = self.file.as_mut().map_or(Ok(()), |file| write_whole(file, &self.lines));
         self.lines.clear();
-        written.map_err(|source| LogError { doing: "write", path: self.path.clone(), source })
+        written.map_err(|source| self.failed("write", source))
+    }
+
+    fn failed(&self, doing: &'static str, source: io::Error) -> LogError {
+        LogError { doing, path: self.path.clone(), source }
     }
 }
 

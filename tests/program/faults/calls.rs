@@ -64,6 +64,43 @@ fn a_directory_that_cannot_be_read_or_closed_loses_no_file_without_a_word() {
 }
 
 #[test]
+fn a_log_of_ios_that_cannot_be_closed_fails_its_job() {
+    let words = ["--name=a", "--ioengine=null", "--size=64k", "--write_iolog=il"];
+    let run = with_fault(&Place::new(), "close", "il", "ENOSPC", 1, &words).ended_with(1);
+    assert!(run.stderr.contains("cannot close the I/O log il"), "{}", run.stderr);
+}
+
+#[test]
+fn buffers_in_a_file_that_cannot_be_removed_fail_their_job() {
+    let place = Place::new();
+    let words = ["--name=a", "--ioengine=null", "--size=64k", "--mem=mmap:buffers"];
+    let run = with_fault(&place, "unlink", "buffers", "EIO", 1, &words).ended_with(1);
+    assert!(run.stderr.contains("unlink(buffers)"), "{}", run.stderr);
+    assert!(run.stderr.contains("stays: remove it"), "{}", run.stderr);
+}
+
+#[test]
+fn a_layout_that_can_be_neither_written_nor_cut_says_that_the_file_stays() {
+    let place = Place::new();
+    let file = place.work().join("f").display().to_string();
+    let strace = ["-f", "-qq", "-o", "trace", "-P", &file, "-e", "trace=write,ftruncate"];
+    let inject = ["-e", "inject=write:error=EIO:when=3+", "-e", "inject=ftruncate:error=EIO:when=2+", FERRIO];
+    let job = ["--name=a", "--rw=read", "--size=1m", "--filename=f"];
+    let words = [&strace[..], &inject, &job].concat();
+    let run = place.program(installed("strace"), &words).run().ended_with(1);
+    assert!(run.stderr.contains("f keeps its full size although it was not written"), "{}", run.stderr);
+}
+
+#[test]
+fn a_kernel_that_cannot_wait_for_signals_leaves_them_to_end_the_program() {
+    let place = Place::new();
+    let strace = ["-f", "-qq", "-o", "trace", "-e", "inject=rt_sigtimedwait:error=ENOSYS"];
+    let job = [FERRIO, "--name=a", "--ioengine=null", "--size=1m"];
+    let run = place.program(installed("strace"), &[&strace[..], &job].concat()).run().succeeded();
+    assert!(run.stderr.contains("signals cannot be watched (Function not implemented)"), "{}", run.stderr);
+}
+
+#[test]
 fn a_kernel_that_always_answers_eintr_fails_the_job() {
     for (call, engine, rw) in [
         ("write", "psync", "read"),

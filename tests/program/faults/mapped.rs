@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::sys::signal::Signal;
 
 use super::filesystem::{Call, Fault, FaultyFile, Rule, When};
 use super::{AT, BLOCK, SIZE, arguments_for, fuse_is_available, job};
@@ -35,6 +36,30 @@ fn a_page_that_cannot_be_read_ends_the_job_with_its_place() {
         for part in parts {
             assert!(run.stderr.contains(part), "{rw}: no `{part}` in {}", run.stderr);
         }
+    }
+}
+
+#[test]
+fn buffers_in_a_file_that_is_cut_fail_their_job_and_no_other() {
+    for kind in ["mmapshared", "mmap"] {
+        let place = Place::new();
+        let job = format!(
+            "[global]\nsize=1m\nbs=64k\ntime_based\nruntime=1h\n\
+             [cut]\nioengine=psync\nrw=write\nrefill_buffers\nfilename=d\nmem={kind}:{}\n[other]\nioengine=null\nrw=read\n",
+            place.work().join("buffers").display()
+        );
+        let mut running = place.ferrio(&["--output-format=json", &place.job(&job)]).start();
+        let length = |name: &str| std::fs::metadata(place.work().join(name)).map_or(0, |about| about.len());
+        running.until("writes from the file", || length("buffers") > 0 && length("d") > 0);
+        std::fs::File::create(place.work().join("buffers")).unwrap();
+        let stderr = running.stderr_path();
+        running.until("the failure", || std::fs::read_to_string(&stderr).unwrap().contains("err=14"));
+        running.signal(Signal::SIGINT);
+        let run = running.wait().ended_with(129);
+        let jobs = &run.json()["jobs"];
+        assert_eq!([number(&jobs[0], "/error"), number(&jobs[1], "/error")], [14, 0], "{}", run.stderr);
+        assert!(number(&jobs[1], "/read/total_ios") > 0);
+        assert!(!place.work().join("buffers").exists(), "{kind}");
     }
 }
 

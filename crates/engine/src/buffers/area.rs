@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use ferrio_job::{Memory, MemoryType};
 
 use super::file::BackingFile;
 use super::huge::{self, SMALLER};
 use crate::EngineError;
+use crate::sigbus::WatchedMemory;
 
 /// Bits of the flags of shmget(2) that the size of a huge page begins at.
 const SHM_HUGE_SHIFT: libc::c_int = 26;
@@ -21,7 +23,7 @@ pub(super) enum Area {
     Mapping {
         mapping: MappedMemory,
         /// Dropped after the mapping: removes the file, if that was made for it.
-        _file: Option<BackingFile>,
+        file: Option<BackingFile>,
     },
     /// System V shared memory.
     Segment(Segment),
@@ -32,6 +34,8 @@ pub(super) enum Area {
 pub(super) struct MappedMemory {
     start: NonNull<u8>,
     length: usize,
+    /// For a file that may lose pages.
+    watched: OnceLock<&'static WatchedMemory>,
 }
 
 // SAFETY: a mapping belongs to the process. What is in here is its place, which any thread may read, and unmap when all are done.
@@ -59,38 +63,38 @@ impl Area {
             (MemoryType::Malloc | MemoryType::CudaMalloc, _)
             | (MemoryType::Mmap | MemoryType::MmapShared, None) => {
                 MappedMemory::anonymous(length, libc::MAP_NORESERVE)
-                    .map(|mapping| Area::Mapping { mapping, _file: None })
+                    .map(|mapping| Area::Mapping { mapping, file: None })
                     .map_err(|e| e.hint(SMALLER))
             }
             (MemoryType::Mmap, Some(path)) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_PRIVATE)?;
-                Ok(Area::Mapping { mapping, _file: Some(file) })
+                Ok(Area::Mapping { mapping, file: Some(file) })
             }
             (MemoryType::MmapShared, Some(path)) => {
                 let file = BackingFile::open(path)?;
                 file.extend(length)?;
                 file.reserve(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_SHARED)?;
-                Ok(Area::Mapping { mapping, _file: Some(file) })
+                Ok(Area::Mapping { mapping, file: Some(file) })
             }
             (MemoryType::MmapHuge, None) => {
                 let length = huge::whole_pages(length, page)?;
                 // Set aside at once: a page that is missing shows here and not when it is touched.
                 let flags = libc::MAP_HUGETLB | huge::size_flag(page, libc::MAP_HUGE_SHIFT);
                 MappedMemory::anonymous(length, flags)
-                    .map(|mapping| Area::Mapping { mapping, _file: None })
+                    .map(|mapping| Area::Mapping { mapping, file: None })
                     .map_err(|e| huge::advise(e, "mmaphuge", length, page))
             }
             (MemoryType::MmapHuge, Some(path)) => {
-                let file = BackingFile::open(path)?;
-                let page = file.huge_page(path)?;
+                let mut file = BackingFile::open(path)?;
+                let page = file.huge_page()?;
                 let length = huge::whole_pages(length, page)?;
                 file.extend(length)?;
                 let mapping = MappedMemory::of_file(file.file(), length, libc::MAP_SHARED)
                     .map_err(|e| huge::advise(e, "mmaphuge", length, page))?;
-                Ok(Area::Mapping { mapping, _file: Some(file) })
+                Ok(Area::Mapping { mapping, file: Some(file) })
             }
             (MemoryType::Shm, _) => {
                 Segment::attach(length, 0).map(Area::Segment).map_err(|e| e.hint_for(segment_advice))
@@ -102,6 +106,30 @@ impl Area {
                     .map_err(|e| huge::advise(e, "shmhuge", length, page))
             }
         }
+    }
+
+    /// The file of a mapping.
+    pub(super) fn file(&self) -> Option<&BackingFile> {
+        match self {
+            Area::Mapping { file, .. } => file.as_ref(),
+            Area::Segment(_) => None,
+        }
+    }
+
+    /// Keeps the memory of a file accessible when pages of the file are missing. `on_loss` is called in a signal handler then.
+    pub(super) fn watch(&self, on_loss: impl Fn() + Send + Sync + 'static) -> Result<(), EngineError> {
+        let Area::Mapping { mapping, file: Some(file) } = self else { return Ok(()) };
+        let start = mapping.start.addr().get();
+        let watched = WatchedMemory::begin(start..start + mapping.length, file.page(), on_loss)
+            .map_err(|errno| EngineError::new("sigaction", errno))?;
+        mapping.watched.get_or_init(|| watched);
+        Ok(())
+    }
+
+    /// Where the first page of the file was missing.
+    pub(super) fn lost(&self) -> Option<usize> {
+        let Area::Mapping { mapping, .. } = self else { return None };
+        mapping.watched.get()?.lost()
     }
 
     /// The first byte, at the beginning of a page.
@@ -134,7 +162,9 @@ impl MappedMemory {
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, fd, 0) };
         match NonNull::new(start.cast()) {
-            Some(start) if start.as_ptr() != libc::MAP_FAILED.cast() => Ok(MappedMemory { start, length }),
+            Some(start) if start.as_ptr() != libc::MAP_FAILED.cast() => {
+                Ok(MappedMemory { start, length, watched: OnceLock::new() })
+            }
             _ => Err(EngineError::new("init buffers", io::Error::last_os_error())),
         }
     }
@@ -142,6 +172,9 @@ impl MappedMemory {
 
 impl Drop for MappedMemory {
     fn drop(&mut self) {
+        if let Some(watched) = self.watched.get() {
+            watched.end();
+        }
         // SAFETY: start and length are those of the mapping made in `map`. Whatever points into it, buffers and slots that are lent, shares
         // the ownership of the area, so that the last of them drops it.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ferrio_machine::{open_file, set_length};
 use nix::errno::Errno;
@@ -15,23 +16,50 @@ use crate::EngineError;
 #[derive(Debug)]
 pub(super) struct BackingFile {
     file: File,
-    /// The path of a file that did not exist before.
-    made: Option<PathBuf>,
+    path: PathBuf,
+    /// Bytes of a page of its mapping.
+    page: usize,
+    /// It did not exist before, and has not been removed.
+    is_own: AtomicBool,
 }
 
 impl BackingFile {
     /// Opens a file, or makes it.
     pub(super) fn open(path: &Path) -> Result<Self, EngineError> {
         let new = OFlag::O_CREAT | OFlag::O_EXCL;
-        let (file, made) = match open_file(path, OFlag::O_RDWR | new, 0o644) {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => (open_file(path, OFlag::O_RDWR, 0), None),
-            made => (made, Some(path.to_path_buf())),
+        let (file, is_own) = match open_file(path, OFlag::O_RDWR | new, 0o644) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => (open_file(path, OFlag::O_RDWR, 0), false),
+            made => (made, true),
         };
         let file = file.map_err(|e| {
             EngineError::new(format!("open({})", path.display()), e)
                 .hint(format!("the file of `mem` cannot be opened: {}; name another one", path.display()))
         })?;
-        Ok(BackingFile { file, made })
+        Ok(BackingFile { file, path: path.to_path_buf(), page: super::PAGE, is_own: AtomicBool::new(is_own) })
+    }
+
+    /// Its path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of a page of its mapping.
+    pub(super) fn page(&self) -> usize {
+        self.page
+    }
+
+    /// Removes a file that was made here. Mappings of it stay.
+    ///
+    /// # Errors
+    /// As unlink(2), but for a file that is gone already.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        if !self.is_own.swap(false, Relaxed) {
+            return Ok(());
+        }
+        match fs::remove_file(&self.path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        }
     }
 
     /// The file.
@@ -64,22 +92,24 @@ impl BackingFile {
     }
 
     /// The page size of the hugetlbfs that the file is on.
-    pub(super) fn huge_page(&self, path: &Path) -> Result<u64, EngineError> {
+    pub(super) fn huge_page(&mut self) -> Result<u64, EngineError> {
         let about = fstatfs(&self.file).map_err(|e| EngineError::new("fstatfs", e))?;
         if about.filesystem_type() != HUGETLBFS_MAGIC {
             let hint = "mem=mmaphuge:FILE needs a file on a mounted hugetlbfs (mount -t hugetlbfs none /huge); \
                         without FILE it needs none";
-            return Err(EngineError::new(format!("mmaphuge({})", path.display()), Errno::EINVAL).hint(hint));
+            return Err(
+                EngineError::new(format!("mmaphuge({})", self.path.display()), Errno::EINVAL).hint(hint)
+            );
         }
-        u64::try_from(about.block_size()).map_err(|_| EngineError::new("fstatfs", Errno::EINVAL))
+        let invalid = |_| EngineError::new("fstatfs", Errno::EINVAL);
+        self.page = usize::try_from(about.block_size()).map_err(invalid)?;
+        Ok(self.page as u64)
     }
 }
 
 impl Drop for BackingFile {
     fn drop(&mut self) {
-        if let Some(path) = &self.made {
-            // It may be gone already; an error cannot be reported here.
-            let _ = fs::remove_file(path);
-        }
+        // Usually done already; a job that failed before its I/O has told why.
+        let _ = self.remove();
     }
 }

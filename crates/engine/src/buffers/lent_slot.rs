@@ -16,14 +16,14 @@ use super::area::Area;
 #[derive(Debug)]
 pub(super) struct SharedMemory {
     /// Given back when this is dropped.
-    _area: Area,
+    pub(super) area: Area,
     lent: Box<[AtomicBool]>,
 }
 
 impl SharedMemory {
     /// Memory for this many slots, none of which is lent.
     pub(super) fn new(area: Area, slots: u32) -> Self {
-        SharedMemory { _area: area, lent: (0..slots).map(|_| AtomicBool::new(false)).collect() }
+        SharedMemory { area, lent: (0..slots).map(|_| AtomicBool::new(false)).collect() }
     }
 
     /// True while the slot is lent, and for one that does not exist.

@@ -66,14 +66,24 @@ impl DonorFile {
         let file = open_file(&donor.path, OFlag::O_WRONLY | OFlag::O_CREAT, 0o644);
         let file = file.map_err(|e| failed("open", e))?;
         let stat = fstat(&file).map_err(|e| failed("fstat", e.into()))?;
+        let block = u64::try_from(stat.st_blksize).unwrap_or(0).max(1);
+        let donor = DonorFile { file, stat, name, new, reserves_per_io: donor.reserves_per_io, block };
         if !donor.reserves_per_io {
             let (start, end) = region(&spec.files);
-            reserve(&file, start, end - start).map_err(|e| {
-                failed("fallocate", e.into()).hint("the donor needs as much space as the job's files")
+            reserve(&donor.file, start, end - start).map_err(|e| {
+                donor.remove_new();
+                EngineError::new(format!("fallocate({})", donor.name), e)
+                    .hint("the donor needs as much space as the job's files")
             })?;
         }
-        let block = u64::try_from(stat.st_blksize).unwrap_or(0).max(1);
-        Ok(DonorFile { file, stat, name, new, reserves_per_io: donor.reserves_per_io, block })
+        Ok(donor)
+    }
+
+    /// Removes a donor that there was not before. The reason why it is of no use says more than one why it stays.
+    fn remove_new(&self) {
+        if let Some(path) = &self.new {
+            let _ = std::fs::remove_file(path);
+        }
     }
 
     /// Finds out whether extents of these files can be moved at all.
@@ -81,12 +91,7 @@ impl DonorFile {
     /// # Errors
     /// A file is not on ext4, not on the file system of the donor, or the donor itself.
     pub(crate) fn check(&self, files: &[OpenFile]) -> Result<(), EngineError> {
-        self.suits(files).inspect_err(|_| {
-            if let Some(path) = &self.new {
-                // The reason why it is of no use says more than one why it stays.
-                let _ = std::fs::remove_file(path);
-            }
-        })
+        self.suits(files).inspect_err(|_| self.remove_new())
     }
 
     fn suits(&self, files: &[OpenFile]) -> Result<(), EngineError> {

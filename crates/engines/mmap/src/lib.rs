@@ -1,12 +1,11 @@
 //! The mmap engine: maps the job's region of every file once; I/O copies from and to the mapping, a sync is msync(2).
 //!
 //! A mapping cannot extend a file: files that are too short are refused when they are attached. A file that becomes shorter during the
-//! run, or whose device fails, is an error of the I/O, not the end of the process (`guarded_copy`). Write-capable mappings of block
+//! run, or whose device fails, is an error of the I/O, not the end of the process (`ferrio_engine::sigbus`). Write-capable mappings of block
 //! devices are left as they are (fio punches them out first, which destroys the data).
 //!
 //! libpmem and dev-dax do the same to persistent memory, where the CPU makes data durable (`persistent_memory`, `write_back`).
 
-mod guarded_copy;
 mod mapping;
 mod persistent_memory;
 mod write_back;
@@ -16,7 +15,8 @@ pub use persistent_memory::PersistentMemory;
 use std::sync::{Arc, PoisonError};
 
 use ferrio_engine::{
-    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, SharedFiles, Submit, sync_ops,
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, SharedFiles, Submit, sigbus,
+    sync_ops,
 };
 use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
 use mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
@@ -74,7 +74,7 @@ impl Mmap {
 impl Engine for Mmap {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         check_blocks(spec)?;
-        guarded_copy::install().map_err(|errno| EngineError::new("sigaction", errno))?;
+        sigbus::install().map_err(|errno| EngineError::new("sigaction", errno))?;
         let mut notes = Vec::new();
         if spec.fadvise == Fadvise::NoReuse {
             let message = "fadvise_hint=noreuse has no effect on a mapping and is not applied";
@@ -133,7 +133,7 @@ impl Engine for Mmap {
             // SAFETY: `memory` has `len` mapped bytes, the buffer by the contract of Request, and private buffers do not overlap
             // a mapping of a file. Other processes may change the file meanwhile: the bytes are plain data, any value will do.
             // `open` installed the handler.
-            let copied = unsafe { guarded_copy::copy(from, to, memory, len, PAGE as usize) };
+            let copied = unsafe { sigbus::copy(from, to, memory, len, PAGE as usize) };
             if !copied {
                 let fd = self.fds.of(request.file);
                 return Submit::Done(mapping.after_missing_page(fd, &self.options, request.offset, len));

@@ -6,13 +6,12 @@ use std::io;
 use std::ptr;
 
 use ferrio_engine::{
-    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sigbus, sync_ops,
 };
 use ferrio_job::{EngineKind, JobSpec, OpenSync};
 use ferrio_machine::DaxDevice;
 use nix::errno::Errno;
 
-use crate::guarded_copy;
 use crate::mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
 use crate::write_back::{self, WriteBack};
 
@@ -31,7 +30,7 @@ pub struct PersistentMemory {
 impl PersistentMemory {
     /// The engine with another kind of mapping than the job's own, which only persistent memory has.
     fn with_sharing(spec: &JobSpec, sharing: Sharing, unit: u64) -> Result<Self, EngineError> {
-        guarded_copy::install().map_err(|errno| EngineError::new("sigaction", errno))?;
+        sigbus::install().map_err(|errno| EngineError::new("sigaction", errno))?;
         let write_back = write_back::detect().ok_or_else(|| {
             let hint = "no instruction of this CPU is known that makes writes to persistent memory durable";
             EngineError::new("init", Errno::ENOTSUP).hint(hint)
@@ -64,7 +63,7 @@ impl PersistentMemory {
         let (unit, buffer) = (self.options.unit as usize, request.buffer);
         // SAFETY: `memory` has `len` mapped bytes, the buffer by the contract of Request, and private buffers do not overlap a mapping of a
         // file. Other processes may change the file meanwhile: the bytes are plain data, any value will do.
-        guarded_copy::access(memory, len, unit, || unsafe {
+        sigbus::access(memory, len, unit, || unsafe {
             match request.op {
                 Op::Read => ptr::copy_nonoverlapping(memory.cast_const(), buffer, len),
                 _ if self.past_caches => self.write_back.copy_past_caches(buffer, memory, len),

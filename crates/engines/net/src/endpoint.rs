@@ -146,7 +146,7 @@ pub(crate) fn accepted(
     stopped: &dyn Fn() -> bool,
 ) -> Result<Option<Socket>, EngineError> {
     while !stopped() {
-        if !is_ready(listener, PollFlags::POLLIN) {
+        if !is_ready(listener, PollFlags::POLLIN)? {
             continue;
         }
         match listener.accept() {
@@ -185,7 +185,7 @@ pub(crate) fn connected(
     match socket.connect(address) {
         Ok(()) => {}
         Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => {
-            while !is_ready(&socket, PollFlags::POLLOUT) {
+            while !is_ready(&socket, PollFlags::POLLOUT)? {
                 if stopped() {
                     return Ok(None);
                 }
@@ -270,9 +270,13 @@ fn interface_index(network: &Network) -> Result<Option<u32>, EngineError> {
 }
 
 /// Waits for [`WAIT`] at most. A signal ends the wait early.
-fn is_ready(socket: &Socket, event: PollFlags) -> bool {
+fn is_ready(socket: &Socket, event: PollFlags) -> Result<bool, EngineError> {
     let mut waiting = [PollFd::new(socket.as_fd(), event)];
-    poll(&mut waiting, PollTimeout::from(WAIT_MS)).is_ok_and(|ready| ready > 0)
+    match poll(&mut waiting, PollTimeout::from(WAIT_MS)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::EINTR) => Ok(false),
+        Err(errno) => Err(EngineError::new("poll", errno)),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::{EngineError, sleep};
-use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program};
+use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program, reason};
 use ferrio_machine::create_file;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -80,14 +80,23 @@ impl RunningProgram {
     pub(crate) fn look(&mut self, duty: &dyn Duty) {
         let began = Instant::now();
         while began.elapsed() < PIECE && !duty.is_over() {
-            if let Some(status) = self.status() {
-                self.child = None;
-                if !status.success() {
-                    duty.note(self.failed(&how_it_ended(status)));
+            let ended = match self.status() {
+                None => {
+                    sleep(STEP);
+                    continue;
                 }
-                return duty.done();
+                Some(Ok(status)) if status.success() => None,
+                Some(Ok(status)) => Some(how_it_ended(status)),
+                Some(Err(error)) => {
+                    self.signal(Signal::SIGKILL);
+                    Some(format!("cannot be waited for: {}", reason(&error)))
+                }
+            };
+            self.child = None;
+            if let Some(how) = ended {
+                duty.note(self.failed(&how));
             }
-            sleep(STEP);
+            return duty.done();
         }
     }
 
@@ -114,9 +123,9 @@ impl RunningProgram {
         }
     }
 
-    /// How the program ended, if it did. One that cannot be asked counts as running, and is killed in the end.
-    fn status(&mut self) -> Option<ExitStatus> {
-        self.child.as_mut()?.try_wait().ok().flatten()
+    /// How the program ended, if it did; or why that is not known.
+    fn status(&mut self) -> Option<io::Result<ExitStatus>> {
+        self.child.as_mut()?.try_wait().transpose()
     }
 
     /// To all processes of the group, which is gone when they are.

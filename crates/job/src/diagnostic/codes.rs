@@ -315,6 +315,8 @@ subjects! {
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";
+        "disk-left-out" Hidden: "the counters of a disk cannot be read at the end of the run";
+        "status-file-not-removed" Hidden: "the file that asks for a report cannot be removed, so there is none";
         "trigger" Hidden: "the trigger ends the run";
         "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr lost_file: "the verify state of a job cannot be saved; the jobs continue";
@@ -361,6 +363,7 @@ subjects! {
         "user-refused" Hidden: "the program may not change to the user or group of `uid` or `gid`";
         "cgroup-failed" Stderr: "the `cgroup` of a job cannot be created, joined or left";
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
+        "no-io-scheduler" Hidden: "note: `ioscheduler` has nothing to set, because the files are on no disk of this machine";
         "cpu-load" Report: "note: how a job of engine `cpuio` burns CPU time";
         "program" Report: "note: what a job of engine `exec` runs, and where its output is saved";
         "program-failed" Hidden: "the program of a job of engine `exec` failed, or had to be killed";

@@ -129,6 +129,10 @@ impl Merging {
                 None => setup_error(libc::EINVAL, error.to_string()),
             });
         }
+        for name in merged.cut() {
+            let message = format!("block trace {name}: its end cuts a record, which is left out");
+            findings.note(note(job, &[Opt::ReadIolog], "block-trace", message));
+        }
         for (name, backward) in merged.out_of_order() {
             let message = format!(
                 "block trace {name}: {} with an earlier time than the one before, so {shown} is not sorted by time either: \

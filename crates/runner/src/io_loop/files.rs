@@ -362,6 +362,11 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(crate) fn end_iolog(&mut self) -> Result<(), Failure> {
         self.hooks.iolog.take().map_or(Ok(()), |iolog| iolog.finish())
     }
+
+    /// The buffers are not needed any more, unless a request never ended.
+    pub(crate) fn end_buffers(&self) -> Result<(), Failure> {
+        self.buffers.end().map_err(|e| Failure::from_engine(&e))
+    }
 }
 
 fn failed(error: &io::Error, func: &str, option: &str, file: &FileSpec) -> Failure {

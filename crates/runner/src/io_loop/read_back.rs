@@ -26,7 +26,7 @@ impl<E: Engine> IoLoop<'_, E> {
             && !self.meter.timing.is_over(self.meter.clock.now())
     }
 
-    /// Says so if the end of the run time has left written blocks that were not read back.
+    /// Says so if written blocks were not read back, because the run time is over or something other than a signal has stopped the job.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_unread(&self) {
@@ -35,16 +35,25 @@ impl<E: Engine> IoLoop<'_, E> {
         else {
             return;
         };
-        if self.context.control.stop_requested() || !self.meter.timing.is_over(self.meter.clock.now()) {
+        let control = self.context.control;
+        let why = if control.stop_requested() {
+            // Those who send signals know. A state that is saved is there to verify the blocks later.
+            if control.signals() > 0 || control.is_state_saved() {
+                return;
+            }
+            "the job was ended early"
+        } else if self.meter.timing.is_over(self.meter.clock.now()) {
+            "`runtime` is over"
+        } else {
             return;
-        }
+        };
         let blocks = match verification.unread_blocks() {
             Some(1) => "1 block that the job wrote was".to_owned(),
             Some(count) => format!("{count} blocks that the job wrote were"),
             None => "blocks that the job wrote were".to_owned(),
         };
         let message = format!(
-            "`runtime` is over: {blocks} not read back and checked. Give the job more time, or less to write (`io_size`)"
+            "{why}: {blocks} not read back and checked. Give the job more time, or less to write (`io_size`)"
         );
         let warning = Diagnostic { severity: Severity::Warning, ..Diagnostic::note(message) };
         self.context.note(warning.code("verify-cut-short").prefix(Prefix::Job));

@@ -4,6 +4,7 @@ use std::io;
 
 use ferrio_engine::{Engine, Op, Request};
 use ferrio_job::{Diagnostic, Direction, Prefix};
+use ferrio_machine::Interrupted;
 use ferrio_workload::{Io, Step};
 use rustix::io::Errno;
 
@@ -191,6 +192,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let mut at = gap.start;
         let mut outcome = Ok(());
+        let mut interrupted = Interrupted::default();
         while at < gap.end && outcome.is_ok() {
             let rest = &buffer[begin as usize..];
             let within = if zeroes { 0 } else { (at - gap.start) as usize };
@@ -198,7 +200,7 @@ impl<E: Engine> IoLoop<'_, E> {
             match rustix::io::pwrite(fd, &rest[within..within + len], at) {
                 Ok(0) => outcome = Err(io::ErrorKind::WriteZero.into()),
                 Ok(moved) => at += moved as u64,
-                Err(Errno::INTR) => {}
+                Err(Errno::INTR) if interrupted.should_retry() => {}
                 Err(e) => outcome = Err(e.into()),
             }
         }

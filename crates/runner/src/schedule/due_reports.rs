@@ -1,7 +1,10 @@
 //! When reports of the run so far are due: by the clock, by a signal or by a file.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+use ferrio_job::{Diagnostic, reason};
 
 /// Main waits this long for figures at most, and no longer than half of the time between two reports,
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -70,21 +73,31 @@ impl DueReports {
         self.due.status = true;
     }
 
-    /// Finds out what is due.
-    pub(super) fn poll(&mut self, elapsed: Duration) {
+    /// Finds out what is due. Returns what the user should know, if a report cannot be asked for.
+    pub(super) fn poll(&mut self, elapsed: Duration) -> Option<Diagnostic> {
         self.due.status |= self.status.as_mut().is_some_and(|beat| beat.passed(elapsed));
         for (at, beat) in self.intervals.iter_mut().enumerate() {
             if beat.passed(elapsed) && !self.due.intervals.contains(&at) {
                 self.due.intervals.push(at);
             }
         }
-        if let Some(file) = &self.file
-            && elapsed >= self.next_check
-        {
-            self.next_check = elapsed + FILE_CHECK;
-            // Removing is also the check: a file that cannot be removed would ask for a report at every check.
-            self.due.status |= std::fs::remove_file(file).is_ok();
+        let file = self.file.as_ref().filter(|_| elapsed >= self.next_check)?;
+        self.next_check = elapsed + FILE_CHECK;
+        // Removing is also the check: a file that cannot be removed would ask for a report at every check.
+        match std::fs::remove_file(file) {
+            Ok(()) => self.due.status = true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let message = format!(
+                    "{} asks for no report, because it cannot be removed: {}",
+                    file.display(),
+                    reason(&error)
+                );
+                self.file = None;
+                return Some(Diagnostic::note(message).code("status-file-not-removed"));
+            }
         }
+        None
     }
 
     /// How long main may sleep.

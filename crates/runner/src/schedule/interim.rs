@@ -19,7 +19,9 @@ impl Run<'_, '_> {
     /// Begins and ends the collection of figures. Returns how long main may sleep.
     pub(super) fn collect_reports(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
-        self.due_reports.poll(elapsed);
+        if let Some(note) = self.due_reports.poll(elapsed) {
+            (self.observer)(Event::Diagnostic(note));
+        }
         if self.due_reports.round.is_none() && self.due_reports.due.any() {
             self.ask();
         }

@@ -28,10 +28,10 @@ impl Run<'_, '_> {
     pub(super) fn run_waves(
         &mut self,
         sender: &SyncSender<Message>,
-        messages: Receiver<Message>,
-    ) -> Duration {
+        queue: Receiver<Message>,
+    ) -> (Duration, Receiver<Message>) {
         // Should the observer panic, the queue goes with it, so that no worker waits for room in it.
-        let messages = &messages;
+        let messages = &queue;
         // A signal during layout is still in the queue.
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
@@ -57,7 +57,19 @@ impl Run<'_, '_> {
             }
         }
         self.join_ended();
-        elapsed
+        (elapsed, queue)
+    }
+
+    /// Runs the command of a trigger that has ended the run. A signal ends the command.
+    pub(super) fn run_trigger_command(&mut self, messages: &Receiver<Message>) {
+        let Some(trigger) = self.triggered else { return };
+        let signalled = || {
+            let received = messages.try_iter().filter(|message| matches!(message, Message::Signal(_)));
+            received.map(|signal| self.handle(signal)).count() > 0
+        };
+        if let Some(failed) = trigger.run_command(signalled) {
+            (self.observer)(Event::Diagnostic(failed));
+        }
     }
 
     /// Waits for the threads of jobs that have ended: they may still free what the jobs had.

@@ -53,14 +53,14 @@ fn crc32c() -> Verify {
 
 /// Runs the worker, alone, through an open gate. How often it said that it was ready, and its result.
 fn work_stoppable<E: Engine>(spec: &JobSpec, stop: bool) -> (usize, JobResult) {
-    let control = JobControl::default();
+    let control = Box::leak(Box::<JobControl>::default());
     if stop {
         control.request_stop();
     }
-    work_under::<E>(spec, &control)
+    work_under::<E>(spec, control)
 }
 
-fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobResult) {
+fn work_under<E: Engine>(spec: &JobSpec, control: &'static JobControl) -> (usize, JobResult) {
     drive(spec, control, |context| run(context, E::open))
 }
 
@@ -68,7 +68,7 @@ fn work_under<E: Engine>(spec: &JobSpec, control: &JobControl) -> (usize, JobRes
 fn bare_context<'a>(
     cgroups: &'a Cgroups,
     job: (usize, &'a JobSpec),
-    control: &'a JobControl,
+    control: &'static JobControl,
     gate: Arc<Gate>,
     messages: SyncSender<Message>,
 ) -> Context<'a> {
@@ -100,7 +100,11 @@ fn bare_context<'a>(
 }
 
 /// Has `worker` do the job.
-fn drive(spec: &JobSpec, control: &JobControl, worker: impl FnOnce(Context<'_>)) -> (usize, JobResult) {
+fn drive(
+    spec: &JobSpec,
+    control: &'static JobControl,
+    worker: impl FnOnce(Context<'_>),
+) -> (usize, JobResult) {
     let (sender, messages) = sync_channel(1024);
     let gate = Arc::new(Gate::default());
     gate.expect(1);

@@ -68,6 +68,8 @@ struct Source<F, R> {
     begins_ns: u64,
     /// It has a request.
     has_request: bool,
+    /// Its end cuts a record.
+    is_cut: bool,
     next: Option<TraceRecord>,
 }
 
@@ -95,6 +97,12 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
         let record = self.sources[index].next.take();
         self.advance(index)?;
         Ok(record)
+    }
+
+    /// The names of the traces whose end cuts a record, as far as they are merged. That record is left out.
+    pub fn cut(&self) -> impl Iterator<Item = &str> {
+        let cut = self.sources.iter().filter(|source| source.is_cut);
+        cut.map(|source| source.input.name.as_str())
     }
 
     /// The traces that are not in the order of time, as far as they are merged: their names, and how many requests are earlier than
@@ -141,6 +149,11 @@ impl<F, R> From<TraceMerge<F, R>> for MergedTrace<F, R> {
 }
 
 impl<R: BufRead, F: FnMut() -> io::Result<R>> MergedTrace<F, R> {
+    /// See [`TraceMerge::cut`].
+    pub fn cut(&self) -> impl Iterator<Item = &str> {
+        self.merge.cut()
+    }
+
     /// See [`TraceMerge::out_of_order`].
     pub fn out_of_order(&self) -> impl Iterator<Item = (&str, u64)> {
         self.merge.out_of_order()
@@ -163,8 +176,8 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Read for MergedTrace<F, R> {
 impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
     fn new(input: MergeInput<F>, reader: TraceReader<R>) -> Self {
         let (done, latest_ns, previous_ns, backward, begins_ns) = (0, 0, 0, 0, 0);
-        let (has_request, next) = (false, None);
-        Source { input, reader, done, latest_ns, previous_ns, backward, begins_ns, has_request, next }
+        let (has_request, is_cut, next) = (false, false, None);
+        Source { input, reader, done, latest_ns, previous_ns, backward, begins_ns, has_request, is_cut, next }
     }
 
     /// The next request of the trace, or of its next iteration.
@@ -193,6 +206,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
                     return Ok(Some(TraceRecord { time_ns, ..record }));
                 }
             }
+            self.is_cut |= self.reader.is_cut();
             self.done += 1;
             if self.done >= self.input.iterations || !self.has_request {
                 return Ok(None);

@@ -17,7 +17,7 @@ fn all_kinds_of_reports_share_a_round_when_they_are_due_together() {
     let mut reports = DueReports::new(Some(MS(1000)), &[MS(250), MS(500)], None);
     assert_eq!(reports.patience, PATIENCE);
     let mut due = |ms| {
-        reports.poll(MS(ms));
+        assert_eq!(reports.poll(MS(ms)), None);
         let Due { status, intervals } = std::mem::take(&mut reports.due);
         (status, intervals)
     };
@@ -44,14 +44,24 @@ fn the_status_file_is_removed_and_asks_for_one_report() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fio-dump-status");
     let mut reports = DueReports::new(None, &[], Some(file.clone()));
-    reports.poll(Duration::ZERO);
+    assert_eq!(reports.poll(Duration::ZERO), None);
     assert!(!reports.due.any());
     std::fs::write(&file, "").unwrap();
-    reports.poll(MS(100));
+    assert_eq!(reports.poll(MS(100)), None);
     assert!(!reports.due.any() && file.exists(), "it is not looked for all the time");
-    reports.poll(FILE_CHECK);
+    assert_eq!(reports.poll(FILE_CHECK), None);
     assert!(reports.due.status && !file.exists());
     reports.due = Due::default();
-    reports.poll(FILE_CHECK * 2);
+    assert_eq!(reports.poll(FILE_CHECK * 2), None);
+    assert!(!reports.due.any());
+}
+
+#[test]
+fn a_status_file_that_cannot_be_removed_is_told_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut reports = DueReports::new(None, &[], Some(directory.path().to_owned()));
+    let told = reports.poll(FILE_CHECK).unwrap();
+    assert!(told.message.contains(" asks for no report, because it cannot be removed: "), "{}", told.message);
+    assert_eq!(reports.poll(FILE_CHECK * 2), None);
     assert!(!reports.due.any());
 }

@@ -87,6 +87,7 @@ fn work_together<E: Engine>(specs: &[JobSpec], during: OnStart<'_>) -> Vec<JobRe
     let mut content = LayoutContent::new(&specs[0], [0; SEEDS]).unwrap();
     layout::lay_out(&specs[0], &mut content, &|| false, &mut |_| {}).unwrap();
     let controls: Vec<JobControl> = specs.iter().map(|_| JobControl::default()).collect();
+    let controls: &'static [JobControl] = controls.leak();
     let mut results: Vec<Option<JobResult>> = specs.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
         for (index, spec) in specs.iter().enumerate() {
@@ -96,7 +97,7 @@ fn work_together<E: Engine>(specs: &[JobSpec], during: OnStart<'_>) -> Vec<JobRe
             let context = Context { events: groups.of(index), ..bare };
             scope.spawn(move || run(context, E::open));
         }
-        during(&controls);
+        during(controls);
         while results.iter().any(Option::is_none) {
             if let Message::Ended { index, result, .. } = messages.recv().unwrap() {
                 groups.ended(index, &specs[index], result.error.is_some());

@@ -80,8 +80,8 @@ fn overlapping(jobs: &[JobSpec]) -> usize {
         for (index, spec) in jobs.iter().enumerate() {
             let shared = shared.clone();
             scope.spawn(move || {
-                let control = JobControl::default();
-                let (_, result) = drive(spec, &control, |context| {
+                let control = Box::leak(Box::<JobControl>::default());
+                let (_, result) = drive(spec, control, |context| {
                     run(context, |spec, buffers| {
                         let engine = Offload::<Exclusive>::open(spec, buffers)?;
                         Ok(EngineWrapper::new(engine, spec, shared, index, [0; SEEDS]))

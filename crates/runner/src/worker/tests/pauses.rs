@@ -48,7 +48,7 @@ fn a_stop_request_ends_a_pause_and_a_long_count_of_cycles() {
     cycling.limits.time_based = true;
     pausing.think.blocks = Some(2);
     for (spec, before) in [(pausing, 2), (cycling, 1)] {
-        let control = JobControl::default();
+        let control: &'static JobControl = Box::leak(Box::<JobControl>::default());
         let (_, result) = std::thread::scope(|scope| {
             scope.spawn(|| {
                 while control.live.ios()[0] < before {
@@ -56,7 +56,7 @@ fn a_stop_request_ends_a_pause_and_a_long_count_of_cycles() {
                 }
                 control.request_stop();
             });
-            work_under::<Attached>(&spec, &control)
+            work_under::<Attached>(&spec, control)
         });
         assert_eq!((result.error, result.stats.directions[0].ios), (None, before));
     }
