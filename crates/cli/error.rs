@@ -102,6 +102,14 @@ pub enum Error {
         /// What else the file is.
         input: String,
     },
+    /// A log would replace a file that the run reads.
+    #[error("a log would replace {name}, which is {input}")]
+    LogReplacesInput {
+        /// Its file.
+        name: String,
+        /// What else the file is, and what to change.
+        input: String,
+    },
     /// The interval report and the report would go to the same file.
     #[error("the interval report and the report would both go to {0}; choose a different file for each")]
     IntervalsInReport(String),
@@ -172,6 +180,7 @@ impl Error {
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
             | Error::ReplacesInput { .. }
+            | Error::LogReplacesInput { .. }
             | Error::WriteOutput { .. } => "output-error",
             Error::Metrics(_) => "metrics-address",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",

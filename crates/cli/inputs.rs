@@ -1,8 +1,8 @@
-//! What a run reads, and that no output replaces it.
+//! What a run reads and writes, and that no output replaces another file of the run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use ferrio_job::{Character, FileKind, FileSpec, Plan, PlannedJob};
+use ferrio_job::{Character, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
 use ferrio_jobfile::Sources;
 use ferrio_machine::FileIdentity;
 
@@ -11,8 +11,8 @@ use crate::option_values::IntervalsTo;
 use crate::settings::ProgramSettings;
 
 impl ProgramSettings {
-    /// Checks that the report and the interval report are none of the files that the run reads: job files, I/O logs, and, with a plan, the
-    /// files of its jobs. Called `fio`, the program replaces them.
+    /// Checks that the report and the interval report are none of the files that the run reads or writes: job files, I/O logs, and, with a
+    /// plan, the files and logs of its jobs; and that no log is a job file. Called `fio`, the program replaces them.
     ///
     /// # Errors
     /// The first output that would replace such a file.
@@ -25,6 +25,7 @@ impl ProgramSettings {
             IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
         });
         let outputs = [("report", self.output.as_ref()), ("interval report", intervals)];
+        let jobs = plan.map(|plan| plan.jobs.as_slice()).unwrap_or_default();
         for (what, name) in outputs.into_iter().filter_map(|(what, name)| Some((what, name?))) {
             let path = Path::new(name);
             if is_any_of(path, sources.names()) {
@@ -34,13 +35,34 @@ impl ProgramSettings {
                     input: "a job file".to_owned(),
                 });
             }
-            let jobs = plan.map(|plan| plan.jobs.as_slice()).unwrap_or_default();
-            if let Some(input) = input_of_jobs(path, jobs) {
+            if let Some(input) = input_of_jobs(path, jobs).or_else(|| output_of_jobs(path, jobs)) {
                 return Err(Error::ReplacesInput { what, name: name.clone(), input });
+            }
+        }
+        for (log, what, job) in jobs.iter().flat_map(|job| logs_of(&job.spec)) {
+            let alike = sources.names().filter(|name| Path::new(name).file_name() == log.file_name());
+            if is_any_of(&log, alike) {
+                let input = format!("a job file: choose another name for {what} of job {job}");
+                return Err(Error::LogReplacesInput { name: log.display().to_string(), input });
             }
         }
         Ok(())
     }
+}
+
+/// The logs that a job writes, each with what it is and the name of the job.
+fn logs_of(spec: &JobSpec) -> impl Iterator<Item = (PathBuf, &'static str, &str)> {
+    let logs = log_files(spec).into_iter().map(|log| (log.path.into(), "a log"));
+    let ios = spec.iolog.iter().map(|log| (log.path.clone(), "the log of I/Os"));
+    logs.chain(ios).map(|(path, what)| (path, what, spec.name.as_str()))
+}
+
+/// What jobs write to the file at this path, beside their I/O.
+fn output_of_jobs(path: &Path, jobs: &[PlannedJob]) -> Option<String> {
+    let identity = FileIdentity::of_path(path)?;
+    let logs = jobs.iter().flat_map(|job| logs_of(&job.spec));
+    let mut alike = logs.filter(|(log, ..)| log.file_name() == path.file_name());
+    alike.find(|(log, ..)| is(&identity, log)).map(|(_, what, job)| format!("{what} of job {job}"))
 }
 
 /// True if the path is one of these files.

@@ -2,13 +2,13 @@
 //!
 //! All lines of an interval are one write, so that readers of the file or pipe see whole lines only.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Stderr, Stdout, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
-use ferrio_machine::{RetryInterrupted, create_file, is_same_file};
+use ferrio_machine::{RetryInterrupted, close_file, create_file, is_same_file};
 use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
@@ -22,8 +22,26 @@ pub struct IntervalStream {
     report: IntervalReport,
     /// File name, `standard output` or `standard error`.
     name: String,
-    /// `None` once a write has failed.
-    stream: Option<Box<dyn Write>>,
+    /// `None` once a write has failed, or all is written.
+    stream: Option<Stream>,
+    is_lost: bool,
+}
+
+enum Stream {
+    StandardOutput(RetryInterrupted<Stdout>),
+    StandardError(RetryInterrupted<Stderr>),
+    File(RetryInterrupted<File>),
+}
+
+impl Stream {
+    fn write_all(&mut self, lines: &[u8]) -> io::Result<()> {
+        let out: &mut dyn Write = match self {
+            Stream::StandardOutput(out) => out,
+            Stream::StandardError(out) => out,
+            Stream::File(out) => out,
+        };
+        out.write_all(lines).and_then(|()| out.flush())
+    }
 }
 
 impl ProgramSettings {
@@ -71,33 +89,52 @@ impl IntervalStream {
     /// # Errors
     /// The file cannot be created.
     pub fn open(wanted: &Intervals) -> Result<Self, Error> {
-        let (name, stream): (&str, Box<dyn Write>) = match &wanted.to {
-            IntervalsTo::StandardOutput => ("standard output", Box::new(RetryInterrupted(io::stdout()))),
-            IntervalsTo::StandardError => ("standard error", Box::new(RetryInterrupted(io::stderr()))),
+        let (name, stream): (&str, _) = match &wanted.to {
+            IntervalsTo::StandardOutput => {
+                ("standard output", Stream::StandardOutput(RetryInterrupted(io::stdout())))
+            }
+            IntervalsTo::StandardError => {
+                ("standard error", Stream::StandardError(RetryInterrupted(io::stderr())))
+            }
             IntervalsTo::File(name) => {
                 let file =
                     create_file(name).map_err(|error| Error::OpenIntervals { name: name.clone(), error })?;
-                (name, Box::new(RetryInterrupted(file)))
+                (name, Stream::File(RetryInterrupted(file)))
             }
         };
-        Ok(IntervalStream { report: IntervalReport::new(), name: name.to_owned(), stream: Some(stream) })
+        Ok(IntervalStream {
+            report: IntervalReport::new(),
+            name: name.to_owned(),
+            stream: Some(stream),
+            is_lost: false,
+        })
     }
 
     /// Writes the lines of the interval that ends with `result`. A write that fails ends the interval report and returns the error.
     pub fn write(&mut self, plan: &Plan, result: &RunResult) -> Option<Diagnostic> {
         let stream = self.stream.as_mut()?;
         let lines = self.report.lines(plan, result, SystemTime::now());
-        let error = stream.write_all(&lines).and_then(|()| stream.flush()).err()?;
+        let error = stream.write_all(&lines).err()?;
         self.stream = None;
-        let (name, why) = (&self.name, reason(&error));
-        let message =
-            format!("cannot write the interval report to {name}: {why}; the run goes on without it");
-        Some(Diagnostic::error(message, Origin::Builtin).code("output-error"))
+        Some(self.lose(&error, "; the run goes on without it"))
     }
 
-    /// True once a write has failed.
-    pub fn is_lost(&self) -> bool {
-        self.stream.is_none()
+    /// Closes the file after the last interval: a network file system may tell only then that it has no room. Returns the error.
+    pub fn close(&mut self) -> Option<Diagnostic> {
+        let Stream::File(RetryInterrupted(file)) = self.stream.take()? else { return None };
+        let error = close_file(file).err()?;
+        Some(self.lose(&error, ""))
+    }
+
+    /// True if lines are missing.
+    pub const fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    fn lose(&mut self, error: &io::Error, and: &str) -> Diagnostic {
+        self.is_lost = true;
+        let message = format!("cannot write the interval report to {}: {}{and}", self.name, reason(error));
+        Diagnostic::error(message, Origin::Builtin).code("output-error")
     }
 }
 
@@ -143,7 +180,7 @@ mod tests {
         let error = stream.write(&plan, &result).unwrap();
         let wanted = "cannot write the interval report to /dev/full: No space left on device; the run goes on without it";
         assert_eq!((error.message.as_str(), error.code), (wanted, "output-error"));
-        assert!(stream.is_lost() && stream.write(&plan, &result).is_none());
+        assert!(stream.is_lost() && stream.write(&plan, &result).is_none() && stream.close().is_none());
     }
 
     #[test]

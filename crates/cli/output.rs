@@ -231,6 +231,9 @@ impl Output {
     /// Writes the final report, and then warnings about its figures and exceeded thresholds to standard error. Returns what the
     /// thresholds found.
     pub fn report(&mut self, plan: &Plan, result: &RunResult) -> Vec<Judgement> {
+        if let Some(error) = self.intervals.as_mut().and_then(IntervalStream::close) {
+            self.message(&error);
+        }
         let mut report = self.report_so_far(plan, result);
         let judgements = judge(&self.thresholds, &report);
         if let Some(ferrio) = &mut report.ferrio {

@@ -9,7 +9,8 @@ use std::os::unix::fs::{PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use ferrio_machine::{
-    Destination, OpenDescriptor, RetryInterrupted, directory_of, follow_links, open_file, retry_interrupted,
+    Destination, OpenDescriptor, RetryInterrupted, close_file, directory_of, follow_links, open_file,
+    retry_interrupted,
 };
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, FcntlArg, OFlag, fcntl};
@@ -86,8 +87,7 @@ impl OutputFile {
         };
         before.thread_set_mask()?;
         kept?;
-        // A network file system may tell only now that there was no room.
-        nix::unistd::close(self.file)?;
+        close_file(self.file)?;
         Ok(existing.is_none().then_some(path))
     }
 
@@ -95,7 +95,8 @@ impl OutputFile {
     fn overwrite(&mut self, path: &Path) -> io::Result<()> {
         let mut existing = open_file(path, OFlag::O_WRONLY | OFlag::O_TRUNC, 0)?;
         self.file.rewind()?;
-        io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(&mut existing)).map(drop)
+        io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(&mut existing))?;
+        close_file(existing)
     }
 
     fn rename(&mut self, path: &Path) -> io::Result<()> {
@@ -118,7 +119,9 @@ impl OutputFile {
         self.file.rewind()?;
         io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(copy.as_file_mut()))?;
         set_permissions(copy.as_file(), &self.file.metadata()?.permissions())?;
-        Ok(copy.into_temp_path())
+        let (copy, name) = copy.into_parts();
+        close_file(copy)?;
+        Ok(name)
     }
 }
 

@@ -7,6 +7,7 @@ use ferrio_job::{Character, Diagnostic, EngineKind, Origin, Prefix};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
 use ferrio_machine::{RetryInterrupted, open_to_read};
 use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
+use nix::errno::Errno;
 
 use crate::error::Error;
 use crate::messages::{Messages, print};
@@ -72,6 +73,9 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
 fn inflate(path: &Path) -> Result<u8, Error> {
     let name = || path.display().to_string();
     let file = open_to_read(path).map_err(|error| Error::OpenLog { name: name(), error })?;
+    if ferrio_runner::stdout::was_closed() {
+        return Err(Error::stdout(Errno::EBADF.into()));
+    }
     match inflate_log(RetryInterrupted(file), &mut RetryInterrupted(io::stdout().lock())) {
         Ok(()) => Ok(0),
         // The reader, for example `head`, has seen enough.

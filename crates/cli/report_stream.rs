@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ferrio_machine::{RetryInterrupted, open_file};
+use ferrio_machine::{RetryInterrupted, close_file, open_file};
 use nix::fcntl::OFlag;
 
 use crate::output_file::OutputFile;
@@ -54,7 +54,7 @@ impl ReportStream {
     pub fn close(self) -> io::Result<()> {
         match self {
             ReportStream::Stdout(mut stdout) => stdout.flush(),
-            ReportStream::File(file) => Ok(nix::unistd::close(file)?),
+            ReportStream::File(file) => close_file(file),
             ReportStream::Whole(file, _) => file.keep().map(drop),
             ReportStream::Lost => Err(lost()),
         }

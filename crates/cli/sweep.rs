@@ -6,6 +6,7 @@ mod results;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::path::PathBuf;
 
 use ferrio_compare::{ReadError, Run, read_run, read_side, summarize};
 use ferrio_job::{ArgOrigin, Diagnostic, Origin, reason};
@@ -322,13 +323,13 @@ impl Runs<'_> {
                 |error| Error::Run(format!("cannot start {}: {}", self.name(run), reason(&error)));
             let Ended { status, killed } = ended.map_err(cannot_start)?;
             if children.interrupted().is_some() || (status >= SIGNALLED && !killed) {
-                set_aside(&report, "interrupted");
+                set_aside(&report, "interrupted").iter().for_each(|error| self.messages.note(error));
                 outcome.interrupted = true;
                 break;
             }
             let document = read_run(report.clone());
             if !self.has_succeeded(status, &document) {
-                set_aside(&report, "failed");
+                set_aside(&report, "failed").iter().for_each(|error| self.messages.note(error));
                 self.report_failure(run, status, outcome.completed.len());
                 outcome.failed = Some(status.max(1));
                 break;
@@ -380,11 +381,15 @@ impl Runs<'_> {
     fn measured(&self, outcome: &Outcome) -> Result<Vec<Measured>, Error> {
         let mut measured = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
-            let runs = outcome.completed.iter().filter(|run| run.point == index).count();
-            if runs > 0 {
+            let completed = outcome.completed.iter().filter(|run| run.point == index);
+            let reports: Vec<PathBuf> =
+                completed.map(|run| self.results.file(point, run.repetition)).collect::<Result<_, _>>()?;
+            if !reports.is_empty() {
                 let side = read_side(&self.results.of_point(point));
-                let side = side.map_err(|error| Error::Run(error.to_string()))?;
-                measured.push(Measured { point: point.clone(), runs, jobs: summarize(&side) });
+                let mut side = side.map_err(|error| Error::Run(error.to_string()))?;
+                // One that could not be set aside does not count.
+                side.runs.retain(|run| reports.contains(&run.path));
+                measured.push(Measured { point: point.clone(), runs: reports.len(), jobs: summarize(&side) });
             }
         }
         Ok(measured)

@@ -197,6 +197,37 @@ fn a_regression_beyond_the_limit_has_a_status_of_its_own() {
 }
 
 #[test]
+fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
+    let place = place_with_sides();
+    let document = |name: &str| -> Value { serde_json::from_str(&place.read(name)).unwrap() };
+    let mut with_writes = document("base/0.json");
+    with_writes["jobs"][0]["write"] = with_writes["jobs"][0]["read"].clone();
+    side(&place, "writes", &with_writes, &NOISE);
+    let mut failed = document("base/0.json");
+    failed["jobs"][0]["error"] = json!(5);
+    side(&place, "failed", &failed, &NOISE);
+    let found = compared(&place, &["writes", "base"]);
+    assert_eq!((&found["missing"], &found["failed"]), (&json!(["r (write)"]), &json!([])));
+    let found = compared(&place, &["base", "failed"]);
+    assert_eq!(found["failed"], json!([{"side": 1, "jobname": "r", "runs": 8, "error": 5}]));
+    let gate = |first: &str, second: &str| {
+        place.ferrio(&["compare", "--fail-on-regression=1%", first, second]).run()
+    };
+    let run = gate("writes", "base").ended_with(3);
+    assert!(run.stdout.contains("Not compared, because a run lacks them: r (write)"), "{}", run.stdout);
+    assert!(run.stderr.contains("r (write) is in each run of writes, but not in each of the others"));
+    let run = gate("base", "failed").ended_with(3);
+    assert!(run.stdout.contains("r in 8 of 8 runs of B (Input/output error)"), "{}", run.stdout);
+    assert!(
+        run.stderr.contains("job r failed in 8 of 8 runs of failed, and in none of base"),
+        "{}",
+        run.stderr
+    );
+    gate("base", "writes").succeeded();
+    gate("failed", "base").succeeded();
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused_with_its_place() {
     let place = place_with_sides();
     fs::create_dir(place.work().join("empty")).unwrap();

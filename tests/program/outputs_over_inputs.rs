@@ -62,6 +62,24 @@ fn a_report_does_not_replace_what_jobs_read() {
 }
 
 #[test]
+fn outputs_of_one_run_do_not_replace_each_other_or_the_job_file() {
+    let logs = ["--name=b", "--ioengine=null", "--size=4k", "--write_lat_log=x", "--write_iolog=ios"];
+    let with = |option: &'static str| [&logs[..], &[option]].concat();
+    refused(&with("--output=x_slat.1.log"), "the report would replace x_slat.1.log, which is a log of job b");
+    refused(&with("--output=./ios"), "the report would replace ./ios, which is the log of I/Os of job b");
+    let intervals = "the interval report would replace x_lat.1.log, which is a log of job b";
+    refused(&with("--interval-report=1s:x_lat.1.log"), intervals);
+    let place = Place::new();
+    fs::write(place.work().join("j_lat.1.log"), JOB.replace("include more", "write_lat_log=j")).unwrap();
+    let before = place.read("j_lat.1.log");
+    let run = place.ferrio(&["j_lat.1.log"]).run().ended_with(1);
+    let message =
+        "a log would replace j_lat.1.log, which is a job file: choose another name for a log of job a";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+    assert_eq!(place.read("j_lat.1.log"), before);
+}
+
+#[test]
 fn called_fio_the_program_does_as_fio() {
     let place = place();
     let fio = place.program(super::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();

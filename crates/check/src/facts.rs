@@ -135,7 +135,7 @@ fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
         _ => room.is_some_and(|room| room.read_only),
     };
     let device = place.device.clone().map(|about| {
-        let holds = DeviceUse::on(about.number, places.mounts());
+        let holds = DeviceUse::on(about.number, places.mounts()).unwrap_or_default();
         CheckedDevice { about, holds }
     });
     // Persistent memory is a disk to its users, and its figures are those of memory.

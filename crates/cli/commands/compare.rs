@@ -130,7 +130,21 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         );
         show(message, None);
     }
-    Ok(if worse.is_empty() { 0 } else { REGRESSION })
+    for what in &comparison.lost {
+        show(format!("{what} is in each run of {}, but not in each of the others", sides[0].name), None);
+    }
+    for job in comparison.newly_failed() {
+        let (name, runs) = (&sides[job.side].name, sides[job.side].runs.len());
+        let first = &sides[0].name;
+        let message = format!(
+            "job {} failed in {} of {runs} runs of {name}, and in none of {first}",
+            job.jobname, job.runs
+        );
+        show(message, None);
+    }
+    let is_good =
+        worse.is_empty() && comparison.lost.is_empty() && comparison.newly_failed().next().is_none();
+    Ok(if is_good { 0 } else { REGRESSION })
 }
 
 fn answer(arguments: &ArgMatches, comparison: &Comparison) -> String {

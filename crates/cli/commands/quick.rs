@@ -13,15 +13,15 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use ferrio_job::{Character, reason};
 use ferrio_jobfile::Sources;
-use ferrio_machine::{create_file, open_file, text_of_file, write_whole};
+use ferrio_machine::{create_file, text_of_file, write_whole};
 use ferrio_report::model::{DeviceReport, RunReport};
-use nix::fcntl::OFlag;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::fio;
 use crate::messages::{Messages, print};
 use crate::option_values::{size, time_of_at_least};
+use crate::output_file::OutputFile;
 use preset::{Conditions, NAMES, Preset};
 use refusal::Refusal;
 
@@ -134,6 +134,10 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let place = arguments.get_one::<PathBuf>("place").map_or(Path::new(""), PathBuf::as_path);
     let name = arguments.get_one::<String>("profile").map_or(NAMES[0], String::as_str);
     let preset = Preset::named(name).unwrap_or(&preset::PRESETS[0]);
+    if !arguments.get_flag("print") {
+        // From here on there may be a file of the run's own, which a signal must not leave behind.
+        ferrio_runner::hold_signals();
+    }
     let (conditions, own_file) =
         target::conditions(place, arguments.get_one("size").copied(), arguments.get_flag("destroy"))?;
     let conditions = Conditions { runtime: arguments.get_one("runtime").copied(), ..conditions };
@@ -142,12 +146,12 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
         print(|out| out.write_all(jobs.as_bytes()).map(|()| true))?;
         return Ok(0);
     }
-    let save = arguments.get_one::<PathBuf>("save");
-    if let Some(file) = save {
-        // A minute of work must not end in an error about the file.
-        let opened = open_file(file, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_APPEND, 0o666);
-        opened.map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
-    }
+    // A minute of work must not end in an error about the file.
+    let save = arguments.get_one::<PathBuf>("save").map(|file| {
+        let cannot_write = move |error: io::Error| cannot(&format!("write {}", file.display()), &error);
+        OutputFile::begin(file).map(|begun| (begun, cannot_write)).map_err(cannot_write)
+    });
+    let save = save.transpose()?;
     let directory =
         tempfile::tempdir().map_err(|error| cannot("make a directory for the job file", &error))?;
     let (job_file, document) = (directory.path().join(preset.file), directory.path().join("report.json"));
@@ -158,8 +162,9 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let status = fio::run(&words, Character::Ferrio, messages)?.status;
     drop(own_file);
     let json = text_of_file(&document).map_err(|error| cannot("read the report", &error))?;
-    if let Some(file) = save {
-        write(file, &json).map_err(|error| cannot(&format!("write {}", file.display()), &error))?;
+    if let Some((mut file, cannot_write)) = save {
+        let written = write_whole(&mut file, json.as_bytes()).and_then(|()| file.keep());
+        written.map_err(cannot_write)?;
     }
     let report = ferrio_report::read(&json)
         .map_err(|error| Refusal::new(format!("the report is incomplete: {error}"), "run it again"))?;

@@ -1,9 +1,10 @@
 //! `--cpuclock-test`: whether the clock used for latencies agrees between all CPUs and with the kernel's clock.
 
 use std::io::{self, Write};
-use std::sync::Barrier;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -67,21 +68,28 @@ pub fn clocks(out: &mut dyn Write) -> io::Result<bool> {
 /// Reads the clock in one thread per CPU at the same time; the threads share their latest reading.
 fn compare(clock: Clock, cpus: &[usize]) -> Vec<CpuReadings> {
     let latest = AtomicU64::new(0);
-    let start = Barrier::new(cpus.len());
+    // Each thread holds a sender until it may begin. All begin when the last sender is gone, however many threads there are.
+    let (ready, all_ready) = channel::<()>();
+    let (begin, begun) = channel::<()>();
+    let begun = Mutex::new(begun);
     thread::scope(|scope| {
         let read = |cpu| {
-            scope.spawn({
-                let (latest, start) = (&latest, &start);
-                move || {
-                    let pinned = run_on([cpu]).is_ok();
-                    start.wait();
-                    CpuReadings { pinned, ..read_for(TEST_TIME, clock, latest) }
-                }
+            let (latest, begun, ready) = (&latest, &begun, ready.clone());
+            thread::Builder::new().spawn_scoped(scope, move || {
+                let pinned = run_on([cpu]).is_ok();
+                drop(ready);
+                // It fails once nobody can send any more.
+                let _ = begun.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                CpuReadings { pinned, ..read_for(TEST_TIME, clock, latest) }
             })
         };
         let threads: Vec<_> = cpus.iter().copied().map(read).collect();
-        // A thread that panicked counts as not pinned.
-        threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+        drop(ready);
+        let _ = all_ready.recv();
+        drop(begin);
+        // A thread that panicked, or could not be made, counts as not pinned.
+        let readings = threads.into_iter().map(|thread| thread.ok()?.join().ok());
+        readings.map(Option::unwrap_or_default).collect()
     })
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -79,10 +79,19 @@ impl Children {
         if !io::stdout().is_terminal() {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
         }
-        let mut child = command.spawn()?;
-        let process = i32::try_from(child.id()).ok().map(Pid::from_raw);
         let sender = self.sender.clone();
-        thread::spawn(move || sender.send(Happening::Ended(child.wait())));
+        let (to_waiter, from_here) = channel::<Child>();
+        // The thread comes first: without it, nobody would wait for the process.
+        thread::Builder::new().name("ferrio-waits".to_owned()).spawn(move || {
+            if let Ok(mut child) = from_here.recv() {
+                // Nobody listens once the series has ended.
+                let _ = sender.send(Happening::Ended(child.wait()));
+            }
+        })?;
+        let child = command.spawn()?;
+        let process = i32::try_from(child.id()).ok().map(Pid::from_raw);
+        // The thread waits for it, and does nothing else.
+        let _ = to_waiter.send(child);
         loop {
             match self.happenings.recv() {
                 Ok(Happening::Ended(status)) => return status.map(ended),

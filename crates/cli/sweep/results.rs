@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ferrio_job::reason;
+use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_machine::{local_now, names_in};
 use ferrio_sweep::Point;
 
@@ -68,9 +68,16 @@ impl Results {
     }
 }
 
-/// Gives the report of a run that does not count another ending, so that nobody compares it. There may be none.
-pub fn set_aside(report: &Path, why: &str) {
+/// Gives the report of a run that does not count another ending, so that nobody compares it. There may be none. Returns what the user should
+/// know if that fails.
+pub fn set_aside(report: &Path, why: &str) -> Option<Diagnostic> {
     let mut name = report.as_os_str().to_owned();
     name.push(format!(".{why}"));
-    let _ = fs::rename(report, name);
+    let error = fs::rename(report, name).err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
+    let message = format!(
+        "{} is the report of a run that is {why}, and it cannot be renamed: {}. Remove it, so that nobody compares it",
+        report.display(),
+        reason(&error)
+    );
+    Some(Diagnostic::error(message, Origin::Builtin).code("run-failed"))
 }

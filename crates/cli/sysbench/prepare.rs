@@ -122,7 +122,13 @@ fn seed() -> u64 {
 pub fn cleanup(files: &Files, log: &Log) {
     log.text(Level::Notice, "Removing test files...\n");
     for index in 0..files.count {
-        // As in sysbench: what is not there is as good as removed.
-        let _ = std::fs::remove_file(SysbenchFileio::file_name(index));
+        let name = SysbenchFileio::file_name(index);
+        match std::fs::remove_file(&name) {
+            // As in sysbench: what is not there is as good as removed. It says nothing about others either.
+            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => {
+                log.line(Level::Warning, &format!("cannot remove {}: {}", name.display(), reason(&error)));
+            }
+            _ => {}
+        }
     }
 }

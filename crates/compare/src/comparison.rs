@@ -30,8 +30,27 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// Jobs and directions that all sides have.
     pub jobs: Vec<JobRows>,
-    /// Jobs that a run of some side lacks, by name; they are not compared.
+    /// Jobs that a run of some side lacks, by name, and those with I/O in a direction in which a run has none, such as `a (write)`; they are
+    /// not compared.
     pub missing: Vec<String>,
+    /// Those of them that each run of the first side has.
+    #[serde(skip)]
+    pub lost: Vec<String>,
+    /// Jobs that ended with an error.
+    pub failed: Vec<FailedJob>,
+}
+
+/// A job that ended with an error in runs of a side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedJob {
+    /// Place of the side, from 0.
+    pub side: usize,
+    /// Name of the job.
+    pub jobname: String,
+    /// Runs in which it failed.
+    pub runs: usize,
+    /// errno in the first of them.
+    pub error: i32,
 }
 
 /// A side.
@@ -126,20 +145,36 @@ impl Comparison {
         };
         rows.filter(|(_, row)| is_worse(row)).collect()
     }
+
+    /// Jobs that failed on another side and not on the first one.
+    pub fn newly_failed(&self) -> impl Iterator<Item = &FailedJob> {
+        let failed_before =
+            |job: &FailedJob| self.failed.iter().any(|other| other.side == 0 && other.jobname == job.jobname);
+        self.failed.iter().filter(move |job| !failed_before(job))
+    }
 }
 
 /// Compares sides; there are at least two.
 #[must_use]
 pub fn compare(sides: &[Side], options: Options) -> Comparison {
-    let mut missing = Vec::new();
+    let (mut missing, mut lost, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let mut jobs = Vec::new();
     for key in keys(sides) {
+        failed.extend((0..sides.len()).filter_map(|side| failures(sides, side, &key)));
         let Some(entries) = entries_of(sides, &key) else {
+            lost.extend(entries_of(&sides[..1], &key).map(|_| key.0.clone()));
             missing.push(key.0);
             continue;
         };
         for direction in ["read", "write", "trim", "mixed"] {
-            jobs.extend(job_rows(&key.0, direction, &entries, options));
+            let rows = job_rows(&key.0, direction, &entries, options);
+            let has = |entry: &Entry<'_>| direction_of(entry.job(), direction).is_some();
+            if rows.is_none() && entries.iter().flatten().any(has) {
+                let name = format!("{} ({direction})", key.0);
+                lost.extend(entries[0].iter().all(has).then(|| name.clone()));
+                missing.push(name);
+            }
+            jobs.extend(rows);
         }
     }
     let verdicts: Vec<Verdict> =
@@ -162,7 +197,17 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
         differences: differences(sides),
         jobs,
         missing,
+        lost,
+        failed,
     }
+}
+
+/// How a job failed on a side.
+fn failures(sides: &[Side], side: usize, key: &Key) -> Option<FailedJob> {
+    let errors = sides[side].runs.iter().filter_map(|run| Some(entry_of(run, key)?.job().error));
+    let errors: Vec<i32> = errors.filter(|&error| error != 0).collect();
+    let error = *errors.first()?;
+    Some(FailedJob { side, jobname: key.0.clone(), runs: errors.len(), error })
 }
 
 /// A job: its name, and how many of that name are before it in its report.
@@ -200,11 +245,12 @@ impl<'a> Entry<'a> {
 
 /// The entry of a job in each run of each side; `None` if a run lacks it.
 pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<Entry<'a>>>> {
-    let in_run = |run: &'a Run| {
-        let named = run.report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
-        named.map(|(at, _)| Entry { run, at }).nth(key.1)
-    };
-    sides.iter().map(|side| side.runs.iter().map(in_run).collect()).collect()
+    sides.iter().map(|side| side.runs.iter().map(|run| entry_of(run, key)).collect()).collect()
+}
+
+fn entry_of<'a>(run: &'a Run, key: &Key) -> Option<Entry<'a>> {
+    let named = run.report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
+    named.map(|(at, _)| Entry { run, at }).nth(key.1)
 }
 
 /// A direction of a job; `None` if it did no I/O.

@@ -30,9 +30,11 @@ impl Directory {
         names.sort();
         let mut found = Directory::default();
         for path in names.into_iter().map(|name| path.join(name)) {
-            if path.is_dir() {
+            let about = std::fs::metadata(&path);
+            let about = about.map_err(|error| ReadError::Io { path: path.clone(), error })?;
+            if about.is_dir() {
                 found.directories.push(path);
-            } else if !path.is_file() {
+            } else if !about.is_file() {
                 // A pipe or a device is neither.
             } else if path.extension().is_some_and(|extension| extension == "json") {
                 found.reports.push(path);

@@ -1,8 +1,11 @@
 //! A comparison as text, as Markdown, and as JSON.
 
 use std::fmt::Write as _;
+use std::io;
 
-use crate::comparison::{Change, Comparison, FigureRow, JobRows, Verdict};
+use ferrio_job::reason;
+
+use crate::comparison::{Change, Comparison, FailedJob, FigureRow, JobRows, Verdict};
 
 /// The comparison as a JSON document.
 #[must_use]
@@ -143,6 +146,12 @@ fn endings(comparison: &Comparison) -> Vec<String> {
     if !comparison.missing.is_empty() {
         all.push(format!("Not compared, because a run lacks them: {}", comparison.missing.join(", ")));
     }
+    if !comparison.failed.is_empty() {
+        let letters: Vec<String> = letters().take(comparison.sides.len()).collect();
+        let shown = |job: &FailedJob| failed(job, &letters[job.side], comparison.sides[job.side].runs);
+        let jobs: Vec<String> = comparison.failed.iter().map(shown).collect();
+        all.push(format!("Failed jobs, whose figures end where they failed: {}", jobs.join(", ")));
+    }
     if comparison.jobs.is_empty() {
         all.push("The sides have no job in common that did I/O.".to_owned());
     }
@@ -151,6 +160,12 @@ fn endings(comparison: &Comparison) -> Vec<String> {
         all.push(format!("{letter} against A: {}", sentence(verdict, side.within_runs, &comparison.jobs)));
     }
     all
+}
+
+/// `a in 2 of 5 runs of B (Input/output error)`
+fn failed(job: &FailedJob, letter: &str, all: usize) -> String {
+    let why = reason(&io::Error::from_raw_os_error(job.error));
+    format!("{} in {} of {} of {letter} ({why})", job.jobname, job.runs, runs(all))
 }
 
 fn sentence(verdict: Verdict, within_runs: bool, jobs: &[JobRows]) -> String {

@@ -100,6 +100,13 @@ pub(crate) fn assignment(
         debug!(target: debug_class::PARSE, "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
         trace::option(row, text.as_deref(), &value);
     }
+    if let Some(name) = line.unset.first().filter(|_| environment.reading == Reading::Ferrio) {
+        let message =
+            format!("the variable `{name}` is not set, so nothing takes its place in `{}`", line.name);
+        let warning = Diagnostic::warning(message, line.value_origin.clone()).code("unset-variable");
+        findings
+            .push(warning.help(format!("export {name}, with a value in UTF-8, or write the value itself")));
+    }
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
         findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));

@@ -24,7 +24,7 @@ impl IoCgroups {
     /// else the one of version 2.
     #[must_use]
     pub fn mounted() -> Option<Self> {
-        IoCgroups::among(&Mounts::read())
+        IoCgroups::among(&Mounts::known())
     }
 
     fn among(mounts: &Mounts) -> Option<Self> {
@@ -81,7 +81,7 @@ fn memory_left_in(group: &Path) -> Option<u64> {
 /// The group of this process in the hierarchy of a controller of version 1, or of version 2, and those above it, as far as they are mounted.
 fn groups_of(controller: &str) -> Vec<PathBuf> {
     let lines = text_of_file("/proc/self/cgroup").unwrap_or_default();
-    groups_among(controller, &Mounts::read(), &lines)
+    groups_among(controller, &Mounts::known(), &lines)
 }
 
 fn groups_among(controller: &str, mounts: &Mounts, lines: &str) -> Vec<PathBuf> {

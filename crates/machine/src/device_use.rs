@@ -94,11 +94,11 @@ impl Serialize for DeviceUse {
 }
 
 impl DeviceUse {
-    /// Everything on a device, its partitions and the devices built on it. The first bytes of the device are read if neither udev
-    /// nor anything else identifies its contents.
+    /// Everything on a device, its partitions and the devices built on it; `None` if the kernel's directory of the device cannot be found.
+    /// The first bytes of the device are read if neither udev nor anything else identifies its contents.
     #[must_use]
-    pub fn on(device: DeviceNumber, mounts: &Mounts) -> Vec<DeviceUse> {
-        sys_directory(device).map(|here| held(device, &here, mounts, 0)).unwrap_or_default()
+    pub fn on(device: DeviceNumber, mounts: &Mounts) -> Option<Vec<DeviceUse>> {
+        sys_directory(device).map(|here| held(device, &here, mounts, 0))
     }
 
     /// True for the mounted file system or the swap in use that the signature belongs to.

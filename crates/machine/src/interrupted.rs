@@ -102,6 +102,14 @@ pub fn set_length(file: &File, length: u64) -> io::Result<()> {
     retry_interrupted(|| nix::unistd::ftruncate(file, length))
 }
 
+/// Closes a file. A network file system may tell only then that it has no room.
+///
+/// # Errors
+/// As close(2). The descriptor is gone all the same.
+pub fn close_file(file: File) -> io::Result<()> {
+    Ok(nix::unistd::close(file)?)
+}
+
 /// Writes all of a buffer.
 ///
 /// # Errors

@@ -53,14 +53,14 @@ pub use host::{
 };
 pub use identity::{FileIdentity, is_same_file};
 pub use interrupted::{
-    Interrupted, RetryInterrupted, bytes_of_file, create_file, open_file, open_to_read, retry_interrupted,
-    set_length, text_of_file, write_whole,
+    Interrupted, RetryInterrupted, bytes_of_file, close_file, create_file, open_file, open_to_read,
+    retry_interrupted, set_length, text_of_file, write_whole,
 };
 pub use io_uring::IoUringSysctl;
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use links::{Destination, OpenDescriptor, directory_of, follow_links};
 pub use local_time::local_now;
-pub use mounts::{Mount, Mounts, Room};
+pub use mounts::{MOUNTINFO, Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
 pub use raw_devices::{ScsiGeneric, flash_bytes};
 pub use terminal::terminal_columns;

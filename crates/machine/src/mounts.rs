@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -12,19 +12,29 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use crate::devices::{DeviceNumber, device_number};
 use crate::interrupted::{RetryInterrupted, open_to_read};
 
+/// What [`Mounts::read`] reads.
+pub const MOUNTINFO: &str = "/proc/self/mountinfo";
+
 /// All mounts that this process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mounts(pub Vec<Mount>);
 
 impl Mounts {
     /// Reads all mounts; a later one at the same point hides an earlier one.
-    #[must_use]
-    pub fn read() -> Self {
+    ///
+    /// # Errors
+    /// `/proc` is not mounted, or cannot be read.
+    pub fn read() -> io::Result<Self> {
         // A large buffer saves calls: the kernel fills it at once.
         let mut text = Vec::with_capacity(64 << 10);
-        let read = open_to_read("/proc/self/mountinfo")
-            .and_then(|file| RetryInterrupted(file).read_to_end(&mut text));
-        Mounts(if read.is_ok() { parse(&text) } else { Vec::new() })
+        RetryInterrupted(open_to_read(MOUNTINFO)?).read_to_end(&mut text)?;
+        Ok(Mounts(parse(&text)))
+    }
+
+    /// The mounts as far as they are known: none if they cannot be read.
+    #[must_use]
+    pub fn known() -> Self {
+        Mounts::read().unwrap_or_default()
     }
 
     /// All devices with a mounted file system, whether the mount has the number or the name of the device.

@@ -72,7 +72,7 @@ impl Places {
     /// The mounts in which places are looked up.
     #[must_use]
     pub fn mounts(&self) -> &Mounts {
-        self.mounts.get_or_init(Mounts::read)
+        self.mounts.get_or_init(Mounts::known)
     }
 
     /// All places so far.
@@ -115,7 +115,7 @@ impl Places {
 
     fn of_file(&mut self, path: &Path) -> Option<usize> {
         let resolved = fs::canonicalize(path).ok().or_else(|| existing_parent(path))?;
-        let mount = self.mounts.get_or_init(Mounts::read).of(&resolved)?;
+        let mount = self.mounts.get_or_init(Mounts::known).of(&resolved)?;
         let is_there = |place: &Place| place.mount_point.as_ref() == Some(&mount.point);
         if let Some(known) = self.all.iter().position(is_there) {
             return Some(known);

@@ -178,7 +178,7 @@ pub(crate) fn in_directory(job: &Job, clone: u32, name: &str) -> PathBuf {
 /// All regular files below a directory, links not followed, in order of names.
 ///
 /// # Errors
-/// The first directory that cannot be read.
+/// The first directory that cannot be read, or entry of one that nothing can be learned about.
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     let names = names_in(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let mut names = names.map_err(|error| (directory.to_owned(), error))?;
@@ -187,6 +187,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, i
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => files.push(path),
             Ok(found) if found.is_dir() => collect(&path, files)?,
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err((path, error)),
             _ => {}
         }
     }
@@ -260,8 +261,8 @@ pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
         }
         let root = names.first().map(Path::new).filter(|root| given.opt == Opt::Opendir && root.is_dir());
-        if let Some((directory, error)) = root.and_then(|root| collect(root, &mut Vec::new()).err()) {
-            let message = format!("cannot read the directory {}: {}", directory.display(), reason(&error));
+        if let Some((path, error)) = root.and_then(|root| collect(root, &mut Vec::new()).err()) {
+            let message = format!("cannot read {}: {}", path.display(), reason(&error));
             let problem = Diagnostic::error(message, given.value_origin.clone())
                 .code("unreadable-directory")
                 .job(as_written::name(job));

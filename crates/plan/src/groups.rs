@@ -1,14 +1,16 @@
 //! From drafts to the jobs of the run: clones, numbers, sections, report groups and the files of each job.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
 use std::path::Path;
 
 use ferrio_job::{
     ByFile, Character, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec,
     FioWords, JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of,
+    reason,
 };
 use ferrio_jobfile::{Job, Opt};
-use ferrio_machine::{Machine, Mounts, is_mounted};
+use ferrio_machine::{MOUNTINFO, Machine, Mounts, is_mounted};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
 use crate::as_written::{asks, chooses, name, note, place, refuse};
@@ -53,7 +55,7 @@ pub(crate) struct Groups {
     /// What servers said about the exports of jobs.
     exports: nbd::Exports,
     /// Mounted file systems, read when a job names the first device.
-    mounts: Option<Mounts>,
+    mounts: Option<io::Result<Mounts>>,
     /// Loads of databases so far.
     loads: u32,
     /// Their files.
@@ -242,13 +244,23 @@ impl Groups {
     ) {
         let allowed = job.options.value::<bool>(Opt::AllowMountedWrite);
         let Some(device) = found.device.filter(|_| changes_data(spec.rw) && !allowed) else { return };
-        if is_mounted(device, self.mounts.get_or_insert_with(Mounts::read)) {
-            let message =
-                format!("{} appears mounted, and 'allow_mounted_write' isn't set. Aborting.", path.display());
-            let problem = Diagnostic::error(message, place(job, &[Opt::Filename]));
-            let help = "writing to it would destroy the file system on it";
-            findings.refuse(problem.code("mounted-device").help(help).job(name(job)));
-        }
+        let path = path.display();
+        let (message, help) = match self.mounts.get_or_insert_with(Mounts::read) {
+            Ok(mounts) if !is_mounted(device, mounts) => return,
+            Ok(_) => (
+                format!("{path} appears mounted, and 'allow_mounted_write' isn't set. Aborting."),
+                "writing to it would destroy the file system on it",
+            ),
+            Err(error) => (
+                format!(
+                    "whether {path} is mounted is unknown: {MOUNTINFO} cannot be read: {}",
+                    reason(error)
+                ),
+                "mount /proc, or set allow_mounted_write=1 if nothing on the device is needed",
+            ),
+        };
+        let problem = Diagnostic::error(message, place(job, &[Opt::Filename]));
+        findings.refuse(problem.code("mounted-device").help(help).job(name(job)));
     }
 
     fn find_files(

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{Diagnostic, Origin, Prefix, reason};
-use ferrio_machine::{open_file, write_whole};
+use ferrio_machine::{close_file, open_file, write_whole};
 use ferrio_verify::Dump;
 use nix::fcntl::OFlag;
 
@@ -42,7 +42,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = open_file(path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC, 0o644)?;
     write_whole(&mut file, bytes)?;
     // A network file system may tell only now that it has no room.
-    Ok(nix::unistd::close(file)?)
+    close_file(file)
 }
 
 #[cfg(test)]

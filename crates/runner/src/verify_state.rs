@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
 use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Severity, Verify, VerifyPolicy, reason};
-use ferrio_machine::{bytes_of_file, open_file, retry_interrupted, write_whole};
+use ferrio_machine::{bytes_of_file, close_file, open_file, retry_interrupted, write_whole};
 use ferrio_verify::{Coverage, StateError, VerifyState, state_file_name};
 use ferrio_workload::{SEEDS, offset_generator};
 use nix::fcntl::OFlag;
@@ -244,7 +244,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<File, SaveError> {
 
 /// A network file system may tell only now that it has no room.
 fn closed(file: File) -> Result<(), SaveError> {
-    nix::unistd::close(file).map_err(|error| ("close", error.into()))
+    close_file(file).map_err(|error| ("close", error))
 }
 
 /// Writes a file beside `path`, and gives it that name once its bytes are on disk. The name is on disk, too, when this returns.

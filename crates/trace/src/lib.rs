@@ -25,7 +25,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use ferrio_machine::{open_file, write_whole};
+use ferrio_machine::{close_file, open_file, write_whole};
 use nix::fcntl::OFlag;
 
 pub use ferrio_job::IologVersion;
@@ -152,7 +152,7 @@ impl Writer {
     pub fn finish(mut self) -> Result<(), LogError> {
         self.flush()?;
         let file = self.file.take();
-        let closed = file.map_or(Ok(()), |file| nix::unistd::close(file).map_err(io::Error::from));
+        let closed = file.map_or(Ok(()), close_file);
         closed.map_err(|source| self.failed("close", source))
     }
 

@@ -5,6 +5,7 @@ use std::fs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::loop_device::LoopDevice;
 use crate::support::{FERRIO, Place, Run, installed, json_file, number};
 
 /// A job that writes and reads a file.
@@ -43,13 +44,15 @@ fn a_file_that_cannot_be_closed_or_removed_fails_its_job() {
 fn a_directory_that_cannot_be_read_or_closed_loses_no_file_without_a_word() {
     let check = ["check", "opens.fio"];
     let compare = ["compare", "results", "results"];
-    let unreadable = "cannot read the directory tree/sub: Input/output error";
+    let unreadable = "cannot read tree/sub: Input/output error";
     let empty = "results has no files that end with .json";
     for (call, directory, words, status, message) in [
         ("getdents64", "tree/sub", &check[..], 1, unreadable),
         ("getdents64", "results", &compare, 1, "cannot read results: Input/output error"),
         ("close", "tree/sub", &check, 0, ""),
         ("close", "results", &compare, 1, empty),
+        ("statx", "tree/sub/f", &check, 1, "cannot read tree/sub/f: Input/output error"),
+        ("statx", "results", &compare, 1, "cannot read results: Input/output error"),
     ] {
         let place = Place::new();
         for directory in ["tree/sub", "results"] {
@@ -68,6 +71,46 @@ fn a_log_of_ios_that_cannot_be_closed_fails_its_job() {
     let words = ["--name=a", "--ioengine=null", "--size=64k", "--write_iolog=il"];
     let run = with_fault(&Place::new(), "close", "il", "ENOSPC", 1, &words).ended_with(1);
     assert!(run.stderr.contains("cannot close the I/O log il"), "{}", run.stderr);
+}
+
+#[test]
+fn outputs_that_cannot_be_closed_are_lost() {
+    let job = ["--name=a", "--ioengine=null", "--size=64k", "--runtime=50ms", "--time_based"];
+    for (file, option, message) in [
+        ("i", "--interval-report=100ms:i", "cannot write the interval report to i: Disk quota exceeded"),
+        ("x_lat.log", "--write_lat_log=x", "cannot write x_lat.log"),
+    ] {
+        let words = [&job[..], &["--per_job_logs=0", "--log_avg_msec=10", option]].concat();
+        let run = with_fault(&Place::new(), "close", file, "EDQUOT", 1, &words).ended_with(1);
+        assert!(run.stderr.contains(message), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_mounted_device_is_not_written_to_where_mounts_are_unknown() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
+    let file = format!("--filename={}", device.node());
+    let words = ["--name=a", "--rw=write", "--size=64k", &file];
+    let strace = [
+        "-f",
+        "-qq",
+        "-o",
+        "trace",
+        "-P",
+        "/proc/self/mountinfo",
+        "-e",
+        "inject=openat:error=EMFILE",
+        FERRIO,
+    ];
+    for words in [&words[..], &["quick", device.node(), "--destroy"]] {
+        let run = place.program(installed("strace"), &[&strace[..], words].concat()).run().ended_with(1);
+        assert!(
+            run.stderr.contains("/proc/self/mountinfo cannot be read: Too many open files"),
+            "{}",
+            run.stderr
+        );
+    }
 }
 
 #[test]

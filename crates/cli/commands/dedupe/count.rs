@@ -47,7 +47,7 @@ pub struct Listed {
 pub fn count(source: &Source, request: &Request) -> Result<Counts, Problem> {
     let mut seen = match request.is_exact {
         true => Seen::Exact { blocks: HashMap::new(), compares: request.compares, buffers: two(source) },
-        false => Seen::Bloom(Bloom::new(source.blocks())),
+        false => Seen::Bloom(Bloom::new(source.blocks())?),
     };
     let mut counts = Counts::default();
     let mut places: HashMap<Key, Vec<u64>> = HashMap::new();
@@ -139,9 +139,12 @@ struct Bloom {
 }
 
 impl Bloom {
-    fn new(blocks: u64) -> Self {
+    fn new(blocks: u64) -> Result<Self, Problem> {
         let bits = blocks.saturating_mul(BITS_PER_BLOCK).clamp(1024, MOST_BITS);
-        Bloom { words: vec![0; bits.div_ceil(64) as usize], bits }
+        let (len, mut words) = (bits.div_ceil(64) as usize, Vec::new());
+        words.try_reserve_exact(len).map_err(|_| Problem::NoMemory(bits.div_ceil(8) >> 20))?;
+        words.resize(len, 0);
+        Ok(Bloom { words, bits })
     }
 
     /// Adds a sum; true if it was not in the filter.
@@ -204,7 +207,7 @@ mod tests {
     #[test]
     fn a_filter_knows_what_it_has_seen_and_little_else() {
         let sum = |n: u128| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)).to_le_bytes();
-        let mut bloom = Bloom::new(10_000);
+        let mut bloom = Bloom::new(10_000).unwrap();
         let new = (1..=10_000).filter(|&n| bloom.insert(&sum(n))).count();
         assert!(new > 9_950, "{new}");
         assert!((1..=10_000).all(|n| !bloom.insert(&sum(n))));

@@ -32,6 +32,8 @@ pub type Hashed = (u64, Vec<Sum>);
 pub enum Problem {
     #[error("{}", reason(.0))]
     Io(#[from] io::Error),
+    #[error("no memory for a table of {0} MiB of the blocks that were seen: raise the limit, or free memory")]
+    NoMemory(u64),
     #[error("it is neither a file nor a block device")]
     NoFile,
     #[error("it is shorter than a block of {0} bytes: give a smaller one with -b")]

@@ -12,6 +12,7 @@ use ferrio_job::reason;
 use ferrio_machine::{FileIdentity, is_same_file};
 use ferrio_trace::import::Summary;
 use ferrio_trace::{IologVersion, Writer};
+use nix::errno::Errno;
 
 use super::{Done, Failure, job};
 use crate::output_file::OutputFile;
@@ -105,6 +106,9 @@ impl Outputs {
     pub fn log_writer(&self) -> Result<Writer, Failure> {
         let (file, path) = match &self.log {
             Some((path, file)) => (file.writer(), path.as_path()),
+            None if ferrio_runner::stdout::was_closed() => {
+                (Err(Errno::EBADF.into()), Path::new("on standard output"))
+            }
             None => {
                 (io::stdout().as_fd().try_clone_to_owned().map(File::from), Path::new("on standard output"))
             }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::reason;
-use ferrio_machine::{DeviceUse, Mounts, Room, block_device_bytes, device_number, open_file};
+use ferrio_machine::{DeviceUse, MOUNTINFO, Mounts, Room, block_device_bytes, device_number, open_file};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
@@ -102,7 +102,14 @@ fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Co
         return Err(Refusal::new(message, "leave out --size, or choose a smaller one"));
     }
     if destroy {
-        let holds = DeviceUse::on(device_number(rdev), &Mounts::read());
+        let unknown = |what: &str| {
+            let help = "mount it, or leave out --destroy, which measures reads only";
+            Refusal::new(format!("whether {shown} is in use cannot be found out: {what}"), help)
+        };
+        let mounts = Mounts::read()
+            .map_err(|error| unknown(&format!("{MOUNTINFO} cannot be read: {}", reason(&error))))?;
+        let holds = DeviceUse::on(device_number(rdev), &mounts)
+            .ok_or_else(|| unknown("it has no directory in /sys"))?;
         let in_use: Vec<String> = holds
             .iter()
             .filter(|held| !matches!(held, DeviceUse::Signature(_)))

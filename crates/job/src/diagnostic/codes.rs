@@ -68,6 +68,7 @@ subjects! {
         "text-after-section" Stderr: "text follows the `]` of a section header";
         "not-an-option" Stderr: "a line is not a section header, an option or a comment";
         "numbered-lines" Stderr: "the lines of a job file begin with their numbers";
+        "unset-variable" Hidden: "a value names a variable that is not set, is empty, or is not UTF-8";
         "literal-variable" Hidden: "a value contains the name of a variable without braces, which is not replaced";
         "outside-section" Stderr: "an option precedes the first section";
         "unreadable-include" Stderr: "an include file does not exist or cannot be read";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Prefix, SetupError, counted, reason};
 use ferrio_jobfile::{Decimals, Job, Opt};
-use ferrio_machine::{FileIdentity, RetryInterrupted, create_file, is_same_file, open_to_read};
+use ferrio_machine::{FileIdentity, RetryInterrupted, close_file, create_file, is_same_file, open_to_read};
 use ferrio_trace::{MergeInput, MergedTrace, STDIN, TraceMerge, source_name};
 
 use super::FUNC;
@@ -129,6 +129,8 @@ impl Merging {
                 None => setup_error(libc::EINVAL, error.to_string()),
             });
         }
+        drop(writer);
+        close_file(file).map_err(|error| unusable("could not write file", &to, &error))?;
         for name in merged.cut() {
             let message = format!("block trace {name}: its end cuts a record, which is left out");
             findings.note(note(job, &[Opt::ReadIolog], "block-trace", message));

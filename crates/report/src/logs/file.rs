@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrio_job::{Diagnostic, FioWords, Origin, reason};
-use ferrio_machine::{RetryInterrupted, open_file, write_whole};
+use ferrio_machine::{RetryInterrupted, close_file, open_file, write_whole};
 use nix::fcntl::OFlag;
 
 use super::compressed::Packer;
@@ -136,13 +136,13 @@ impl LogFile {
         }
         let written = match &mut self.sink {
             LogSink::Open(_) => match std::mem::replace(&mut self.sink, LogSink::ByName) {
-                // A network file system may tell only now that it has no room.
-                LogSink::Open(file) => nix::unistd::close(file).map_err(io::Error::from),
+                LogSink::Open(file) => close_file(file),
                 LogSink::ByName | LogSink::Spooled(..) => Ok(()),
             },
             LogSink::Spooled(spool, pieces) if !pieces.is_empty() => {
                 end_of(&self.name).and_then(|mut file| {
-                    std::mem::take(pieces).into_iter().try_for_each(|piece| spool.copy(piece, &mut file))
+                    std::mem::take(pieces).into_iter().try_for_each(|piece| spool.copy(piece, &mut file))?;
+                    close_file(file)
                 })
             }
             LogSink::ByName | LogSink::Spooled(..) => Ok(()),
@@ -175,7 +175,11 @@ impl LogSink {
         }
         match self {
             LogSink::Open(file) => write_whole(file, bytes),
-            LogSink::ByName => end_of(name).and_then(|mut file| write_whole(&mut file, bytes)),
+            LogSink::ByName => {
+                let mut file = end_of(name)?;
+                write_whole(&mut file, bytes)?;
+                close_file(file)
+            }
             LogSink::Spooled(spool, pieces) => spool.add(bytes).map(|piece| pieces.push(piece)),
         }
     }
