@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::Sources;
+use nix::errno::Errno;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
@@ -43,8 +44,11 @@ pub fn advise(words: &[OsString], messages: Messages) -> u8 {
 /// Runs the front end.
 ///
 /// # Errors
-/// None: the front end reports its own, as sysbench does.
+/// There is no standard output. The front end reports its other errors itself, as sysbench does.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
+    if ferrio_runner::stdout::was_closed() {
+        return Err(Error::stdout(Errno::EBADF.into()));
+    }
     Ok(sysbench::run(invocation.arguments))
 }
 

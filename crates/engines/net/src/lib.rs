@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use carrier::{Pipe, Step};
 use ferrio_engine::{Buffers, ENDED, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
-use ferrio_job::{Diagnostic, JobSpec, Network, Protocol};
+use ferrio_job::{Diagnostic, JobSpec, Network, Prefix, Protocol};
 use nix::errno::Errno;
 use socket2::{SockAddr, Socket};
 
@@ -45,6 +45,8 @@ pub struct Net {
     sequence: u64,
     /// Datagrams that never came.
     dropped: u64,
+    /// The peer closed the connection without the message that ends a transfer.
+    peer_vanished: bool,
 }
 
 impl Net {
@@ -154,7 +156,10 @@ impl Net {
             match self.step(&socket, unit, sends) {
                 Step::Moved(count) => self.moved += count,
                 Step::Wait => break Submit::Full,
-                Step::End => break Submit::Done(ENDED),
+                Step::End => {
+                    self.peer_vanished |= self.network.protocol.is_tcp();
+                    break Submit::Done(ENDED);
+                }
                 Step::Failed(errno) => break Submit::Done(-i64::from(errno)),
             }
             if !sends && self.moved == wire::CLOSE.len() && unit.starts_with(&wire::CLOSE) {
@@ -192,6 +197,7 @@ impl Engine for Net {
             returns: false,
             sequence: 0,
             dropped: 0,
+            peer_vanished: false,
         })
     }
 
@@ -254,6 +260,13 @@ impl Engine for Net {
             .then(|| Diagnostic::note("waiting for connection").code("waiting-for-peer"))
             .into_iter()
             .collect()
+    }
+
+    fn notes_at_end(&mut self) -> Vec<Diagnostic> {
+        let message =
+            "the peer closed the connection without the message that ends a transfer: it may have crashed";
+        let note = || Diagnostic::note(message).code("peer-vanished").prefix(Prefix::Job);
+        self.peer_vanished.then(note).into_iter().collect()
     }
 }
 

@@ -316,6 +316,7 @@ subjects! {
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";
+        "peer-vanished" Hidden: "the peer of a network job closed the connection without the message that ends a transfer";
         "disk-left-out" Hidden: "the counters of a disk cannot be read at the end of the run";
         "status-file-not-removed" Hidden: "the file that asks for a report cannot be removed, so there is none";
         "trigger" Hidden: "the trigger ends the run";
