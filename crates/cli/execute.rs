@@ -6,7 +6,7 @@ use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
-use ferrio_runner::{Event, RunOptions, RunResult};
+use ferrio_runner::{Event, OutputWatch, RunOptions, RunResult};
 use ferrio_stats::CalibrationStart;
 use ferrio_thresholds::{Judgement, Unmet, unmet};
 use ferrio_tui::LiveView;
@@ -69,6 +69,9 @@ pub fn execute(
     let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
     output.hold(view.is_some());
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.character));
+    // Opening a log may take for ever.
+    let opens_logs = settings.bandwidth_log.is_some() || plan.jobs.iter().any(|job| job.spec.logs.any());
+    let watch = if opens_logs { OutputWatch::begin() } else { None };
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
     let mut series = settings.has_series().then(|| SeriesRecorder::new(plan));
@@ -93,6 +96,7 @@ pub fn execute(
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
     };
+    drop(watch);
     let mut result = ferrio_runner::run(plan, &options, &mut |event| {
         let Event::Interval { which, result } = event else {
             view.iter_mut().for_each(|view| view.event(plan, &event));
@@ -116,6 +120,7 @@ pub fn execute(
             Watcher::LiveView => view.iter_mut().for_each(|view| view.look(result)),
         }
     });
+    let _watch = OutputWatch::begin();
     drop(view);
     output.release();
     // The log writer ends when its last sender is dropped.

@@ -1,5 +1,7 @@
 //! What a run reads and writes, and that no output replaces another file of the run.
 
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{Character, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
@@ -39,15 +41,55 @@ impl ProgramSettings {
                 return Err(Error::ReplacesInput { what, name: name.clone(), input });
             }
         }
-        for (log, what, job) in jobs.iter().flat_map(|job| logs_of(&job.spec)) {
-            let alike = sources.names().filter(|name| Path::new(name).file_name() == log.file_name());
-            if is_any_of(&log, alike) {
-                let input = format!("a job file: choose another name for {what} of job {job}");
-                return Err(Error::LogReplacesInput { name: log.display().to_string(), input });
+        check_logs(sources, jobs)
+    }
+}
+
+/// Checks that no log of a job is a job file, a log that is replayed, a file of a job, or another log.
+fn check_logs(sources: &Sources, jobs: &[PlannedJob]) -> Result<(), Error> {
+    // Clones share the log of their I/Os, and jobs logs without numbers.
+    let mut logs: HashMap<PathBuf, (&str, &str)> = HashMap::new();
+    for (path, what, job) in jobs.iter().flat_map(|job| logs_of(&job.spec)) {
+        match logs.get(&path) {
+            Some((other, _)) if *other != what => {
+                return Err(replaces(&path, what, job, format!("{other}, too")));
+            }
+            Some(_) => {}
+            None => {
+                logs.insert(path, (what, job));
             }
         }
-        Ok(())
     }
+    // Most runs have no logs, and asking the kernel about each file takes long: only those of the same name are looked at.
+    let mut by_name: HashMap<&OsStr, Vec<&Path>> = HashMap::new();
+    logs.keys().for_each(|path| by_name.entry(path.file_name().unwrap_or_default()).or_default().push(path));
+    let is_log = |input: &Path| {
+        let alike = by_name.get(input.file_name()?)?;
+        let identity = FileIdentity::of_path(input)?;
+        alike.iter().copied().find(|log| is(&identity, log))
+    };
+    let refuse = |log: &Path, input: String| {
+        let (what, job) = logs.get(log).copied().unwrap_or_default();
+        Err(replaces(log, what, job, input))
+    };
+    if let Some(log) = sources.names().filter(|_| !logs.is_empty()).find_map(|name| is_log(Path::new(name))) {
+        return refuse(log, "a job file".to_owned());
+    }
+    for spec in jobs.iter().map(|job| &job.spec).filter(|_| !logs.is_empty()) {
+        if let Some(log) = spec.replay.as_ref().and_then(|replay| is_log(Path::new(&replay.name))) {
+            return refuse(log, format!("the I/O log that job {} replays", spec.name));
+        }
+        let mut files = spec.files.iter().filter(|_| !spec.engine.is_diskless());
+        if let Some(log) = files.find_map(|file| is_log(&file.path)) {
+            return refuse(log, format!("a file of job {}", spec.name));
+        }
+    }
+    Ok(())
+}
+
+fn replaces(path: &Path, what: &str, job: &str, input: String) -> Error {
+    let input = format!("{input}: choose another name for {what} of job {job}");
+    Error::LogReplacesInput { name: path.display().to_string(), input }
 }
 
 /// The logs that a job writes, each with what it is and the name of the job.

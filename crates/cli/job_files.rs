@@ -1,11 +1,15 @@
 //! The jobs of a command line: passes job options and job files to the job file reader.
 
 use std::io::{self, Read};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use ferrio_job::{Character, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
-use ferrio_machine::{Machine, RetryInterrupted, open_to_read};
+use ferrio_machine::{Machine, RetryInterrupted, open_file, open_to_read, retry_interrupted};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, poll};
 
 use crate::arguments::Item;
 use crate::error::Error;
@@ -162,6 +166,20 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(open_to_read(path)?)
 }
 
+/// The same for an answer that must not take long: nobody may write into a pipe.
+fn read_file_soon(path: &Path) -> io::Result<Vec<u8>> {
+    let file = open_file(path, OFlag::O_RDONLY | OFlag::O_NONBLOCK, 0)?;
+    if file.metadata()?.file_type().is_fifo() {
+        let mut waiting = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
+        if retry_interrupted(|| poll(&mut waiting, PIPE_PATIENCE))? == 0 {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing comes out of the pipe"));
+        }
+    }
+    let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);
+    fcntl(&file, FcntlArg::F_SETFL(flags.difference(OFlag::O_NONBLOCK)))?;
+    read_limited(file)
+}
+
 /// Reads all of a file of at most [`MAX_BYTES`].
 fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
@@ -177,6 +195,14 @@ fn read_limited(file: impl Read) -> io::Result<Vec<u8>> {
 
 /// Size of the largest job file, which also stops endless ones such as /dev/zero.
 const MAX_BYTES: u64 = 256 << 20;
+
+/// How long `ferrio check` waits for the first byte of a pipe, ms.
+const PIPE_PATIENCE: u16 = 500;
+
+/// [`environment`] for `ferrio check`, whose answer comes soon.
+pub fn environment_of_check() -> Environment {
+    Environment { read_file: Box::new(read_file_soon), ..environment() }
+}
 
 /// The variables, files and figures of this machine that job files can use.
 pub fn environment() -> Environment {

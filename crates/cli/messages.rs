@@ -140,8 +140,13 @@ impl Messages {
         match (self.character, file) {
             _ if self.json => Box::new(|line| write_message(io::stderr(), &debug_object(&line))),
             (Character::Fio, Some(file)) if has_text => Box::new(move |line| write_message(&file, &line)),
-            (Character::Fio, None) if has_text => Box::new(|line| write_message(io::stdout(), &line)),
-            _ => Box::new(|line| write_message(io::stderr(), &line)),
+            (Character::Fio, None) if has_text && !io::stdout().is_terminal() => {
+                Box::new(|line| write_message(io::stdout(), &line))
+            }
+            (Character::Fio, None) if has_text => {
+                Box::new(|line| write_message(io::stdout(), &visible(&line, Controls::All)))
+            }
+            _ => Box::new(move |line| write_message(io::stderr(), &self.visible(&line))),
         }
     }
 

@@ -129,6 +129,31 @@ fn whatever_is_refused_is_in_the_document() {
 }
 
 #[test]
+fn a_pipe_that_nobody_writes_into_is_not_waited_for() {
+    let place = Place::new();
+    nix::unistd::mkfifo(&place.work().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fs::write(place.work().join("includes.fio"), "[a]\ninclude pipe\n").unwrap();
+    let silent = "nothing comes out of the pipe";
+    for (words, message) in [
+        (&["pipe"][..], silent),
+        (&["includes.fio"], silent),
+        (&["--name=a", "--size=4k", "--buffer_pattern='pipe'"], silent),
+        (&["--name=a", "--read_iolog=pipe"], "pipe: it is a pipe, which is not read to describe the job"),
+    ] {
+        let run = place.ferrio(&[&["check"], words].concat()).run().ended_with(1);
+        let told = format!("{}{}", run.stdout, run.stderr);
+        assert!(told.contains(message), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn a_check_refuses_as_many_threads_as_there_are_numbers() {
+    let words = ["check", "--name=a", "--size=1m", "--verify=crc32c", "--verify_async=4294967295"];
+    let run = Place::new().ferrio(&words).run().ended_with(1);
+    assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
+}
+
+#[test]
 fn a_refusal_goes_where_the_answer_would_go() {
     for name in [",,", "0-0", "answer"] {
         let place = Place::new();

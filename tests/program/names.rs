@@ -32,6 +32,24 @@ fn text_shows_control_characters_and_json_has_the_names_as_they_are() {
 }
 
 #[test]
+fn comparisons_series_and_debug_lines_show_them_too() {
+    let place = Place::new();
+    let name = format!("--name={EVIL}");
+    let job = [name.as_str(), "--ioengine=null", "--size=4k"];
+    place.ferrio(&[&["--output-format=json", "--output=x.json"], &job[..]].concat()).run().succeeded();
+    let compare = place.ferrio(&["compare", "x.json", "x.json"]).run();
+    let series = place.ferrio(&[&["--repeat=2", "--results=results"], &job[..]].concat()).run();
+    let debug = place.ferrio(&[&["--debug=all"], &job[..]].concat()).run();
+    for run in [compare, series, debug] {
+        let run = run.succeeded();
+        for text in [&run.stdout, &run.stderr] {
+            assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{text:?}");
+        }
+        assert!(format!("{}{}", run.stdout, run.stderr).contains("a\\x1b[2J\\x9b\\x07"), "{run:?}");
+    }
+}
+
+#[test]
 fn called_fio_it_shows_them_on_a_terminal_only() {
     let place = Place::new();
     let words = ["--as=fio", "--name=a\u{1b}[2J", "--ioengine=null", "--size=4k", "--eta=never"];

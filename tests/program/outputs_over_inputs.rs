@@ -80,6 +80,28 @@ fn outputs_of_one_run_do_not_replace_each_other_or_the_job_file() {
 }
 
 #[test]
+fn logs_do_not_replace_what_jobs_read_or_each_other() {
+    let ios = |log: &str, input: &str| {
+        format!(
+            "a log would replace {log}, which is {input}: choose another name for the log of I/Os of job "
+        )
+    };
+    refused(&["in.fio", "--write_iolog=more"], &ios("more", "a job file"));
+    refused(&["in.fio", "--write_iolog=./data"], &ios("./data", "a file of job a"));
+    let clash =
+        ["--name=b", "--ioengine=null", "--size=4k", "--write_lat_log=x", "--write_iolog=x_lat.1.log"];
+    refused(&clash, &ios("x_lat.1.log", "a log, too"));
+    let place = place();
+    fs::rename(place.work().join("io.log"), place.work().join("l_lat.1.log")).unwrap();
+    let words = ["--name=b", "--read_iolog=l_lat.1.log", "--write_lat_log=l"];
+    let run = place.ferrio(&words).run().ended_with(1);
+    let message =
+        "a log would replace l_lat.1.log, which is the I/O log that job b replays: choose another name";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+    assert_eq!(place.read("l_lat.1.log"), LOG);
+}
+
+#[test]
 fn called_fio_the_program_does_as_fio() {
     let place = place();
     let fio = place.program(super::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();

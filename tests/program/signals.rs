@@ -1,5 +1,6 @@
 //! A signal ends the run early and in order: jobs stop, the report is complete, the status is 128.
 
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 
 use nix::sys::signal::Signal;
@@ -43,6 +44,29 @@ fn ctrl_c_ends_the_run_with_a_full_report() {
 fn a_polite_kill_does_the_same() {
     let report = interrupted(&ENDLESS, Signal::SIGTERM);
     assert!(number(&report, "/jobs/0/write/total_ios") > 0);
+}
+
+#[test]
+fn the_soft_limit_of_cpu_time_does_the_same() {
+    let report = interrupted(&ENDLESS, Signal::SIGXCPU);
+    assert_eq!(report["jobs"][0]["error"], 0);
+}
+
+#[test]
+fn signals_end_a_program_whose_report_nobody_takes() {
+    let place = Place::new();
+    let pipe = place.work().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let words =
+        ["--output-format=json", "--output=pipe", "--name=a", "--ioengine=null", "--size=4k", "--numjobs=60"];
+    let running = place.ferrio(&words).start();
+    let mut reader = std::fs::File::open(&pipe).unwrap();
+    // The report is being written, and the pipe has no room for the rest.
+    reader.read_exact(&mut [0]).unwrap();
+    running.signal(Signal::SIGINT);
+    let run = running.wait().ended_with(1);
+    assert!(run.stderr.contains("an output is not taken"), "{}", run.stderr);
+    drop(reader);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn check(items: Result<Vec<Item>, Error>, character: Character, messages: Messag
 }
 
 fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> {
-    let set = job_files::read(items, settings, job_files::environment())?;
+    let set = job_files::read(items, settings, job_files::environment_of_check())?;
     if set.jobs.is_empty() {
         return Err(job_files::no_jobs(items, &settings.sections));
     }

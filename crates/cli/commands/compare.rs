@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use ferrio_compare::{Comparison, MOST_CONFIDENCE, Options, compare, read_side};
-use ferrio_job::{Diagnostic, Origin};
+use ferrio_job::{Diagnostic, Origin, in_one_line};
 use ferrio_jobfile::Sources;
 
 use super::subcommand::Invocation;
@@ -124,21 +124,23 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         let message = format!(
             "{} of job {} ({}) is worse than --fail-on-regression={limit}% allows: {}",
             row.figure.name(),
-            job.jobname,
+            in_one_line(&job.jobname),
             job.direction,
             by.join(", ")
         );
         show(message, None);
     }
     for what in &comparison.lost {
-        show(format!("{what} is in each run of {}, but not in each of the others", sides[0].name), None);
+        let (what, first) = (in_one_line(what), &sides[0].name);
+        show(format!("{what} is in each run of {first}, but not in each of the others"), None);
     }
     for job in comparison.newly_failed() {
         let (name, runs) = (&sides[job.side].name, sides[job.side].runs.len());
         let first = &sides[0].name;
         let message = format!(
             "job {} failed in {} of {runs} runs of {name}, and in none of {first}",
-            job.jobname, job.runs
+            in_one_line(&job.jobname),
+            job.runs
         );
         show(message, None);
     }

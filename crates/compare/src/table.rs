@@ -1,9 +1,10 @@
 //! A comparison as text, as Markdown, and as JSON.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
 
-use ferrio_job::reason;
+use ferrio_job::{in_one_line, reason};
 
 use crate::comparison::{Change, Comparison, FailedJob, FigureRow, JobRows, Verdict};
 
@@ -20,7 +21,7 @@ pub fn json(comparison: &Comparison) -> String {
 pub fn text(comparison: &Comparison) -> String {
     let mut out = String::new();
     for (letter, side) in letters().zip(&comparison.sides) {
-        line(&mut out, &format!("{letter}: {} ({})", side.name, runs(side.runs)));
+        line(&mut out, &format!("{letter}: {} ({})", in_one_line(&side.name), runs(side.runs)));
     }
     if !comparison.differences.is_empty() {
         line(&mut out, "\nDifferences in set-up:");
@@ -29,7 +30,7 @@ pub fn text(comparison: &Comparison) -> String {
         }
     }
     for job in &comparison.jobs {
-        line(&mut out, &format!("\n{} ({})", job.jobname, job.direction));
+        line(&mut out, &format!("\n{} ({})", in_one_line(&job.jobname), job.direction));
         let rows: Vec<Vec<String>> =
             std::iter::once(header(comparison)).chain(job.figures.iter().map(cells)).collect();
         aligned(&mut out, &rows);
@@ -43,7 +44,7 @@ pub fn text(comparison: &Comparison) -> String {
 pub fn markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
     for (letter, side) in letters().zip(&comparison.sides) {
-        line(&mut out, &format!("- **{letter}**: `{}` ({})", side.name, runs(side.runs)));
+        line(&mut out, &format!("- **{letter}**: `{}` ({})", in_one_line(&side.name), runs(side.runs)));
     }
     if !comparison.differences.is_empty() {
         line(&mut out, "\nDifferences in set-up:\n");
@@ -53,7 +54,7 @@ pub fn markdown(comparison: &Comparison) -> String {
         }
     }
     for job in &comparison.jobs {
-        line(&mut out, &format!("\n**{}** ({})\n", job.jobname, job.direction));
+        line(&mut out, &format!("\n**{}** ({})\n", in_one_line(&job.jobname), job.direction));
         let header = header(comparison);
         line(&mut out, &format!("| {} |", header.join(" | ")));
         line(&mut out, &format!("|---|{}", "---:|".repeat(header.len() - 1)));
@@ -81,12 +82,14 @@ fn runs(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-fn conditions(comparison: &Comparison) -> impl Iterator<Item = (&str, Vec<String>)> {
-    let shown = |value: &String| if value.is_empty() { "(none)".to_owned() } else { value.clone() };
+fn conditions(comparison: &Comparison) -> impl Iterator<Item = (Cow<'_, str>, Vec<String>)> {
+    let shown = |value: &String| {
+        if value.is_empty() { "(none)".to_owned() } else { in_one_line(value).into_owned() }
+    };
     comparison
         .differences
         .iter()
-        .map(move |difference| (difference.what.as_str(), difference.values.iter().map(shown).collect()))
+        .map(move |difference| (in_one_line(&difference.what), difference.values.iter().map(shown).collect()))
 }
 
 fn header(comparison: &Comparison) -> Vec<String> {
@@ -144,7 +147,10 @@ fn aligned(out: &mut String, rows: &[Vec<String>]) {
 fn endings(comparison: &Comparison) -> Vec<String> {
     let mut all = Vec::new();
     if !comparison.missing.is_empty() {
-        all.push(format!("Not compared, because a run lacks them: {}", comparison.missing.join(", ")));
+        all.push(format!(
+            "Not compared, because a run lacks them: {}",
+            in_one_line(&comparison.missing.join(", "))
+        ));
     }
     if !comparison.failed.is_empty() {
         let letters: Vec<String> = letters().take(comparison.sides.len()).collect();
@@ -165,7 +171,7 @@ fn endings(comparison: &Comparison) -> Vec<String> {
 /// `a in 2 of 5 runs of B (Input/output error)`
 fn failed(job: &FailedJob, letter: &str, all: usize) -> String {
     let why = reason(&io::Error::from_raw_os_error(job.error));
-    format!("{} in {} of {} of {letter} ({why})", job.jobname, job.runs, runs(all))
+    format!("{} in {} of {} of {letter} ({why})", in_one_line(&job.jobname), job.runs, runs(all))
 }
 
 fn sentence(verdict: Verdict, within_runs: bool, jobs: &[JobRows]) -> String {

@@ -167,7 +167,7 @@ impl Buffers {
             Some(offset) => {
                 let hint = format!(
                     "the buffers of the job are in this file, and its page at byte {offset} went missing during the run: it \
-                     became shorter, or its disk failed"
+                     became shorter, its file system is full, or its disk failed"
                 );
                 Err(EngineError::new(format!("mmap({path})"), Errno::EFAULT).hint(hint))
             }

@@ -207,7 +207,7 @@ impl JobSpec {
     /// (`verify_async`).
     #[must_use]
     pub fn units(&self) -> u32 {
-        if self.is_sync() { 1 + self.verify_threads() } else { self.depth.iodepth }
+        if self.is_sync() { self.verify_threads().saturating_add(1) } else { self.depth.iodepth }
     }
 
     /// True when each I/O completes in the submitting call.

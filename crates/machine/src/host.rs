@@ -136,11 +136,19 @@ pub fn address_space_left() -> Option<u64> {
 #[must_use]
 pub fn ignored_signals() -> u64 {
     static IGNORED: OnceLock<u64> = OnceLock::new();
-    *IGNORED.get_or_init(|| {
-        let status = text_of_file("/proc/self/status").unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
-    })
+    *IGNORED.get_or_init(|| signal_mask("SigIgn:"))
+}
+
+/// The signals that were sent to this process and that all its threads hold back, one bit each from the lowest.
+#[must_use]
+pub fn pending_signals() -> u64 {
+    signal_mask("ShdPnd:")
+}
+
+fn signal_mask(of: &str) -> u64 {
+    let status = text_of_file("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix(of));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 /// Whether the kernel has a clock of this number, as for clock_gettime.

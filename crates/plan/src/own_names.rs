@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use ferrio_job::{FileKind, JobSpec, log_files};
+use ferrio_job::{FileKind, JobSpec, in_one_line, log_files};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::as_written::{asks, lacks, refuse};
@@ -29,7 +29,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, findings: &mut Findings) {
             job,
             &[Opt::Filename, Opt::Directory, Opt::FilenameFormat],
             CODE,
-            format!("the name of a file to be made, `{}`, has control characters", name.escape_debug()),
+            format!("the name of a file to be made, `{}`, has control characters", in_one_line(name)),
             "choose another filename, log prefix or job name; --as=fio makes such files",
         );
         return;

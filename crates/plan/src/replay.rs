@@ -75,7 +75,16 @@ pub(crate) fn read(
         return Some(vec![read_merged(job, merging, &rules, kept, plan, findings).map(Arc::new)]);
     }
     let logs = job.options.list(Opt::ReadIolog);
-    let read = |name: &String| read_log(job, name, open(name)?, &rules, kept, findings).map(Arc::new);
+    let read = |name: &String| {
+        if plan.describes_only && source::is_pipe(name) {
+            let message = format!(
+                "{}: it is a pipe, which is not read to describe the job: the run would find nothing left in it",
+                source_name(name.as_ref())
+            );
+            return Err(SetupError::new(libc::ESPIPE, FUNC, message));
+        }
+        read_log(job, name, open(name)?, &rules, kept, findings).map(Arc::new)
+    };
     Some(logs.iter().map(read).collect())
 }
 

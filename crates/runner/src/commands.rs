@@ -27,8 +27,8 @@ use crate::failure::Failure;
 
 /// Longest time between two checks of a command that may have to be stopped.
 const LOOK: Duration = Duration::from_millis(20);
-/// Time that a command has to end after SIGTERM.
-const GRACE: Duration = Duration::from_secs(2);
+/// Time that a command has to end after SIGTERM. Less than main waits for a job after the second signal: nobody would kill it then.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Code of a command that failed.
 const FAILED: &str = "command-failed";

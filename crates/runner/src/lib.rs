@@ -49,6 +49,7 @@ mod log_reader;
 mod memory_limit;
 mod monitor;
 mod open;
+mod output_watch;
 mod overlap;
 mod placement;
 mod pre_read;
@@ -74,6 +75,7 @@ pub use ferrio_engine::stdout;
 pub use events::{DatabaseFigures, DatabaseIo, EventFailure, EventFigures};
 pub use failure::{JobError, tolerated_error};
 pub use idle::{Idleness, UnitWork};
+pub use output_watch::OutputWatch;
 pub use placement::run_on;
 pub use result::{
     DiskUsage, Event, JobProgress, JobResult, JobState, Progress, RunResult, SteadyCheck, SteadyResult,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ferrio_compare::{Figure, JobSummary, Summary};
+use ferrio_job::in_one_line;
 use ferrio_report::Unit;
 
 use crate::knee::{Knee, knee};
@@ -266,7 +267,7 @@ impl Table {
 impl Section {
     fn title(&self) -> String {
         let number = if self.number > 0 { format!(" #{}", self.number + 1) } else { String::new() };
-        format!("{}{number} ({})", self.jobname, self.direction)
+        format!("{}{number} ({})", in_one_line(&self.jobname), self.direction)
     }
 
     fn find_knee(&self) -> Option<Knee> {

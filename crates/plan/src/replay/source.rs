@@ -31,6 +31,11 @@ pub(super) fn open(name: &str) -> io::Result<Source> {
     of_file(open_source(name.as_ref())?)
 }
 
+/// True for a named pipe.
+pub(super) fn is_pipe(name: &str) -> bool {
+    name != STDIN && fs::metadata(name).is_ok_and(|about| about.file_type().is_fifo())
+}
+
 /// A log in a file that is open.
 pub(super) fn of_file(file: File) -> io::Result<Source> {
     Ok(if file.metadata()?.is_file() { Source::File(file) } else { Source::Stream(file) })
