@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Diagnostic, reason};
+use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_jobfile::{Job, Opt, Options, Value};
 use ferrio_machine::names_in;
 
@@ -21,6 +21,8 @@ pub(crate) struct FileNames {
     pub(crate) count: u32,
     /// Files that `opendir` found, if it was given.
     pub(crate) found: Option<usize>,
+    /// What `opendir` could not read.
+    unreadable: Option<(PathBuf, io::Error, Origin)>,
 }
 
 impl FileNames {
@@ -39,8 +41,9 @@ impl FileNames {
                 }
                 (Opt::Opendir, Value::Text(root)) => {
                     let before = file_names.named.len();
-                    // What cannot be read is refused by `check_directories`.
-                    let _ = collect(Path::new(root), &mut file_names.named);
+                    if let Err((path, error)) = collect(Path::new(root), &mut file_names.named) {
+                        file_names.unreadable = Some((path, error, given.value_origin.clone()));
+                    }
                     file_names.found = Some(file_names.found.unwrap_or(0) + file_names.named.len() - before);
                 }
                 (Opt::Nrfiles, Value::Int(number)) => {
@@ -54,6 +57,16 @@ impl FileNames {
             }
         }
         file_names
+    }
+
+    /// Why the run is refused, if `opendir` could not read all of its tree.
+    pub(crate) fn problem(&self, job: &Job) -> Option<Diagnostic> {
+        let (path, error, origin) = self.unreadable.as_ref()?;
+        let message = format!("cannot read {}: {}", path.display(), reason(error));
+        let problem = Diagnostic::error(message, origin.clone());
+        let problem = problem.code("unreadable-directory").job(as_written::name(job));
+        let help = "opendir takes all files of a tree: run as a user who may read it, or name another one";
+        Some(problem.help(help))
     }
 
     /// True when the user named the files, or the directory that they are in.
@@ -243,7 +256,7 @@ fn replace(text: &str, keyword: &str, value: &str) -> String {
     out
 }
 
-/// `directory` and `opendir` must name directories that exist, and all below `opendir` must be readable.
+/// `directory` and `opendir` must name directories that exist.
 pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
     if !lacks(job, Opt::ReadIolog) {
         return;
@@ -259,16 +272,6 @@ pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
                 .code("not-a-directory")
                 .job(as_written::name(job));
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
-        }
-        let root = names.first().map(Path::new).filter(|root| given.opt == Opt::Opendir && root.is_dir());
-        if let Some((path, error)) = root.and_then(|root| collect(root, &mut Vec::new()).err()) {
-            let message = format!("cannot read {}: {}", path.display(), reason(&error));
-            let problem = Diagnostic::error(message, given.value_origin.clone())
-                .code("unreadable-directory")
-                .job(as_written::name(job));
-            let help =
-                "opendir takes all files of a tree: run as a user who may read it, or name another one";
-            findings.refuse(problem.help(help));
         }
     }
 }

@@ -75,6 +75,10 @@ impl Groups {
         let stonewall = has_stonewall(job);
         let Some(clones) = self.clones(job, findings) else { return };
         let file_names = FileNames::new(job);
+        if let Some(problem) = file_names.problem(job) {
+            findings.refuse(problem);
+            return;
+        }
         if let Some(count) = file_names.found {
             findings.note(note(
                 job,

@@ -79,7 +79,7 @@ mod tests {
             ["rw=write\nsize=4k\nfilename=a\u{1b}[2J\n", "ioengine=null\nsize=4k\nwrite_lat_log=a\u{1b}[2J\n"]
         {
             let refused = refusals(&format!("[a]\n{text}"));
-            assert!(refused.len() == 1 && refused[0].contains("a\\u{1b}[2J"), "{refused:?}");
+            assert!(refused.len() == 1 && refused[0].contains("a\\x1b[2J"), "{refused:?}");
         }
     }
 }
