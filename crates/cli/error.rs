@@ -102,13 +102,13 @@ pub enum Error {
         /// What else the file is.
         input: String,
     },
-    /// A log would replace a file that the run reads.
-    #[error("a log would replace {name}, which is {input}")]
-    LogReplacesInput {
-        /// Its file.
+    /// A log would replace another file of the run, which it reads or writes.
+    #[error("a log would replace {name}, which is {other_use}")]
+    LogReplacesFile {
+        /// Path of the log.
         name: String,
-        /// What else the file is, and what to change.
-        input: String,
+        /// What that file is otherwise, and what to change.
+        other_use: String,
     },
     /// The interval report and the report would go to the same file.
     #[error("the interval report and the report would both go to {0}; choose a different file for each")]
@@ -180,7 +180,7 @@ impl Error {
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
             | Error::ReplacesInput { .. }
-            | Error::LogReplacesInput { .. }
+            | Error::LogReplacesFile { .. }
             | Error::WriteOutput { .. } => "output-error",
             Error::Metrics(_) => "metrics-address",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",

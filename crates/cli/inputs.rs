@@ -87,9 +87,9 @@ fn check_logs(sources: &Sources, jobs: &[PlannedJob]) -> Result<(), Error> {
     Ok(())
 }
 
-fn replaces(path: &Path, what: &str, job: &str, input: String) -> Error {
-    let input = format!("{input}: choose another name for {what} of job {job}");
-    Error::LogReplacesInput { name: path.display().to_string(), input }
+fn replaces(path: &Path, what: &str, job: &str, other_use: String) -> Error {
+    let other_use = format!("{other_use}: choose another name for {what} of job {job}");
+    Error::LogReplacesFile { name: path.display().to_string(), other_use }
 }
 
 /// The logs that a job writes, each with what it is and the name of the job.
@@ -99,7 +99,7 @@ fn logs_of(spec: &JobSpec) -> impl Iterator<Item = (PathBuf, &'static str, &str)
     logs.chain(ios).map(|(path, what)| (path, what, spec.name.as_str()))
 }
 
-/// What jobs write to the file at this path, beside their I/O.
+/// The log that a job writes to the file at this path.
 fn output_of_jobs(path: &Path, jobs: &[PlannedJob]) -> Option<String> {
     let identity = FileIdentity::of_path(path)?;
     let logs = jobs.iter().flat_map(|job| logs_of(&job.spec));

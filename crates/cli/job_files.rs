@@ -172,7 +172,10 @@ fn read_file_soon(path: &Path) -> io::Result<Vec<u8>> {
     if file.metadata()?.file_type().is_fifo() {
         let mut waiting = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
         if retry_interrupted(|| poll(&mut waiting, PIPE_PATIENCE))? == 0 {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing comes out of the pipe"));
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "it is a pipe, and no data came within half a second: start its writer first, or name a file",
+            ));
         }
     }
     let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);

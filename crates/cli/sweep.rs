@@ -387,7 +387,7 @@ impl Runs<'_> {
             if !reports.is_empty() {
                 let side = read_side(&self.results.of_point(point));
                 let mut side = side.map_err(|error| Error::Run(error.to_string()))?;
-                // One that could not be set aside does not count.
+                // The report of a run that does not count may still be there.
                 side.runs.retain(|run| reports.contains(&run.path));
                 measured.push(Measured { point: point.clone(), runs: reports.len(), jobs: summarize(&side) });
             }

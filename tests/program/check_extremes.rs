@@ -133,12 +133,12 @@ fn a_pipe_that_nobody_writes_into_is_not_waited_for() {
     let place = Place::new();
     nix::unistd::mkfifo(&place.work().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     fs::write(place.work().join("includes.fio"), "[a]\ninclude pipe\n").unwrap();
-    let silent = "nothing comes out of the pipe";
+    let silent = "it is a pipe, and no data came within half a second";
     for (words, message) in [
         (&["pipe"][..], silent),
         (&["includes.fio"], silent),
         (&["--name=a", "--size=4k", "--buffer_pattern='pipe'"], silent),
-        (&["--name=a", "--read_iolog=pipe"], "pipe: it is a pipe, which is not read to describe the job"),
+        (&["--name=a", "--read_iolog=pipe"], "pipe: a pipe can be read only once"),
     ] {
         let run = place.ferrio(&[&["check"], words].concat()).run().ended_with(1);
         let told = format!("{}{}", run.stdout, run.stderr);

@@ -214,8 +214,14 @@ fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
         place.ferrio(&["compare", "--fail-on-regression=1%", first, second]).run()
     };
     let run = gate("writes", "base").ended_with(3);
-    assert!(run.stdout.contains("Not compared, because a run lacks them: r (write)"), "{}", run.stdout);
-    assert!(run.stderr.contains("r (write) is in each run of writes, but not in each of the others"));
+    assert!(
+        run.stdout.contains("Not compared, because they are missing from a run: r (write)"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stderr.contains("r (write) is in every run of writes, but missing from a run of another side")
+    );
     let run = gate("base", "failed").ended_with(3);
     assert!(run.stdout.contains("r in 8 of 8 runs of B (Input/output error)"), "{}", run.stdout);
     assert!(

@@ -234,7 +234,7 @@ fn a_receiver_puts_units_together_and_ends_with_the_stream() {
         drop(peer);
         let run = running.wait().succeeded();
         let vanished =
-            run.stderr.contains("j: the peer closed the connection without the message that ends a transfer");
+            run.stderr.contains("j: the peer closed the connection without sending the close message");
         assert_eq!(vanished, end.is_empty(), "{}", run.stderr);
         let report = run.json();
         let figures = ["io_bytes", "total_ios", "short_ios"];

@@ -34,7 +34,11 @@ fn a_job_that_another_ends_says_what_it_did_not_verify() {
          [b]\nrw=write\nbs=4k\nsize=2m\nrate=100k\nverify=crc32c\nfilename=f\n",
     );
     let run = place.ferrio(&[&job]).run().succeeded();
-    assert!(run.stderr.contains("b: the job was ended early: "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("b: another job, a steady state or a limit ended the job early: "),
+        "{}",
+        run.stderr
+    );
     assert!(run.stderr.contains("not read back and checked"), "{}", run.stderr);
 }
 

@@ -132,7 +132,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     }
     for what in &comparison.lost {
         let (what, first) = (in_one_line(what), &sides[0].name);
-        show(format!("{what} is in each run of {first}, but not in each of the others"), None);
+        show(format!("{what} is in every run of {first}, but missing from a run of another side"), None);
     }
     for job in comparison.newly_failed() {
         let (name, runs) = (&sides[job.side].name, sides[job.side].runs.len());

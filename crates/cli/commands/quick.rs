@@ -146,7 +146,7 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
         print(|out| out.write_all(jobs.as_bytes()).map(|()| true))?;
         return Ok(0);
     }
-    // A minute of work must not end in an error about the file.
+    // Whether it can be written must be known before a minute of work.
     let save = arguments.get_one::<PathBuf>("save").map(|file| {
         let cannot_write = move |error: io::Error| cannot(&format!("write {}", file.display()), &error);
         OutputFile::begin(file).map(|begun| (begun, cannot_write)).map_err(cannot_write)

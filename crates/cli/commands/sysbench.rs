@@ -44,7 +44,7 @@ pub fn advise(words: &[OsString], messages: Messages) -> u8 {
 /// Runs the front end.
 ///
 /// # Errors
-/// There is no standard output. The front end reports its other errors itself, as sysbench does.
+/// Standard output is closed. The front end reports all other errors itself, as sysbench does.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     if ferrio_runner::stdout::was_closed() {
         return Err(Error::stdout(Errno::EBADF.into()));

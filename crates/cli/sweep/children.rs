@@ -82,7 +82,7 @@ impl Children {
         let sender = self.sender.clone();
         let (to_waiter, from_here) = channel::<Child>();
         // The thread comes first: without it, nobody would wait for the process.
-        thread::Builder::new().name("ferrio-waits".to_owned()).spawn(move || {
+        thread::Builder::new().name("ferrio-reaper".to_owned()).spawn(move || {
             if let Ok(mut child) = from_here.recv() {
                 // Nobody listens once the series has ended.
                 let _ = sender.send(Happening::Ended(child.wait()));

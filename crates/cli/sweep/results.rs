@@ -68,14 +68,14 @@ impl Results {
     }
 }
 
-/// Gives the report of a run that does not count another ending, so that nobody compares it. There may be none. Returns what the user should
-/// know if that fails.
+/// Renames the report of a run that does not count, so that nobody compares it. There may be none. Returns what the user should know if that
+/// fails.
 pub fn set_aside(report: &Path, why: &str) -> Option<Diagnostic> {
     let mut name = report.as_os_str().to_owned();
     name.push(format!(".{why}"));
     let error = fs::rename(report, name).err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
     let message = format!(
-        "{} is the report of a run that is {why}, and it cannot be renamed: {}. Remove it, so that nobody compares it",
+        "{} cannot be renamed: {}. It is the report of a run that was {why}: remove it, or a comparison includes it",
         report.display(),
         reason(&error)
     );

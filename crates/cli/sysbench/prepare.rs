@@ -124,7 +124,7 @@ pub fn cleanup(files: &Files, log: &Log) {
     for index in 0..files.count {
         let name = SysbenchFileio::file_name(index);
         match std::fs::remove_file(&name) {
-            // As in sysbench: what is not there is as good as removed. It says nothing about others either.
+            // As in sysbench, a missing file counts as removed.
             Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => {
                 log.line(Level::Warning, &format!("cannot remove {}: {}", name.display(), reason(&error)));
             }

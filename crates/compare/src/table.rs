@@ -148,7 +148,7 @@ fn endings(comparison: &Comparison) -> Vec<String> {
     let mut all = Vec::new();
     if !comparison.missing.is_empty() {
         all.push(format!(
-            "Not compared, because a run lacks them: {}",
+            "Not compared, because they are missing from a run: {}",
             in_one_line(&comparison.missing.join(", "))
         ));
     }
@@ -156,7 +156,7 @@ fn endings(comparison: &Comparison) -> Vec<String> {
         let letters: Vec<String> = letters().take(comparison.sides.len()).collect();
         let shown = |job: &FailedJob| failed(job, &letters[job.side], comparison.sides[job.side].runs);
         let jobs: Vec<String> = comparison.failed.iter().map(shown).collect();
-        all.push(format!("Failed jobs, whose figures end where they failed: {}", jobs.join(", ")));
+        all.push(format!("Failed jobs, with figures up to the failure: {}", jobs.join(", ")));
     }
     if comparison.jobs.is_empty() {
         all.push("The sides have no job in common that did I/O.".to_owned());

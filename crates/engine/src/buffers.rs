@@ -160,7 +160,7 @@ impl Buffers {
         let Some(file) = self.memory.area.file() else { return Ok(()) };
         let path = file.path().display();
         let removed = file.remove().map_err(|e| {
-            let hint = "the file of `mem` was made for this job and stays: remove it";
+            let hint = "this file of `mem` was created for the job, and cannot be removed: remove it by hand";
             EngineError::new(format!("unlink({path})"), e).hint(hint)
         });
         match self.memory.area.lost() {

@@ -30,8 +30,7 @@ pub fn wait_for_signal(signals: &SigSet) -> io::Result<i32> {
     if number > 0 { Ok(number) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Has the kernel keep children that have ended until they are waited for. A parent that ignores SIGCHLD hands that down, and then the
-/// status of a command is lost.
+/// Restores the default of SIGCHLD. If the parent ignores it, the kernel would discard the exit status of each command.
 pub fn keep_ended_children() {
     // SAFETY: SIG_DFL is a valid disposition, and no handler of this process is replaced.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };

@@ -1,15 +1,15 @@
-//! Mappings of files that survive SIGBUS.
+//! Access to mapped files that survives SIGBUS.
 //!
 //! The kernel sends SIGBUS when a page of a mapping cannot be read: the file became shorter, or its device failed. Its default action
 //! ends the process, with the reports of all jobs. Here the handler puts an empty page in place of the missing one, so that the access
-//! comes to its end, and notes that it did. There are two kinds of accesses:
+//! completes, and records the loss. There are two kinds of accesses:
 //!
 //! - A copy from or to a mapping ([`copy`], [`access`]) by the thread that does it: the caller maps the file again and reports an error
 //!   instead of the copied bytes. Writing back the CPU's caches is guarded like the copy before it.
 //! - Memory that is accessed from everywhere, as I/O buffers are ([`WatchedMemory`]): its owner is told to stop, and asks afterwards
 //!   whether something was lost.
 //!
-//! Any other SIGBUS is none of ours: the handler that was there before gets it.
+//! Any other SIGBUS goes to the handler that was there before.
 
 use std::cell::Cell;
 use std::fmt;
@@ -121,7 +121,7 @@ static WATCHED_MEMORY: AtomicPtr<WatchedMemory> = AtomicPtr::new(ptr::null_mut()
 /// A mapping of a file that any thread may access, and that stays accessible when pages of the file are missing.
 pub struct WatchedMemory {
     start: usize,
-    /// Set to `start` once nobody uses the memory any more.
+    /// Set to `start` at the end of the watch: no address is between them then.
     end: AtomicUsize,
     /// Bytes of a page of the file.
     unit: usize,
@@ -231,7 +231,7 @@ mod tests {
         let memory = memory.unwrap();
         file.set_len(PAGE as u64).unwrap();
         let bytes = at.cast::<u8>();
-        // SAFETY: inside of the mapping; pages that are missing are what this is about.
+        // SAFETY: all addresses are inside the mapping, and the handler supplies pages that are missing.
         unsafe {
             bytes.write_volatile(1);
             assert_eq!((memory.lost(), told.load(Relaxed)), (None, 0));

@@ -101,11 +101,13 @@ pub(crate) fn assignment(
         trace::option(row, text.as_deref(), &value);
     }
     if let Some(name) = line.unset.first().filter(|_| environment.reading == Reading::Ferrio) {
-        let message =
-            format!("the variable `{name}` is not set, so nothing takes its place in `{}`", line.name);
+        let message = format!(
+            "the variable `{name}` is not set, is empty or is not UTF-8: `{}` is read without it",
+            line.name
+        );
         let warning = Diagnostic::warning(message, line.value_origin.clone()).code("unset-variable");
         findings
-            .push(warning.help(format!("export {name}, with a value in UTF-8, or write the value itself")));
+            .push(warning.help(format!("export {name} with a value, or write the value in the job file")));
     }
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);

@@ -133,7 +133,7 @@ pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
 }
 
-/// The names in a directory, in no order; an error ends them. The iterator of the standard library panics if the directory cannot be closed,
+/// The names in a directory, in no particular order, up to the first error. The iterator of the standard library panics if the directory cannot be closed,
 /// and that of rustix retries EINTR without a limit.
 ///
 /// # Errors

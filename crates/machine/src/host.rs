@@ -139,7 +139,7 @@ pub fn ignored_signals() -> u64 {
     *IGNORED.get_or_init(|| signal_mask("SigIgn:"))
 }
 
-/// The signals that were sent to this process and that all its threads hold back, one bit each from the lowest.
+/// The signals that are pending for this process as a whole (`ShdPnd` of proc(5)), one bit each from the lowest.
 #[must_use]
 pub fn pending_signals() -> u64 {
     signal_mask("ShdPnd:")

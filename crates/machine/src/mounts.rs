@@ -12,7 +12,7 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use crate::devices::{DeviceNumber, device_number};
 use crate::interrupted::{RetryInterrupted, open_to_read};
 
-/// What [`Mounts::read`] reads.
+/// The list of mounts of this process, proc(5).
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";
 
 /// All mounts that this process sees.

@@ -185,7 +185,7 @@ fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdErro
         }
     }
     Err(NbdError::Protocol(format!(
-        "it gave more than {MOST_REPLIES} replies to an option, and none that ends them"
+        "it sent more than {MOST_REPLIES} replies to one option without a last one"
     )))
 }
 

@@ -65,7 +65,7 @@ impl FileNames {
         let message = format!("cannot read {}: {}", path.display(), reason(error));
         let problem = Diagnostic::error(message, origin.clone());
         let problem = problem.code("unreadable-directory").job(as_written::name(job));
-        let help = "opendir takes all files of a tree: run as a user who may read it, or name another one";
+        let help = "opendir takes all files of a tree: run as a user who may read the tree, or choose another directory";
         Some(problem.help(help))
     }
 

@@ -78,7 +78,7 @@ pub(crate) fn read(
     let read = |name: &String| {
         if plan.describes_only && source::is_pipe(name) {
             let message = format!(
-                "{}: it is a pipe, which is not read to describe the job: the run would find nothing left in it",
+                "{}: a pipe can be read only once, so a description of the job leaves it for the run",
                 source_name(name.as_ref())
             );
             return Err(SetupError::new(libc::ESPIPE, FUNC, message));

@@ -227,7 +227,7 @@ fn percentile(cells: &[(u64, u64)], percent: u64) -> u64 {
 pub struct LiveTable {
     /// Since the run began.
     pub elapsed: Duration,
-    /// Time between two looks.
+    /// Time between two checks.
     pub every: Duration,
     /// Which directions the jobs have: read, write, trim.
     pub directions: [bool; 3],

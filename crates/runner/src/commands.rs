@@ -27,7 +27,7 @@ use crate::failure::Failure;
 
 /// Longest time between two checks of a command that may have to be stopped.
 const LOOK: Duration = Duration::from_millis(20);
-/// Time that a command has to end after SIGTERM. Less than main waits for a job after the second signal: nobody would kill it then.
+/// Time that a command has to end after SIGTERM. Main waits longer for a job after the second signal, so that the command is killed by then.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Code of a command that failed.
@@ -239,7 +239,7 @@ mod tests {
         let outcome = run_unless(command, output.as_file().as_fd(), output.as_file().as_fd(), ready).unwrap();
         assert_eq!(outcome, ShellStatus::Stopped);
         let child = text().split_whitespace().next().unwrap().parse().unwrap();
-        // Whoever adopts it may need a moment to notice.
+        // Its new parent may take a moment to reap it.
         let is_over = || nix::sys::signal::kill(Pid::from_raw(child), None).is_err();
         let asked = Instant::now();
         while !is_over() {

@@ -20,7 +20,7 @@ pub(crate) fn switch(spec: &JobSpec, note: impl FnOnce(Diagnostic)) -> Result<()
     let disks: Vec<Disk> = devices.into_iter().filter_map(Disk::of).collect();
     if disks.is_empty() {
         let message =
-            format!("ioscheduler={wanted} sets nothing: the job's files are on no disk of this machine");
+            format!("ioscheduler={wanted} has no effect: the job's files are not on a disk of this machine");
         note(Diagnostic::note(message).code("no-io-scheduler").prefix(Prefix::Job));
     }
     disks.iter().try_for_each(|disk| switch_disk(disk, wanted, spec.worker.uid))

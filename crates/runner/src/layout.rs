@@ -237,7 +237,7 @@ impl Target {
 /// What to do about a file whose layout failed, and which could not be cut either.
 fn left_whole(failure: Failure, path: &Path) -> Failure {
     let advice = format!(
-        "{} keeps its full size although it was not written: remove it, or the next run takes it for laid out",
+        "{} has its full size, but its layout failed: remove it, or the next run treats it as laid out",
         path.display()
     );
     failure.note("file-not-laid-out", advice)

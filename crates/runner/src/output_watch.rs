@@ -1,5 +1,5 @@
-//! Ends a program whose outputs nobody takes: a pipe that is not read, a file that cannot be opened. Before and after a run, signals are held
-//! back for the sake of the report; without this, only SIGKILL would end the program then.
+//! Ends a program whose outputs are blocked: a pipe that nobody reads, a file that does not open. Before and after a run, signals are blocked
+//! for the sake of the report; without this, only SIGKILL would end the program then.
 
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
@@ -17,12 +17,12 @@ use crate::signals::ENDING;
 
 /// An output may take this long, whatever signals come.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time between two looks.
-const LOOK: Duration = Duration::from_millis(500);
+/// Time between two checks.
+const CHECK: Duration = Duration::from_millis(500);
 /// The status of a program that ends without its report.
 const LOST: u8 = 1;
 
-/// Watches the outputs until it is dropped.
+/// Ends the program if a signal is pending while an output is blocked, until this is dropped.
 #[derive(Debug)]
 pub struct OutputWatch {
     thread: JoinHandle<()>,
@@ -30,8 +30,7 @@ pub struct OutputWatch {
 }
 
 impl OutputWatch {
-    /// Begins to watch: from ten seconds after this call on, a signal that is held back ends the program at once. `None` if no thread can be
-    /// started.
+    /// Begins to watch: from ten seconds after this call on, a pending signal ends the program at once. `None` if no thread can be started.
     #[must_use]
     pub fn begin() -> Option<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
@@ -42,7 +41,7 @@ impl OutputWatch {
                 if began.elapsed() >= PATIENCE && has_pending() {
                     give_up();
                 }
-                thread::park_timeout(LOOK);
+                thread::park_timeout(CHECK);
             }
         };
         let thread = thread::Builder::new().name("ferrio-output".to_owned()).spawn(watch).ok()?;
@@ -57,7 +56,7 @@ impl Drop for OutputWatch {
     }
 }
 
-/// True if a signal is held back that would end a run.
+/// True if a signal that ends a run is pending.
 fn has_pending() -> bool {
     let pending = pending_signals();
     ENDING.iter().any(|&signal| pending & (1 << (signal as u32 - 1)) != 0)
@@ -70,7 +69,7 @@ pub(crate) fn give_up() -> ! {
     // Nobody may read messages either.
     if poll(&mut waiting, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
         let _ = (&stderr).write_all(
-            b"ferrio: an output is not taken: a pipe that nobody reads, or a file that does not open; the report is lost\n",
+            b"ferrio: ended by a signal while an output was blocked (a pipe that nobody reads, or a file that does not open); the report is lost\n",
         );
     }
     exit_at_once(LOST)

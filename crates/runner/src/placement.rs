@@ -184,7 +184,7 @@ pub(crate) fn refused_priority(priority: IoPriority, errno: Option<i32>) -> Opti
 
 /// Random seeds of the operating system for jobs with `randrepeat=0`.
 pub(crate) fn entropy() -> [u64; SEEDS] {
-    // The keys of the standard library's hash tables come from there, and no two are alike.
+    // Each is seeded by the operating system, and no two are alike.
     [(); SEEDS].map(|()| RandomState::new().build_hasher().finish())
 }
 

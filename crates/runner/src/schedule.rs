@@ -177,7 +177,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let result = run.result(jobs.collect(), elapsed);
     for disk in run.disks.missing_in(&result.disks) {
         let message =
-            format!("the counters of disk {disk} cannot be read any more: the report leaves it out");
+            format!("cannot read the counters of disk {disk} at the end of the run; the report omits it");
         (run.observer)(Event::Diagnostic(Diagnostic::note(message).code("disk-left-out")));
     }
     RunResult { idleness, abandoned, ..result }

@@ -68,7 +68,7 @@ pub(crate) struct SignalWatcher {
     state: Arc<WatchState>,
 }
 
-/// How far a watch is. The thread sets `failed` and then looks at `over`, the owner the other way round, so that one of them sees the other.
+/// What the thread and its owner share. Each stores its own flag before it loads that of the other, so at least one of them sees both.
 #[derive(Debug, Default)]
 struct WatchState {
     /// The run is over.
@@ -110,7 +110,7 @@ impl SignalWatcher {
     }
 }
 
-/// What the thread has.
+/// What the signal thread works with.
 struct Watch {
     messages: SyncSender<Message>,
     stop: Arc<AtomicBool>,
@@ -164,7 +164,7 @@ impl Watch {
         true
     }
 
-    /// Signals cannot be waited for: from now on they do what they do to other programs, in this thread, which stays for that.
+    /// Signals cannot be waited for: unblocks them in this thread, which stays, so that they end the program as they end others.
     fn give_up(&self, signals: &SigSet, error: &std::io::Error) {
         let note = not_watched(error);
         self.state.failed.store(true, SeqCst);

@@ -32,7 +32,9 @@ pub type Hashed = (u64, Vec<Sum>);
 pub enum Problem {
     #[error("{}", reason(.0))]
     Io(#[from] io::Error),
-    #[error("no memory for a table of {0} MiB of the blocks that were seen: raise the limit, or free memory")]
+    #[error(
+        "cannot allocate {0} MiB to remember the blocks that were read: raise the memory limit (ulimit -v), or free memory"
+    )]
     NoMemory(u64),
     #[error("it is neither a file nor a block device")]
     NoFile,

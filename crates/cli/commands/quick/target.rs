@@ -103,13 +103,13 @@ fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Co
     }
     if destroy {
         let unknown = |what: &str| {
-            let help = "mount it, or leave out --destroy, which measures reads only";
-            Refusal::new(format!("whether {shown} is in use cannot be found out: {what}"), help)
+            let help = "mount /proc and /sys, or omit --destroy: then only reads are measured";
+            Refusal::new(format!("cannot tell whether {shown} is in use: {what}"), help)
         };
         let mounts = Mounts::read()
             .map_err(|error| unknown(&format!("{MOUNTINFO} cannot be read: {}", reason(&error))))?;
         let holds = DeviceUse::on(device_number(rdev), &mounts)
-            .ok_or_else(|| unknown("it has no directory in /sys"))?;
+            .ok_or_else(|| unknown("/sys has no directory of it"))?;
         let in_use: Vec<String> = holds
             .iter()
             .filter(|held| !matches!(held, DeviceUse::Signature(_)))

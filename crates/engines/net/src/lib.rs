@@ -45,7 +45,7 @@ pub struct Net {
     sequence: u64,
     /// Datagrams that never came.
     dropped: u64,
-    /// The peer closed the connection without the message that ends a transfer.
+    /// The peer closed the connection without sending the close message.
     peer_vanished: bool,
 }
 
@@ -263,8 +263,7 @@ impl Engine for Net {
     }
 
     fn notes_at_end(&mut self) -> Vec<Diagnostic> {
-        let message =
-            "the peer closed the connection without the message that ends a transfer: it may have crashed";
+        let message = "the peer closed the connection without sending the close message: it may have crashed";
         let note = || Diagnostic::note(message).code("peer-vanished").prefix(Prefix::Job);
         self.peer_vanished.then(note).into_iter().collect()
     }

@@ -14,7 +14,7 @@ use tokio::io::unix::AsyncFd;
 
 use crate::tasks::Finished;
 
-/// Time between two looks.
+/// Time between two checks.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Looks without any completion, even that of an operation that does nothing, after which the kernel counts as refusing.

@@ -213,7 +213,7 @@ subjects! {
         "verify-limited" Stderr: "note: blocks of several sizes are verified without a map";
         "verify-shared-file" Report: "note: several jobs write to a file and verify it";
         "verify-never-runs" Report: "note: writing uses all of `runtime`, so nothing is verified";
-        "verify-cut-short" Hidden: "`runtime` was over before all that a job wrote was read back";
+        "verify-cut-short" Hidden: "a job ended before all that it wrote was read back";
         "verify-checks-nothing" Hidden: "note: the options of a job leave nothing to verify";
         "merge-lists-differ" Stderr: "`merge_blktrace_scalars` or `merge_blktrace_iters` does not fit the traces of `read_iolog`";
         "replay-overrides-recording" Stderr: "note: `read_iolog` overrides `write_iolog`";
@@ -316,9 +316,9 @@ subjects! {
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";
-        "peer-vanished" Hidden: "the peer of a network job closed the connection without the message that ends a transfer";
-        "disk-left-out" Hidden: "the counters of a disk cannot be read at the end of the run";
-        "status-file-not-removed" Hidden: "the file that asks for a report cannot be removed, so there is none";
+        "peer-vanished" Hidden: "note: the peer of a network job closed the connection without sending the close message";
+        "disk-left-out" Hidden: "note: the counters of a disk cannot be read at the end of the run, so the report omits it";
+        "status-file-not-removed" Hidden: "note: the file that requests a report cannot be removed, so none is printed";
         "trigger" Hidden: "the trigger ends the run";
         "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr lost_file: "the verify state of a job cannot be saved; the jobs continue";
@@ -365,7 +365,7 @@ subjects! {
         "user-refused" Hidden: "the program may not change to the user or group of `uid` or `gid`";
         "cgroup-failed" Stderr: "the `cgroup` of a job cannot be created, joined or left";
         "io-scheduler-failed" Stderr: "the `ioscheduler` of a disk cannot be set";
-        "no-io-scheduler" Hidden: "note: `ioscheduler` has nothing to set, because the files are on no disk of this machine";
+        "no-io-scheduler" Hidden: "note: `ioscheduler` has no effect, because the files are not on a disk of this machine";
         "cpu-load" Report: "note: how a job of engine `cpuio` burns CPU time";
         "program" Report: "note: what a job of engine `exec` runs, and where its output is saved";
         "program-failed" Hidden: "the program of a job of engine `exec` failed, or had to be killed";

@@ -131,8 +131,8 @@ impl Merging {
         }
         drop(writer);
         close_file(file).map_err(|error| unusable("could not write file", &to, &error))?;
-        for name in merged.cut() {
-            let message = format!("block trace {name}: its end cuts a record, which is left out");
+        for name in merged.truncated() {
+            let message = format!("block trace {name} ends in the middle of a record, which is ignored");
             findings.note(note(job, &[Opt::ReadIolog], "block-trace", message));
         }
         for (name, backward) in merged.out_of_order() {

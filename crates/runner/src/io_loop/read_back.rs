@@ -36,14 +36,14 @@ impl<E: Engine> IoLoop<'_, E> {
             return;
         };
         let control = self.context.control;
-        let why = if control.stop_requested() {
-            // Those who send signals know. A state that is saved is there to verify the blocks later.
+        let (why, advice) = if control.stop_requested() {
+            // After a signal, the user asked for the end. A state that is saved is there to verify the blocks later.
             if control.signals() > 0 || control.is_state_saved() {
                 return;
             }
-            "the job was ended early"
+            ("another job, a steady state or a limit ended the job early", "")
         } else if self.meter.timing.is_over(self.meter.clock.now()) {
-            "`runtime` is over"
+            ("`runtime` is over", ". Give the job more time, or less to write (`io_size`)")
         } else {
             return;
         };
@@ -52,9 +52,7 @@ impl<E: Engine> IoLoop<'_, E> {
             Some(count) => format!("{count} blocks that the job wrote were"),
             None => "blocks that the job wrote were".to_owned(),
         };
-        let message = format!(
-            "{why}: {blocks} not read back and checked. Give the job more time, or less to write (`io_size`)"
-        );
+        let message = format!("{why}: {blocks} not read back and checked{advice}");
         let warning = Diagnostic { severity: Severity::Warning, ..Diagnostic::note(message) };
         self.context.note(warning.code("verify-cut-short").prefix(Prefix::Job));
     }

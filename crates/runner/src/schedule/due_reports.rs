@@ -89,7 +89,7 @@ impl DueReports {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let message = format!(
-                    "{} asks for no report, because it cannot be removed: {}",
+                    "{} requests a report, but cannot be removed, so none is printed: {}",
                     file.display(),
                     reason(&error)
                 );

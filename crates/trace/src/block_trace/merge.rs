@@ -68,7 +68,7 @@ struct Source<F, R> {
     begins_ns: u64,
     /// It has a request.
     has_request: bool,
-    /// Its end cuts a record.
+    /// It ends in the middle of a record.
     is_cut: bool,
     next: Option<TraceRecord>,
 }
@@ -99,10 +99,10 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
         Ok(record)
     }
 
-    /// The names of the traces whose end cuts a record, as far as they are merged. That record is left out.
-    pub fn cut(&self) -> impl Iterator<Item = &str> {
-        let cut = self.sources.iter().filter(|source| source.is_cut);
-        cut.map(|source| source.input.name.as_str())
+    /// The names of the traces that end in the middle of a record, as far as they are merged. That record is ignored.
+    pub fn truncated(&self) -> impl Iterator<Item = &str> {
+        let truncated = self.sources.iter().filter(|source| source.is_cut);
+        truncated.map(|source| source.input.name.as_str())
     }
 
     /// The traces that are not in the order of time, as far as they are merged: their names, and how many requests are earlier than
@@ -149,9 +149,9 @@ impl<F, R> From<TraceMerge<F, R>> for MergedTrace<F, R> {
 }
 
 impl<R: BufRead, F: FnMut() -> io::Result<R>> MergedTrace<F, R> {
-    /// See [`TraceMerge::cut`].
-    pub fn cut(&self) -> impl Iterator<Item = &str> {
-        self.merge.cut()
+    /// See [`TraceMerge::truncated`].
+    pub fn truncated(&self) -> impl Iterator<Item = &str> {
+        self.merge.truncated()
     }
 
     /// See [`TraceMerge::out_of_order`].

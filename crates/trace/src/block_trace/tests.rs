@@ -218,12 +218,12 @@ mod merging {
         let mut merge = TraceMerge::new(inputs).unwrap();
         while merge.next_record().unwrap().is_some() {}
         assert_eq!(merge.out_of_order().collect::<Vec<_>>(), [("disordered", 2)]);
-        assert_eq!(merge.cut().count(), 0);
+        assert_eq!(merge.truncated().count(), 0);
         let disordered = &disordered[..disordered.len() - 1];
         let mut merge =
             TraceMerge::new(vec![input("ordered", &trace(&[1], 1)), input("cut", disordered)]).unwrap();
         while merge.next_record().unwrap().is_some() {}
-        assert_eq!(merge.cut().collect::<Vec<_>>(), ["cut"]);
+        assert_eq!(merge.truncated().collect::<Vec<_>>(), ["cut"]);
     }
 
     #[test]

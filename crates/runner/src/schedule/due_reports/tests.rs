@@ -61,7 +61,11 @@ fn a_status_file_that_cannot_be_removed_is_told_once() {
     let directory = tempfile::tempdir().unwrap();
     let mut reports = DueReports::new(None, &[], Some(directory.path().to_owned()));
     let told = reports.poll(FILE_CHECK).unwrap();
-    assert!(told.message.contains(" asks for no report, because it cannot be removed: "), "{}", told.message);
+    assert!(
+        told.message.contains(" requests a report, but cannot be removed, so none is printed: "),
+        "{}",
+        told.message
+    );
     assert_eq!(reports.poll(FILE_CHECK * 2), None);
     assert!(!reports.due.any());
 }
