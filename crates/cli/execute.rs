@@ -71,7 +71,8 @@ pub fn execute(
     output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.character));
     // Opening a log may take for ever.
     let opens_logs = settings.bandwidth_log.is_some() || plan.jobs.iter().any(|job| job.spec.logs.any());
-    let watch = if opens_logs { OutputWatch::begin() } else { None };
+    let watched = settings.character == Character::Ferrio;
+    let watch = if opens_logs && watched { OutputWatch::begin() } else { None };
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
     let mut series = settings.has_series().then(|| SeriesRecorder::new(plan));
@@ -120,9 +121,9 @@ pub fn execute(
             Watcher::LiveView => view.iter_mut().for_each(|view| view.look(result)),
         }
     });
-    let _watch = OutputWatch::begin();
     drop(view);
     output.release();
+    let _watch = if watched { OutputWatch::begin() } else { None };
     // The log writer ends when its last sender is dropped.
     drop(options);
     output.write_interval(plan, &result);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{Character, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
@@ -65,7 +66,7 @@ fn check_logs(sources: &Sources, jobs: &[PlannedJob]) -> Result<(), Error> {
     logs.keys().for_each(|path| by_name.entry(path.file_name().unwrap_or_default()).or_default().push(path));
     let is_log = |input: &Path| {
         let alike = by_name.get(input.file_name()?)?;
-        let identity = FileIdentity::of_path(input)?;
+        let identity = identity_of(input)?;
         alike.iter().copied().find(|log| is(&identity, log))
     };
     let refuse = |log: &Path, input: String| {
@@ -101,7 +102,7 @@ fn logs_of(spec: &JobSpec) -> impl Iterator<Item = (PathBuf, &'static str, &str)
 
 /// The log that a job writes to the file at this path.
 fn output_of_jobs(path: &Path, jobs: &[PlannedJob]) -> Option<String> {
-    let identity = FileIdentity::of_path(path)?;
+    let identity = identity_of(path)?;
     let logs = jobs.iter().flat_map(|job| logs_of(&job.spec));
     let mut alike = logs.filter(|(log, ..)| log.file_name() == path.file_name());
     alike.find(|(log, ..)| is(&identity, log)).map(|(_, what, job)| format!("{what} of job {job}"))
@@ -109,19 +110,26 @@ fn output_of_jobs(path: &Path, jobs: &[PlannedJob]) -> Option<String> {
 
 /// True if the path is one of these files.
 pub fn is_any_of<'a>(path: &Path, names: impl Iterator<Item = &'a str>) -> bool {
-    let identity = FileIdentity::of_path(path);
+    let identity = identity_of(path);
     // An output that does not exist yet replaces nothing.
     let existing = identity.filter(|identity| !matches!(identity, FileIdentity::New(..)));
     existing.is_some_and(|identity| names.map(Path::new).any(|name| is(&identity, name)))
 }
 
 fn is(identity: &FileIdentity, path: &Path) -> bool {
-    FileIdentity::of_path(path).is_some_and(|other| other == *identity)
+    identity_of(path).is_some_and(|other| other == *identity)
+}
+
+/// What tells a file from others; `None` for pipes and sockets, in which nothing is replaced.
+fn identity_of(path: &Path) -> Option<FileIdentity> {
+    let about = std::fs::metadata(path).map(|about| about.file_type());
+    let keeps_nothing = about.is_ok_and(|kind| kind.is_fifo() || kind.is_socket());
+    FileIdentity::of_path(path).filter(|_| !keeps_nothing)
 }
 
 /// What jobs use the file at this path for.
 fn input_of_jobs(path: &Path, jobs: &[PlannedJob]) -> Option<String> {
-    let identity = FileIdentity::of_path(path)?;
+    let identity = identity_of(path)?;
     // Asking the kernel about each of a million files takes long: only those of the same name are looked at, and links of another name
     // are not found. Devices are few.
     let may_be = |file: &&FileSpec| match file.kind {

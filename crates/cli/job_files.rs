@@ -14,6 +14,7 @@ use nix::poll::{PollFd, PollFlags, poll};
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::{OPTIONS, SET};
+use crate::output_file::is_descriptor;
 use crate::profiles;
 use crate::settings::ProgramSettings;
 use crate::sysbench;
@@ -168,6 +169,10 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The same for an answer that must not take long: nobody may write into a pipe.
 fn read_file_soon(path: &Path) -> io::Result<Vec<u8>> {
+    // A pipe that a shell has set up has somebody who writes into it.
+    if is_descriptor(path) {
+        return read_file(path);
+    }
     let file = open_file(path, OFlag::O_RDONLY | OFlag::O_NONBLOCK, 0)?;
     if file.metadata()?.file_type().is_fifo() {
         let mut waiting = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];

@@ -147,6 +147,14 @@ fn a_pipe_that_nobody_writes_into_is_not_waited_for() {
 }
 
 #[test]
+fn a_pipe_of_the_shell_is_waited_for() {
+    let command = format!(
+        "{FERRIO} check <(sleep 1; printf '[a]\\nioengine=null\\nsize=4k\\n'); status=$?; wait; exit $status"
+    );
+    Place::new().program("bash", &["-c", &command]).run().succeeded();
+}
+
+#[test]
 fn a_check_refuses_as_many_threads_as_there_are_numbers() {
     let words = ["check", "--name=a", "--size=1m", "--verify=crc32c", "--verify_async=4294967295"];
     let run = Place::new().ferrio(&words).run().ended_with(1);

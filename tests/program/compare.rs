@@ -206,6 +206,8 @@ fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
     let mut failed = document("base/0.json");
     failed["jobs"][0]["error"] = json!(5);
     side(&place, "failed", &failed, &NOISE);
+    failed["jobs"][0]["total_err"] = json!(1);
+    side(&place, "tolerated", &failed, &NOISE);
     let found = compared(&place, &["writes", "base"]);
     assert_eq!((&found["missing"], &found["failed"]), (&json!(["r (write)"]), &json!([])));
     let found = compared(&place, &["base", "failed"]);
@@ -230,7 +232,19 @@ fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
         run.stderr
     );
     gate("base", "writes").succeeded();
+    let tolerated = gate("base", "tolerated").succeeded();
+    assert!(!tolerated.stdout.contains("Failed jobs"), "{}", tolerated.stdout);
     gate("failed", "base").succeeded();
+    // A link that leads nowhere is no report.
+    std::os::unix::fs::symlink("nowhere", place.work().join("base/latest")).unwrap();
+    gate("base", "tolerated").succeeded();
+    std::os::unix::fs::symlink("nowhere", place.work().join("base/latest.json")).unwrap();
+    let unreadable = gate("base", "tolerated").ended_with(1);
+    assert!(
+        unreadable.stderr.contains("cannot read base/latest.json: No such file"),
+        "{}",
+        unreadable.stderr
+    );
 }
 
 #[test]

@@ -134,10 +134,6 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let place = arguments.get_one::<PathBuf>("place").map_or(Path::new(""), PathBuf::as_path);
     let name = arguments.get_one::<String>("profile").map_or(NAMES[0], String::as_str);
     let preset = Preset::named(name).unwrap_or(&preset::PRESETS[0]);
-    if !arguments.get_flag("print") {
-        // From here on there may be a file of the run's own, which a signal must not leave behind.
-        ferrio_runner::hold_signals();
-    }
     let (conditions, own_file) =
         target::conditions(place, arguments.get_one("size").copied(), arguments.get_flag("destroy"))?;
     let conditions = Conditions { runtime: arguments.get_one("runtime").copied(), ..conditions };

@@ -51,6 +51,9 @@ pub struct FailedJob {
     pub runs: usize,
     /// errno in the first of them.
     pub error: i32,
+    /// Each run of the first side has the job, and it failed in none of them.
+    #[serde(skip)]
+    pub is_new: bool,
 }
 
 /// A side.
@@ -146,11 +149,9 @@ impl Comparison {
         rows.filter(|(_, row)| is_worse(row)).collect()
     }
 
-    /// Jobs that failed on another side and not on the first one.
+    /// Jobs that each run of the first side has, and that failed on another side and not on the first one.
     pub fn newly_failed(&self) -> impl Iterator<Item = &FailedJob> {
-        let failed_before =
-            |job: &FailedJob| self.failed.iter().any(|other| other.side == 0 && other.jobname == job.jobname);
-        self.failed.iter().filter(move |job| !failed_before(job))
+        self.failed.iter().filter(|job| job.is_new)
     }
 }
 
@@ -160,7 +161,9 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
     let (mut missing, mut lost, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let mut jobs = Vec::new();
     for key in keys(sides) {
-        failed.extend((0..sides.len()).filter_map(|side| failures(sides, side, &key)));
+        let is_sound = failures(sides, 0, &key).is_none() && entries_of(&sides[..1], &key).is_some();
+        let failures = (0..sides.len()).filter_map(|side| failures(sides, side, &key));
+        failed.extend(failures.map(|failed| FailedJob { is_new: is_sound, ..failed }));
         let Some(entries) = entries_of(sides, &key) else {
             lost.extend(entries_of(&sides[..1], &key).map(|_| key.0.clone()));
             missing.push(key.0);
@@ -171,7 +174,9 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
             let has = |entry: &Entry<'_>| direction_of(entry.job(), direction).is_some();
             if rows.is_none() && entries.iter().flatten().any(has) {
                 let name = format!("{} ({direction})", key.0);
-                lost.extend(entries[0].iter().all(has).then(|| name.clone()));
+                // A rare direction may be missing from a run by chance.
+                let is_gone = entries[0].iter().all(has) && entries.iter().any(|runs| !runs.iter().any(has));
+                lost.extend(is_gone.then(|| name.clone()));
                 missing.push(name);
             }
             jobs.extend(rows);
@@ -202,12 +207,13 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
     }
 }
 
-/// How a job failed on a side.
+/// How a job failed on a side. Errors that a job tolerated are not failures.
 fn failures(sides: &[Side], side: usize, key: &Key) -> Option<FailedJob> {
-    let errors = sides[side].runs.iter().filter_map(|run| Some(entry_of(run, key)?.job().error));
-    let errors: Vec<i32> = errors.filter(|&error| error != 0).collect();
-    let error = *errors.first()?;
-    Some(FailedJob { side, jobname: key.0.clone(), runs: errors.len(), error })
+    let jobs = sides[side].runs.iter().filter_map(|run| Some(entry_of(run, key)?.job()));
+    let tolerates = |job: &JobReport| job.tolerated.is_some_and(|tolerated| tolerated.total_err > 0);
+    let failed: Vec<&JobReport> = jobs.filter(|job| job.error != 0 && !tolerates(job)).collect();
+    let error = failed.first()?.error;
+    Some(FailedJob { side, jobname: key.0.clone(), runs: failed.len(), error, is_new: false })
 }
 
 /// A job: its name, and how many of that name are before it in its report.

@@ -30,15 +30,22 @@ impl Directory {
         names.sort();
         let mut found = Directory::default();
         for path in names.into_iter().map(|name| path.join(name)) {
-            let about = std::fs::metadata(&path);
-            let about = about.map_err(|error| ReadError::Io { path: path.clone(), error })?;
+            let is_report = path.extension().is_some_and(|extension| extension == "json");
+            let log = LogName::of(&path);
+            let about = match std::fs::metadata(&path) {
+                // A link that leads nowhere matters only if it is named like a report or a log.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !is_report && log.is_none() => {
+                    continue;
+                }
+                about => about.map_err(|error| ReadError::Io { path: path.clone(), error })?,
+            };
             if about.is_dir() {
                 found.directories.push(path);
             } else if !about.is_file() {
                 // A pipe or a device is neither.
-            } else if path.extension().is_some_and(|extension| extension == "json") {
+            } else if is_report {
                 found.reports.push(path);
-            } else if let Some(name) = LogName::of(&path) {
+            } else if let Some(name) = log {
                 found.logs.push((path, name));
             }
         }

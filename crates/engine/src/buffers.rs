@@ -144,7 +144,7 @@ impl Buffers {
     }
 
     /// For memory of a file: keeps it accessible if the file is cut short or its disk fails, and calls `on_loss`, which ends the job, in a
-    /// signal handler: it may do nothing but change atomic values. Then what the slots hold is lost, as [`end`](Self::end) tells.
+    /// signal handler: it may do nothing but change atomic values. Then what the slots hold is lost, as [`check`](Self::check) tells.
     ///
     /// # Errors
     /// Those of sigaction(2).
@@ -152,27 +152,31 @@ impl Buffers {
         self.memory.area.watch(on_loss)
     }
 
-    /// To be called after the last I/O: removes the file of the memory if it was made for this.
+    /// To be called after the last I/O: finds out whether pages of the memory's file were missing.
     ///
     /// # Errors
-    /// EFAULT if pages of the file were missing; else those of unlink(2).
-    pub fn end(&self) -> Result<(), EngineError> {
+    /// EFAULT if so.
+    pub fn check(&self) -> Result<(), EngineError> {
+        let area = &self.memory.area;
+        let Some((file, offset)) = area.file().zip(area.lost()) else { return Ok(()) };
+        let hint = format!(
+            "the buffers of the job are in this file, and its page at byte {offset} went missing during the run: it became \
+             shorter, its file system is full, or its disk failed"
+        );
+        Err(EngineError::new(format!("mmap({})", file.path().display()), Errno::EFAULT).hint(hint))
+    }
+
+    /// Removes the file of the memory if it was created for this. The memory stays.
+    ///
+    /// # Errors
+    /// Those of unlink(2), except ENOENT.
+    pub fn remove_file(&self) -> Result<(), EngineError> {
         let Some(file) = self.memory.area.file() else { return Ok(()) };
         let path = file.path().display();
-        let removed = file.remove().map_err(|e| {
+        file.remove().map_err(|e| {
             let hint = "this file of `mem` was created for the job, and cannot be removed: remove it by hand";
             EngineError::new(format!("unlink({path})"), e).hint(hint)
-        });
-        match self.memory.area.lost() {
-            Some(offset) => {
-                let hint = format!(
-                    "the buffers of the job are in this file, and its page at byte {offset} went missing during the run: it \
-                     became shorter, its file system is full, or its disk failed"
-                );
-                Err(EngineError::new(format!("mmap({path})"), Errno::EFAULT).hint(hint))
-            }
-            None => removed,
-        }
+        })
     }
 
     /// Number of slots.

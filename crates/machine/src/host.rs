@@ -1,5 +1,6 @@
 //! The host as a whole: its name and kernel, its memory and huge pages, its clock, and the limits of this process.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -9,7 +10,7 @@ use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{SysconfVar, sysconf};
 use serde::Serialize;
 
-use crate::files::{entries, sys_figure, sys_text};
+use crate::files::{entries, names_in, sys_figure, sys_text};
 use crate::interrupted::text_of_file;
 
 /// The directory of the pools of huge pages.
@@ -143,6 +144,21 @@ pub fn ignored_signals() -> u64 {
 #[must_use]
 pub fn pending_signals() -> u64 {
     signal_mask("ShdPnd:")
+}
+
+/// How often the kernel has switched to or from the threads of this process but the calling one, all together; `None` if that is unknown.
+#[must_use]
+pub fn switches_of_other_threads() -> Option<u64> {
+    let own = nix::unistd::gettid().to_string();
+    let threads = names_in("/proc/self/task".as_ref()).ok()?;
+    let others = threads.map_while(Result::ok).filter(|thread| *thread != *own);
+    let switches = |thread: OsString| {
+        let status = text_of_file(Path::new("/proc/self/task").join(thread).join("status")).ok()?;
+        let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
+        counts.map(|(_, count)| count.trim().parse::<u64>().ok()).sum::<Option<u64>>()
+    };
+    // A thread that has just ended counts as 0, and the sum as changed.
+    Some(others.map(|thread| switches(thread).unwrap_or(0)).fold(0, u64::wrapping_add))
 }
 
 fn signal_mask(of: &str) -> u64 {

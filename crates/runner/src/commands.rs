@@ -3,8 +3,8 @@
 //!
 //! The command gets a standard environment: signals as a login shell has them (this program blocks some), nothing on standard
 //! input, and for the commands of jobs standard output and standard error in one place. It inherits user, nice value, CPUs and control
-//! group of the thread that starts it. Ctrl-C in a terminal reaches the commands no more than it reaches fio's workers: each has a process
-//! group of its own, which this program ends. Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
+//! group of the thread that starts it. Ctrl-C in a terminal reaches the commands of jobs no more than it reaches fio's workers: each has a
+//! process group of its own, which this program ends. Outputs of `exec_prerun` and `exec_postrun` go to `NAME.prerun.txt` and
 //! `NAME.postrun.txt` in the working directory; clones share these files, as in fio.
 
 use std::ffi::CString;
@@ -18,7 +18,7 @@ use ferrio_engine::sleep;
 use ferrio_job::{Diagnostic, Prefix, reason};
 use ferrio_machine::{create_file, open_to_read, retry_interrupted};
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
-use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
@@ -65,16 +65,46 @@ pub(crate) fn run_unless(
     errors: BorrowedFd<'_>,
     stop: impl FnMut() -> bool,
 ) -> io::Result<ShellStatus> {
-    let shell = start(command, output, errors)?;
-    let outcome = wait_unless(shell, stop);
+    let shell = start(command, output, errors, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
+    wait_unless(shell, killpg::<Option<Signal>>, stop)
+}
+
+/// The same for a command that may use the terminal, if there is one: it is in the process group of this program then, and of all that it
+/// starts only the shell can be stopped.
+///
+/// # Errors
+/// As there.
+pub(crate) fn run_on_terminal_unless(
+    command: &str,
+    output: BorrowedFd<'_>,
+    errors: BorrowedFd<'_>,
+    stop: impl FnMut() -> bool,
+) -> io::Result<ShellStatus> {
+    if open_to_read("/dev/tty").is_err() {
+        return run_unless(command, output, errors, stop);
+    }
+    let shell = start(command, output, errors, PosixSpawnFlags::empty())?;
+    wait_unless(shell, kill::<Option<Signal>>, stop)
+}
+
+/// Waits for a shell, or stops it by `signal`. No command may outlive its job, even if waiting fails.
+fn wait_unless(
+    shell: Pid,
+    signal: impl Fn(Pid, Option<Signal>) -> nix::Result<()>,
+    stop: impl FnMut() -> bool,
+) -> io::Result<ShellStatus> {
+    let outcome = wait_or_stop(shell, &signal, stop);
     if outcome.is_err() {
-        // Waiting failed, and no command may outlive its job.
-        let _ = killpg(shell, Signal::SIGKILL);
+        let _ = signal(shell, Some(Signal::SIGKILL));
     }
     outcome
 }
 
-fn wait_unless(shell: Pid, mut stop: impl FnMut() -> bool) -> io::Result<ShellStatus> {
+fn wait_or_stop(
+    shell: Pid,
+    signal: &impl Fn(Pid, Option<Signal>) -> nix::Result<()>,
+    mut stop: impl FnMut() -> bool,
+) -> io::Result<ShellStatus> {
     let mut pause = Duration::from_millis(1);
     while !stop() {
         if let Some(outcome) = look(shell)? {
@@ -84,24 +114,29 @@ fn wait_unless(shell: Pid, mut stop: impl FnMut() -> bool) -> io::Result<ShellSt
         pause = (pause * 2).min(LOOK);
     }
     // It may be gone already; then it is only waited for.
-    let _ = killpg(shell, Signal::SIGTERM);
+    let _ = signal(shell, Some(Signal::SIGTERM));
     let asked = Instant::now();
     while look(shell)?.is_none() {
         if asked.elapsed() > GRACE {
-            let _ = killpg(shell, Signal::SIGKILL);
+            let _ = signal(shell, Some(Signal::SIGKILL));
         }
         sleep(LOOK);
     }
-    // What the shell has started may stay longer. The group has its number as long as it has a process.
-    while asked.elapsed() <= GRACE && killpg(shell, None).is_ok() {
+    // What the shell has started may stay longer. A group has its number as long as it has a process.
+    while asked.elapsed() <= GRACE && signal(shell, None).is_ok() {
         sleep(LOOK);
     }
-    let _ = killpg(shell, Signal::SIGKILL);
+    let _ = signal(shell, Some(Signal::SIGKILL));
     Ok(ShellStatus::Stopped)
 }
 
-/// Starts a shell in a process group of its own, which is what can be stopped as a whole.
-fn start(command: &str, output: BorrowedFd<'_>, errors: BorrowedFd<'_>) -> io::Result<Pid> {
+/// Starts a shell. A process group of its own can be stopped as a whole.
+fn start(
+    command: &str,
+    output: BorrowedFd<'_>,
+    errors: BorrowedFd<'_>,
+    group: PosixSpawnFlags,
+) -> io::Result<Pid> {
     let nothing = open_to_read("/dev/null")?;
     let mut files = PosixSpawnFileActions::init()?;
     files.add_dup2(nothing.as_raw_fd(), 0)?;
@@ -109,7 +144,7 @@ fn start(command: &str, output: BorrowedFd<'_>, errors: BorrowedFd<'_>) -> io::R
     files.add_dup2(errors.as_raw_fd(), 2)?;
     let mut attributes = PosixSpawnAttr::init()?;
     let signals = PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF;
-    attributes.set_flags(signals | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
+    attributes.set_flags(signals | group)?;
     attributes.set_sigmask(&SigSet::empty())?;
     attributes.set_sigdefault(&SigSet::from_iter([Signal::SIGPIPE]))?;
     attributes.set_pgroup(Pid::from_raw(0))?;
@@ -240,7 +275,7 @@ mod tests {
         assert_eq!(outcome, ShellStatus::Stopped);
         let child = text().split_whitespace().next().unwrap().parse().unwrap();
         // Its new parent may take a moment to reap it.
-        let is_over = || nix::sys::signal::kill(Pid::from_raw(child), None).is_err();
+        let is_over = || kill(Pid::from_raw(child), None).is_err();
         let asked = Instant::now();
         while !is_over() {
             assert!(asked.elapsed() < Duration::from_secs(10), "{child} still runs");

@@ -10,12 +10,13 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::kernel::exit_at_once;
-use ferrio_machine::pending_signals;
+use ferrio_machine::{pending_signals, switches_of_other_threads};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
 
 use crate::signals::ENDING;
 
-/// An output may take this long, whatever signals come.
+/// How long a signal may be pending while no other thread gets on.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two checks.
 const CHECK: Duration = Duration::from_millis(500);
@@ -30,15 +31,17 @@ pub struct OutputWatch {
 }
 
 impl OutputWatch {
-    /// Begins to watch: from ten seconds after this call on, a pending signal ends the program at once. `None` if no thread can be started.
+    /// Begins to watch: a signal ends the program if it is pending for ten seconds in which no thread of the program runs, so that an output
+    /// that is merely slow is not cut. `None` if no thread can be started.
     #[must_use]
     pub fn begin() -> Option<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
-        let began = Instant::now();
         let watch = move || {
+            let mut standstill = None;
             while !seen.load(Acquire) {
-                if began.elapsed() >= PATIENCE && has_pending() {
+                standstill = if has_pending() { since_when(standstill) } else { None };
+                if standstill.is_some_and(|(since, _)| since.elapsed() >= PATIENCE) {
                     give_up();
                 }
                 thread::park_timeout(CHECK);
@@ -56,14 +59,22 @@ impl Drop for OutputWatch {
     }
 }
 
-/// True if a signal that ends a run is pending.
+/// Since when no other thread has run, with what tells so; `None` if that is unknown.
+fn since_when(before: Option<(Instant, u64)>) -> Option<(Instant, u64)> {
+    // A thread that is blocked for good is never switched to. One that waits for a slow reader is, each time there is room.
+    let switches = switches_of_other_threads()?;
+    before.filter(|&(_, known)| known == switches).or_else(|| Some((Instant::now(), switches)))
+}
+
+/// True if a signal is pending by which somebody asks for the end. The kernel sends SIGXCPU by itself, each second.
 fn has_pending() -> bool {
     let pending = pending_signals();
-    ENDING.iter().any(|&signal| pending & (1 << (signal as u32 - 1)) != 0)
+    let asks = ENDING.iter().filter(|&&signal| signal != Signal::SIGXCPU);
+    asks.into_iter().any(|&signal| pending & (1 << (signal as u32 - 1)) != 0)
 }
 
 /// Ends the program without its report.
-pub(crate) fn give_up() -> ! {
+fn give_up() -> ! {
     let stderr = std::io::stderr();
     let mut waiting = [PollFd::new(stderr.as_fd(), PollFlags::POLLOUT)];
     // Nobody may read messages either.

@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{AcqRel, Release, SeqCst};
 use std::sync::mpsc::SyncSender;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use ferrio_engine::kernel::{keep_ended_children, wait_for_signal};
 use ferrio_job::{Diagnostic, reason};
@@ -16,7 +15,6 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::context::Message;
-use crate::output_watch::give_up;
 
 /// Prepares the process for signals, whatever its parent has set up. Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives
 /// before the run begins asks for a report as well, instead of ending the program. To be called first of all, on the main thread.
@@ -38,9 +36,6 @@ pub(crate) const ENDING: [Signal; 6] = [
     // The soft limit of CPU time.
     Signal::SIGXCPU,
 ];
-
-/// Main may take this long after the second signal to end the run. Another signal after that ends the program.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Those that a parent may have told the program to ignore, as `nohup` does. They stay ignored.
 const MAY_BE_IGNORED: [Signal; 3] = [Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2];
@@ -122,17 +117,8 @@ impl Watch {
     /// Waits for signals until the run is over.
     fn watch(&self, signals: &SigSet) {
         let mut interrupted = Interrupted::default();
-        let mut ended_at = Vec::with_capacity(2);
         loop {
-            let received = wait_for_signal(signals);
-            if received.as_ref().is_ok_and(|&number| ends_run(number)) && !self.state.over.load(SeqCst) {
-                match ended_at[..] {
-                    [_, second] if Instant::now() - second > PATIENCE => give_up(),
-                    [_, _] => {}
-                    _ => ended_at.push(Instant::now()),
-                }
-            }
-            match received {
+            match wait_for_signal(signals) {
                 Ok(signal) if self.tell(signal) => interrupted = Interrupted::default(),
                 Ok(_) => return,
                 Err(e) if e.raw_os_error() == Some(libc::EINTR) && interrupted.should_retry() => {}
@@ -149,7 +135,7 @@ impl Watch {
             return self.messages.try_send(Message::Continued).is_ok() || !is_over();
         }
         // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
-        let ends_run = ends_run(signal);
+        let ends_run = signal != Signal::SIGUSR1 as i32;
         // While main is busy they would fill its queue, and a signal that ends the run would wait.
         if !ends_run && !is_over() && self.report_wanted.swap(true, AcqRel) {
             return true;
@@ -177,10 +163,6 @@ impl Watch {
             }
         }
     }
-}
-
-fn ends_run(signal: i32) -> bool {
-    ENDING.iter().any(|&ending| ending as i32 == signal)
 }
 
 /// What the user should know when signals cannot be watched.

@@ -58,7 +58,7 @@ impl Trigger {
         let command = self.command.as_ref()?;
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let output = if self.writes_to_stdout { stdout.as_fd() } else { stderr.as_fd() };
-        let outcome = commands::run_unless(command, output, stderr.as_fd(), stop);
+        let outcome = commands::run_on_terminal_unless(command, output, stderr.as_fd(), stop);
         let message = match outcome {
             Ok(ShellStatus::Exited(0)) => return None,
             Ok(outcome) => format!("trigger command `{command}` {outcome}"),

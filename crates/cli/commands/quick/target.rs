@@ -79,6 +79,8 @@ fn in_directory(directory: &Path, size: u64) -> Result<(Conditions, OwnFile), Re
         let help = "choose a directory that you may write to";
         Refusal::new(format!("cannot create a file in {shown}: {}", reason(error)), help)
     };
+    // A signal must not leave the file behind: from now on, it ends the run.
+    ferrio_runner::hold_signals();
     open_file(&path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL, 0o666)
         .map_err(|error| cannot(&error))?;
     let file = OwnFile(path);

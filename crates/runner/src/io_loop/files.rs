@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::{fs, io};
 
 use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
-use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
+use ferrio_job::{Character, Diagnostic, Direction, FileSpec, debug_class};
 use ferrio_machine::{open_file, retry_interrupted};
 use log::debug;
 use nix::errno::Errno;
@@ -365,7 +365,10 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// The buffers are not needed any more, unless a request never ended.
     pub(crate) fn end_buffers(&self) -> Result<(), Failure> {
-        self.buffers.end().map_err(|e| Failure::from_engine(&e))
+        let removed = self.buffers.remove_file();
+        // As in fio: a file that stays is no failure.
+        let removed = if self.spec.character == Character::Fio { Ok(()) } else { removed };
+        self.buffers.check().and(removed).map_err(|e| Failure::from_engine(&e))
     }
 }
 
