@@ -162,7 +162,7 @@ pub(crate) fn regions(
     let mut shares = EvenShares::new(sizing, count);
     let mut draws = MOST_DRAWN;
     let mut total = 0_u64;
-    let mut files = files.into_iter();
+    let mut files = Consumed::new(files);
     let mut rest = None;
     let files = std::iter::from_fn(|| {
         rest.take().or_else(|| files.next()).map(|file| {
@@ -188,7 +188,6 @@ pub(crate) fn regions(
             Ok(region)
         })
     });
-    // The files are consumed one by one: a hundred thousand of them are not in memory twice.
     regions.files = files.collect::<Result<_, SetupError>>()?;
     regions.size = match sizing.size {
         Some(BytesOrPercent::Bytes(size)) if size > 0 => size.min(total),
@@ -212,6 +211,31 @@ pub(crate) fn regions(
         return Err(SetupError { prefix: Prefix::Program, ..error });
     }
     Ok(regions)
+}
+
+/// The files of a list, each taken out of it, so that a hundred thousand of them are not in memory twice.
+struct Consumed(Vec<JobFile>);
+
+impl Consumed {
+    /// Files after whose removal the list gives memory back.
+    const PIECE: usize = 4096;
+
+    fn new(mut files: Vec<JobFile>) -> Self {
+        files.reverse();
+        Consumed(files)
+    }
+}
+
+impl Iterator for Consumed {
+    type Item = JobFile;
+
+    fn next(&mut self) -> Option<JobFile> {
+        let file = self.0.pop();
+        if self.0.len().is_multiple_of(Self::PIECE) {
+            self.0.shrink_to_fit();
+        }
+        file
+    }
 }
 
 /// Hands out `size` file by file; what does not divide goes to the first files in units of the smallest block size.

@@ -66,7 +66,7 @@ pub(crate) fn run_unless(
     stop: impl FnMut() -> bool,
 ) -> io::Result<ShellStatus> {
     let shell = start(command, output, errors, PosixSpawnFlags::POSIX_SPAWN_SETPGROUP)?;
-    wait_unless(shell, killpg::<Option<Signal>>, stop)
+    wait_unless(shell, Reach::Group, stop)
 }
 
 /// The same for a command that may use the terminal, if there is one: it is in the process group of this program then, and of all that it
@@ -84,27 +84,38 @@ pub(crate) fn run_on_terminal_unless(
         return run_unless(command, output, errors, stop);
     }
     let shell = start(command, output, errors, PosixSpawnFlags::empty())?;
-    wait_unless(shell, kill::<Option<Signal>>, stop)
+    wait_unless(shell, Reach::Shell, stop)
 }
 
-/// Waits for a shell, or stops it by `signal`. No command may outlive its job, even if waiting fails.
-fn wait_unless(
-    shell: Pid,
-    signal: impl Fn(Pid, Option<Signal>) -> nix::Result<()>,
-    stop: impl FnMut() -> bool,
-) -> io::Result<ShellStatus> {
-    let outcome = wait_or_stop(shell, &signal, stop);
+/// What signals to a command reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// The process group of the shell.
+    Group,
+    /// The shell alone.
+    Shell,
+}
+
+impl Reach {
+    /// Sends a signal; without one, only asks whether there is a process to get it.
+    fn signal(self, shell: Pid, signal: Option<Signal>) -> nix::Result<()> {
+        match self {
+            Reach::Group => killpg(shell, signal),
+            Reach::Shell => kill(shell, signal),
+        }
+    }
+}
+
+/// Waits for a shell, or stops it. No command may outlive its job, even if waiting fails.
+fn wait_unless(shell: Pid, reach: Reach, stop: impl FnMut() -> bool) -> io::Result<ShellStatus> {
+    let outcome = wait_or_stop(shell, reach, stop);
     if outcome.is_err() {
-        let _ = signal(shell, Some(Signal::SIGKILL));
+        let _ = reach.signal(shell, Some(Signal::SIGKILL));
     }
     outcome
 }
 
-fn wait_or_stop(
-    shell: Pid,
-    signal: &impl Fn(Pid, Option<Signal>) -> nix::Result<()>,
-    mut stop: impl FnMut() -> bool,
-) -> io::Result<ShellStatus> {
+fn wait_or_stop(shell: Pid, reach: Reach, mut stop: impl FnMut() -> bool) -> io::Result<ShellStatus> {
     let mut pause = Duration::from_millis(1);
     while !stop() {
         if let Some(outcome) = look(shell)? {
@@ -114,19 +125,21 @@ fn wait_or_stop(
         pause = (pause * 2).min(LOOK);
     }
     // It may be gone already; then it is only waited for.
-    let _ = signal(shell, Some(Signal::SIGTERM));
+    let _ = reach.signal(shell, Some(Signal::SIGTERM));
     let asked = Instant::now();
     while look(shell)?.is_none() {
         if asked.elapsed() > GRACE {
-            let _ = signal(shell, Some(Signal::SIGKILL));
+            let _ = reach.signal(shell, Some(Signal::SIGKILL));
         }
         sleep(LOOK);
     }
-    // What the shell has started may stay longer. A group has its number as long as it has a process.
-    while asked.elapsed() <= GRACE && signal(shell, None).is_ok() {
-        sleep(LOOK);
+    if reach == Reach::Group {
+        // What the shell has started may stay longer. A group has its number as long as it has a process.
+        while asked.elapsed() <= GRACE && reach.signal(shell, None).is_ok() {
+            sleep(LOOK);
+        }
+        let _ = reach.signal(shell, Some(Signal::SIGKILL));
     }
-    let _ = signal(shell, Some(Signal::SIGKILL));
     Ok(ShellStatus::Stopped)
 }
 

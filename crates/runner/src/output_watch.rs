@@ -39,12 +39,16 @@ impl OutputWatch {
         let seen = Arc::clone(&is_over);
         let watch = move || {
             let mut standstill = None;
-            while !seen.load(Acquire) {
+            loop {
+                // Most outputs are over by then, and nothing was asked.
+                thread::park_timeout(CHECK);
+                if seen.load(Acquire) {
+                    return;
+                }
                 standstill = if has_pending() { since_when(standstill) } else { None };
                 if standstill.is_some_and(|(since, _)| since.elapsed() >= PATIENCE) {
                     give_up();
                 }
-                thread::park_timeout(CHECK);
             }
         };
         let thread = thread::Builder::new().name("ferrio-output".to_owned()).spawn(watch).ok()?;
