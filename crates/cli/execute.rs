@@ -123,7 +123,7 @@ pub fn execute(
     });
     drop(view);
     output.release();
-    let _watch = if watched { OutputWatch::begin() } else { None };
+    let _watch = if watched && output::may_block(settings) { OutputWatch::begin() } else { None };
     // The log writer ends when its last sender is dropped.
     drop(options);
     output.write_interval(plan, &result);

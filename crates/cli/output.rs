@@ -1,8 +1,9 @@
 //! The report on standard output or in a file, the live line, and messages during a run.
 
 use std::env;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan, codes};
@@ -453,6 +454,18 @@ pub fn begin_file(settings: &ProgramSettings) -> Result<Option<File>, Error> {
     }
 }
 
+/// True if the report goes to something that may take it late or never: a pipe, a socket or a terminal.
+pub fn may_block(settings: &ProgramSettings) -> bool {
+    let about = fs::metadata(settings.output.as_deref().unwrap_or("/dev/stdout"));
+    about.is_ok_and(|about| {
+        let kind = about.file_type();
+        kind.is_fifo() || kind.is_socket() || kind.is_char_device() && about.rdev() != NULL_DEVICE
+    })
+}
+
+/// The number of `/dev/null`, mem(4).
+const NULL_DEVICE: u64 = 1 << 8 | 3;
+
 /// Opens a file of reports to write, from its start or where it ends.
 fn open_output(name: &str, truncate: bool) -> Result<File, Error> {
     let start = if truncate { OFlag::O_TRUNC } else { OFlag::O_APPEND };
@@ -493,7 +506,7 @@ mod tests {
         output.event(&plan, &Event::LayingOut { job: "a", files: 1, bytes: 1 << 20 });
         output.write("report\n");
         output.close().unwrap();
-        std::fs::read_to_string(file).unwrap()
+        fs::read_to_string(file).unwrap()
     }
 
     #[test]
