@@ -13,6 +13,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::{Place, skipped};
 
@@ -32,6 +33,8 @@ pub struct Browser {
     messages: Receiver<Value>,
     session: String,
     last_id: u64,
+    /// For its temporary files. Their paths must be short: there are sockets among them.
+    _temporary: TempDir,
     /// Errors of scripts, of the console and of the policy of the page.
     pub errors: Vec<String>,
 }
@@ -82,12 +85,20 @@ impl Browser {
                 "--hide-scrollbars",
                 "--remote-debugging-pipe",
             ]);
-        command.env("HOME", profile).process_group(0);
+        let temporary = TempDir::new().unwrap();
+        command.env("HOME", profile).env("TMPDIR", temporary.path()).process_group(0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let commands = child.stdin.take().unwrap();
         let messages = listen(child.stdout.take().unwrap());
-        let mut browser =
-            Browser { child, commands, messages, session: String::new(), last_id: 0, errors: Vec::new() };
+        let mut browser = Browser {
+            child,
+            commands,
+            messages,
+            session: String::new(),
+            last_id: 0,
+            _temporary: temporary,
+            errors: Vec::new(),
+        };
         let target = browser.answer("Target.createTarget", json!({"url": "about:blank"}))?;
         let attach = json!({"targetId": target["targetId"], "flatten": true});
         browser.session = browser.answer("Target.attachToTarget", attach)?["sessionId"].as_str()?.to_owned();
