@@ -33,7 +33,8 @@ pub struct Comparison {
     /// Jobs that a run of some side lacks, by name, and those with I/O in a direction in which a run has none, such as `a (write)`; they are
     /// not compared.
     pub missing: Vec<String>,
-    /// Those of them that each run of the first side has.
+    /// Those of them that each run of the first side has and that a regression may have taken away: jobs that another side lacks in some run,
+    /// and directions that it lacks in all runs.
     #[serde(skip)]
     pub lost: Vec<String>,
     /// Jobs that ended with an error.
