@@ -70,6 +70,22 @@ fn signals_end_a_program_whose_report_nobody_takes() {
 }
 
 #[test]
+fn signals_end_a_program_that_a_report_during_the_run_has_blocked() {
+    let place = Place::new();
+    let pipe = place.work().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let outputs = ["--status-interval=100ms", "--output-format=json", "--output=pipe"];
+    let jobs = ["--name=a", "--ioengine=null", "--size=4k", "--thinktime=1s", "--time_based", "--runtime=1h"];
+    let running = place.ferrio(&[&outputs[..], &jobs, &["--numjobs=60"]].concat()).start();
+    let mut reader = std::fs::File::open(&pipe).unwrap();
+    reader.read_exact(&mut [0]).unwrap();
+    running.signal(Signal::SIGINT);
+    let run = running.wait().ended_with(1);
+    assert!(run.stderr.contains("while an output was blocked"), "{}", run.stderr);
+    drop(reader);
+}
+
+#[test]
 fn requests_in_flight_are_waited_for() {
     let deep: Vec<&str> = ENDLESS.iter().copied().chain(["--ioengine=io_uring", "--iodepth=32"]).collect();
     let report = interrupted(&deep, Signal::SIGINT);

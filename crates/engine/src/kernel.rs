@@ -4,9 +4,11 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
+use std::time::Duration;
 
 use ferrio_job::{IoPriority, MemoryPolicy, WriteHint};
 use nix::sys::signal::SigSet;
+use nix::sys::time::TimeSpec;
 
 /// `BLKFLSBUF`: write back and drop the page cache of a block device.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
@@ -20,13 +22,15 @@ const WHO_PROCESS: libc::c_int = 1;
 const NODES: usize = 1024;
 const WORD: usize = u64::BITS as usize;
 
-/// Waits for one of these signals, which must be blocked, and returns its number.
+/// Waits for one of these signals, which must be blocked, at most for `limit` if there is one, and returns its number.
 ///
 /// # Errors
-/// EINTR; ENOSYS or EPERM where a sandbox forbids the call.
-pub fn wait_for_signal(signals: &SigSet) -> io::Result<i32> {
-    // SAFETY: the set is valid during the call; nothing is asked about the signal but its number.
-    let number = unsafe { libc::sigwaitinfo(signals.as_ref(), ptr::null_mut()) };
+/// EAGAIN if none came in time, EINTR; ENOSYS or EPERM where a sandbox forbids the call.
+pub fn wait_for_signal(signals: &SigSet, limit: Option<Duration>) -> io::Result<i32> {
+    let limit = limit.map(TimeSpec::from_duration);
+    let limit = limit.as_ref().map_or(ptr::null(), |limit| ptr::from_ref(limit.as_ref()));
+    // SAFETY: the set and the limit, if there is one, are valid during the call; nothing is asked about the signal but its number.
+    let number = unsafe { libc::sigtimedwait(signals.as_ref(), ptr::null_mut(), limit) };
     if number > 0 { Ok(number) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -49,7 +49,8 @@ pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices, names_in};
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, ignored_signals,
-    open_file_limits, page_bytes, pending_signals, switches_of_other_threads, transparent_huge_page,
+    open_file_limits, page_bytes, pending_signals, switches_of_blocked_main, switches_of_other_threads,
+    transparent_huge_page,
 };
 pub use identity::{FileIdentity, is_same_file};
 pub use interrupted::{

@@ -1,5 +1,6 @@
-//! Ends a program whose outputs are blocked: a pipe that nobody reads, a file that does not open. Before and after a run, signals are blocked
-//! for the sake of the report; without this, only SIGKILL would end the program then.
+//! Ends a program whose outputs are blocked: a pipe that nobody reads, a file that does not open. Signals are blocked for the sake of the
+//! report, before and after a run in [`OutputWatch`]. During a run they are waited for, but it is the main thread that acts on them, and
+//! it may be blocked itself. Without this, only SIGKILL would end the program then.
 
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
@@ -19,7 +20,7 @@ use crate::signals::ENDING;
 /// How long a signal may be pending while no other thread gets on.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two checks.
-const CHECK: Duration = Duration::from_millis(500);
+pub(crate) const CHECK: Duration = Duration::from_millis(500);
 /// The status of a program that ends without its report.
 const LOST: u8 = 1;
 
@@ -38,17 +39,15 @@ impl OutputWatch {
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
         let watch = move || {
-            let mut standstill = None;
+            let mut standstill = Standstill::default();
             loop {
                 // Most outputs are over by then, and nothing was asked.
                 thread::park_timeout(CHECK);
                 if seen.load(Acquire) {
                     return;
                 }
-                standstill = if has_pending() { since_when(standstill) } else { None };
-                if standstill.is_some_and(|(since, _)| since.elapsed() >= PATIENCE) {
-                    give_up();
-                }
+                // A thread that is blocked for good is never switched to. One that waits for a slow reader is, each time there is room.
+                standstill.end_if_over(has_pending().then(switches_of_other_threads).flatten());
             }
         };
         let thread = thread::Builder::new().name("ferrio-output".to_owned()).spawn(watch).ok()?;
@@ -63,11 +62,21 @@ impl Drop for OutputWatch {
     }
 }
 
-/// Since when no other thread has run, with what tells so; `None` if that is unknown.
-fn since_when(before: Option<(Instant, u64)>) -> Option<(Instant, u64)> {
-    // A thread that is blocked for good is never switched to. One that waits for a slow reader is, each time there is room.
-    let switches = switches_of_other_threads()?;
-    before.filter(|&(_, known)| known == switches).or_else(|| Some((Instant::now(), switches)))
+/// Since when threads are blocked, with how often the kernel had switched to them.
+#[derive(Debug, Default)]
+pub(crate) struct Standstill(Option<(Instant, u64)>);
+
+impl Standstill {
+    /// Ends the program without its report if threads have been blocked for ten seconds. `switches` counts how often the kernel has switched
+    /// to them; `None` if they are not blocked, or if that is unknown.
+    pub(crate) fn end_if_over(&mut self, switches: Option<u64>) {
+        self.0 = switches.map(|switches| {
+            self.0.filter(|&(_, known)| known == switches).unwrap_or((Instant::now(), switches))
+        });
+        if self.0.is_some_and(|(since, _)| since.elapsed() >= PATIENCE) {
+            give_up();
+        }
+    }
 }
 
 /// True if a signal is pending by which somebody asks for the end. The kernel sends SIGXCPU by itself, each second.

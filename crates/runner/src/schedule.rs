@@ -20,7 +20,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use ferrio_engine::futexes;
-use ferrio_job::{ClockSource, Diagnostic, Plan, PlannedJob, debug_class};
+use ferrio_job::{Character, ClockSource, Diagnostic, Plan, PlannedJob, debug_class};
 use ferrio_stats::{CalibrationStart, Clock, TickSource};
 use log::debug;
 
@@ -95,11 +95,14 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let (sender, messages) = sync_channel(QUEUE + plan.jobs.len());
     let stop = Arc::new(AtomicBool::new(false));
     let report_wanted = Arc::new(AtomicBool::new(false));
+    let as_fio = plan.jobs.iter().any(|job| job.spec.character == Character::Fio);
     let watch = SignalWatcher::start(
         sender.clone(),
         Arc::clone(&stop),
         Arc::clone(&report_wanted),
         !options.has_live_view,
+        // fio waits for an output however long it is blocked.
+        !as_fio,
     );
     if let Err(e) = &watch {
         observer(Event::Diagnostic(not_watched(e)));
@@ -119,6 +122,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let cgroups: &'static Cgroups = Box::leak(Box::new(Cgroups::of(plan)));
     let mut run = Run {
         plan,
+        as_fio,
         observer,
         clock,
         clock_began,

@@ -4,17 +4,22 @@
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{AcqRel, Release, SeqCst};
-use std::sync::mpsc::SyncSender;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
+use std::sync::mpsc::{SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use ferrio_engine::kernel::{keep_ended_children, wait_for_signal};
 use ferrio_job::{Diagnostic, reason};
-use ferrio_machine::Interrupted;
+use ferrio_machine::{Interrupted, switches_of_blocked_main};
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::context::Message;
+use crate::output_watch::{CHECK, Standstill};
+
+/// Time between two attempts to put a message into a full queue.
+const FULL: Duration = Duration::from_millis(5);
 
 /// Prepares the process for signals, whatever its parent has set up. Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives
 /// before the run begins asks for a report as well, instead of ending the program. To be called first of all, on the main thread.
@@ -74,8 +79,9 @@ struct WatchState {
 
 impl SignalWatcher {
     /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
-    /// ends the run sets `stop`, which file layout checks. With `tells_stops`, SIGCONT is told as well. Further requests for a report are
-    /// ignored until main clears `report_wanted`.
+    /// ends the run sets `stop`, which file layout checks. With `tells_stops`, SIGCONT is told as well. With `ends_blocked`, the program
+    /// ends without its report if an output has blocked main for ten seconds after such a signal. Further requests for a report are ignored
+    /// until main clears `report_wanted`.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
@@ -87,6 +93,7 @@ impl SignalWatcher {
         stop: Arc<AtomicBool>,
         report_wanted: Arc<AtomicBool>,
         tells_stops: bool,
+        ends_blocked: bool,
     ) -> std::io::Result<Self> {
         let mut signals = awaited();
         if tells_stops {
@@ -98,7 +105,7 @@ impl SignalWatcher {
         limit.add(Signal::SIGXFSZ);
         limit.thread_block()?;
         let state = Arc::new(WatchState::default());
-        let watch = Watch { messages, stop, report_wanted, state: Arc::clone(&state) };
+        let watch = Watch { messages, stop, report_wanted, ends_blocked, state: Arc::clone(&state) };
         let thread =
             thread::Builder::new().name("ferrio-signals".into()).spawn(move || watch.watch(&signals))?;
         Ok(SignalWatcher { thread, state })
@@ -110,6 +117,7 @@ struct Watch {
     messages: SyncSender<Message>,
     stop: Arc<AtomicBool>,
     report_wanted: Arc<AtomicBool>,
+    ends_blocked: bool,
     state: Arc<WatchState>,
 }
 
@@ -117,12 +125,18 @@ impl Watch {
     /// Waits for signals until the run is over.
     fn watch(&self, signals: &SigSet) {
         let mut interrupted = Interrupted::default();
+        let mut blocked = Standstill::default();
         loop {
-            match wait_for_signal(signals) {
+            let asks = self.stop.load(Acquire) && self.ends_blocked;
+            match wait_for_signal(signals, asks.then_some(CHECK)) {
                 Ok(signal) if self.tell(signal) => interrupted = Interrupted::default(),
                 Ok(_) => return,
+                Err(e) if e.raw_os_error() == Some(libc::EAGAIN) && asks => {}
                 Err(e) if e.raw_os_error() == Some(libc::EINTR) && interrupted.should_retry() => {}
                 Err(e) => return self.give_up(signals, &e),
+            }
+            if asks {
+                blocked.end_if_over(switches_of_blocked_main());
             }
         }
     }
@@ -141,13 +155,30 @@ impl Watch {
             return true;
         }
         let message = if ends_run { Message::Signal(signal) } else { Message::ReportWanted };
-        if is_over() || self.messages.send(message).is_err() {
+        if is_over() || !self.send(message) {
             return false;
         }
         if ends_run {
             self.stop.store(true, Release);
         }
         true
+    }
+
+    /// Sends a message. False once nobody listens. While main is blocked, messages of the jobs may fill its queue.
+    fn send(&self, mut message: Message) -> bool {
+        if !self.ends_blocked {
+            return self.messages.send(message).is_ok();
+        }
+        let mut blocked = Standstill::default();
+        loop {
+            match self.messages.try_send(message) {
+                Ok(()) => return true,
+                Err(TrySendError::Disconnected(_)) => return false,
+                Err(TrySendError::Full(unsent)) => message = unsent,
+            }
+            thread::sleep(FULL);
+            blocked.end_if_over(switches_of_blocked_main());
+        }
     }
 
     /// Signals cannot be waited for: unblocks them in this thread, which stays, so that they end the program as they end others.
@@ -185,7 +216,6 @@ impl Drop for SignalWatcher {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering::Acquire;
     use std::sync::mpsc::sync_channel;
 
     use super::*;
@@ -194,7 +224,7 @@ mod tests {
     fn a_signal_is_told_and_stops_layout_and_the_thread_ends_with_its_watch() {
         let (sender, messages) = sync_channel(4);
         let stop = Arc::new(AtomicBool::new(false));
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true, false).unwrap();
         pthread_kill(watch.thread.as_pthread_t(), Signal::SIGINT).unwrap();
         let message = messages.recv().unwrap();
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
@@ -207,7 +237,7 @@ mod tests {
     fn a_storm_of_report_signals_leaves_room_for_the_one_that_ends_the_run() {
         let (sender, messages) = sync_channel(2);
         let [stop, wanted]: [Arc<AtomicBool>; 2] = Default::default();
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted), true).unwrap();
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted), true, true).unwrap();
         let thread = watch.thread.as_pthread_t();
         for _ in 0..20 {
             pthread_kill(thread, Signal::SIGUSR1).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use ferrio_job::{Character, Diagnostic, ExitWhat, LifeCycle, Prefix, debug_class};
+use ferrio_job::{Diagnostic, ExitWhat, LifeCycle, Prefix, debug_class};
 use log::debug;
 
 use super::state::Run;
@@ -109,8 +109,7 @@ impl Run<'_, '_> {
     /// SIGCONT: something has stopped the program, or at least wanted to continue it. Supervisors send it along with the signal that ends
     /// the run, which then is the reason. Called `fio`, the program does not tell, as fio does not.
     pub(super) fn continued(&mut self) {
-        let is_fio = self.plan.jobs.iter().any(|job| job.spec.character == Character::Fio);
-        if is_fio || self.signal.is_some() || self.was_continued {
+        if self.as_fio || self.signal.is_some() || self.was_continued {
             return;
         }
         self.was_continued = true;

@@ -57,6 +57,8 @@ pub(super) struct ScheduledJob {
 /// A run in progress, as main sees it.
 pub(super) struct Run<'a, 'o> {
     pub(super) plan: &'static Plan,
+    /// The program is called `fio`.
+    pub(super) as_fio: bool,
     pub(super) observer: &'o mut dyn FnMut(Event<'_>),
     pub(super) clock: Clock,
     /// Its ticks when the run began.

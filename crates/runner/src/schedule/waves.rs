@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use ferrio_job::{Character, debug_class};
+use ferrio_job::debug_class;
 use ferrio_workload::startdelay;
 use log::debug;
 
@@ -63,7 +63,7 @@ impl Run<'_, '_> {
     /// Runs the command of a trigger that has ended the run. A signal ends the command.
     pub(super) fn run_trigger_command(&mut self, messages: &Receiver<Message>) {
         let Some(trigger) = self.triggered else { return };
-        let as_fio = self.plan.jobs.iter().any(|job| job.spec.character == Character::Fio);
+        let as_fio = self.as_fio;
         let signalled = || {
             let mut signals = 0;
             // fio waits for its command whatever comes.
