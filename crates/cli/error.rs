@@ -92,6 +92,14 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// The report could not be written to its file, and standard output has it.
+    #[error("cannot write to {name}: {}; the report is on standard output instead", reason(.error))]
+    ReportElsewhere {
+        /// Name of the file.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
     /// An output would replace a file that the run reads.
     #[error("the {what} would replace {name}, which is {input}; choose another file")]
     ReplacesInput {
@@ -181,7 +189,8 @@ impl Error {
             | Error::IntervalsInReport(_)
             | Error::ReplacesInput { .. }
             | Error::LogReplacesFile { .. }
-            | Error::WriteOutput { .. } => "output-error",
+            | Error::WriteOutput { .. }
+            | Error::ReportElsewhere { .. } => "output-error",
             Error::Metrics(_) => "metrics-address",
             Error::OpenLog { .. } | Error::Log { .. } => "unreadable-log",
         }

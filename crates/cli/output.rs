@@ -193,7 +193,7 @@ impl Output {
             Some(controls) => self.names.visible(text, controls),
             None => text.into(),
         };
-        let written = self.stream.write_all(text.as_bytes());
+        let written = self.stream.write(&text);
         self.keep_first_error(written);
     }
 
@@ -401,6 +401,7 @@ impl Output {
             error => error,
         };
         match stored {
+            Some(error) if self.stream.is_rescued() => Err(Error::ReportElsewhere { name: self.name, error }),
             Some(error) => Err(Error::WriteOutput { name: self.name, error }),
             None => Ok(()),
         }

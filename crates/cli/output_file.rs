@@ -114,8 +114,7 @@ impl OutputFile {
     }
 
     fn copy(&mut self, directory: &Path) -> io::Result<tempfile::TempPath> {
-        let mut copy =
-            Builder::new().permissions(self.file.metadata()?.permissions()).tempfile_in(directory)?;
+        let mut copy = named(directory, 0o600)?;
         self.file.rewind()?;
         io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(copy.as_file_mut()))?;
         set_permissions(copy.as_file(), &self.file.metadata()?.permissions())?;
@@ -182,13 +181,18 @@ fn nameless(directory: &Path) -> io::Result<File> {
                 Errno::EOPNOTSUPP | Errno::EISDIR
             ) =>
         {
-            let named = Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(directory)?;
-            let (file, name) = named.into_parts();
+            let (file, name) = named(directory, 0o666)?.into_parts();
             name.close()?;
             Ok(file)
         }
         opened => opened,
     }
+}
+
+/// A file with a temporary name. Errors are those of the call alone: the name says nothing to the user.
+fn named(directory: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile<File>> {
+    let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL;
+    Builder::new().make_in(directory, |name| open_file(name, flags, mode))
 }
 
 #[cfg(test)]

@@ -370,6 +370,7 @@ impl ProgramSettings {
             character: self.character,
             describes_only: false,
             merges_only: matches!(self.action, Action::MergeTraces),
+            server_patience: None,
         }
     }
 

@@ -4,7 +4,7 @@
 mod children;
 mod results;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use crate::exit::EXCEEDED;
 use crate::job_files;
 use crate::messages::{Messages, print};
 use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED};
-use crate::output_file::OutputFile;
+use crate::report_stream::ReportStream;
 use crate::settings::{ProgramSettings, SweepSettings};
 use children::{Children, Ended};
 use results::{Results, set_aside};
@@ -50,7 +50,7 @@ pub fn run(
     let points = points(jobs, &wanted.variables).map_err(|error| refusal(error.to_string(), None))?;
     check_points(items, &points, settings, messages)?;
     let cannot_open = |error| Error::OpenOutput { name: settings.output.clone().unwrap_or_default(), error };
-    let output = settings.output.as_ref().map(|name| OutputFile::begin(Path::new(name))).transpose();
+    let output = settings.output.as_ref().map(|name| ReportStream::whole(Path::new(name))).transpose();
     let output = output.map_err(cannot_open)?;
     let results = Results::create(wanted.results.as_deref())?;
     let seed = wanted.seed.unwrap_or_else(new_seed);
@@ -66,7 +66,7 @@ pub fn run(
     }
     let measured = all.measured(&outcome)?;
     let table = Table::new(&wanted.variables, &measured).show(wanted.table);
-    write(&table, output, settings)?;
+    let written = write(&table, output, settings);
     if messages.shows_warnings() {
         let message = format!("the reports are in {}", results.path().display());
         messages.note(&Diagnostic::note(message).code("sweep-results"));
@@ -77,6 +77,7 @@ pub fn run(
             format!("{} of {} exceeded a threshold", outcome.exceeded, runs(outcome.completed.len()));
         messages.note(&Diagnostic::error(message, Origin::Builtin).code("threshold-exceeded"));
     }
+    written?;
     Ok(match (outcome.interrupted, outcome.exceeded) {
         (true, _) => SIGNALLED,
         (false, 0) => 0,
@@ -431,11 +432,13 @@ fn new_seed() -> u64 {
     u64::from(now.subsec_nanos()) ^ (now.as_secs() & 0xffff_ffff)
 }
 
-fn write(table: &str, output: Option<OutputFile>, settings: &ProgramSettings) -> Result<(), Error> {
-    let Some(mut file) = output else {
+fn write(table: &str, output: Option<ReportStream>, settings: &ProgramSettings) -> Result<(), Error> {
+    let Some(mut output) = output else {
         return print(|out| out.write_all(table.as_bytes()).map(|()| true)).map(drop);
     };
-    let written = file.write_all(table.as_bytes()).and_then(|()| file.flush()).and_then(|()| file.keep());
     let name = settings.output.clone().unwrap_or_default();
-    written.map(drop).map_err(|error| Error::WriteOutput { name, error })
+    match output.write(table).and_then(|()| output.close()) {
+        Err(error) if output.is_rescued() => Err(Error::ReportElsewhere { name, error }),
+        written => written.map_err(|error| Error::WriteOutput { name, error }),
+    }
 }

@@ -7,8 +7,12 @@ use crate::support::{FERRIO, Place, Run, number};
 /// ferrio where no file may grow beyond 128 KiB. With `ignored` the write call fails; otherwise the kernel also sends SIGXFSZ.
 fn with_small_files(place: &Place, ignored: bool, words: &[&str]) -> Run {
     let trap = if ignored { "trap '' XFSZ; " } else { "" };
-    let script = format!("{trap}ulimit -f 128; exec \"$0\" \"$@\"");
-    let words: Vec<&str> = ["-c", &script, FERRIO].iter().chain(words).copied().collect();
+    with_limit(place, &format!("{trap}ulimit -f 128; exec \"$0\" \"$@\""), words)
+}
+
+/// ferrio in a script of bash that runs `"$0" "$@"`.
+fn with_limit(place: &Place, script: &str, words: &[&str]) -> Run {
+    let words: Vec<&str> = ["-c", script, FERRIO].iter().chain(words).copied().collect();
     place.program("bash", &words).run()
 }
 
@@ -103,4 +107,49 @@ fn a_report_that_cannot_be_written_is_a_failure() {
     let words = ["--output=/dev/full", "--name=a", "--ioengine=null", "--size=64k"];
     let run = place.ferrio(&words).run().ended_with(1);
     assert!(run.stderr.contains("No space left on device"), "{}", run.stderr);
+}
+
+const NULL: [&str; 4] = ["--output-format=json", "--name=a", "--ioengine=null", "--size=4k"];
+
+#[track_caller]
+fn rescued(run: Run, file: &str, reason: &str) {
+    let run = run.ended_with(1);
+    assert_eq!(number(&run.json(), "/jobs/0/read/total_ios"), 1);
+    let line = format!("error: cannot write to {file}: {reason}; the report is on standard output instead\n");
+    assert!(run.stderr.contains(&line), "{}", run.stderr);
+}
+
+#[test]
+fn a_report_whose_directory_is_gone_is_on_standard_output() {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("d")).unwrap();
+    let words = ["--output=d/r", "--exec_postrun=mv d e"];
+    rescued(place.ferrio(&[&NULL[..], &words].concat()).run(), "d/r", "No such file or directory");
+    assert!(place.work().join("e").read_dir().unwrap().next().is_none());
+}
+
+/// What collects standard output is not limited.
+const ONE_KIB: &str = "set -o pipefail; (ulimit -f 1; exec \"$0\" \"$@\") | cat";
+
+#[test]
+fn a_report_that_a_file_has_no_room_for_is_on_standard_output() {
+    let place = Place::new();
+    std::fs::write(place.work().join("r"), "old").unwrap();
+    let run = with_limit(&place, ONE_KIB, &[&NULL[..], &["--output=r"]].concat());
+    rescued(run, "r", "File too large");
+    assert_eq!(place.read("r"), "old");
+}
+
+#[test]
+fn reports_that_do_not_fit_behind_others_are_on_standard_output() {
+    let place = Place::new();
+    let long = ["--time_based", "--runtime=2s", "--thinktime=1ms", "--status-interval=250ms", "--output=r"];
+    let words = [&["--output-format=terse"][..], &NULL[1..], &long].concat();
+    let run = with_limit(&place, ONE_KIB, &words).ended_with(1);
+    assert!(run.stderr.contains("cannot write to r: File too large"), "{}", run.stderr);
+    let first = place.read("r");
+    let lines: Vec<&str> = first.lines().chain(run.stdout.lines()).collect();
+    assert!(first.ends_with('\n') && lines.len() >= 6, "{lines:?}");
+    let columns: Vec<usize> = lines.iter().map(|line| line.split(';').count()).collect();
+    assert!(columns.iter().all(|&count| count == columns[0] && count > 100), "{columns:?}");
 }

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::differential::compare;
-use crate::support::{Place, Run, number, skipped, until};
+use crate::support::{Place, Run, number, skipped, text, until};
 
 const MIB: u64 = 1 << 20;
 
@@ -392,6 +392,25 @@ fn called_fio_the_messages_are_those_of_fio() {
         let [fio, ferrio] = [true, false].map(|is_fio| lines(is_fio, words));
         assert_eq!((fio.len(), &fio), (1, &ferrio), "{words:?}");
     }
+}
+
+#[test]
+fn the_check_does_not_wait_for_servers_that_do_not_answer() {
+    let place = Place::new();
+    let listeners = [0; 3].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+    let silent = listeners
+        .each_ref()
+        .map(|listener| format!("nbd://127.0.0.1:{}/", listener.local_addr().unwrap().port()));
+    let job = |uri: &String| format!("[{uri}]\nuri={uri}\n").replacen("://", "-", 1);
+    let jobs: String = silent.iter().map(job).collect();
+    let file = place.job(&format!("[global]\nioengine=nbd\nrw=read\n{jobs}"));
+    let run = place.ferrio(&["check", "--output-format=json", &file]).run().ended_with(1);
+    let report = run.json();
+    let errors: Vec<&str> =
+        report["errors"].as_array().unwrap().iter().map(|error| text(error, "/message")).collect();
+    let not_asked = "was not asked: other servers have used up the time of the check";
+    assert!(errors[0].contains("the server has not answered within 800 ms"), "{errors:?}");
+    assert_eq!(errors.iter().filter(|error| error.contains(not_asked)).count(), 2, "{errors:?}");
 }
 
 #[test]

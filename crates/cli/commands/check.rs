@@ -1,7 +1,8 @@
 //! `ferrio check`: describes the run that the arguments would start and its risks, without running it.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
 use ferrio_job::Character;
@@ -25,6 +26,8 @@ use crate::{diagnose, job_files};
 const DENIED: u8 = 2;
 /// Status if the run would not start, or a job would fail at once.
 const WRONG: u8 = 1;
+/// How long servers may take: a check answers within a second.
+const SERVER_PATIENCE: Duration = Duration::from_millis(800);
 /// The number of the first argument after `check`.
 const FIRST_ARGUMENT: u32 = 2;
 /// The name of its own option.
@@ -102,7 +105,11 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     if set.jobs.is_empty() {
         return Err(job_files::no_jobs(items, &settings.sections));
     }
-    let options = PlanOptions { describes_only: true, ..settings.plan_options() };
+    let options = PlanOptions {
+        describes_only: true,
+        server_patience: Some(SERVER_PATIENCE),
+        ..settings.plan_options()
+    };
     let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
     settings.check_interval_path()?;
     settings.check_outputs(&set.sources, Some(&plan))?;
@@ -156,6 +163,7 @@ impl JsonAnswer {
             Error::Help
             | Error::OpenOutput { .. }
             | Error::WriteOutput { .. }
+            | Error::ReportElsewhere { .. }
             | Error::ReplacesInput { .. } => return Ok(()),
             Error::Problems(problems) => (ferrio_check::refused(problems), &problems.sources),
             other => {
@@ -177,7 +185,7 @@ impl JsonAnswer {
             });
         }
         let written = ReportStream::whole(path).and_then(|mut stream| {
-            stream.write_all(text.as_bytes())?;
+            stream.write(&text)?;
             stream.close()
         });
         written.map_err(|error| Error::OpenOutput { name: name.clone(), error })

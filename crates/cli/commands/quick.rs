@@ -158,10 +158,10 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let status = fio::run(&words, Character::Ferrio, messages)?.status;
     drop(own_file);
     let json = text_of_file(&document).map_err(|error| cannot("read the report", &error))?;
-    if let Some((mut file, cannot_write)) = save {
+    let saved = save.map(|(mut file, cannot_write)| {
         let written = write_whole(&mut file, json.as_bytes()).and_then(|()| file.keep());
-        written.map_err(cannot_write)?;
-    }
+        written.map_err(cannot_write)
+    });
     let report = ferrio_report::read(&json)
         .map_err(|error| Refusal::new(format!("the report is incomplete: {error}"), "run it again"))?;
     let answer = match arguments.get_one::<String>("format").map(String::as_str) {
@@ -170,6 +170,8 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
         _ => table::text(&report, &heading(place, &conditions, &report)),
     };
     print(|out| out.write_all(answer.as_bytes()).map(|()| true))?;
+    // Whatever became of the file, the figures are there.
+    saved.transpose()?;
     Ok(status)
 }
 

@@ -13,7 +13,7 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use crate::{Address, NbdError};
 
 /// How long a server may take for a step of the handshake.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a wait looks whether it has to end.
 const TICK_MS: u8 = 20;
 

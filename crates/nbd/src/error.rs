@@ -1,8 +1,11 @@
 //! What can go wrong before an export can be used.
 
 use std::io;
+use std::time::Duration;
 
 use nix::errno::Errno;
+
+use crate::channel::PATIENCE;
 
 /// Why an export cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +28,16 @@ pub enum NbdError {
         what: &'static str,
         /// The kernel's answer.
         source: io::Error,
+    },
+    /// No answer in a time that the caller has limited.
+    #[error(
+        "the server has not answered within {} ms; a job gives it {} s for each step",
+        limit.as_millis(),
+        PATIENCE.as_secs()
+    )]
+    Silent {
+        /// The time.
+        limit: Duration,
     },
     /// The server does not let this client use the export.
     #[error("the server refuses the export \"{export}\": {reason}")]
@@ -50,6 +63,7 @@ impl NbdError {
             NbdError::Connect { source, .. } | NbdError::Broken { source, .. } => {
                 source.raw_os_error().unwrap_or(libc::EIO)
             }
+            NbdError::Silent { .. } => libc::ETIMEDOUT,
             NbdError::Refused { errno, .. } => *errno as i32,
             NbdError::Protocol(_) => libc::EPROTO,
         }

@@ -15,6 +15,10 @@ pub use error::NbdError;
 pub use handshake::{BlockSizes, Export, ExportFlags};
 pub use uri::{Address, Uri};
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
 use channel::Channel;
 use socket2::Socket;
 
@@ -28,12 +32,25 @@ pub fn open(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<(Socket, Export), N
     Ok((channel.into_socket(), export))
 }
 
-/// What a URI leads to: connects, looks and disconnects.
+/// What a URI leads to: connects, looks and disconnects. With `limit`, waits no longer than that for the server and for the address of its
+/// name; without, as long as [`open`].
 ///
 /// # Errors
-/// As [`open`].
-pub fn describe(uri: &Uri) -> Result<Export, NbdError> {
-    let (socket, export) = open(uri, &|| false)?;
+/// As [`open`], and that the server does not answer in time.
+pub fn describe(uri: &Uri, limit: Option<Duration>) -> Result<Export, NbdError> {
+    let Some(limit) = limit else { return look(uri, &|| false) };
+    let (tell, told) = mpsc::channel();
+    let (asked, began) = (uri.clone(), Instant::now());
+    // The standard library resolves names as long as that takes. The channel ends before the thread does.
+    let has_to_end = move || began.elapsed() >= 2 * limit;
+    let ask = move || tell.send(look(&asked, &has_to_end)).unwrap_or_default();
+    let thread = thread::Builder::new().name("ferrio-nbd".to_owned()).spawn(ask);
+    thread.map_err(|source| NbdError::Connect { address: None, source })?;
+    told.recv_timeout(limit).unwrap_or(Err(NbdError::Silent { limit }))
+}
+
+fn look(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<Export, NbdError> {
+    let (socket, export) = open(uri, stopped)?;
     disconnect(&socket);
     Ok(export)
 }

@@ -65,8 +65,8 @@ pub(crate) struct Groups {
 impl Groups {
     /// No job yet.
     pub(crate) fn new(options: &PlanOptions) -> Self {
-        let PlanOptions { character, describes_only, .. } = *options;
-        Groups { character, describes_only, ..Groups::default() }
+        let PlanOptions { character, describes_only, server_patience, .. } = *options;
+        Groups { character, describes_only, exports: nbd::Exports::new(server_patience), ..Groups::default() }
     }
 
     /// Adds all clones of a job, which take its drafts in turn; there is at least one.

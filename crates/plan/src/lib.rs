@@ -64,6 +64,8 @@ mod work;
 mod zbd;
 mod zones;
 
+use std::time::Duration;
+
 use ferrio_job::{Character, Plan};
 use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
@@ -88,6 +90,8 @@ pub struct PlanOptions {
     pub describes_only: bool,
     /// `--merge-blktrace-only`: traces are merged, and merged traces are not replayed.
     pub merges_only: bool,
+    /// How long the servers of exports may take to answer, all together; `None` for as long as they may in a run.
+    pub server_patience: Option<Duration>,
 }
 
 /// Resolves all jobs. Files are examined but not changed, except that traces are merged into their `merge_blktrace_file`.

@@ -1,6 +1,7 @@
 //! The export of jobs with engine nbd: `uri`, and what the server says about it. Its size is the size of the job's one file.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use ferrio_job::{Character, Choice as _, Direction, EngineKind, JobSpec, Prefix, SetupError};
 use ferrio_jobfile::{Job, Opt};
@@ -20,8 +21,41 @@ inert! {
         "objects are in no page cache";
 }
 
-/// Servers are asked once, however many jobs use an export.
-pub(crate) type Exports = HashMap<String, Result<Export, SetupError>>;
+/// What servers said. They are asked once, however many jobs use an export.
+#[derive(Debug, Default)]
+pub(crate) struct Exports {
+    known: HashMap<String, Result<Export, SetupError>>,
+    /// How long servers may still take, all together; `None` as long as they take in a run.
+    patience: Option<Duration>,
+}
+
+impl Exports {
+    /// Nothing yet. Servers may take as long as this, all together, if it is limited.
+    pub(crate) fn new(patience: Option<Duration>) -> Self {
+        Exports { known: HashMap::new(), patience }
+    }
+
+    /// What the server says about the export of a job.
+    fn ask(&mut self, spec: &JobSpec) -> Result<Export, SetupError> {
+        let uri = &spec.engine_options.uri;
+        if let Some(known) = self.known.get(uri) {
+            return known.clone();
+        }
+        let began = Instant::now();
+        let found = match self.patience {
+            Some(Duration::ZERO) => {
+                let message = format!(
+                    "the server of {uri} was not asked: other servers have used up the time of the check"
+                );
+                Err(SetupError::new(libc::ETIMEDOUT, "nbd_connect_uri", message))
+            }
+            patience => describe(spec, uri, patience),
+        };
+        self.patience = self.patience.map(|patience| patience.saturating_sub(began.elapsed()));
+        self.known.insert(uri.clone(), found.clone());
+        found
+    }
+}
 
 /// Rules about the resolved job. fio gives such a job up when it sets it up: see [`find`].
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
@@ -58,15 +92,7 @@ pub(crate) fn check_files(files: usize) -> Result<(), SetupError> {
 /// The server cannot be reached, or the export cannot do what the job needs.
 pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<Found, SetupError> {
     spec.pre_read = false;
-    let uri = spec.engine_options.uri.clone();
-    let export = match exports.get(&uri) {
-        Some(known) => known.clone()?,
-        None => {
-            let found = describe(spec, &uri);
-            exports.insert(uri.clone(), found.clone());
-            found?
-        }
-    };
+    let export = exports.ask(spec)?;
     fit(spec, &export)?;
     Ok(Found { size: Some(export.size), ..Found::PRETEND })
 }
@@ -80,7 +106,7 @@ pub(crate) fn name_export(spec: &mut JobSpec) {
 }
 
 /// Asks the server.
-fn describe(spec: &JobSpec, uri: &str) -> Result<Export, SetupError> {
+fn describe(spec: &JobSpec, uri: &str, patience: Option<Duration>) -> Result<Export, SetupError> {
     let failed = |error: &NbdError| {
         let (errno, prefix, message) = match spec.character {
             // fio has no error number then.
@@ -93,7 +119,7 @@ fn describe(spec: &JobSpec, uri: &str) -> Result<Export, SetupError> {
         let error = SetupError::new(0, "setup_files", "nbd: uri parameter was not specified");
         return Err(SetupError { prefix: Prefix::Program, ..error });
     }
-    uri.parse::<Uri>().and_then(|uri| ferrio_nbd::describe(&uri)).map_err(|error| failed(&error))
+    uri.parse::<Uri>().and_then(|uri| ferrio_nbd::describe(&uri, patience)).map_err(|error| failed(&error))
 }
 
 /// Gives a job up that the export cannot serve: its first request would fail.

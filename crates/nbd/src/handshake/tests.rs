@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
 use super::*;
 use crate::{Address, Uri, describe};
@@ -38,7 +39,7 @@ fn found(
     let place = Place::new(name);
     let listener = UnixListener::bind(place.socket()).unwrap();
     let server = thread::spawn(move || serve(&mut listener.accept().unwrap().0));
-    let found = describe(&Uri { address: Address::Unix(place.socket()), export: export.to_owned() });
+    let found = describe(&Uri { address: Address::Unix(place.socket()), export: export.to_owned() }, None);
     server.join().unwrap();
     found
 }
@@ -198,7 +199,7 @@ fn a_server_that_closes_the_connection_is_said_to() {
 #[test]
 fn a_missing_server_is_an_error_of_connect() {
     let nobody = Uri { address: Address::Unix(Path::new("/nowhere/s").into()), export: String::new() };
-    let error = describe(&nobody).unwrap_err();
+    let error = describe(&nobody, None).unwrap_err();
     assert_eq!(
         (error.to_string(), error.errno()),
         ("connect: No such file or directory".to_owned(), libc::ENOENT)
@@ -208,5 +209,5 @@ fn a_missing_server_is_an_error_of_connect() {
     drop(listener);
     let nobody = Uri { address: Address::Tcp("127.0.0.1".to_owned(), port), export: String::new() };
     let want = format!("connect: 127.0.0.1:{port}: could not connect to remote host: Connection refused");
-    assert_eq!(describe(&nobody).unwrap_err().to_string(), want);
+    assert_eq!(describe(&nobody, Some(Duration::from_secs(60))).unwrap_err().to_string(), want);
 }
