@@ -197,6 +197,29 @@ fn a_regression_beyond_the_limit_has_a_status_of_its_own() {
 }
 
 #[test]
+fn a_figure_that_is_gone_is_told_and_is_no_success() {
+    let place = place_with_sides();
+    let base: Value = serde_json::from_str(&place.read("base/0.json")).unwrap();
+    side(&place, "without", &base, &NOISE);
+    for index in 0..NOISE.len() {
+        let name = format!("without/{index}.json");
+        let mut document: Value = serde_json::from_str(&place.read(&name)).unwrap();
+        document["jobs"][0]["read"]["clat_ns"].as_object_mut().unwrap().remove("bins").unwrap();
+        fs::write(place.work().join(name), document.to_string()).unwrap();
+    }
+    let gate =
+        |sides: [&str; 2]| place.ferrio(&["compare", "--fail-on-regression=90%", sides[0], sides[1]]).run();
+    let run = gate(["base", "without"]).ended_with(3);
+    let name = "r (read): latency p99.9";
+    let line = format!("{name} is in every run of base, but missing from a run of another side\n");
+    assert!(run.stderr.contains(&line), "{}", run.stderr);
+    assert!(run.stdout.contains(&format!("missing from a run: {name}")), "{}", run.stdout);
+    // The new side has more than the old one: nothing is lost.
+    let run = gate(["without", "base"]).succeeded();
+    assert!(run.stdout.contains(&format!("missing from a run: {name}")), "{}", run.stdout);
+}
+
+#[test]
 fn a_direction_that_is_gone_and_a_job_that_fails_are_told_and_are_no_success() {
     let place = place_with_sides();
     let document = |name: &str| -> Value { serde_json::from_str(&place.read(name)).unwrap() };

@@ -30,11 +30,11 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// Jobs and directions that all sides have.
     pub jobs: Vec<JobRows>,
-    /// Jobs that a run of some side lacks, by name, and those with I/O in a direction in which a run has none, such as `a (write)`; they are
-    /// not compared.
+    /// What a run of some side lacks, and is not compared: jobs, by name; directions of jobs without I/O, such as `a (write)`; figures of
+    /// directions, such as `a (write): latency p99.9`.
     pub missing: Vec<String>,
-    /// Those of them that each run of the first side has and that a regression may have taken away: jobs that another side lacks in some run,
-    /// and directions that it lacks in all runs.
+    /// What of that each run of the first side has and a regression may have taken away: jobs and figures that another side lacks in some
+    /// run, and directions that it lacks in all runs.
     #[serde(skip)]
     pub lost: Vec<String>,
     /// Jobs that ended with an error.
@@ -180,6 +180,16 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
                 lost.extend(is_gone.then(|| name.clone()));
                 missing.push(name);
             }
+            for figure in rows.iter().flat_map(absent_figures) {
+                let has = |runs: &Vec<Entry<'_>>| {
+                    SideFigures::of(direction, runs).is_some_and(|side| side.values(figure).is_some())
+                };
+                if entries.iter().any(has) {
+                    let name = format!("{} ({direction}): {}", key.0, figure.name());
+                    lost.extend(has(&entries[0]).then(|| name.clone()));
+                    missing.push(name);
+                }
+            }
             jobs.extend(rows);
         }
     }
@@ -309,6 +319,11 @@ fn job_rows(
         entries.iter().map(|runs| SideFigures::of(direction, runs)).collect::<Option<_>>()?;
     let figures = Figure::ALL.into_iter().filter_map(|figure| figure_row(figure, &sides, options));
     Some(JobRows { jobname: jobname.to_owned(), direction, figures: figures.collect() })
+}
+
+/// The figures that the rows lack because a run does.
+fn absent_figures(rows: &JobRows) -> impl Iterator<Item = Figure> {
+    Figure::ALL.into_iter().filter(|figure| rows.figures.iter().all(|row| row.figure != *figure))
 }
 
 fn figure_row(figure: Figure, sides: &[SideFigures], options: Options) -> Option<FigureRow> {
