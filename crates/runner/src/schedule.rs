@@ -119,6 +119,9 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let controls: &'static [JobControl] = controls.leak();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
+    if let Some(unseen) = options.trigger.as_ref().and_then(Trigger::unseen) {
+        observer(Event::Diagnostic(unseen));
+    }
     let cgroups: &'static Cgroups = Box::leak(Box::new(Cgroups::of(plan)));
     let mut run = Run {
         plan,

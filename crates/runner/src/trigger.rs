@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, reason};
+use ferrio_job::{Diagnostic, Origin, reason};
 
 use crate::commands::{self, ShellStatus};
 
@@ -26,6 +26,19 @@ pub struct Trigger {
 }
 
 impl Trigger {
+    /// What the user should know if the file cannot be looked for, so that it might never be seen.
+    pub(crate) fn unseen(&self) -> Option<Diagnostic> {
+        let path = self.file.as_ref()?;
+        let error =
+            fs::symlink_metadata(path).err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
+        let message = format!(
+            "cannot look for the trigger file {}: {}; it does not end the run unless that changes",
+            path.display(),
+            reason(&error)
+        );
+        Some(Diagnostic::warning(message, Origin::Builtin).code("trigger-unseen"))
+    }
+
     /// Checks whether the run must end, `elapsed` after it began. Returns what the user should know, if it must.
     pub(crate) fn poll(&self, elapsed: Duration) -> Option<Diagnostic> {
         self.reason(elapsed).map(|message| Diagnostic::note(message).code("trigger"))
@@ -85,6 +98,17 @@ mod tests {
         assert_eq!(trigger.poll(Duration::ZERO).unwrap().message, line);
         assert!(!path.exists());
         assert_eq!(trigger.poll(Duration::ZERO), None);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_looked_for_is_told() {
+        let directory = TempDir::new().unwrap();
+        let unseen = |path: PathBuf| Trigger { file: Some(path), ..Trigger::default() }.unseen();
+        assert_eq!(unseen(directory.path().join("now")), None);
+        assert_eq!(unseen(directory.path().to_path_buf()), None);
+        fs::write(directory.path().join("file"), "").unwrap();
+        let message = unseen(directory.path().join("file/now")).unwrap().message;
+        assert!(message.contains("file/now: Not a directory; it does not end the run"), "{message}");
     }
 
     #[test]

@@ -320,6 +320,7 @@ subjects! {
         "disk-left-out" Hidden: "note: the counters of a disk cannot be read at the end of the run, so the report omits it";
         "status-file-not-removed" Hidden: "note: the file that requests a report cannot be removed, so none is printed";
         "trigger" Hidden: "the trigger ends the run";
+        "trigger-unseen" Hidden: "warning: the file of the trigger cannot be looked for, so it cannot end the run";
         "trigger-failed" Hidden: "the trigger's command failed or cannot be run";
         "verify-state-not-saved" Stderr lost_file: "the verify state of a job cannot be saved; the jobs continue";
         "verify-state-not-removed" Stderr: "the verify state of an earlier run cannot be removed; the jobs continue";
