@@ -14,7 +14,7 @@ use ferrio_report::{
     Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
     laying_out_line, starting_line, terminating,
 };
-use ferrio_runner::{Event, RunResult};
+use ferrio_runner::{Event, OutputWatch, RunResult, stdout};
 use ferrio_thresholds::{Judgement, Threshold, judge};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -67,6 +67,10 @@ pub struct Output {
     /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
     live_width: usize,
     error: Option<io::Error>,
+    /// Standard output has what the file of the report lacks.
+    is_rescued: bool,
+    /// Nobody may read it then.
+    watch: Option<OutputWatch>,
 }
 
 impl Output {
@@ -77,7 +81,7 @@ impl Output {
     pub fn open(settings: &ProgramSettings, messages: Messages) -> Result<Self, Error> {
         let to_stdout = settings.output.is_none();
         let stream = match &settings.output {
-            None if settings.character == Character::Ferrio && ferrio_runner::stdout::was_closed() => {
+            None if settings.character == Character::Ferrio && stdout::was_closed() => {
                 return Err(Error::stdout(Errno::EBADF.into()));
             }
             None => ReportStream::Stdout(io::stdout()),
@@ -120,6 +124,8 @@ impl Output {
             lost_file: false,
             live_width: 0,
             error: None,
+            is_rescued: false,
+            watch: None,
         })
     }
 
@@ -396,12 +402,12 @@ impl Output {
         self.clear_live_line();
         self.show_kept(&[]);
         // A report that could not be written does not replace an older one.
-        let stored = match self.error {
-            None => self.stream.close().err(),
-            error => error,
-        };
-        match stored {
-            Some(error) if self.stream.is_rescued() => Err(Error::ReportElsewhere { name: self.name, error }),
+        if self.error.is_none() {
+            let closed = self.stream.close();
+            self.keep_first_error(closed);
+        }
+        match self.error {
+            Some(error) if self.is_rescued => Err(Error::ReportElsewhere { name: self.name, error }),
             Some(error) => Err(Error::WriteOutput { name: self.name, error }),
             None => Ok(()),
         }
@@ -434,9 +440,30 @@ impl Output {
     }
 
     fn keep_first_error(&mut self, written: io::Result<()>) {
-        if let Err(error) = written {
-            self.error.get_or_insert(error);
+        let Err(error) = written else { return };
+        if self.error.is_some() {
+            // Standard output has failed, too.
+            self.is_rescued = false;
+            return;
         }
+        self.error = Some(error);
+        if let Some(unwritten) = self.stream.take_unwritten().filter(|_| !stdout::was_closed()) {
+            self.rescue(&unwritten);
+        }
+    }
+
+    /// Goes on with standard output, which gets first what the file of the report lacks.
+    fn rescue(&mut self, unwritten: &str) {
+        self.clear_live_line();
+        self.stream = ReportStream::Stdout(io::stdout());
+        self.writes_to_stdout = true;
+        // It would stand between documents.
+        self.live = self.live.take().filter(|_| self.options.formats.has(Format::Normal));
+        self.is_rescued = true;
+        self.watch = OutputWatch::begin();
+        self.write(unwritten);
+        let flushed = self.stream.flush();
+        self.keep_first_error(flushed);
     }
 }
 

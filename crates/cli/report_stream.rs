@@ -1,14 +1,15 @@
 //! Where the report goes. Called `ferrio`, a report in a file appears whole: until the run ends, or asks for a report of the run so far,
-//! what was there stays. If the file cannot be written, standard output gets the report.
+//! what was there stays. If the file cannot be written, its caller gets what it lacks, for standard output.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use ferrio_machine::{RetryInterrupted, close_file, open_file, set_length};
-use ferrio_runner::{OutputWatch, stdout};
 use nix::fcntl::OFlag;
 
+use crate::error::Error;
+use crate::messages::print;
 use crate::output_file::OutputFile;
 
 /// Standard output or a file.
@@ -22,10 +23,8 @@ pub enum ReportStream {
     Whole(Box<Whole>),
     /// A file that has appeared, with the reports so far.
     Published(File),
-    /// Standard output, since a file could not be written.
-    Rescued(io::Stdout),
-    /// Nothing more is written: neither the file nor standard output takes it.
-    Lost,
+    /// A file that could not be written, and what it lacks; `None` if that is unknown.
+    Lost(Option<Unwritten>),
 }
 
 /// What becomes a file.
@@ -35,6 +34,15 @@ pub struct Whole {
     path: PathBuf,
     /// Bytes written so far.
     held: u64,
+}
+
+/// What a file lacks.
+#[derive(Debug, Default)]
+pub struct Unwritten {
+    /// A file without a name, and its length.
+    start: Option<(File, u64)>,
+    /// What follows.
+    rest: String,
 }
 
 impl ReportStream {
@@ -47,65 +55,53 @@ impl ReportStream {
         Ok(ReportStream::Whole(Box::new(whole)))
     }
 
-    /// True if a file could not be written, and standard output has what it lacks.
-    pub fn is_rescued(&self) -> bool {
-        matches!(self, ReportStream::Rescued(_))
-    }
-
     /// Writes a part of the report.
     ///
     /// # Errors
-    /// The file lacks it; it may be [rescued](ReportStream::is_rescued).
+    /// A file lacks it: see [`take_unwritten`](ReportStream::take_unwritten).
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         let data = text.as_bytes();
-        match self {
-            ReportStream::Stdout(stdout) | ReportStream::Rescued(stdout) => {
-                RetryInterrupted(stdout).write_all(data)
-            }
-            ReportStream::File(file) => RetryInterrupted(file).write_all(data),
+        let rest = || text.to_owned();
+        let (written, unwritten) = match self {
+            ReportStream::Stdout(stdout) => return RetryInterrupted(stdout).write_all(data),
+            ReportStream::File(file) => return RetryInterrupted(file).write_all(data),
+            ReportStream::Lost(_) => return Err(lost()),
             ReportStream::Whole(whole) => {
                 let written = RetryInterrupted(&mut whole.file).write_all(data);
-                match &written {
-                    Ok(()) => whole.held += data.len() as u64,
-                    Err(_) if whole.file.is_file() => {
-                        let content = whole.content();
-                        self.rescue(content, data);
-                    }
-                    Err(_) => {}
+                if written.is_ok() || !whole.file.is_file() {
+                    whole.held += data.len() as u64;
+                    return written;
                 }
-                written
+                (written, whole.content().map(|start| Unwritten { start: Some(start), rest: rest() }))
             }
             ReportStream::Published(file) => {
                 let before = file.metadata().map(|about| about.len());
                 let written = RetryInterrupted(&mut *file).write_all(data);
-                if written.is_err() {
-                    // The reports before it stay, without a piece of this one.
-                    let _ = before.and_then(|before| set_length(file, before));
-                    self.rescue(Ok(None), data);
+                if written.is_ok() {
+                    return written;
                 }
-                written
+                // The reports before it stay, without a piece of this one.
+                let _ = before.and_then(|before| set_length(file, before));
+                (written, Some(Unwritten { start: None, rest: rest() }))
             }
-            ReportStream::Lost => Err(lost()),
-        }
+        };
+        *self = ReportStream::Lost(unwritten);
+        written
     }
 
     /// Lets the file appear with what was written so far; the rest follows as it comes.
     ///
     /// # Errors
-    /// The file cannot get its name; what it has may be [rescued](ReportStream::is_rescued).
+    /// The file cannot get its name: see [`take_unwritten`](ReportStream::take_unwritten).
     pub fn publish(&mut self) -> io::Result<()> {
         if !matches!(self, ReportStream::Whole(whole) if whole.file.is_file()) {
             return self.flush();
         }
-        if let ReportStream::Whole(whole) = std::mem::replace(self, ReportStream::Lost) {
+        if let ReportStream::Whole(whole) = std::mem::replace(self, ReportStream::Lost(None)) {
             let path = self.keep(*whole)?;
-            match open_file(path, OFlag::O_WRONLY | OFlag::O_APPEND, 0) {
-                Ok(file) => *self = ReportStream::Published(file),
-                Err(error) => {
-                    self.rescue(Ok(None), b"");
-                    return Err(error);
-                }
-            }
+            // It has all so far, and what follows may have to go elsewhere.
+            *self = ReportStream::Lost(Some(Unwritten::default()));
+            *self = ReportStream::Published(open_file(path, OFlag::O_WRONLY | OFlag::O_APPEND, 0)?);
         }
         Ok(())
     }
@@ -116,71 +112,123 @@ impl ReportStream {
     /// It cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         match self {
-            ReportStream::Stdout(stdout) | ReportStream::Rescued(stdout) => stdout.flush(),
+            ReportStream::Stdout(stdout) => stdout.flush(),
             ReportStream::File(_) | ReportStream::Whole(_) | ReportStream::Published(_) => Ok(()),
-            ReportStream::Lost => Err(lost()),
+            ReportStream::Lost(_) => Err(lost()),
         }
     }
 
     /// Writes the end. A network file system may tell only now that it has no room.
     ///
     /// # Errors
-    /// The report is not stored; it may be [rescued](ReportStream::is_rescued).
+    /// The report is not stored: see [`take_unwritten`](ReportStream::take_unwritten).
     pub fn close(&mut self) -> io::Result<()> {
-        match std::mem::replace(self, ReportStream::Lost) {
-            ReportStream::Stdout(mut stdout) | ReportStream::Rescued(mut stdout) => stdout.flush(),
+        match std::mem::replace(self, ReportStream::Lost(None)) {
+            ReportStream::Stdout(mut stdout) => stdout.flush(),
             ReportStream::File(file) | ReportStream::Published(file) => close_file(file),
             ReportStream::Whole(whole) => self.keep(*whole).map(drop),
-            ReportStream::Lost => Err(lost()),
+            ReportStream::Lost(_) => Err(lost()),
         }
     }
 
-    /// Gives a file its name, which it returns. What cannot have it is rescued.
+    /// Gives a file its name, and returns it.
     fn keep(&mut self, whole: Whole) -> io::Result<PathBuf> {
-        let content = if whole.file.is_file() { whole.content() } else { Err(lost()) };
+        let start = whole.content();
         match whole.file.keep() {
             Ok(_) => Ok(whole.path),
             Err(error) => {
-                self.rescue(content, b"");
+                *self = ReportStream::Lost(
+                    start.map(|start| Unwritten { start: Some(start), rest: String::new() }),
+                );
                 Err(error)
             }
         }
     }
 
-    /// Writes to standard output what a file has that does not appear, and the data that follows it.
-    fn rescue(&mut self, content: io::Result<Option<io::Take<File>>>, data: &[u8]) {
-        *self = ReportStream::Lost;
-        if stdout::was_closed() {
-            return;
-        }
-        // Nobody may read it.
-        let _watch = OutputWatch::begin();
-        let mut stdout = io::stdout();
-        let copied = content.and_then(|content| {
-            let Some(content) = content else { return Ok(()) };
-            let held = content.limit();
-            match io::copy(&mut RetryInterrupted(content), &mut RetryInterrupted(&mut stdout))? {
-                copied if copied == held => Ok(()),
-                _ => Err(io::ErrorKind::UnexpectedEof.into()),
-            }
-        });
-        let written = copied.and_then(|()| RetryInterrupted(&mut stdout).write_all(data));
-        if written.and_then(|()| stdout.flush()).is_ok() {
-            *self = ReportStream::Rescued(stdout);
+    /// After an error, what the file lacks, once. `None` if that is unknown, and if the report does not go to a regular file.
+    pub fn take_unwritten(&mut self) -> Option<String> {
+        let ReportStream::Lost(unwritten) = self else { return None };
+        let Unwritten { start, rest } = unwritten.take()?;
+        let Some((mut file, held)) = start else { return Some(rest) };
+        // It shares its offset with the file that was to be kept.
+        file.rewind().ok()?;
+        let mut bytes = Vec::new();
+        RetryInterrupted(file).take(held).read_to_end(&mut bytes).ok()?;
+        let is_whole = bytes.len() as u64 == held;
+        is_whole.then(|| String::from_utf8_lossy(&bytes).into_owned() + &rest)
+    }
+
+    /// Writes all of a file. Prints it, if it cannot be written.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn store(mut self, text: &str, name: &str) -> Result<(), Error> {
+        let name = name.to_owned();
+        let Err(error) = self.write(text).and_then(|()| self.close()) else { return Ok(()) };
+        let unwritten = self.take_unwritten();
+        match unwritten.map(|text| print(|out| out.write_all(text.as_bytes()).map(|()| true))) {
+            Some(Ok(_)) => Err(Error::ReportElsewhere { name, error }),
+            _ => Err(Error::WriteOutput { name, error }),
         }
     }
 }
 
 impl Whole {
-    /// What was written so far, to be read from the start.
-    fn content(&self) -> io::Result<Option<io::Take<File>>> {
-        let mut file = self.file.writer()?;
-        file.rewind()?;
-        Ok(Some(file.take(self.held)))
+    /// What was written so far; `None` if that cannot be read.
+    fn content(&self) -> Option<(File, u64)> {
+        if !self.file.is_file() {
+            return None;
+        }
+        self.file.writer().ok().map(|file| (file, self.held))
     }
 }
 
 /// Why nothing more is written.
 fn lost() -> io::Error {
     io::Error::other("an earlier part of the report could not be written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str) -> (tempfile::TempDir, ReportStream) {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("d")).unwrap();
+        let mut stream = ReportStream::whole(&place.path().join("d/report")).unwrap();
+        stream.write(text).unwrap();
+        (place, stream)
+    }
+
+    #[test]
+    fn what_a_file_lacks_is_given_back_whole_and_once() {
+        let (place, mut stream) = whole("one ");
+        stream.write("two").unwrap();
+        std::fs::rename(place.path().join("d"), place.path().join("e")).unwrap();
+        assert_eq!(stream.close().unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(stream.take_unwritten().as_deref(), Some("one two"));
+        assert_eq!(stream.take_unwritten(), None);
+        assert!(stream.write("three").is_err() && stream.close().is_err());
+    }
+
+    #[test]
+    fn a_copy_that_fails_does_not_cost_its_beginning() {
+        let (place, mut stream) = whole("report");
+        let ReportStream::Whole(whole) = &mut stream else { unreachable!() };
+        // As a copy leaves it that runs out of room.
+        whole.file.writer().unwrap().seek(io::SeekFrom::End(0)).unwrap();
+        std::fs::rename(place.path().join("d"), place.path().join("e")).unwrap();
+        stream.close().unwrap_err();
+        assert_eq!(stream.take_unwritten().as_deref(), Some("report"));
+    }
+
+    #[test]
+    fn reports_that_have_appeared_are_not_given_back() {
+        let (place, mut stream) = whole("first\n");
+        stream.publish().unwrap();
+        stream.write("second\n").unwrap();
+        stream.close().unwrap();
+        assert_eq!(stream.take_unwritten(), None);
+        assert_eq!(std::fs::read_to_string(place.path().join("d/report")).unwrap(), "first\nsecond\n");
+    }
 }

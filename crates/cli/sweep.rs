@@ -433,12 +433,8 @@ fn new_seed() -> u64 {
 }
 
 fn write(table: &str, output: Option<ReportStream>, settings: &ProgramSettings) -> Result<(), Error> {
-    let Some(mut output) = output else {
-        return print(|out| out.write_all(table.as_bytes()).map(|()| true)).map(drop);
-    };
-    let name = settings.output.clone().unwrap_or_default();
-    match output.write(table).and_then(|()| output.close()) {
-        Err(error) if output.is_rescued() => Err(Error::ReportElsewhere { name, error }),
-        written => written.map_err(|error| Error::WriteOutput { name, error }),
+    match output {
+        Some(output) => output.store(table, settings.output.as_deref().unwrap_or_default()),
+        None => print(|out| out.write_all(table.as_bytes()).map(|()| true)).map(drop),
     }
 }

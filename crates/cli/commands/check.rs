@@ -184,11 +184,8 @@ impl JsonAnswer {
                 input: "a job file".to_owned(),
             });
         }
-        let written = ReportStream::whole(path).and_then(|mut stream| {
-            stream.write(&text)?;
-            stream.close()
-        });
-        written.map_err(|error| Error::OpenOutput { name: name.clone(), error })
+        let stream = ReportStream::whole(path);
+        stream.map_err(|error| Error::OpenOutput { name: name.clone(), error })?.store(&text, name)
     }
 }
 

@@ -130,9 +130,14 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         );
         show(message, None);
     }
-    for what in &comparison.lost {
-        let (what, first) = (in_one_line(what), &sides[0].name);
-        show(format!("{what} is in every run of {first}, but missing from a run of another side"), None);
+    for lost in &comparison.lost {
+        let (first, other) = (&sides[0].name, &sides[lost.side]);
+        let (name, runs) = (in_one_line(&lost.name), other.runs.len());
+        let message = format!(
+            "{name} is in every run of {first}, but not in {} of {runs} of {}",
+            lost.runs, other.name
+        );
+        show(message, None);
     }
     for job in comparison.newly_failed() {
         let (name, runs) = (&sides[job.side].name, sides[job.side].runs.len());

@@ -33,12 +33,33 @@ pub struct Comparison {
     /// What a run of some side lacks, and is not compared: jobs, by name; directions of jobs without I/O, such as `a (write)`; figures of
     /// directions, such as `a (write): latency p99.9`.
     pub missing: Vec<String>,
-    /// What of that each run of the first side has and a regression may have taken away: jobs and figures that another side lacks in some
-    /// run, and directions that it lacks in all runs.
+    /// What of that each run of the first side has and a regression may have taken away.
     #[serde(skip)]
-    pub lost: Vec<String>,
+    pub lost: Vec<Lost>,
     /// Jobs that ended with an error.
     pub failed: Vec<FailedJob>,
+}
+
+/// What each run of the first side has, and another side lacks: a job or a figure in some run, or a direction in all runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// As in [`Comparison::missing`].
+    pub name: String,
+    /// Place of the side most of whose runs lack it, from 0.
+    pub side: usize,
+    /// Its runs that lack it.
+    pub runs: usize,
+}
+
+impl Lost {
+    /// Of something that each run may have. `None` if a run of the first side lacks it, or no other run does.
+    fn of<T>(name: &str, sides: &[impl AsRef<[T]>], has: impl Fn(&T) -> bool) -> Option<Self> {
+        let lacking = |runs: &[T]| runs.iter().filter(|run| !has(run)).count();
+        let mut sides = sides.iter().map(|runs| lacking(runs.as_ref())).enumerate();
+        sides.next().filter(|(_, runs)| *runs == 0)?;
+        let (side, runs) = sides.filter(|(_, runs)| *runs > 0).max_by_key(|(_, runs)| *runs)?;
+        Some(Lost { name: name.to_owned(), side, runs })
+    }
 }
 
 /// A job that ended with an error in runs of a side.
@@ -166,7 +187,8 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
         let failures = (0..sides.len()).filter_map(|side| failures(sides, side, &key));
         failed.extend(failures.map(|failed| FailedJob { is_new: is_sound, ..failed }));
         let Some(entries) = entries_of(sides, &key) else {
-            lost.extend(entries_of(&sides[..1], &key).map(|_| key.0.clone()));
+            let runs: Vec<&[Run]> = sides.iter().map(|side| side.runs.as_slice()).collect();
+            lost.extend(Lost::of(&key.0, &runs, |run| entry_of(run, &key).is_some()));
             missing.push(key.0);
             continue;
         };
@@ -176,17 +198,18 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
             if rows.is_none() && entries.iter().flatten().any(has) {
                 let name = format!("{} ({direction})", key.0);
                 // A rare direction may be missing from a run by chance.
-                let is_gone = entries[0].iter().all(has) && entries.iter().any(|runs| !runs.iter().any(has));
-                lost.extend(is_gone.then(|| name.clone()));
+                let is_gone = entries.iter().any(|runs| !runs.iter().any(has));
+                lost.extend(Lost::of(&name, &entries, has).filter(|_| is_gone));
                 missing.push(name);
             }
             for figure in rows.iter().flat_map(absent_figures) {
-                let has = |runs: &Vec<Entry<'_>>| {
-                    SideFigures::of(direction, runs).is_some_and(|side| side.values(figure).is_some())
+                let has = |entry: &Entry<'_>| {
+                    direction_of(entry.job(), direction)
+                        .is_some_and(|found| Values::of(figure, &[found]).is_some())
                 };
-                if entries.iter().any(has) {
+                if entries.iter().flatten().any(has) {
                     let name = format!("{} ({direction}): {}", key.0, figure.name());
-                    lost.extend(has(&entries[0]).then(|| name.clone()));
+                    lost.extend(Lost::of(&name, &entries, has));
                     missing.push(name);
                 }
             }

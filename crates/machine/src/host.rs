@@ -1,17 +1,15 @@
 //! The host as a whole: its name and kernel, its memory and huge pages, its clock, and the limits of this process.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use nix::libc;
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::utsname::uname;
 use nix::time::{ClockId, clock_gettime};
-use nix::unistd::{SysconfVar, gettid, sysconf};
+use nix::unistd::{SysconfVar, sysconf};
 use serde::Serialize;
 
-use crate::files::{entries, names_in, sys_figure, sys_text};
+use crate::files::{entries, sys_figure, sys_text};
 use crate::interrupted::text_of_file;
 
 /// The directory of the pools of huge pages.
@@ -132,79 +130,6 @@ pub fn address_space_left() -> Option<u64> {
         getrlimit(Resource::RLIMIT_AS).ok().map(|(soft, _)| soft).filter(|&soft| soft != RLIM_INFINITY)?;
     let pages = text_of_file("/proc/self/statm").ok()?.split(' ').next()?.parse::<u64>().ok()?;
     Some(limit.saturating_sub(pages * configured(SysconfVar::PAGE_SIZE)?))
-}
-
-/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP. Asked once.
-#[must_use]
-pub fn ignored_signals() -> u64 {
-    static IGNORED: OnceLock<u64> = OnceLock::new();
-    *IGNORED.get_or_init(|| signal_mask("SigIgn:"))
-}
-
-/// The signals that are pending for this process as a whole (`ShdPnd` of proc(5)), one bit each from the lowest.
-#[must_use]
-pub fn pending_signals() -> u64 {
-    signal_mask("ShdPnd:")
-}
-
-/// How often the kernel has switched to or from the threads of this process but the calling one, all together; `None` if that is unknown.
-#[must_use]
-pub fn switches_of_other_threads() -> Option<u64> {
-    // A thread that has just ended counts as 0, and the sum as changed.
-    Some(other_threads()?.map(|thread| switches_of(&thread).unwrap_or(0)).fold(0, u64::wrapping_add))
-}
-
-/// Tells whether the main thread is blocked by an output: it writes, or waits for a thread that writes to standard output or standard
-/// error. `None` if not, or if that is unknown; else how often the kernel has switched to or from these threads, which stays the same as long
-/// as they are blocked.
-#[must_use]
-pub fn switches_of_blocked_main() -> Option<u64> {
-    let main = OsString::from(std::process::id().to_string());
-    let (call, _) = call_of(&main)?;
-    match call {
-        libc::SYS_write | libc::SYS_writev => switches_of(&main),
-        libc::SYS_futex => {
-            let is_output = |(call, descriptor): (i64, u64)| {
-                matches!(call, libc::SYS_write | libc::SYS_writev) && matches!(descriptor, 1 | 2)
-            };
-            let writer = other_threads()?.find(|thread| call_of(thread).is_some_and(is_output))?;
-            Some(switches_of(&main)?.wrapping_add(switches_of(&writer)?))
-        }
-        _ => None,
-    }
-}
-
-/// The threads of this process but the calling one, by their numbers.
-fn other_threads() -> Option<impl Iterator<Item = OsString>> {
-    let own = gettid().to_string();
-    let threads = names_in("/proc/self/task".as_ref()).ok()?;
-    Some(threads.map_while(Result::ok).filter(move |thread| *thread != *own))
-}
-
-/// How often the kernel has switched to or from a thread of this process.
-fn switches_of(thread: &OsStr) -> Option<u64> {
-    let status = text_of_thread(thread, "status")?;
-    let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
-    counts.map(|(_, count)| count.trim().parse::<u64>().ok()).sum()
-}
-
-/// The system call in which a thread of this process waits, and its first argument, as `/proc/PID/task/TID/syscall` tells them (proc(5)).
-fn call_of(thread: &OsStr) -> Option<(i64, u64)> {
-    let text = text_of_thread(thread, "syscall")?;
-    let mut words = text.split(' ');
-    let number = words.next()?.parse().ok()?;
-    let argument = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
-    Some((number, argument))
-}
-
-fn text_of_thread(thread: &OsStr, file: &str) -> Option<String> {
-    text_of_file(Path::new("/proc/self/task").join(thread).join(file)).ok()
-}
-
-fn signal_mask(of: &str) -> u64 {
-    let status = text_of_file("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix(of));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 /// Whether the kernel has a clock of this number, as for clock_gettime.

@@ -35,6 +35,7 @@ mod links;
 mod local_time;
 mod mounts;
 mod places;
+mod process;
 mod raw_devices;
 mod terminal;
 mod throttling;
@@ -48,9 +49,8 @@ pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices, names_in};
 pub use host::{
-    Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, ignored_signals,
-    open_file_limits, page_bytes, pending_signals, switches_of_blocked_main, switches_of_other_threads,
-    transparent_huge_page,
+    Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
+    page_bytes, transparent_huge_page,
 };
 pub use identity::{FileIdentity, is_same_file};
 pub use interrupted::{
@@ -63,6 +63,7 @@ pub use links::{Destination, OpenDescriptor, directory_of, follow_links};
 pub use local_time::local_now;
 pub use mounts::{MOUNTINFO, Mount, Mounts, Room};
 pub use places::{Place, Places, storage_device};
+pub use process::{ignored_signals, pending_signals, switches_of_blocked_main, switches_of_other_threads};
 pub use raw_devices::{ScsiGeneric, flash_bytes};
 pub use terminal::terminal_columns;
 pub use throttling::{CpuThrottling, ThrottleMeter};

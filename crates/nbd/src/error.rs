@@ -31,7 +31,7 @@ pub enum NbdError {
     },
     /// No answer in a time that the caller has limited.
     #[error(
-        "the server has not answered within {} ms; a job gives it {} s for each step",
+        "no answer within {} ms; a run waits up to {} s in each step of connecting",
         limit.as_millis(),
         PATIENCE.as_secs()
     )]

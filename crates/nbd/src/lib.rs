@@ -15,7 +15,8 @@ pub use error::NbdError;
 pub use handshake::{BlockSizes, Export, ExportFlags};
 pub use uri::{Address, Uri};
 
-use std::sync::mpsc;
+use std::io;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,21 +33,48 @@ pub fn open(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<(Socket, Export), N
     Ok((channel.into_socket(), export))
 }
 
-/// What a URI leads to: connects, looks and disconnects. With `limit`, waits no longer than that for the server and for the address of its
-/// name; without, as long as [`open`].
+/// What a URI leads to: connects, looks and disconnects.
 ///
 /// # Errors
-/// As [`open`], and that the server does not answer in time.
-pub fn describe(uri: &Uri, limit: Option<Duration>) -> Result<Export, NbdError> {
-    let Some(limit) = limit else { return look(uri, &|| false) };
-    let (tell, told) = mpsc::channel();
-    let (asked, began) = (uri.clone(), Instant::now());
-    // The standard library resolves names as long as that takes. The channel ends before the thread does.
-    let has_to_end = move || began.elapsed() >= 2 * limit;
-    let ask = move || tell.send(look(&asked, &has_to_end)).unwrap_or_default();
-    let thread = thread::Builder::new().name("ferrio-nbd".to_owned()).spawn(ask);
-    thread.map_err(|source| NbdError::Connect { address: None, source })?;
-    told.recv_timeout(limit).unwrap_or(Err(NbdError::Silent { limit }))
+/// As [`open`].
+pub fn describe(uri: &Uri) -> Result<Export, NbdError> {
+    look(uri, &|| false)
+}
+
+/// A server that is asked for what a URI leads to while others are.
+#[derive(Debug)]
+pub struct Asked {
+    told: Receiver<Result<Export, NbdError>>,
+    began: Instant,
+    limit: Duration,
+}
+
+impl Asked {
+    /// Begins to ask. The server, and what finds the address of its name, may take as long as the limit.
+    ///
+    /// # Errors
+    /// There are no more threads.
+    pub fn begin(uri: Uri, limit: Duration) -> io::Result<Self> {
+        let (tell, told) = mpsc::channel();
+        let began = Instant::now();
+        // The thread ends after the wait for it, whose answer counts. The standard library may look for the address of a name for longer.
+        let stopped = move || began.elapsed() >= 2 * limit;
+        let ask = move || {
+            // The wait may be over.
+            let _ = tell.send(look(&uri, &stopped));
+        };
+        thread::Builder::new().name("ferrio-nbd".to_owned()).spawn(ask)?;
+        Ok(Asked { told, began, limit })
+    }
+
+    /// What the server says.
+    ///
+    /// # Errors
+    /// As [`open`], and that there is no answer within the limit.
+    pub fn answer(self) -> Result<Export, NbdError> {
+        let left = self.limit.saturating_sub(self.began.elapsed());
+        self.told.recv_timeout(left).unwrap_or(Err(NbdError::Silent { limit: self.limit }))
+    }
 }
 
 fn look(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<Export, NbdError> {

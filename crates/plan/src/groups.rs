@@ -53,7 +53,7 @@ pub(crate) struct Groups {
     /// The zones of the files that jobs have in zones.
     zones: ZonesByPath,
     /// What servers said about the exports of jobs.
-    exports: nbd::Exports,
+    pub(crate) exports: nbd::Exports,
     /// Mounted file systems, read when a job names the first device.
     mounts: Option<io::Result<Mounts>>,
     /// Loads of databases so far.
@@ -65,8 +65,8 @@ pub(crate) struct Groups {
 impl Groups {
     /// No job yet.
     pub(crate) fn new(options: &PlanOptions) -> Self {
-        let PlanOptions { character, describes_only, server_patience, .. } = *options;
-        Groups { character, describes_only, exports: nbd::Exports::new(server_patience), ..Groups::default() }
+        let PlanOptions { character, describes_only, .. } = *options;
+        Groups { character, describes_only, ..Groups::default() }
     }
 
     /// Adds all clones of a job, which take its drafts in turn; there is at least one.

@@ -90,7 +90,7 @@ pub struct PlanOptions {
     pub describes_only: bool,
     /// `--merge-blktrace-only`: traces are merged, and merged traces are not replayed.
     pub merges_only: bool,
-    /// How long the servers of exports may take to answer, all together; `None` for as long as they may in a run.
+    /// How long the servers of exports may take to answer, which are asked all at once; `None` for as long as they may in a run.
     pub server_patience: Option<Duration>,
 }
 
@@ -129,6 +129,9 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let planned = database::with_presets(set, &mut inert, &mut findings);
     logs::stdin_has_one_user(set, &mut findings);
     buffers::global_duplicates_need_known_seeds(set, &mut findings);
+    if let Some(limit) = options.server_patience {
+        groups.exports.ask(planned.iter().map(AsRef::as_ref), limit);
+    }
     for job in planned.iter().map(AsRef::as_ref) {
         resolve::check(job, &mut findings);
         file_names::check_directories(job, &mut findings);

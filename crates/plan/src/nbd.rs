@@ -1,11 +1,11 @@
 //! The export of jobs with engine nbd: `uri`, and what the server says about it. Its size is the size of the job's one file.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ferrio_job::{Character, Choice as _, Direction, EngineKind, JobSpec, Prefix, SetupError};
 use ferrio_jobfile::{Job, Opt};
-use ferrio_nbd::{Export, NbdError, Uri};
+use ferrio_nbd::{Asked, Export, NbdError, Uri};
 
 use crate::as_written::{inert, refuse};
 use crate::direction::changes_data;
@@ -25,33 +25,32 @@ inert! {
 #[derive(Debug, Default)]
 pub(crate) struct Exports {
     known: HashMap<String, Result<Export, SetupError>>,
-    /// How long servers may still take, all together; `None` as long as they take in a run.
-    patience: Option<Duration>,
+    /// Servers that have been asked, all at once.
+    asked: HashMap<String, Asked>,
 }
 
 impl Exports {
-    /// Nothing yet. Servers may take as long as this, all together, if it is limited.
-    pub(crate) fn new(patience: Option<Duration>) -> Self {
-        Exports { known: HashMap::new(), patience }
+    /// Asks the servers of all jobs, which may take as long as this together.
+    pub(crate) fn ask<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>, limit: Duration) {
+        let has_export =
+            |job: &&Job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_export);
+        for text in jobs.filter(has_export).filter_map(|job| job.options.text(Opt::Uri)) {
+            if let Ok(uri) = text.parse::<Uri>()
+                && !self.asked.contains_key(text)
+                && let Ok(asked) = Asked::begin(uri, limit)
+            {
+                self.asked.insert(text.to_owned(), asked);
+            }
+        }
     }
 
     /// What the server says about the export of a job.
-    fn ask(&mut self, spec: &JobSpec) -> Result<Export, SetupError> {
+    fn of(&mut self, spec: &JobSpec) -> Result<Export, SetupError> {
         let uri = &spec.engine_options.uri;
         if let Some(known) = self.known.get(uri) {
             return known.clone();
         }
-        let began = Instant::now();
-        let found = match self.patience {
-            Some(Duration::ZERO) => {
-                let message = format!(
-                    "the server of {uri} was not asked: other servers have used up the time of the check"
-                );
-                Err(SetupError::new(libc::ETIMEDOUT, "nbd_connect_uri", message))
-            }
-            patience => describe(spec, uri, patience),
-        };
-        self.patience = self.patience.map(|patience| patience.saturating_sub(began.elapsed()));
+        let found = describe(spec, uri, self.asked.remove(uri));
         self.known.insert(uri.clone(), found.clone());
         found
     }
@@ -92,7 +91,7 @@ pub(crate) fn check_files(files: usize) -> Result<(), SetupError> {
 /// The server cannot be reached, or the export cannot do what the job needs.
 pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<Found, SetupError> {
     spec.pre_read = false;
-    let export = exports.ask(spec)?;
+    let export = exports.of(spec)?;
     fit(spec, &export)?;
     Ok(Found { size: Some(export.size), ..Found::PRETEND })
 }
@@ -105,8 +104,8 @@ pub(crate) fn name_export(spec: &mut JobSpec) {
     }
 }
 
-/// Asks the server.
-fn describe(spec: &JobSpec, uri: &str, patience: Option<Duration>) -> Result<Export, SetupError> {
+/// Asks the server, unless it has been asked.
+fn describe(spec: &JobSpec, uri: &str, asked: Option<Asked>) -> Result<Export, SetupError> {
     let failed = |error: &NbdError| {
         let (errno, prefix, message) = match spec.character {
             // fio has no error number then.
@@ -119,7 +118,11 @@ fn describe(spec: &JobSpec, uri: &str, patience: Option<Duration>) -> Result<Exp
         let error = SetupError::new(0, "setup_files", "nbd: uri parameter was not specified");
         return Err(SetupError { prefix: Prefix::Program, ..error });
     }
-    uri.parse::<Uri>().and_then(|uri| ferrio_nbd::describe(&uri, patience)).map_err(|error| failed(&error))
+    let found = match asked {
+        Some(asked) => asked.answer(),
+        None => uri.parse::<Uri>().and_then(|uri| ferrio_nbd::describe(&uri)),
+    };
+    found.map_err(|error| failed(&error))
 }
 
 /// Gives a job up that the export cannot serve: its first request would fail.

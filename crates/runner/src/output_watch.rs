@@ -17,7 +17,7 @@ use nix::sys::signal::Signal;
 
 use crate::signals::ENDING;
 
-/// How long a signal may be pending while no other thread gets on.
+/// How long threads may be blocked while somebody wants the end.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two checks.
 pub(crate) const CHECK: Duration = Duration::from_millis(500);
@@ -93,7 +93,8 @@ fn give_up() -> ! {
     // Nobody may read messages either.
     if poll(&mut waiting, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
         let _ = (&stderr).write_all(
-            b"ferrio: ended by a signal while an output was blocked (a pipe that nobody reads, or a file that does not open); the report is lost\n",
+            b"error: ended by a signal while an output was blocked for 10 s (a pipe that nobody reads, or a file whose open does not return); \
+              the report is lost\n",
         );
     }
     exit_at_once(LOST)

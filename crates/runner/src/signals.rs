@@ -1,10 +1,11 @@
 //! Signals that would end the program end the run gracefully, SIGUSR1 asks for a report, and SIGCONT tells that the program was stopped:
 //! they are blocked in all threads and waited for by one, which ends with the run.
 
+use std::collections::VecDeque;
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Release, SeqCst};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -19,14 +20,18 @@ use crate::context::Message;
 use crate::output_watch::{CHECK, Standstill};
 
 /// Time between two attempts to put a message into a full queue.
-const FULL: Duration = Duration::from_millis(5);
+const RETRY: Duration = Duration::from_millis(5);
+/// Messages that wait for room in it. More signals say nothing new.
+const UNSENT: usize = 8;
 
 /// Prepares the process for signals, whatever its parent has set up. Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives
-/// before the run begins asks for a report as well, instead of ending the program. To be called first of all, on the main thread.
+/// before the run begins asks for a report as well, instead of ending the program. A write beyond the limit of file sizes fails with EFBIG,
+/// which a report can show, instead of ending the program with SIGXFSZ. To be called first of all, on the main thread.
 pub fn prepare_signals() {
     keep_ended_children();
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGUSR1);
+    signals.add(Signal::SIGXFSZ);
     // The kernel refuses no mask of known signals.
     let _ = signals.thread_block();
 }
@@ -100,10 +105,6 @@ impl SignalWatcher {
             signals.add(Signal::SIGCONT);
         }
         signals.thread_block()?;
-        // A write beyond the limit of file sizes must fail with EFBIG, which the report can show, instead of killing the program.
-        let mut limit = SigSet::empty();
-        limit.add(Signal::SIGXFSZ);
-        limit.thread_block()?;
         let state = Arc::new(WatchState::default());
         let watch = Watch { messages, stop, report_wanted, ends_blocked, state: Arc::clone(&state) };
         let thread =
@@ -125,60 +126,66 @@ impl Watch {
     /// Waits for signals until the run is over.
     fn watch(&self, signals: &SigSet) {
         let mut interrupted = Interrupted::default();
+        let mut unsent = VecDeque::new();
         let mut blocked = Standstill::default();
-        loop {
-            let asks = self.stop.load(Acquire) && self.ends_blocked;
-            match wait_for_signal(signals, asks.then_some(CHECK)) {
-                Ok(signal) if self.tell(signal) => interrupted = Interrupted::default(),
-                Ok(_) => return,
-                Err(e) if e.raw_os_error() == Some(libc::EAGAIN) && asks => {}
+        // Somebody wants the end. The kernel sends SIGXCPU by itself.
+        let mut is_asked = false;
+        while self.send(&mut unsent) {
+            let check = (is_asked && self.ends_blocked).then_some(CHECK);
+            let limit = if unsent.is_empty() { check } else { Some(RETRY) };
+            match wait_for_signal(signals, limit) {
+                Ok(signal) => {
+                    interrupted = Interrupted::default();
+                    is_asked |= signal != Signal::SIGXCPU as i32 && self.ends_run(signal);
+                    unsent.extend(self.message(signal).filter(|_| unsent.len() < UNSENT));
+                }
+                Err(e) if e.raw_os_error() == Some(libc::EAGAIN) && limit.is_some() => {}
                 Err(e) if e.raw_os_error() == Some(libc::EINTR) && interrupted.should_retry() => {}
                 Err(e) => return self.give_up(signals, &e),
             }
-            if asks {
+            if self.state.over.load(SeqCst) {
+                return;
+            }
+            if is_asked && self.ends_blocked {
                 blocked.end_if_over(switches_of_blocked_main());
             }
         }
     }
 
-    /// Tells main of a signal. False once nobody listens.
-    fn tell(&self, signal: i32) -> bool {
-        let is_over = || self.state.over.load(SeqCst);
-        if signal == Signal::SIGCONT as i32 {
-            // Once is enough, and main may be busy.
-            return self.messages.try_send(Message::Continued).is_ok() || !is_over();
-        }
-        // The message first: who sees `stop` during layout finds it in the queue afterwards and starts no job.
-        let ends_run = signal != Signal::SIGUSR1 as i32;
-        // While main is busy they would fill its queue, and a signal that ends the run would wait.
-        if !ends_run && !is_over() && self.report_wanted.swap(true, AcqRel) {
-            return true;
-        }
-        let message = if ends_run { Message::Signal(signal) } else { Message::ReportWanted };
-        if is_over() || !self.send(message) {
-            return false;
-        }
-        if ends_run {
-            self.stop.store(true, Release);
-        }
-        true
+    fn ends_run(&self, signal: i32) -> bool {
+        signal != Signal::SIGUSR1 as i32 && signal != Signal::SIGCONT as i32
     }
 
-    /// Sends a message. False once nobody listens. While main is blocked, messages of the jobs may fill its queue.
-    fn send(&self, mut message: Message) -> bool {
-        if !self.ends_blocked {
-            return self.messages.send(message).is_ok();
+    /// What to tell main of a signal, if anything.
+    fn message(&self, signal: i32) -> Option<Message> {
+        if self.ends_run(signal) {
+            return Some(Message::Signal(signal));
         }
-        let mut blocked = Standstill::default();
-        loop {
+        if signal == Signal::SIGCONT as i32 {
+            // Once is enough, and main may be busy.
+            let _ = self.messages.try_send(Message::Continued);
+            return None;
+        }
+        // While main is busy they would fill its queue, and a signal that ends the run would wait.
+        (!self.report_wanted.swap(true, AcqRel)).then_some(Message::ReportWanted)
+    }
+
+    /// Sends messages as far as main's queue has room: messages of the jobs may fill it. False once nobody listens.
+    fn send(&self, unsent: &mut VecDeque<Message>) -> bool {
+        while let Some(message) = unsent.pop_front() {
+            let ends_run = matches!(message, Message::Signal(_));
             match self.messages.try_send(message) {
-                Ok(()) => return true,
+                // After the message: who sees `stop` during layout finds it in the queue afterwards and starts no job.
+                Ok(()) if ends_run => self.stop.store(true, Release),
+                Ok(()) => {}
+                Err(TrySendError::Full(message)) => {
+                    unsent.push_front(message);
+                    return true;
+                }
                 Err(TrySendError::Disconnected(_)) => return false,
-                Err(TrySendError::Full(unsent)) => message = unsent,
             }
-            thread::sleep(FULL);
-            blocked.end_if_over(switches_of_blocked_main());
         }
+        true
     }
 
     /// Signals cannot be waited for: unblocks them in this thread, which stays, so that they end the program as they end others.
@@ -216,6 +223,7 @@ impl Drop for SignalWatcher {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering::Acquire;
     use std::sync::mpsc::sync_channel;
 
     use super::*;
@@ -229,8 +237,25 @@ mod tests {
         let message = messages.recv().unwrap();
         assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
         drop(watch);
-        assert!(stop.load(Acquire));
         assert!(messages.recv().is_err(), "no sender is left, and the end is no signal of the run");
+        assert!(stop.load(Acquire));
+    }
+
+    #[test]
+    fn signals_wait_for_room_in_a_full_queue() {
+        let (sender, messages) = sync_channel(1);
+        sender.send(Message::Ready).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true, true).unwrap();
+        for signal in [Signal::SIGUSR1, Signal::SIGINT] {
+            pthread_kill(watch.thread.as_pthread_t(), signal).unwrap();
+        }
+        assert!(matches!(messages.recv().unwrap(), Message::Ready));
+        let told = [0; 2].map(|_| messages.recv().unwrap());
+        assert!(told.iter().any(|message| matches!(message, Message::ReportWanted)));
+        assert!(told.iter().any(|message| matches!(message, Message::Signal(_))));
+        drop(watch);
+        assert!(messages.recv().is_err() && stop.load(Acquire));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Trigger {
         let error =
             fs::symlink_metadata(path).err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
         let message = format!(
-            "cannot look for the trigger file {}: {}; it does not end the run unless that changes",
+            "cannot look for the trigger file {}: {}; it cannot end the run while this lasts",
             path.display(),
             reason(&error)
         );
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(unseen(directory.path().to_path_buf()), None);
         fs::write(directory.path().join("file"), "").unwrap();
         let message = unseen(directory.path().join("file/now")).unwrap().message;
-        assert!(message.contains("file/now: Not a directory; it does not end the run"), "{message}");
+        assert!(message.contains("file/now: Not a directory; it cannot end the run"), "{message}");
     }
 
     #[test]

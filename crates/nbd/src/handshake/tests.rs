@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::{Address, Uri, describe};
+use crate::{Address, Asked, Uri, describe};
 
 /// A place for a socket, removed with the test.
 struct Place(PathBuf);
@@ -39,7 +39,7 @@ fn found(
     let place = Place::new(name);
     let listener = UnixListener::bind(place.socket()).unwrap();
     let server = thread::spawn(move || serve(&mut listener.accept().unwrap().0));
-    let found = describe(&Uri { address: Address::Unix(place.socket()), export: export.to_owned() }, None);
+    let found = describe(&Uri { address: Address::Unix(place.socket()), export: export.to_owned() });
     server.join().unwrap();
     found
 }
@@ -199,7 +199,7 @@ fn a_server_that_closes_the_connection_is_said_to() {
 #[test]
 fn a_missing_server_is_an_error_of_connect() {
     let nobody = Uri { address: Address::Unix(Path::new("/nowhere/s").into()), export: String::new() };
-    let error = describe(&nobody, None).unwrap_err();
+    let error = describe(&nobody).unwrap_err();
     assert_eq!(
         (error.to_string(), error.errno()),
         ("connect: No such file or directory".to_owned(), libc::ENOENT)
@@ -209,5 +209,8 @@ fn a_missing_server_is_an_error_of_connect() {
     drop(listener);
     let nobody = Uri { address: Address::Tcp("127.0.0.1".to_owned(), port), export: String::new() };
     let want = format!("connect: 127.0.0.1:{port}: could not connect to remote host: Connection refused");
-    assert_eq!(describe(&nobody, Some(Duration::from_secs(60))).unwrap_err().to_string(), want);
+    assert_eq!(
+        Asked::begin(nobody, Duration::from_secs(60)).unwrap().answer().unwrap_err().to_string(),
+        want
+    );
 }

@@ -1,0 +1,128 @@
+//! What the kernel says about this process: its signals, and whether its threads get on.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use nix::libc;
+use nix::unistd::gettid;
+
+use crate::files::names_in;
+use crate::interrupted::text_of_file;
+
+/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP. Asked once.
+#[must_use]
+pub fn ignored_signals() -> u64 {
+    static IGNORED: OnceLock<u64> = OnceLock::new();
+    *IGNORED.get_or_init(|| signal_mask("SigIgn:"))
+}
+
+/// The signals that are pending for this process as a whole (`ShdPnd` of proc(5)), one bit each from the lowest.
+#[must_use]
+pub fn pending_signals() -> u64 {
+    signal_mask("ShdPnd:")
+}
+
+/// How often the kernel has switched to or from the threads of this process but the calling one, all together; `None` if that is unknown.
+#[must_use]
+pub fn switches_of_other_threads() -> Option<u64> {
+    // A thread that has just ended counts as 0, and the sum as changed.
+    Some(other_threads()?.map(|thread| switches_of(&thread).unwrap_or(0)).fold(0, u64::wrapping_add))
+}
+
+/// Tells whether the main thread is blocked by an output: it writes to a pipe, a socket or a terminal, or waits for a thread that does so.
+/// `None` if not, or if that is unknown; else how often the kernel has switched to or from these threads, which stays the same as long as
+/// they are blocked.
+#[must_use]
+pub fn switches_of_blocked_main() -> Option<u64> {
+    let main = OsString::from(std::process::id().to_string());
+    let writes = |thread: &OsString| {
+        let (call, descriptor) = call_of(thread)?;
+        let is_blocked = matches!(call, libc::SYS_write | libc::SYS_writev) && may_block(descriptor);
+        is_blocked.then(|| switches_of(thread)).flatten()
+    };
+    match call_of(&main)? {
+        (libc::SYS_futex, _) => {
+            let others = other_threads()?.find_map(|thread| writes(&thread))?;
+            Some(switches_of(&main)?.wrapping_add(others))
+        }
+        _ => writes(&main),
+    }
+}
+
+/// True if writes to this descriptor may wait for whoever reads: it is a pipe, a socket or a terminal.
+fn may_block(descriptor: u64) -> bool {
+    let about = std::fs::metadata(Path::new("/proc/self/fd").join(descriptor.to_string()));
+    about.is_ok_and(|about| {
+        let kind = about.file_type();
+        kind.is_fifo() || kind.is_socket() || kind.is_char_device()
+    })
+}
+
+/// The threads of this process but the calling one, by their numbers.
+fn other_threads() -> Option<impl Iterator<Item = OsString>> {
+    let own = gettid().to_string();
+    let threads = names_in("/proc/self/task".as_ref()).ok()?;
+    Some(threads.map_while(Result::ok).filter(move |thread| *thread != *own))
+}
+
+/// How often the kernel has switched to or from a thread of this process.
+fn switches_of(thread: &OsStr) -> Option<u64> {
+    let status = text_of_thread(thread, "status")?;
+    let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
+    counts.map(|(_, count)| count.trim().parse::<u64>().ok()).sum()
+}
+
+/// The system call in which a thread of this process waits, and its first argument, as `/proc/PID/task/TID/syscall` tells them (proc(5)).
+fn call_of(thread: &OsStr) -> Option<(i64, u64)> {
+    let text = text_of_thread(thread, "syscall")?;
+    let mut words = text.split(' ');
+    let number = words.next()?.parse().ok()?;
+    let argument = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
+    Some((number, argument))
+}
+
+fn text_of_thread(thread: &OsStr, file: &str) -> Option<String> {
+    text_of_file(Path::new("/proc/self/task").join(thread).join(file)).ok()
+}
+
+fn signal_mask(of: &str) -> u64 {
+    let status = text_of_file("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix(of));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd as _;
+
+    use super::*;
+
+    #[test]
+    fn pipes_sockets_and_terminals_block_and_files_do_not() {
+        let (_reader, pipe) = std::io::pipe().unwrap();
+        let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let file = tempfile::tempfile().unwrap();
+        let descriptors = [pipe.as_raw_fd(), socket.as_raw_fd(), file.as_raw_fd()];
+        assert_eq!(descriptors.map(|fd| may_block(fd as u64)), [true, true, false]);
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_pipe_is_in_its_call() {
+        let (reader, pipe) = std::io::pipe().unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let descriptor = reader.as_raw_fd() as u64;
+        let waits = std::thread::spawn(move || {
+            tell.send(gettid()).unwrap();
+            std::io::Read::read(&mut &reader, &mut [0]).unwrap()
+        });
+        let thread = OsString::from(told.recv().unwrap().to_string());
+        while call_of(&thread) != Some((libc::SYS_read, descriptor)) {
+            std::thread::yield_now();
+        }
+        assert!(switches_of(&thread).is_some());
+        std::io::Write::write_all(&mut &pipe, &[1]).unwrap();
+        assert_eq!(waits.join().unwrap(), 1);
+    }
+}
