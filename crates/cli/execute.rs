@@ -6,7 +6,7 @@ use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
-use ferrio_runner::{Event, OutputWatch, RunOptions, RunResult};
+use ferrio_runner::{Event, RunOptions, RunResult};
 use ferrio_stats::CalibrationStart;
 use ferrio_thresholds::{Judgement, Unmet, unmet};
 use ferrio_tui::LiveView;
@@ -72,7 +72,9 @@ pub fn execute(
     // Opening a log may take for ever.
     let opens_logs = settings.bandwidth_log.is_some() || plan.jobs.iter().any(|job| job.spec.logs.any());
     let watched = settings.character == Character::Ferrio;
-    let watch = if opens_logs && watched { OutputWatch::begin() } else { None };
+    if opens_logs && watched {
+        output.begin_watch();
+    }
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
     let mut series = settings.has_series().then(|| SeriesRecorder::new(plan));
@@ -97,7 +99,7 @@ pub fn execute(
         status_interval: settings.status_interval,
         status_file: Some(output::status_file()),
     };
-    drop(watch);
+    output.end_watch();
     let mut result = ferrio_runner::run(plan, &options, &mut |event| {
         let Event::Interval { which, result } = event else {
             view.iter_mut().for_each(|view| view.event(plan, &event));
@@ -123,7 +125,9 @@ pub fn execute(
     });
     drop(view);
     output.release();
-    let _watch = if watched && output::may_block(settings) { OutputWatch::begin() } else { None };
+    if watched && output::may_block(settings) {
+        output.begin_watch();
+    }
     // The log writer ends when its last sender is dropped.
     drop(options);
     output.write_interval(plan, &result);

@@ -69,8 +69,10 @@ pub struct Output {
     error: Option<io::Error>,
     /// Standard output has what the file of the report lacks.
     is_rescued: bool,
-    /// Nobody may read it then.
+    /// Ends the program if nobody reads it.
     watch: Option<OutputWatch>,
+    /// The signal that has ended the run.
+    signal: Option<i32>,
 }
 
 impl Output {
@@ -126,6 +128,7 @@ impl Output {
             error: None,
             is_rescued: false,
             watch: None,
+            signal: None,
         })
     }
 
@@ -360,6 +363,8 @@ impl Output {
             Event::JobFailed { job, pid, error } if *pid == 0 => self.message(&job_failed(job, 0, error)),
             Event::JobFailed { job, pid, error } => self.failure(&job_failed(job, *pid, error)),
             Event::Terminating { signal } => {
+                self.signal = Some(*signal);
+                self.watch.iter().for_each(|watch| watch.signalled(*signal));
                 // The live line stays, and the message begins on a new line.
                 if self.writes_to_stdout {
                     self.live_width = 0;
@@ -452,6 +457,17 @@ impl Output {
         }
     }
 
+    /// From now on, a signal ends the program if an output is blocked, unless it is so already.
+    pub fn begin_watch(&mut self) {
+        self.watch = self.watch.take().or_else(OutputWatch::begin);
+        self.watch.iter().zip(self.signal).for_each(|(watch, signal)| watch.signalled(signal));
+    }
+
+    /// Jobs are about to begin, which may be blocked for other reasons. The run itself looks at its outputs.
+    pub fn end_watch(&mut self) {
+        self.watch = self.watch.take().filter(|_| self.is_rescued);
+    }
+
     /// Goes on with standard output, which gets first what the file of the report lacks.
     fn rescue(&mut self, unwritten: &str) {
         self.clear_live_line();
@@ -460,7 +476,7 @@ impl Output {
         // It would stand between documents.
         self.live = self.live.take().filter(|_| self.options.formats.has(Format::Normal));
         self.is_rescued = true;
-        self.watch = OutputWatch::begin();
+        self.begin_watch();
         self.write(unwritten);
         let flushed = self.stream.flush();
         self.keep_first_error(flushed);

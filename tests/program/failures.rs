@@ -189,3 +189,17 @@ fn a_trigger_file_that_cannot_be_looked_for_is_told() {
     let as_fio = place.ferrio(&words).env("FERRIO_AS", "fio").run().succeeded();
     assert!(!as_fio.messages().contains("trigger"), "{}", as_fio.messages());
 }
+
+/// The first line of the report does not fit, long before signals are waited for.
+#[test]
+fn a_signal_ends_a_run_whose_report_has_gone_to_standard_output_from_the_beginning() {
+    let place = Place::new();
+    let endless = ["--time_based", "--runtime=1h", "--thinktime=1ms", "--exec_prerun=kill -INT $PPID"];
+    let words = [&["--output=r"][..], &NULL[1..], &endless].concat();
+    let no_room = "set -o pipefail; (ulimit -f 0; exec \"$0\" \"$@\" 2>&1) | cat";
+    let run = with_limit(&place, no_room, &words).ended_with(1);
+    let told = ["Starting 1 process", "terminating on signal 2", "the report is on standard output instead"];
+    for text in told {
+        assert!(run.stdout.contains(text), "{text}: {}", run.stdout);
+    }
+}

@@ -105,7 +105,8 @@ fn signals_end_a_program_that_waits_for_a_blocked_message_of_a_worker() {
     };
     running.until("a full pipe", is_full);
     running.signal(Signal::SIGINT);
-    running.wait().ended_with(1);
+    let run = running.wait().ended_with(1);
+    assert!(!run.stdout.contains("read: IOPS"), "{}", run.stdout);
     drop(lines);
 }
 

@@ -45,20 +45,22 @@ pub struct Comparison {
 pub struct Lost {
     /// As in [`Comparison::missing`].
     pub name: String,
-    /// Place of the side most of whose runs lack it, from 0.
+    /// Place of the side that lacks it, from 0.
     pub side: usize,
     /// Its runs that lack it.
     pub runs: usize,
 }
 
 impl Lost {
-    /// Of something that each run may have. `None` if a run of the first side lacks it, or no other run does.
-    fn of<T>(name: &str, sides: &[impl AsRef<[T]>], has: impl Fn(&T) -> bool) -> Option<Self> {
+    /// The sides that lack something; none if a run of the first side lacks it. `has` tells whether a run has it.
+    fn on<T>(name: &str, sides: &[impl AsRef<[T]>], has: impl Fn(&T) -> bool) -> Vec<Self> {
         let lacking = |runs: &[T]| runs.iter().filter(|run| !has(run)).count();
-        let mut sides = sides.iter().map(|runs| lacking(runs.as_ref())).enumerate();
-        sides.next().filter(|(_, runs)| *runs == 0)?;
-        let (side, runs) = sides.filter(|(_, runs)| *runs > 0).max_by_key(|(_, runs)| *runs)?;
-        Some(Lost { name: name.to_owned(), side, runs })
+        let counts: Vec<usize> = sides.iter().map(|runs| lacking(runs.as_ref())).collect();
+        if counts.first().is_none_or(|&first| first > 0) {
+            return Vec::new();
+        }
+        let lost = |(side, runs)| Lost { name: name.to_owned(), side, runs };
+        counts.into_iter().enumerate().filter(|(_, runs)| *runs > 0).map(lost).collect()
     }
 }
 
@@ -188,7 +190,7 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
         failed.extend(failures.map(|failed| FailedJob { is_new: is_sound, ..failed }));
         let Some(entries) = entries_of(sides, &key) else {
             let runs: Vec<&[Run]> = sides.iter().map(|side| side.runs.as_slice()).collect();
-            lost.extend(Lost::of(&key.0, &runs, |run| entry_of(run, &key).is_some()));
+            lost.extend(Lost::on(&key.0, &runs, |run| entry_of(run, &key).is_some()));
             missing.push(key.0);
             continue;
         };
@@ -198,8 +200,8 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
             if rows.is_none() && entries.iter().flatten().any(has) {
                 let name = format!("{} ({direction})", key.0);
                 // A rare direction may be missing from a run by chance.
-                let is_gone = entries.iter().any(|runs| !runs.iter().any(has));
-                lost.extend(Lost::of(&name, &entries, has).filter(|_| is_gone));
+                let is_gone = |lost: &Lost| lost.runs == entries[lost.side].len();
+                lost.extend(Lost::on(&name, &entries, has).into_iter().filter(is_gone));
                 missing.push(name);
             }
             for figure in rows.iter().flat_map(absent_figures) {
@@ -209,7 +211,7 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
                 };
                 if entries.iter().flatten().any(has) {
                     let name = format!("{} ({direction}): {}", key.0, figure.name());
-                    lost.extend(Lost::of(&name, &entries, has));
+                    lost.extend(Lost::on(&name, &entries, has));
                     missing.push(name);
                 }
             }
@@ -408,5 +410,21 @@ fn together(jobs: &mut [JobRows], other: usize, options: Options) -> Verdict {
         (true, false) => Verdict::Better,
         (false, true) => Verdict::Worse,
         (true, true) => Verdict::Mixed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_side_that_lacks_something_is_told() {
+        let lost = |sides: &[Vec<bool>]| {
+            let lost = Lost::on("a", sides, |has| *has);
+            lost.iter().map(|lost| (lost.side, lost.runs)).collect::<Vec<_>>()
+        };
+        let (all, some, none) = (vec![true; 2], vec![true, false, false, false], vec![false; 2]);
+        assert_eq!(lost(&[all.clone(), some.clone(), none.clone(), all.clone()]), [(1, 3), (2, 2)]);
+        assert_eq!(lost(&[some, none, all]), []);
     }
 }

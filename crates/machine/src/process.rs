@@ -1,12 +1,12 @@
 //! What the kernel says about this process: its signals, and whether its threads get on.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use nix::libc;
 use nix::unistd::gettid;
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use crate::files::names_in;
 use crate::interrupted::text_of_file;
@@ -31,33 +31,41 @@ pub fn switches_of_other_threads() -> Option<u64> {
     Some(other_threads()?.map(|thread| switches_of(&thread).unwrap_or(0)).fold(0, u64::wrapping_add))
 }
 
-/// Tells whether the main thread is blocked by an output: it writes to a pipe, a socket or a terminal, or waits for a thread that does so.
-/// `None` if not, or if that is unknown; else how often the kernel has switched to or from these threads, which stays the same as long as
-/// they are blocked.
+/// Tells whether the main thread is blocked by an output: it writes to a pipe, a socket or a terminal, or waits for a thread that writes to
+/// one by standard output or standard error. `None` if not, or if that is unknown; else how often the kernel has switched to or from these
+/// threads, which stays the same as long as they are blocked.
 #[must_use]
 pub fn switches_of_blocked_main() -> Option<u64> {
     let main = OsString::from(std::process::id().to_string());
-    let writes = |thread: &OsString| {
+    let writes = |thread: &OsStr, is_meant: &dyn Fn(u64) -> bool| {
         let (call, descriptor) = call_of(thread)?;
-        let is_blocked = matches!(call, libc::SYS_write | libc::SYS_writev) && may_block(descriptor);
+        let is_write = matches!(call, libc::SYS_write | libc::SYS_writev);
+        let is_blocked = is_write && is_meant(descriptor) && may_block(thread, descriptor);
         is_blocked.then(|| switches_of(thread)).flatten()
     };
     match call_of(&main)? {
         (libc::SYS_futex, _) => {
-            let others = other_threads()?.find_map(|thread| writes(&thread))?;
-            Some(switches_of(&main)?.wrapping_add(others))
+            // The other descriptors of a thread are of its job.
+            let is_shown = |descriptor| matches!(descriptor, 1 | 2);
+            let writer = other_threads()?.find_map(|thread| writes(&thread, &is_shown))?;
+            Some(switches_of(&main)?.wrapping_add(writer))
         }
-        _ => writes(&main),
+        _ => writes(&main, &|_| true),
     }
 }
 
-/// True if writes to this descriptor may wait for whoever reads: it is a pipe, a socket or a terminal.
-fn may_block(descriptor: u64) -> bool {
-    let about = std::fs::metadata(Path::new("/proc/self/fd").join(descriptor.to_string()));
-    about.is_ok_and(|about| {
-        let kind = about.file_type();
-        kind.is_fifo() || kind.is_socket() || kind.is_char_device()
-    })
+/// True if writes of a thread to this descriptor may wait for whoever reads: it is a pipe, a socket or a terminal.
+fn may_block(thread: &OsStr, descriptor: u64) -> bool {
+    // Threads that open files of jobs have descriptors of their own.
+    let link = Path::new("/proc/self/task").join(thread).join("fd").join(descriptor.to_string());
+    let target = std::fs::read_link(&link).unwrap_or_default();
+    let target = target.to_string_lossy();
+    if ["pipe:[", "socket:[", "/dev/pts/", "/dev/tty"].iter().any(|kind| target.starts_with(kind)) {
+        return true;
+    }
+    // A named pipe has a path. The file system, which may not answer, is not asked for more than the kernel knows.
+    let about = statx(CWD, &link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE);
+    about.is_ok_and(|about| FileType::from_raw_mode(about.stx_mode.into()) == FileType::Fifo)
 }
 
 /// The threads of this process but the calling one, by their numbers.
@@ -100,19 +108,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pipes_sockets_and_terminals_block_and_files_do_not() {
+    fn pipes_and_sockets_block_and_files_do_not() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("named");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let named = std::fs::File::options().read(true).write(true).open(&path).unwrap();
         let (_reader, pipe) = std::io::pipe().unwrap();
         let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
         let file = tempfile::tempfile().unwrap();
-        let descriptors = [pipe.as_raw_fd(), socket.as_raw_fd(), file.as_raw_fd()];
-        assert_eq!(descriptors.map(|fd| may_block(fd as u64)), [true, true, false]);
+        let thread = OsString::from(gettid().to_string());
+        let blocks = |descriptor: i32| may_block(&thread, u64::try_from(descriptor).unwrap());
+        let descriptors = [named.as_raw_fd(), pipe.as_raw_fd(), socket.as_raw_fd(), file.as_raw_fd()];
+        assert_eq!(descriptors.map(blocks), [true, true, true, false]);
     }
 
     #[test]
     fn a_thread_that_waits_for_a_pipe_is_in_its_call() {
         let (reader, pipe) = std::io::pipe().unwrap();
         let (tell, told) = std::sync::mpsc::channel();
-        let descriptor = reader.as_raw_fd() as u64;
+        let descriptor = u64::try_from(reader.as_raw_fd()).unwrap();
         let waits = std::thread::spawn(move || {
             tell.send(gettid()).unwrap();
             std::io::Read::read(&mut &reader, &mut [0]).unwrap()

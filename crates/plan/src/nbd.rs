@@ -1,6 +1,7 @@
 //! The export of jobs with engine nbd: `uri`, and what the server says about it. Its size is the size of the job's one file.
 
 use std::collections::HashMap;
+use std::io;
 use std::time::Duration;
 
 use ferrio_job::{Character, Choice as _, Direction, EngineKind, JobSpec, Prefix, SetupError};
@@ -26,7 +27,7 @@ inert! {
 pub(crate) struct Exports {
     known: HashMap<String, Result<Export, SetupError>>,
     /// Servers that have been asked, all at once.
-    asked: HashMap<String, Asked>,
+    asked: HashMap<String, io::Result<Asked>>,
 }
 
 impl Exports {
@@ -37,9 +38,8 @@ impl Exports {
         for text in jobs.filter(has_export).filter_map(|job| job.options.text(Opt::Uri)) {
             if let Ok(uri) = text.parse::<Uri>()
                 && !self.asked.contains_key(text)
-                && let Ok(asked) = Asked::begin(uri, limit)
             {
-                self.asked.insert(text.to_owned(), asked);
+                self.asked.insert(text.to_owned(), Asked::begin(uri, limit));
             }
         }
     }
@@ -105,7 +105,7 @@ pub(crate) fn name_export(spec: &mut JobSpec) {
 }
 
 /// Asks the server, unless it has been asked.
-fn describe(spec: &JobSpec, uri: &str, asked: Option<Asked>) -> Result<Export, SetupError> {
+fn describe(spec: &JobSpec, uri: &str, asked: Option<io::Result<Asked>>) -> Result<Export, SetupError> {
     let failed = |error: &NbdError| {
         let (errno, prefix, message) = match spec.character {
             // fio has no error number then.
@@ -119,7 +119,8 @@ fn describe(spec: &JobSpec, uri: &str, asked: Option<Asked>) -> Result<Export, S
         return Err(SetupError { prefix: Prefix::Program, ..error });
     }
     let found = match asked {
-        Some(asked) => asked.answer(),
+        Some(Ok(asked)) => asked.answer(),
+        Some(Err(source)) => Err(NbdError::Connect { address: None, source }),
         None => uri.parse::<Uri>().and_then(|uri| ferrio_nbd::describe(&uri)),
     };
     found.map_err(|error| failed(&error))

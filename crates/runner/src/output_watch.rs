@@ -6,16 +6,15 @@ use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::kernel::exit_at_once;
-use ferrio_machine::{pending_signals, switches_of_other_threads};
+use ferrio_machine::{pending_signals, switches_of_blocked_main, switches_of_other_threads};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::Signal;
 
-use crate::signals::ENDING;
+use crate::signals::{ENDING, asks_for_end, spawn_without_signals};
 
 /// How long threads may be blocked while somebody wants the end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,36 +27,52 @@ const LOST: u8 = 1;
 #[derive(Debug)]
 pub struct OutputWatch {
     thread: JoinHandle<()>,
-    is_over: Arc<AtomicBool>,
+    state: Arc<WatchState>,
+}
+
+/// What the thread and its owner share.
+#[derive(Debug, Default)]
+struct WatchState {
+    is_over: AtomicBool,
+    is_asked: AtomicBool,
 }
 
 impl OutputWatch {
     /// Begins to watch: a signal ends the program if it is pending for ten seconds in which no thread of the program runs, so that an output
-    /// that is merely slow is not cut. `None` if no thread can be started.
+    /// that is merely slow is not cut. There is one watch at a time. `None` if no thread can be started.
     #[must_use]
     pub fn begin() -> Option<Self> {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&is_over);
+        let state = Arc::new(WatchState::default());
+        let seen = Arc::clone(&state);
         let watch = move || {
             let mut standstill = Standstill::default();
             loop {
                 // Most outputs are over by then, and nothing was asked.
                 thread::park_timeout(CHECK);
-                if seen.load(Acquire) {
+                if seen.is_over.load(Acquire) {
                     return;
                 }
                 // A thread that is blocked for good is never switched to. One that waits for a slow reader is, each time there is room.
-                standstill.end_if_over(has_pending().then(switches_of_other_threads).flatten());
+                standstill.end_if_over(match has_pending() {
+                    true => switches_of_other_threads(),
+                    false if seen.is_asked.load(Acquire) => switches_of_blocked_main(),
+                    false => None,
+                });
             }
         };
-        let thread = thread::Builder::new().name("ferrio-output".to_owned()).spawn(watch).ok()?;
-        Some(OutputWatch { thread, is_over })
+        let thread = thread::Builder::new().name("ferrio-output".to_owned());
+        Some(OutputWatch { thread: spawn_without_signals(thread, watch).ok()?, state })
+    }
+
+    /// A signal has ended the run: the program ends although no other one is pending, if the main thread is blocked by an output.
+    pub fn signalled(&self, signal: i32) {
+        self.state.is_asked.fetch_or(asks_for_end(signal), AcqRel);
     }
 }
 
 impl Drop for OutputWatch {
     fn drop(&mut self) {
-        self.is_over.store(true, Release);
+        self.state.is_over.store(true, Release);
         self.thread.thread().unpark();
     }
 }
@@ -79,10 +94,10 @@ impl Standstill {
     }
 }
 
-/// True if a signal is pending by which somebody asks for the end. The kernel sends SIGXCPU by itself, each second.
+/// True if a signal is pending by which somebody asks for the end.
 fn has_pending() -> bool {
     let pending = pending_signals();
-    let asks = ENDING.iter().filter(|&&signal| signal != Signal::SIGXCPU);
+    let asks = ENDING.iter().filter(|&&signal| asks_for_end(signal as i32));
     asks.into_iter().any(|&signal| pending & (1 << (signal as u32 - 1)) != 0)
 }
 

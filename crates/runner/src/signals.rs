@@ -14,15 +14,13 @@ use ferrio_engine::kernel::{keep_ended_children, wait_for_signal};
 use ferrio_job::{Diagnostic, reason};
 use ferrio_machine::{Interrupted, switches_of_blocked_main};
 use nix::sys::pthread::pthread_kill;
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 use crate::context::Message;
 use crate::output_watch::{CHECK, Standstill};
 
 /// Time between two attempts to put a message into a full queue.
 const RETRY: Duration = Duration::from_millis(5);
-/// Messages that wait for room in it. More signals say nothing new.
-const UNSENT: usize = 8;
 
 /// Prepares the process for signals, whatever its parent has set up. Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives
 /// before the run begins asks for a report as well, instead of ending the program. A write beyond the limit of file sizes fails with EFBIG,
@@ -128,7 +126,7 @@ impl Watch {
         let mut interrupted = Interrupted::default();
         let mut unsent = VecDeque::new();
         let mut blocked = Standstill::default();
-        // Somebody wants the end. The kernel sends SIGXCPU by itself.
+        // Somebody wants the end.
         let mut is_asked = false;
         while self.send(&mut unsent) {
             let check = (is_asked && self.ends_blocked).then_some(CHECK);
@@ -136,12 +134,12 @@ impl Watch {
             match wait_for_signal(signals, limit) {
                 Ok(signal) => {
                     interrupted = Interrupted::default();
-                    is_asked |= signal != Signal::SIGXCPU as i32 && self.ends_run(signal);
-                    unsent.extend(self.message(signal).filter(|_| unsent.len() < UNSENT));
+                    is_asked |= asks_for_end(signal);
+                    self.queue(signal, &mut unsent);
                 }
                 Err(e) if e.raw_os_error() == Some(libc::EAGAIN) && limit.is_some() => {}
                 Err(e) if e.raw_os_error() == Some(libc::EINTR) && interrupted.should_retry() => {}
-                Err(e) => return self.give_up(signals, &e),
+                Err(e) => return self.give_up(signals, unsent, &e),
             }
             if self.state.over.load(SeqCst) {
                 return;
@@ -152,46 +150,47 @@ impl Watch {
         }
     }
 
-    fn ends_run(&self, signal: i32) -> bool {
-        signal != Signal::SIGUSR1 as i32 && signal != Signal::SIGCONT as i32
-    }
-
-    /// What to tell main of a signal, if anything.
-    fn message(&self, signal: i32) -> Option<Message> {
-        if self.ends_run(signal) {
-            return Some(Message::Signal(signal));
-        }
-        if signal == Signal::SIGCONT as i32 {
-            // Once is enough, and main may be busy.
-            let _ = self.messages.try_send(Message::Continued);
-            return None;
-        }
+    /// Takes a signal to be told. One that waits already is told once, as the kernel does it with signals that are pending.
+    fn queue(&self, signal: i32, unsent: &mut VecDeque<i32>) {
         // While main is busy they would fill its queue, and a signal that ends the run would wait.
-        (!self.report_wanted.swap(true, AcqRel)).then_some(Message::ReportWanted)
+        let is_known = signal == Signal::SIGUSR1 as i32 && self.report_wanted.swap(true, AcqRel);
+        if !is_known && !unsent.contains(&signal) {
+            unsent.push_back(signal);
+        }
     }
 
-    /// Sends messages as far as main's queue has room: messages of the jobs may fill it. False once nobody listens.
-    fn send(&self, unsent: &mut VecDeque<Message>) -> bool {
-        while let Some(message) = unsent.pop_front() {
-            let ends_run = matches!(message, Message::Signal(_));
-            match self.messages.try_send(message) {
-                // After the message: who sees `stop` during layout finds it in the queue afterwards and starts no job.
-                Ok(()) if ends_run => self.stop.store(true, Release),
-                Ok(()) => {}
-                Err(TrySendError::Full(message)) => {
-                    unsent.push_front(message);
-                    return true;
+    /// Tells main of signals as far as its queue has room: messages of the jobs may fill it. False once nobody listens.
+    fn send(&self, unsent: &mut VecDeque<i32>) -> bool {
+        while let Some(&signal) = unsent.front() {
+            match self.messages.try_send(message(signal)) {
+                Ok(()) => {
+                    unsent.pop_front();
+                    self.told(signal);
                 }
+                Err(TrySendError::Full(_)) => return true,
                 Err(TrySendError::Disconnected(_)) => return false,
             }
         }
         true
     }
 
+    /// Main has the message of a signal in its queue. Who sees `stop` during layout finds it there afterwards and starts no job.
+    fn told(&self, signal: i32) {
+        if matches!(message(signal), Message::Signal(_)) {
+            self.stop.store(true, Release);
+        }
+    }
+
     /// Signals cannot be waited for: unblocks them in this thread, which stays, so that they end the program as they end others.
-    fn give_up(&self, signals: &SigSet, error: &std::io::Error) {
+    fn give_up(&self, signals: &SigSet, unsent: VecDeque<i32>, error: &std::io::Error) {
         let note = not_watched(error);
         self.state.failed.store(true, SeqCst);
+        for signal in unsent {
+            if self.state.over.load(SeqCst) || self.messages.send(message(signal)).is_err() {
+                return;
+            }
+            self.told(signal);
+        }
         if self.state.over.load(SeqCst) || self.messages.send(Message::Diagnostics(vec![note])).is_err() {
             return;
         }
@@ -201,6 +200,31 @@ impl Watch {
             }
         }
     }
+}
+
+/// How main is told of a signal.
+fn message(signal: i32) -> Message {
+    match Signal::try_from(signal) {
+        Ok(Signal::SIGUSR1) => Message::ReportWanted,
+        Ok(Signal::SIGCONT) => Message::Continued,
+        _ => Message::Signal(signal),
+    }
+}
+
+/// True for a signal by which somebody asks for the end. The kernel sends SIGXCPU by itself.
+pub(crate) fn asks_for_end(signal: i32) -> bool {
+    signal != Signal::SIGXCPU as i32 && ENDING.iter().any(|&ending| ending as i32 == signal)
+}
+
+/// Starts a thread in which none of the signals of a run is unblocked: the kernel would let one end the program there.
+pub(crate) fn spawn_without_signals(
+    thread: thread::Builder,
+    work: impl FnOnce() + Send + 'static,
+) -> std::io::Result<JoinHandle<()>> {
+    let before = awaited().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let spawned = thread.spawn(work);
+    before.thread_set_mask()?;
+    spawned
 }
 
 /// What the user should know when signals cannot be watched.
