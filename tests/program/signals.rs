@@ -1,10 +1,8 @@
 //! A signal ends the run early and in order: jobs stop, the report is complete, the status is 128.
 
-use std::io::{BufRead as _, Read as _};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{BufRead as _, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 
 use crate::support::{FERRIO, Place, number};
@@ -88,16 +86,13 @@ fn signals_end_a_program_that_waits_for_a_blocked_message_of_a_worker() {
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let jobs = ["--debug=io", "--name=a", "--ioengine=null", "--size=4k", "--time_based", "--runtime=1h"];
     let words = [&["-c", "exec \"$0\" \"$@\" 2>pipe", FERRIO][..], &jobs].concat();
-    let mut running = place.program("sh", &words).start();
+    let running = place.program("sh", &words).start();
     let mut lines = std::io::BufReader::new(std::fs::File::open(&pipe).unwrap()).lines();
     // Signals are waited for before any job begins.
     assert!(lines.any(|line| line.unwrap().contains("complete: ")));
-    let writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-    let is_full = || {
-        let mut room = [PollFd::new(writer.as_fd(), PollFlags::POLLOUT)];
-        poll(&mut room, PollTimeout::ZERO).unwrap() == 0
-    };
-    running.until("a full pipe", is_full);
+    // Not even one byte has room afterwards, so the next message blocks whoever writes it.
+    let mut writer = std::fs::File::options().write(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
+    while writer.write(b"\n").is_ok() {}
     running.signal(Signal::SIGINT);
     let run = running.wait().ended_with(1);
     assert!(!run.stdout.contains("read: IOPS"), "{}", run.stdout);
