@@ -141,6 +141,15 @@ fn a_report_that_a_file_has_no_room_for_is_on_standard_output() {
 }
 
 #[test]
+fn called_fio_a_report_that_a_file_has_no_room_for_goes_nowhere_else() {
+    let place = Place::new();
+    let script = format!("export FERRIO_AS=fio; {ONE_KIB}");
+    let run = with_limit(&place, &script, &[&NULL[..], &["--output=r"]].concat()).ended_with(1);
+    assert_eq!((run.stdout.as_str(), place.read("r").len()), ("", 1024));
+    assert!(run.stderr.contains("fio: cannot write to r: File too large\n"), "{}", run.stderr);
+}
+
+#[test]
 fn reports_that_do_not_fit_behind_others_are_on_standard_output() {
     let place = Place::new();
     let long = ["--time_based", "--runtime=2s", "--thinktime=1ms", "--status-interval=250ms", "--output=r"];

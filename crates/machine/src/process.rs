@@ -83,7 +83,7 @@ fn switches_of(thread: &OsStr) -> Option<u64> {
 }
 
 /// The system call in which a thread of this process waits, and its first argument, as `/proc/PID/task/TID/syscall` tells them (proc(5)).
-fn call_of(thread: &OsStr) -> Option<(i64, u64)> {
+fn call_of(thread: &OsStr) -> Option<(libc::c_long, u64)> {
     let text = text_of_thread(thread, "syscall")?;
     let mut words = text.split(' ');
     let number = words.next()?.parse().ok()?;

@@ -57,7 +57,7 @@ impl Asked {
     pub fn begin(uri: Uri, limit: Duration) -> io::Result<Self> {
         let (tell, told) = mpsc::channel();
         let began = Instant::now();
-        // The thread ends after the wait for it, whose answer counts. The standard library may look for the address of a name for longer.
+        // Later than `answer`, which says that there is no answer. The search for the address of a name cannot be stopped.
         let stopped = move || began.elapsed() >= 2 * limit;
         let ask = move || {
             // The wait may be over.
