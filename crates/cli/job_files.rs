@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use ferrio_job::{Character, Diagnostic, Origin, reason};
+use ferrio_job::{ArgOrigin, Character, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
 use ferrio_machine::{Machine, RetryInterrupted, open_file, open_to_read, retry_interrupted};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, poll};
 
 use crate::arguments::Item;
 use crate::error::Error;
-use crate::options::{OPTIONS, SET};
+use crate::options::{OPTIONS, SECTION, SET};
 use crate::output_file::is_descriptor;
 use crate::profiles;
 use crate::settings::ProgramSettings;
@@ -36,7 +36,6 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     let mut builder = Builder::new(environment);
     builder.reading(settings.strict);
     builder.character(settings.character);
-    builder.sections(settings.sections.clone());
     for item in items {
         if let Item::Program { name, value: Some(value), origin } = item
             && name == SET
@@ -45,6 +44,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
         }
     }
     if let Some(profile) = settings.profile {
+        items.iter().filter_map(section_of).for_each(|(name, origin)| builder.section(name, origin));
         profiles::add(profile, items, settings, mb_memory, &mut builder)?;
         return builder.finish().map_err(Error::Problems);
     }
@@ -56,7 +56,12 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
             Item::Job { name, value, origin } => {
                 builder.command_option(name, value.as_deref(), origin.clone())
             }
-            Item::Program { .. } | Item::File(_) => {}
+            Item::Program { .. } => {
+                if let Some((name, origin)) = section_of(item) {
+                    builder.section(name, origin);
+                }
+            }
+            Item::File(_) => {}
         }
     }
     let reads_stdin = files.iter().any(|(name, _)| *name == STDIN);
@@ -79,6 +84,14 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
         Ok(set)
     } else {
         Err(Error::Problems(Problems { diagnostics: again, sources: set.sources }))
+    }
+}
+
+/// The name that `--section` selects, and its place.
+fn section_of(item: &Item) -> Option<(&str, &ArgOrigin)> {
+    match item {
+        Item::Program { name, value: Some(section), origin } if name == SECTION => Some((section, origin)),
+        _ => None,
     }
 }
 

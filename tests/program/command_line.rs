@@ -127,6 +127,34 @@ fn sections_are_chosen_by_name() {
 }
 
 #[test]
+fn jobs_of_the_command_line_before_a_section_run_too() {
+    let place = Place::new();
+    let job = place.job("[a]\nioengine=null\nsize=64k\n[b]\nioengine=null\nsize=64k\n");
+    let x: &[&str] = &["--name=x", "--ioengine=null", "--size=64k"];
+    let y: &[&str] = &["--name=y", "--ioengine=null", "--size=64k"];
+    let orders: [(Vec<&str>, &[&str], &[&str]); 5] = [
+        ([x, &["--section=a"], &[&job]].concat(), &["x", "a"], &["x", "a"]),
+        ([x, &[&job, "--section=a"]].concat(), &["x", "a"], &["x", "a"]),
+        ([&["--section=a"], x, &[&job]].concat(), &["a"], &["a"]),
+        ([x, &["--section=y", "--section=b"], y, &[&job]].concat(), &["x", "y", "b"], &["x", "y", "b"]),
+        ([&["--section=a", &job, &job][..]].concat(), &["a", "a"], &["a", "a", "b"]),
+    ];
+    let names = |report: serde_json::Value| -> Vec<String> {
+        report["jobs"].as_array().unwrap().iter().map(|job| text(job, "/jobname").to_owned()).collect()
+    };
+    for (words, as_ferrio, as_fio) in orders {
+        let words = [&["--output-format=json"], &words[..]].concat();
+        assert_eq!(names(place.ferrio(&words).run().succeeded().json()), as_ferrio, "{words:?}");
+        assert_eq!(
+            names(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().succeeded().json()),
+            as_fio,
+            "{words:?}"
+        );
+        assert_eq!(names(place.fio(&words).run().succeeded().json()), as_fio, "{words:?}");
+    }
+}
+
+#[test]
 fn long_options_may_be_short_of_letters_and_of_a_dash() {
     let place = Place::new();
     let spellings: [&[&str]; 4] = [

@@ -37,7 +37,9 @@ fn builder() -> Builder {
 
 fn build(name: &str, text: &[u8], sections: &[&str]) -> Result<JobSet, String> {
     let mut builder = builder();
-    builder.sections(sections.iter().map(|&name| name.to_owned()).collect());
+    for name in sections {
+        builder.section(name, &ArgOrigin { index: 1, text: format!("--section={name}") });
+    }
     builder.file(name, text);
     builder.finish().map_err(|problems| problems.render(false))
 }

@@ -268,6 +268,8 @@ subjects! {
         "sysbench-command" Stderr: "the command line is one of sysbench, without that word in front of it";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
+        "job-left-out" Hidden: "`--section` leaves out a job of the command line";
+        "section-not-found" Hidden: "`--section` names a job that does not exist";
         "unknown-job" Stderr: "`--set` names a job that does not exist";
         "invalid-sweep" Stderr: "runs cannot be repeated or swept as the command line says";
         "run-failed" Stderr: "a run of a series failed, and no more begin";

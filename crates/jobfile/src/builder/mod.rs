@@ -32,7 +32,7 @@ pub struct Builder {
     /// What the next command-line option belongs to.
     target: Target,
     /// Sections to keep; all if empty.
-    wanted: Vec<String>,
+    wanted: Vec<WantedSection>,
     /// The sections of each file.
     files: Vec<Vec<Shown>>,
     /// What all jobs get, whatever they say.
@@ -62,6 +62,14 @@ struct JobDraft {
     first_of_file: bool,
     cut_short: bool,
     origin: Origin,
+}
+
+/// A name that `--section` asks for.
+struct WantedSection {
+    name: String,
+    origin: Origin,
+    /// Whether a job of that name was begun.
+    is_found: bool,
 }
 
 enum Target {
@@ -142,9 +150,8 @@ impl Builder {
             self.target = Target::Globals;
             return;
         }
-        if !wants(&self.wanted, name) {
-            self.target = Target::Nothing;
-            return;
+        if !self.wants(name) {
+            return self.skip(name, &argument);
         }
         let given = Given {
             opt: Opt::Name,
@@ -177,9 +184,47 @@ impl Builder {
         }
     }
 
-    /// `--section=`: selects the sections and jobs with these names; globals always apply.
-    pub fn sections(&mut self, names: Vec<String>) {
-        self.wanted.extend(names);
+    /// `--section=`: selects the sections and the jobs begun from here on with this name, and those with the names of other calls; globals
+    /// always apply. Jobs begun before are kept.
+    pub fn section(&mut self, name: &str, argument: &ArgOrigin) {
+        let origin = argument.value_origin(name);
+        self.wanted.push(WantedSection { name: name.to_owned(), origin, is_found: false });
+    }
+
+    /// Whether jobs of this name are selected; without a selection all are.
+    fn wants(&mut self, name: &str) -> bool {
+        let mut found = self.wanted.is_empty();
+        for section in self.wanted.iter_mut().filter(|section| section.name == name) {
+            section.is_found = true;
+            found = true;
+        }
+        found
+    }
+
+    /// Leaves out a job of the command line. Its options go nowhere, but to fio they are globals.
+    fn skip(&mut self, name: &str, argument: &ArgOrigin) {
+        if self.environment.character == Character::Fio {
+            self.target = Target::Globals;
+            return;
+        }
+        self.target = Target::Nothing;
+        let message = format!("the job `{name}` is left out: `--section` before it does not name it");
+        let warning = Diagnostic::warning(message, argument.origin()).code("job-left-out");
+        self.problem(
+            warning.help(format!("to run it, name it before `--section`, or add `--section={name}`")),
+        );
+    }
+
+    /// Warns of names that no job has, unless there are no jobs at all.
+    fn warn_of_absent_sections(&mut self) {
+        if self.drafts.is_empty() {
+            return;
+        }
+        for section in self.wanted.iter().filter(|section| !section.is_found) {
+            let message = format!("no job has the name `{}`, which `--section` asks for", section.name);
+            let warning = Diagnostic::warning(message, section.origin.clone()).code("section-not-found");
+            self.diagnostics.push(warning.label("not found"));
+        }
     }
 
     /// Adds a job file.
@@ -189,7 +234,12 @@ impl Builder {
             self.scopes.push(Globals::default());
         }
         let source = self.library.sources.add(name, text);
-        let wanted = |name: &str| wants(&self.wanted, name);
+        // fio forgets the names after the first file.
+        if scope > 0 && self.environment.character == Character::Fio {
+            self.wanted.clear();
+        }
+        let names: HashSet<&str> = self.wanted.iter().map(|section| section.name.as_str()).collect();
+        let wanted = |name: &str| names.is_empty() || names.contains(name);
         let sections = self.library.sections(source, &self.environment, &wanted, &mut self.diagnostics);
         let mut shown = Vec::new();
         let mut first_of_file = true;
@@ -199,6 +249,7 @@ impl Builder {
                 self.globals(section, scope);
                 shown.push(Shown::Globals(self.scopes[scope].list.len()));
             } else {
+                self.wants(&section.name);
                 self.warn_of_name(&section);
                 shown.push(Shown::Job(self.drafts.len()));
                 self.job(section, scope, std::mem::take(&mut first_of_file));
@@ -217,6 +268,7 @@ impl Builder {
     /// # Errors
     /// Everything that is wrong in the files and on the command line, warnings included.
     pub fn finish(mut self) -> Result<JobSet, Problems> {
+        self.warn_of_absent_sections();
         overrides::apply(&self.overrides, &mut self.drafts, &self.environment, &mut self.diagnostics);
         let mut seen = HashSet::new();
         let mut diagnostics = self.diagnostics;
@@ -283,11 +335,6 @@ impl Builder {
             self.diagnostics.push(note.code("job-dropped"));
         }
     }
-}
-
-/// Whether jobs of this name are selected; without a selection all are.
-fn wants(wanted: &[String], name: &str) -> bool {
-    wanted.is_empty() || wanted.iter().any(|wanted| wanted == name)
 }
 
 /// Adds the inherited options to the jobs. Jobs that inherit the same options share them.

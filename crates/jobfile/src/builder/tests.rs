@@ -41,6 +41,10 @@ fn argument(builder: &mut Builder, text: &str) {
     builder.command_option(name, value, ArgOrigin { index: 0, text: format!("--{text}") });
 }
 
+fn section(builder: &mut Builder, name: &str) {
+    builder.section(name, &ArgOrigin { index: 0, text: format!("--section={name}") });
+}
+
 fn own(job: &Job) -> Vec<(&str, &str)> {
     job.own.iter().map(|given| (given.opt.row().name, given.text.as_str())).collect()
 }
@@ -149,19 +153,53 @@ fn globals_of_the_command_line_serve_the_first_file_only() {
 fn named_sections_are_kept_and_others_are_not_read() {
     let text = "[global]\nbs=1k\n[a]\n[b]\nno_such_option=1\n[c]\n[d]\n";
     let set = build(|builder| {
-        builder.sections(vec!["d".to_owned(), "a".to_owned()]);
+        argument(builder, "name=p");
+        section(builder, "d");
+        section(builder, "a");
         argument(builder, "name=q");
         argument(builder, "bs=4k");
         builder.file("j.fio", text.as_bytes());
         builder.file("k.fio", text.as_bytes());
     });
     let set = set.unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(names(&set), ["a", "d", "a", "d"]);
+    assert_eq!(names(&set), ["p", "a", "d", "a", "d"], "a job before the selection is kept");
     assert_eq!(
-        set.jobs[0].options.per_direction(Opt::Bs)[0],
+        set.jobs[1].options.per_direction(Opt::Bs)[0],
         Some(K),
         "options of a --name left out go nowhere"
     );
+    let codes: Vec<_> = set.warnings.iter().map(|warning| (warning.code, warning.message.as_str())).collect();
+    assert_eq!(codes, [("job-left-out", "the job `q` is left out: `--section` before it does not name it")]);
+}
+
+#[test]
+fn fio_forgets_the_named_sections_after_the_first_file_and_makes_skipped_options_globals() {
+    let set = build(|builder| {
+        builder.character(Character::Fio);
+        section(builder, "a");
+        argument(builder, "name=q");
+        argument(builder, "bs=4k");
+        builder.file("j.fio", b"[a]\n[b]\n");
+        builder.file("k.fio", b"[a]\n[b]\n");
+    });
+    let set = set.unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(names(&set), ["a", "a", "b"]);
+    let bs: Vec<_> = set.jobs.iter().map(|job| job.options.per_direction(Opt::Bs)[0]).collect();
+    assert_eq!(bs, [Some(4 * K), None, None]);
+}
+
+#[test]
+fn a_section_that_no_job_has_is_reported_if_others_run() {
+    let warnings = |sections: &[&str]| {
+        let set = build(|builder| {
+            sections.iter().for_each(|name| section(builder, name));
+            builder.file("j.fio", b"[a]\n[b]\n");
+        });
+        let set = set.unwrap_or_else(|problems| panic!("{problems}"));
+        set.warnings.into_iter().map(|warning| warning.message).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(&["a", "nosuch"]), ["no job has the name `nosuch`, which `--section` asks for"]);
+    assert!(warnings(&["nosuch"]).is_empty(), "nothing to run is an error of the program");
 }
 
 #[test]
