@@ -247,3 +247,36 @@ fn a_job_that_will_verify_nothing_says_so_unless_it_is_called_fio() {
         assert!(!run.stderr.contains("verified") && !run.stdout.contains("is verified"), "{}", run.stderr);
     }
 }
+
+/// A shift register begins a block at each place once, but longer ones reach into others: what is there has a header of its own.
+#[test]
+fn every_block_of_a_shift_register_is_checked_whatever_its_size() {
+    for (sizes, more) in [
+        ("--bsrange=4k-256k", "--verify_backlog=64"),
+        ("--bsrange=4k-256k", "--verify_backlog=0"),
+        ("--bssplit=8k/40:24k/30:128k/30", "--verify_async=2"),
+        ("--bsrange=4k-64k", "--experimental_verify=1"),
+        ("--bsrange=4k-64k", "--loops=2"),
+    ] {
+        for character in ["--as=ferrio", "--as=fio"] {
+            let place = Place::new();
+            let words = [
+                character,
+                "--name=v",
+                "--filename=f",
+                "--size=16m",
+                "--io_size=8m",
+                "--rw=randwrite",
+                "--random_generator=lfsr",
+            ];
+            let engine =
+                ["--verify=crc32c", "--ioengine=libaio", "--iodepth=16", "--output-format=json", sizes, more];
+            let words = [&words[..], &engine].concat();
+            let run = place.ferrio(&words).run().succeeded();
+            let report = run.json();
+            let ios = |direction| number(&report, &format!("/jobs/0/{direction}/total_ios"));
+            assert_eq!(ios("read"), ios("write"), "{sizes} {more}");
+            assert!(ios("write") > 40 && !run.stderr.contains("norandommap"), "{}", run.stderr);
+        }
+    }
+}

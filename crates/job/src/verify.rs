@@ -1,7 +1,7 @@
 //! How the data of a job is verified: the options, and the values of `verify=` with their codes and sizes in the format.
 
 use crate::choice::choices;
-use crate::{Direction, JobSpec, Pattern, RwPostfix};
+use crate::{Direction, Distribution, JobSpec, Pattern, RandomOrder, RwPostfix};
 
 /// `verify` and the options below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +98,17 @@ choices! {
     }
 }
 
+/// What the writes of a pass may do to the blocks that it has written before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overwrites {
+    /// Nothing: no place is written twice.
+    Never,
+    /// A write may begin or end within an older block, but what is there then can be checked without knowing which block it is of.
+    Parts,
+    /// A write may replace older blocks or parts of them, which can no longer be checked.
+    Blocks,
+}
+
 /// The state of a random generator, as verify state files have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratorState {
@@ -108,29 +119,79 @@ pub enum GeneratorState {
 }
 
 impl JobSpec {
-    /// True when the job may write to the same place twice in one pass. Zones come round again, and so do files that are never
-    /// finished; nothing is known of a log.
+    /// True when the job may write to the same place twice in one pass, even in part.
+    #[must_use]
+    pub fn may_overwrite(&self) -> bool {
+        self.overwrites() != Overwrites::Never
+    }
+
+    /// What the writes of one pass may do to blocks that the pass has written before. Zones come round again, and so do files that are
+    /// never finished; nothing is known of a log.
     ///
     /// The passes of `time_based` repeat the blocks of the one before. That counts when a block may touch only a part of an older one, or
     /// when trims leave zeros of it.
     #[must_use]
-    pub fn may_overwrite(&self) -> bool {
-        let trims = self.rw.is_trimwrite() || self.verify.as_ref().is_some_and(|verify| verify.trims.mark());
+    pub fn overwrites(&self) -> Overwrites {
         let repeats = match self.rw_postfix {
             RwPostfix::None => false,
             RwPostfix::Hole(_) => true,
             RwPostfix::Every(n) => n > 1,
         };
         let walks_on = self.rw.is_random() && self.percentage_random.0.iter().any(|&percent| percent < 100);
-        !self.random_map
-            || walks_on
+        if walks_on
             || repeats
-            || (self.limits.time_based && (trims || !self.has_one_block_size()))
+            || (self.limits.time_based && (self.trims_blocks() || !self.has_one_block_size()))
             || self.replay.is_some()
             || self.zones.is_some()
             || self.zbd.as_ref().is_some_and(|zbd| zbd.resets.is_some())
             || self.file_service.never_finishes()
             || self.limits.io_size.is_some_and(|bytes| bytes > self.limits.size)
+        {
+            return Overwrites::Blocks;
+        }
+        if self.random_map {
+            return Overwrites::Never;
+        }
+        if !self.visits_each_block_once() || (self.trims_blocks() && !self.has_one_block_size()) {
+            return Overwrites::Blocks;
+        }
+        if self.writes_have_one_size() {
+            Overwrites::Never
+        } else if self.verify.as_ref().is_some_and(|verify| self.checks_intervals_alone(verify)) {
+            Overwrites::Parts
+        } else {
+            Overwrites::Blocks
+        }
+    }
+
+    /// True for a random job without a map that begins a block at each place once all the same, because its generator visits each once.
+    fn visits_each_block_once(&self) -> bool {
+        let writes = &self.block[Direction::Write];
+        self.rw.is_random()
+            && self.random_order != RandomOrder::Drawn
+            && self.distribution == Distribution::Uniform
+            && self.sprandom.is_none()
+            && writes.align == writes.min
+    }
+
+    /// True when each verify interval can be checked whatever else became of its block: it has a header of its own, begins at a multiple of
+    /// its length in the file, and contains nothing that depends on the place in the block or on the number of the write.
+    fn checks_intervals_alone(&self, verify: &Verify) -> bool {
+        let unknown = verify.header_seed == Some(true) || verify.write_sequence == Some(true);
+        // Where there is a digest, the pattern is not compared.
+        let compares = verify.pattern.is_some() && !verify.method.has_digest();
+        !compares && !unknown && !self.bs_unaligned && !verify.trims.mark()
+    }
+
+    fn trims_blocks(&self) -> bool {
+        self.rw.is_trimwrite() || self.verify.as_ref().is_some_and(|verify| verify.trims.mark())
+    }
+
+    /// True when all writes are of one size.
+    #[must_use]
+    pub fn writes_have_one_size(&self) -> bool {
+        let writes = &self.block[Direction::Write];
+        writes.min == writes.max
     }
 
     /// True when all blocks, of reads, writes and trims, are of one size.

@@ -1,7 +1,7 @@
 //! What a verifying job does with the blocks that it has written while it still writes: `verify_backlog` and the trims of
 //! `trim_percentage`; and `experimental_verify`, which does without a list of them.
 
-use ferrio_job::{Backlog, BlockTrims, Direction, JobSpec, Verify};
+use ferrio_job::{Backlog, BlockTrims, Direction, JobSpec, Overwrites, Verify};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::{asks, refuse};
@@ -77,7 +77,7 @@ fn writes_can_be_regenerated(job: &Job, spec: &JobSpec, findings: &mut Findings)
     if asks(job, Opt::Sprandom) {
         refused(&[Opt::Sprandom], "experimental_verify cannot generate the writes of sprandom again");
     }
-    if spec.may_overwrite() && !spec.has_one_block_size() {
+    if spec.overwrites() == Overwrites::Blocks && !spec.has_one_block_size() {
         refused(
             &[],
             "experimental_verify does not know which blocks were overwritten by larger or smaller ones",

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferrio_engine::LentSlot;
-use ferrio_job::{Direction, JobSpec, VerifyPolicy};
+use ferrio_job::{Direction, JobSpec, Overwrites, VerifyPolicy};
 use ferrio_verify::{
     Coverage, Covered, DrawnSeeds, Mismatch, Stamp, Uncovered, Verifier, VerifySpec, Written, WrittenList,
     check_trimmed,
@@ -119,10 +119,11 @@ impl Verification {
         let reads_back = writes && verify.read_back && !spec.limits.time_based;
         let remembers = !verify.regenerates && (reads_back || backlog.is_active()) || verify.trims.mark();
         let checks_synced = verify.policy == VerifyPolicy::Fsynced && !verify.only;
-        let written = (writes && remembers).then(|| match WrittenList::new(spec.may_overwrite()) {
-            list if checks_synced && backlog.is_active() => list.of_synced_blocks(),
-            list => list,
-        });
+        let written =
+            (writes && remembers).then(|| match WrittenList::new(spec.overwrites() == Overwrites::Blocks) {
+                list if checks_synced && backlog.is_active() => list.of_synced_blocks(),
+                list => list,
+            });
         let compares_backlog = writes && backlog.is_active() && verifier.expects_seeds();
         let seed_replays = SeedReplays::new(seeds.clone(), verifier.expects_seeds());
         Ok(Some(Box::new(Verification {

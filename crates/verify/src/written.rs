@@ -40,7 +40,7 @@ pub struct WrittenList {
 
 #[derive(Clone, Debug)]
 enum Order {
-    /// No block is written twice: read back as written.
+    /// No block is written twice, or what newer ones leave of it can still be checked: read back as written.
     Issued(VecDeque<IssuedBlock>),
     /// By file and offset. Blocks in here never overlap.
     Placed(Vec<BTreeMap<u64, PlacedBlock>>),
@@ -104,11 +104,11 @@ impl Numbered {
 }
 
 impl WrittenList {
-    /// An empty list. `may_overlap`: the job may write to the same place twice. Then blocks are read back by ascending file and
-    /// offset, and a newer block makes the list forget every older one that it touches, even in part.
+    /// An empty list. `forgets`: the job may write to the same place twice, and older blocks cannot be checked any more then. So blocks
+    /// are read back by ascending file and offset, and a newer block makes the list forget every older one that it touches, even in part.
     #[must_use]
-    pub fn new(may_overlap: bool) -> Self {
-        let order = if may_overlap { Order::Placed(Vec::new()) } else { Order::Issued(VecDeque::new()) };
+    pub fn new(forgets: bool) -> Self {
+        let order = if forgets { Order::Placed(Vec::new()) } else { Order::Issued(VecDeque::new()) };
         WrittenList { order, len: 0, marked: 0, marks: VecDeque::new(), synced: None }
     }
 

@@ -210,7 +210,7 @@ subjects! {
         "verify-offset-in-header" Stderr: "`verify_offset` lies within the header itself";
         "verify-layout-without-digest" Stderr: "`verify_layout` asks for headers of releases that store no digest of this `verify` method";
         "verify-without-pattern" Stderr: "the `verify` method needs `verify_pattern`";
-        "verify-limited" Stderr: "note: blocks of several sizes are verified without a map";
+        "verify-limited" Stderr: "note: blocks of several sizes overwrite parts of each other, and what is left of them is not verified";
         "verify-shared-file" Report: "note: several jobs write to a file and verify it";
         "verify-never-runs" Report: "note: writing uses all of `runtime`, so nothing is verified";
         "verify-cut-short" Hidden: "a job ended before all that it wrote was read back";

@@ -1,6 +1,9 @@
 //! Rules about jobs that verify: contradictory options are refused, and a check that would never run is noted.
 
-use ferrio_job::{Character, Direction, Durability, JobSpec, OpenSync, Verify, VerifyPolicy};
+use ferrio_job::{
+    Character, Direction, Distribution, Durability, JobSpec, OpenSync, Overwrites, RandomOrder, RwPostfix,
+    Verify, VerifyPolicy,
+};
 use ferrio_jobfile::{Job, Opt};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
 
@@ -66,10 +69,48 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
     }
 }
 
+/// A block that a larger or smaller one overwrites in part is not verified. fio says so only of jobs that turn the map off themselves,
+/// whatever they write.
 fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if spec.verify.is_some() && !spec.random_map && !spec.has_one_block_size() {
-        let text = "norandommap given for variable block sizes, verify limited";
-        findings.warn(note(job, &[Opt::Norandommap], "verify-limited", text));
+    if spec.verify.is_none() {
+        return;
+    }
+    let map_is_off = asks(job, Opt::Norandommap) || spec.block.0.iter().any(|block| block.align != block.min);
+    let loses_blocks = spec.rw.is_random()
+        && spec.writes_data()
+        && spec.overwrites() == Overwrites::Blocks
+        && !spec.writes_have_one_size();
+    let limited = "norandommap given for variable block sizes, verify limited";
+    let found = match spec.character {
+        Character::Fio => (map_is_off && !spec.has_one_block_size()).then(|| (Opt::Norandommap, limited.to_owned())),
+        Character::Ferrio if !loses_blocks => None,
+        Character::Ferrio if map_is_off => Some((Opt::Norandommap, limited.to_owned())),
+        Character::Ferrio => scatterer(spec).map(|opt| {
+            let text = format!(
+                "blocks of several sizes overwrite parts of each other with `{}`, and what is left of a block is not verified. Use one \
+                 block size",
+                opt.row().name
+            );
+            (opt, text)
+        }),
+    };
+    if let Some((opt, text)) = found {
+        findings.warn(note(job, &[opt], "verify-limited", text));
+    }
+}
+
+/// The option because of which the blocks of a random job are not kept apart.
+fn scatterer(spec: &JobSpec) -> Option<Opt> {
+    if spec.distribution != Distribution::Uniform {
+        Some(Opt::RandomDistribution)
+    } else if spec.random_order != RandomOrder::Drawn {
+        Some(Opt::RandomGenerator)
+    } else if matches!(spec.rw_postfix, RwPostfix::Every(n) if n > 1) {
+        Some(Opt::Rw)
+    } else if spec.percentage_random.0.iter().any(|&percent| percent < 100) {
+        Some(Opt::PercentageRandom)
+    } else {
+        None
     }
 }
 
@@ -158,7 +199,7 @@ fn syncs_to_the_device(spec: &JobSpec) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{first_refusal, good_plan_as_fio, jobs_of, notes_of, null, spec_of};
+    use crate::testing::{first_refusal, good_plan, good_plan_as_fio, jobs_of, notes_of, null, spec_of};
 
     #[test]
     fn an_interval_that_does_not_divide_the_blocks_becomes_their_common_divisor() {
@@ -176,12 +217,51 @@ mod tests {
 
     #[test]
     fn blocks_of_several_sizes_without_a_map_are_warned_of() {
-        let warned = |options: &str| {
-            let notes = notes_of(&format!("rw=randwrite\nverify=md5\n{options}"));
-            notes.iter().any(|note| note == "norandommap given for variable block sizes, verify limited")
+        let norandommap = "norandommap given for variable block sizes, verify limited";
+        let warnings = |options: &str| {
+            let job = format!("rw=randwrite\nverify=md5\n{options}");
+            let limits = |notes: Vec<ferrio_job::Diagnostic>| {
+                let of_sizes = |note: &ferrio_job::Diagnostic| note.code == "verify-limited";
+                notes
+                    .iter()
+                    .filter(|note| of_sizes(note))
+                    .map(|note| note.message.clone())
+                    .collect::<String>()
+            };
+            let set = jobs_of(&null(&job));
+            (limits(good_plan(&set).diagnostics), limits(good_plan_as_fio(&set).diagnostics))
         };
-        assert!(warned("norandommap\nbsrange=4k-8k\n") && warned("norandommap\nbs=4k,8k\n"));
-        assert!(!warned("norandommap\n") && !warned("bsrange=4k-8k\n"));
+        let both = (norandommap.to_owned(), norandommap.to_owned());
+        assert_eq!(warnings("norandommap\nbsrange=4k-8k\n"), both);
+        assert_eq!(warnings("ba=2k\nbsrange=4k-8k\n"), both);
+        // All writes are of one size.
+        assert_eq!(warnings("norandommap\nbs=4k,8k\n"), (String::new(), norandommap.to_owned()));
+        for good in [
+            "norandommap\n",
+            "bsrange=4k-8k\n",
+            "random_generator=lfsr\nbsrange=4k-8k\n",
+            "random_generator=lfsr\nbssplit=4k/50:8k/50\nverify_backlog=8\n",
+            "random_generator=lfsr\nbs=4k,8k\nverify_pattern=7\n",
+            "random_generator=lfsr\nbsrange=4k-8k\nverify_pattern=7\n",
+            "random_generator=tausworthe64\nbsrange=4k-8k\nbs_unaligned=1\n",
+            "random_distribution=zipf:1.1\nbs=4k,8k\n",
+        ] {
+            assert_eq!(warnings(good), (String::new(), String::new()), "{good}");
+        }
+        for (option, name) in [
+            ("random_distribution=zipf:1.1", "random_distribution"),
+            ("random_generator=lfsr\nbs_unaligned=1", "random_generator"),
+            ("random_generator=lfsr\nverify=pattern\nverify_pattern=7", "random_generator"),
+            ("rw=randwrite:8", "rw"),
+            ("percentage_random=50", "percentage_random"),
+        ] {
+            let (ferrio, fio) = warnings(&format!("bsrange=4k-8k\n{option}\n"));
+            assert!(
+                ferrio.starts_with("blocks of several sizes") && ferrio.contains(&format!("`{name}`")),
+                "{ferrio}"
+            );
+            assert_eq!(fio, "", "{option}");
+        }
     }
 
     #[test]
