@@ -427,3 +427,43 @@ fn writing_to_a_read_only_file_system_is_an_error() {
     assert!(run.stdout.contains("\n1 error, ") || run.stdout.contains("\n1 error;"), "{}", run.stdout);
     assert!(run.stdout.ends_with("check: 1\nrun: 1\n"), "{}", run.stdout);
 }
+
+/// What makes a run fail at once is an error of a check, in the words of the run.
+#[test]
+fn a_check_and_a_run_refuse_in_the_same_words() {
+    for (options, words) in [
+        (&["--write_iolog=away/log"][..], "cannot open the I/O log away/log: No such file or directory"),
+        (
+            &["--ioengine=mmap", "--offset=512"][..],
+            "a mapping begins at a page boundary, but offset 512 is not a multiple of 4096",
+        ),
+    ] {
+        let place = Place::new();
+        let jobs = [&["--name=a", "--size=64k", "--rw=write"], options].concat();
+        let checked = place.ferrio(&[&["check"], &jobs[..]].concat()).run().ended_with(1);
+        assert!(checked.stdout.contains(words), "{}", checked.stdout);
+        let ran = place.ferrio(&jobs).run();
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert_ne!(ran.status, Some(0));
+    }
+}
+
+/// A misaligned direct I/O is refused by name, not only by EINVAL, where the file system says what it requires.
+#[test]
+fn a_run_names_the_block_that_direct_io_refuses() {
+    let place = Place::new();
+    let jobs = ["--name=a", "--size=64k", "--rw=write", "--direct=1", "--bs=2"];
+    // The file is there before the check, which asks its file system.
+    let ran = place.ferrio(&jobs).run();
+    let ferrio_machine::DirectIo::Aligned(align) = ferrio_machine::DirectIo::on(&place.work().join("a.0.0"))
+    else {
+        return skipped(
+            "a_run_names_the_block_that_direct_io_refuses",
+            "the file system reports no alignment",
+        );
+    };
+    let words = format!("direct=1 with block size 2, but a.0.0 requires multiples of {align}");
+    let checked = place.ferrio(&[&["check"], &jobs[..]].concat()).run().ended_with(1);
+    assert!(checked.stdout.contains(&words), "{}", checked.stdout);
+    assert!(ran.stderr.contains(&words), "{}", ran.stderr);
+}

@@ -23,6 +23,8 @@ pub struct Facts {
     pub files: HashMap<PathBuf, FileFacts>,
     /// Log files, by path.
     pub logs: HashMap<PathBuf, LogFacts>,
+    /// Why the files of `write_iolog` that cannot be created cannot, by path.
+    pub recordings: HashMap<PathBuf, Obstacle>,
 }
 
 /// Facts about a path that jobs use.
@@ -51,7 +53,7 @@ pub struct LogFacts {
     pub obstacle: Option<Obstacle>,
 }
 
-/// Why a log file cannot be created.
+/// Why a log or recording cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// Its directory does not exist; a run does not create it.
@@ -103,6 +105,11 @@ impl Facts {
                 obstacle: Obstacle::of(&path),
             };
             facts.logs.insert(path, log);
+        }
+        for path in plan.jobs.iter().filter_map(|job| Some(&job.spec.iolog.as_ref()?.path)) {
+            if let Some(obstacle) = Obstacle::of(path) {
+                facts.recordings.insert(path.clone(), obstacle);
+            }
         }
         facts
     }

@@ -71,6 +71,7 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         (path, facts)
     });
     Facts {
+        recordings: Default::default(),
         machine,
         io_uring: IoUringSysctl::Allows,
         places: vec![place],

@@ -176,7 +176,8 @@ impl<'a> CloneNames<'a> {
 
 /// The directory of a clone's files, if one is given: clones take those of a list in turn.
 fn directory(job: &Job, clone: u32) -> Option<String> {
-    let directories = job.options.list(Opt::Directory);
+    // Of several lists the last counts. It is borrowed: each of many clones asks for one name of what may be a long list.
+    let Value::List(directories) = &job.options.given(Opt::Directory)?.value else { return None };
     match directories.len() {
         0 => None,
         many => directories.get(clone as usize % many).cloned(),
@@ -256,6 +257,9 @@ fn replace(text: &str, keyword: &str, value: &str) -> String {
     out
 }
 
+/// Names of one list that are refused one by one. Each message shows the whole list, which may be long.
+const REPORTED: usize = 10;
+
 /// `directory` and `opendir` must name directories that exist.
 pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
     if !lacks(job, Opt::ReadIolog) {
@@ -267,11 +271,18 @@ pub(crate) fn check_directories(job: &Job, findings: &mut Findings) {
             (Opt::Opendir, Value::Text(name)) => std::slice::from_ref(name),
             _ => continue,
         };
-        for name in names.iter().filter(|name| !Path::new(name).is_dir()) {
+        let mut missing = names.iter().filter(|name| !Path::new(name).is_dir());
+        for name in missing.by_ref().take(REPORTED) {
             let problem = Diagnostic::error(format!("{name} is not a directory"), given.value_origin.clone())
                 .code("not-a-directory")
                 .job(as_written::name(job));
             findings.refuse(problem.help("create it first: only directories inside file names are created"));
+        }
+        let more = missing.count();
+        if more > 0 {
+            let message = format!("{more} more names of this list are not directories");
+            let problem = Diagnostic::error(message, given.value_origin.clone()).code("not-a-directory");
+            findings.refuse(problem.job(as_written::name(job)));
         }
     }
 }
@@ -351,6 +362,14 @@ mod tests {
     fn a_job_named_after_a_directory_means_that_directory() {
         assert_eq!(names("[/tmp]\n", 0), ["/tmp"]);
         assert_eq!(names("[/tmp]\nnrfiles=2\n", 0), ["/tmp.0.0", "/tmp.0.1"]);
+    }
+
+    #[test]
+    fn a_long_list_of_missing_directories_has_few_messages() {
+        let names: Vec<_> = (0..200).map(|number| format!("/nonexistent/{number}")).collect();
+        let refused = refusals(&format!("[a]\nsize=4k\ndirectory={}\n", names.join(":")));
+        assert_eq!(refused.len(), REPORTED + 1);
+        assert_eq!(refused[REPORTED], "190 more names of this list are not directories");
     }
 
     #[test]

@@ -66,15 +66,19 @@ pub(crate) fn read(
         return None;
     }
     let rules = rules(job, plan);
+    let mut logs = job.options.list(Opt::ReadIolog);
+    // Clones take the logs of the list in turn. Those that no clone takes are not read: a list may have many.
+    let clones = usize::try_from(job.options.value::<i64>(Opt::Numjobs)).unwrap_or(1).max(1);
+    logs.truncate(clones);
+    let used = logs.len();
     let kept = match (plan.describes_only, job.options.value(Opt::ReadIologChunked)) {
-        (true, _) => Kept::Summary,
+        (true, _) => Kept::Summary { most_steps: MOST_DESCRIBED / used.max(1) },
         (false, true) => Kept::Place,
         (false, false) => Kept::Steps,
     };
     if let Some(merging) = Merging::of(job) {
         return Some(vec![read_merged(job, merging, &rules, kept, plan, findings).map(Arc::new)]);
     }
-    let logs = job.options.list(Opt::ReadIolog);
     let read = |name: &String| {
         if plan.describes_only && source::is_pipe(name) {
             let message = format!(
@@ -118,18 +122,21 @@ enum Kept {
     /// Where it can be read again.
     Place,
     /// Nothing: a summary of the beginning will do.
-    Summary,
+    Summary {
+        /// Steps to read of each log at most.
+        most_steps: usize,
+    },
 }
 
 /// Steps that are read of the logs of a job that is described.
 const MOST_DESCRIBED: usize = 300_000;
 
 impl Kept {
-    /// The most steps to read of each log of the job.
-    fn most_steps(self, job: &Job) -> usize {
+    /// The most steps to read of each log.
+    fn most_steps(self) -> usize {
         match self {
             Kept::Steps | Kept::Place => usize::MAX,
-            Kept::Summary => MOST_DESCRIBED / job.options.list(Opt::ReadIolog).len().max(1),
+            Kept::Summary { most_steps } => most_steps,
         }
     }
 }
@@ -190,7 +197,7 @@ fn read_log(
     let failed = |errno: Option<i32>, message: String| {
         SetupError::new(errno.unwrap_or(libc::EIO), FUNC, format!("{shown}: {message}"))
     };
-    let log = LogToRead { job, shown, rules, most: kept.most_steps(job) };
+    let log = LogToRead { job, shown, rules, most: kept.most_steps() };
     let (summary, steps) = match kept {
         Kept::Place => {
             let (file, bytes) = source.into_file().map_err(|error| {
@@ -207,7 +214,7 @@ fn read_log(
             steps.shrink_to_fit();
             (summary, ReplaySteps::Loaded(steps))
         }
-        Kept::Summary => {
+        Kept::Summary { .. } => {
             (log.read(source.into_stream(), &mut |_| {}, findings)?.0, ReplaySteps::Loaded(Vec::new()))
         }
     };

@@ -10,6 +10,7 @@ use crate::section::{CheckedSection, JobWork, phases_of};
 pub(super) const RULES: &[RiskRule] = &[
     ("io-uring-forbidden", Warning, Section(io_uring_forbidden)),
     ("iodepth-sync-engine", Warning, Section(iodepth_sync_engine)),
+    ("mapping-within-page", Warning, Section(mapping_within_page)),
     ("libaio-buffered", Warning, Section(libaio_buffered)),
     ("sync-without-file", Info, Section(sync_without_file)),
     ("fsync-with-queue", Info, Section(fsync_with_queue)),
@@ -48,6 +49,21 @@ fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
             &[Opt::Iodepth],
         )
     })
+}
+
+/// The region of a file begins within a page: it cannot be mapped, and the job fails when it starts.
+fn mapping_within_page(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    /// Bytes of a page of memory on the machines that ferrio runs on.
+    const PAGE: u64 = 4096;
+    let (_, file) = section.files().find(|(spec, file)| {
+        spec.engine == EngineKind::Mmap && spec.works() && !file.offset.is_multiple_of(PAGE)
+    })?;
+    let message = format!(
+        "a mapping begins at a page boundary, but offset {} is not a multiple of {PAGE}",
+        file.offset
+    );
+    let advice = format!("the job fails: use an offset that is a multiple of {PAGE}");
+    Some(Observation::new(message, advice, &[Opt::OffsetIncrement, Opt::Offset]).fails_if(true))
 }
 
 /// For buffered I/O, `io_submit` returns only when the I/O is complete.
@@ -181,6 +197,18 @@ mod tests {
         assert_eq!(found[0].message, "iodepth above 1 with ioengine=psync, which keeps one I/O in flight");
         assert_eq!(found[0].jobs, ["a"]);
         assert!(report.notes.is_empty(), "{:?}", report.notes);
+    }
+
+    #[test]
+    fn an_offset_within_a_page_cannot_be_mapped() {
+        let job = "[a]\nsize=1m\nioengine=mmap\n";
+        let report = report(&format!("{job}offset=512\n"));
+        let found = risks(&report, "mapping-within-page");
+        let want = "a mapping begins at a page boundary, but offset 512 is not a multiple of 4096";
+        assert_eq!((found[0].severity, &*found[0].message), (RiskSeverity::Error, want));
+        assert!(has("mapping-within-page", &format!("{job}numjobs=2\noffset_increment=6k\n")));
+        assert!(!has("mapping-within-page", &format!("{job}offset=8k\n")));
+        assert!(!has("mapping-within-page", "[a]\nsize=1m\noffset=512\n"));
     }
 
     #[test]

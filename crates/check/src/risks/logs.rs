@@ -15,6 +15,7 @@ use crate::volume;
 
 pub(super) const RULES: &[RiskRule] = &[
     ("log-not-created", Warning, Section(log_not_created)),
+    ("recording-not-created", Warning, Section(recording_not_created)),
     ("log-on-tested-device", Warning, Section(log_on_tested_device)),
     ("log-every-io", Info, Section(log_every_io)),
     ("log-exists", Info, Section(log_exists)),
@@ -45,6 +46,19 @@ fn log_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
     };
     let message = format!("the jobs run without the log {path}{more}: {why}");
     Some(Observation::new(message, advice, LOG_OPTIONS))
+}
+
+/// The file of `write_iolog` cannot be created: the job fails when it starts.
+fn recording_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let recordings = section.running().filter_map(|spec| spec.iolog.as_ref());
+    let (path, why) = { recordings }.find_map(|to| Some((&to.path, run.facts.recordings.get(&to.path)?)))?;
+    let why = match why {
+        Obstacle::NoDirectory => "No such file or directory",
+        Obstacle::IsDirectory => "Is a directory",
+    };
+    let message = format!("cannot open the I/O log {}: {why}", path.display());
+    let advice = "give `write_iolog` a file in a directory that exists and is writable";
+    Some(Observation::new(message, advice, &[Opt::WriteIolog]).fails_if(true))
 }
 
 /// Logs with a row for each I/O are on a disk that jobs measure.
@@ -106,6 +120,7 @@ fn on_tested_disk<'a>(run: &Evidence<'a>, section: &CheckedSection<'_>) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use crate::RiskSeverity;
     use crate::facts::Obstacle;
     use crate::testing::{has, report, report_with, risks};
 
@@ -141,6 +156,21 @@ mod tests {
         assert_eq!(message(Obstacle::NoDirectory), want);
         assert!(message(Obstacle::IsDirectory).ends_with(": it is a directory"));
         assert!(!has("log-not-created", job));
+    }
+
+    #[test]
+    fn a_recording_that_cannot_be_created_is_an_error() {
+        let job = "[a]\nioengine=null\nsize=1m\nwrite_iolog=away/x\n";
+        let report = report_with(job, |facts| {
+            facts.recordings.insert("away/x".into(), Obstacle::NoDirectory);
+        });
+        let found = risks(&report, "recording-not-created");
+        assert_eq!(found[0].message, "cannot open the I/O log away/x: No such file or directory");
+        assert_eq!(
+            (found[0].severity, &*found[0].origins[0].text),
+            (RiskSeverity::Error, "write_iolog=away/x")
+        );
+        assert!(!has("recording-not-created", job));
     }
 
     #[test]

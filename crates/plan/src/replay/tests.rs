@@ -276,3 +276,21 @@ fn a_trace_that_can_be_read_only_once_is_not_repeated() {
         assert_eq!(good, "");
     }
 }
+
+/// A list may have tens of thousands of names, each of which costs a read and a resolved job.
+#[test]
+fn logs_that_no_clone_takes_are_not_read() {
+    let place = TempDir::new().unwrap();
+    let path = place.path().join("log");
+    fs::write(&path, "fio version 2 iolog\nf add\nf open\nf read 0 4096\nf close\n").unwrap();
+    let log = path.display();
+    let drafts = |options: &str| {
+        let set = crate::testing::jobs_of(&format!("[a]\nioengine=null\n{options}"));
+        let logs = read(&set.jobs[0], &PlanOptions::default(), &mut Findings::default()).unwrap();
+        logs.iter().map(Result::is_ok).collect::<Vec<_>>()
+    };
+    let list = format!("read_iolog={log}{}\n", ":/no".repeat(900));
+    assert_eq!(drafts(&list), [true]);
+    assert_eq!(drafts(&format!("{list}numjobs=3\n")), [true, false, false]);
+    assert_eq!(drafts(&format!("read_iolog={log}:{log}\nnumjobs=5\n")), [true, true]);
+}

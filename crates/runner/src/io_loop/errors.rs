@@ -2,6 +2,7 @@
 
 use ferrio_engine::{Engine, Op, Request};
 use ferrio_job::{Character, Diagnostic, EngineKind, IoPriority, Severity};
+use ferrio_machine::DirectIo;
 
 use super::IoLoop;
 use super::slots::is_data;
@@ -37,10 +38,11 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let mut failure = Failure::new(errno, "io_u error");
         if errno == libc::EINVAL && self.spec.direct && self.meter.directions.iter().all(|d| d.bytes == 0) {
+            let cause = self.misalignment(request);
             failure = failure.note(
                 "direct-io-refused",
-                "first direct IO errored. File system may not support direct IO, or the block size is not a multiple of \
-                 the sector size. Try setting direct=0.",
+                cause.filter(|_| self.spec.character == Character::Ferrio).unwrap_or_else(|| "first direct IO errored. File system may not support direct IO, or the block size is not a multiple of \
+                 the sector size. Try setting direct=0.".to_owned()),
             );
         }
         if errno == libc::EOVERFLOW && self.hooks.zones.is_some() {
@@ -105,6 +107,16 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn fail(&mut self, failure: Failure) {
         // The first error is the cause; later ones are usually its echo.
         self.failure.get_or_insert(failure);
+    }
+
+    /// What of a direct I/O is no multiple of what its file requires, in the words of `ferrio check`.
+    fn misalignment(&self, request: &Request) -> Option<String> {
+        let path = &self.spec.files.get(request.file as usize)?.path;
+        let DirectIo::Aligned(align) = DirectIo::on(path) else { return None };
+        let used = [("block size", u64::from(request.len)), ("offset", request.offset)];
+        let (what, value) = used.into_iter().find(|(_, value)| !value.is_multiple_of(align))?;
+        let path = path.display();
+        Some(format!("direct=1 with {what} {value}, but {path} requires multiples of {align}"))
     }
 
     pub(super) fn file_name(&self, file: u32) -> String {
