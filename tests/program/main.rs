@@ -40,6 +40,7 @@ mod files;
 mod guide;
 mod helper_programs;
 mod http;
+mod identity;
 mod import;
 mod import_outputs;
 mod interim;

@@ -104,6 +104,9 @@ impl Groups {
             let mut spec = draft.spec.clone();
             spec.clone = clone;
             spec.clones = clones;
+            if clone > 0 && self.character == Character::Fio {
+                forget_personal_options(job, &mut spec);
+            }
             spec.files_are_named = file_names.are_named();
             // fio leaves nothing beside the data, and asks nobody before it replaces a file.
             spec.marks_layout = spec.files_are_named && self.character == Character::Ferrio;
@@ -484,6 +487,14 @@ fn take_a_cpu(job: &Job, spec: &mut JobSpec) {
     if let Some(turn) = turn.filter(|_| split) {
         spec.cpus_allowed = vec![spec.cpus_allowed[turn]];
     }
+}
+
+/// Makes a job a clone as fio has them: named after its section whatever `name` says, and run by the caller.
+fn forget_personal_options(job: &Job, spec: &mut JobSpec) {
+    spec.name.clone_from(&job.name);
+    logs::resolve_prefixes(job, spec);
+    spec.worker.uid = None;
+    spec.worker.gid = None;
 }
 
 /// The stream that sizes of a clone's files are drawn from.

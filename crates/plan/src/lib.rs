@@ -127,6 +127,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     // Options without effect are found among those of the jobs as written and as planned.
     let mut inert = InertOptions::default();
     let planned = database::with_presets(set, &mut inert, &mut findings);
+    set.jobs.iter().for_each(|job| inert.add_not_inherited(job));
     logs::stdin_has_one_user(set, &mut findings);
     buffers::global_duplicates_need_known_seeds(set, &mut findings);
     if let Some(limit) = options.server_patience {
@@ -150,7 +151,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
             if let Some(added) = groups.jobs.get(first) {
                 buffers::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
             }
-            life_cycle::resolve_wait(&mut groups.jobs, first, job);
+            life_cycle::resolve_wait(&mut groups, first, job);
         }
     }
     process::check_cgroups(&groups.jobs, &groups.sections, &mut findings);

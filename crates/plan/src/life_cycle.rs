@@ -1,10 +1,11 @@
 //! The life of a job among the others: the jobs it waits for and the jobs it ends, the commands before and after it, and the
 //! errors that do not end it.
 
-use ferrio_job::{ContinueOnError, JobSpec, LifeCycle, PlannedJob, Tolerance};
+use ferrio_job::{ContinueOnError, JobSpec, LifeCycle, PlannedSection, Tolerance};
 use ferrio_jobfile::{Job, Opt, Options, Value};
 
 use crate::as_written::{chooses, inert, lacks};
+use crate::groups::Groups;
 
 inert! {
     ErrorDump:
@@ -30,20 +31,20 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     spec.tolerance = tolerance(options);
 }
 
-/// Finds the jobs that the clones of `job`, which begin at index `first` of the plan, wait for. The rules have refused names that
-/// no earlier job has.
-pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], first: usize, job: &Job) {
+/// Finds the jobs that those of the last section wait for: all clones of a section, and with the sessions of a database its jobs in the
+/// background. The rules have refused names that no earlier section or several have.
+pub(crate) fn resolve_wait(groups: &mut Groups, first: usize, job: &Job) {
     let Some(name) = job.options.text(Opt::WaitFor) else { return };
-    let (earlier, clones) = jobs.split_at_mut(first.min(jobs.len()));
-    let named = |planned: &&PlannedJob| planned.spec.name == name;
-    let begin = earlier.iter().take_while(|planned| !named(planned)).count();
-    let load = |planned: &PlannedJob| planned.spec.events.as_ref().map(|part| part.load.id);
-    let awaited = earlier.get(begin).and_then(load);
-    // Jobs in the background of a database end with its sessions.
-    let belongs = |planned: &&PlannedJob| named(planned) || (awaited.is_some() && load(planned) == awaited);
-    let count = earlier[begin..].iter().take_while(belongs).count();
-    for clone in clones {
-        clone.spec.life.wait_for = begin..begin + count;
+    let load = |section: &PlannedSection| {
+        groups.jobs[section.jobs.start].spec.events.as_ref().map(|part| part.load.id)
+    };
+    let mut earlier = groups.sections.iter().skip_while(|section| section.name != name);
+    let Some(awaited) = earlier.next() else { return };
+    let background = earlier.take_while(|section| load(awaited).is_some() && load(section) == load(awaited));
+    let end = background.last().unwrap_or(awaited).jobs.end;
+    let range = awaited.jobs.start..end;
+    for waiting in &mut groups.jobs[first..] {
+        waiting.spec.life.wait_for = range.clone();
     }
 }
 

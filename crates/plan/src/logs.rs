@@ -58,21 +58,13 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
 }
 
-/// Log files, and the log that the job's I/O is recorded in. A log file without a prefix is named after the job.
+/// Log files, and the log that the job's I/O is recorded in.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let options = &job.options;
-    let prefix = |opt| {
-        let text = options.text(opt)?;
-        Some(if text.is_empty() { spec.name.clone() } else { text.to_owned() })
-    };
     let compression = options.if_given(Opt::LogCompression);
     let stored = options.value::<bool>(Opt::LogStoreCompressed).then(|| compression.unwrap_or(STORED_PIECE));
     let epoch = options.value::<bool>(Opt::LogAlternateEpoch);
     spec.logs = Logs {
-        bw: prefix(Opt::WriteBwLog),
-        lat: prefix(Opt::WriteLatLog),
-        iops: prefix(Opt::WriteIopsLog),
-        hist: prefix(Opt::WriteHistLog),
         avg_msec: options.value(Opt::LogAvgMsec),
         bw_avg_msec: 0,
         bw_disabled: false,
@@ -88,13 +80,27 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         prio: options.value(Opt::LogPrio),
         issue_time: options.value(Opt::LogIssueTime),
         epoch_clock: epoch.then(|| clock(job, Opt::LogAlternateEpochClockId, findings)),
+        ..Logs::default()
     };
+    resolve_prefixes(job, spec);
     let version = match options.value::<u32>(Opt::WriteIologVersion) {
         2 => IologVersion::Two,
         _ => IologVersion::Three,
     };
     let path = options.text(Opt::WriteIolog).filter(|_| lacks(job, Opt::ReadIolog));
     spec.iolog = path.map(|path| RecordTo { path: path.into(), version });
+}
+
+/// Names the log files. Those without a prefix are named after the job, or after a clone that has another name.
+pub(crate) fn resolve_prefixes(job: &Job, spec: &mut JobSpec) {
+    let prefix = |opt| {
+        let text = job.options.text(opt)?;
+        Some(if text.is_empty() { spec.name.clone() } else { text.to_owned() })
+    };
+    spec.logs.bw = prefix(Opt::WriteBwLog);
+    spec.logs.lat = prefix(Opt::WriteLatLog);
+    spec.logs.iops = prefix(Opt::WriteIopsLog);
+    spec.logs.hist = prefix(Opt::WriteHistLog);
 }
 
 /// Rules about the resolved job.

@@ -55,6 +55,17 @@ impl<'a> InertOptions<'a> {
         self.found.push((job, given, reason));
     }
 
+    /// Adds the globals that a job does not inherit.
+    pub(crate) fn add_not_inherited(&mut self, job: &'a Job) {
+        for given in job.options.not_inherited() {
+            let reason = match given.opt {
+                Opt::Name => "jobs are named by their sections",
+                _ => "jobs do not inherit it in fio",
+            };
+            self.add(job, given, reason);
+        }
+    }
+
     /// Options without effect in every job they apply to. A global option that matters to one job is not among them.
     pub(crate) fn of_all_jobs(self) -> Vec<InertOption> {
         let mut all: Vec<InertOption> = Vec::new();

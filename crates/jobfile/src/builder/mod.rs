@@ -278,7 +278,7 @@ impl Builder {
             return Err(Problems { diagnostics, sources: self.library.sources });
         }
         let lists: Vec<Arc<[Given]>> = self.scopes.into_iter().map(|globals| globals.list.into()).collect();
-        let jobs = assemble(self.drafts, &lists);
+        let jobs = assemble(self.drafts, &lists, personal_options(self.environment.character));
         Ok(JobSet {
             files: lists.iter().cloned().zip(self.files).collect(),
             jobs,
@@ -337,8 +337,16 @@ impl Builder {
     }
 }
 
+/// Options that jobs do not inherit from the globals. A job is named by its section; `uid` and `gid` are lost in fio only.
+fn personal_options(character: Character) -> &'static [Opt] {
+    match character {
+        Character::Ferrio => &[Opt::Name],
+        Character::Fio => &[Opt::Name, Opt::Uid, Opt::Gid],
+    }
+}
+
 /// Adds the inherited options to the jobs. Jobs that inherit the same options share them.
-fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
+fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>], personal: &'static [Opt]) -> Vec<Job> {
     let mut shared: Option<(usize, usize, Arc<Inherited>)> = None;
     let mut jobs = Vec::with_capacity(drafts.len());
     for draft in drafts {
@@ -360,7 +368,8 @@ fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>]) -> Vec<Job> {
         jobs.push(Job {
             name: draft.name,
             options: Options::new(inherited, Arc::clone(&own), draft.setting.engine.into())
-                .overriding(draft.overridden),
+                .overriding(draft.overridden)
+                .with_personal(personal),
             own,
             from_command_line: draft.from_command_line,
             file_number: draft.scope,

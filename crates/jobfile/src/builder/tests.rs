@@ -408,3 +408,25 @@ fn a_job_named_like_the_globals_gets_a_warning() {
     let warnings: Vec<_> = set.warnings.iter().map(|warning| (warning.code, &warning.message)).collect();
     assert_eq!(warnings, [("global-in-capitals", &"section [Global] is a job".to_owned())]);
 }
+
+#[test]
+fn jobs_inherit_no_name_and_in_fio_no_user() {
+    let text = "[global]\nname=G\nuid=1\ngid=2\nbs=8k\n[a]\n[b]\nname=zz\nuid=3\n";
+    for (character, uids, dropped) in [
+        (Character::Ferrio, [Some(1), Some(3)], &["name"][..]),
+        (Character::Fio, [None, Some(3)], &["name", "uid", "gid"]),
+    ] {
+        let set = build(|builder| {
+            builder.character(character);
+            builder.file("j.fio", text.as_bytes());
+        })
+        .unwrap();
+        let names = [0, 1].map(|job: usize| set.jobs[job].options.text(Opt::Name));
+        assert_eq!(names, [None, Some("zz")], "{character:?}");
+        assert_eq!([0, 1].map(|job: usize| set.jobs[job].options.if_given::<u32>(Opt::Uid)), uids);
+        for job in &set.jobs {
+            assert_eq!(job.options.not_inherited().map(|given| given.name).collect::<Vec<_>>(), dropped);
+            assert!(job.options.is_given(Opt::Bs));
+        }
+    }
+}

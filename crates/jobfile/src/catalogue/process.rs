@@ -8,7 +8,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Description: "description", Str, Plain;
             Works; "Free text shown with the job in the report; no effect on the run";
         Name: "name", Str, Plain;
-            Works; "Job name used in reports, file names and log names";
+            Works; "Job name in reports, names of logs and wait_for; jobs do not inherit it from [global]";
         WaitFor: "wait_for", Str, Plain;
             Works; "Start only after every clone of the named job has exited";
         Comm: "comm", Str, Plain;

@@ -71,6 +71,8 @@ pub struct Options {
     engine: Option<Arc<str>>,
     /// Options whose inherited assignments do not count (`--set`).
     overridden: Arc<[Opt]>,
+    /// Options that no job inherits.
+    personal: &'static [Opt],
 }
 
 /// For each option of a list: its last assignment, and its value merged with earlier ones if that differs.
@@ -105,7 +107,12 @@ impl Options {
             collect(&mut effect, &own, 0);
             Arc::new(effect)
         });
-        Options { inherited, own, index, engine: Some(engine), overridden: Arc::default() }
+        Options { inherited, own, index, engine: Some(engine), overridden: Arc::default(), personal: &[] }
+    }
+
+    /// The same with options that jobs do not inherit.
+    pub(crate) fn with_personal(self, personal: &'static [Opt]) -> Options {
+        Options { personal, ..self }
     }
 
     /// The same without what it inherits of these options.
@@ -153,6 +160,11 @@ impl Options {
         let inherited =
             self.inherited.list[..self.inherited.count].iter().filter(|given| self.keeps(given.opt));
         inherited.chain(self.own.iter())
+    }
+
+    /// Global assignments that the job does not inherit.
+    pub fn not_inherited(&self) -> impl Iterator<Item = &Given> {
+        self.inherited.list[..self.inherited.count].iter().filter(|given| self.personal.contains(&given.opt))
     }
 
     /// Whether `opt` was given, by the job or by what it inherits from.
@@ -295,10 +307,11 @@ impl Options {
         Some((given, merged.as_ref().unwrap_or(&given.value)))
     }
 
-    /// Whether an inherited assignment counts: private options of an engine the job does not use are dropped, and what `--set` overrides.
+    /// Whether an inherited assignment counts. Dropped are private options of an engine that the job does not use, options that `--set`
+    /// overrides and those that no job inherits.
     fn keeps(&self, opt: Opt) -> bool {
         let is_of_job = matches!(opt.row().scope, OptionScope::Core) || opt.row().belongs_to(self.engine());
-        is_of_job && !self.overridden.contains(&opt)
+        is_of_job && !self.personal.contains(&opt) && !self.overridden.contains(&opt)
     }
 }
 

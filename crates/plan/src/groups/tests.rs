@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::PlanOptions;
-use crate::testing::{jobs_of, jobs_of_files, plan_of, refusals};
+use crate::testing::{good_plan_as_fio, jobs_of, jobs_of_files, plan_of, refusals};
 use ferrio_job::Plan;
 
 /// `(name, clone, number, group, stonewall)` of all jobs.
@@ -30,6 +30,24 @@ fn clones_are_created_first_then_from_the_highest_number_down() {
     ];
     assert_eq!(rows(&plan), want);
     assert_eq!(plan.jobs[1].spec.clones, 4);
+}
+
+#[test]
+fn clones_of_fio_have_the_name_of_their_section_and_the_user_of_the_caller() {
+    let text =
+        "[a]\nioengine=null\nsize=4k\nname=zz\nuid=65534\ngid=1\nnumjobs=2\nwrite_bw_log\nwrite_lat_log=x\n";
+    let identity = |plan: &Plan| {
+        let of = |job: &PlannedJob| {
+            let JobSpec { name, worker, logs, .. } = job.spec.clone();
+            (name, worker.uid, worker.gid, logs.bw.unwrap_or_default(), logs.lat.unwrap_or_default())
+        };
+        plan.jobs.iter().map(of).collect::<Vec<_>>()
+    };
+    let own = |name: &str, uid, gid| (name.to_owned(), uid, gid, name.to_owned(), "x".to_owned());
+    let fio = good_plan_as_fio(&jobs_of(text));
+    assert_eq!(identity(&fio), [own("zz", Some(65534), Some(1)), own("a", None, None)]);
+    let ferrio = plan_of(text).unwrap();
+    assert_eq!(identity(&ferrio), vec![own("zz", Some(65534), Some(1)); 2]);
 }
 
 #[test]
