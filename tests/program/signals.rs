@@ -79,6 +79,34 @@ fn signals_end_a_program_that_a_report_during_the_run_has_blocked() {
     interrupted_while_blocked(&[&endless[..], &["--status-interval=100ms"]].concat());
 }
 
+/// The thread of the job, which has its name, ends; the program waits for its output.
+#[test]
+fn jobs_stop_at_once_although_nobody_takes_the_report() {
+    for fio in [false, true] {
+        let place = Place::new();
+        let pipe = place.work().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let words = "--output-format=json --output=pipe --status-interval=100ms --name=endless --ioengine=null --size=1m \
+                     --time_based --runtime=1h --numjobs=30";
+        let called = if fio { &["--as=fio"][..] } else { &[] };
+        let words: Vec<&str> = called.iter().copied().chain(words.split_whitespace()).collect();
+        let mut running = place.ferrio(&words).start();
+        // Called fio, the program opens its output twice; a pipe that is open for writing as well has no end in between.
+        let mut reader = std::fs::File::options().read(true).write(true).open(&pipe).unwrap();
+        reader.read_exact(&mut [0]).unwrap();
+        running.signal(Signal::SIGINT);
+        let tasks = std::path::PathBuf::from(format!("/proc/{}/task", running.pid()));
+        let names = || {
+            let threads = std::fs::read_dir(&tasks).into_iter().flatten().map_while(Result::ok);
+            threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok())
+        };
+        // While the output is blocked, the program itself stays for ten seconds, called fio for ever.
+        running.until("the end of all jobs", || !names().any(|name| name.starts_with("endless")));
+        assert!(names().next().is_some(), "the program has ended before its jobs");
+        running.kill();
+    }
+}
+
 #[test]
 fn signals_end_a_program_that_waits_for_a_blocked_message_of_a_worker() {
     let place = Place::new();

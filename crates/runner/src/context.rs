@@ -123,7 +123,7 @@ impl Context<'_> {
 /// What workers and the signal thread send to main.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// All jobs of the wave are set up, or all have begun.
+    /// All jobs of the wave are set up, or all have begun, or a signal has arrived.
     Ready,
     /// What the user should know: lines that belong together.
     Diagnostics(Vec<Diagnostic>),
@@ -143,12 +143,6 @@ pub(crate) enum Message {
         /// Its figures.
         snapshot: Box<Snapshot>,
     },
-    /// A signal arrived that ends the run.
-    Signal(i32),
-    /// The program goes on after it was stopped.
-    Continued,
-    /// A signal arrived that asks for a report.
-    ReportWanted,
 }
 
 /// What a job has come to at one moment.

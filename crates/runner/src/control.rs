@@ -68,9 +68,9 @@ impl JobControl {
         JobControl { number, ..JobControl::default() }
     }
 
-    /// Asks the job to end.
+    /// Asks the job to end. Who sees the request sees what was done before it.
     pub fn request_stop(&self) {
-        self.wanted.fetch_or(STOP, Relaxed);
+        self.wanted.fetch_or(STOP, Release);
     }
 
     /// Counts a signal, before it asks the job to end.
@@ -97,7 +97,7 @@ impl JobControl {
     /// True once the job must end.
     #[inline]
     pub fn stop_requested(&self) -> bool {
-        self.wanted.load(Relaxed) & STOP != 0
+        self.wanted.load(Acquire) & STOP != 0
     }
 
     /// Asks the worker for its figures so far.

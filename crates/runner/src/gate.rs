@@ -5,25 +5,23 @@
 //! all: so each job waits after its first I/O until all have begun, unless there is still something in flight.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 use std::time::Duration;
 
 use ferrio_machine::allowed_cpus;
 use ferrio_stats::Clock;
+use rustix::thread::futex;
 
 /// Jobs of a crowded wave wait for the first I/Os of all others this long at most, and longer the more jobs there are.
 const PATIENCE: Duration = Duration::from_millis(20);
 const PATIENCE_PER_JOB: Duration = Duration::from_micros(100);
 
-/// Holds the workers of one wave back until main lets all of them go, and once more after their first I/Os.
-///
-/// Both barriers are locks that main holds for writing. Readers of a lock wake up all at once and, unlike those that wait for a
-/// condition, not one behind the other.
+/// Holds the workers of one wave back until main lets all of them go, and once more after their first I/Os. A signal that ends the run
+/// lets them go as well, as main may be blocked by an output.
 #[derive(Debug)]
 pub struct Gate {
-    start: RwLock<()>,
-    first_ios: RwLock<()>,
+    start: Barrier,
+    first_ios: Barrier,
     /// Jobs of the wave, once main knows; [`usize::MAX`] before.
     members: AtomicUsize,
     /// They are more than there are CPUs.
@@ -36,23 +34,54 @@ pub struct Gate {
 
 /// A gate that is closed. Workers pass both barriers once this is dropped.
 #[derive(Debug)]
-pub struct Closed<'a> {
-    start: Option<RwLockWriteGuard<'a, ()>>,
-    _first_ios: RwLockWriteGuard<'a, ()>,
-}
+pub struct Closed<'a>(&'a Gate);
 
 impl Closed<'_> {
     /// Lets the workers begin.
-    pub fn start(&mut self) {
-        self.start = None;
+    pub fn start(&self) {
+        self.0.start.open();
+    }
+}
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
+/// Threads wait here while it is closed. Unlike those that wait for a condition, they wake up all at once and not one behind the other,
+/// and unlike a lock, any thread can open it.
+#[derive(Debug, Default)]
+struct Barrier(AtomicU32);
+
+const OPEN: u32 = 0;
+const CLOSED: u32 = 1;
+
+impl Barrier {
+    fn close(&self) {
+        self.0.store(CLOSED, SeqCst);
+    }
+
+    fn open(&self) {
+        if self.0.swap(OPEN, SeqCst) == CLOSED {
+            // Waking threads at an address of this process does not fail.
+            let _ = futex::wake(&self.0, futex::Flags::PRIVATE, i32::MAX as u32);
+        }
+    }
+
+    fn wait(&self) {
+        while self.0.load(SeqCst) == CLOSED {
+            // Whatever ends the wait, the value decides.
+            let _ = futex::wait(&self.0, futex::Flags::PRIVATE, CLOSED, None);
+        }
     }
 }
 
 impl Default for Gate {
     fn default() -> Self {
         Gate {
-            start: RwLock::default(),
-            first_ios: RwLock::default(),
+            start: Barrier::default(),
+            first_ios: Barrier::default(),
             members: AtomicUsize::new(usize::MAX),
             crowded: AtomicBool::default(),
             arrived: AtomicUsize::default(),
@@ -64,17 +93,25 @@ impl Default for Gate {
 impl Gate {
     /// Closes the gate until what it returns is dropped.
     pub fn close(&self) -> Closed<'_> {
-        Closed { start: Some(close(&self.start)), _first_ios: close(&self.first_ios) }
+        self.start.close();
+        self.first_ios.close();
+        Closed(self)
+    }
+
+    /// Opens the gate for good: nobody waits any more.
+    pub fn open(&self) {
+        self.start.open();
+        self.first_ios.open();
     }
 
     /// Waits until the jobs may begin.
     pub fn wait_for_start(&self) {
-        drop(self.start.read());
+        self.start.wait();
     }
 
     /// After the first I/O: waits until the other jobs have begun too.
     pub fn wait_for_first_ios(&self) {
-        drop(self.first_ios.read());
+        self.first_ios.wait();
     }
 
     /// All jobs of the wave have been started: there are this many.
@@ -135,10 +172,6 @@ pub fn widest_start(
     }
     let together = bounds.into_iter().filter(|&(jobs, ..)| jobs > 1);
     together.map(|(_, first, last)| Duration::from_nanos(clock.between(first, last))).max()
-}
-
-fn close(barrier: &RwLock<()>) -> RwLockWriteGuard<'_, ()> {
-    barrier.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -221,7 +254,7 @@ mod tests {
         let gate = Gate::default();
         let (sender, passed) = channel();
         std::thread::scope(|scope| {
-            let mut closed = gate.close();
+            let closed = gate.close();
             scope.spawn(|| {
                 gate.wait_for_start();
                 sender.send("start").unwrap();

@@ -12,10 +12,7 @@ mod waves;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{
-    AtomicBool,
-    Ordering::{Relaxed, Release},
-};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -41,7 +38,7 @@ use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::placement;
 use crate::result::{Event, JobResult, JobState, RunResult};
-use crate::signals::{SignalWatcher, not_watched};
+use crate::signals::{SignalRequests, SignalWatcher, TakenRequests, not_watched};
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
@@ -94,12 +91,15 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     futexes::expect_waiters(plan.jobs.len());
     let (sender, messages) = sync_channel(QUEUE + plan.jobs.len());
     let stop = Arc::new(AtomicBool::new(false));
-    let report_wanted = Arc::new(AtomicBool::new(false));
+    let requests = Arc::new(SignalRequests::default());
+    let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
+    let controls: &'static [JobControl] = controls.leak();
     let as_fio = plan.jobs.iter().any(|job| job.spec.character == Character::Fio);
     let watch = SignalWatcher::start(
         sender.clone(),
+        controls,
         Arc::clone(&stop),
-        Arc::clone(&report_wanted),
+        Arc::clone(&requests),
         !options.has_live_view,
         // fio waits for an output however long it is blocked.
         !as_fio,
@@ -115,8 +115,6 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         TickSource::Monotonic => "CLOCK_MONOTONIC",
     };
     debug!(target: debug_class::TIME, "clock {}, {} ns in a million ticks", source, clock.ns(1_000_000));
-    let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
-    let controls: &'static [JobControl] = controls.leak();
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
     observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
     if let Some(unseen) = options.trigger.as_ref().and_then(Trigger::unseen) {
@@ -131,7 +129,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         clock_began,
         controls,
         stop: &stop,
-        report_wanted: &report_wanted,
+        requests: &requests,
         jobs: scheduled_jobs(plan, options),
         waves: 0,
         wave_of: vec![0; plan.jobs.len()],
@@ -323,6 +321,8 @@ impl Run<'_, '_> {
     }
 
     fn handle(&mut self, message: Message) {
+        // A job may have ended by a signal.
+        self.take_signals();
         match message {
             // It has woken main.
             Message::Ready => {}
@@ -338,12 +338,19 @@ impl Run<'_, '_> {
                 }
             }
             Message::Figures { index, snapshot } => self.take_figures(index, snapshot),
-            Message::ReportWanted => {
-                self.report_wanted.store(false, Release);
-                self.due_reports.want_status();
-            }
-            Message::Signal(signal) => self.terminate(signal),
-            Message::Continued => self.continued(),
         }
+    }
+
+    /// Does what signals have asked for since the last call. Returns how many of them end the run.
+    fn take_signals(&mut self) -> usize {
+        let TakenRequests { ending, report, continued } = self.requests.take();
+        if report {
+            self.due_reports.want_status();
+        }
+        ending.iter().for_each(|&signal| self.terminate(signal));
+        if continued {
+            self.continued();
+        }
+        ending.len()
     }
 }

@@ -1,14 +1,12 @@
 //! Signals that would end the program end the run gracefully, SIGUSR1 asks for a report, and SIGCONT tells that the program was stopped:
 //! they are blocked in all threads and waited for by one, which ends with the run.
 
-use std::collections::VecDeque;
 use std::os::unix::thread::JoinHandleExt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{AcqRel, Release, SeqCst};
-use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::atomic::Ordering::{Release, SeqCst};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use ferrio_engine::kernel::{keep_ended_children, wait_for_signal};
 use ferrio_job::{Diagnostic, reason};
@@ -17,10 +15,9 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 use crate::context::Message;
+use crate::control::JobControl;
+use crate::gate::Gate;
 use crate::output_watch::{CHECK, Standstill};
-
-/// Time between two attempts to put a message into a full queue.
-const RETRY: Duration = Duration::from_millis(5);
 
 /// Prepares the process for signals, whatever its parent has set up. Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives
 /// before the run begins asks for a report as well, instead of ending the program. A write beyond the limit of file sizes fails with EFBIG,
@@ -80,11 +77,73 @@ struct WatchState {
     failed: AtomicBool,
 }
 
+/// What the signals so far ask main for. The thread that waits for signals fills it, whatever main is busy with; a message only wakes main.
+#[derive(Debug, Default)]
+pub(crate) struct SignalRequests {
+    /// Signals that end the run and that main has not taken yet, at most [`MAX_PENDING`].
+    ending: Mutex<Vec<i32>>,
+    /// There is something to take.
+    is_pending: AtomicBool,
+    /// SIGUSR1: a report of the run so far.
+    report: AtomicBool,
+    /// SIGCONT.
+    continued: AtomicBool,
+    /// The gate that holds jobs back while main starts them.
+    gate: Mutex<Weak<Gate>>,
+}
+
+/// More signals at once change nothing: the second one already ends the run without jobs that hang.
+const MAX_PENDING: usize = 2;
+
+/// What main takes from [`SignalRequests`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct TakenRequests {
+    /// Signals that end the run, in their order.
+    pub(crate) ending: Vec<i32>,
+    pub(crate) report: bool,
+    pub(crate) continued: bool,
+}
+
+impl SignalRequests {
+    /// What has been asked for since the last call. One load if that is nothing.
+    pub(crate) fn take(&self) -> TakenRequests {
+        if !self.is_pending.load(SeqCst) {
+            return TakenRequests::default();
+        }
+        self.is_pending.store(false, SeqCst);
+        TakenRequests {
+            ending: std::mem::take(&mut *self.ending.lock().unwrap_or_else(PoisonError::into_inner)),
+            report: self.report.swap(false, SeqCst),
+            continued: self.continued.swap(false, SeqCst),
+        }
+    }
+
+    /// From now on, a signal that ends the run opens this gate. One that has come before does not: it has set `stop`.
+    pub(crate) fn opens(&self, gate: &Arc<Gate>) {
+        *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(gate);
+    }
+
+    /// Notes a signal for main.
+    fn add(&self, signal: i32) {
+        match Signal::try_from(signal) {
+            Ok(Signal::SIGUSR1) => self.report.store(true, SeqCst),
+            Ok(Signal::SIGCONT) => self.continued.store(true, SeqCst),
+            _ => {
+                let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+                if ending.len() < MAX_PENDING {
+                    ending.push(signal);
+                }
+            }
+        }
+        self.is_pending.store(true, SeqCst);
+    }
+}
+
 impl SignalWatcher {
-    /// Blocks the signals in the calling thread (threads started later inherit that); each arrival is sent as a message, and one that
-    /// ends the run sets `stop`, which file layout checks. With `tells_stops`, SIGCONT is told as well. With `ends_blocked`, the program
-    /// ends without its report if an output has blocked main for ten seconds after such a signal. Further requests for a report are ignored
-    /// until main clears `report_wanted`.
+    /// Blocks the signals in the calling thread (threads started later inherit that) and waits for them in a thread of its own. One that ends
+    /// the run stops the jobs of `controls` at once, as main may be blocked by an output, and sets `stop`, which file layout checks. Main
+    /// finds all of them in `requests`, and is woken by a message. With `tells_stops`, SIGCONT is among them. With `ends_blocked`, the program
+    /// ends without its report if an output has blocked main for ten seconds after a signal that ends the run.
     ///
     /// They stay blocked when the run is over, so that a second Ctrl-C cannot cut the report in half; the process ends right
     /// after it.
@@ -93,8 +152,9 @@ impl SignalWatcher {
     /// The kernel refused to change the signal mask or to start a thread.
     pub(crate) fn start(
         messages: SyncSender<Message>,
+        controls: &'static [JobControl],
         stop: Arc<AtomicBool>,
-        report_wanted: Arc<AtomicBool>,
+        requests: Arc<SignalRequests>,
         tells_stops: bool,
         ends_blocked: bool,
     ) -> std::io::Result<Self> {
@@ -104,7 +164,7 @@ impl SignalWatcher {
         }
         signals.thread_block()?;
         let state = Arc::new(WatchState::default());
-        let watch = Watch { messages, stop, report_wanted, ends_blocked, state: Arc::clone(&state) };
+        let watch = Watch { messages, controls, stop, requests, ends_blocked, state: Arc::clone(&state) };
         let thread =
             thread::Builder::new().name("ferrio-signals".into()).spawn(move || watch.watch(&signals))?;
         Ok(SignalWatcher { thread, state })
@@ -114,8 +174,9 @@ impl SignalWatcher {
 /// What the signal thread works with.
 struct Watch {
     messages: SyncSender<Message>,
+    controls: &'static [JobControl],
     stop: Arc<AtomicBool>,
-    report_wanted: Arc<AtomicBool>,
+    requests: Arc<SignalRequests>,
     ends_blocked: bool,
     state: Arc<WatchState>,
 }
@@ -124,25 +185,26 @@ impl Watch {
     /// Waits for signals until the run is over.
     fn watch(&self, signals: &SigSet) {
         let mut interrupted = Interrupted::default();
-        let mut unsent = VecDeque::new();
         let mut blocked = Standstill::default();
         // Somebody wants the end.
         let mut is_asked = false;
-        while self.send(&mut unsent) {
-            let check = (is_asked && self.ends_blocked).then_some(CHECK);
-            let limit = if unsent.is_empty() { check } else { Some(RETRY) };
-            match wait_for_signal(signals, limit) {
+        loop {
+            let limit = (is_asked && self.ends_blocked).then_some(CHECK);
+            let arrived = match wait_for_signal(signals, limit) {
                 Ok(signal) => {
                     interrupted = Interrupted::default();
-                    is_asked |= asks_for_end(signal);
-                    self.queue(signal, &mut unsent);
+                    Some(signal)
                 }
-                Err(e) if e.raw_os_error() == Some(libc::EAGAIN) && limit.is_some() => {}
-                Err(e) if e.raw_os_error() == Some(libc::EINTR) && interrupted.should_retry() => {}
-                Err(e) => return self.give_up(signals, unsent, &e),
-            }
+                Err(e) if e.raw_os_error() == Some(libc::EAGAIN) && limit.is_some() => None,
+                Err(e) if e.raw_os_error() == Some(libc::EINTR) && interrupted.should_retry() => None,
+                Err(e) => return self.give_up(signals, &e),
+            };
             if self.state.over.load(SeqCst) {
                 return;
+            }
+            if let Some(signal) = arrived {
+                is_asked |= asks_for_end(signal);
+                self.act_on(signal);
             }
             if is_asked && self.ends_blocked {
                 blocked.end_if_over(switches_of_blocked_main());
@@ -150,47 +212,28 @@ impl Watch {
         }
     }
 
-    /// Takes a signal to be told. One that waits already is told once, as the kernel does it with signals that are pending.
-    fn queue(&self, signal: i32, unsent: &mut VecDeque<i32>) {
-        // While main is busy they would fill its queue, and a signal that ends the run would wait.
-        let is_known = signal == Signal::SIGUSR1 as i32 && self.report_wanted.swap(true, AcqRel);
-        if !is_known && !unsent.contains(&signal) {
-            unsent.push_back(signal);
-        }
-    }
-
-    /// Tells main of signals as far as its queue has room: messages of the jobs may fill it. False once nobody listens.
-    fn send(&self, unsent: &mut VecDeque<i32>) -> bool {
-        while let Some(&signal) = unsent.front() {
-            match self.messages.try_send(message(signal)) {
-                Ok(()) => {
-                    unsent.pop_front();
-                    self.told(signal);
-                }
-                Err(TrySendError::Full(_)) => return true,
-                Err(TrySendError::Disconnected(_)) => return false,
-            }
-        }
-        true
-    }
-
-    /// Main has the message of a signal in its queue. Who sees `stop` during layout finds it there afterwards and starts no job.
-    fn told(&self, signal: i32) {
-        if matches!(message(signal), Message::Signal(_)) {
+    /// Stops the jobs if the signal ends the run, and tells main. Main knows of the signal before a job can have ended by it, and before
+    /// layout ends early, so neither is taken for an end of its own.
+    fn act_on(&self, signal: i32) {
+        self.requests.add(signal);
+        if ends_run(signal) {
             self.stop.store(true, Release);
+            for control in self.controls {
+                control.count_signal();
+                control.request_stop();
+            }
+            // Main may be blocked before it opens the gate.
+            let gate = self.requests.gate.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+            gate.inspect(|gate| gate.open());
         }
+        // A full queue has messages that wake main as well.
+        let _ = self.messages.try_send(Message::Ready);
     }
 
     /// Signals cannot be waited for: unblocks them in this thread, which stays, so that they end the program as they end others.
-    fn give_up(&self, signals: &SigSet, unsent: VecDeque<i32>, error: &std::io::Error) {
+    fn give_up(&self, signals: &SigSet, error: &std::io::Error) {
         let note = not_watched(error);
         self.state.failed.store(true, SeqCst);
-        for signal in unsent {
-            if self.state.over.load(SeqCst) || self.messages.send(message(signal)).is_err() {
-                return;
-            }
-            self.told(signal);
-        }
         if self.state.over.load(SeqCst) || self.messages.send(Message::Diagnostics(vec![note])).is_err() {
             return;
         }
@@ -202,18 +245,14 @@ impl Watch {
     }
 }
 
-/// How main is told of a signal.
-fn message(signal: i32) -> Message {
-    match Signal::try_from(signal) {
-        Ok(Signal::SIGUSR1) => Message::ReportWanted,
-        Ok(Signal::SIGCONT) => Message::Continued,
-        _ => Message::Signal(signal),
-    }
+/// True for a signal that ends the run.
+fn ends_run(signal: i32) -> bool {
+    ENDING.iter().any(|&ending| ending as i32 == signal)
 }
 
 /// True for a signal by which somebody asks for the end. The kernel sends SIGXCPU by itself.
 pub(crate) fn asks_for_end(signal: i32) -> bool {
-    signal != Signal::SIGXCPU as i32 && ENDING.iter().any(|&ending| ending as i32 == signal)
+    signal != Signal::SIGXCPU as i32 && ends_run(signal)
 }
 
 /// Starts a thread in which none of the signals of a run is unblocked: the kernel would let one end the program there.
@@ -248,60 +287,89 @@ impl Drop for SignalWatcher {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering::Acquire;
-    use std::sync::mpsc::sync_channel;
+    use std::sync::mpsc::{Receiver, sync_channel};
 
     use super::*;
 
-    #[test]
-    fn a_signal_is_told_and_stops_layout_and_the_thread_ends_with_its_watch() {
-        let (sender, messages) = sync_channel(4);
-        let stop = Arc::new(AtomicBool::new(false));
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true, false).unwrap();
-        pthread_kill(watch.thread.as_pthread_t(), Signal::SIGINT).unwrap();
-        let message = messages.recv().unwrap();
-        assert!(matches!(message, Message::Signal(signal) if signal == Signal::SIGINT as i32));
-        drop(watch);
-        assert!(messages.recv().is_err(), "no sender is left, and the end is no signal of the run");
-        assert!(stop.load(Acquire));
+    struct Started {
+        watch: SignalWatcher,
+        messages: Receiver<Message>,
+        control: &'static JobControl,
+        stop: Arc<AtomicBool>,
+        requests: Arc<SignalRequests>,
     }
 
-    #[test]
-    fn signals_wait_for_room_in_a_full_queue() {
-        let (sender, messages) = sync_channel(1);
-        sender.send(Message::Ready).unwrap();
-        let stop = Arc::new(AtomicBool::new(false));
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::default(), true, true).unwrap();
-        for signal in [Signal::SIGUSR1, Signal::SIGINT] {
-            pthread_kill(watch.thread.as_pthread_t(), signal).unwrap();
+    impl Started {
+        /// A watcher of one job. The queue has room for this many messages, and one is in it.
+        fn with_queue(room: usize) -> Self {
+            let (sender, messages) = sync_channel(room);
+            sender.send(Message::Ready).unwrap();
+            let controls: &'static [JobControl] = vec![JobControl::new(1)].leak();
+            let (stop, requests): (Arc<AtomicBool>, Arc<SignalRequests>) = Default::default();
+            let watch =
+                SignalWatcher::start(sender, controls, Arc::clone(&stop), Arc::clone(&requests), true, false);
+            Started { watch: watch.unwrap(), messages, control: &controls[0], stop, requests }
         }
-        assert!(matches!(messages.recv().unwrap(), Message::Ready));
-        let told = [0; 2].map(|_| messages.recv().unwrap());
-        assert!(told.iter().any(|message| matches!(message, Message::ReportWanted)));
-        assert!(told.iter().any(|message| matches!(message, Message::Signal(_))));
-        drop(watch);
-        assert!(messages.recv().is_err() && stop.load(Acquire));
+
+        fn send(&self, signal: Signal) {
+            pthread_kill(self.watch.thread.as_pthread_t(), signal).unwrap();
+        }
+
+        /// Waits until the job has been told of this many signals.
+        fn await_signals(&self, count: u32) {
+            while self.control.signals() < count || !self.control.stop_requested() {
+                thread::yield_now();
+            }
+        }
     }
 
     #[test]
-    fn a_storm_of_report_signals_leaves_room_for_the_one_that_ends_the_run() {
-        let (sender, messages) = sync_channel(2);
-        let [stop, wanted]: [Arc<AtomicBool>; 2] = Default::default();
-        let watch = SignalWatcher::start(sender, Arc::clone(&stop), Arc::clone(&wanted), true, true).unwrap();
-        let thread = watch.thread.as_pthread_t();
+    fn a_signal_stops_layout_and_the_thread_ends_with_its_watch() {
+        let started = Started::with_queue(4);
+        started.send(Signal::SIGINT);
+        started.await_signals(1);
+        assert!(started.stop.load(Acquire));
+        let want = TakenRequests { ending: vec![Signal::SIGINT as i32], ..TakenRequests::default() };
+        assert_eq!([started.requests.take(), started.requests.take()], [want, TakenRequests::default()]);
+        let Started { watch, messages, requests, .. } = started;
+        drop(watch);
+        while messages.recv().is_ok() {}
+        assert_eq!(requests.take(), TakenRequests::default(), "the end is no signal of the run");
+    }
+
+    #[test]
+    fn jobs_that_wait_for_each_other_are_let_go() {
+        let started = Started::with_queue(1);
+        let gate = Arc::new(Gate::default());
+        let _closed = gate.close();
+        started.requests.opens(&gate);
+        started.send(Signal::SIGTERM);
+        gate.wait_for_start();
+        gate.wait_for_first_ios();
+        assert!(started.control.stop_requested());
+    }
+
+    #[test]
+    fn jobs_stop_although_main_takes_no_messages() {
+        let started = Started::with_queue(1);
+        // SIGCONT comes with those that end the run, and a storm of SIGUSR1 is in nobody's way.
+        for signal in [Signal::SIGUSR1, Signal::SIGCONT, Signal::SIGINT] {
+            started.send(signal);
+        }
+        started.await_signals(1);
         for _ in 0..20 {
-            pthread_kill(thread, Signal::SIGUSR1).unwrap();
+            started.send(Signal::SIGUSR1);
+            started.send(Signal::SIGTERM);
             thread::yield_now();
         }
-        while !wanted.load(Acquire) {
+        started.await_signals(2);
+        while started.requests.ending.lock().unwrap().len() < MAX_PENDING {
             thread::yield_now();
         }
-        pthread_kill(thread, Signal::SIGINT).unwrap();
-        while !stop.load(Acquire) {
-            thread::yield_now();
-        }
-        assert!(matches!(messages.recv().unwrap(), Message::ReportWanted));
-        assert!(matches!(messages.recv().unwrap(), Message::Signal(_)));
-        drop(watch);
-        assert!(messages.recv().is_err());
+        let taken = started.requests.take();
+        assert_eq!(taken.ending, [Signal::SIGINT as i32, Signal::SIGTERM as i32]);
+        assert!(taken.report && taken.continued);
+        drop(started.watch);
+        while started.messages.recv().is_ok() {}
     }
 }

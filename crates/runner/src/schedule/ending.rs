@@ -1,13 +1,11 @@
 //! What ends jobs: the job itself, another one (`exitall`), a signal, or the trigger.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use ferrio_job::{Diagnostic, ExitWhat, LifeCycle, Prefix, debug_class};
 use log::debug;
 
 use super::state::Run;
-use crate::control::JobControl;
 use crate::result::{Event, JobResult, JobState};
 use crate::verify_state;
 
@@ -95,14 +93,12 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A signal ends all jobs.
+    /// A signal ends all jobs. The thread that waits for signals has stopped those that run.
     pub(super) fn terminate(&mut self, signal: i32) {
         debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.patience.signal(Instant::now());
-        self.stop.store(true, Relaxed);
-        self.controls.iter().for_each(JobControl::count_signal);
         (0..self.jobs.len()).for_each(|index| self.end(index));
     }
 

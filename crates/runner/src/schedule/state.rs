@@ -25,6 +25,7 @@ use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
 use crate::result::{Event, JobResult};
+use crate::signals::SignalRequests;
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
@@ -65,8 +66,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) clock_began: u64,
     pub(super) controls: &'static [JobControl],
     pub(super) stop: &'a AtomicBool,
-    /// A signal asked for a report and main has not seen it yet.
-    pub(super) report_wanted: &'a AtomicBool,
+    /// What signals ask for.
+    pub(super) requests: &'a SignalRequests,
     pub(super) jobs: Vec<ScheduledJob>,
     /// Waves so far.
     pub(super) waves: usize,

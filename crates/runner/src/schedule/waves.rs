@@ -1,6 +1,7 @@
 //! Waves of jobs: which jobs may start, the set-up of their workers, and the release of all that are set up together.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -32,7 +33,8 @@ impl Run<'_, '_> {
     ) -> (Duration, Receiver<Message>) {
         // Should the observer panic, the queue goes with it, so that no worker waits for room in it.
         let messages = &queue;
-        // A signal during layout is still in the queue.
+        // A signal during layout keeps the jobs from starting.
+        self.take_signals();
         while let Ok(message) = messages.try_recv() {
             self.handle(message);
         }
@@ -65,12 +67,12 @@ impl Run<'_, '_> {
         let Some(trigger) = self.triggered else { return };
         let as_fio = self.as_fio;
         let signalled = || {
-            let mut signals = 0;
             // fio waits for its command whatever comes.
-            for message in messages.try_iter().take_while(|_| !as_fio) {
-                signals += u32::from(matches!(message, Message::Signal(_)));
-                self.handle(message);
+            if as_fio {
+                return false;
             }
+            let signals = self.take_signals();
+            messages.try_iter().for_each(|message| self.handle(message));
             signals > 0
         };
         if let Some(failed) = trigger.run_command(signalled) {
@@ -127,7 +129,11 @@ impl Run<'_, '_> {
         self.join_ended();
         let gate = Arc::new(Gate::default());
         // Open when this function returns, also by a panic of the observer.
-        let mut closed = gate.close();
+        let closed = gate.close();
+        self.requests.opens(&gate);
+        if self.stop.load(Acquire) {
+            gate.open();
+        }
         let (mut waiting_for, mut advised) = (0, false);
         let running = self.jobs.iter().filter(|job| job.started && job.result.is_none()).count();
         let address_space = AddressSpace::new(self.jobs.len());
