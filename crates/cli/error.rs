@@ -121,6 +121,14 @@ pub enum Error {
     /// The interval report and the report would go to the same file.
     #[error("the interval report and the report would both go to {0}; choose a different file for each")]
     IntervalsInReport(String),
+    /// Two formats of the report would go to the same file.
+    #[error("{} and {} would both go to {name}; choose a different file for each", .formats[0], .formats[1])]
+    OutputsInOneFile {
+        /// What would go there.
+        formats: [String; 2],
+        /// As given.
+        name: String,
+    },
     /// The file for the interval report cannot be created.
     #[error("cannot create the interval report {name}: {}", reason(.error))]
     OpenIntervals {
@@ -187,6 +195,7 @@ impl Error {
             | Error::Results { .. }
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
+            | Error::OutputsInOneFile { .. }
             | Error::ReplacesInput { .. }
             | Error::LogReplacesFile { .. }
             | Error::WriteOutput { .. }

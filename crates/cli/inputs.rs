@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Character, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
 use ferrio_jobfile::Sources;
-use ferrio_machine::FileIdentity;
+use ferrio_machine::{FileIdentity, is_same_file};
 
 use crate::error::Error;
 use crate::option_values::IntervalsTo;
@@ -27,9 +27,12 @@ impl ProgramSettings {
             IntervalsTo::File(name) => Some(name),
             IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
         });
-        let outputs = [("report", self.output.as_ref()), ("interval report", intervals)];
+        self.check_files_of_formats()?;
+        let files = self.files_of_formats.iter().map(|(_, name)| name);
+        let reports = self.output.iter().chain(files).map(|name| ("report", name));
+        let outputs = reports.chain(intervals.map(|name| ("interval report", name)));
         let jobs = plan.map(|plan| plan.jobs.as_slice()).unwrap_or_default();
-        for (what, name) in outputs.into_iter().filter_map(|(what, name)| Some((what, name?))) {
+        for (what, name) in outputs {
             let path = Path::new(name);
             if is_any_of(path, sources.names()) {
                 return Err(Error::ReplacesInput {
@@ -43,6 +46,27 @@ impl ProgramSettings {
             }
         }
         check_logs(sources, jobs)
+    }
+}
+
+impl ProgramSettings {
+    /// Checks that no two formats with a file of their own, and no such format and the report, go to one file.
+    fn check_files_of_formats(&self) -> Result<(), Error> {
+        let to_stdout = (!self.formats.are_none()).then_some("/dev/stdout");
+        let report = self.output.as_deref().or(to_stdout);
+        for (index, (format, name)) in self.files_of_formats.iter().enumerate() {
+            let before = self.files_of_formats[..index].iter();
+            let with_file =
+                before.map(|(other, file)| (format!("the format {}", other.word()), file.as_str()));
+            let others = report.map(|report| ("the report".to_owned(), report)).into_iter().chain(with_file);
+            for (other, file) in others {
+                if is_same_file(Path::new(name), Path::new(file)) {
+                    let formats = [other, format!("the format {}", format.word())];
+                    return Err(Error::OutputsInOneFile { formats, name: name.clone() });
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -50,8 +50,13 @@ impl ProgramSettings {
     /// # Errors
     /// As there.
     pub fn check_interval_path(&self) -> Result<(), Error> {
-        let report = self.output.as_deref().unwrap_or("/dev/stdout");
-        self.interval_report.as_ref().map_or(Ok(()), |intervals| intervals.check_path(report))
+        let Some(intervals) = &self.interval_report else { return Ok(()) };
+        let files = self.files_of_formats.iter().map(|(_, name)| name.as_str());
+        let to_stdout = (!self.formats.are_none()).then_some("/dev/stdout");
+        let mut reports = self.output.as_deref().or(to_stdout).into_iter().chain(files);
+        // Without a report, the directory is checked all the same.
+        let first = reports.next().unwrap_or_default();
+        std::iter::once(first).chain(reports).try_for_each(|report| intervals.check_path(report))
     }
 }
 

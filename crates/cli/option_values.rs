@@ -7,7 +7,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use ferrio_job::{Character, Choice as _};
 use ferrio_jobfile::{Reading, nearest, size_factor, time_factor};
 use ferrio_metrics::MetricsAddress;
-use ferrio_report::{Format, Formats, TerseVersion};
+use ferrio_report::{Format, TerseVersion};
 use ferrio_sweep::{TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
@@ -143,13 +143,24 @@ pub fn table_format(text: &str) -> Option<TableFormat> {
     TableFormat::of_word(text)
 }
 
-/// Reads a list of formats, `normal,json`, without empty words. The format of a table is no format of a report.
-pub fn formats(text: &str) -> Result<Formats, String> {
-    let mut formats = Formats::NONE;
+/// A format of the report, and the file that it has for itself (`json:FILE`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedFormat {
+    /// The format.
+    pub format: Format,
+    /// Without one, the format goes where the report goes.
+    pub file: Option<String>,
+}
+
+/// Reads a list of formats, `normal,json:FILE`, without empty words; the file `-` is where the report goes. The format of a table is no
+/// format of a report.
+pub fn formats(text: &str) -> Result<Vec<WantedFormat>, String> {
+    let mut formats: Vec<WantedFormat> = Vec::new();
     if table_format(text).is_some_and(|table| table != TableFormat::Csv) {
         return Ok(formats);
     }
-    for word in text.split(',') {
+    for item in text.split(',') {
+        let (word, file) = item.split_once(':').map_or((item, None), |(word, file)| (word, Some(file)));
         if word.is_empty() {
             return Err(format!("a format is expected: {}", Format::WORDS.join(", ")));
         }
@@ -157,9 +168,15 @@ pub fn formats(text: &str) -> Result<Formats, String> {
             let words = Format::WORDS.join(", ");
             let meant = nearest(word, Format::WORDS.into_iter());
             let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-            return Err(format!("invalid output format {word}: the formats are {words}{meant}"));
+            // `json:a,b` may be meant as one file.
+            let follows_file = formats.last().is_some_and(|before| before.file.is_some());
+            let comma = if follows_file { "; a file name here has no comma: see --output" } else { "" };
+            return Err(format!("invalid output format {word}: the formats are {words}{meant}{comma}"));
         };
-        formats = formats.with(format);
+        if file == Some("") {
+            return Err(format!("a file name is expected after `{word}:`"));
+        }
+        formats.push(WantedFormat { format, file: file.filter(|file| *file != "-").map(str::to_owned) });
     }
     Ok(formats)
 }
@@ -226,17 +243,31 @@ mod tests {
 
     #[test]
     fn formats_are_a_list() {
-        assert_eq!(formats("normal,json"), Ok(Formats::default().with(Format::Json)));
-        assert_eq!(formats("json+"), Ok(Formats::only(Format::JsonPlus)));
+        let of = |format| WantedFormat { format, file: None };
+        assert_eq!(formats("normal,json"), Ok(vec![of(Format::Normal), of(Format::Json)]));
+        assert_eq!(formats("json+"), Ok(vec![of(Format::JsonPlus)]));
         for word in ["terse", "minimal", "csv"] {
-            assert_eq!(formats(word), Ok(Formats::only(Format::Terse)));
+            assert_eq!(formats(word), Ok(vec![of(Format::Terse)]));
         }
-        assert_eq!(formats("openmetrics"), Ok(Formats::only(Format::OpenMetrics)));
+        assert_eq!(formats("openmetrics"), Ok(vec![of(Format::OpenMetrics)]));
         assert!(formats("xml").unwrap_err().contains("invalid output format xml"));
         assert!(formats("jsn").unwrap_err().ends_with("did you mean `json`?"));
         for text in ["", ",", "json,,terse", ",json", "json,"] {
             assert!(formats(text).unwrap_err().starts_with("a format is expected"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_format_may_have_a_file() {
+        let of = |format, file: Option<&str>| WantedFormat { format, file: file.map(str::to_owned) };
+        assert_eq!(
+            formats("json:C:/a b.json,normal,html:-"),
+            Ok(vec![of(Format::Json, Some("C:/a b.json")), of(Format::Normal, None), of(Format::Html, None)])
+        );
+        assert_eq!(formats("json:a,html:"), Err("a file name is expected after `html:`".to_owned()));
+        assert!(formats(":a").unwrap_err().starts_with("a format is expected"));
+        assert!(formats("jsn:a").unwrap_err().ends_with("did you mean `json`?"));
+        assert!(formats("json:a,b").unwrap_err().ends_with("; a file name here has no comma: see --output"));
     }
 
     #[test]

@@ -35,6 +35,16 @@ enum Held {
     Message(String),
 }
 
+/// A format of the report in a file of its own.
+struct FormatFile {
+    name: String,
+    formats: Formats,
+    stream: ReportStream,
+    error: Option<io::Error>,
+    /// Standard output has what the file lacks.
+    is_rescued: bool,
+}
+
 /// The streams of a run and the first error in writing the report.
 pub struct Output {
     messages: Messages,
@@ -42,6 +52,8 @@ pub struct Output {
     stream: ReportStream,
     /// The report goes to standard output, where the live line is.
     writes_to_stdout: bool,
+    /// Formats with a file of their own.
+    files: Vec<FormatFile>,
     /// Limits for the figures of the last report.
     thresholds: Vec<Threshold>,
     /// How reports are made, apart from their time.
@@ -93,6 +105,8 @@ impl Output {
             }
             Some(name) => ReportStream::File(open_output(name, false)?),
         };
+        let files = settings.files_of_formats.iter().map(|(format, name)| FormatFile::open(*format, name));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
         let wanted = match settings.eta {
             Eta::Always => true,
             Eta::Never => false,
@@ -104,13 +118,15 @@ impl Output {
         let intervals = settings.interval_report.as_ref();
         let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
         // A live line would corrupt a document on standard output.
-        let live = wanted && (settings.formats.has(Format::Normal) || !to_stdout) && !intervals_to_stdout;
+        let has_document = to_stdout && !settings.formats.has(Format::Normal) && !settings.formats.are_none();
+        let live = wanted && !has_document && !intervals_to_stdout;
         let announces = settings.formats.has(Format::Normal);
         Ok(Output {
             messages,
             name: settings.output.clone().unwrap_or_else(|| "standard output".to_owned()),
             stream,
             writes_to_stdout: to_stdout,
+            files,
             thresholds: settings.thresholds.clone(),
             options: settings.report_options(),
             environment: RunEnvironment::default(),
@@ -145,12 +161,8 @@ impl Output {
     pub fn set_names(&mut self, plan: &Plan, character: Character) {
         self.names = NamesOfLines::of(plan);
         let is_seen = self.writes_to_stdout && io::stdout().is_terminal();
-        // Documents have escapes of their own for the others.
-        let has_document = [Format::Json, Format::OpenMetrics, Format::Html]
-            .iter()
-            .any(|&format| self.options.formats.has(format));
-        let controls = if has_document { Controls::C0 } else { Controls::All };
-        self.shown_controls = (character == Character::Ferrio || is_seen).then_some(controls);
+        self.shown_controls =
+            (character == Character::Ferrio || is_seen).then(|| controls_in(self.options.formats));
     }
 
     /// True if there is a live line.
@@ -163,6 +175,16 @@ impl Output {
         if self.announces {
             self.write(text);
         }
+        self.write_to_files(Format::Normal, text);
+    }
+
+    /// Writes text to the files of this format.
+    pub fn write_to_files(&mut self, format: Format, text: &str) {
+        for at in 0..self.files.len() {
+            if self.files[at].formats.has(format) {
+                self.write_to_file(at, text);
+            }
+        }
     }
 
     /// Writes the verdict of a profile: before the text report as fio does, to standard error if there is none.
@@ -173,6 +195,7 @@ impl Output {
             self.clear_live_line();
             self.messages.text(text);
         }
+        self.write_to_files(Format::Normal, text);
     }
 
     /// From now on, what would go to a terminal waits until it is [released](Output::release), if the live view has the terminal.
@@ -244,12 +267,21 @@ impl Output {
         if let Some(error) = self.intervals.as_mut().and_then(IntervalStream::close) {
             self.message(&error);
         }
-        let mut report = self.report_so_far(plan, result);
+        let options = self.options.clone().now().within(&self.environment);
+        let mut report = self.report_in(plan, result, &options, options.formats);
         let judgements = judge(&self.thresholds, &report);
-        if let Some(ferrio) = &mut report.ferrio {
-            ferrio.thresholds = judgements.iter().map(|judgement| judgement.report.clone()).collect();
-        }
+        let set_thresholds = |report: &mut RunReport| {
+            if let Some(ferrio) = &mut report.ferrio {
+                ferrio.thresholds = judgements.iter().map(|judgement| judgement.report.clone()).collect();
+            }
+        };
+        set_thresholds(&mut report);
         self.write_report(&report);
+        for at in 0..self.files.len() {
+            let mut report = self.report_in(plan, result, &options, self.files[at].formats);
+            set_thresholds(&mut report);
+            self.write_report_to_file(at, &report);
+        }
         self.clear_live_line();
         self.show_kept(report.warnings());
         self.messages.figure_warnings(report.warnings());
@@ -261,9 +293,77 @@ impl Output {
         judgements
     }
 
-    /// The report of the run so far.
-    fn report_so_far(&self, plan: &Plan, result: &RunResult) -> RunReport {
-        RunReport::new(plan, result, &self.options.clone().now().within(&self.environment))
+    /// The report of a run for an output in these formats.
+    fn report_in(
+        &self,
+        plan: &Plan,
+        result: &RunResult,
+        options: &ReportOptions,
+        formats: Formats,
+    ) -> RunReport {
+        RunReport::new(plan, result, &options.in_formats(formats))
+    }
+
+    /// Writes the report of the run so far to all outputs that can hold several. False if there are none.
+    fn report_so_far(&mut self, plan: &Plan, result: &RunResult) -> bool {
+        let options = self.options.clone().now().within(&self.environment);
+        let mut has_any = false;
+        if options.formats.may_repeat() && !options.formats.are_none() {
+            self.write_report(&self.report_in(plan, result, &options, options.formats));
+            let published = self.stream.publish();
+            self.keep_first_error(published);
+            has_any = true;
+        }
+        for at in 0..self.files.len() {
+            let formats = self.files[at].formats;
+            if formats.may_repeat() {
+                self.write_report_to_file(at, &self.report_in(plan, result, &options, formats));
+                let published = self.files[at].stream.publish();
+                self.keep_error_of_file(at, published);
+                has_any = true;
+            }
+        }
+        has_any
+    }
+
+    /// Writes a report to the file of a format.
+    fn write_report_to_file(&mut self, at: usize, report: &RunReport) {
+        let text = report.in_formats(self.files[at].formats, self.options.terse_version);
+        self.write_to_file(at, &text);
+        let flushed = self.files[at].stream.flush();
+        self.keep_error_of_file(at, flushed);
+    }
+
+    /// Writes text to the file of a format, with its control characters as text.
+    fn write_to_file(&mut self, at: usize, text: &str) {
+        if self.files[at].is_rescued {
+            self.clear_live_line();
+        }
+        let file = &mut self.files[at];
+        let text = self.names.visible(text, controls_in(file.formats));
+        let written = file.stream.write(&text);
+        self.keep_error_of_file(at, written);
+    }
+
+    /// Keeps the first error of the file of a format, and goes on with standard output, which gets first what the file lacks.
+    fn keep_error_of_file(&mut self, at: usize, written: io::Result<()>) {
+        let Err(error) = written else { return };
+        let file = &mut self.files[at];
+        if file.error.is_some() {
+            file.is_rescued = false;
+            return;
+        }
+        file.error = Some(error);
+        let Some(unwritten) = file.stream.take_unwritten().filter(|_| !stdout::was_closed()) else { return };
+        file.stream = ReportStream::Stdout(io::stdout());
+        file.is_rescued = true;
+        self.clear_live_line();
+        // It would stand between documents.
+        self.live = self.live.take().filter(|_| self.files[at].formats.has(Format::Normal));
+        self.begin_watch();
+        let file = &mut self.files[at];
+        let written = file.stream.write(&unwritten).and_then(|()| file.stream.flush());
+        self.keep_error_of_file(at, written);
     }
 
     /// Writes and flushes a report in all formats.
@@ -376,13 +476,12 @@ impl Output {
                 }
                 self.message(&terminating(*signal));
             }
-            Event::Interim(result) if self.options.formats.may_repeat() => {
-                self.write_report(&self.report_so_far(plan, result));
-                let published = self.stream.publish();
-                self.keep_first_error(published);
-            }
-            Event::Interim(_) => {
-                let word = self.options.formats.alone().map_or("", |(word, _)| word);
+            Event::Interim(result) => {
+                if self.report_so_far(plan, result) {
+                    return;
+                }
+                let all = self.files.iter().fold(self.options.formats, |all, file| all.and(file.formats));
+                let word = all.alone().map_or("", |(word, _)| word);
                 let message =
                     format!("no report of the run so far: the format {word} allows only one, at the end");
                 self.message(&Diagnostic::note(message).code("no-interim-report"));
@@ -411,11 +510,21 @@ impl Output {
             let closed = self.stream.close();
             self.keep_first_error(closed);
         }
-        match self.error {
-            Some(error) if self.is_rescued => Err(Error::ReportElsewhere { name: self.name, error }),
-            Some(error) => Err(Error::WriteOutput { name: self.name, error }),
-            None => Ok(()),
+        for at in 0..self.files.len() {
+            if self.files[at].error.is_none() {
+                let closed = self.files[at].stream.close();
+                self.keep_error_of_file(at, closed);
+            }
         }
+        let outputs = std::iter::once((self.name, self.error, self.is_rescued))
+            .chain(self.files.into_iter().map(|file| (file.name, file.error, file.is_rescued)));
+        let mut errors = outputs.filter_map(|(name, error, is_rescued)| match (error?, is_rescued) {
+            (error, true) => Some(Error::ReportElsewhere { name, error }),
+            (error, false) => Some(Error::WriteOutput { name, error }),
+        });
+        let Some(first) = errors.next() else { return Ok(()) };
+        errors.for_each(|error| self.messages.note(&error.diagnostic()));
+        Err(first)
     }
 
     fn show_live_line(&mut self, line: &str) {
@@ -483,6 +592,21 @@ impl Output {
     }
 }
 
+impl FormatFile {
+    fn open(format: Format, name: &str) -> Result<Self, Error> {
+        let cannot_open = |error| Error::OpenOutput { name: name.to_owned(), error };
+        let stream = ReportStream::whole(Path::new(name)).map_err(cannot_open)?;
+        let formats = Formats::only(format);
+        Ok(FormatFile { name: name.to_owned(), formats, stream, error: None, is_rescued: false })
+    }
+}
+
+/// The control characters that an output in these formats shows as text. Documents have escapes of their own for the others.
+fn controls_in(formats: Formats) -> Controls {
+    let documents = [Format::Json, Format::OpenMetrics, Format::Html];
+    if documents.iter().any(|&format| formats.has(format)) { Controls::C0 } else { Controls::All }
+}
+
 /// Called `fio`, the program truncates the file of the report, if there is one, before it reads jobs, because debug lines and errors
 /// come before the report there. Called `ferrio`, it keeps the last report until there is another one.
 ///
@@ -500,10 +624,13 @@ pub fn begin_file(settings: &ProgramSettings) -> Result<Option<File>, Error> {
 
 /// True if the report goes to something that may take it late or never: a pipe, a socket or a terminal.
 pub fn may_block(settings: &ProgramSettings) -> bool {
-    let about = fs::metadata(settings.output.as_deref().unwrap_or("/dev/stdout"));
-    about.is_ok_and(|about| {
-        let kind = about.file_type();
-        kind.is_fifo() || kind.is_socket() || kind.is_char_device() && about.rdev() != NULL_DEVICE
+    let files = settings.files_of_formats.iter().map(|(_, name)| name.as_str());
+    let mut outputs = std::iter::once(settings.output.as_deref().unwrap_or("/dev/stdout")).chain(files);
+    outputs.any(|name| {
+        fs::metadata(name).is_ok_and(|about| {
+            let kind = about.file_type();
+            kind.is_fifo() || kind.is_socket() || kind.is_char_device() && about.rdev() != NULL_DEVICE
+        })
     })
 }
 

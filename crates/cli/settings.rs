@@ -16,10 +16,10 @@ use ferrio_sweep::{TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
-use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo};
+use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo, WantedFormat};
 use crate::options::{
-    FAIL_IF, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS, SWEEP,
-    SWEEP_SEED, Support, TUI, Takes,
+    FAIL_IF, OPTIONS, OUTPUT, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS,
+    SWEEP, SWEEP_SEED, Support, TUI, Takes,
 };
 use crate::profiles::Profile;
 
@@ -37,8 +37,10 @@ const COLUMNS: usize = 80;
 pub struct ProgramSettings {
     /// File for the report instead of standard output.
     pub output: Option<String>,
-    /// Formats of the report.
+    /// Formats of the report there; none if each has a file of its own.
     pub formats: Formats,
+    /// Formats with a file of their own, and the file.
+    pub files_of_formats: Vec<(Format, String)>,
     /// Several runs instead of one.
     pub sweep: Option<SweepSettings>,
     /// Compute percentiles from fio's histogram buckets.
@@ -166,7 +168,7 @@ pub enum SettingsError {
     Conflict(&'static str, Cow<'static, str>),
     /// `--output-format` with a format that fio does not have, in a call as fio.
     #[error("invalid output format {0}: fio has no such format")]
-    FormatOfFerrio(&'static str),
+    FormatOfFerrio(String),
     /// `--section=global`.
     #[error("can't use global as only section")]
     GlobalSection,
@@ -200,12 +202,14 @@ impl ProgramSettings {
                     .into(),
             ));
         }
-        let Some((word, why)) = self.formats.alone() else { return Ok(()) };
-        if !self.formats.fit_together() {
-            let message =
-                format!("the format {word} cannot be combined with others, because {why}: choose one");
+        if let Some((word, why)) = self.formats.alone().filter(|_| !self.formats.fit_together()) {
+            let message = format!(
+                "the format {word} cannot be combined with others, because {why}: choose one, or write it to a file of its own with \
+                 {word}:FILE"
+            );
             return Err(SettingsError::Conflict("output-format", message.into()));
         }
+        let Some((word, why)) = self.all_formats().alone() else { return Ok(()) };
         if self.status_interval.is_some() {
             let message = format!(
                 "option --status-interval cannot be combined with the format {word}, because {why}: choose another format, \
@@ -316,10 +320,8 @@ impl ProgramSettings {
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
-        let formats = formats(items);
-        if let (Character::Fio, Some(word)) = (character, formats.only_of_ferrio()) {
-            return Err(SettingsError::FormatOfFerrio(word));
-        }
+        let outputs = Outputs::of(items, character)?;
+        let formats = outputs.formats;
         let no_document = formats.has(Format::Normal) || given(&matches, "output");
         let (trigger, idle_trigger) = trigger(&matches, character, no_document);
         notes.extend(idle_trigger);
@@ -327,9 +329,10 @@ impl ProgramSettings {
             notes.extend(without_effect(&matches));
         }
         Ok(ProgramSettings {
-            output: matches.get_one("output").cloned(),
+            output: outputs.file,
             sweep: sweep(&matches, items),
             formats,
+            files_of_formats: outputs.files_of_formats,
             fio_bins: matches.get_flag("fio-bins"),
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
@@ -374,17 +377,24 @@ impl ProgramSettings {
         }
     }
 
+    /// All formats of the report, wherever they go.
+    #[must_use]
+    pub fn all_formats(&self) -> Formats {
+        self.files_of_formats.iter().fold(self.formats, |formats, (format, _)| formats.with(*format))
+    }
+
     /// True if the document has what jobs and devices did over time.
     #[must_use]
     pub fn has_series(&self) -> bool {
-        self.character == Character::Ferrio && self.formats.have_details()
+        self.character == Character::Ferrio && self.all_formats().have_details()
     }
 
     /// How reports are made.
     #[must_use]
     pub fn report_options(&self) -> ReportOptions {
         ReportOptions {
-            fio_bins: self.fio_bins,
+            // All outputs have the same percentiles.
+            fio_bins: self.fio_bins || self.all_formats().have_details(),
             each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
             character: self.character,
             asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
@@ -415,17 +425,95 @@ fn check_conflicts_of_tui(items: &[Item]) -> Result<(), SettingsError> {
     }
 }
 
-/// The formats of the report: `--output-format` and `--minimal` replace earlier ones, `--append-terse` adds to them. The values are
-/// already checked.
-fn formats(items: &[Item]) -> Formats {
-    items.iter().fold(Formats::default(), |chosen, item| match item {
-        Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
-            option_values::formats(value).unwrap_or(chosen)
+/// Where the report goes, in which formats.
+struct Outputs {
+    file: Option<String>,
+    formats: Formats,
+    files_of_formats: Vec<(Format, String)>,
+}
+
+impl Outputs {
+    /// `--output-format` and `--minimal` replace earlier formats without a file of their own, `--append-terse` adds to them. Called
+    /// `ferrio`, several `--output` are the files of as many formats, in their order, and all `--output-format` add up. Called `fio`, the
+    /// last counts. The values are already checked.
+    fn of(items: &[Item], character: Character) -> Result<Self, SettingsError> {
+        let values = |wanted: &'static str| {
+            items.iter().filter_map(move |item| match item {
+                Item::Program { name, value: Some(value), .. } if name == wanted => Some(value),
+                _ => None,
+            })
+        };
+        let mut files: Vec<&String> = values(OUTPUT).collect();
+        if character == Character::Fio {
+            files.drain(..files.len().saturating_sub(1));
         }
-        _ if item.is_program_option("minimal") => Formats::only(Format::Terse),
-        _ if item.is_program_option("append-terse") => chosen.with(Format::Terse),
-        _ => chosen,
-    })
+        let adds_up = files.len() > 1;
+        let of = |format| WantedFormat { format, file: None };
+        let mut wanted = vec![of(Format::Normal)];
+        let mut is_default = true;
+        for item in items {
+            let chosen = match item {
+                Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
+                    let with_file = value.split(',').find(|item| item.contains(':'));
+                    if let Some(item) = with_file.filter(|_| character == Character::Fio) {
+                        return Err(SettingsError::FormatOfFerrio(item.to_owned()));
+                    }
+                    option_values::formats(value).unwrap_or_default()
+                }
+                _ if item.is_program_option("minimal") => vec![of(Format::Terse)],
+                _ if item.is_program_option("append-terse") => {
+                    if !wanted.contains(&of(Format::Terse)) {
+                        wanted.push(of(Format::Terse));
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            // The word for a table of several runs is no format.
+            if chosen.is_empty() {
+                continue;
+            }
+            wanted.retain(|other| other.file.is_some() || (adds_up && !is_default));
+            wanted.extend(chosen);
+            is_default = false;
+        }
+        let in_report = wanted.iter().filter(|wanted| wanted.file.is_none());
+        let formats = in_report.clone().fold(Formats::NONE, |formats, wanted| formats.with(wanted.format));
+        if let Some(word) = formats.only_of_ferrio().filter(|_| character == Character::Fio) {
+            return Err(SettingsError::FormatOfFerrio(word.to_owned()));
+        }
+        let given = in_report.count();
+        let mut files_of_formats: Vec<(Format, String)> = Vec::new();
+        let mut left = files.iter();
+        for WantedFormat { format, file } in wanted {
+            let paired =
+                if adds_up && file.is_none() { left.next().map(|file| (*file).clone()) } else { file };
+            files_of_formats.extend(paired.map(|file| (format, file)));
+        }
+        match files.as_slice() {
+            [] => Ok(Outputs { file: None, formats, files_of_formats }),
+            [file] if given > 0 => Ok(Outputs { file: Some((*file).clone()), formats, files_of_formats }),
+            [file] => Err(SettingsError::Conflict(
+                OUTPUT,
+                format!(
+                    "--output={file} would have nothing: each format of --output-format has a file of its own. Leave out --output, or add a \
+                     format without a file"
+                )
+                .into(),
+            )),
+            several if several.len() == given => Ok(Outputs { file: None, formats: Formats::NONE, files_of_formats }),
+            several => Err(SettingsError::Conflict(
+                OUTPUT,
+                format!(
+                    "--output is given {} times, for {given} {}: give one file for each format, as in \
+                     --output-format=json:a.json,html:a.html, or one --output",
+                    several.len(),
+                    if given == 1 { "format" } else { "formats" }
+                )
+                .into(),
+            )),
+        }
+    }
 }
 
 /// Several runs, if there are to be several. The values are already checked.

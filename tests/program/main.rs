@@ -81,6 +81,7 @@ mod rules;
 mod same_io;
 mod schemas;
 mod series;
+mod several_outputs;
 mod signals;
 mod signals_at_random;
 mod sprandom;

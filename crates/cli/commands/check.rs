@@ -79,7 +79,7 @@ fn check(items: Result<Vec<Item>, Error>, character: Character, messages: Messag
     let before = items.len();
     items.retain(|item| !item.is_program_option(DENY));
     let deny = items.len() < before;
-    let settings = ProgramSettings::read(&items, character)
+    let mut settings = ProgramSettings::read(&items, character)
         .map_err(|error| diagnose::settings(error, &items, character))?;
     if settings.sweep.is_some() {
         return Err(Error::SweepToCheck);
@@ -87,10 +87,13 @@ fn check(items: Result<Vec<Item>, Error>, character: Character, messages: Messag
     if settings.action != Action::Run {
         return Err(Error::NothingToCheck);
     }
-    if !settings.formats.has(Format::Normal) && !settings.formats.has(Format::Json) {
+    let has_answer = |formats: Formats| formats.has(Format::Normal) || formats.has(Format::Json);
+    if !has_answer(settings.all_formats()) {
         return Err(Error::NoAnswerFormat);
     }
     let report = examine(&items, &settings)?;
+    // Only runs have the other formats.
+    settings.files_of_formats.retain(|(format, _)| has_answer(Formats::only(*format)));
     settings.notes.iter().filter(|_| messages.shows_warnings()).for_each(|note| messages.note(note));
     write(messages, &settings, &report)?;
     Ok(match report.status {
@@ -142,16 +145,19 @@ impl JsonAnswer {
                 _ => None,
             })
         };
-        let is_json = |word: &str| {
-            Format::of_word(word.trim()).is_some_and(|format| Formats::only(format).has(Format::Json))
+        let json = |item: &'_ str| {
+            let (word, file) = item.split_once(':').map_or((item, None), |(word, file)| (word, Some(file)));
+            let format = Format::of_word(word.trim())?;
+            let file = file.filter(|file| !["", "-"].contains(file)).map(str::to_owned);
+            Formats::only(format).has(Format::Json).then_some(file)
         };
-        let wanted = values("output-format").flat_map(|list| list.split(',')).any(is_json);
+        let wanted = values("output-format").flat_map(|list| list.split(',')).find_map(json);
         let job_file = |item: &Item| match item {
             Item::File(name) => Some(name.clone()),
             _ => None,
         };
-        wanted.then(|| JsonAnswer {
-            to: values(OUTPUT).next_back().map(str::to_owned),
+        wanted.map(|file| JsonAnswer {
+            to: file.or_else(|| values(OUTPUT).next_back().map(str::to_owned)),
             job_files: items.iter().filter_map(job_file).collect(),
         })
     }
@@ -199,6 +205,8 @@ fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Res
     if settings.formats.has(Format::Json) {
         output.write(&ferrio_check::json(report));
     }
+    output.write_to_files(Format::Normal, &ferrio_check::text(report, false));
+    output.write_to_files(Format::Json, &ferrio_check::json(report));
     output.close()
 }
 

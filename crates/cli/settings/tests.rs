@@ -27,8 +27,18 @@ fn defaults_are_those_of_fio() {
 
 #[test]
 fn the_last_of_repeated_options_counts() {
-    let program = read(&["--output=a", "-o", "b", "--eta=never", "--eta=auto"]).unwrap();
-    assert_eq!((program.output.as_deref(), program.eta), (Some("b"), Eta::Auto));
+    let program = read(&["--aux-path=a", "-K", "b", "--eta=never", "--eta=auto"]).unwrap();
+    assert_eq!((program.aux_path, program.eta), ("b".into(), Eta::Auto));
+}
+
+#[test]
+fn several_outputs_are_those_of_as_many_formats() {
+    let words = ["--output=a", "-o", "b", "-F", "json,html"];
+    let program = read(&words).unwrap();
+    let files = [(Format::Json, "a".to_owned()), (Format::Html, "b".to_owned())];
+    assert_eq!((program.output, program.formats.are_none()), (None, true));
+    assert_eq!(program.files_of_formats, files);
+    assert!(read(&words[..3]).is_err());
 }
 
 #[test]

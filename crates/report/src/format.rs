@@ -69,8 +69,7 @@ impl FormatRow {
 
 impl Format {
     /// The help of `--output-format`.
-    pub const HELP: &str =
-        "Formats of the report, separated by commas: normal, json, json+, terse; or one of openmetrics, html";
+    pub const HELP: &str = "Formats of the report, separated by commas: normal, json, json+, terse; or one of openmetrics, html. FORMAT:FILE writes a format to a file of its own, as in normal,json:a.json,html:a.html";
 
     /// The words of all formats, without fio's other words for them.
     pub const WORDS: [&str; FORMATS.len()] = {
@@ -82,6 +81,12 @@ impl Format {
         }
         words
     };
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        FORMATS[self as usize].word
+    }
 
     /// The format that a word names.
     #[must_use]
@@ -108,6 +113,19 @@ impl Formats {
     #[must_use]
     pub const fn with(mut self, format: Format) -> Self {
         self.0[format as usize] = true;
+        self
+    }
+
+    /// True for no format.
+    #[must_use]
+    pub fn are_none(&self) -> bool {
+        self.chosen().next().is_none()
+    }
+
+    /// The formats of either.
+    #[must_use]
+    pub fn and(mut self, other: Formats) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(has, also)| *has |= also);
         self
     }
 
@@ -174,7 +192,7 @@ mod tests {
 
     #[test]
     fn every_format_has_a_word_of_its_own_which_help_lists() {
-        let listed: Vec<&str> = Format::HELP.split([' ', ',', ';']).collect();
+        let listed: Vec<&str> = Format::HELP.split([' ', ',', ';', '.']).collect();
         for row in FORMATS {
             assert_eq!(Format::of_word(row.word), Some(row.format), "{}", row.word);
             assert!(listed.contains(&row.word), "{}", row.word);

@@ -86,6 +86,13 @@ impl ReportOptions {
         }
     }
 
+    /// The same for a report in these formats, beside others of the same run.
+    #[must_use]
+    pub fn in_formats(&self, formats: Formats) -> Self {
+        let series = if formats.have_details() { self.series.clone() } else { RunSeries::default() };
+        ReportOptions { formats, series, ..self.clone() }
+    }
+
     /// The same for a report made now.
     #[must_use]
     pub fn now(self) -> Self {

@@ -1,0 +1,162 @@
+//! Several outputs of one run: `--output-format=FORMAT:FILE`, and one `--output` for each format.
+
+use std::fs;
+
+use crate::support::{Place, json_file};
+
+const JOB: [&str; 4] = ["--name=a", "--ioengine=null", "--size=1m", "--rw=randread"];
+
+fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    JOB.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn each_format_goes_to_its_file_and_the_others_to_the_report() {
+    let place = Place::new();
+    let formats = "--output-format=json:a.json,normal,html:a.html,json+:plus.json,terse,openmetrics:a.prom";
+    let run = place.ferrio(&arguments(&[formats])).run().succeeded();
+    assert!(run.stdout.contains("a: (groupid=0") && run.stdout.contains("\n3;fio-3.42;a;"), "{}", run.stdout);
+    let [plain, plus] = ["a.json", "plus.json"].map(|name| json_file(&place.work().join(name)));
+    let clat = |document: &serde_json::Value| document["jobs"][0]["read"]["clat_ns"].clone();
+    assert_eq!(clat(&plain)["percentile"], clat(&plus)["percentile"], "all outputs have the same figures");
+    assert!(clat(&plus)["bins"].is_object() && clat(&plain)["bins"].is_null());
+    assert!(place.read("a.html").starts_with("<!doctype html>"));
+    assert!(place.read("a.prom").ends_with("# EOF\n"));
+}
+
+#[test]
+fn nothing_is_printed_if_all_formats_have_files() {
+    let place = Place::new();
+    let run = place.ferrio(&arguments(&["--output-format=json:a,html:b", "--eta=never"])).run().succeeded();
+    assert_eq!(run.stdout, "");
+    assert_eq!(place.files().len(), 2);
+}
+
+#[test]
+fn an_output_for_each_format_in_their_order() {
+    for options in [
+        &["--output-format=json,html", "--output=a b,c", "--output=h"][..],
+        &["--output-format=json", "--output=a b,c", "--output-format=html", "--output=h"],
+        &["--output=a b,c", "--output=h", "--output-format=json", "--output-format=html"],
+    ] {
+        let place = Place::new();
+        assert_eq!(place.ferrio(&arguments(options)).run().succeeded().stdout, "");
+        assert_eq!(json_file(&place.work().join("a b,c"))["jobs"][0]["jobname"], "a");
+        assert!(place.read("h").starts_with("<!doctype html>"));
+    }
+    let place = Place::new();
+    place.ferrio(&arguments(&["--append-terse", "--output=text", "--output=terse"])).run().succeeded();
+    assert!(place.read("text").contains("groupid=0") && place.read("terse").starts_with("3;"));
+}
+
+#[test]
+fn a_later_list_replaces_formats_without_a_file() {
+    let place = Place::new();
+    let lists = ["--output-format=normal,json:a", "--output-format=terse"];
+    let run = place.ferrio(&arguments(&lists)).run().succeeded();
+    assert!(run.stdout.starts_with("3;fio-3.42;a;"), "{}", run.stdout);
+    assert!(place.is_written("a"));
+}
+
+#[test]
+fn outputs_that_make_no_sense_are_refused_before_the_run() {
+    for (options, message) in [
+        (
+            &["--output=a", "--output=b"][..],
+            "--output is given 2 times, for 1 format: give one file for each",
+        ),
+        (&["--output=a", "--output=a"], "--output is given 2 times, for 1 format"),
+        (
+            &["--output=a", "--output=b", "--output-format=json,html,terse"],
+            "--output is given 2 times, for 3 formats",
+        ),
+        (&["--output=a", "--output-format=json:b"], "--output=a would have nothing"),
+        (
+            &["--output-format=json:a,html:./a"],
+            "the format json and the format html would both go to ./a; choose a different file for each",
+        ),
+        (
+            &["--output=a", "--output-format=normal,json:../work/a"],
+            "the report and the format json would both go",
+        ),
+        (&["--output=a", "--output=./a", "--output-format=json,html"], "would both go to ./a"),
+        (&["--output-format=json:"], "a file name is expected after `json:`"),
+        (&["--output-format=jsn:a"], "did you mean `json`?"),
+        (&["--output-format=json:a,b"], "a file name here has no comma: see --output"),
+        (&["--output-format=json:no/a,html:b"], "output file open error: No such file or directory: no/a"),
+        (&["--output-format=normal,json:a", "--interval-report=1s:a"], "would both go to a"),
+        (&["--output-format=html,json"], "write it to a file of its own with html:FILE"),
+        (&["--output-format=json,html:a", "--status-interval=1"], "cannot be combined with the format html"),
+        (&["--output-format=csv:a", "--repeat=2"], "the output is a table"),
+    ] {
+        let place = Place::new();
+        let run = place.ferrio(&arguments(options)).run().ended_with(1);
+        assert!(run.stderr.contains(message), "{options:?}: {message:?} is expected in\n{}", run.stderr);
+        assert_eq!((run.stdout.as_str(), place.files()), ("", Vec::new()), "{options:?}");
+    }
+}
+
+#[test]
+fn a_file_of_a_format_does_not_replace_what_the_run_reads() {
+    let place = Place::new();
+    fs::write(place.work().join("in.fio"), "[a]\nioengine=null\nsize=4k\n").unwrap();
+    let run = place.ferrio(&["in.fio", "--output-format=normal,json:./in.fio"]).run().ended_with(1);
+    assert!(run.stderr.contains("the report would replace ./in.fio, which is a job file"), "{}", run.stderr);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_costs_only_itself_and_its_report_is_printed() {
+    let place = Place::new();
+    fs::create_dir(place.work().join("d")).unwrap();
+    let formats = ["--output-format=json:d/a,html:b", "--exec_postrun=mv d e", "--eta=never"];
+    let run = place.ferrio(&arguments(&formats)).run().ended_with(1);
+    assert!(run.stderr.contains(
+        "cannot write to d/a: No such file or directory; the report is on standard output instead"
+    ));
+    assert_eq!(run.json()["jobs"][0]["jobname"], "a");
+    assert!(place.read("b").starts_with("<!doctype html>"));
+    let formats = ["--output-format=json:/dev/full,terse:/dev/full", "--eta=never"];
+    let run = place.ferrio(&arguments(&formats)).run().ended_with(1);
+    let failed = run.stderr.matches("cannot write to /dev/full: No space left on device").count();
+    assert_eq!(failed, 2, "{}", run.stderr);
+}
+
+#[test]
+fn files_keep_what_they_had_until_the_report_is_there() {
+    let place = Place::new();
+    for name in ["a", "b"] {
+        fs::write(place.work().join(name), "before").unwrap();
+    }
+    let formats = ["--output-format=json:a,html:b", "--exec_postrun=cat a b >during"];
+    place.ferrio(&arguments(&formats)).run().succeeded();
+    assert_eq!(place.read("during"), "beforebefore");
+    assert!(place.read("a").starts_with('{') && place.read("b").starts_with("<!doctype"));
+}
+
+#[test]
+fn check_answers_in_the_outputs_that_it_has() {
+    let place = Place::new();
+    let words = [&["check"][..], &arguments(&["--output-format=json:a,html:b"])].concat();
+    assert_eq!(place.ferrio(&words).run().succeeded().stdout, "");
+    assert_eq!(json_file(&place.work().join("a"))["status"], "clean");
+    assert_eq!(place.files().len(), 1);
+    let words = [&["check"][..], &arguments(&["--output-format=json:a", "--no-such"])].concat();
+    place.ferrio(&words).run().ended_with(1);
+    assert_eq!(json_file(&place.work().join("a"))["status"], "errors");
+}
+
+#[test]
+fn called_fio_the_last_output_wins_and_formats_have_no_files() {
+    let place = Place::new();
+    let outputs = arguments(&["--output=a", "--output=b", "--output-format=json", "--output-format=normal"]);
+    for run in [place.ferrio(&[&["--as=fio"][..], &outputs].concat()), place.fio(&outputs)] {
+        run.run().succeeded();
+        assert!(place.read("b").contains("groupid=0"));
+        fs::remove_file(place.work().join("b")).unwrap();
+    }
+    let file = arguments(&["--output-format=json:a"]);
+    for run in [place.ferrio(&[&["--as=fio"][..], &file].concat()), place.fio(&file)] {
+        let run = run.run().ended_with(1);
+        assert!(run.stderr.contains("fio: invalid output format json:a"), "{}", run.stderr);
+    }
+}
