@@ -6,6 +6,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 #[allow(dead_code, unused_imports, unused_macros)]
+#[path = "../program/requirements.rs"]
+mod requirements;
+#[allow(dead_code, unused_imports, unused_macros)]
 #[path = "../program/support.rs"]
 mod support;
 

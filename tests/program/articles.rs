@@ -32,31 +32,37 @@ const DEPTH_FROM_OUTSIDE: &str = "[global]\nioengine=libaio\ndirect=1\nfilename=
 
 #[test]
 fn the_smallest_job_of_all_does_as_in_fio() {
+    needs!("fio");
     compare(SMALLEST);
 }
 
 #[test]
 fn two_jobs_at_once_do_as_in_fio() {
+    needs!("fio");
     compare(TWO_AT_ONCE);
 }
 
 #[test]
 fn two_groups_one_after_the_other_do_as_in_fio() {
+    needs!("fio");
     compare(TWO_GROUPS);
 }
 
 #[test]
 fn direct_io_through_the_sync_engine_does_as_in_fio() {
+    needs!("fio");
     compare(SYNC_AND_DIRECT);
 }
 
 #[test]
 fn refilled_buffers_and_a_bandwidth_log_without_a_name_do_as_in_fio() {
+    needs!("fio");
     compare(FRESH_BUFFERS);
 }
 
 #[test]
 fn four_groups_with_blocks_of_many_sizes_do_as_in_fio() {
+    needs!("fio");
     compare_alike(MANY_SIZES);
 }
 
@@ -73,6 +79,7 @@ fn a_depth_from_the_environment_reaches_the_job() {
 /// The list of engines in an article, with the job that it begins with.
 #[test]
 fn the_engines_that_articles_list_do_as_in_fio() {
+    needs!("fio");
     let jobs = ["sync", "psync", "vsync", "libaio", "posixaio", "mmap", "splice", "null"]
         .map(|engine| format!("[{engine}]\nioengine={engine}\nrw=randread\nsize=1m\n"));
     let load = "[cpuio]\nioengine=cpuio\ncpuload=100\ncpuchunks=1000\nnumber_ios=5\n";

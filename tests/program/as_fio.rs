@@ -10,6 +10,7 @@ fn both(place: &Place, words: &[&str]) -> (Run, Run) {
 
 #[test]
 fn each_percentile_too_many_has_a_line() {
+    needs!("fio");
     let place = Place::new();
     let list = |length: u32| (1..=length).map(|n| n.to_string()).collect::<Vec<_>>().join(":");
     for (length, lines) in [(20, 0), (21, 1), (23, 3)] {
@@ -44,6 +45,7 @@ fn said(run: &Run) -> Vec<String> {
 
 #[test]
 fn a_mistake_has_the_lines_of_fio_before_its_place() {
+    needs!("fio");
     let place = Place::new();
     let files = [
         "size=4k\n[a]\n",
@@ -108,6 +110,7 @@ fn a_mistake_has_the_lines_of_fio_before_its_place() {
 
 #[test]
 fn the_usage_and_what_is_said_about_engines_go_where_fio_prints_them() {
+    needs!("fio");
     let place = Place::new();
     let empty = place.job("[global]\nbs=4k\n");
     for words in [&[][..], &["--bs=4k"], &[&empty], &["--help"], &["-h"]] {
@@ -127,6 +130,7 @@ fn the_usage_and_what_is_said_about_engines_go_where_fio_prints_them() {
 
 #[test]
 fn an_unknown_word_for_eta_is_ignored() {
+    needs!("fio");
     let place = Place::new();
     let job = ["--name=a", "--ioengine=null", "--size=4k", "--output-format=json"];
     for words in [&["--eta=nevr"][..], &["--eta="], &["--eta=never", "--eta=auto"]] {
@@ -145,6 +149,7 @@ fn an_unknown_word_for_eta_is_ignored() {
 
 #[test]
 fn a_directory_is_an_empty_job_file() {
+    needs!("fio");
     let place = Place::new();
     std::fs::create_dir(place.work().join("d")).unwrap();
     let job = place.job("[a]\nioengine=null\nsize=4k\n");
@@ -160,6 +165,7 @@ fn a_directory_is_an_empty_job_file() {
 
 #[test]
 fn the_streams_of_a_trigger_are_those_of_the_program() {
+    needs!("fio");
     let command = "--trigger=echo triggered; echo failing >&2; exit 7";
     let job = ["--name=a", "--ioengine=null", "--size=1g", "--rate=1m", "--time_based", "--runtime=100"];
     let own = ["--output=report", "--output-format=json", "--trigger-timeout=1500ms", command];
@@ -180,6 +186,7 @@ fn the_streams_of_a_trigger_are_those_of_the_program() {
 
 #[test]
 fn less_than_a_second_is_no_time_for_a_trigger() {
+    needs!("fio");
     let place = Place::new();
     let job = ["--name=a", "--ioengine=null", "--size=4k", "--minimal", "--trigger-timeout=500ms"];
     let (fio, ours) = both(&place, &[&job[..], &["--trigger=echo triggered"]].concat());
@@ -191,6 +198,7 @@ fn less_than_a_second_is_no_time_for_a_trigger() {
 
 #[test]
 fn a_log_that_cannot_be_created_has_the_line_of_fio() {
+    needs!("fio");
     let place = Place::new();
     std::fs::create_dir(place.work().join("agg-read_bw.log")).unwrap();
     for option in ["--write_lat_log=no/x", "--bandwidth-log"] {
@@ -202,6 +210,7 @@ fn a_log_that_cannot_be_created_has_the_line_of_fio() {
 
 #[test]
 fn jobs_that_are_only_merged_have_no_version_line() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--merge-blktrace-only", "--name=a", "--ioengine=null", "--size=4k"];
     let (fio, ours) = both(&place, &words);
@@ -221,6 +230,7 @@ fn there_are_no_colours_unless_they_are_asked_for() {
 
 #[test]
 fn an_asynchronous_read_beyond_the_end_of_a_file_is_one_of_0_bytes() {
+    needs!("fio");
     for engine in ["libaio", "io_uring", "posixaio"] {
         let engine_word = format!("--ioengine={engine}");
         let place = Place::new();
@@ -240,6 +250,7 @@ fn an_asynchronous_read_beyond_the_end_of_a_file_is_one_of_0_bytes() {
 
 #[test]
 fn registered_files_that_are_not_all_open_are_refused() {
+    needs!("fio");
     let place = Place::new();
     let words =
         ["--name=a", "--nrfiles=2", "--openfiles=1", "--size=64k", "--ioengine=io_uring", "--registerfiles"];

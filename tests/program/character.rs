@@ -325,6 +325,7 @@ fn the_output_of_a_trigger_is_where_fio_has_it_unless_a_document_is_there() {
 
 #[test]
 fn as_fio_section_headers_and_includes_are_read_as_fio_does() {
+    needs!("fio");
     let place = Place::new();
     symlink(FERRIO, place.beside("fio")).unwrap();
     std::fs::write(place.work().join("f"), "bs=8k\n").unwrap();
@@ -347,6 +348,7 @@ fn as_fio_section_headers_and_includes_are_read_as_fio_does() {
 
 #[test]
 fn as_fio_a_missing_include_ends_its_section_and_fails_its_job() {
+    needs!("fio");
     let place = Place::new();
     symlink(FERRIO, place.beside("fio")).unwrap();
     let rest = "\n[c]\nioengine=null\nsize=32k\n";

@@ -121,6 +121,7 @@ fn nothing_is_touched() {
 
 #[test]
 fn a_check_makes_no_system_call_that_changes_anything() {
+    needs!("strace");
     let place = Place::new();
     fs::write(place.work().join("data"), [7; 4096]).unwrap();
     let trace = place.beside("trace");

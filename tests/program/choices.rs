@@ -46,6 +46,7 @@ fn sequences(fio: bool) -> Vec<String> {
 
 #[test]
 fn random_offsets_are_those_of_fio_one_by_one() {
+    needs!("fio");
     for ((job, fio), ferrio) in JOBS.iter().zip(sequences(true)).zip(sequences(false)) {
         assert!(fio.lines().count() > 1, "fio did nothing\n{job}");
         same!("fio": fio, "ferrio": ferrio, "{job}");
@@ -54,6 +55,7 @@ fn random_offsets_are_those_of_fio_one_by_one() {
 
 #[test]
 fn a_shift_register_visits_small_files_as_in_fio() {
+    needs!("fio");
     let jobs = [1, 3, 4, 8, 15].map(|blocks| {
         let size = blocks * 4;
         format!("[j{blocks}]\nioengine=null\nstonewall\nrw=randread\nsize={size}k\nrandom_generator=lfsr\nwrite_iolog=j{blocks}.log\n")

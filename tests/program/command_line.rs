@@ -28,6 +28,7 @@ fn help_is_no_failure() {
 
 #[test]
 fn job_files_are_shown_as_the_command_lines_fio_shows() {
+    needs!("fio");
     let place = Place::new();
     let job = place.job(THREE);
     let ferrio = place.ferrio(&["--showcmd", &job]).run().succeeded();
@@ -128,6 +129,7 @@ fn sections_are_chosen_by_name() {
 
 #[test]
 fn jobs_of_the_command_line_before_a_section_run_too() {
+    needs!("fio");
     let place = Place::new();
     let job = place.job("[a]\nioengine=null\nsize=64k\n[b]\nioengine=null\nsize=64k\n");
     let x: &[&str] = &["--name=x", "--ioengine=null", "--size=64k"];
@@ -156,6 +158,7 @@ fn jobs_of_the_command_line_before_a_section_run_too() {
 
 #[test]
 fn long_options_may_be_short_of_letters_and_of_a_dash() {
+    needs!("fio");
     let place = Place::new();
     let spellings: [&[&str]; 4] = [
         &["--output-format=json", "--name=a", "--ioengine=null", "--rw=write", "--size=64k"],

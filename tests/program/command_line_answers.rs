@@ -9,6 +9,7 @@ use crate::support::{Place, same};
 
 #[test]
 fn help_lists_every_option_of_fio() {
+    needs!("fio");
     let place = Place::new();
     let help = place.ferrio(&["--help"]).run().succeeded().stdout;
     let fio = place.fio(&["--help"]).run().succeeded().stdout;
@@ -50,6 +51,7 @@ fn facts(help: &str) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn an_option_is_described_with_the_facts_and_in_the_form_of_fio() {
+    needs!("fio");
     let place = Place::new();
     let options = [
         "rw",
@@ -113,6 +115,7 @@ fn help_on_an_option_shows_values_that_a_job_can_have() {
 
 #[test]
 fn the_list_of_options_has_a_line_for_each_with_children_indented() {
+    needs!("fio");
     let place = Place::new();
     let list = place.ferrio(&["--cmdhelp"]).run().succeeded().stdout;
     assert_eq!(list, place.ferrio(&["--cmdhelp=all"]).run().succeeded().stdout);
@@ -168,6 +171,7 @@ fn engines_and_their_options_are_described() {
 
 #[test]
 fn checksums_are_measured_in_lines_of_fios_form() {
+    needs!("fio");
     let place = Place::new();
     let line = place.ferrio(&["--crctest=crc7"]).run().succeeded().stdout;
     let number = line.strip_prefix("crc7:\t\t").and_then(|rest| rest.strip_suffix(" MiB/sec\n"));

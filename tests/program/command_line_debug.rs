@@ -31,6 +31,7 @@ fn words<'a>(first: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn every_io_of_a_job_is_printed_with_the_facts_that_fio_prints() {
+    needs!("fio");
     let place = Place::new();
     let run = place.ferrio(&words(&["--debug=io,file,process,parse,random"])).run().succeeded();
     for class in ["io", "file", "process", "parse", "random"] {
@@ -181,6 +182,7 @@ fn as_fio(stdout: &str, class: &str) -> Vec<String> {
 
 #[test]
 fn called_fio_lines_about_options_are_those_of_fio() {
+    needs!("fio");
     let place = Place::new();
     let text = "[a]\ndescription=x\nioengine=null\nsize=64k\nio_size=32k\nfilesize=64k\noffset_increment=10%\nnumber_ios=7\nbs=4k,8k\n\
         bsrange=4k-8k\nbssplit=4k/50:8k/50\nrandseed=5\nnorandommap\nsoftrandommap=1\nfallocate=none\nsync_file_range=write:4\n\
@@ -206,6 +208,7 @@ fn called_fio_lines_about_options_are_those_of_fio() {
 
 #[test]
 fn called_fio_lines_about_ios_and_draws_are_those_of_fio() {
+    needs!("fio");
     let place = Place::new();
     let words = words(&["--debug=io,random", "--filename=f"]);
     let fio = place.fio(&words).run().succeeded().stdout;
@@ -252,6 +255,7 @@ fn called_fio_lines_are_never_beside_a_document() {
 
 #[test]
 fn called_fio_lines_follow_the_report_into_its_file() {
+    needs!("fio");
     let place = Place::new();
     // What is said before the option for the file is read goes to standard output.
     for (words, said_in_file) in

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ferrio_job::EngineKind;
 
-use crate::support::{Place, installed, skipped};
+use crate::support::{Place, installed};
 
 fn script(place: &Place, shell: &str) -> String {
     place.ferrio(&["completions", shell]).run().succeeded().stdout
@@ -135,14 +135,8 @@ fn offered_by_fish(place: &Place, fish: &Path, line: &str) -> Vec<String> {
 #[test]
 fn fish_completes_runs_sub_commands_and_sysbench() {
     let place = Place::new();
-    let fish = Path::new("/usr/bin/fish");
-    if !fish.exists() {
-        skipped(
-            "fish_completes_runs_sub_commands_and_sysbench",
-            "fish is not installed (apt-get install fish)",
-        );
-        return;
-    }
+    needs!("fish");
+    let fish = &installed("fish");
     for (line, words) in [
         ("ferrio --name=a --iodepth_l", &["--iodepth_low"][..]),
         ("ferrio --rw=randw", &["--rw=randwrite"]),

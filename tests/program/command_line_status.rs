@@ -6,6 +6,7 @@ const NULL: [&str; 3] = ["--name=a", "--ioengine=null", "--size=4k"];
 
 #[test]
 fn all_well_is_0_also_for_questions() {
+    needs!("fio");
     let place = Place::new();
     let job = place.job("[a]\nioengine=null\nsize=4k\n");
     let questions: [&[&str]; 13] = [
@@ -31,6 +32,7 @@ fn all_well_is_0_also_for_questions() {
 
 #[test]
 fn without_a_job_there_is_the_usage_and_1() {
+    needs!("fio");
     let place = Place::new();
     for words in [&[][..], &["--ioengine=null", "--size=4k"], &["--max-jobs=2"], &["--readonly"]] {
         let run = place.ferrio(words).run().ended_with(1);

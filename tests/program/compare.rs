@@ -90,6 +90,7 @@ fn documents_without_the_figures_of_ferrio_compare_alike() {
 
 #[test]
 fn a_document_of_fio_is_compared_with_one_of_ferrio() {
+    needs!("fio");
     let place = Place::new();
     let job = ["--name=r", "--ioengine=null", "--size=1m", "--bs=4k", "--output-format=json"];
     let text = place.fio(&job).run().succeeded().stdout;

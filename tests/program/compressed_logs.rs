@@ -25,6 +25,7 @@ fn settled(text: &str) -> Vec<String> {
 
 #[test]
 fn stored_logs_inflate_to_the_rows_of_fio() {
+    needs!("fio");
     let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_store_compressed=1"];
     for more in
         [&["--log_compression=1k"][..], &[], &["--log_offset=1", "--log_compression=64k"], &["--log_prio=1"]]
@@ -85,6 +86,7 @@ fn all_columns_survive_compression() {
 
 #[test]
 fn compression_alone_changes_rates_in_windows_and_nothing_else() {
+    needs!("fio");
     let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_compression=64k"];
     let slow = ["--rate_iops=2000,1000", "--log_avg_msec=40", "--output-format=json"];
     let run = |fio: bool, more: &[&str]| {
@@ -115,6 +117,7 @@ fn compression_alone_changes_rates_in_windows_and_nothing_else() {
 
 #[test]
 fn a_bandwidth_log_has_windows_of_its_own_interval_and_latencies_keep_theirs() {
+    needs!("fio");
     let more = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_compression=1k"];
     let windows = ["--rate_iops=2000,1000", "--size=6m", "--log_avg_msec=100", "--bwavgtime=10"];
     let rows = |fio: bool| {

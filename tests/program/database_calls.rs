@@ -75,6 +75,7 @@ fn bank(model: &str, options: &str) -> Calls {
 
 #[test]
 fn innodb_reads_appends_syncs_and_writes_twice_as_its_parameters_say() {
+    needs!("strace");
     let calls = bank(
         "innodb",
         "size=4m\nlog_size=1m\npage_reads=3\nlog_appends=2\npages_changed=2\nwrite_back_batch=8\ncheckpoint_log=0\n",
@@ -92,6 +93,7 @@ fn innodb_reads_appends_syncs_and_writes_twice_as_its_parameters_say() {
 
 #[test]
 fn postgres_puts_each_page_into_the_log_once_and_syncs_data_at_checkpoints_only() {
+    needs!("strace");
     // There is one page: its first change is in the log as a whole.
     let calls = bank(
         "postgres",
@@ -109,6 +111,7 @@ fn postgres_puts_each_page_into_the_log_once_and_syncs_data_at_checkpoints_only(
 
 #[test]
 fn etcd_makes_small_records_durable() {
+    needs!("strace");
     let calls = bank("etcd", "size=1m\nlog_size=1m\n");
     assert_eq!(calls.of_file("pwrite64", "bank.log"), (64, 64 * 2300));
     let syncs = calls.of_file("fdatasync", "bank.log").0;
@@ -119,6 +122,7 @@ fn etcd_makes_small_records_durable() {
 
 #[test]
 fn rocksdb_writes_a_table_for_so_many_bytes_of_the_log_and_merges_others() {
+    needs!("strace");
     // 64 records of 1 KiB are one table of 64 KiB; three more are written with an amplification of 4.
     let calls = bank(
         "rocksdb",
@@ -137,6 +141,7 @@ fn rocksdb_writes_a_table_for_so_many_bytes_of_the_log_and_merges_others() {
 
 #[test]
 fn a_log_that_is_open_for_synchronous_writes_needs_no_sync() {
+    needs!("strace");
     let calls = bank("innodb", "size=1m\nlog_size=1m\ncommit_sync=dsync\ncheckpoint_log=0\n");
     assert!(calls.has_flag("bank.log", "O_DSYNC"));
     assert_eq!((calls.of_file("fsync", "bank.log").0, calls.of_file("fdatasync", "bank.log").0), (0, 0));
@@ -144,6 +149,7 @@ fn a_log_that_is_open_for_synchronous_writes_needs_no_sync() {
 
 #[test]
 fn a_sync_serves_a_group_and_each_file_of_the_data_has_its_own() {
+    needs!("strace");
     let calls = bank(
         "innodb",
         "size=4m\nnrfiles=2\nlog_size=1m\ngroup_commit=2\nwrite_back_batch=64\ncheckpoint_log=0\n",
@@ -159,6 +165,7 @@ fn a_sync_serves_a_group_and_each_file_of_the_data_has_its_own() {
 
 #[test]
 fn a_checkpoint_writes_back_what_is_dirty_and_a_block_of_the_log() {
+    needs!("strace");
     // Each transaction appends 4 KiB; a checkpoint follows 64 KiB.
     let calls = bank("innodb", "size=4m\nlog_size=1m\nwrite_back_batch=64\ncheckpoint_log=64k\n");
     let checkpoints = calls.of_file("pwrite64", "bank.log").0 - 64;

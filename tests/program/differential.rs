@@ -160,11 +160,13 @@ fn keys(report: &Value) -> BTreeSet<String> {
 
 #[test]
 fn a_mixed_job_splits_its_directions_as_in_fio() {
+    needs!("fio");
     compare("[mixed]\nrw=randrw\nsize=2m\nbs=4k\nrwmixread=70\nioengine=psync\n");
 }
 
 #[test]
 fn a_deep_direct_queue_does_all_of_its_file() {
+    needs!("fio");
     compare_all(&[
         "[deep-reads]\nioengine=io_uring\niodepth=32\ndirect=1\nrw=randread\nsize=4m\n",
         "[deep-writes]\nioengine=libaio\niodepth=16\niodepth_batch=8\ndirect=1\nrw=randwrite\nsize=2m\n",
@@ -177,6 +179,7 @@ fn a_deep_direct_queue_does_all_of_its_file() {
 
 #[test]
 fn clones_are_counted_and_named_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[processes]\nnumjobs=3\nrw=randread\nsize=256k\n",
         "[threads]\nnumjobs=3\nthread\nrw=write\nsize=256k\n",
@@ -185,6 +188,7 @@ fn clones_are_counted_and_named_as_in_fio() {
 
 #[test]
 fn a_group_report_adds_its_jobs_up() {
+    needs!("fio");
     compare(
         "[global]\nsize=256k\ngroup_reporting\n[a]\nrw=write\nnumjobs=2\ndescription=two of a kind\n\
          [b]\nrw=read\n[c]\nstonewall\nrw=randrw\n",
@@ -193,6 +197,7 @@ fn a_group_report_adds_its_jobs_up() {
 
 #[test]
 fn groups_begin_where_fio_begins_them() {
+    needs!("fio");
     compare(
         "[global]\nioengine=null\nsize=64k\n[a]\n[b]\nstonewall\n[c]\nnew_group\n[d]\nwait_for_previous\n",
     );
@@ -200,16 +205,19 @@ fn groups_begin_where_fio_begins_them() {
 
 #[test]
 fn a_size_that_blocks_do_not_divide_ends_as_in_fio() {
+    needs!("fio");
     compare("[odd]\nrw=read\nsize=100k\nbs=16k\n[three-kib]\nrw=write\nsize=100k\nbs=3k\n");
 }
 
 #[test]
 fn several_files_share_the_size() {
+    needs!("fio");
     compare("[files]\nrw=randread\nsize=250k\nnrfiles=3\n[in-order]\nrw=write\nsize=96k\nnrfiles=3\nbs=8k\n");
 }
 
 #[test]
 fn limits_on_bytes_ios_and_passes_count_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[bytes]\nrw=read\nsize=1m\nio_size=300k\n",
         "[ios]\nrw=randwrite\nsize=1m\nnumber_ios=7\n",
@@ -220,6 +228,7 @@ fn limits_on_bytes_ios_and_passes_count_as_in_fio() {
 
 #[test]
 fn offsets_and_holes_cover_the_same_part_of_the_file() {
+    needs!("fio");
     compare_all(&[
         "[part]\nrw=write\nfilename=f\noffset=64k\nsize=128k\n",
         "[holes]\nrw=read:12k\nsize=256k\nbs=4k\n",
@@ -229,6 +238,7 @@ fn offsets_and_holes_cover_the_same_part_of_the_file() {
 
 #[test]
 fn files_get_the_sizes_that_fio_draws() {
+    needs!("fio");
     compare_all(&[
         "[sizes]\nrw=write\nnrfiles=8\nfilesize=8k-64k\nnumjobs=2\n",
         "[seeded]\nrw=write\nnrfiles=5\nfilesize=10000-300000\nbs=1k\nrandseed=42\nrandom_generator=tausworthe64\n",
@@ -239,11 +249,13 @@ fn files_get_the_sizes_that_fio_draws() {
 
 #[test]
 fn clones_share_a_file_by_parts() {
+    needs!("fio");
     compare("[parts]\nrw=write\nfilename=f\nsize=256k\noffset_increment=128k\nnumjobs=3\n");
 }
 
 #[test]
 fn names_of_files_are_made_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[a]\nrw=write\nsize=64k\nfilename_format=$jobname-$jobnum-$filenum\nnumjobs=2\nnrfiles=2\n",
         "[listed]\nrw=read\nsize=64k\nbs=3k\nfilename=x:y\n",
@@ -254,6 +266,7 @@ fn names_of_files_are_made_as_in_fio() {
 /// Of clones with the same names only the first does something, called fio; they share the files otherwise.
 #[test]
 fn clones_with_the_same_names_are_idle_as_in_fio() {
+    needs!("fio");
     let job = "[a]\nrw=write\nsize=64k\nfilename_format=x.$filenum\nnumjobs=3\nnrfiles=2\n";
     let work = |words: &[&str], fio| {
         let (report, files) = outcome(job, words, fio);
@@ -268,6 +281,7 @@ fn clones_with_the_same_names_are_idle_as_in_fio() {
 
 #[test]
 fn random_blocks_without_a_map_or_with_alignment_are_counted_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[no-map]\nrw=randread\nsize=1m\nnorandommap\n",
         "[aligned]\nrw=randread\nsize=1m\nba=8k\nbs=4k\n",
@@ -278,6 +292,7 @@ fn random_blocks_without_a_map_or_with_alignment_are_counted_as_in_fio() {
 
 #[test]
 fn a_rate_limits_speed_and_not_work() {
+    needs!("fio");
     compare_all(&[
         "[slow]\nrw=read\nsize=256k\nrate_iops=1000\n",
         "[slow-writer]\nrw=randwrite\nsize=256k\nrate=4m\n",
@@ -297,6 +312,7 @@ fn a_mix_with_rates_does_all_of_its_work() {
 
 #[test]
 fn pauses_limit_speed_and_not_work() {
+    needs!("fio");
     compare_all(&[
         "[thinker]\nrw=read\nsize=64k\nthinktime=2ms\nthinktime_spin=1ms\nthinktime_blocks=4\n",
         "[deep]\nioengine=libaio\niodepth=4\ndirect=1\nrw=randread\nsize=128k\nthinktime=1ms\nthinktime_blocks_type=issue\n",
@@ -306,6 +322,7 @@ fn pauses_limit_speed_and_not_work() {
 
 #[test]
 fn zones_are_done_one_after_the_other_as_in_fio() {
+    needs!("fio");
     let zones = "zonemode=strided\nzonesize=48k\nzonerange=64k\nzoneskip=20k\n";
     compare_all(&[
         &format!("[walk]\nrw=write\nsize=1m\n{zones}"),
@@ -316,6 +333,7 @@ fn zones_are_done_one_after_the_other_as_in_fio() {
 
 #[test]
 fn random_arrivals_limit_speed_and_not_work() {
+    needs!("fio");
     compare(
         "[poisson]\nioengine=null\nrw=randread\nsize=128k\nrate_iops=2000\nrate_process=poisson\nrate_min=1\n",
     );
@@ -323,6 +341,7 @@ fn random_arrivals_limit_speed_and_not_work() {
 
 #[test]
 fn layout_alone_leaves_the_files_and_no_work() {
+    needs!("fio");
     compare_all(&[
         "[layout]\nrw=randrw\nsize=256k\ncreate_only=1\n",
         "[gone]\nrw=write\nsize=256k\nunlink=1\n",
@@ -331,11 +350,13 @@ fn layout_alone_leaves_the_files_and_no_work() {
 
 #[test]
 fn syncs_of_further_passes_are_counted_as_in_fio() {
+    needs!("fio");
     compare("[passes]\nrw=write\nsize=64k\nfsync=5\nloops=3\n");
 }
 
 #[test]
 fn syncs_are_counted_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[fsyncs]\nrw=write\nsize=256k\nfsync=8\n",
         "[at-the-end]\nrw=randwrite\nsize=128k\nend_fsync=1\n",
@@ -354,6 +375,7 @@ fn data_syncs_are_counted_as_syncs() {
 
 #[test]
 fn blocks_of_different_directions_keep_their_sizes() {
+    needs!("fio");
     compare_all(&[
         "[sizes]\nrw=rw\nsize=1m\nbs=4k,16k\n",
         "[range]\nrw=write\nsize=1m\nbsrange=4k-32k\n",
@@ -364,6 +386,7 @@ fn blocks_of_different_directions_keep_their_sizes() {
 
 #[test]
 fn blocks_by_share_are_as_many_as_in_fio() {
+    needs!("fio");
     let seeded = "size=8m\nioengine=null\nrandrepeat=0\nrandseed=137\n";
     compare_all(&[
         &format!("[read]\n{seeded}rw=read\nbssplit=4k/50:16k/30:64k/20\n"),
@@ -377,6 +400,7 @@ fn blocks_by_share_are_as_many_as_in_fio() {
 
 #[test]
 fn unaligned_blocks_end_where_they_do_in_fio() {
+    needs!("fio");
     let seeded = "size=8m\nioengine=null\nrandrepeat=0\nrandseed=137\n";
     compare_all(&[
         &format!("[read]\n{seeded}rw=read\nbsrange=4k-16k\nbs_unaligned\n"),
@@ -386,6 +410,7 @@ fn unaligned_blocks_end_where_they_do_in_fio() {
 
 #[test]
 fn a_trim_job_of_the_null_engine_counts_trims() {
+    needs!("fio");
     compare(
         "[trims]\nioengine=null\nrw=randtrim\nsize=256k\n[both]\nioengine=null\nrw=trimwrite\nsize=256k\n",
     );
@@ -393,6 +418,7 @@ fn a_trim_job_of_the_null_engine_counts_trims() {
 
 #[test]
 fn percentiles_and_switched_off_latencies_have_the_same_keys() {
+    needs!("fio");
     compare_all(&[
         "[some]\nrw=read\nsize=64k\npercentile_list=10:50:99.99\nlat_percentiles=1\nslat_percentiles=1\n",
         "[none]\nrw=read\nsize=64k\ngtod_reduce=1\n",
@@ -402,6 +428,7 @@ fn percentiles_and_switched_off_latencies_have_the_same_keys() {
 
 #[test]
 fn buffers_of_one_pattern_leave_the_same_file() {
+    needs!("fio");
     let job = "[pattern]\nfilename=f\nrw=write\nsize=64k\nbs=4k\nbuffer_pattern=0xcafe\n";
     let content = |fio: bool| {
         let place = Place::new();
@@ -428,6 +455,7 @@ fn a_file_of_the_right_size_is_used_as_it_is() {
 
 #[test]
 fn directions_can_be_reported_as_one() {
+    needs!("fio");
     compare_all(&[
         "[mix]\nrw=rw\nsize=1m\nbs=4k,8k\nunified_rw_reporting=mixed\n",
         "[trims]\nrw=trimwrite\nioengine=null\nsize=1m\nunified_rw_reporting=1\nlat_percentiles=1\n",
@@ -449,6 +477,7 @@ fn directions_can_be_reported_alone_and_as_one() {
 
 #[test]
 fn one_section_can_be_chosen() {
+    needs!("fio");
     compare_words(
         "[global]\nsize=64k\nioengine=null\n[a]\n[b]\nrw=write\n[c]\n",
         Counts::Equal,

@@ -163,6 +163,7 @@ fn an_engine_that_breaks_the_rules_fails_its_job() {
 
 #[test]
 fn a_path_without_a_file_is_refused_as_fio_refuses_it() {
+    needs!("fio");
     let words = ["--name=a", "--ioengine=external:./none.so", "--size=4k"];
     let place = Place::new();
     let refused = place.ferrio(&words).run().ended_with(1);

@@ -86,6 +86,7 @@ fn a_job_slower_than_its_minimum_rate_fails_and_says_so() {
 
 #[test]
 fn the_status_is_the_number_of_failed_jobs() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--name=a", "--numjobs=3", "--filename=/dev/full", "--rw=write", "--size=64k"];
     place.ferrio(&words).run().ended_with(3);

@@ -30,6 +30,7 @@ const NAMES: [&str; 3] = ["a.0.0", "a.0.1", "a.0.2"];
 
 #[test]
 fn files_are_created_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[blocks]\nioengine=filecreate\nnrfiles=3\nfilesize=16k\nrw=write\n",
         "[one]\nioengine=filecreate\nfilesize=16k\nloops=3\n",
@@ -47,6 +48,7 @@ fn files_are_created_as_in_fio() {
 
 #[test]
 fn files_are_looked_up_and_removed_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[looked-up]\nioengine=filestat\nnrfiles=3\nfilesize=16k\nloops=2\n",
         "[links]\nioengine=filestat\nnrfiles=3\nfilesize=4k\nstat_type=lstat\nrw=write\n",
@@ -155,6 +157,7 @@ fn latency_limits_have_no_effect_and_that_is_said() {
 
 #[test]
 fn space_is_reserved_and_cut_as_in_fio() {
+    needs!("fio");
     compare_all(&[
         "[reserved]\nioengine=falloc\nrw=write\nsize=64k\nbs=16k\nfallocate=none\n",
         "[kept]\nioengine=falloc\nrw=randread\nsize=64k\nbs=16k\n",
@@ -174,6 +177,7 @@ pub fn is_on_ext4(place: &Place) -> bool {
 
 #[test]
 fn extents_are_moved_as_in_fio() {
+    needs!("fio");
     if is_on_ext4(&Place::new()) {
         compare_all(&[
             "[once]\nioengine=e4defrag\ndonorname=d.1\nrw=write\nfilesize=256k\nbs=64k\noverwrite=1\n",

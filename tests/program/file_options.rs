@@ -40,6 +40,7 @@ fn those<'a>(calls: &'a [String], name: &str) -> Vec<&'a str> {
 
 #[test]
 fn jobs_that_lock_their_file_do_the_same_work() {
+    needs!("fio");
     compare(
         "[global]\nfilename=f\nsize=64k\nbs=4k\nrw=randrw\n[a]\nlockfile=exclusive\nnumjobs=2\n\
          [b]\nlockfile=readwrite\nnumjobs=2\nthread\n",
@@ -60,6 +61,7 @@ fn jobs_that_lock_their_file_do_the_same_work() {
 
 #[test]
 fn one_writer_at_a_time_holds_an_exclusive_lock() {
+    needs!("strace");
     let place = Place::new();
     let words = "--numjobs=4 --thread --rw=write --bs=64k --size=1m --lockfile=exclusive --direct=1";
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -80,6 +82,7 @@ fn one_writer_at_a_time_holds_an_exclusive_lock() {
 
 #[test]
 fn files_are_read_ahead_before_the_clock_starts_and_stay_cached() {
+    needs!("strace");
     let place = Place::new();
     fs::write(place.work().join("f"), [1; 65536]).unwrap();
     let words = ["--rw=randread", "--bs=4k", "--pre_read=1", "--offset=8k", "--size=32k"];
@@ -111,6 +114,7 @@ fn what_is_read_ahead_is_no_part_of_the_figures_and_may_be_missing() {
 
 #[test]
 fn a_command_before_the_job_runs_before_its_files_are_read_ahead() {
+    needs!("strace");
     let place = Place::new();
     fs::write(place.work().join("f"), [1; 8192]).unwrap();
     let words = ["--rw=read", "--bs=4k", "--size=8k", "--pre_read=1", "--exec_prerun=stat f"];
@@ -122,6 +126,7 @@ fn a_command_before_the_job_runs_before_its_files_are_read_ahead() {
 
 #[test]
 fn files_are_removed_before_each_pass_but_the_first() {
+    needs!("strace");
     let place = Place::new();
     let words = ["--rw=write", "--bs=4k", "--size=8k", "--loops=3", "--unlink_each_loop=1"];
     let calls = calls_on_f(&place, "openat,unlink,unlinkat,pwrite64", &words);
@@ -191,6 +196,7 @@ fn files_must_be_of_the_type_that_the_job_asks_for() {
 
 #[test]
 fn the_lifetime_of_data_is_told_to_the_kernel_after_each_open() {
+    needs!("strace");
     let place = Place::new();
     let hints = |words: &[&str]| {
         let calls = calls_on_f(&place, "fcntl", words);

@@ -45,6 +45,7 @@ fn what_is_written_through_few_descriptors_is_read_back() {
 
 #[test]
 fn files_lists_and_trees_are_served_as_by_fio() {
+    needs!("fio");
     compare_all(&[
         "[random]\nioengine=null\nrw=randread\nsize=640k\nnrfiles=5\nfile_service_type=random:3\n",
         "[sequential]\nioengine=null\nrw=rw\nsize=640k\nnrfiles=5\nopenfiles=2\nfile_service_type=sequential\n",

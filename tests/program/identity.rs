@@ -34,6 +34,7 @@ fn agree(arguments: &[&str], job: &str) -> Vec<String> {
 
 #[test]
 fn a_global_name_names_no_job() {
+    needs!("fio");
     let job = "[global]\nname=G\ndescription=d\nioengine=null\nsize=64k\nwrite_bw_log\n\
                [a]\nnumjobs=2\n[b]\nname=zz\nwrite_lat_log\n[global]\nname=H\n[c]\ndescription=own\n";
     assert_eq!(agree(&[], job), ["a", "a", "zz", "c"]);
@@ -41,6 +42,7 @@ fn a_global_name_names_no_job() {
 
 #[test]
 fn a_clone_is_named_after_its_section() {
+    needs!("fio");
     let job = "[global]\nioengine=null\nsize=64k\nwrite_iops_log\nwrite_lat_log=given\nexec_prerun=true\n\
                [a]\nname=zz\nnumjobs=3\n[b]\nwait_for=zz\n";
     assert_eq!(agree(&[], job), ["zz", "a", "a", "b"]);
@@ -48,12 +50,14 @@ fn a_clone_is_named_after_its_section() {
 
 #[test]
 fn verify_states_and_data_are_named_as_in_fio() {
+    needs!("fio");
     let job = "[global]\nname=G\nrw=write\nsize=64k\nverify=crc32c\nverify_state_save=1\nnumjobs=2\n[a]\n[b]\nname=zz\n";
     assert_eq!(agree(&[], job), ["a", "a", "zz", "b"]);
 }
 
 #[test]
 fn globals_of_the_command_line_and_chosen_sections_keep_their_names() {
+    needs!("fio");
     let job = "[global]\nname=G\nioengine=null\nsize=64k\n[a]\n[b]\nname=zz\n";
     assert_eq!(agree(&["--section=b"], job), ["zz"]);
     assert_eq!(agree(&["--name=global", "--description=all"], job), ["a", "zz"]);
@@ -61,6 +65,7 @@ fn globals_of_the_command_line_and_chosen_sections_keep_their_names() {
 
 #[test]
 fn a_job_waits_for_a_section_whatever_the_globals_call_it() {
+    needs!("fio");
     let job = "[global]\nname=G\nioengine=null\nsize=64k\n[a]\nnumjobs=2\n[b]\nwait_for=a\n";
     assert_eq!(agree(&[], job), ["a", "a", "b"]);
     let place = Place::new();

@@ -30,6 +30,7 @@ fn traced(place: &Place, trace: &str, words: &[&str]) {
 /// What an application does, ferrio and fio do in their replays: strace shows the same I/Os, in the same order.
 #[test]
 fn a_replay_does_what_the_application_did() {
+    needs!("strace");
     let app = "dd if=/dev/zero of=new bs=4096 count=3 conv=fsync; dd if=old of='a b' bs=1000 skip=1 count=2; \
                exec 5<>new; dd bs=512 count=1 <&5 >/dev/null; dd if=/dev/zero bs=100 count=2 conv=notrunc,fdatasync >&5";
     let place = Place::new();
@@ -212,6 +213,7 @@ fn contents(place: &Place) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 /// The files of the application stay as they are, even if it is replayed where it ran: by either program, with layout.
 #[test]
 fn a_replay_leaves_the_files_of_the_application_alone() {
+    needs!("strace");
     let app =
         "dd if=old of=main.db bs=1000 count=3 conv=fsync; dd if=/dev/zero of=old bs=100 count=1 conv=notrunc";
     let _ = both(|fio| {
@@ -247,6 +249,7 @@ fn a_replay_leaves_the_files_of_the_application_alone() {
 /// A log of writes alone has no job that lays out files: the directory is there nevertheless, as fio makes none.
 #[test]
 fn a_log_without_layout_can_be_replayed_by_fio() {
+    needs!("fio");
     let place = Place::new();
     let words = ["import", "-q", "-o", "w.log", "--job", "w.fio", "--bad-lines=30", "--only=write"];
     place.ferrio(&words).input(MSR).run().succeeded();

@@ -28,6 +28,7 @@ fn both(words: &[&str]) -> [Vec<String>; 2] {
 
 #[test]
 fn opens_closes_syncs_and_read_backs_are_in_the_log_as_with_fio() {
+    needs!("fio");
     let jobs: [(&str, &[&str]); 6] = [
         ("verified", &["--rw=write", "--verify=crc32c", "--loops=2"]),
         ("synced", &["--rw=write", "--fsync=3", "--fdatasync=2"]),
@@ -56,6 +57,7 @@ fn opens_closes_syncs_and_read_backs_are_in_the_log_as_with_fio() {
 
 #[test]
 fn clones_append_to_one_log_as_with_fio() {
+    needs!("fio");
     let words = ["--name=a", "--ioengine=null", "--rw=randwrite", "--size=32k", "--bs=4k", "--numjobs=3"];
     let [fio, ferrio] = both(&[&words[..], &["--randrepeat=0", "--randseed=7"]].concat()).map(|mut lines| {
         lines.sort();

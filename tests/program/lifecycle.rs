@@ -44,11 +44,13 @@ const FULL: &str = "[global]\nrw=write\nfilename=/dev/full\nsize=40k\n";
 
 #[test]
 fn waiting_for_a_job_opens_no_group() {
+    needs!("fio");
     agree(&format!("{NULL}[a]\nnumjobs=2\n[b]\nwait_for=a\n[c]\nstonewall\n[d]\nwait_for=c\n"));
 }
 
 #[test]
 fn the_status_counts_failed_jobs_but_not_those_that_live_with_their_errors() {
+    needs!("fio");
     agree(&format!("{FULL}[failing]\nnumjobs=2\n[tolerant]\nignore_error=,ENOSPC\n"));
     agree(&format!("{FULL}[a]\ncontinue_on_error=all\n"));
     agree(&format!("{FULL}[a]\ncontinue_on_error=all\nignore_error=ENOSPC,28\n"));
@@ -57,11 +59,13 @@ fn the_status_counts_failed_jobs_but_not_those_that_live_with_their_errors() {
 
 #[test]
 fn a_job_waits_even_for_one_that_fails() {
+    needs!("fio");
     agree("[global]\nsize=4k\n[a]\nrw=write\nfilename=/dev/full\n[b]\nioengine=null\nwait_for=a\n");
 }
 
 #[test]
 fn tolerated_errors_leave_the_same_report() {
+    needs!("fio");
     compare("[global]\nrw=write\nfilename=/dev/full\nsize=40k\n[a]\nignore_error=,ENOSPC\n");
     compare(&format!("{NULL}[a]\ncontinue_on_error=io\n"));
 }
@@ -78,6 +82,7 @@ fn tolerated_errors_are_summed_up_in_the_text_report() {
 
 #[test]
 fn tolerated_errors_are_told_one_by_one_when_asked_for() {
+    needs!("fio");
     let place = Place::new();
     let words = [
         "--name=a",
@@ -119,6 +124,7 @@ fn all_blocks_are_read_in_spite_of_mismatches_and_the_status_tells_of_them() {
 
 #[test]
 fn a_job_that_ends_takes_its_group_with_it() {
+    needs!("fio");
     let endless = "ioengine=null\nsize=1m\ntime_based\nruntime=1h\n";
     let run = {
         let place = Place::new();
@@ -153,6 +159,7 @@ fn commands_run_around_a_job() {
 /// fio ends with status 0 here, as if the job had done its work.
 #[test]
 fn called_fio_a_job_that_cannot_begin_does_nothing_and_succeeds() {
+    needs!("fio");
     let starts: [(&str, &str, &[&str]); 2] = [
         ("-n 100", "", &["--exec_prerun=false", "--exec_postrun=touch after"]),
         ("-l 64", "mlock: Cannot allocate memory", &["--lockmem=1m", "--exec_postrun=touch after"]),

@@ -8,7 +8,7 @@ use std::{env, fs};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, Running, installed, skipped, until};
+use crate::support::{Place, Running, installed, until};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -137,12 +137,7 @@ fn query(expression: &str) -> String {
 
 #[test]
 fn prometheus_scrapes_a_run_and_answers_the_queries_of_the_dashboard() {
-    let path = env::var_os("PATH").unwrap_or_default();
-    if !env::split_paths(&path).any(|directory| directory.join("prometheus").is_file()) {
-        assert!(env::var_os("CI").is_none(), "the CI installs prometheus");
-        skipped("live_metrics", "no prometheus (apt-get install prometheus)");
-        return;
-    }
+    needs!("prometheus");
     let place = Place::new();
     let run = Served::ferrio(&place);
     let config = place.beside("prometheus.yml");

@@ -117,6 +117,7 @@ fn a_full_disk_under_a_log_is_told_once_and_the_run_goes_on() {
 
 #[test]
 fn a_log_in_a_directory_that_is_not_there_is_told_and_the_run_goes_on() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--output-format=json", "--name=a", "--ioengine=null", "--size=64k", "--write_lat_log=no/x"];
     let as_fio = [&["--as=fio"], &words[..]].concat();

@@ -51,6 +51,7 @@ fn behind_the_value(row: &[String]) -> Vec<String> {
 
 #[test]
 fn rows_of_single_ios_have_the_columns_of_fio() {
+    needs!("fio");
     compare(&["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x"], behind_the_value);
     compare(&["--write_lat_log=x", "--log_offset=1"], behind_the_value);
     compare(&["--write_bw_log=x", "--log_prio=1"], behind_the_value);
@@ -59,11 +60,13 @@ fn rows_of_single_ios_have_the_columns_of_fio() {
 
 #[test]
 fn rows_of_an_asynchronous_engine_have_the_columns_of_fio() {
+    needs!("fio");
     compare(&["--write_lat_log=x", "--log_offset=1", "--iodepth=4"], behind_the_value);
 }
 
 #[test]
 fn one_file_for_all_jobs_has_the_rows_of_one_job_behind_those_of_the_other() {
+    needs!("fio");
     let log = ["--write_lat_log=x", "--per_job_logs=0", "--log_offset=1"];
     let second = ["--name=b", "--stonewall", "--ioengine=null", "--size=256k", "--rw=write"];
     compare(&[&log[..], &second, &log].concat(), behind_the_value);
@@ -82,6 +85,7 @@ fn one_file_for_all_jobs_keeps_what_earlier_runs_wrote() {
 
 #[test]
 fn rows_of_windows_have_the_columns_of_fio() {
+    needs!("fio");
     let first = |row: &[String]| vec![row.len().to_string(), row[3..].join(", ")];
     let windows = ["--log_avg_msec=100", "--write_lat_log=x", "--write_bw_log=x", "--number_ios=1"];
     for more in [&[][..], &["--log_offset=1"], &["--log_prio=1"], &["--log_max_value=1"]] {
@@ -239,6 +243,7 @@ fn the_start_of_a_job_is_told_by_the_chosen_clock() {
 
 #[test]
 fn what_is_not_measured_has_the_files_of_fio() {
+    needs!("fio");
     let logs = ["--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--write_hist_log=x"];
     for more in [
         &["--gtod_reduce=1", "--output-format=json"][..],

@@ -3,6 +3,10 @@
 //! Needs `fio` and `strace` on the machine (`apt-get install fio strace`); no test needs root, and all of them remove their files.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+// First, because the other modules use its macro.
+#[macro_use]
+mod requirements;
+
 mod articles;
 mod as_fio;
 mod bad_input;

@@ -13,24 +13,13 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::differential::compare;
-use crate::support::{Place, Run, number, skipped, text, until};
+use crate::requirements::all_installed;
+use crate::support::{Place, Run, number, text, until};
 
 const MIB: u64 = 1 << 20;
 
-/// True if a server is installed. The CI has all of them.
-fn has(server: &str, package: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut places = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-    let found = places.any(|place| place.join(server).is_file());
-    if !found {
-        assert!(env::var_os("CI").is_none(), "the CI has {server} (apt-get install {package})");
-        skipped("the nbd engine", &format!("{server} is not installed (apt-get install {package})"));
-    }
-    found
-}
-
 pub fn has_nbdkit() -> bool {
-    has("nbdkit", "nbdkit")
+    all_installed(&["nbdkit"])
 }
 
 /// A server, which ends with the test.
@@ -76,7 +65,7 @@ impl Server {
         fs::write(&file, vec![0; MIB as usize]).unwrap();
         let (file_text, socket_text) = (file.to_str().unwrap(), socket.to_str().unwrap());
         let server = match program {
-            "nbd-server" => has("nbd-server", "nbd-server").then(|| {
+            "nbd-server" => all_installed(&["nbd-server"]).then(|| {
                 let config = place.beside("nbd-server.conf");
                 let export =
                     format!("[disk]\nexportname = {file_text}\ntrim = true\nflush = true\nfua = true\n");
@@ -88,7 +77,7 @@ impl Server {
                 server.pid_file = Some(pid_file);
                 server
             }),
-            _ => has("qemu-nbd", "qemu-utils").then(|| {
+            _ => all_installed(&["qemu-nbd"]).then(|| {
                 let arguments = ["--socket", socket_text, "--persistent", "--shared=8", "--format=raw"];
                 let export = ["--export-name=disk", "--discard=unmap", file_text];
                 Server::start(place, program, &[&arguments[..], &export].concat(), "disk")
@@ -377,6 +366,7 @@ fn a_missing_server_and_a_wrong_uri_are_said() {
 
 #[test]
 fn called_fio_the_messages_are_those_of_fio() {
+    needs!("fio");
     let place = Place::new();
     let lines = |is_fio: bool, words: &[&str]| {
         let words = [&["--name=j", "--ioengine=nbd", "--rw=read"], words].concat();

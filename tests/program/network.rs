@@ -100,6 +100,7 @@ const ENDS: [[bool; 2]; 3] = [[true, false], [false, true], [false, false]];
 
 #[test]
 fn fio_and_ferrio_receive_what_the_other_sends_by_tcp() {
+    needs!("fio");
     for [receiver, sender] in ENDS {
         transfer(receiver, sender, ["net", "net"], "tcp", CHECKED);
         transfer(receiver, sender, ["net", "net"], "tcp", "--pingpong --nodelay=1 --window_size=64k");
@@ -108,6 +109,7 @@ fn fio_and_ferrio_receive_what_the_other_sends_by_tcp() {
 
 #[test]
 fn fio_and_ferrio_understand_each_other_by_ipv6() {
+    needs!("fio");
     for [receiver, sender] in ENDS {
         transfer(receiver, sender, ["net", "net"], "tcpv6", "");
     }
@@ -115,6 +117,7 @@ fn fio_and_ferrio_understand_each_other_by_ipv6() {
 
 #[test]
 fn fio_and_ferrio_receive_what_the_other_sends_by_udp() {
+    needs!("fio");
     for [receiver, sender] in ENDS {
         transfer(receiver, sender, ["net", "net"], "udp", "");
         transfer(receiver, sender, ["net", "net"], "udp", "--pingpong");
@@ -123,6 +126,7 @@ fn fio_and_ferrio_receive_what_the_other_sends_by_udp() {
 
 #[test]
 fn fio_and_ferrio_receive_what_the_other_sends_to_a_group() {
+    needs!("fio");
     for [receiver, sender] in ENDS {
         let group = "--hostname=239.255.70.11 --interface=127.0.0.1 --ttl=0";
         transfer(receiver, sender, ["net", "net"], "udp", group);
@@ -131,6 +135,7 @@ fn fio_and_ferrio_receive_what_the_other_sends_to_a_group() {
 
 #[test]
 fn fio_and_ferrio_splice_to_each_other() {
+    needs!("fio");
     for [receiver, sender] in ENDS {
         transfer(receiver, sender, ["netsplice", "netsplice"], "tcp", "");
         transfer(receiver, sender, ["net", "netsplice"], "tcp", CHECKED);
@@ -358,6 +363,7 @@ fn unix_sockets_carry_all_bytes_and_are_gone_afterwards() {
 /// fio ends with error 106 when it has moved all bytes: its close message names the peer of a socket that is connected.
 #[test]
 fn fio_and_ferrio_receive_what_the_other_sends_by_unix_sockets() {
+    needs!("fio");
     for [receiver_is_fio, sender_is_fio] in ENDS {
         let place = Place::new();
         let socket = place.work().join("unix");

@@ -53,6 +53,7 @@ fn offsets(place: &Place, is_fio: bool) -> Vec<(String, u64)> {
 
 #[test]
 fn a_share_of_the_size_is_as_many_bytes_as_in_fio() {
+    needs!("fio");
     let [fio, ferrio] = crate::support::both(|is_fio| offsets(&Place::new(), is_fio));
     for ((fio, ferrio), options) in fio.iter().zip(&ferrio).zip(SAME) {
         assert_eq!(ferrio.1, fio.1, "number of I/Os with\n{options}");
@@ -68,6 +69,7 @@ fn a_share_of_the_size_is_as_many_bytes_as_in_fio() {
 
 #[test]
 fn a_share_of_a_filesize_is_one_of_that_size() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--name=a", "--ioengine=null", "--filesize=1m", "--offset=25%", "--output-format=json"];
     let report = place.ferrio(&words).run().succeeded().json();

@@ -103,6 +103,7 @@ fn logs_do_not_replace_what_jobs_read_or_each_other() {
 
 #[test]
 fn called_fio_the_program_does_as_fio() {
+    needs!("fio");
     let place = place();
     let fio = place.program(super::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();
     let other = self::place();

@@ -108,6 +108,7 @@ fn run(file: &str) {
         assert_eq!(place.files(), [], "{file} removes its files");
     }
     if !NEWER_THAN_FIO.contains(&file) {
+        needs!("fio");
         place.fio(&["--parse-only", path]).run().succeeded();
     }
 }

@@ -96,6 +96,7 @@ fn shown(place: &Place, files: &[String], fio: bool) -> Vec<String> {
 
 #[test]
 fn files_of_all_kinds_are_shown_as_fio_shows_them() {
+    needs!("fio");
     let place = Place::new();
     let files = files(&place, TAKEN);
     let (fio, ferrio) = (shown(&place, &files, true), shown(&place, &files, false));
@@ -122,6 +123,7 @@ const COMMAND_LINES: &[(&[&str], i32)] = &[
 
 #[test]
 fn command_lines_end_both_programs_with_the_same_status() {
+    needs!("fio");
     let place = Place::new();
     for (words, status) in COMMAND_LINES {
         place.fio(words).run().ended_with(*status);
@@ -132,6 +134,7 @@ fn command_lines_end_both_programs_with_the_same_status() {
 /// Which globals a report shows when several files have some.
 #[test]
 fn a_report_shows_the_globals_of_the_last_file() {
+    needs!("fio");
     let place = Place::new();
     let job = |name: &str, text: &str| {
         fs::write(place.beside(name), text).unwrap();
@@ -150,6 +153,7 @@ fn a_report_shows_the_globals_of_the_last_file() {
 
 #[test]
 fn mistakes_end_both_programs_alike() {
+    needs!("fio");
     let place = Place::new();
     for file in files(&place, REFUSED) {
         for words in [["--parse-only", file.as_str()], ["--showcmd", &file]] {

@@ -7,6 +7,7 @@ use crate::support::{Place, both};
 
 #[test]
 fn files_without_persistent_memory_are_refused_as_in_fio() {
+    needs!("fio");
     let words = ["--name=a", "--ioengine=libpmem", "--filename=f", "--size=64k"];
     for more in [&["--rw=write"][..], &["--rw=randread", "--direct=1"], &["--rw=randrw", "--sync=1"]] {
         let [fio, ferrio] = both(|fio| {
@@ -35,6 +36,7 @@ fn a_file_that_is_long_enough_keeps_its_data() {
 
 #[test]
 fn devices_without_persistent_memory_are_refused_as_in_fio() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--name=a", "--ioengine=dev-dax", "--filename=/dev/null", "--size=64k"];
     for run in [place.fio(&words).run(), place.ferrio(&words).run()] {

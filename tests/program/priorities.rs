@@ -45,6 +45,7 @@ fn logged(fio: bool, more: &[&str]) -> Vec<Vec<String>> {
 
 #[test]
 fn the_ios_that_fio_chooses_are_chosen() {
+    needs!("fio");
     const BEST_EFFORT: [&str; 2] = ["--cmdprio_class=2", "--cmdprio=3"];
     let cases: [(&str, &[&str]); 6] = [
         ("libaio", &["--cmdprio_percentage=40"]),
@@ -134,6 +135,7 @@ fn jobs_of_a_group_with_different_priorities_are_told_apart() {
 
 #[test]
 fn the_text_has_a_line_and_a_block_for_each_priority_where_fio_has_them() {
+    needs!("fio");
     let more = ["--ioengine=libaio", "--cmdprio_percentage=40", "--cmdprio_class=2", "--cmdprio=3"];
     let titles = |fio: bool| {
         let place = Place::new();
@@ -154,6 +156,7 @@ fn the_text_has_a_line_and_a_block_for_each_priority_where_fio_has_them() {
 
 #[test]
 fn the_worker_asks_for_its_priority_and_requests_for_theirs() {
+    needs!("strace");
     let traced = |more: &[&str]| {
         let place = Place::new();
         let output = place.beside("trace");

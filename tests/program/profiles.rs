@@ -24,6 +24,7 @@ fn devices() -> Place {
 
 #[test]
 fn act_runs_the_jobs_of_fio_and_ends_with_a_verdict() {
+    needs!("fio");
     let options = ["--profile=act", "--device-names=d1,d2", "--test-duration=1", "--load=2"];
     let [fio, ferrio] = [true, false].map(|fio| {
         let place = devices();
@@ -61,6 +62,7 @@ const TOO_SLOW: [&str; 6] = [
 
 #[test]
 fn a_failed_verdict_is_in_the_exit_status_of_ferrio_and_not_in_that_of_fio() {
+    needs!("fio");
     let words = |own: &[&'static str]| [&TOO_SLOW[..], own].concat();
     at_once(&["fio", "as fio", "ferrio"], |who| {
         let place = Place::new();
@@ -124,6 +126,7 @@ fn tiobench_takes_its_options() {
 
 #[test]
 fn a_profile_that_does_not_exist_or_has_no_device_runs_nothing() {
+    needs!("fio");
     let place = Place::new();
     for (options, message) in [
         (["--profile=nosuch", "--eta=never"], "profile 'nosuch' not found"),

@@ -56,6 +56,7 @@ fn a_directory_is_measured_and_left_as_it_was() {
 
 #[test]
 fn each_preset_runs_and_is_printed_as_a_job_file() {
+    needs!("fio");
     for preset in ["database", "cloud", "boot"] {
         let place = Place::new();
         let profile = format!("--profile={preset}");

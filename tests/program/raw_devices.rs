@@ -25,6 +25,7 @@ fn refused(engine: &str, file: &str, fio: Option<&str>) -> String {
 
 #[test]
 fn what_is_no_scsi_device_is_refused() {
+    needs!("fio");
     for (file, want) in [("/dev/null", "/dev/null is no SCSI device"), ("missing", "missing is none")] {
         let told = refused("sg", file, None);
         assert!(told.contains(&format!("{want}; name one such as /dev/sg0 or /dev/sda")), "{told}");
@@ -45,6 +46,7 @@ fn what_is_no_scsi_device_is_refused() {
 
 #[test]
 fn what_is_no_raw_flash_is_refused() {
+    needs!("fio");
     for file in ["/dev/null", "missing"] {
         let told = refused("mtd", file, None);
         let want = format!(

@@ -43,6 +43,7 @@ fn ios(place: &Place) -> Vec<[String; 3]> {
 
 #[test]
 fn each_program_replays_the_logs_of_both_as_the_other_does() {
+    needs!("fio");
     let jobs: [&[&str]; 3] = [
         &["--rw=randrw", "--bsrange=1k-16k", "--fsync=4", "--size=256k"],
         &["--rw=randwrite", "--nrfiles=3", "--bs=4k", "--size=96k", "--fsync=5"],

@@ -72,6 +72,7 @@ fn assert_is_read(output: &str, document: &str) {
 
 #[test]
 fn documents_of_failed_jobs_and_of_runs_without_disks_are_read() {
+    needs!("fio");
     let place = Place::new();
     let job = "[bad]\nfilename=/dev/full\nrw=write\nsize=64k\n[good]\nioengine=null\nsize=64k\nrw=randrw\ngtod_reduce=1\n";
     let words = ["--output-format=json+".to_owned(), place.job(job)];
@@ -87,6 +88,7 @@ fn documents_of_failed_jobs_and_of_runs_without_disks_are_read() {
 
 #[test]
 fn null_at_depth_1_with_a_queue_and_in_batches() {
+    needs!("fio");
     compare_all(&[
         "[one]\nioengine=null\nrw=randread\nsize=1m\n",
         "[queue]\nioengine=null\nrw=rw\nsize=1m\niodepth=8\n[batches]\nioengine=null\nrw=write\nsize=1m\niodepth=16\niodepth_batch=16\n",
@@ -95,6 +97,7 @@ fn null_at_depth_1_with_a_queue_and_in_batches() {
 
 #[test]
 fn engines_and_their_syncs() {
+    needs!("fio");
     compare_all(&[
         "[p]\nioengine=psync\nrw=randwrite\nsize=256k\nfsync=8\nend_fsync=1\n",
         "[m]\nioengine=mmap\nrw=randwrite\nsize=128k\nfsync=4\n",
@@ -105,6 +108,7 @@ fn engines_and_their_syncs() {
 
 #[test]
 fn rates_pauses_and_passes() {
+    needs!("fio");
     compare_all(&[
         "[r]\nioengine=null\nrw=read\nsize=128k\nrate_iops=2000\n[w]\nioengine=null\nrw=write\nbs=8k\nsize=256k\nrate=16m\n",
         "[t]\nioengine=null\nsize=64k\nthinktime=1ms\nthinktime_blocks=4\n[l]\nioengine=null\nrw=write\nsize=64k\nloops=3\n[n]\nioengine=null\nsize=1m\nnumber_ios=7\n",
@@ -113,6 +117,7 @@ fn rates_pauses_and_passes() {
 
 #[test]
 fn zones_and_blocks_by_share_and_by_kind_of_offset() {
+    needs!("fio");
     compare_all(&[
         "[z]\nioengine=null\nrw=write\nsize=1m\nzonemode=strided\nzonesize=48k\nzonerange=64k\nzoneskip=20k\n",
         "[s]\nioengine=null\nrw=randrw\nsize=2m\nrandrepeat=0\nrandseed=137\nbssplit=4k/60:8k/60,4k/20:32k/20\n",
@@ -121,6 +126,7 @@ fn zones_and_blocks_by_share_and_by_kind_of_offset() {
 
 #[test]
 fn trims_and_their_mixes() {
+    needs!("fio");
     compare(
         "[global]\nioengine=null\nsize=256k\n[t]\nrw=randtrim\n[tw]\nrw=trimwrite\n[rtw]\nrw=randtrimwrite\n",
     );
@@ -128,6 +134,7 @@ fn trims_and_their_mixes() {
 
 #[test]
 fn psync_with_fdatasync_and_sync_file_range() {
+    needs!("fio");
     // 3.33 counts them as short transfers and not as syncs.
     let sync = ["/short_ios$", "/sync/total_ios$"];
     compare_loosely(
@@ -139,6 +146,7 @@ fn psync_with_fdatasync_and_sync_file_range() {
 
 #[test]
 fn the_other_synchronous_engines() {
+    needs!("fio");
     compare(
         "[global]\nsize=128k\n[s]\nioengine=sync\nrw=read\n[v]\nioengine=vsync\nrw=write\n[p]\nioengine=pvsync\nrw=randread\n[p2]\nioengine=pvsync2\nrw=rw\n",
     );
@@ -146,6 +154,7 @@ fn the_other_synchronous_engines() {
 
 #[test]
 fn libaio_in_batches() {
+    needs!("fio");
     compare_loosely(
         "[l]\nioengine=libaio\ndirect=1\nrw=randread\nsize=512k\niodepth=16\niodepth_batch=4\niodepth_batch_complete_min=2\niodepth_low=8\n",
         "json",
@@ -156,6 +165,7 @@ fn libaio_in_batches() {
 
 #[test]
 fn group_reporting_over_clones_groups_and_threads() {
+    needs!("fio");
     compare(
         "[global]\nioengine=null\nsize=256k\ngroup_reporting\n[a]\nnumjobs=3\nrw=rw\ndescription=of \"a\" with \\ in it\n\
          [b]\nnew_group\nrw=write\ndescription=of b\n[c]\nstonewall\nrw=trim\nnumjobs=2\nthread\n",
@@ -164,6 +174,7 @@ fn group_reporting_over_clones_groups_and_threads() {
 
 #[test]
 fn clones_without_group_reporting() {
+    needs!("fio");
     compare(
         "[global]\nsize=64k\nioengine=null\n[a]\nnumjobs=3\n[b]\nnumjobs=2\nthread\nrw=write\n[c]\nwait_for_previous\n",
     );
@@ -171,6 +182,7 @@ fn clones_without_group_reporting() {
 
 #[test]
 fn unified_as_one() {
+    needs!("fio");
     compare(
         "[global]\nsize=256k\nunified_rw_reporting=mixed\n[m]\nioengine=null\nrw=rw\n[s]\nioengine=psync\nrw=write\nfsync=8\nlat_percentiles=1\n",
     );
@@ -178,6 +190,7 @@ fn unified_as_one() {
 
 #[test]
 fn unified_both_ways() {
+    needs!("fio");
     // 3.33 adds nothing up into `mixed`.
     compare_loosely(
         "[b]\nioengine=null\nrw=rw\nsize=256k\nunified_rw_reporting=both\nclat_percentiles=0\n",
@@ -188,6 +201,7 @@ fn unified_both_ways() {
 
 #[test]
 fn a_steady_state() {
+    needs!("fio");
     let job =
         "[global]\nioengine=null\nsize=1g\nrate_iops=500\nruntime=2\ntime_based\nsteadystate_duration=3\n";
     compare_loosely(
@@ -199,6 +213,7 @@ fn a_steady_state() {
 
 #[test]
 fn a_latency_target() {
+    needs!("fio");
     compare_loosely(
         "[l]\nioengine=null\nrw=read\nsize=64k\niodepth=4\nlatency_target=50ms\nlatency_window=1s\nlatency_percentile=99.9\n",
         "json",
@@ -208,6 +223,7 @@ fn a_latency_target() {
 
 #[test]
 fn percentiles_of_every_latency() {
+    needs!("fio");
     compare(
         "[p]\nioengine=libaio\nrw=read\nsize=64k\npercentile_list=99.999:1:50.5\nslat_percentiles=1\nlat_percentiles=1\n\
          [q]\nioengine=null\nsize=64k\nclat_percentiles=0\nlat_percentiles=1\n",
@@ -216,6 +232,7 @@ fn percentiles_of_every_latency() {
 
 #[test]
 fn less_measured() {
+    needs!("fio");
     compare(
         "[global]\nsize=64k\nrw=rw\n[g]\nioengine=null\niodepth=4\ngtod_reduce=1\n[c]\ndisable_clat=1\n[l]\ndisable_lat=1\n\
          [s]\nioengine=libaio\ndisable_slat=1\n[b]\ndisable_bw_measurement=1\n",
@@ -224,6 +241,7 @@ fn less_measured() {
 
 #[test]
 fn errors_that_are_ignored() {
+    needs!("fio");
     compare(
         "[e]\nfilename=/dev/full\nsize=64k\nrw=write\nbs=4k\ncontinue_on_error=write\nignore_error=,ENOSPC\n[n]\nioengine=null\nsize=64k\ncontinue_on_error=all\n",
     );
@@ -231,6 +249,7 @@ fn errors_that_are_ignored() {
 
 #[test]
 fn options_by_other_names_and_twice() {
+    needs!("fio");
     compare(
         "[global]\nioengine=null\nsize=64k\nblocksize=4k\nbs=8k\niodepth=2\nthread\n\
          [a]\nkb_base=1000\nbs=4k\nblocksize=16k\nrw=read\nbs=4k\nnumjobs=2\n[b]\nreadwrite=write\nbuffered=1\nio_limit=32k\nrandseed=7\n",
@@ -239,6 +258,7 @@ fn options_by_other_names_and_twice() {
 
 #[test]
 fn a_ramp_and_a_time_limit() {
+    needs!("fio");
     compare_loosely(
         "[r]\nioengine=null\nrw=write\nsize=1g\nramp_time=500ms\ntime_based\nruntime=700ms\nrate_iops=100\n",
         "json",
@@ -248,6 +268,7 @@ fn a_ramp_and_a_time_limit() {
 
 #[test]
 fn files_made_removed_and_read_back() {
+    needs!("fio");
     compare_all(&[
         "[u]\nrw=write\nsize=128k\nunlink=1\nend_fsync=1\nnrfiles=2\n[f]\nrw=write\nsize=128k\nfsync_on_close=1\ncreate_on_open=1\n",
         "[v]\nrw=randwrite\nsize=256k\nverify=crc32c\n[p]\nrw=write\nsize=64k\nverify=pattern\nverify_pattern=0xcafe\ndo_verify=0\n",
@@ -257,6 +278,7 @@ fn files_made_removed_and_read_back() {
 
 #[test]
 fn the_extended_form() {
+    needs!("fio");
     compare_loosely(
         "[a]\nioengine=null\nrw=rw\nsize=256k\niodepth=4\nslat_percentiles=1\n[s]\nrw=write\nsize=64k\nfsync=4\n",
         "json+",
@@ -266,6 +288,7 @@ fn the_extended_form() {
 
 #[test]
 fn documents_are_laid_out_as_fios() {
+    needs!("fio");
     let jobs = [
         "[global]\nsize=64k\n[a]\nrw=write\nfsync=8\ndescription=a \"quoted\" back\\slash and \u{e9}\n[b]\nioengine=null\ncontinue_on_error=all\n",
         "[a]\nioengine=null\nsize=1g\nnumber_ios=220\nthinktime=5ms\npercentile_list=50\nsteadystate=iops_slope:0.1%\nsteadystate_duration=2\n",

@@ -15,6 +15,7 @@ fn search(report: &Value) -> [f64; 4] {
 
 #[test]
 fn a_search_for_a_depth_is_reported_as_by_fio() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--size=1m", "--iodepth=8", "--latency_target=1000s", "--latency_window=20ms"];
     let words = [&NULL[..], &words[..]].concat();

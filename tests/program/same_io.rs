@@ -87,31 +87,37 @@ fn compare_with_the_model(jobs: &[JobOptions]) {
 
 #[test]
 fn jobs_of_all_kinds_do_the_same_as_with_fio() {
+    needs!("fio");
     assert!(compare(&jobs::plain(80)) >= 60);
 }
 
 #[test]
 fn zones_sizes_per_direction_and_files_of_many_sizes_are_the_same_as_with_fio() {
+    needs!("fio");
     compare(&jobs::strange(40));
 }
 
 #[test]
 fn repeated_passes_and_writing_more_than_the_size_are_the_same_as_with_fio() {
+    needs!("fio");
     compare(&jobs::repeating(40));
 }
 
 #[test]
 fn blocks_chosen_by_zones_or_a_shift_register_are_the_same_as_with_fio() {
+    needs!("fio");
     compare(&jobs::choosing(60));
 }
 
 #[test]
 fn skewed_choices_of_blocks_are_the_same_as_with_fio() {
+    needs!("fio");
     compare(&jobs::skewed(40));
 }
 
 #[test]
 fn files_are_picked_as_by_fio() {
+    needs!("fio");
     compare(&jobs::serving(40));
 }
 

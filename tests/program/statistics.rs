@@ -139,6 +139,7 @@ fn idleness(real: bool, words: &[&str]) -> Vec<String> {
 
 #[test]
 fn idleness_is_printed_as_fio_does() {
+    needs!("fio");
     for mode in ["system", "percpu", "calibrate"] {
         let option = format!("--idle-prof={mode}");
         let (fio, ferrio) = (idleness(true, &[&option]), idleness(false, &[&option]));

@@ -115,6 +115,7 @@ fn form(line: &str) -> String {
 
 #[test]
 fn object_and_line_are_those_of_fio() {
+    needs!("fio");
     let job = jobs("", &["ss=iops_slope:60%", "new_group\nss=bw:60%", "new_group\nss=bw:0\nruntime=1500ms"]);
     let facts = |fio: bool| {
         let place = Place::new();

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -15,6 +14,8 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
+
+pub use crate::requirements::{installed, skipped};
 
 /// The longest that a program of these tests may run, on a busy machine too.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -161,20 +162,6 @@ pub fn until(what: &str, condition: impl Fn() -> bool) {
         assert!(began.elapsed() < DEADLINE, "no {what} within {DEADLINE:?}");
         thread::sleep(Duration::from_millis(2));
     }
-}
-
-/// Reports a test that this machine cannot run, on standard error and not through the macros that the test harness captures.
-pub fn skipped(test: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
-}
-
-/// The path of a program that these tests need.
-pub fn installed(name: &str) -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .map(|directory| directory.join(name))
-        .find(|candidate| candidate.is_file())
-        .unwrap_or_else(|| panic!("these tests need {name}: install {name} (apt-get install {name})"))
 }
 
 /// A program about to be run.

@@ -49,6 +49,7 @@ fn without_times(text: &str) -> Vec<String> {
 
 #[test]
 fn mistakes_are_answered_as_by_sysbench() {
+    needs!("sysbench");
     let both = Both::new();
     for words in [
         "fileio --threads=0 run",
@@ -94,6 +95,7 @@ fn mistakes_are_answered_as_by_sysbench() {
 
 #[test]
 fn help_has_the_options_and_defaults_of_sysbench() {
+    needs!("sysbench");
     let both = Both::new();
     let option = Regex::new(r"(?m)^  (--\S+) .*?( \[[^\]]*\])?$").unwrap();
     let options = |text: &str| -> Vec<(String, String)> {
@@ -117,6 +119,7 @@ fn help_has_the_options_and_defaults_of_sysbench() {
 
 #[test]
 fn files_are_prepared_and_removed_as_by_sysbench() {
+    needs!("sysbench");
     let both = Both::new();
     for words in [
         "fileio --file-num=4 --file-total-size=1M prepare",
@@ -134,6 +137,7 @@ fn files_are_prepared_and_removed_as_by_sysbench() {
 /// Each request is a line, and a seed gives the same ones.
 #[test]
 fn a_seed_gives_the_requests_of_sysbench() {
+    needs!("sysbench");
     let both = Both::new();
     let files = "fileio --file-num=3 --file-total-size=100K --file-block-size=5000";
     both.agree(&format!("{files} prepare"));
@@ -152,6 +156,7 @@ fn a_seed_gives_the_requests_of_sysbench() {
 
 #[test]
 fn reports_have_the_lines_of_sysbench() {
+    needs!("sysbench");
     let both = Both::new();
     both.agree("fileio --file-num=4 --file-total-size=1M prepare");
     for more in [
@@ -167,6 +172,7 @@ fn reports_have_the_lines_of_sysbench() {
 
 #[test]
 fn the_test_of_processors_has_the_lines_of_sysbench() {
+    needs!("sysbench");
     let both = Both::new();
     for more in [
         "--cpu-max-prime=1000 --events=30",
@@ -182,6 +188,7 @@ fn the_test_of_processors_has_the_lines_of_sysbench() {
 
 #[test]
 fn the_tests_of_locks_and_memory_have_the_lines_of_sysbench() {
+    needs!("sysbench");
     let both = Both::new();
     for line in [
         "threads --thread-yields=10 --thread-locks=2 --events=30 --verbosity=4",
@@ -202,6 +209,7 @@ fn the_tests_of_locks_and_memory_have_the_lines_of_sysbench() {
 
 #[test]
 fn each_reads_the_checksums_of_the_other() {
+    needs!("sysbench");
     let both = Both::new();
     let files = "--file-num=2 --file-total-size=512K --validate";
     let words =

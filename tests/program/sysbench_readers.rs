@@ -155,6 +155,7 @@ fn units_agree(figures: &Figures, threads: f64) {
 
 #[test]
 fn figures_of_files_are_found_and_have_the_units_of_sysbench() {
+    needs!("sysbench");
     let outputs = outputs(
         "fileio --file-num=4 --file-total-size=8M --file-test-mode=rndrw --threads=2 --events=3000 --time=0 --file-fsync-freq=500 run",
     );
@@ -178,6 +179,7 @@ fn figures_of_files_are_found_and_have_the_units_of_sysbench() {
 
 #[test]
 fn figures_of_the_cpu_are_found_and_have_the_units_of_sysbench() {
+    needs!("sysbench");
     let words = "cpu --cpu-max-prime=2000 --threads=2 --events=2000 --time=0 run";
     let [theirs, ours] = all_read_alike(&outputs(words));
     for figures in [&theirs, &ours] {
@@ -192,6 +194,7 @@ fn figures_of_the_cpu_are_found_and_have_the_units_of_sysbench() {
 
 #[test]
 fn figures_of_memory_are_found_and_have_the_units_of_sysbench() {
+    needs!("sysbench");
     // More than 10000 operations per second: fewer are printed with a blank that some of the patterns do not expect.
     let words = "memory --memory-block-size=1K --memory-total-size=64M --time=100 run";
     for figures in all_read_alike(&outputs(words)) {
@@ -205,6 +208,7 @@ fn figures_of_memory_are_found_and_have_the_units_of_sysbench() {
 
 #[test]
 fn the_commands_of_lisa_can_be_read_although_they_ask_for_debug_messages() {
+    needs!("sysbench");
     let more = "--events=40 --percentile=95 --verbosity=5 --histogram=on --time=5 --debug=on";
     let read = |text: &str| by_patterns(&PATTERNS_OF_LISA, text);
     let cpu = outputs(&format!("cpu run --threads=1 --validate=on {more} --cpu-max-prime=1000"));

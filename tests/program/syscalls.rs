@@ -40,11 +40,13 @@ fn growth(name: &str, more: &[&str]) -> u64 {
 
 #[test]
 fn a_block_costs_psync_one_pread() {
+    needs!("strace");
     assert_eq!(growth("pread64", &["--ioengine=psync"]), 768);
 }
 
 #[test]
 fn a_block_costs_psync_no_other_call() {
+    needs!("strace");
     let with = |size: &str| {
         let size = format!("--size={size}");
         let others = ["futex", "lseek", "clock_gettime", "mmap", "fstat", "newfstatat", "read", "pwrite64"];
@@ -58,6 +60,7 @@ fn a_block_costs_psync_no_other_call() {
 
 #[test]
 fn each_kind_of_sync_is_its_own_call() {
+    needs!("strace");
     let own_call = |engine: &EngineKind| engine.is_sync(1) && !engine.maps_files();
     for engine in moving().filter(own_call) {
         let engine_word = format!("--ioengine={engine}");
@@ -71,6 +74,7 @@ fn each_kind_of_sync_is_its_own_call() {
 
 #[test]
 fn a_block_costs_posixaio_one_pread_and_each_sync_is_an_fsync() {
+    needs!("strace");
     assert_eq!(growth("pread64", &["--ioengine=posixaio", "--iodepth=8"]), 768);
     for option in ["--fsync=4", "--fdatasync=4", "--sync_file_range=write:4"] {
         let words = ["--name=a", "--rw=write", "--filename=f", "--size=64k", "--ioengine=posixaio", option];
@@ -87,6 +91,7 @@ fn calls_of_reads(name: &str, engine: &str, more: &[&str]) -> u64 {
 
 #[test]
 fn batches_of_16_cost_io_uring_one_enter_each() {
+    needs!("strace");
     let batches = ["--direct=1", "--iodepth=32", "--iodepth_batch=16", "--iodepth_batch_complete_min=16"];
     let enters = calls_of_reads("io_uring_enter", "io_uring", &batches);
     // 1024 blocks are 64 batches; now and then one more call waits for completions.
@@ -95,6 +100,7 @@ fn batches_of_16_cost_io_uring_one_enter_each() {
 
 #[test]
 fn libaio_asks_the_kernel_for_completions_only_to_wait() {
+    needs!("strace");
     // Buffered reads complete while they are submitted: all are there when they are asked for.
     let cached = ["--iodepth=32", "--pre_read=1"];
     assert_eq!(calls_of_reads("io_submit", "libaio", &cached), 1024);
@@ -107,6 +113,7 @@ fn libaio_asks_the_kernel_for_completions_only_to_wait() {
 
 #[test]
 fn a_polled_ring_is_looked_at_without_calls() {
+    needs!("strace");
     let polled = ["--direct=1", "--iodepth=1", "--iodepth_batch_complete_min=0"];
     let enters = calls_of_reads("io_uring_enter", "io_uring", &polled);
     // One call submits an I/O, one more runs its completion.
@@ -115,6 +122,7 @@ fn a_polled_ring_is_looked_at_without_calls() {
 
 #[test]
 fn adjacent_ios_of_a_batch_cost_vsync_one_call() {
+    needs!("strace");
     let words =
         |more| ["--name=a", "--filename=f", "--size=64k", "--bs=4k", "--ioengine=vsync", "--iodepth=4", more];
     let merged = |words: &[&str]| calls(&["writev", "lseek"], words)[0];
@@ -127,11 +135,13 @@ fn adjacent_ios_of_a_batch_cost_vsync_one_call() {
 
 #[test]
 fn a_mapped_file_is_read_without_calls() {
+    needs!("strace");
     assert!(growth("pread64", &["--ioengine=mmap"]) < 8);
 }
 
 #[test]
 fn a_file_is_synced_once_when_it_closes_or_the_pass_ends() {
+    needs!("strace");
     let syncs = |more: &[&str]| {
         let words = ["--name=a", "--rw=write", "--size=64k", "--nrfiles=4", "--ioengine=psync"];
         calls(&["fsync", "syncfs"], &[&words[..], more].concat())
@@ -148,6 +158,7 @@ fn a_file_is_synced_once_when_it_closes_or_the_pass_ends() {
 
 #[test]
 fn a_new_file_is_looked_at_twice_and_opened_twice() {
+    needs!("strace");
     let with = |files: &str| {
         let words = [
             "--name=a",
@@ -168,6 +179,7 @@ fn a_new_file_is_looked_at_twice_and_opened_twice() {
 
 #[test]
 fn a_file_operation_is_one_call() {
+    needs!("strace");
     let each = |engine: &str, call: &str, more: &[&str]| {
         let with = |files: &str| {
             let engine = format!("--ioengine={engine}");
@@ -191,6 +203,7 @@ fn a_file_operation_is_one_call() {
 
 #[test]
 fn every_state_of_a_job_that_saves_at_syncs_is_synced_with_its_directory() {
+    needs!("strace");
     let own = ["--name=a", "--filename=f", "--rw=write", "--size=64k", "--fallocate=none", "--fdatasync=5"];
     let verify = ["--verify=crc32c", "--verify_policy=fsynced", "--verify_state_save=1", "--do_verify=0"];
     let counts = calls(&["fdatasync", "rename", "fsync"], &[&own[..], &verify].concat());
@@ -200,6 +213,7 @@ fn every_state_of_a_job_that_saves_at_syncs_is_synced_with_its_directory() {
 
 #[test]
 fn a_start_lists_no_directories_of_time_zones() {
+    needs!("strace");
     // Called `fio`, no counters of heat are read, whose directory is listed.
     let job = ["--as=fio", "--name=a", "--ioengine=null", "--size=4k"];
     assert_eq!(calls(&["getdents64"], &job), [0]);

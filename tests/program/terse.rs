@@ -135,11 +135,13 @@ fn compare_as(job: &[&str], shown: Shown) {
 
 #[test]
 fn each_version_has_fios_fields() {
+    needs!("fio");
     compare(&["--name=a", "--ioengine=null", "--size=1m", "--rw=randrw", "--description=two words"]);
 }
 
 #[test]
 fn groups_errors_and_lists_of_percentiles_are_where_fio_has_them() {
+    needs!("fio");
     compare(&[
         "--group_reporting",
         "--ioengine=null",
@@ -157,6 +159,7 @@ fn groups_errors_and_lists_of_percentiles_are_where_fio_has_them() {
 
 #[test]
 fn switched_off_percentiles_leave_empty_fields_and_unified_directions_one() {
+    needs!("fio");
     let null = ["--ioengine=null", "--size=256k"];
     compare(
         &[&["--name=a", "--clat_percentiles=0"], &null[..], &["--name=b", "--gtod_reduce=1"], &null].concat(),
@@ -168,6 +171,7 @@ fn switched_off_percentiles_leave_empty_fields_and_unified_directions_one() {
 
 #[test]
 fn ignored_errors_disks_and_descriptions_come_last() {
+    needs!("fio");
     let job =
         ["--name=a", "--filename=/dev/full", "--rw=write", "--size=64k", "--description=to \"nowhere\""];
     compare(&[&job[..], &["--continue_on_error=write", "--ignore_error=,ENOSPC"]].concat());
@@ -251,6 +255,7 @@ fn parts(words: &[&str], output_to: Option<&str>, fio: bool) -> Vec<&'static str
 
 #[test]
 fn formats_are_chosen_and_follow_each_other_as_with_fio() {
+    needs!("fio");
     let choices: [&[&str]; 14] = [
         &["--output-format=normal"],
         &["--output-format=terse,normal"],

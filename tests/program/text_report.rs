@@ -97,6 +97,7 @@ fn duration(ns: u64) -> String {
 
 #[test]
 fn reads_of_the_null_engine_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[a]\nioengine=null\nrw=read\nsize=1m\n",
         "[long-name-of-a-job]\nioengine=null\nrw=randread\nsize=1m\nbs=512-64k\nrandrepeat=0\nrandseed=7\n",
@@ -105,6 +106,7 @@ fn reads_of_the_null_engine_have_fios_lines() {
 
 #[test]
 fn writes_and_mixes_of_the_null_engine_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[tens]\nioengine=null\nrw=write\nsize=1m\nbs=10k\ndescription=ten \"at\" a time\n",
         "[deep]\nioengine=null\nrw=randrw\nsize=1m\niodepth=8\nrandrepeat=0\nrandseed=7\n",
@@ -114,6 +116,7 @@ fn writes_and_mixes_of_the_null_engine_have_fios_lines() {
 
 #[test]
 fn trims_of_the_null_engine_have_fios_lines() {
+    needs!("fio");
     compare(
         "[trims]\nioengine=null\nrw=trim\nsize=64k\n[both]\nstonewall\nioengine=null\nrw=trimwrite\nsize=64k\n",
     );
@@ -121,11 +124,13 @@ fn trims_of_the_null_engine_have_fios_lines() {
 
 #[test]
 fn one_synchronous_job_has_fios_lines() {
+    needs!("fio");
     compare_all(&["[psync]\nrw=randread\nsize=256k\n", "[mmap]\nioengine=mmap\nrw=write\nsize=256k\n"]);
 }
 
 #[test]
 fn a_queue_has_fios_lines_on_depth_and_submission() {
+    needs!("fio");
     compare_all(&[
         "[ring]\nioengine=io_uring\niodepth=8\ndirect=1\nrw=read\nsize=256k\nbs=8k\n",
         "[batches]\nioengine=libaio\niodepth=4\niodepth_batch=4\niodepth_batch_complete_min=4\niodepth_batch_complete_max=4\ndirect=1\nrw=write\nsize=256k\n",
@@ -134,6 +139,7 @@ fn a_queue_has_fios_lines_on_depth_and_submission() {
 
 #[test]
 fn groups_clones_and_descriptions_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[global]\nsize=128k\n[first]\nrw=write\nnumjobs=3\ndescription=three writers\n\
          [second]\nstonewall\nrw=read\nbs=4k-16k\nrandrepeat=0\nrandseed=3\n",
@@ -145,6 +151,7 @@ fn groups_clones_and_descriptions_have_fios_lines() {
 
 #[test]
 fn jobs_with_and_without_a_common_report_in_one_group_have_fios_lines() {
+    needs!("fio");
     compare(
         "[global]\nioengine=null\nsize=64k\n[alone]\n[sum]\ngroup_reporting\nnumjobs=2\nnew_group\nrw=write\n",
     );
@@ -152,6 +159,7 @@ fn jobs_with_and_without_a_common_report_in_one_group_have_fios_lines() {
 
 #[test]
 fn jobs_without_io_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[made]\nrw=randrw\nsize=64k\ncreate_only=1\n",
         "[global]\nioengine=null\nsize=64k\n[made]\nnumber_ios=1\n[none]\nstonewall\nsize=4k\noffset=0\n",
@@ -160,6 +168,7 @@ fn jobs_without_io_have_fios_lines() {
 
 #[test]
 fn lines_before_the_run_are_fios() {
+    needs!("fio");
     compare_all(&[
         "[files]\nrw=read\nsize=3m\nbs=128k\nnrfiles=3\n[one]\nrw=write\nsize=2m\nbs=1m\n",
         "[global]\nioengine=null\nsize=64k\n[a]\nthread\nnumjobs=2\n[b]\nnumjobs=3\n[c]\nthread\nnew_group\n",
@@ -170,12 +179,14 @@ fn lines_before_the_run_are_fios() {
 
 #[test]
 fn names_and_descriptions_are_cut_where_fio_cuts_them() {
+    needs!("fio");
     let (name, description) = ("n".repeat(200), "d".repeat(300));
     compare(&format!("[{name}]\nioengine=null\nsize=64k\ndescription={description}\n"));
 }
 
 #[test]
 fn what_is_read_back_has_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[v]\nrw=randwrite\nsize=64k\nverify=crc32c\n",
         "[l]\nioengine=null\nrw=write\nsize=64k\nloops=3\nthinktime=1ms\nthinktime_blocks=8\n",
@@ -184,6 +195,7 @@ fn what_is_read_back_has_fios_lines() {
 
 #[test]
 fn a_steady_state_has_fios_line() {
+    needs!("fio");
     compare(
         "[global]\nioengine=null\nsize=1g\nrate_iops=500\nnumber_ios=550\n[i]\nsteadystate=iops:0.1%\nsteadystate_duration=4\n\
          [b]\nnew_group\nss=bw_slope:10k\nss_dur=4\nkb_base=1000\n",
@@ -192,6 +204,7 @@ fn a_steady_state_has_fios_line() {
 
 #[test]
 fn syncs_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[fourth]\nrw=write\nsize=64k\nfsync=4\n",
         "[each]\nrw=write\nsize=64k\nfsync=1\npercentile_list=50:99\nunified_rw_reporting=1\n",
@@ -203,6 +216,7 @@ fn syncs_have_fios_lines() {
 
 #[test]
 fn a_job_that_is_not_measured_has_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[reduced]\nrw=read\nsize=64k\ngtod_reduce=1\n",
         "[percentiles]\nrw=read\nsize=64k\nlat_percentiles=1\nclat_percentiles=0\n",
@@ -213,6 +227,7 @@ fn a_job_that_is_not_measured_has_fios_lines() {
 
 #[test]
 fn directions_reported_as_one_have_fios_lines() {
+    needs!("fio");
     let jobs = [
         "[unified]\nioengine=null\nrw=rw\nsize=256k\nunified_rw_reporting=mixed\n",
         "[unified]\nioengine=null\nrw=rw\nsize=256k\nnumjobs=2\ngroup_reporting\nunified_rw_reporting=both\n",
@@ -224,6 +239,7 @@ fn directions_reported_as_one_have_fios_lines() {
 
 #[test]
 fn percentiles_of_every_latency_have_fios_lines() {
+    needs!("fio");
     let all = "slat_percentiles=1\nclat_percentiles=1\nlat_percentiles=1\n";
     compare_all(&[
         &format!(
@@ -238,6 +254,7 @@ fn percentiles_of_every_latency_have_fios_lines() {
 
 #[test]
 fn units_and_figures_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[global]\nioengine=null\nsize=1m\n[a]\nkb_base=1000\n[b]\nstonewall\nunit_base=1\nrw=write\nbs=10240\nsignificant_figures=6\n",
         "[decimal]\nioengine=null\nsize=1000000\nkb_base=1000\nsignificant_figures=1\nbs=1000\n",
@@ -247,6 +264,7 @@ fn units_and_figures_have_fios_lines() {
 
 #[test]
 fn samples_of_longer_jobs_have_fios_lines() {
+    needs!("fio");
     compare(
         "[global]\nioengine=null\nsize=1m\nbs=8k\nrate=2m\nbwavgtime=100\niopsavgtime=150\n[a]\n[b]\nrw=write\nkb_base=1000\n",
     );
@@ -254,6 +272,7 @@ fn samples_of_longer_jobs_have_fios_lines() {
 
 #[test]
 fn errors_that_are_ignored_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[e]\nfilename=/dev/full\nsize=64k\nrw=write\nbs=4k\ncontinue_on_error=write\nignore_error=,ENOSPC\n",
         "[none]\nioengine=null\nsize=64k\ncontinue_on_error=all\n",
@@ -262,6 +281,7 @@ fn errors_that_are_ignored_have_fios_lines() {
 
 #[test]
 fn jobs_that_fail_have_fios_lines() {
+    needs!("fio");
     let bad = "filename=/dev/full\nrw=write\nsize=64k\n";
     at_once(
         &[
@@ -274,6 +294,7 @@ fn jobs_that_fail_have_fios_lines() {
 
 #[test]
 fn the_base_of_units_is_that_of_the_last_job_of_a_group_and_of_the_first_of_an_entry() {
+    needs!("fio");
     let jobs = "[a]\n[b]\nrw=write\nkb_base=1000\n[c]\nrw=trim\nunit_base=1\nsignificant_figures=6\n";
     at_once(&["", "group_reporting\n"], |globals| {
         compare(&format!("[global]\nioengine=null\nsize=1m\nbs=16k\n{globals}{jobs}"));
@@ -282,6 +303,7 @@ fn the_base_of_units_is_that_of_the_last_job_of_a_group_and_of_the_first_of_an_e
 
 #[test]
 fn latency_targets_have_fios_lines() {
+    needs!("fio");
     compare_all(&[
         "[t]\nioengine=null\nsize=64k\nlatency_target=1500us\nlatency_window=2500ms\nlatency_percentile=99.5\n",
         "[u]\nioengine=null\nsize=64k\nlatency_target=5s\nlatency_window=100s\n",

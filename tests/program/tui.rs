@@ -18,7 +18,8 @@ use nix::sys::termios::{LocalFlags, tcgetattr};
 use nix::unistd::Pid;
 use rustix::termios;
 
-use crate::support::{FERRIO, Place, installed, json_file, set_colours_aside, skipped, until};
+use crate::requirements::all_installed;
+use crate::support::{FERRIO, Place, installed, json_file, set_colours_aside, until};
 
 /// Jobs that need next to no CPU time and run until they are told to end.
 const JOBS: &str = "[global]
@@ -415,11 +416,8 @@ struct Tmux {
 
 impl Tmux {
     /// A window with a shell in the work directory; `None` without tmux.
-    fn start(place: &Place, test: &str) -> Option<Self> {
-        let is_there = Command::new("tmux").arg("-V").output().is_ok();
-        if !is_there {
-            assert!(env::var_os("CI").is_none(), "the CI has tmux (apt-get install tmux)");
-            skipped(test, "tmux is not installed (apt-get install tmux)");
+    fn start(place: &Place) -> Option<Self> {
+        if !all_installed(&["tmux"]) {
             return None;
         }
         let tmux = Tmux { socket: place.beside("tmux") };
@@ -481,7 +479,7 @@ fn line<'a>(screen: &'a str, start: &str) -> Option<&'a str> {
 #[test]
 fn people_see_figures_and_keys_work() {
     let place = Place::new();
-    let Some(tmux) = Tmux::start(&place, "people_see_figures_and_keys_work") else { return };
+    let Some(tmux) = Tmux::start(&place) else { return };
     let job = place.job(JOBS);
     tmux.press(&[&format!("clear; {FERRIO} --tui --output=report {job}; echo status=$?"), "Enter"]);
     // A figure in each column of an entry that runs.
@@ -568,7 +566,7 @@ fn sessions_of_a_database_show_their_transactions() {
 #[test]
 fn the_size_of_the_terminal_may_change() {
     let place = Place::new();
-    let Some(tmux) = Tmux::start(&place, "the_size_of_the_terminal_may_change") else { return };
+    let Some(tmux) = Tmux::start(&place) else { return };
     let job = place.job(JOBS);
     tmux.press(&[&format!("clear; {FERRIO} --tui --minimal --output=report {job}; echo status=$?"), "Enter"]);
     tmux.shows("latency of all jobs: p50 ");
@@ -598,7 +596,7 @@ fn the_size_of_the_terminal_may_change() {
 #[test]
 fn control_z_stops_the_program_and_fg_continues() {
     let place = Place::new();
-    let Some(tmux) = Tmux::start(&place, "control_z_stops_the_program_and_fg_continues") else { return };
+    let Some(tmux) = Tmux::start(&place) else { return };
     let job = place.job(JOBS);
     tmux.press(&[&format!("clear; {FERRIO} --tui --minimal --output=report {job}"), "Enter"]);
     tmux.shows("latency of all jobs: p50 ");
@@ -614,7 +612,7 @@ fn control_z_stops_the_program_and_fg_continues() {
 #[test]
 fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
     let place = Place::new();
-    let Some(tmux) = Tmux::start(&place, "a_stop_from_outside_gives_the_terminal_to_the_shell") else {
+    let Some(tmux) = Tmux::start(&place) else {
         return;
     };
     let job = place.job(JOBS);

@@ -27,6 +27,7 @@ fn traced(place: &Place, calls: &str, words: &[&str]) -> String {
 
 #[test]
 fn a_lean_job_does_not_update_access_times_and_says_so() {
+    needs!("strace");
     let place = Place::new();
     let entry =
         |tuning: &str, used: Value| json!([{"jobname": "a", "groupid": 0, "tuning": tuning, "used": used}]);
@@ -49,6 +50,7 @@ fn a_lean_job_does_not_update_access_times_and_says_so() {
 
 #[test]
 fn files_of_others_are_read_all_the_same() {
+    needs!("strace");
     let place = Place::new();
     let refused = || {
         let words = [&READS[..], &["--output-format=json"]].concat();
@@ -123,6 +125,7 @@ const RING: [&str; 7] = [
 
 #[test]
 fn a_ring_that_may_register_nothing_does_without_and_says_so() {
+    needs!("strace");
     let place = Place::new();
     let used = |words: &[&str]| tuning(&place, &[&RING[..], words].concat())[0]["used"].clone();
     assert_eq!(used(&[]), json!(["noatime", "registered-files", "registered-buffers"]));

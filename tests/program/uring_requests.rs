@@ -202,6 +202,7 @@ fn setups(inject: &[&str], more: &str) -> Vec<String> {
 
 #[test]
 fn a_ring_is_set_up_with_fewer_flags_after_each_einval() {
+    needs!("strace");
     let refused = setups(&["-e", "inject=io_uring_setup:error=EINVAL:when=1..3"], "rw=read");
     assert_eq!(refused.len(), 4, "{refused:?}");
     let has = |flag: &str| refused.iter().map(|flags| flags.contains(flag)).collect::<Vec<_>>();
@@ -214,6 +215,7 @@ fn a_ring_is_set_up_with_fewer_flags_after_each_einval() {
 
 #[test]
 fn a_ring_has_a_registered_descriptor_and_a_probe_unless_the_opcode_is_chosen() {
+    needs!("strace");
     let registered = |more: &str| {
         let calls = calls("io_uring_register", &[], more);
         ["RING_FDS", "PROBE", "FILES", "BUFFERS"].map(|what| {
@@ -229,6 +231,7 @@ fn a_ring_has_a_registered_descriptor_and_a_probe_unless_the_opcode_is_chosen() 
 
 #[test]
 fn nobody_sleeps_in_the_kernel_beside_a_submission_thread() {
+    needs!("strace");
     let calls = calls("io_uring_enter", &[], "rw=read\nsqthread_poll\niodepth=4\nbs=512");
     for line in &calls {
         let arguments: Vec<&str> = line.split(", ").collect();

@@ -137,6 +137,7 @@ fn do_verify_0_leaves_the_read_back_out() {
 /// A pattern has no header, so the two programs can check each other's files whatever their releases.
 #[test]
 fn a_pattern_written_by_one_program_verifies_under_the_other() {
+    needs!("fio");
     let place = Place::new();
     let words = |rw: &'static str| {
         [

@@ -41,6 +41,7 @@ fn orders(words: &[&str]) -> [String; 2] {
 
 #[test]
 fn blocks_are_read_back_between_the_writes_where_fio_reads_them() {
+    needs!("fio");
     for words in [
         &["--rw=write", "--size=64k", "--verify_backlog=4"][..],
         &["--rw=write", "--size=64k", "--verify_backlog=4", "--verify_backlog_batch=2", "--fsync=3"],

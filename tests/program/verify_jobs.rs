@@ -22,6 +22,7 @@ const JOBS: usize = 150;
 
 #[test]
 fn what_one_program_writes_the_other_verifies() {
+    needs!("fio");
     let count = std::env::var("FERRIO_VERIFY_JOBS").map_or(JOBS, |count| count.parse().expect("a number"));
     let peer = Peer::of(std::env::var_os("FIO_PEER").map_or_else(|| installed("fio"), PathBuf::from));
     let jobs = jobs::jobs(count);

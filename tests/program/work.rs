@@ -35,6 +35,7 @@ fn shape(report: &str) -> Vec<String> {
 
 #[test]
 fn busy_stretches_are_counted_as_fio_counts_them() {
+    needs!("fio");
     compare("[c]\nioengine=cpuio\ncpuload=100\ncpuchunks=1000\nnumber_ios=7\n");
     compare(
         "[global]\nioengine=cpuio\ncpuload=50\ncpuchunks=1000\nnumber_ios=3\nrw=write\nsize=1m\nbs=64k\niodepth=4\n\
@@ -44,6 +45,7 @@ fn busy_stretches_are_counted_as_fio_counts_them() {
 
 #[test]
 fn texts_have_the_lines_of_fio() {
+    needs!("fio");
     let job = "[c]\nioengine=cpuio\ncpuload=100\ncpuchunks=1000\nnumber_ios=7\n\
                [n]\nioengine=null\nsize=4k\nrw=write\ndisable_clat=1\ndisable_lat=1\ndisable_slat=1\n";
     let texts = |job: &str| {
@@ -76,6 +78,7 @@ fn texts_have_the_lines_of_fio() {
 
 #[test]
 fn programs_get_the_arguments_that_fio_gives_them() {
+    needs!("fio");
     let job = "[x]\nioengine=exec\nprogram=/usr/bin/printf\narguments=<%s>\\n  %r 'a b' %%n %x\nruntime=1\ngrace_time=0\n";
     let [fio, ferrio] = both(|fio| {
         let place = Place::new();

@@ -40,6 +40,7 @@ fn agree(options: &[&str]) -> String {
 
 #[test]
 fn a_command_has_the_user_and_the_group_of_its_job() {
+    needs!("fio");
     if privileged("a_command_has_the_user_and_the_group_of_its_job") {
         let ids = "--exec_prerun=(id -u; id -g; grep CapEff /proc/self/status)";
         assert_eq!(agree(&["--uid=65534", "--gid=65533", ids]), "65534\n65533\nCapEff:\t0000000000000000\n");
@@ -71,6 +72,7 @@ fn only_the_worker_changes_its_user() {
 
 #[test]
 fn a_user_that_may_not_change_fails_the_job_with_the_option() {
+    needs!("fio");
     if !privileged("a_user_that_may_not_change_fails_the_job_with_the_option") {
         return;
     }
@@ -97,6 +99,7 @@ fn a_user_that_may_not_change_fails_the_job_with_the_option() {
 
 #[test]
 fn a_mask_and_the_cpu_of_the_clock_choose_cpus_as_in_fio() {
+    needs!("fio");
     let run_on = |options: &[&str]| agree(&[options, &[CPUS]].concat());
     assert_eq!(run_on(&["--cpumask=1"]), "Cpus_allowed_list:\t0\n");
     run_on(&["--cpus_allowed=0", "--cpumask=1"]);
@@ -144,6 +147,7 @@ fn the_thread_that_reports_name_has_the_name_and_the_priority_of_its_job() {
 
 #[test]
 fn each_worker_locks_its_memory() {
+    needs!("fio");
     let look = "--exec_prerun=grep VmLck /proc/$PPID/status";
     let locked = |fio, options: &[&str]| {
         let (status, text) = seen(fio, &[options, &[look]].concat());
@@ -172,6 +176,7 @@ fn group_of(text: &str) -> String {
 
 #[test]
 fn a_job_is_in_its_cgroup_which_goes_with_the_run() {
+    needs!("fio");
     let groups = ferrio_machine::IoCgroups::mounted();
     let (Some(groups), true) = (groups, privileged("a_job_is_in_its_cgroup_which_goes_with_the_run")) else {
         return;
@@ -236,6 +241,7 @@ fn failing(run: &Run) -> (Option<i32>, bool) {
 
 #[test]
 fn a_disk_gets_the_scheduler_of_the_job_or_the_job_fails() {
+    needs!("fio");
     if !privileged("a_disk_gets_the_scheduler_of_the_job_or_the_job_fails") {
         return;
     }

@@ -63,6 +63,7 @@ fn compare(text: &str, jobs: usize) {
 
 #[test]
 fn writes_go_to_the_pointers_of_their_zones_as_with_fio() {
+    needs!("fio");
     compare_all(&[
         "rw=write",
         "rw=write io_size=512k",
@@ -83,6 +84,7 @@ fn writes_go_to_the_pointers_of_their_zones_as_with_fio() {
 
 #[test]
 fn open_zones_are_limited_as_with_fio() {
+    needs!("fio");
     compare_all(&[
         "rw=randwrite max_open_zones=1",
         "rw=randwrite max_open_zones=2 io_size=1m",
@@ -95,6 +97,7 @@ fn open_zones_are_limited_as_with_fio() {
 
 #[test]
 fn writes_reset_their_zones_from_time_to_time_as_with_fio() {
+    needs!("fio");
     compare_all(&[
         "rw=write io_size=1m zone_reset_threshold=0.5 zone_reset_frequency=0.25",
         "rw=randwrite io_size=512k zone_reset_threshold=0.5 zone_reset_frequency=0.25",
@@ -108,6 +111,7 @@ fn writes_reset_their_zones_from_time_to_time_as_with_fio() {
 
 #[test]
 fn reads_stay_in_what_is_written_as_with_fio() {
+    needs!("fio");
     compare_all(&[
         "rw=read",
         "rw=randread",
@@ -122,6 +126,7 @@ fn reads_stay_in_what_is_written_as_with_fio() {
 
 #[test]
 fn sequential_jobs_leave_zones_out_and_count_in_zones_as_with_fio() {
+    needs!("fio");
     compare_all(&[
         "rw=write zoneskip=64k size=512k",
         "rw=write zoneskip=1z size=512k io_size=2z",
@@ -134,11 +139,13 @@ fn sequential_jobs_leave_zones_out_and_count_in_zones_as_with_fio() {
 
 #[test]
 fn trims_reset_zones_as_with_fio() {
+    needs!("fio");
     compare_all(&["rw=trim bs=64k", "rw=randtrim bs=64k", "rw=trimwrite bs=64k", "rw=randtrimwrite bs=64k"]);
 }
 
 #[test]
 fn what_is_written_in_zones_is_verified_as_with_fio() {
+    needs!("fio");
     compare_all(&[
         "rw=write verify=crc32c",
         "rw=randwrite verify=crc32c",
@@ -185,6 +192,7 @@ fn what_a_reset_has_discarded_is_not_read_back() {
 
 #[test]
 fn jobs_share_the_zones_of_their_file_as_with_fio() {
+    needs!("fio");
     let second = |options: &str| {
         let first = "[a]\nfilename=f\nrw=randwrite\nnumber_ios=30\nmax_open_zones=4\nwrite_iolog=log0\n";
         let second = format!("[b]\nfilename=f\nstonewall\nwrite_iolog=log1\n{options}");
@@ -200,6 +208,7 @@ fn jobs_share_the_zones_of_their_file_as_with_fio() {
 
 #[test]
 fn mistakes_have_the_words_of_fio() {
+    needs!("fio");
     for (options, want) in [
         (
             "rw=write zonesize=0",
@@ -276,6 +285,7 @@ fn writes_around_an_error(options: &str) -> Vec<String> {
 
 #[test]
 fn a_failed_write_leaves_no_gap_in_its_zone() {
+    needs!("strace");
     let offsets = |writes: &[String]| {
         writes.iter().map(|write| write.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
     };

@@ -56,6 +56,7 @@ fn with<'a>(words: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn called_by_its_name_the_program_prints_what_that_of_fio_prints() {
+    needs!("fio-btrace2fio");
     let deep = sorted((0..500).map(|at| request(10 * at, 8 * at, 4096, WRITE, 77, 75)));
     let sizes = sorted((0..1000).map(|at| {
         let len = [4096, 8192, 16384][usize::from(at >= 700) + usize::from(at >= 950)];
@@ -99,6 +100,7 @@ fn called_by_its_name_the_program_prints_what_that_of_fio_prints() {
 
 #[test]
 fn each_program_runs_the_jobs_of_the_job_file() {
+    needs!("fio");
     let mixed = sorted((0..300).flat_map(|at| {
         let (kind, len) = ([READ, WRITE, WRITE | DISCARD][at as usize % 3], [4096, 8192][at as usize % 2]);
         [

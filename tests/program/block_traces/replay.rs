@@ -63,6 +63,7 @@ fn busy() -> Vec<Record<'static>> {
 
 #[test]
 fn both_programs_replay_the_same_requests_in_either_byte_order() {
+    needs!("fio");
     let forms = [USUAL, Form { big_endian: true, ..USUAL }];
     for (form, words) in forms.into_iter().flat_map(|form| {
         let changes: [&[&str]; 4] =
@@ -111,6 +112,7 @@ fn records_of_newer_kernels_are_read() {
 
 #[test]
 fn a_write_that_flushes_first_is_both_for_ferrio_and_the_flush_for_fio() {
+    needs!("fio");
     for (called, want) in [("ferrio", [0, 2, 0, 1]), ("fio", [0, 1, 0, 1])] {
         let place = Place::new();
         put(&place, &trace(&[queued(1, 0, 4096, WRITE), queued(2, 8, 4096, WRITE | FLUSH)]));

@@ -25,6 +25,7 @@ fn with_fault(place: &Place, call: &str, path: &str, error: &str, when: u32, wor
 
 #[test]
 fn a_file_that_cannot_be_closed_or_removed_fails_its_job() {
+    needs!("strace");
     for (call, options, function) in [
         ("close", "", "close(f)"),
         ("close", "create_only=1\n", "close(f)"),
@@ -42,6 +43,7 @@ fn a_file_that_cannot_be_closed_or_removed_fails_its_job() {
 
 #[test]
 fn a_directory_that_cannot_be_read_or_closed_loses_no_file_without_a_word() {
+    needs!("strace");
     let check = ["check", "opens.fio"];
     let compare = ["compare", "results", "results"];
     let unreadable = "cannot read tree/sub: Input/output error";
@@ -68,6 +70,7 @@ fn a_directory_that_cannot_be_read_or_closed_loses_no_file_without_a_word() {
 
 #[test]
 fn a_log_of_ios_that_cannot_be_closed_fails_its_job() {
+    needs!("strace");
     let words = ["--name=a", "--ioengine=null", "--size=64k", "--write_iolog=il"];
     let run = with_fault(&Place::new(), "close", "il", "ENOSPC", 1, &words).ended_with(1);
     assert!(run.stderr.contains("cannot close the I/O log il"), "{}", run.stderr);
@@ -75,6 +78,7 @@ fn a_log_of_ios_that_cannot_be_closed_fails_its_job() {
 
 #[test]
 fn outputs_that_cannot_be_closed_are_lost() {
+    needs!("strace");
     let job = ["--name=a", "--ioengine=null", "--size=64k", "--runtime=50ms", "--time_based"];
     for (file, option, message) in [
         ("i", "--interval-report=100ms:i", "cannot write the interval report to i: Disk quota exceeded"),
@@ -88,6 +92,7 @@ fn outputs_that_cannot_be_closed_are_lost() {
 
 #[test]
 fn a_mounted_device_is_not_written_to_where_mounts_are_unknown() {
+    needs!("strace");
     let place = Place::new();
     let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
     let file = format!("--filename={}", device.node());
@@ -115,6 +120,7 @@ fn a_mounted_device_is_not_written_to_where_mounts_are_unknown() {
 
 #[test]
 fn buffers_in_a_file_that_cannot_be_removed_fail_their_job() {
+    needs!("strace");
     let place = Place::new();
     let words = ["--name=a", "--ioengine=null", "--size=64k", "--mem=mmap:buffers"];
     let run = with_fault(&place, "unlink", "buffers", "EIO", 1, &words).ended_with(1);
@@ -124,6 +130,7 @@ fn buffers_in_a_file_that_cannot_be_removed_fail_their_job() {
 
 #[test]
 fn a_layout_that_can_be_neither_written_nor_cut_says_that_the_file_stays() {
+    needs!("strace");
     let place = Place::new();
     let file = place.work().join("f").display().to_string();
     let strace = ["-f", "-qq", "-o", "trace", "-P", &file, "-e", "trace=write,ftruncate"];
@@ -136,6 +143,7 @@ fn a_layout_that_can_be_neither_written_nor_cut_says_that_the_file_stays() {
 
 #[test]
 fn a_kernel_that_cannot_wait_for_signals_leaves_them_to_end_the_program() {
+    needs!("strace");
     let place = Place::new();
     let strace = ["-f", "-qq", "-o", "trace", "-e", "inject=rt_sigtimedwait:error=ENOSYS"];
     let job = [FERRIO, "--name=a", "--ioengine=null", "--size=1m"];
@@ -145,6 +153,7 @@ fn a_kernel_that_cannot_wait_for_signals_leaves_them_to_end_the_program() {
 
 #[test]
 fn a_kernel_that_always_answers_eintr_fails_the_job() {
+    needs!("strace");
     for (call, engine, rw) in [
         ("write", "psync", "read"),
         ("fdatasync", "psync", "write"),
@@ -167,6 +176,7 @@ fn a_kernel_that_always_answers_eintr_fails_the_job() {
 
 #[test]
 fn a_kernel_that_always_answers_eintr_to_open_is_no_reason_to_hang() {
+    needs!("strace");
     let place = Place::new();
     for path in ["local-a-0-verify.state", "r.json"] {
         let strace =
@@ -197,6 +207,7 @@ fn a_kernel_that_always_answers_eintr_to_open_is_no_reason_to_hang() {
 /// EINTR on every open, read and write: of the job file, of files of the kernel, of messages.
 #[test]
 fn a_kernel_that_only_answers_eintr_ends_the_run() {
+    needs!("strace");
     let place = Place::new();
     let job = place
         .job("[a]\nioengine=psync\nrw=randrw\nsize=64k\nfilename=f\nexec_prerun=true\nwrite_lat_log=x\n");
@@ -245,6 +256,7 @@ fn a_kernel_that_only_answers_eintr_ends_the_run() {
 
 #[test]
 fn a_report_that_is_not_stored_is_an_error_and_an_older_one_stays() {
+    needs!("strace");
     let place = Place::new();
     let job = place.job("[a]\nioengine=null\nsize=4k\n");
     fs::write(place.work().join("r.json"), "old").unwrap();

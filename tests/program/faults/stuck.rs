@@ -56,6 +56,7 @@ fn a_job_whose_io_never_returns_does_not_keep_the_report() {
 
 #[test]
 fn quick_removes_its_file_although_its_io_never_returns() {
+    needs!("strace");
     let place = Place::new();
     let directory = place.work().join("measured");
     fs::create_dir(&directory).unwrap();

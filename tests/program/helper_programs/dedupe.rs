@@ -29,6 +29,7 @@ fn write_data(place: &Place) {
 
 #[test]
 fn exact_counts_are_those_of_fio() {
+    needs!("fio-dedupe");
     let place = Place::new();
     write_data(&place);
     for words in [

@@ -9,6 +9,7 @@ const PROGRAM: &str = "fio-verify-state";
 
 #[test]
 fn states_of_old_releases_and_damaged_ones_are_shown_as_fio_shows_them() {
+    needs!("fio");
     let place = Place::new();
     let at = |name: &str| place.work().join(name);
     // Four writes of a queue of eight: fewer completions than places.

@@ -121,6 +121,7 @@ fn webdav_asks_nothing_or_for_a_password_in_the_clear_or_as_a_digest() {
 
 #[test]
 fn tls_needs_a_certificate_that_is_valid_or_a_user_who_does_not_care() {
+    needs!("openssl");
     let place = Place::new();
     let Some((server, certificate)) = is_built_in().then(|| Server::dav_by_tls(&place)).flatten() else {
         return;

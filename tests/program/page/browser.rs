@@ -1,6 +1,5 @@
 //! A headless Chromium, driven by its DevTools protocol over a pipe: one document of JSON per message, ended by a NUL byte.
 
-use std::env;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -15,7 +14,8 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Place, skipped};
+use crate::requirements::{all_installed, find, installed};
+use crate::support::Place;
 
 /// The longest that the browser may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,18 +39,13 @@ pub struct Browser {
     pub errors: Vec<String>,
 }
 
-/// Where Chromium is. Without it the test is skipped, except in the CI.
-pub fn chromium(test: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = env::split_paths(&path)
-        .flat_map(|directory| names.map(|name| directory.join(name)))
-        .find(|file| file.is_file());
-    if found.is_none() {
-        assert!(env::var_os("CI").is_none(), "the CI has chromium (apt-get install chromium)");
-        skipped(test, "chromium is not installed (apt-get install chromium)");
-    }
-    found
+/// Where Chromium is; without it the test is skipped.
+pub fn chromium() -> Option<PathBuf> {
+    let other_names = ["chromium-browser", "google-chrome"];
+    other_names
+        .into_iter()
+        .find_map(find)
+        .or_else(|| all_installed(&["chromium"]).then(|| installed("chromium")))
 }
 
 impl Browser {

@@ -67,6 +67,7 @@ fn logs_alone_have_the_ios_and_the_latencies_of_their_report() {
 
 #[test]
 fn a_report_of_fio_has_charts_over_time_from_its_logs() {
+    needs!("fio");
     let place = Place::new();
     // Logs that have the name of their job are found as well: fio does not list the option then.
     let job = place.job(&JOB.replace("_log=x", "_log"));
@@ -95,6 +96,7 @@ fn a_report_of_fio_has_charts_over_time_from_its_logs() {
 
 #[test]
 fn reports_get_their_own_logs() {
+    needs!("fio");
     let place = Place::new();
     for (directory, ios) in [("before", "2000"), ("after", "100")] {
         fs::create_dir(place.work().join(directory)).unwrap();
@@ -129,7 +131,7 @@ fn windows_are_drawn_as_rates_and_means() {
     assert_eq!(track["edges"], json!([0, 500, 1000, 1500]));
     assert_eq!(track["directions"][0]["ios"], json!([1000, 500, 1500]));
     assert_eq!(track["directions"][0]["bytes"], json!([]), "nothing tells");
-    let Some(program) = chromium("the page of logs in a browser") else { return };
+    let Some(program) = chromium() else { return };
     let mut browser = Browser::start(&program, &place);
     for width in [360, 1600] {
         browser.open(&place.work().join("page.html"), width);
@@ -148,6 +150,7 @@ fn windows_are_drawn_as_rates_and_means() {
 
 #[test]
 fn logs_that_cannot_be_drawn_are_refused() {
+    needs!("fio");
     let place = Place::new();
     let write = |name: &str, text: &str| fs::write(place.work().join(name), text).unwrap();
     let job = place.job(JOB);

@@ -114,7 +114,7 @@ const MISFITS: &str = "(() => {
 
 #[test]
 fn a_page_in_a_browser_has_the_figures_and_fits_its_window() {
-    let Some(program) = chromium("the page of ferrio report in a browser") else { return };
+    let Some(program) = chromium() else { return };
     let place = Place::new();
     let document = with_series(measured(&place, "run.json"));
     let file = page_of(&place, &[("one.json", &document)]);
@@ -164,7 +164,7 @@ fn a_page_in_a_browser_has_the_figures_and_fits_its_window() {
 
 #[test]
 fn throttling_has_a_look_and_a_text_of_its_own() {
-    let Some(program) = chromium("throttling in the page of ferrio report") else { return };
+    let Some(program) = chromium() else { return };
     let place = Place::new();
     let document = with_throttling(measured(&place, "run.json"));
     let file = page_of(&place, &[("one.json", &document)]);
@@ -252,7 +252,7 @@ const OUTSIDE_LINES: &str = "(() => {
 
 #[test]
 fn charts_can_be_read_with_the_keyboard_and_as_tables() {
-    let Some(program) = chromium("the charts of ferrio report with the keyboard") else { return };
+    let Some(program) = chromium() else { return };
     let place = Place::new();
     let document = with_series(measured(&place, "run.json"));
     let file = page_of(&place, &[("one.json", &document)]);
@@ -312,7 +312,7 @@ fn charts_can_be_read_with_the_keyboard_and_as_tables() {
 
 #[test]
 fn the_colours_follow_the_system_the_button_and_the_paper() {
-    let Some(program) = chromium("the colours of ferrio report") else { return };
+    let Some(program) = chromium() else { return };
     let place = Place::new();
     let document = with_series(measured(&place, "run.json"));
     let file = page_of(&place, &[("one.json", &document)]);
@@ -370,7 +370,7 @@ const CONTRAST: &str = "(() => {
 
 #[test]
 fn hostile_names_stay_text_in_a_browser() {
-    let Some(program) = chromium("hostile names in the page of ferrio report") else { return };
+    let Some(program) = chromium() else { return };
     let place = Place::new();
     let mut document = measured(&place, "run.json");
     document["jobs"][0]["jobname"] = json!(HOSTILE);
@@ -394,6 +394,7 @@ fn hostile_names_stay_text_in_a_browser() {
 
 #[test]
 fn runs_of_fio_and_of_directories_are_on_one_page() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--name=r", "--ioengine=null", "--size=1m", "--bs=4k", "--output-format=json"];
     fs::write(place.work().join("fio.json"), place.fio(&words).run().succeeded().stdout).unwrap();
@@ -487,6 +488,7 @@ fn what_makes_no_page_is_refused_before_anything_is_written() {
 
 #[test]
 fn the_commands_of_the_documentation_work() {
+    needs!("fio");
     let place = Place::new();
     fs::write(place.work().join("nightly.fio"), JOB).unwrap();
     fs::create_dir(place.work().join("repetitions")).unwrap();

@@ -258,6 +258,7 @@ fn judged(fault: &Fault, files: &[String]) -> Option<Vec<String>> {
 
 #[test]
 fn whatever_call_fails_the_run_ends_and_says_so() {
+    needs!("strace");
     if !strace_can_attach() {
         return skipped(
             "the matrix of failing calls",
