@@ -1,9 +1,10 @@
 //! The front end that takes fio's command line and job files.
 
 use std::ffi::OsString;
+use std::fs::File;
 
-use ferrio_job::Character;
-use ferrio_jobfile::{Environment, JobSet, showcmd};
+use ferrio_job::{AsFio, Character, Diagnostic, FioWords, Prefix};
+use ferrio_jobfile::{Environment, JobSet, Sources, showcmd};
 use ferrio_report::{Format, start_debug};
 use ferrio_stats::CalibrationStart;
 
@@ -56,13 +57,18 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     // As in fio, what is said while the command line is read is in the file from `--output` on.
     let noted_in = file.as_ref().filter(|_| is_before(&items, OUTPUT, DEBUG));
     messages.debug_notes(settings.debug.notes(), has_text, noted_in);
+    let for_lines = file.as_ref().and_then(|file| file.try_clone().ok());
     start_debug(&settings.debug, messages.debug_writer(has_text, file));
-    let set = job_files::read(&items, &settings, job_files::environment())?;
+    let set = job_files::read(&items, &settings, job_files::environment())
+        .map_err(|error| without_report_lines(error, messages, for_lines.as_ref()))?;
     // Those about the options come first, then those about the jobs.
     let preface = || set.warnings.iter().chain(&settings.notes);
     let show_preface = || {
         let shown = preface().filter(|diagnostic| messages.shows(diagnostic));
-        shown.for_each(|diagnostic| messages.line(diagnostic, &set.sources));
+        shown.for_each(|diagnostic| match messages.place(diagnostic) {
+            AsFio::Report => messages.report_line(diagnostic, &set.sources, for_lines.as_ref()),
+            AsFio::Stderr | AsFio::Hidden => messages.line(diagnostic, &set.sources),
+        });
     };
     settings.check_outputs(&set.sources, None)?;
     let runs_jobs = matches!(settings.action, Action::Run | Action::MergeTraces) && !set.jobs.is_empty();
@@ -92,6 +98,25 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     Ok(Ended { status: exit::status(plan, &outcome), has_abandoned_jobs: outcome.result.abandoned > 0 })
 }
 
+/// Called `fio`, prints the reasons among the errors that fio has in its report where that goes, and leaves them out of the errors.
+fn without_report_lines(mut error: Error, messages: Messages, file: Option<&File>) -> Error {
+    if let Error::Problems(problems) = &mut error
+        && messages.are_of_fio()
+        && messages.are_text()
+    {
+        let removed = problems.diagnostics.iter_mut().filter(|problem| problem.code == "removed-option");
+        for problem in removed {
+            if let FioWords::FailedParsing(reason) = &mut problem.fio
+                && let Some(reason) = reason.take()
+            {
+                let line = Diagnostic::note(reason).prefix(Prefix::None);
+                messages.report_line(&line, &Sources::default(), file);
+            }
+        }
+    }
+    error
+}
+
 /// True if the first program option named `first` comes before that named `second`.
 fn is_before(items: &[Item], first: &str, second: &str) -> bool {
     let place = |name| items.iter().position(|item| item.is_program_option(name));
@@ -110,7 +135,7 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
     let only_command_line = settings.character == Character::Fio || settings.action == Action::ShowCommands;
     ferrio_plan::check_engines(set, only_command_line).map_err(Error::Problems)?;
     let mut output = Output::open(settings, messages)?;
-    output.write(text);
+    output.write_commands(text);
     output.close().map(|()| 0)
 }
 

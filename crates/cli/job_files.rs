@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::options::{OPTIONS, SECTION, SET};
 use crate::output_file::is_descriptor;
 use crate::profiles;
-use crate::settings::ProgramSettings;
+use crate::settings::{Action, ProgramSettings};
 use crate::sysbench;
 
 /// Reads the jobs of a command line and of its job files that the settings select. `environment` reads the files.
@@ -36,6 +36,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     let mut builder = Builder::new(environment);
     builder.reading(settings.strict);
     builder.character(settings.character);
+    builder.only_parses(matches!(settings.action, Action::Parse | Action::ShowCommands));
     for item in items {
         if let Item::Program { name, value: Some(value), origin } = item
             && name == SET

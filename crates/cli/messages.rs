@@ -153,13 +153,25 @@ impl Messages {
     /// Prints the notes about the choice of `--debug` where its lines go, or on standard error.
     pub fn debug_notes(self, notes: &[Diagnostic], has_text: bool, file: Option<&File>) {
         for note in notes {
-            let line = || format!("{}\n", note.line(self.character));
-            match (self.place(note), file) {
-                (AsFio::Hidden, _) => {}
-                (AsFio::Report, Some(file)) if has_text && self.are_text() => write_message(file, &line()),
-                (AsFio::Report, None) if has_text && self.are_text() => write_message(io::stdout(), &line()),
-                (AsFio::Report | AsFio::Stderr, _) => self.note(note),
+            match self.place(note) {
+                AsFio::Hidden => {}
+                AsFio::Report if has_text => self.report_line(note, &Sources::default(), file),
+                AsFio::Report | AsFio::Stderr => self.note(note),
             }
+        }
+    }
+
+    /// Prints a line where reports go if there is none: to their `file`, or to standard output. If programs read the messages, it is one of
+    /// them.
+    pub fn report_line(self, diagnostic: &Diagnostic, sources: &Sources, file: Option<&File>) {
+        let line = || format!("{}\n", diagnostic.line(self.character));
+        match file {
+            _ if !self.are_text() => self.line(diagnostic, sources),
+            Some(file) => write_message(file, &line()),
+            None if io::stdout().is_terminal() => {
+                write_message(io::stdout(), &visible(&line(), Controls::All))
+            }
+            None => write_message(io::stdout(), &line()),
         }
     }
 

@@ -64,6 +64,8 @@ pub struct Output {
     announces: bool,
     /// As in fio, failed jobs and signals are lines of the text report, and a file of it has all other messages as well.
     takes_messages: bool,
+    /// Where lines go that fio prints in its report, if that is no text.
+    report_lines: ReportLines,
     /// Warnings and notes that come before the run, and their texts, if they follow the report.
     kept: Option<Vec<(Diagnostic, String)>>,
     live: Option<LiveLine>,
@@ -85,6 +87,17 @@ pub struct Output {
     watch: Option<OutputWatch>,
     /// The signal that has ended the run.
     signal: Option<i32>,
+}
+
+/// Where lines go that fio prints in its report, if that is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReportLines {
+    /// In front of the report, as in fio.
+    Report,
+    /// Nowhere else: the document has them among its notes.
+    Document,
+    /// Called `ferrio`, and if programs read the messages.
+    StandardError,
 }
 
 impl Output {
@@ -132,6 +145,12 @@ impl Output {
             environment: RunEnvironment::default(),
             announces,
             takes_messages: announces && settings.character == Character::Fio && messages.are_text(),
+            report_lines: match settings.character {
+                Character::Fio if !messages.are_text() => ReportLines::StandardError,
+                Character::Fio if settings.formats.has(Format::Json) => ReportLines::Document,
+                Character::Fio => ReportLines::Report,
+                Character::Ferrio => ReportLines::StandardError,
+            },
             kept: messages.warnings_follow_report().then(Vec::new),
             live: live
                 .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
@@ -163,6 +182,13 @@ impl Output {
         let is_seen = self.writes_to_stdout && io::stdout().is_terminal();
         self.shown_controls =
             (character == Character::Ferrio || is_seen).then(|| controls_in(self.options.formats));
+    }
+
+    /// Writes text that a program may read, or run: control characters are shown as text on a terminal only.
+    pub fn write_commands(&mut self, text: &str) {
+        let is_seen = self.writes_to_stdout && io::stdout().is_terminal();
+        self.shown_controls = is_seen.then_some(Controls::All);
+        self.write(text);
     }
 
     /// True if there is a live line.
@@ -409,6 +435,8 @@ impl Output {
         match self.messages.place(diagnostic) {
             AsFio::Hidden => {}
             AsFio::Report if self.takes_messages => self.write_message(diagnostic),
+            AsFio::Report if self.report_lines == ReportLines::Document => {}
+            AsFio::Report if self.report_lines == ReportLines::Report => self.write_message(diagnostic),
             AsFio::Report | AsFio::Stderr => {
                 self.print_message(&self.messages.text_of(diagnostic, sources));
                 if self.takes_messages && !self.writes_to_stdout {

@@ -198,8 +198,11 @@ fn as_fio_notes_are_where_fio_has_them_and_never_beside_a_document() {
     assert!(reported(&text), "{}", text.stdout);
     for format in ["json", "terse", "terse,json"] {
         let run = called("fio", None, &[&NOTED[..], &["--output-format", format]].concat()).succeeded();
-        assert!(!run.stdout.contains("note:") && run.stderr.contains("note: both iodepth >= 1"), "{run:?}");
-        assert!(run.stdout.starts_with(if format == "json" { "{\n" } else { "3;fio-" }), "{}", run.stdout);
+        assert_eq!(run.stderr, text.stderr, "{format}");
+        let is_line = format == "terse";
+        assert_eq!(run.stdout.contains("note: both iodepth >= 1"), is_line, "{}", run.stdout);
+        let noted = run.stdout.contains("\"message\" : \"both iodepth >= 1") || is_line;
+        assert!(noted && run.stdout.contains("verifysort"), "{}", run.stdout);
     }
 }
 
@@ -275,6 +278,29 @@ fn sub_commands_colour_what_they_say_as_they_are_told() {
 }
 
 #[test]
+fn as_fio_deprecations_are_where_its_report_goes() {
+    let place = Place::new();
+    for (option, status) in [("--verifysort=1", 0), ("--rwmixcycle=1", 1)] {
+        for action in ["--parse-only", "--showcmd", "--size=4k"] {
+            for output in [&[][..], &["--output=out"]] {
+                let words = [output, &[action, "--name=x", "--ioengine=null", "--size=4k", option]].concat();
+                let deprecated = |run: Run| {
+                    let run = run.ended_with(status);
+                    let file = std::fs::read_to_string(place.work().join("out")).unwrap_or_default();
+                    let _ = std::fs::remove_file(place.work().join("out"));
+                    [run.stdout, run.stderr, file]
+                        .map(|text| text.lines().find(|line| line.contains("deprecated")).map(str::to_owned))
+                };
+                let theirs = deprecated(place.fio(&words).run());
+                let ours = deprecated(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
+                assert_eq!(ours, theirs, "{words:?}");
+                assert!(ours[1].is_none() && ours.iter().flatten().count() == 1, "{words:?}: {ours:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn as_fio_a_failing_prerun_ends_its_job_quietly() {
     let words =
         ["--name=a", "--ioengine=null", "--size=64k", "--exec_prerun=exit 3", "--exec_postrun=touch post"];
@@ -287,7 +313,8 @@ fn as_fio_a_failing_prerun_ends_its_job_quietly() {
         (&run.json()["jobs"][0]["error"], &run.json()["jobs"][0]["read"]["total_ios"]),
         (&0.into(), &0.into())
     );
-    assert_eq!(run.stderr, "a : Saving output of prerun in a.prerun.txt\n");
+    assert_eq!(run.stderr, "");
+    assert!(run.stdout.contains("Saving output of prerun in a.prerun.txt"), "{}", run.stdout);
     let run = called("ferrio", None, &words).ended_with(1);
     assert!(run.stderr.contains("a: exec_prerun ended with status 3"), "{}", run.stderr);
 }

@@ -99,3 +99,16 @@ fn files_are_made_with_the_umask() {
         assert!(place.files().len() >= 6, "{:?}", place.files());
     }
 }
+
+#[test]
+fn commands_show_them_on_a_terminal_only() {
+    let place = Place::new();
+    let job = place.job("[a\u{1b}[2J]\nioengine=null\nsize=4k\n");
+    for program in ["--as=ferrio", "--as=fio"] {
+        let words = [program, "--showcmd", job.as_str()];
+        let piped = place.ferrio(&words).run().succeeded();
+        assert!(piped.stdout.contains("--name=a\u{1b}[2J"), "{:?}", piped.stdout);
+        let text = written(&place, 200, &words);
+        assert!(text.contains("--name=a\\x1b[2J") && !text.contains('\u{1b}'), "{text:?}");
+    }
+}

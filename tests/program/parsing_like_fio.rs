@@ -5,8 +5,10 @@
 //! of longer values there.
 
 use std::fs;
+use std::sync::Mutex;
 
-use crate::support::{Place, same};
+use crate::dice::Dice;
+use crate::support::{Place, at_once, same};
 
 /// Files both take.
 const TAKEN: &[&str] = &[
@@ -161,4 +163,105 @@ fn mistakes_end_both_programs_alike() {
         }
         place.fio(&["--parse-only", &file]).run().ended_with(1);
     }
+}
+
+#[test]
+fn numbers_inside_words_are_accepted_as_in_fio() {
+    let values = [
+        "random_distribution=zoned:99/0.1:1/99.9",
+        "random_distribution=zoned:50/50%:50/50%",
+        "random_distribution=zoned:60/1k:40/0x10",
+        "random_distribution=zoned:60x/50:40/50",
+        "random_distribution=zoned:60.5/50:39.5/50",
+        "random_distribution=zoned:60/120:40/50",
+        "random_distribution=zoned:60/50::40/50",
+        "random_distribution=zoned:60/50:40/50:",
+        "random_distribution=zoned_abs:60/0.5m:40/512k",
+        "random_distribution=zoned_abs:60/1mx:40/50%",
+        "random_distribution=zoned_abs:60/x:40/1m",
+        "random_distribution=zoned_abs:60:40/50k",
+        "file_service_type=random:1.5",
+        "file_service_type=roundrobin:x",
+        "file_service_type=random:",
+        "steadystate=iops:5.5%x",
+        "steadystate=iops:5.5x",
+        "steadystate=bw:5m%",
+        "steadystate=iops:abc",
+        "rw=read:x",
+        "rw=randread:1.5",
+    ];
+    let place = Place::new();
+    at_once(&values, |value| {
+        let option = format!("--{value}");
+        let words = ["--parse-only", "--name=x", "--ioengine=null", "--size=1m", "--rw=randread", &option];
+        let ours = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run();
+        assert_eq!(ours.status, place.fio(&words).run().status, "{value}");
+    });
+}
+
+/// A value of a list with numbers inside its words, good or not quite.
+fn numbers_in_words(dice: &mut Dice) -> String {
+    const NUMBERS: &[&str] = &[
+        "", "0", "1", "5", "40", "60", "100", "120", "0.1", "1.5", "99.9", "50%", "5.5%x", "1k", "0.5m",
+        "512k", "0x10", "+5", "5x", "x", "5 ",
+    ];
+    let number = |dice: &mut Dice| dice.of(NUMBERS).to_owned();
+    let zones = |dice: &mut Dice| {
+        // Mostly shares that add up.
+        let shares = [["60", "40"], ["50", "50"], ["99", "1"], ["60.5", "39.5"], ["60x", "40"]];
+        let mut shares = shares[dice.next() as usize % shares.len()].map(str::to_owned);
+        if dice.happens(20) {
+            shares[0] = number(dice);
+        }
+        let separator = if dice.happens(10) { "::" } else { ":" };
+        let zones =
+            shares.map(|share| if dice.happens(90) { format!("{share}/{}", number(dice)) } else { share });
+        zones.join(separator) + if dice.happens(10) { ":" } else { "" }
+    };
+    match dice.next() % 9 {
+        0 => format!("random_distribution=zoned:{}", zones(dice)),
+        1 => format!("random_distribution=zoned_abs:{}", zones(dice)),
+        2 => format!(
+            "random_distribution={}:{}",
+            dice.of(&["zoned", "zoned_abs"]),
+            dice.of(&["", ":", ":100/50", "100/", "100"])
+        ),
+        3 => format!("random_distribution={}:{}", dice.of(&["zipf", "pareto", "normal"]), number(dice)),
+        4 => format!(
+            "file_service_type={}:{}",
+            dice.of(&["random", "roundrobin", "sequential", "zipf", "gauss"]),
+            number(dice)
+        ),
+        5 => format!("steadystate={}:{}", dice.of(&["iops", "bw", "iops_slope", "bw_slope"]), number(dice)),
+        6 => format!("ignore_error={}:{},{}", dice.of(&["ENOSPC", "EFOO", "5"]), number(dice), number(dice)),
+        7 => format!("{}={}-{}", dice.of(&["numa_cpu_nodes", "cpus_allowed"]), number(dice), number(dice)),
+        _ => format!(
+            "{}:{}",
+            dice.of(&["rw=read", "rw=randwrite", "replay_skip=read", "sync_file_range=write"]),
+            number(dice)
+        ),
+    }
+}
+
+#[test]
+fn numbers_inside_generated_words_are_accepted_as_in_fio() {
+    let mut dice = Dice(33);
+    let values: Vec<String> = (0..160).map(|_| numbers_in_words(&mut dice)).collect();
+    let place = Place::new();
+    let parts: Vec<_> = values.chunks(40).collect();
+    let differing = Mutex::new(Vec::new());
+    at_once(&parts, |values| {
+        for value in *values {
+            let option = format!("--{value}");
+            let words =
+                ["--parse-only", "--name=x", "--ioengine=null", "--size=1m", "--rw=randread", &option];
+            let ours = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().status;
+            let theirs = place.fio(&words).run().status;
+            if ours != theirs {
+                differing.lock().unwrap().push(format!("{value}: {ours:?}, fio {theirs:?}"));
+            }
+        }
+    });
+    let differing = differing.into_inner().unwrap();
+    assert!(differing.is_empty(), "{differing:#?}");
 }

@@ -29,6 +29,8 @@ pub struct Environment {
     pub reading: Reading,
     /// Whose options jobs have.
     pub character: Character,
+    /// The jobs do not run: read as by fio, the values of some options are not examined.
+    pub only_parses: bool,
 }
 
 /// A line after replacement.
@@ -53,6 +55,7 @@ impl Default for Environment {
             ncpus: 1,
             reading: Reading::default(),
             character: Character::default(),
+            only_parses: false,
         }
     }
 }

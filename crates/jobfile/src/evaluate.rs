@@ -85,7 +85,14 @@ pub(crate) fn assignment(
     let text = effective(row, line, environment.reading);
     let text = text.map_err(|fault| refuse(line.value.as_deref(), fault)).ok()?;
     let value = read(environment.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file);
-    let value = value.map_err(|fault| refuse(text.as_deref(), fault)).ok()?;
+    let is_unexamined = environment.only_parses
+        && environment.reading == Reading::Fio
+        && text.as_deref().is_some_and(|text| !text.is_empty())
+        && fio::is_left_unexamined(opt);
+    let value = match value {
+        Err(_) if is_unexamined => Value::Nothing,
+        value => value.map_err(|fault| refuse(text.as_deref(), fault)).ok()?,
+    };
     match (opt, &value) {
         (Opt::KbBase, Value::Word(word, _)) => {
             setting.kb_base = KbBase::from_word(word).unwrap_or_default().bytes().into();
@@ -111,7 +118,9 @@ pub(crate) fn assignment(
     }
     if row.kind == ValueKind::Ignored {
         let message = format!("option `{}` is deprecated and has no effect", line.name);
-        findings.push(Diagnostic::warning(message, line.origin.clone()).code("deprecated-option"));
+        let in_fio = FioWords::Lines([format!("Option {} is deprecated", row.name)].into());
+        let warning = Diagnostic::warning(message, line.origin.clone()).code("deprecated-option");
+        findings.push(warning.in_fio(in_fio));
     }
     if environment.reading == Reading::Fio && opt == Opt::PercentileList {
         // fio has a line for each of them. The planner never sees them.

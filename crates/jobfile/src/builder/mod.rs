@@ -104,6 +104,11 @@ impl Builder {
         self.environment.character = character;
     }
 
+    /// Sets that the jobs do not run, as with `--parse-only`; must be called before the first option or file.
+    pub fn only_parses(&mut self, only_parses: bool) {
+        self.environment.only_parses = only_parses;
+    }
+
     /// Adds a job option of the command line; `name` is complete and has no dashes. It belongs to the job begun last, or
     /// to the globals if there is none. Unlike options of job files, it takes effect at once.
     pub fn command_option(&mut self, name: &str, value: Option<&str>, argument: ArgOrigin) {

@@ -134,7 +134,9 @@ fn zone_list(kb_base: u64, word: &str, list: TextPiece<'_>) -> Result<Vec<Access
         let (accesses, size) = zone.cut('/');
         let accesses = share(accesses)?;
         let size = match size.filter(|size| !size.text.is_empty()) {
-            Some(size) if in_percent => u64::from(share(size)?),
+            Some(size) if in_percent => u64::from(share(size).map_err(|fault| {
+                fault.help("`zoned` has whole percents without a sign; `zoned_abs` has sizes in bytes: `zoned_abs:60/512k:40/4m`")
+            })?),
             Some(size) => NumberReader { row: Opt::Size.row(), kb_base }.limited(size)?.cast_unsigned(),
             None if in_percent => 0,
             None => return Err(zone.fault("a size in bytes is expected")),

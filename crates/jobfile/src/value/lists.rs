@@ -129,15 +129,20 @@ pub(crate) fn nodes(piece: TextPiece<'_>) -> Result<NodeList, Fault> {
 
 /// Error names or numbers joined by `:`, for read, write and verify by comma.
 pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
+    errors_by(text, |name| named_error(name).or_else(|| error_number(name)))
+}
+
+/// Errors whose names and numbers `read` knows.
+pub(crate) fn errors_by(text: &str, read: impl Fn(&str) -> Option<i32>) -> Result<Value, Fault> {
     let mut errors = [Vec::new(), Vec::new(), Vec::new()];
     for (at, list) in TextPiece::whole(text).split(',').enumerate() {
         let Some(errors) = errors.get_mut(at) else {
             return Err(list.fault("at most three lists (read, write, verify) are allowed"));
         };
         for name in list.split(':').map(TextPiece::trim).filter(|name| !name.text.is_empty()) {
-            let number = named_error(name.text).or_else(|| error_number(name.text));
             errors.push(
-                number.ok_or_else(|| name.fault("unknown error name").help("write the error's number"))?,
+                read(name.text)
+                    .ok_or_else(|| name.fault("unknown error name").help("write the error's number"))?,
             );
         }
     }
@@ -145,7 +150,7 @@ pub(crate) fn errors(text: &str) -> Result<Value, Fault> {
 }
 
 /// The number of an error that errno(3) lists.
-fn named_error(name: &str) -> Option<i32> {
+pub(crate) fn named_error(name: &str) -> Option<i32> {
     let name = match name {
         "EWOULDBLOCK" => "EAGAIN",
         "EDEADLOCK" => "EDEADLK",
@@ -158,7 +163,7 @@ fn named_error(name: &str) -> Option<i32> {
 }
 
 /// A number whose sign does not matter, perhaps hexadecimal.
-fn error_number(text: &str) -> Option<i32> {
+pub(crate) fn error_number(text: &str) -> Option<i32> {
     let text = text.strip_prefix('-').unwrap_or(text);
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {

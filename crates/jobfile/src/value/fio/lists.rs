@@ -81,6 +81,18 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault
     Ok(Value::Splits(std::array::from_fn(|at| lists.get(at.min(lists.len() - 1)).cloned().flatten())))
 }
 
+/// Error names and numbers; what follows the digits of a number is dropped.
+pub(super) fn errors(text: &str) -> Result<Value, Fault> {
+    lists::errors_by(text, |name| {
+        let digits = leading_digits(name.strip_prefix(['-', '+']).unwrap_or(name));
+        let number =
+            || Some(digits.parse().unwrap_or(i32::MAX)).filter(|&number| !digits.is_empty() && number != 0);
+        lists::named_error(name)
+            .or_else(|| lists::error_number(name).filter(|&number| number != 0))
+            .or_else(number)
+    })
+}
+
 /// CPU numbers and ranges up to the first empty element; a word is read as 0. A reversed range has no CPUs, so the
 /// list may be empty: such a job cannot run.
 pub(super) fn cpus(text: &str) -> Result<Value, Fault> {

@@ -19,6 +19,21 @@ use number::FioNumberReader;
 pub(crate) use expression::bc;
 pub(crate) use lists::floats_dropped;
 
+/// True for options whose values fio does not examine with `--parse-only` and `--showcmd`.
+pub(crate) fn is_left_unexamined(opt: Opt) -> bool {
+    matches!(
+        opt,
+        Opt::CpusAllowed
+            | Opt::Cpumask
+            | Opt::VerifyAsyncCpus
+            | Opt::LogCompressionCpus
+            | Opt::NumaCpuNodes
+            | Opt::NumaMemPolicy
+            | Opt::IgnoreError
+            | Opt::ReplaySkip
+    )
+}
+
 /// Reads the value of one assignment; `text` includes leading blanks and is `None` for an option name without a value.
 pub(crate) fn parse(
     row: &'static OptionRow,
@@ -42,6 +57,7 @@ pub(crate) fn parse(
         ValueKind::Float | ValueKind::FloatList => lists::floats(row, text),
         ValueKind::Bssplit => lists::splits(reader, text),
         ValueKind::CpuList => lists::cpus(text),
+        ValueKind::ErrorList => lists::errors(text),
         ValueKind::StrList if row.opt != Opt::Filename || text.len() < NAME => {
             same().or_else(|_| Ok(Value::List(Vec::new())))
         }

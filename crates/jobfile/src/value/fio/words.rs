@@ -1,11 +1,13 @@
 //! Words of a closed list as fio reads them: the rest after the first `,` or `:` is dropped where nothing uses it.
 
+use ferrio_job::{Choice as _, Distribution, ReadWrite};
+
 use super::lists::decimal;
 use super::number::{FioNumberReader, any_good};
 use crate::catalogue::{Opt, OptionRow, ValueKind};
 use crate::value::argument;
 use crate::value::fault::{Fault, TextPiece, leading_digits};
-use crate::value::model::Value;
+use crate::value::model::{Argument, Value};
 use crate::value::words::find;
 
 /// One of the choices.
@@ -26,14 +28,37 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     let number = |text| FioNumberReader { row, kb_base }.number(text);
     let counts = match (row.opt, main, given) {
         _ if row.kind != ValueKind::EnumArg => None,
-        (Opt::Rw, _, Some(argument)) => Some((number(argument)? as i64).to_string()),
+        // Of the number of I/Os per random offset the lower 32 bits count. Without digits there is none, and no step.
+        (Opt::Rw, word, Some(argument)) if ReadWrite::from_word(word).is_some_and(ReadWrite::is_random) => {
+            number(argument)
+                .ok()
+                .map(|number| number as u32)
+                .filter(|&every| every > 0)
+                .map(|every| every.to_string())
+        }
+        (Opt::Rw, _, Some(argument)) => number(argument).ok().map(|number| (number as i64).to_string()),
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
             Some(parameters(argument)?)
         }
+        // Without zones, all offsets are alike.
+        (Opt::RandomDistribution, "zoned" | "zoned_abs", Some(argument)) if begins_with_no_zone(argument) => {
+            return Ok(Value::Word(main, Argument::Distribution(Distribution::Uniform)));
+        }
+        (Opt::RandomDistribution, "zoned" | "zoned_abs", Some(argument)) => {
+            Some(zones(FioNumberReader { row, kb_base }, main == "zoned", argument)?)
+        }
         (Opt::RandomDistribution, "random", _) => None,
-        (Opt::Steadystate, "bw" | "bw_slope", Some(limit)) if !limit.text.ends_with('%') => {
+        // A whole number, whatever follows it.
+        (Opt::FileServiceType, _, Some(argument)) => Some(whole_number(argument.text).to_string()),
+        (Opt::Steadystate, "bw" | "bw_slope", Some(limit)) if !limit.text.contains('%') => {
             Some(number(limit)?.to_string())
         }
+        (Opt::Steadystate, "bw" | "bw_slope" | "lat" | "lat_slope", Some(limit))
+            if !limit.text.contains('%') =>
+        {
+            Some(limit.text.to_owned())
+        }
+        (Opt::Steadystate, _, Some(limit)) => Some(threshold(limit)?),
         (Opt::Mem, word, _) if !word.starts_with("mmap") => None,
         (_, _, argument) => argument.map(|argument| argument.text.to_owned()),
     };
@@ -47,6 +72,52 @@ fn parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
     let numbers: Result<Vec<_>, _> =
         argument.split(':').take(2).map(|piece| decimal(piece).map(|number| number.to_string())).collect();
     Ok(numbers?.join(":"))
+}
+
+/// True for the argument of `zoned` that is no more than a list without zones: an empty zone ends it.
+fn begins_with_no_zone(argument: TextPiece<'_>) -> bool {
+    let (list, further) = argument.cut(',');
+    further.is_none() && (list.text.is_empty() || list.text.starts_with(':'))
+}
+
+/// Shares of accesses and sizes of zones. What follows the number of a share or of a size in percent is dropped, and sizes above 100 percent are 100; an empty zone ends its list.
+fn zones(reader: FioNumberReader, in_percent: bool, argument: TextPiece<'_>) -> Result<String, Fault> {
+    let zone = |zone: TextPiece<'_>| -> Result<String, Fault> {
+        let (accesses, size) = zone.cut('/');
+        let accesses = reader.number(accesses)?;
+        let size = match size {
+            Some(size) if in_percent => u64::from(whole_number(size.text).min(100)),
+            Some(size) => bytes_of_zone(reader, size)?,
+            None => 0,
+        };
+        Ok(format!("{accesses}/{}", size.min(i64::MAX.cast_unsigned())))
+    };
+    let list = |list: TextPiece<'_>| -> Result<String, Fault> {
+        let zones = list.split(':').take_while(|zone| !zone.text.is_empty());
+        Ok(zones.map(zone).collect::<Result<Vec<_>, _>>()?.join(":"))
+    };
+    Ok(argument.split(',').map(list).collect::<Result<Vec<_>, _>>()?.join(","))
+}
+
+/// The size of a zone in bytes; a `z` after it is dropped.
+fn bytes_of_zone(reader: FioNumberReader, size: TextPiece<'_>) -> Result<u64, Fault> {
+    reader.number(size.text.strip_suffix('z').map_or(size, |number| size.part(0, number.len())))
+}
+
+/// The digits at the beginning, modulo 2^32, negative numbers too; 0 if there are none.
+fn whole_number(text: &str) -> u32 {
+    let text = text.trim_start();
+    if let Some(negative) = text.strip_prefix('-') {
+        return leading_digits(negative).parse::<u64>().map_or(0, |number| (number as u32).wrapping_neg());
+    }
+    let digits = leading_digits(text.strip_prefix('+').unwrap_or(text));
+    digits.parse::<u64>().map_or(if digits.is_empty() { 0 } else { u32::MAX }, |number| number as u32)
+}
+
+/// A limit without a unit: a decimal number, and a `%` anywhere after it.
+fn threshold(limit: TextPiece<'_>) -> Result<String, Fault> {
+    let number = decimal(limit)?;
+    Ok(if limit.text.contains('%') { format!("{number}%") } else { number.to_string() })
 }
 
 /// Choices joined by commas; unknown words are skipped as long as one is known.
