@@ -23,7 +23,7 @@ const MAX_FAILED: usize = 127;
 pub const EXCEEDED: u8 = 3;
 
 /// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if a file beside the report is missing or
-/// incomplete, the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for
+/// incomplete, a line of a replayed log was not understood, the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for
 /// fio, a job that found damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
@@ -36,7 +36,9 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     };
     let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
-    let failed = *lost_file || *verdict_failed || thresholds.iter().any(Judgement::is_unjudged);
+    let skipped = plan.jobs.iter().any(|job| job.spec.character == Character::Ferrio)
+        && plan.diagnostics.iter().any(|diagnostic| diagnostic.code == "bad-iolog-line");
+    let failed = *lost_file || *verdict_failed || skipped || thresholds.iter().any(Judgement::is_unjudged);
     let status = u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(failed));
     match thresholds.iter().any(Judgement::is_exceeded) {
         true if status == 0 => EXCEEDED,

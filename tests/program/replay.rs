@@ -179,7 +179,8 @@ fn bad_lines_are_named_and_skipped() {
         &place,
         "fio version 2 iolog\nd add\nd open\nd bogus 0 1\none\nd unlink\nd write 0 4096 x\nd close\n",
     );
-    let run = replay(&place, &[]).succeeded();
+    let run = replay(&place, &[]).ended_with(1);
+    replay(&place, &["--as=fio"]).succeeded();
     assert_eq!(totals(&run), [0, 1, 0, 0]);
     for said in [
         "bad iolog file action: bogus (log, line 4)",
@@ -256,7 +257,7 @@ fn a_log_that_is_read_in_pieces_gives_the_same_replay() {
     let [whole, chunked] = ["--read_iolog_chunked=0", "--read_iolog_chunked=1"].map(|chunked| {
         let more =
             ["--replay_no_stall=1", "--write_lat_log=done", "--log_offset=1", "--ioengine=null", chunked];
-        let run = replay(&place, &more).succeeded();
+        let run = replay(&place, &more).ended_with(1);
         assert_eq!(run.stderr.matches("bad iolog3: bogus").count(), 1, "{}", run.stderr);
         (totals(&run), ios(&place))
     });
@@ -271,11 +272,11 @@ fn pieces_come_from_files_standard_input_and_sockets_alike() {
     let want = [40_000, 80_000, 0, 40_000];
     let place = Place::new();
     let stdin = ["--name=r", "--read_iolog=-", "--output-format=json"];
-    assert_eq!(totals(&place.ferrio(&[&stdin[..], &words].concat()).input(&text).run().succeeded()), want);
+    assert_eq!(totals(&place.ferrio(&[&stdin[..], &words].concat()).input(&text).run().ended_with(1)), want);
     let listener = UnixListener::bind(place.work().join("log")).unwrap();
     let serving =
         std::thread::spawn(move || listener.accept().unwrap().0.write_all(text.as_bytes()).unwrap());
-    assert_eq!(totals(&replay(&place, &words).succeeded()), want);
+    assert_eq!(totals(&replay(&place, &words).ended_with(1)), want);
     drop(UnixStream::connect(place.work().join("log")));
     serving.join().unwrap();
 }

@@ -251,6 +251,11 @@ impl LogToRead<'_> {
                     keep(step);
                     left -= 1;
                 }
+                Err(StepError::LeftOut { line, message }) => {
+                    left -= 1;
+                    let message = format!("{message} ({}, {entry} {line})", self.shown);
+                    findings.note(note(self.job, &[Opt::ReadIolog], "empty-trace-request", message));
+                }
                 Err(StepError::Skipped { line, message }) => {
                     bad_lines += 1;
                     left -= 1;

@@ -81,7 +81,7 @@ fn fill(
         match reader.next_step() {
             Ok(Some(step)) => batch.push(step),
             Ok(None) => return Ok(false),
-            Err(StepError::Skipped { .. }) => {}
+            Err(StepError::Skipped { .. } | StepError::LeftOut { .. }) => {}
             Err(error) => return Err(error),
         }
     }

@@ -50,6 +50,14 @@ pub enum StepError {
         /// What is wrong with it.
         message: String,
     },
+    /// A request has nothing to replay.
+    #[error("{message}")]
+    LeftOut {
+        /// The number of the line or record, from 1.
+        line: u64,
+        /// Which one.
+        message: String,
+    },
     /// The log cannot be replayed.
     #[error("line {line}: {message}")]
     Unusable {

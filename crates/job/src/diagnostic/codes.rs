@@ -21,7 +21,7 @@ pub struct Code {
 pub enum AsFio {
     /// On standard error: fio has it there, or it is too important to be left out.
     Stderr,
-    /// Among the lines of the text report; on standard error if there is none, because documents and terse lines are read by programs.
+    /// Among the lines of the report, in front of terse lines, too; a JSON document has it among its notes only.
     Report,
     /// Nowhere: fio has no such message.
     Hidden,
@@ -374,7 +374,8 @@ subjects! {
         "program-failed" Hidden: "the program of a job of engine `exec` failed, or had to be killed";
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
-        "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is skipped";
+        "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is not understood and skipped; the exit status says so, but not that of a program called `fio`";
+        "empty-trace-request" Stderr: "note: a request without bytes in a block trace is left out";
         "replay-skips-writes" Stderr: "note: `--readonly` leaves out what changes data in a block trace";
         "block-trace" Hidden: "note: a block trace is out of order or cut off, or zone requests in it are left out";
         "unreadable-trace" Stderr: "a block trace cannot be read, or its device is not found";

@@ -11,7 +11,7 @@ use ferrio_job::{Direction, PerDirection, ReplayRules, ReplayStep, ReplaySummary
 
 use super::devices::{DeviceNodes, DeviceNumber, Devices, Found};
 use super::{TraceAction, TraceReader, TraceRecord, TraceRequest};
-use crate::steps::{Problem, StepBuilder, StepError};
+use crate::steps::{StepBuilder, StepError};
 use crate::{FileAction, IoAction, LogAction, LogLine, ReadError};
 
 /// Most I/Os in flight that a trace asks for.
@@ -187,7 +187,7 @@ impl<R: BufRead> TraceSteps<R> {
             return Ok(());
         }
         let message = format!("blktrace: ignoring zero byte trace: action={:x}", record.code);
-        Err(Problem::Skipped(message).in_line(self.trace.records()))
+        Err(StepError::LeftOut { line: self.trace.records(), message })
     }
 
     /// Unlike offsets, lengths are rounded up.

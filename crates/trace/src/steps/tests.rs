@@ -136,7 +136,7 @@ fn check_steps(bytes: &[u8], rules: ReplayRules) {
                 let has_file = (step.file() as usize) < reader.summary().files.len();
                 assert!(has_file || step.action() == ReplayAction::Wait);
             }
-            Err(StepError::Skipped { line, .. }) => {
+            Err(StepError::Skipped { line, .. } | StepError::LeftOut { line, .. }) => {
                 assert!(line > last && line <= bytes.len() as u64, "{line} after {last}");
                 last = line;
             }
