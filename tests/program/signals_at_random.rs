@@ -18,7 +18,7 @@ use crate::support::{Place, at_once, segments, segments_of};
 /// Runs that every run of the tests tries.
 const SAMPLE: usize = 120;
 
-/// Time that a run has to end after the last signal.
+/// Time that a run has to end after the last signal that ends it. No other signal hurries a run.
 const TIME: Duration = Duration::from_secs(5);
 
 /// Jobs that take up to half a second together with their layout, commands and report, and how many they are.
@@ -68,7 +68,7 @@ fn trial(seed: u64) -> Vec<String> {
     let format = if as_text { "--output-format=normal" } else { "--output-format=json" };
     let mut running = place.ferrio_in_foreground(&[format, "--output=report", &place.job(job)]).start();
     let pid = running.pid();
-    let mut sent = Vec::new();
+    let (mut sent, mut asked) = (Vec::new(), None);
     for _ in 0..=dice.next() % 3 {
         sleep(Duration::from_micros(dice.next() % 400_000));
         if running.ends_within(Duration::ZERO) {
@@ -77,6 +77,9 @@ fn trial(seed: u64) -> Vec<String> {
         let (signal, is_continued) = draw(&mut dice);
         running.signal(signal);
         sent.push(signal);
+        if ENDING.contains(&signal) {
+            asked = Some(Instant::now());
+        }
         if is_continued {
             sleep(Duration::from_micros(dice.next() % 100_000));
             running.signal(Signal::SIGCONT);
@@ -85,13 +88,15 @@ fn trial(seed: u64) -> Vec<String> {
     let last = Instant::now();
     // A command that runs for an hour is ended by two signals, or one while it runs.
     let mut more = if job.contains("3600") { 2 } else { 0 };
-    while last.elapsed() < TIME && !running.ends_within(Duration::ZERO) {
+    let is_late = |asked: Option<Instant>| asked.is_some_and(|asked| asked.max(last).elapsed() > TIME);
+    while !is_late(asked) && !running.ends_within(Duration::ZERO) {
         if more > 0 && last.elapsed() > Duration::from_millis(700) * (3 - more) {
             running.signal(Signal::SIGTERM);
             sent.push(Signal::SIGTERM);
+            asked = Some(Instant::now());
             more -= 1;
         }
-        sleep(Duration::from_millis(2));
+        running.pause("its end");
     }
     let mut wrong = Vec::new();
     let mut check = |good: bool, what: String| {

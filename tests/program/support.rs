@@ -331,7 +331,7 @@ impl Running {
     }
 
     /// Waits a moment between two polls; fails after the deadline.
-    fn pause(&mut self, what: &str) {
+    pub fn pause(&mut self, what: &str) {
         if self.began.elapsed() > DEADLINE {
             self.kill();
             panic!("{} did not reach {what} within {DEADLINE:?}: {}", self.shown, self.told());
