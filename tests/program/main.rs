@@ -42,6 +42,7 @@ mod file_engines;
 mod file_options;
 mod files;
 mod guide;
+mod held_devices;
 mod helper_programs;
 mod http;
 mod identity;

@@ -26,6 +26,7 @@ mod device_use;
 mod devices;
 mod disks;
 mod files;
+mod held_devices;
 mod host;
 mod identity;
 mod interrupted;
@@ -48,6 +49,7 @@ pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices, names_in};
+pub use held_devices::is_held;
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
     page_bytes, transparent_huge_page,

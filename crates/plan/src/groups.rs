@@ -1,5 +1,6 @@
 //! From drafts to the jobs of the run: clones, numbers, sections, report groups and the files of each job.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::Path;
@@ -10,7 +11,7 @@ use ferrio_job::{
     reason,
 };
 use ferrio_jobfile::{Job, Opt};
-use ferrio_machine::{MOUNTINFO, Machine, Mounts, is_mounted};
+use ferrio_machine::{DeviceNumber, MOUNTINFO, Machine, Mounts, is_held, is_mounted};
 use ferrio_random::{DEFAULT_SEED, Stream, job_seeds, purpose};
 
 use crate::as_written::{asks, chooses, name, note, place, refuse};
@@ -56,6 +57,8 @@ pub(crate) struct Groups {
     pub(crate) exports: nbd::Exports,
     /// Mounted file systems, read when a job names the first device.
     mounts: Option<io::Result<Mounts>>,
+    /// Whether devices without a known mount are held by somebody.
+    held: HashMap<DeviceNumber, bool>,
     /// Loads of databases so far.
     loads: u32,
     /// Their files.
@@ -240,7 +243,8 @@ impl Groups {
         }
     }
 
-    /// Refuses the run if a job would write to a device that is mounted.
+    /// Refuses the run if a job would write to a device that is mounted, or held by somebody who cannot be seen from here. fio only looks
+    /// for mounts.
     fn check_mounted(
         &mut self,
         job: &Job,
@@ -251,18 +255,30 @@ impl Groups {
     ) {
         let allowed = job.options.value::<bool>(Opt::AllowMountedWrite);
         let Some(device) = found.device.filter(|_| changes_data(spec.rw) && !allowed) else { return };
-        let path = path.display();
+        let name_of_device = path.display();
         let (message, help) = match self.mounts.get_or_insert_with(Mounts::read) {
-            Ok(mounts) if !is_mounted(device, mounts) => return,
-            // As in fio: what is not known to be mounted is not.
-            Err(_) if self.character == Character::Fio => return,
-            Ok(_) => (
-                format!("{path} appears mounted, and 'allow_mounted_write' isn't set. Aborting."),
+            Ok(mounts) if is_mounted(device, mounts) => (
+                format!("{name_of_device} appears mounted, and 'allow_mounted_write' isn't set. Aborting."),
                 "writing to it would destroy the file system on it",
             ),
+            Ok(_) => {
+                let asks = self.character == Character::Ferrio;
+                if !asks || !*self.held.entry(device).or_insert_with(|| is_held(path)) {
+                    return;
+                }
+                (
+                    format!(
+                        "{name_of_device} is in use elsewhere: it is mounted in another mount namespace (of a container, for example), \
+                         is swap, or another device is built on it"
+                    ),
+                    "set allow_mounted_write=1 if nothing on the device is needed",
+                )
+            }
+            // As in fio: what is not known to be mounted is not.
+            Err(_) if self.character == Character::Fio => return,
             Err(error) => (
                 format!(
-                    "whether {path} is mounted is unknown: {MOUNTINFO} cannot be read: {}",
+                    "whether {name_of_device} is mounted is unknown: {MOUNTINFO} cannot be read: {}",
                     reason(error)
                 ),
                 "mount /proc, or set allow_mounted_write=1 if nothing on the device is needed",
