@@ -42,6 +42,7 @@ impl TestCall<'_> {
     /// # Errors
     /// It failed, which has been reported.
     pub fn fileio(&self, files: &Files, asked: &SysbenchFileio) -> Result<u8, Refused> {
+        files.warn_of_rest(self.log);
         self.log.text(Level::Notice, &self.general.header());
         self.log.text(Level::Notice, &fileio::header(files, asked, self.general));
         for index in 0..files.count {
@@ -57,6 +58,7 @@ impl TestCall<'_> {
     /// It failed, which has been reported.
     pub fn work(&self, work: &Work) -> Result<u8, Refused> {
         let run = SysbenchRun { events: work.events(self.general, self.log), ..fileio::run_of(self.general) };
+        work.warn_of_rest(self.general.threads, self.log);
         self.log.text(Level::Notice, &self.general.header());
         work.header(self.log);
         let test = match work {

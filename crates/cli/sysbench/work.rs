@@ -163,7 +163,8 @@ impl Work {
             Work::Cpu { max_prime } => EventWork::Primes { below: max_prime },
             Work::Threads { yields, locks } => EventWork::Yields { yields, locks },
             Work::Mutex { mutexes, locks, loops } => EventWork::Mutexes { mutexes, locks, loops },
-            Work::Memory(Memory { block, total_size, is_global, operation, is_random, in_huge_pages }) => {
+            Work::Memory(ref memory) => {
+                let Memory { block, is_global, operation, is_random, in_huge_pages, .. } = *memory;
                 EventWork::Memory {
                     block,
                     is_shared: is_global,
@@ -171,9 +172,18 @@ impl Work {
                     is_random,
                     in_huge_pages,
                     // Each thread has the same share.
-                    times: total_size.map(|size| size / block / u64::from(threads)),
+                    times: memory.blocks_of_a_thread(threads),
                 }
             }
+        }
+    }
+
+    /// Warns if the threads do not transfer the whole `--memory-total-size`, of which each has the same number of whole blocks.
+    pub fn warn_of_rest(&self, threads: u32, log: &Log) {
+        if let Work::Memory(memory) = self
+            && let Some(warning) = memory.rest_warning(threads)
+        {
+            log.line(Level::Warning, &warning);
         }
     }
 
@@ -191,6 +201,24 @@ impl Work {
 }
 
 impl Memory {
+    /// Blocks that each of so many threads transfers, if there is a limit.
+    fn blocks_of_a_thread(&self, threads: u32) -> Option<u64> {
+        self.total_size.map(|size| size / self.block / u64::from(threads))
+    }
+
+    fn rest_warning(&self, threads: u32) -> Option<String> {
+        let (total, block) = (self.total_size?, self.block);
+        let blocks = self.blocks_of_a_thread(threads)?;
+        let round = u128::from(block) * u128::from(threads);
+        let moved = round * u128::from(blocks);
+        (moved != u128::from(total)).then(|| {
+            format!(
+                "only {moved} of the {total} bytes of --memory-total-size are transferred: each of the {threads} threads \
+                 transfers the same number of blocks of {block} bytes, {blocks}. Use a multiple of {round} bytes."
+            )
+        })
+    }
+
     fn header(&self) -> String {
         let operation = match self.operation {
             MemoryOperation::Read => "read",
@@ -259,6 +287,30 @@ mod tests {
             (Work::memory, "--memory-scope=", "Invalid value for memory-scope: "),
         ] {
             assert_eq!(read(test, option), (None, format!("FATAL: {message}\n")), "{option}");
+        }
+    }
+
+    #[test]
+    fn a_total_that_threads_and_blocks_do_not_divide_is_not_transferred_in_silence() {
+        let warning = |options: &str, threads| {
+            let (work, _) = read(Work::memory, options).0.unwrap();
+            let (log, out, _) = testing::log();
+            work.warn_of_rest(threads, &log);
+            out.text()
+        };
+        assert_eq!(
+            warning("--memory-block-size=64M --memory-total-size=640M", 16),
+            "WARNING: only 0 of the 671088640 bytes of --memory-total-size are transferred: each of the 16 threads transfers the \
+             same number of blocks of 67108864 bytes, 0. Use a multiple of 1073741824 bytes.\n"
+        );
+        assert_eq!(warning("--memory-block-size=64M --memory-total-size=640M", 5), "");
+        assert_eq!(warning("--memory-total-size=1M", 4), "");
+        assert_eq!(warning("--memory-total-size=0", 7), "");
+        for (options, threads, moved) in
+            [("1M", 3, "only 1047552 of the 1048576 bytes"), ("1500", 1, "only 1024 of the 1500 bytes")]
+        {
+            let text = warning(&format!("--memory-total-size={options}"), threads);
+            assert!(text.contains(moved), "{text}");
         }
     }
 
