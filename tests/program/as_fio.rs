@@ -9,6 +9,51 @@ fn both(place: &Place, words: &[&str]) -> (Run, Run) {
 }
 
 #[test]
+fn a_fatal_error_of_a_class_that_the_job_continues_after_is_counted() {
+    // Each fails with ENOSPC, EINVAL or both; fio counts what the submitting call reports.
+    let write = ["--filename=/dev/full", "--rw=write", "--bs=64k"];
+    let read = ["--filename=data", "--rw=read", "--bs=1000", "--direct=1"];
+    let sync = ["--filename=/dev/null", "--rw=write", "--bs=64k", "--fsync=1"];
+    let after_others =
+        ["--filename=/dev/full", "--rw=write", "--bs=64k", "--fsync=1", "--ignore_error=,ENOSPC"];
+    for (words, tolerance, errno, counted) in [
+        (&write[..], "--continue_on_error=all", 28, Some((1, 28))),
+        (&write, "--continue_on_error=io", 28, Some((1, 28))),
+        (&write, "--ignore_error=,EIO", 28, Some((1, 28))),
+        (&write, "--continue_on_error=read", 28, Some((0, 0))),
+        (&write, "--continue_on_error=verify", 28, Some((0, 0))),
+        (&write, "--continue_on_error=none", 28, None),
+        (&write, "--continue_on_error=all --ioengine=io_uring", 28, Some((0, 0))),
+        (&read, "--continue_on_error=all", 22, Some((1, 22))),
+        (&read, "--ignore_error=ENOENT", 22, Some((1, 22))),
+        (&read, "--continue_on_error=write", 22, Some((0, 0))),
+        (&read, "--continue_on_error=all --ioengine=libaio", 22, Some((0, 0))),
+        (&sync, "--continue_on_error=write", 22, Some((1, 22))),
+        (&sync, "--continue_on_error=write --ioengine=libaio", 22, Some((1, 22))),
+        (&after_others, "", 22, Some((2, 28))),
+    ] {
+        let place = Place::new();
+        std::fs::write(place.work().join("data"), vec![0; 256 << 10]).unwrap();
+        let more = ["--name=a", "--thread", "--size=192k", "--ioengine=psync"];
+        let output = ["--output-format=json,normal", "--output=report"];
+        let tolerance: Vec<&str> = tolerance.split_whitespace().collect();
+        let words = [&more[..], words, &tolerance, &output].concat();
+        let report = |run: Run| {
+            run.ended_with(1);
+            let text = place.read("report");
+            let json = &text[text.find("{\n").unwrap()..];
+            let report = serde_json::Deserializer::from_str(json).into_iter::<serde_json::Value>().next();
+            let job = report.unwrap().unwrap()["jobs"][0].clone();
+            let line = text.lines().find(|line| line.contains("first_error=")).map(str::to_owned);
+            (job["error"].as_i64(), job["total_err"].as_i64().zip(job["first_error"].as_i64()), line)
+        };
+        let ferrio = report(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
+        assert_eq!((ferrio.0, ferrio.1), (Some(errno), counted), "{words:?}");
+        same!("fio": report(place.fio(&words).run()), "ferrio": ferrio, "{words:?}");
+    }
+}
+
+#[test]
 fn each_percentile_too_many_has_a_line() {
     needs!("fio");
     let place = Place::new();

@@ -82,11 +82,20 @@ impl Tolerance {
     /// True for an error that does not end the job; `is_read` tells reads from everything else.
     #[must_use]
     pub fn tolerates(&self, errno: i32, is_read: bool) -> bool {
-        let class = match errno {
+        self.class(errno, is_read).contains(&errno)
+    }
+
+    /// True if the job tolerates some errors of the class of this one, though perhaps not this one. fio counts all of them.
+    #[must_use]
+    pub fn has_class_of(&self, errno: i32, is_read: bool) -> bool {
+        !self.class(errno, is_read).is_empty()
+    }
+
+    fn class(&self, errno: i32, is_read: bool) -> &[i32] {
+        match errno {
             libc::EILSEQ => &self.verify,
             _ if is_read => &self.read,
             _ => &self.write,
-        };
-        class.contains(&errno)
+        }
     }
 }

@@ -110,7 +110,8 @@ impl<E: Engine> IoLoop<'_, E> {
         let errors = self.meter.stats.total_errors;
         loop {
             let Some(rest) = self.short_rest(&request, direction, result) else {
-                return result != ENDED && self.meter.stats.total_errors == errors;
+                return result != ENDED
+                    && (self.failure.is_some() || self.meter.stats.total_errors == errors);
             };
             request = rest;
             self.meter.stamp();

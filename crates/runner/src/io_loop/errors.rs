@@ -28,7 +28,8 @@ impl<E: Engine> IoLoop<'_, E> {
         // A database that cannot make its changes durable does not go on.
         let is_vital =
             !is_data(request.op) && self.hooks.events.as_ref().is_some_and(|events| events.is_in_database());
-        let tolerated = !is_vital && self.tolerates(request.op == Op::Read, errno);
+        let in_call = self.synchronous || !is_data(request.op);
+        let tolerated = !is_vital && self.tolerates(request.op == Op::Read, errno, in_call);
         if !tolerated || self.spec.tolerance.dump {
             self.note_error(request, errno);
         }
@@ -73,7 +74,7 @@ impl<E: Engine> IoLoop<'_, E> {
             // To fio, an asynchronous I/O that moves nothing is one of 0 bytes. Blocks to check must be there.
             return;
         }
-        if self.tolerates(request.op == Op::Read, libc::EIO) {
+        if self.tolerates(request.op == Op::Read, libc::EIO, self.synchronous) {
             return;
         }
         self.fail(Failure::new(libc::EIO, "full resid").note(
@@ -89,7 +90,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// A block is not what was written. `by_thread`: a thread of `verify_async` found that out.
     #[cold]
     pub(super) fn fail_check(&mut self, by_thread: bool) {
-        if self.tolerates(true, libc::EILSEQ) {
+        if self.tolerates(true, libc::EILSEQ, self.synchronous) {
             if self.spec.verify.as_ref().is_some_and(|verify| verify.fatal) {
                 self.context.control.request_stop();
             }
@@ -123,10 +124,12 @@ impl<E: Engine> IoLoop<'_, E> {
         self.spec.files.get(file as usize).map_or_else(String::new, |f| f.path.display().to_string())
     }
 
-    /// Counts an error that the job continues after. False for one that ends it.
-    fn tolerates(&mut self, is_read: bool, errno: i32) -> bool {
+    /// Counts an error that the job continues after. False for one that ends it. That one only fio counts, if the job continues after
+    /// others of its class and the call that submitted the request reported it: of queued requests fio counts none.
+    fn tolerates(&mut self, is_read: bool, errno: i32, in_call: bool) -> bool {
         let tolerated = self.spec.tolerance.tolerates(errno, is_read);
-        if tolerated {
+        let counts_fatal = in_call && self.spec.character == Character::Fio;
+        if tolerated || counts_fatal && self.spec.tolerance.has_class_of(errno, is_read) {
             self.meter.count_error(errno);
         }
         tolerated
