@@ -267,6 +267,18 @@ fn what_is_not_measured_has_the_files_of_fio() {
 }
 
 #[test]
+fn called_fio_the_histogram_log_has_no_row_of_a_partial_interval() {
+    let place = Place::new();
+    let words = ["--as=fio", "--name=a", "--ioengine=null", "--size=1m", "--rw=read", "--bs=4k"];
+    // No interval ends before the job does.
+    let log = ["--write_hist_log=x", "--log_hist_msec=3600000"];
+    place.ferrio(&[&words[..], &log].concat()).run().succeeded();
+    assert_eq!(place.rows("x_clat_hist.1.log").len(), 0);
+    place.ferrio(&[&words[1..], &log].concat()).run().succeeded();
+    assert_eq!(place.rows("x_clat_hist.1.log").len(), 1, "called ferrio, all I/Os are counted");
+}
+
+#[test]
 fn histograms_count_every_io() {
     let place = Place::new();
     let words = ["--write_hist_log=x", "--log_hist_msec=20", "--log_hist_coarseness=6", "--write_lat_log=x"];

@@ -1,9 +1,9 @@
 //! The log of completion latency histograms: `time, direction, block size, count, count...`, one row per `log_hist_msec`.
 //!
-//! Counts are of fio's buckets. When the job ends, the I/Os since the last row make one more, which fio does not write: the counts of a
-//! direction add up to its I/Os.
+//! Counts are of fio's buckets. When the job ends, the I/Os since the last row make one more: the counts of a direction add up to its
+//! I/Os. fio does not write it, and readers of its logs take each row for a whole interval; so it is left out for them.
 
-use ferrio_job::JobSpec;
+use ferrio_job::{Character, JobSpec};
 use ferrio_runner::logs::IoSample;
 use ferrio_runner::logs::sums::{Histogram, HistogramForm};
 use itoa::Buffer;
@@ -15,13 +15,21 @@ use super::file::LogFile;
 pub(super) struct HistogramLog {
     pub(super) file: LogFile,
     form: HistogramForm,
+    /// The I/Os since the last row make a row when the job ends.
+    writes_rest: bool,
     pub(super) directions: [Histogram; 3],
     text: Vec<u8>,
 }
 
 impl HistogramLog {
     pub(super) fn new(file: LogFile, spec: &JobSpec) -> Self {
-        HistogramLog { file, form: HistogramForm::of(spec), directions: Default::default(), text: Vec::new() }
+        HistogramLog {
+            file,
+            form: HistogramForm::of(spec),
+            writes_rest: spec.character == Character::Ferrio,
+            directions: Default::default(),
+            text: Vec::new(),
+        }
     }
 
     /// Counts completed I/Os.
@@ -48,11 +56,11 @@ impl HistogramLog {
         self.file.append(&self.text);
     }
 
-    /// The job ended: the I/Os of each direction since its last row make a row.
+    /// The job ended: the I/Os of each direction since its last row make a row, except for readers of fio's logs.
     pub(super) fn end(&mut self, time_ms: u64, epoch_ms: u64) {
         self.text.clear();
         for (direction, histogram) in (0..).zip(&mut self.directions) {
-            if let Some(len) = histogram.rest_len().filter(|_| self.form.counts) {
+            if let Some(len) = histogram.rest_len().filter(|_| self.form.counts && self.writes_rest) {
                 push_row(
                     &mut self.text,
                     time_ms.saturating_add(epoch_ms),
