@@ -266,6 +266,83 @@ fn what_is_not_measured_has_the_files_of_fio() {
     }
 }
 
+/// Jobs of 5000 I/Os per second for one second, in windows of so many ms. The others measure no latency, have many in flight, or no log.
+const WINDOWS: [(&str, u64, &str); 9] = [
+    ("w1", 1, ""),
+    ("w2", 2, ""),
+    ("w5", 5, ""),
+    ("w10", 10, ""),
+    ("w20", 20, ""),
+    ("unmeasured", 1, "disable_lat=1\ndisable_clat=1\ndisable_slat=1\n"),
+    ("queued", 1, "iodepth=8\n"),
+    ("sampled1", 1, "bwavgtime=1\niopsavgtime=1\n"),
+    ("sampled20", 20, "bwavgtime=20\niopsavgtime=20\n"),
+];
+
+#[test]
+fn each_io_is_in_the_window_in_which_it_completed_however_short_the_window_is() {
+    let place = Place::new();
+    let mut jobs = "[global]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\nrate_iops=5000\n".to_owned();
+    jobs += "time_based\nruntime=1\nper_job_logs=1\n";
+    for (name, window, more) in WINDOWS {
+        jobs += &format!("[{name}]\n{more}");
+        if !name.starts_with("sampled") {
+            jobs += &format!("log_avg_msec={window}\nwrite_iops_log={name}\nwrite_bw_log={name}\n");
+        }
+    }
+    let report = place.ferrio(&["--output-format=json", &place.job(&jobs)]).run().succeeded().json();
+    for (index, (name, window, _)) in WINDOWS.into_iter().enumerate() {
+        let at = |key: &str| format!("/jobs/{index}/read/{key}");
+        let figure = |key: &str| report.pointer(&at(key)).unwrap().as_f64().unwrap();
+        // A window that ends with the job is full. What was in flight then completed after it.
+        let after = if name == "queued" { 8 } else { 1 };
+        for (log, total, unit) in [("iops", "total_ios", 1), ("bw", "io_kbytes", 4)] {
+            let total = number(&report, &at(total));
+            let samples = number(&report, &at(&format!("{log}_samples")));
+            let mean = figure(&format!("{log}_mean"));
+            let is_all = |moved: u64| {
+                assert!(moved <= total && total - moved <= after * unit, "{name} {log}: {moved} of {total}");
+            };
+            is_all((mean * samples as f64 * window as f64 / 1000.0).round() as u64);
+            if name.starts_with("sampled") {
+                continue;
+            }
+            let file = format!("{name}_{log}.{}.log", index + 1);
+            let (times, rates) = (column(&place, &file, 0), column(&place, &file, 1));
+            assert!(times.is_sorted_by(|a, b| a < b), "a row per window: {times:?}");
+            let full = samples as usize;
+            assert!(times.len() - full <= 1, "only the last window is not full: {times:?}");
+            let (times, rates) = (&times[..full], &rates[..full]);
+            assert!(times.iter().all(|time| time % window == 0), "{times:?}");
+            let sum = rates.iter().sum::<u64>();
+            is_all(sum * window / 1000);
+            assert!((mean - sum as f64 / samples as f64).abs() < 0.01, "{name} {log}: {mean}");
+            assert_eq!(number(&report, &at(&format!("{log}_max"))), *rates.iter().max().unwrap());
+            assert_eq!(number(&report, &at(&format!("{log}_min"))), *rates.iter().min().unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_rate_of_a_partial_window_is_over_its_true_length() {
+    let place = Place::new();
+    let words = ["--name=a", "--ioengine=null", "--rw=randread", "--size=1g", "--bs=4k", "--rate_iops=5000"];
+    // The job ends between the middle and the end of its only window.
+    let logs =
+        ["--time_based", "--runtime=1", "--log_avg_msec=1900", "--write_iops_log=x", "--write_bw_log=x"];
+    let words = [&words[..], &logs, &["--output-format=json"]].concat();
+    let report = place.ferrio(&words).run().succeeded().json();
+    for (log, total) in [("x_iops.1.log", "total_ios"), ("x_bw.1.log", "io_kbytes")] {
+        let (times, rates) = (column(&place, log, 0), column(&place, log, 1));
+        assert_eq!(times.len(), 1, "{times:?}");
+        let total = number(&report, &format!("/jobs/0/read/{total}")) as f64;
+        // The row has the next full millisecond, and a whole number.
+        let length_ms = total * 1000.0 / rates[0] as f64;
+        let late = times[0] as f64 - length_ms;
+        assert!((-0.3..1.3).contains(&late), "{log}: {total} in {length_ms} ms, at {}", times[0]);
+    }
+}
+
 #[test]
 fn called_fio_the_histogram_log_has_no_row_of_a_partial_interval() {
     let place = Place::new();

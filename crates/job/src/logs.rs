@@ -157,6 +157,18 @@ impl Logs {
         self.avg_msec == 0 || self.single_rates
     }
 
+    /// True if bandwidths are logged as averages.
+    #[must_use]
+    pub fn averages_bandwidth(&self) -> bool {
+        self.bw.is_some() && !self.rates_are_single()
+    }
+
+    /// True if I/O rates are logged as averages.
+    #[must_use]
+    pub fn averages_iops(&self) -> bool {
+        self.iops.is_some() && !self.rates_are_single()
+    }
+
     /// True if all rows that are made from single I/Os are windows of latencies or histograms.
     #[must_use]
     pub fn sums_suffice(&self) -> bool {

@@ -13,7 +13,8 @@
 //! in three parts:
 //!
 //! - `slots`: the requests in flight.
-//! - `meter`: clock readings, latencies (`recent` has those of the last I/Os) and counters; `figures` makes the job's result of them.
+//! - `meter`: clock readings, latencies (`recent` has those of the last I/Os) and counters; `windows` makes samples of them, and `figures`
+//!   the job's result.
 //! - `hooks`: what only some jobs ask for; the code is in `rate_limits`, `zones`, `replay_waits` (`read_iolog`), `after_issue` (thinktime, minimum
 //!   rates), `latency_limits`, `read_back` and `backlog` (verification) and `due_work` (ramps, flow groups).
 //!
@@ -40,6 +41,7 @@ mod read_back;
 mod recent;
 mod replay_waits;
 mod slots;
+pub(crate) mod windows;
 mod zones;
 
 use ferrio_engine::{Buffers, Engine, Op, Request, Submit};

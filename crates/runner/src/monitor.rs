@@ -7,12 +7,15 @@ use ferrio_job::Plan;
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
+use crate::io_loop::windows::samples_itself;
 use crate::logs::{Backlog, LogBatch, LogSender, RateSample};
 use crate::result::{JobProgress, JobState, Progress, SteadyResult};
 use crate::steadystate::SteadyWatch;
 
 /// KiB in the unit of bandwidth samples.
-const KIB: u64 = 1024;
+pub(crate) const KIB: u64 = 1024;
+/// Shortest time between two rounds: a tenth of the shortest interval of samples.
+const SHORTEST: Duration = Duration::from_micros(100);
 /// Longest time between two rounds.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -32,6 +35,8 @@ struct JobSamplers {
     since: u64,
     /// How long an ended job did I/O.
     ran: Option<Duration>,
+    /// The worker takes the samples.
+    is_sampled: bool,
     /// Writes any log.
     logs: bool,
     /// Writes averaged bandwidths.
@@ -52,9 +57,10 @@ impl<'a> Monitor<'a> {
             iops: Sampler::new(job.spec.measure.iopsavgtime_ms),
             since: 0,
             ran: None,
+            is_sampled: samples_itself(&job.spec, logs.is_some()),
             logs: job.spec.logs.any(),
-            logs_bw: job.spec.logs.bw.is_some() && !job.spec.logs.rates_are_single(),
-            logs_iops: job.spec.logs.iops.is_some() && !job.spec.logs.rates_are_single(),
+            logs_bw: job.spec.logs.averages_bandwidth(),
+            logs_iops: job.spec.logs.averages_iops(),
         });
         Monitor {
             clock,
@@ -70,6 +76,9 @@ impl<'a> Monitor<'a> {
         let now = self.clock.now();
         let mut wake = TICK;
         for (index, (job, control)) in self.jobs.iter_mut().zip(self.controls).enumerate() {
+            if job.is_sampled {
+                continue;
+            }
             let since = match control.state() {
                 JobState::Initialized => 0,
                 JobState::Ramp | JobState::Running | JobState::Verifying | JobState::Fsyncing => {
@@ -83,7 +92,8 @@ impl<'a> Monitor<'a> {
                 wake = wake.min(job.bw.due_in(0)).min(job.iops.due_in(0));
                 continue;
             }
-            let ns = self.clock.between(since, now);
+            // Read beside the counters: the samples are over the true length of the interval.
+            let ns = self.clock.between(since, self.clock.now());
             job.observe(index, ns, control, self.logs.as_mut());
             wake = wake.min(job.bw.due_in(ns)).min(job.iops.due_in(ns));
         }
@@ -93,7 +103,7 @@ impl<'a> Monitor<'a> {
         if let Some(logs) = &mut self.logs {
             wake = wake.min(logs.forward());
         }
-        wake.max(Duration::from_millis(1))
+        wake.max(SHORTEST)
     }
 
     /// Polled once all jobs have ended: true when the logs are written, or when the run `ends` early and their disk does not answer.
@@ -113,7 +123,7 @@ impl<'a> Monitor<'a> {
         let since = control.running_since.load(Relaxed);
         job.ran = (since > 0).then(|| Duration::from_nanos(self.clock.between(since, self.clock.now())));
         job.measured_since(control.measuring_since());
-        if job.since > 0 {
+        if job.since > 0 && !job.is_sampled {
             // An interval that ends with the job is complete even if main heard of the end first.
             let ns = stats.job_runtime_ms * 1_000_000;
             job.observe(index, ns, control, self.logs.as_mut());
@@ -157,6 +167,9 @@ impl<'a> Monitor<'a> {
 
 impl JobSamplers {
     fn put_samples(&self, stats: &mut JobStats) {
+        if self.is_sampled {
+            return;
+        }
         for (direction, stats) in stats.directions.iter_mut().enumerate() {
             stats.bw = self.bw.stats[direction];
             stats.iops = self.iops.stats[direction];
@@ -216,6 +229,9 @@ mod tests {
         spec.measure.bwavgtime_ms = 100;
         spec.logs.bw = Some("a".into());
         spec.logs.avg_msec = 100;
+        // Main takes the samples of jobs that do not read the clock for every I/O.
+        spec.measure.gtod_reduce = true;
+        (spec.measure.lat, spec.measure.clat, spec.measure.slat) = (false, false, false);
         let plan = plan([spec]);
         let control = JobControl::default();
         control.running_since.store(1, Relaxed);

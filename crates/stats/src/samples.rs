@@ -1,7 +1,8 @@
 //! Figures of a running job: its live counters, and from them samples of bandwidth and IOPS, every half second by default.
 //!
-//! The monitoring thread reads the counters, which are relaxed atomics on cache lines of their own; workers take no part. Rules as
-//! fio's report documents them: an interval without progress and the last partial interval give no sample.
+//! The monitoring thread reads the counters, which are relaxed atomics on cache lines of their own. It may be late, so a worker that
+//! reads the clock for each I/O ends its intervals itself. Rules as fio's report documents them: an interval without progress and the
+//! last partial interval give no sample.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -124,8 +125,10 @@ pub struct Sampler {
     pub stats: [SampleStats; 3],
 }
 
-/// A timer may fire this much early without skipping a whole interval.
+/// A timer may fire this much early without skipping a whole interval; less in short intervals.
 const SLACK_NS: u64 = 1_000_000;
+/// The part of an interval that the slack is at most.
+const SLACK_PART: u64 = 10;
 
 impl Sampler {
     /// Samples every `interval_ms`.
@@ -139,11 +142,29 @@ impl Sampler {
     /// Looks at the counters `ns` after the start of the job; `scale` converts a count per second into the sample's unit (1024 for
     /// bytes to KiB). Returns the rates when an interval ended, 0 for a direction without progress.
     pub fn observe(&mut self, ns: u64, counters: [u64; 3], scale: u64) -> Option<[u64; 3]> {
-        let now = ns + SLACK_NS;
+        let now = ns + SLACK_NS.min(self.interval_ns / SLACK_PART);
         if now < self.due_ns {
             return None;
         }
-        let rates = self.rates(ns, counters, scale);
+        Some(self.sample((ns, now), counters, scale))
+    }
+
+    /// Ends the intervals that were over `ns` after the start of the job; `counters` are those before anything that completed at `ns`, and
+    /// nothing completed after the end of the interval that is due. Returns its end, ns since the start, and its rates. Those that follow
+    /// it are empty.
+    pub fn end_intervals(&mut self, ns: u64, counters: [u64; 3], scale: u64) -> Option<(u64, [u64; 3])> {
+        let end = self.due_ns;
+        if ns < end {
+            return None;
+        }
+        let rates = self.sample((end, ns), counters, scale);
+        self.last_ns = self.due_ns - self.interval_ns;
+        Some((end, rates))
+    }
+
+    /// Ends an interval at `end`; the next one is the one that `now` is in.
+    fn sample(&mut self, (end, now): (u64, u64), counters: [u64; 3], scale: u64) -> [u64; 3] {
+        let rates = self.rates(end, counters, scale);
         for ((rate, stats), (now, last)) in
             rates.iter().zip(&mut self.stats).zip(counters.iter().zip(self.last))
         {
@@ -152,9 +173,9 @@ impl Sampler {
             }
         }
         self.last = counters;
-        self.last_ns = ns;
+        self.last_ns = end;
         self.due_ns = now - now % self.interval_ns + self.interval_ns;
-        Some(rates)
+        rates
     }
 
     /// The rates since the last sample of a job that ended after `ns`: a part of an interval, which counts in no statistics. `None` when
@@ -168,10 +189,11 @@ impl Sampler {
 
     /// Growth per second since the last sample.
     fn rates(&self, ns: u64, counters: [u64; 3], scale: u64) -> [u64; 3] {
-        let ms = (ns.saturating_sub(self.last_ns) / 1_000_000).max(1);
+        let length_ns = ns.saturating_sub(self.last_ns).max(1);
         std::array::from_fn(|direction| {
             let grown = counters[direction].saturating_sub(self.last[direction]);
-            u64::try_from(u128::from(grown) * 1000 / u128::from(ms)).unwrap_or(u64::MAX) / scale
+            let per_second = u128::from(grown) * 1_000_000_000 / u128::from(length_ns) / u128::from(scale);
+            u64::try_from(per_second).unwrap_or(u64::MAX)
         })
     }
 
@@ -179,6 +201,12 @@ impl Sampler {
     #[must_use]
     pub fn due_in(&self, ns: u64) -> Duration {
         Duration::from_nanos(self.due_ns.saturating_sub(ns))
+    }
+
+    /// When the running interval ends, ns since the start of the job.
+    #[must_use]
+    pub fn due_ns(&self) -> u64 {
+        self.due_ns
     }
 
     /// Resets at the end of a ramp, when counters and clock of the job start again at zero.
@@ -213,6 +241,35 @@ mod tests {
         assert!(at(&mut sampler, 1000), "the last of a job of 1 s");
         assert!(at(&mut sampler, 1900) && !at(&mut sampler, 1998) && at(&mut sampler, 2000), "after a pause");
         assert_eq!(sampler.stats[0].samples, 6);
+    }
+
+    #[test]
+    fn a_rate_is_over_the_true_length_of_the_interval() {
+        for interval_ms in [1, 2, 5, 10, 20, 500] {
+            let mut sampler = Sampler::new(interval_ms);
+            let ns = u64::from(interval_ms) * 1_000_000;
+            // 5000 I/Os per second, looked at up to 0.9 ms late.
+            for interval in 1..=50 {
+                let late = interval * ns + 200_000 * (interval % 5);
+                assert_eq!(sampler.observe(late, [late / 200_000, 0, 0], 1), Some([5000, 0, 0]));
+            }
+            let read = sampler.stats[0];
+            assert_eq!((read.samples, read.min, read.max, read.mean), (50, 5000, 5000, 5000.0));
+        }
+    }
+
+    #[test]
+    fn an_io_that_ends_long_after_an_interval_is_in_its_own() {
+        let mut sampler = Sampler::new(10);
+        let ms = |ms: u64| ms * 1_000_000;
+        assert_eq!(sampler.end_intervals(ms(9), [3, 0, 0], 1), None);
+        assert_eq!(sampler.end_intervals(ms(35), [3, 0, 0], 1), Some((ms(10), [300, 0, 0])));
+        assert_eq!(sampler.due_ns(), ms(40));
+        assert_eq!(sampler.end_intervals(ms(40), [4, 0, 0], 1), Some((ms(40), [100, 0, 0])));
+        assert_eq!(sampler.end_intervals(ms(60), [4, 0, 0], 1), Some((ms(50), [0, 0, 0])));
+        assert_eq!((sampler.stats[0].samples, sampler.stats[0].mean), (2, 200.0));
+        assert_eq!(sampler.rest(ms(64), [6, 0, 0], 1), None);
+        assert_eq!(sampler.rest(ms(65), [6, 0, 0], 1), Some([400, 0, 0]));
     }
 
     #[test]

@@ -15,12 +15,15 @@ impl<E: Engine> IoLoop<'_, E> {
         if completion.result != i64::from(request.len) || !is_data(request.op) {
             return self.complete_other(completion);
         }
-        self.meter.count(unit.direction, request.len);
+        let (direction, len, issued) = (unit.direction, request.len, unit.issued);
+        self.meter.count(direction, len);
         if self.meter.stamps_all() {
             self.meter.record_completion(unit);
         }
-        let is_seen =
-            self.hooks.at_completion && !self.meter.defers_to_batch(unit.direction, request.len, unit.issued);
+        if self.meter.now >= self.meter.interval_end {
+            self.end_intervals(direction, len, false);
+        }
+        let is_seen = self.hooks.at_completion && !self.meter.defers_to_batch(direction, len, issued);
         if is_seen || self.hooks.at_end {
             return self.complete_watched(completion.unit);
         }
@@ -70,6 +73,9 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.count(direction, request.len);
         if self.meter.stamps_all() {
             self.meter.record_inline(direction, start);
+            if self.meter.now >= self.meter.interval_end {
+                self.end_intervals(direction, request.len, true);
+            }
             if self.hooks.at_completion && !self.meter.defers_to_batch(direction, request.len, 0) {
                 let unit = InFlight { request: *request, direction, start, issued: start };
                 self.at_completion(unit, None, self.meter.clock.between(start, self.meter.now));

@@ -34,6 +34,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// The job's figures at its end.
     pub(crate) fn figures_at_end(&mut self) -> Box<Snapshot> {
+        self.end_last_interval();
         self.meter.flush_log();
         if let Some(checkers) = self.hooks.verification.as_mut().and_then(|v| v.checkers.as_mut()) {
             checkers.end();
@@ -44,6 +45,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// The figures so far. They are made in their box and not on the stack, of which a run may have thousands.
     fn figures(&mut self) -> Box<Snapshot> {
         let taken = self.meter.clock.now();
+        self.end_intervals_until(taken);
         let mut snapshot = Box::<Snapshot>::default();
         let usage = self.usage().since(&self.meter.timing.usage_before());
         self.meter.figures(taken, &mut snapshot.result.stats);

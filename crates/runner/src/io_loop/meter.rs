@@ -9,6 +9,7 @@ use super::hooks::Hooks;
 use super::logging::{self, RowEnds};
 use super::recent::Recent;
 use super::slots::InFlight;
+use super::windows::{NEVER, RateWindows, end_ticks, samples_itself, stamps_every_io};
 use crate::context::Context;
 use crate::control::JobControl;
 use crate::logs::{self, IoLog};
@@ -33,6 +34,8 @@ pub(super) struct Meter<'a> {
     pub(super) clock: Clock,
     /// The latest clock reading.
     pub(super) now: u64,
+    /// Ticks at which the running interval of `windows` ends; [`NEVER`] before the job is measured, and without them.
+    pub(super) interval_end: u64,
     stamps: Stamps,
     until_stamp: u32,
     pub(super) timing: Timing,
@@ -46,6 +49,8 @@ pub(super) struct Meter<'a> {
     /// Main reads the completion latencies while the job runs.
     pub(super) publishes_latency: bool,
     pub(super) log: Option<IoLog<'a>>,
+    /// Samples of bandwidth and IOPS, unless main takes them.
+    pub(super) windows: Option<Box<RateWindows<'a>>>,
     /// The logs get I/Os in batches, per direction.
     pub(super) rows: Option<Box<[RowEnds; 3]>>,
     /// Bytes moved before the figures started again at the end of the ramp.
@@ -68,11 +73,9 @@ impl<'a> Meter<'a> {
     /// Before the job starts.
     pub(super) fn new(context: &Context<'a>, hooks: &Hooks<'_>) -> Self {
         let spec = context.spec;
-        let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
+        let logs = context.log.is_some();
         let log = context.log.clone().filter(|_| context.logs_every_io());
-        let logged = log.is_some() && !spec.measure.gtod_reduce;
-        // Where files are what is measured, I/Os are not.
-        let per_io = (measured || logged) && !spec.engine.operates_on_files();
+        let per_io = stamps_every_io(spec, logs);
         // Where latencies have consequences, none may wait in a batch.
         let sees_each = hooks.latency.is_some();
         let mut log = log.map(|sender| IoLog::new(sender, context.control, context.index, spec));
@@ -84,6 +87,7 @@ impl<'a> Meter<'a> {
             spec,
             clock: context.clock,
             now: 0,
+            interval_end: NEVER,
             // Work takes so long that a clock reading is nothing, and 64 pieces of it would take far too long.
             stamps: if per_io || !spec.engine.does_io() { Stamps::All } else { Stamps::Rare },
             until_stamp: RARE,
@@ -94,6 +98,7 @@ impl<'a> Meter<'a> {
             recent: Box::new([Recent::new(publishes_latency || sees_each); 3]),
             publishes_latency,
             log,
+            windows: samples_itself(spec, logs).then(|| Box::new(RateWindows::new(context))),
             rows: batches_log.then(Box::default),
             ramp_bytes: [0; 3],
             read_back: ReadBackTime { ticks: 0, began: u64::MAX, bytes: 0 },
@@ -302,13 +307,16 @@ impl<'a> Meter<'a> {
     }
 
     /// From now on the job is measured: main and the log writer learn when that is.
-    pub(super) fn begin_measuring(&self, context: &Context<'_>) {
+    pub(super) fn begin_measuring(&mut self, context: &Context<'_>) {
         let control = context.control;
         logs::send_epoch(context.log.as_ref(), context.index, &self.spec.logs, control);
         if let Some(start_ms) = self.timing.restarted_ms() {
             control.start_ms.store(start_ms, Relaxed);
         }
         control.begin_measuring(self.now);
+        if let Some(windows) = &mut self.windows {
+            self.interval_end = end_ticks(&self.clock, self.timing.measuring_since(), windows.restart());
+        }
     }
 
     /// The job's clock starts now.
@@ -335,6 +343,9 @@ impl<'a> Meter<'a> {
         stats.clone_from(&self.stats);
         let [read, write, trim] = &self.directions;
         stats.directions = [read.finish(read_ms), write.finish(run_ms), trim.finish(run_ms)];
+        if let Some(windows) = &self.windows {
+            windows.put_samples(stats);
+        }
         stats.job_runtime_ms = self.timing.measured_ns(&self.clock, now) / 1_000_000;
         if self.spec.is_sync() {
             let ios = stats.total_ios() + stats.sync.ios;

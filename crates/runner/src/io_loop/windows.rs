@@ -1,0 +1,178 @@
+//! Samples of bandwidth and IOPS that the worker takes: each I/O is in the interval in which it completed, however busy the machine and
+//! however short the interval is. The loop compares the clock with the end of the running interval; all else happens once per interval.
+//!
+//! Main takes the samples of jobs that do not read the clock for every I/O, from the counters that they publish.
+
+use ferrio_engine::Engine;
+use ferrio_job::JobSpec;
+use ferrio_stats::{Clock, JobStats, Sampler};
+
+use super::IoLoop;
+use crate::context::Context;
+use crate::control::JobControl;
+use crate::logs::{LogBatch, LogSender, RateSample};
+use crate::monitor::KIB;
+
+/// No interval is running.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// I/Os and bytes completed, per direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Completed {
+    ios: [u64; 3],
+    bytes: [u64; 3],
+}
+
+/// The samplers of one job, and the way to its logs.
+#[derive(Debug)]
+pub(super) struct RateWindows<'a> {
+    bw: Sampler,
+    iops: Sampler,
+    job: usize,
+    control: &'a JobControl,
+    /// Where averaged bandwidths and I/O rates go, if the job logs them.
+    logs: [Option<LogSender>; 2],
+}
+
+impl<'a> RateWindows<'a> {
+    pub(super) fn new(context: &Context<'a>) -> Self {
+        let (measure, logs) = (&context.spec.measure, &context.spec.logs);
+        let log = |is_written: bool| context.log.clone().filter(|_| is_written);
+        RateWindows {
+            bw: Sampler::new(measure.bwavgtime_ms),
+            iops: Sampler::new(measure.iopsavgtime_ms),
+            job: context.index,
+            control: context.control,
+            logs: [log(logs.averages_bandwidth()), log(logs.averages_iops())],
+        }
+    }
+
+    /// Measuring begins. Returns the end of the first interval, ns from then.
+    pub(super) fn restart(&mut self) -> u64 {
+        self.bw.restart();
+        self.iops.restart();
+        self.due_ns()
+    }
+
+    fn due_ns(&self) -> u64 {
+        self.bw.due_ns().min(self.iops.due_ns())
+    }
+
+    /// Ends the intervals that were over at `ns`, before which `completed` was done. Returns the end of the next one.
+    fn end_intervals(&mut self, ns: u64, completed: Completed) -> u64 {
+        let bw = self.bw.end_intervals(ns, completed.bytes, KIB);
+        let iops = self.iops.end_intervals(ns, completed.ios, 1);
+        self.log(bw, iops);
+        self.due_ns()
+    }
+
+    /// The job ends at `ns`.
+    fn end(&mut self, ns: u64, completed: Completed) {
+        self.end_intervals(ns, completed);
+        // An interval that ends with the job is complete even if the clock was read a moment before its end.
+        let bw = last_rates(&mut self.bw, ns, completed.bytes, KIB);
+        let iops = last_rates(&mut self.iops, ns, completed.ios, 1);
+        self.log(bw, iops);
+    }
+
+    fn log(&self, bw: Option<(u64, [u64; 3])>, iops: Option<(u64, [u64; 3])>) {
+        let job = self.job;
+        let [bw_log, iops_log] = &self.logs;
+        let sample = |(ns, per_second)| RateSample { time_ms: ns / 1_000_000, per_second };
+        let moved = |&(_, rates): &(u64, [u64; 3])| rates != [0; 3];
+        if let (Some(log), Some(interval)) = (bw_log, bw.filter(moved)) {
+            let batch = LogBatch::Bandwidth { job, sample: sample(interval) };
+            log.send(batch, || self.control.stop_requested());
+        }
+        if let (Some(log), Some(interval)) = (iops_log, iops.filter(moved)) {
+            log.send(LogBatch::Iops { job, sample: sample(interval) }, || self.control.stop_requested());
+        }
+    }
+
+    /// Puts the samples so far into the figures of the job.
+    pub(super) fn put_samples(&self, stats: &mut JobStats) {
+        for (direction, stats) in stats.directions.iter_mut().enumerate() {
+            stats.bw = self.bw.stats[direction];
+            stats.iops = self.iops.stats[direction];
+        }
+    }
+}
+
+/// The end and the rates of the last interval, complete or not, of a job that ends at `ns`. A partial one ends at the next full
+/// millisecond: its row follows that of the interval before it.
+fn last_rates(sampler: &mut Sampler, ns: u64, counters: [u64; 3], scale: u64) -> Option<(u64, [u64; 3])> {
+    let due_ns = sampler.due_ns();
+    if let Some(rates) = sampler.observe(ns, counters, scale) {
+        return Some((due_ns, rates));
+    }
+    sampler.rest(ns, counters, scale).map(|rates| (ns.next_multiple_of(1_000_000), rates))
+}
+
+/// Whether the clock is read for every I/O of a job, which may have `logs`.
+pub(crate) fn stamps_every_io(spec: &JobSpec, logs: bool) -> bool {
+    let measured = spec.measure.clat || spec.measure.lat || spec.measure.slat;
+    let has_rows = spec.logs.every_io() || spec.logs.averages_bandwidth() || spec.logs.averages_iops();
+    let logged = logs && has_rows && !spec.measure.gtod_reduce;
+    // Where files are what is measured, I/Os are not.
+    (measured || logged) && !spec.engine.operates_on_files()
+}
+
+/// Whether the worker of a job, which may have `logs`, takes its samples of bandwidth and IOPS.
+pub(crate) fn samples_itself(spec: &JobSpec, logs: bool) -> bool {
+    stamps_every_io(spec, logs) && spec.engine.does_io()
+}
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// An I/O completed after the end of an interval; `in_call` if the submitting call completed it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_intervals(&mut self, direction: usize, len: u32, in_call: bool) {
+        let mut completed = self.completed();
+        // The I/O itself belongs to the interval that runs now. One that was queued is still among those in flight.
+        let Completed { ios, bytes } = &mut completed;
+        ios[direction] = ios[direction].saturating_sub(u64::from(in_call));
+        bytes[direction] = bytes[direction].saturating_sub(u64::from(len));
+        self.end_intervals_before(self.meter.now, completed);
+    }
+
+    /// The samples until `now` are wanted.
+    pub(super) fn end_intervals_until(&mut self, now: u64) {
+        let completed = self.completed();
+        if now >= self.meter.interval_end {
+            self.end_intervals_before(now, completed);
+        }
+    }
+
+    fn end_intervals_before(&mut self, now: u64, completed: Completed) {
+        let (clock, since) = (self.meter.clock, self.meter.timing.measuring_since());
+        let Some(windows) = &mut self.meter.windows else { return };
+        let due_ns = windows.end_intervals(clock.between(since, now), completed);
+        self.meter.interval_end = end_ticks(&clock, since, due_ns);
+    }
+
+    /// The last samples of the job, and the rows of what is left.
+    pub(super) fn end_last_interval(&mut self) {
+        let (completed, now) = (self.completed(), self.meter.clock.now());
+        let is_measured = self.meter.interval_end != NEVER;
+        let ns = self.meter.timing.measured_ns(&self.meter.clock, now);
+        if let Some(windows) = self.meter.windows.as_mut().filter(|_| is_measured) {
+            windows.end(ns, completed);
+        }
+        self.meter.interval_end = NEVER;
+    }
+
+    fn completed(&self) -> Completed {
+        let (in_flight, _) = self.slots.in_flight();
+        let mut completed = Completed { ios: [0; 3], bytes: [0; 3] };
+        for (direction, stats) in self.meter.directions.iter().enumerate() {
+            completed.ios[direction] = stats.ios.saturating_sub(in_flight[direction]);
+            completed.bytes[direction] = stats.bytes;
+        }
+        completed
+    }
+}
+
+/// Ticks `ns` after `since`.
+pub(super) fn end_ticks(clock: &Clock, since: u64, ns: u64) -> u64 {
+    since.saturating_add(clock.ticks(std::time::Duration::from_nanos(ns)))
+}
