@@ -468,3 +468,27 @@ fn a_run_names_the_block_that_direct_io_refuses() {
     assert!(checked.stdout.contains(&words), "{}", checked.stdout);
     assert!(ran.stderr.contains(&words), "{}", ran.stderr);
 }
+
+#[test]
+fn sizes_that_no_block_has_are_named_by_check_and_by_the_run() {
+    for rw in ["read", "randread", "randwrite"] {
+        let rw = format!("--rw={rw}");
+        let both = |sizes: &str| {
+            let place = Place::new();
+            let words = ["--name=a", "--ioengine=null", "--size=4m", &rw, sizes];
+            let check = place.ferrio(&[&["check"], &words[..]].concat()).run().ended_with(0);
+            [check.stdout, place.ferrio(&words).run().ended_with(0).stderr]
+        };
+        for text in both("--bssplit=6k/50:10k/50") {
+            assert!(text.contains("[sizes-rounded]") && text.contains("bs_unaligned=1"), "{text}");
+            assert!(text.contains("10240 bytes") && text.contains("6144 bytes"), "{text}");
+            assert!(!text.contains("no warnings"), "{text}");
+        }
+        for text in both("--bsrange=3k-10k") {
+            assert!(text.contains("[sizes-rounded]") && text.contains("10240 bytes"), "{text}");
+        }
+        for sizes in ["--bssplit=4k/50:16k/50", "--bsrange=4k-64k", "--bs=6k"] {
+            assert!(both(sizes).iter().all(|text| !text.contains("sizes-rounded")), "{sizes}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ mod queue;
 mod rate;
 mod run_view;
 mod samples;
+mod sizes;
 #[cfg(test)]
 mod testing;
 mod throttling;
@@ -35,6 +36,7 @@ const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "memory-device", find: memory::memory_device },
     WarningRule { code: "cached-device", find: memory::cached_device },
     WarningRule { code: "libaio-buffered", find: queue::libaio_buffered },
+    WarningRule { code: "sizes-rounded", find: sizes::rounded },
     WarningRule { code: "worker-saturated", find: load::worker_saturated },
     WarningRule { code: "cpus-saturated", find: load::cpus_saturated },
     WarningRule { code: "cpu-limit", find: throttling::cpu_limit },

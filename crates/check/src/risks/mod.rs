@@ -9,6 +9,7 @@ mod engine;
 mod limits;
 mod logs;
 mod sharing;
+mod sizes;
 mod space;
 mod timing;
 
@@ -95,7 +96,7 @@ impl Observation {
     }
 }
 
-const FAMILIES: [&[RiskRule]; 9] = [
+const FAMILIES: [&[RiskRule]; 10] = [
     data_loss::RULES,
     space::RULES,
     direct::RULES,
@@ -103,6 +104,7 @@ const FAMILIES: [&[RiskRule]; 9] = [
     timing::RULES,
     cache::RULES,
     engine::RULES,
+    sizes::RULES,
     limits::RULES,
     logs::RULES,
 ];

@@ -295,6 +295,7 @@ subjects! {
         "memory-device" Hidden: "the files are in memory";
         "cached-device" Hidden: "a loop device caches its data in the page cache";
         "libaio-buffered" Hidden: "libaio without direct I/O submits I/Os one at a time, so that `iodepth` is not reached";
+        "sizes-rounded" Hidden: "blocks have not all sizes of `bssplit` or `bsrange`, because without `bs_unaligned=1` they are multiples of the smallest";
         "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
         "cpu-limit" Hidden: "the CPU limit of ferrio's control group, or of one above it, stopped threads of the group; the times, added over CPUs, are 1 % of the run or more";
