@@ -136,12 +136,56 @@ fn files_are_removed_before_each_pass_but_the_first() {
 }
 
 #[test]
-fn a_reader_finds_no_file_in_its_second_pass_once_the_first_removed_it() {
+fn called_fio_a_reader_finds_no_file_in_its_second_pass_once_the_first_removed_it() {
     let place = Place::new();
     let words = ["--name=a", "--filename=f", "--rw=read", "--size=8k", "--loops=2", "--unlink_each_loop=1"];
-    let run = place.ferrio(&words).run().ended_with(1);
-    assert!(run.stderr.contains("func=open(f)"), "{}", run.stderr);
-    assert!(place.files().is_empty());
+    let fio = place.beside("fio");
+    std::os::unix::fs::symlink(FERRIO, &fio).unwrap();
+    for program in [fio, installed("fio")] {
+        place.program(program, &words).run().ended_with(1);
+        assert!(place.files().is_empty());
+    }
+}
+
+#[test]
+fn files_that_are_removed_before_a_pass_are_laid_out_again_for_jobs_that_need_their_data() {
+    /// I/Os of all passes.
+    const IOS: u64 = 3 * 16;
+    for more in [
+        &["--rw=read"][..],
+        &["--rw=randread", "--pre_read=1"],
+        &["--rw=read", "--ioengine=mmap"],
+        &["--rw=write", "--ioengine=mmap"],
+        &["--rw=write", "--overwrite=1"],
+        &["--rw=randread", "--nrfiles=4", "--openfiles=1"],
+        &["--rw=read", "--numjobs=3", "--filename=shared"],
+        &["--rw=randrw", "--ioengine=libaio", "--verify=crc32c", "--do_verify=0"],
+    ] {
+        let place = Place::new();
+        let words = [
+            &["--name=a", "--size=64k", "--bs=4k", "--loops=3", "--unlink_each_loop=1", "--group_reporting"],
+            &["--output-format=json"][..],
+            more,
+        ]
+        .concat();
+        let report = place.ferrio(&words).run().ended_with(0).json();
+        let ios = ["read", "write"].map(|of| number(&report, &format!("/jobs/0/{of}/total_ios")));
+        if !more.contains(&"--verify=crc32c") {
+            let jobs = if more.contains(&"--numjobs=3") { 3 } else { 1 };
+            assert_eq!(ios[0] + ios[1], jobs * IOS, "{more:?}");
+        }
+        let whole = place.files().into_iter().map(|(_, size)| size).sum::<u64>();
+        assert_eq!(whole, 64 << 10, "{more:?}");
+    }
+}
+
+#[test]
+fn a_layout_between_two_passes_has_the_data_of_the_first() {
+    let place = Place::new();
+    let words = ["--name=a", "--filename=f", "--rw=read", "--size=64k", "--buffer_pattern=0x5a"];
+    let again = [&words[..], &["--loops=3", "--unlink_each_loop=1"]].concat();
+    place.ferrio(&again).run().ended_with(0);
+    assert_eq!(fs::read(place.work().join("f")).unwrap(), vec![0x5a; 64 << 10]);
 }
 
 #[test]

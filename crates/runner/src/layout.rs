@@ -10,7 +10,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use ferrio_job::{
-    Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of, reason,
+    Character, Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of,
+    reason,
 };
 use ferrio_machine::mark_laid_out;
 use ferrio_machine::{open_file, retry_interrupted, set_length, write_whole};
@@ -49,6 +50,37 @@ pub(crate) fn lay_out(
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
 ) -> Result<LaidOut, Failure> {
+    let layout = layout_of(spec);
+    lay_out_files(spec, |file| layout.concerns(file), content, stop, note)
+}
+
+/// True if a job needs its files laid out again after they were removed between two passes. Called `fio`, such a job fails, as with fio.
+pub(crate) fn is_needed_again(spec: &JobSpec) -> bool {
+    let layout = layout_of(spec);
+    let needs_data = layout.happens && layout.fills;
+    spec.character == Character::Ferrio && !spec.readonly && (needs_data || spec.engine.needs_directories())
+}
+
+/// Lays out all files of a job, whether or not they were there when it began.
+///
+/// # Errors
+/// As [`lay_out`].
+pub(crate) fn lay_out_again(
+    spec: &JobSpec,
+    content: &mut LayoutContent,
+    stop: &dyn Fn() -> bool,
+    note: &mut dyn FnMut(Diagnostic),
+) -> Result<LaidOut, Failure> {
+    lay_out_files(spec, |file| file.kind == FileKind::Regular, content, stop, note)
+}
+
+fn lay_out_files(
+    spec: &JobSpec,
+    concerns: impl Fn(&FileSpec) -> bool,
+    content: &mut LayoutContent,
+    stop: &dyn Fn() -> bool,
+    note: &mut dyn FnMut(Diagnostic),
+) -> Result<LaidOut, Failure> {
     if !spec.engine.is_diskless() && !spec.readonly {
         let mut last = None;
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
@@ -61,8 +93,7 @@ pub(crate) fn lay_out(
     if spec.engine.needs_directories() && !spec.readonly {
         return make_directories(spec, stop);
     }
-    let layout = layout_of(spec);
-    for file in spec.files.iter().filter(|file| layout.concerns(file)) {
+    for file in spec.files.iter().filter(|file| concerns(file)) {
         if spec.readonly {
             let message = format!("refusing extend of file {} due to read-only", file.path.display());
             note(Diagnostic::note(message).code("file-not-extended"));

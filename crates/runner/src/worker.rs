@@ -328,7 +328,9 @@ fn passes<E: Engine>(
         if !io_loop.another_pass() {
             return Ok(());
         }
-        io_loop.begin_pass(note)?;
+        if !io_loop.begin_pass(note)? {
+            return Ok(());
+        }
     }
 }
 

@@ -74,6 +74,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Unlink: "unlink", Bool, Plain, default "0";
             Works; "Delete the job's files when it ends";
         UnlinkEachLoop: "unlink_each_loop", Bool, Plain, default "0";
-            Works; "Delete the job's files between loops";
+            Works; "Delete the job's files between loops; a job that needs their data lays them out again";
     }
 };

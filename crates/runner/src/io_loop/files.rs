@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io};
 
 use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
 use ferrio_job::{Character, Diagnostic, Direction, FileSpec, debug_class};
 use ferrio_machine::{open_file, retry_interrupted};
+use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -18,8 +19,12 @@ use nix::fcntl::OFlag;
 use super::IoLoop;
 use super::slots::InFlight;
 use crate::failure::Failure;
+use crate::layout::LaidOut;
 use crate::result::JobState;
-use crate::{close, open};
+use crate::{close, layout, open, pre_read};
+
+/// Held while a job removes its files, lays them out again and opens them.
+static REPLACING_FILES: Mutex<()> = Mutex::new(());
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Opens the files that are open when a pass begins, and shows them to the engine.
@@ -51,13 +56,41 @@ impl<E: Engine> IoLoop<'_, E> {
         self.open(note)
     }
 
-    /// Closes the files between two passes, when nothing is in flight, and removes them if the job asks for it.
-    pub(super) fn close_between_passes(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
-        if self.spec.unlink_each_loop {
-            self.close_all()?;
-            open::unlink(self.spec, note)?;
+    /// Closes and opens the files between two passes, when nothing is in flight. If the job asks for it, they are removed before, and laid
+    /// out again if the job needs their data. False if it was stopped meanwhile.
+    pub(super) fn reopen_between_passes(
+        &mut self,
+        note: &mut dyn FnMut(Diagnostic),
+    ) -> Result<bool, Failure> {
+        if !self.spec.unlink_each_loop {
+            return self.open_again(note).map(|()| true);
         }
-        Ok(())
+        let lays_out = layout::is_needed_again(self.spec);
+        // Jobs may share files: each opens the ones that it has laid out before another one removes them.
+        let _turn = lays_out.then(|| REPLACING_FILES.lock().unwrap_or_else(PoisonError::into_inner));
+        self.close_all()?;
+        open::unlink(self.spec, note)?;
+        if lays_out && !self.lay_out_again(note)? {
+            return Ok(false);
+        }
+        self.open_again(note).map(|()| true)
+    }
+
+    /// False if the job was stopped, or its time was over, before the files were complete.
+    #[cold]
+    #[inline(never)]
+    fn lay_out_again(&self, note: &mut dyn FnMut(Diagnostic)) -> Result<bool, Failure> {
+        let (spec, meter) = (self.spec, &self.meter);
+        let stop = || self.context.control.stop_requested() || meter.timing.is_over(meter.clock.now());
+        let mut content =
+            LayoutContent::new(spec, self.context.entropy).map_err(|e| Failure::from_workload(&e))?;
+        if layout::lay_out_again(spec, &mut content, &stop, note)? == LaidOut::Stopped {
+            return Ok(false);
+        }
+        if pre_read::is_wanted(spec) {
+            pre_read::pre_read(spec, &stop)?;
+        }
+        Ok(true)
     }
 
     /// Closing before opening keeps a job with many files below the limit of open files.

@@ -149,18 +149,20 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             && self.budget.another_pass(self.meter.moved_bytes() + left_out, self.files_finished)
     }
 
-    /// Begins a further pass: starts choices again, closes and opens the files.
-    pub(crate) fn begin_pass(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
+    /// Begins a further pass: starts choices again, closes and opens the files. False if the job was stopped meanwhile.
+    pub(crate) fn begin_pass(&mut self, note: &mut dyn FnMut(Diagnostic)) -> Result<bool, Failure> {
         self.workload.begin_pass();
         self.hooks.begin_pass();
         if let Some(content) = &mut self.content {
             content.begin_pass();
         }
-        self.close_between_passes(note)?;
-        self.open_again(note)?;
+        if !self.reopen_between_passes(note)? {
+            return Ok(false);
+        }
         let (meter, control) = (&self.meter, self.context.control);
         let stopped = || control.stop_requested() || meter.timing.is_over(meter.clock.now());
-        self.engine.connect(&stopped).map_err(|e| Failure::from_engine(&e))
+        self.engine.connect(&stopped).map_err(|e| Failure::from_engine(&e))?;
+        Ok(true)
     }
 
     /// What the job's threads used since they began.
