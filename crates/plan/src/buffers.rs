@@ -5,21 +5,25 @@
 use std::sync::Arc;
 
 use ferrio_job::{
-    BufferContent, Choice as _, ContentSeed, Dedupe, DedupeMode, Direction, JobSpec, PlannedJob, ReadWrite,
-    Seeding, VerifyMethod, WorkingSet,
+    BufferContent, Choice as _, ContentSeed, Dedupe, DedupeMode, Direction, EngineKind, JobSpec, PlannedJob,
+    ReadWrite, Seeding, VerifyMethod, WorkingSet,
 };
 use ferrio_jobfile::{Amount, Job, JobSet, Opt, Options, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
 use crate::Machine;
 use crate::as_written::{asks, chooses, inert, name, refuse};
-use crate::direction::rw;
+use crate::direction::{never_writes, rw};
 use crate::file_names::FileNames;
 use crate::findings::Findings;
 use crate::random::seeding;
 use crate::verify::verifies;
 
 inert! {
+    RefillBuffers:
+        never_writes; "the job does not write";
+    ZeroBuffers BufferPattern BufferCompressPercentage DedupePercentage:
+        |job| never_writes(job) && !is_laid_out(job); "nothing is written: neither by the job nor to lay out its files";
     DedupeGlobal DedupeMode DedupeWorkingSetPercentage:
         |job| !asks(job, Opt::DedupePercentage); "there are no duplicates without `dedupe_percentage`";
     DedupeGlobal DedupeWorkingSetPercentage:
@@ -40,6 +44,19 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
         a_working_set_is_of_one_file(job, findings);
         a_working_set_leaves_room_for_duplicates(job, findings);
     }
+}
+
+/// True when files that are missing or too short may get data before the job begins.
+fn is_laid_out(job: &Job) -> bool {
+    let uses_files = EngineKind::from_word(job.options.engine()).is_none_or(|engine| {
+        engine.uses_files()
+            && !engine.is_diskless()
+            && !engine.operates_on_files()
+            && !engine.has_objects()
+            && !engine.has_export()
+            && !engine.is_stream()
+    });
+    uses_files && rw(job).does(Direction::Read)
 }
 
 /// The effect of the options read so far.

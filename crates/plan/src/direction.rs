@@ -3,7 +3,7 @@
 use ferrio_job::{Direction, JobSpec, ReadWrite, RwPostfix};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{inert, refuse};
+use crate::as_written::{inert, lacks, refuse};
 use crate::findings::Findings;
 
 inert! {
@@ -12,6 +12,8 @@ inert! {
         "it applies only to a random kind with a count, like `rw=randread:8`";
     NumRange:
         |job| !rw(job).does(Direction::Trim); "the job does not trim";
+    Rwmixread Rwmixwrite:
+        |job| !rw(job).is_mixed(); "only jobs that read and write (rw=rw, rw=randrw) have a mix";
 }
 
 /// The only engine that trims several ranges with one command.
@@ -49,6 +51,11 @@ pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 /// True for kinds that write or trim.
 pub(crate) fn changes_data(rw: ReadWrite) -> bool {
     rw.does(Direction::Write) || rw.does(Direction::Trim)
+}
+
+/// True for a job that does not write, whatever happens. One that replays a log writes what is in the log.
+pub(crate) fn never_writes(job: &Job) -> bool {
+    lacks(job, Opt::ReadIolog) && !rw(job).does(Direction::Write)
 }
 
 /// `rwmixread` and `rwmixwrite` set the same number; the last one given takes effect.

@@ -3,8 +3,17 @@
 use ferrio_job::{Choice as _, Durability, EngineKind, JobSpec, SyncFileRange, SyncFileRangeFlag};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{asks, note};
+use crate::as_written::{asks, inert, note};
+use crate::direction::never_writes;
 use crate::findings::Findings;
+use crate::http::has_objects;
+
+inert! {
+    Fsync Fdatasync SyncFileRange EndFsync FsyncOnClose EndSyncfs Sync:
+        has_objects; "a write ends when the server has answered, and the server decides what that means";
+    Fsync Fdatasync SyncFileRange EndFsync EndSyncfs:
+        never_writes; "the job does not write";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {

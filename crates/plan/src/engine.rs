@@ -11,7 +11,7 @@ use ferrio_job::{
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
 use crate::as_written::{asks, chooses, inert, lacks, name, place, refuse};
-use crate::direction::rw;
+use crate::direction::{never_writes, rw};
 use crate::file_names::in_directory;
 use crate::findings::Findings;
 use crate::work;
@@ -23,7 +23,7 @@ inert! {
         |job| EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::operates_on_files);
         "the engine measures operations on files, not I/Os";
     Atomic:
-        |job| !rw(job).does(Direction::Write); "the job does not write";
+        never_writes; "the job does not write";
     WritefuaSg:
         |job| !matches!(job.options.choice(Opt::SgWriteMode), SgWriteMode::Write | SgWriteMode::WriteStream);
         "the command of `sg_write_mode` has no such bit";

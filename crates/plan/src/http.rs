@@ -14,8 +14,6 @@ const CUSTOMER_KEY: usize = 32;
 const CUSTOMER_KEY_ENCODED: usize = 44;
 
 inert! {
-    Fsync Fdatasync SyncFileRange EndFsync FsyncOnClose EndSyncfs Sync:
-        has_objects; "a write ends when the server has answered, and the server decides what that means";
     Unlink:
         has_objects; "objects are removed by a job with rw=trim";
     HttpUser HttpPass:
@@ -30,7 +28,8 @@ inert! {
         |job| !chooses(job, Opt::HttpMode, HttpMode::Swift); "only http_mode=swift has it";
 }
 
-fn has_objects(job: &Job) -> bool {
+/// True when the files of the job are objects of a server.
+pub(crate) fn has_objects(job: &Job) -> bool {
     EngineKind::from_word(job.options.engine()).is_some_and(EngineKind::has_objects)
 }
 

@@ -1,16 +1,22 @@
 //! The life of a job among the others: the jobs it waits for and the jobs it ends, the commands before and after it, and the
 //! errors that do not end it.
 
-use ferrio_job::{ContinueOnError, JobSpec, LifeCycle, PlannedSection, Tolerance};
+use ferrio_job::{ContinueOnError, Direction, JobSpec, LifeCycle, PlannedSection, Tolerance};
 use ferrio_jobfile::{Job, Opt, Options, Value};
 
 use crate::as_written::{chooses, inert, lacks};
+use crate::direction::{changes_data, rw};
 use crate::groups::Groups;
+use crate::verify::verifies;
 
 inert! {
     ErrorDump:
         |job| chooses(job, Opt::ContinueOnError, ContinueOnError::None) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";
+    ContinueOnError:
+        |job| is_without_use(classes(&job.options), job); "the job does nothing whose errors it names";
+    IgnoreError:
+        |job| is_without_use(classes_with_errors(&job.options), job); "the job does nothing whose errors it names";
 }
 
 /// Everything that does not depend on other jobs.
@@ -51,9 +57,9 @@ pub(crate) fn resolve_wait(groups: &mut Groups, first: usize, job: &Job) {
 /// The errors that a class tolerates by default.
 const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
 
-/// A list in `ignore_error` replaces the default errors of its class and enables the class; an empty list changes nothing.
-fn tolerance(options: &Options) -> Tolerance {
-    let mut classes = match options.choice(Opt::ContinueOnError) {
+/// The classes that `continue_on_error` names: reads, writes, checks of data.
+fn classes(options: &Options) -> [bool; 3] {
+    match options.choice(Opt::ContinueOnError) {
         ContinueOnError::None => [false; 3],
         ContinueOnError::Read => [true, false, false],
         ContinueOnError::Write => [false, true, false],
@@ -61,10 +67,36 @@ fn tolerance(options: &Options) -> Tolerance {
         ContinueOnError::Verify => [false, false, true],
         ContinueOnError::All => [true; 3],
     }
-    .map(|on| if on { USUAL.to_vec() } else { Vec::new() });
-    let lists = options.all().filter(|given| given.opt == Opt::IgnoreError);
-    for given in lists {
-        let Value::Errors(lists) = &given.value else { continue };
+}
+
+/// The lists of errors of all `ignore_error`, in the order given.
+fn ignored(options: &Options) -> impl Iterator<Item = &[Vec<i32>; 3]> {
+    options.all().filter(|given| given.opt == Opt::IgnoreError).filter_map(|given| match &given.value {
+        Value::Errors(lists) => Some(lists),
+        _ => None,
+    })
+}
+
+/// The classes that `ignore_error` has errors of.
+fn classes_with_errors(options: &Options) -> [bool; 3] {
+    ignored(options).fold([false; 3], |named, lists| {
+        std::array::from_fn(|class| named[class] || !lists[class].is_empty())
+    })
+}
+
+/// True when classes of errors are named, and the job does nothing that can fail with one.
+fn is_without_use(named: [bool; 3], job: &Job) -> bool {
+    let replays = job.options.is_given(Opt::ReadIolog);
+    let reads = replays || verifies(job) || rw(job).does(Direction::Read);
+    let writes = replays || changes_data(rw(job));
+    let possible = [reads, writes, verifies(job)];
+    named.contains(&true) && !named.iter().zip(possible).any(|(&named, possible)| named && possible)
+}
+
+/// A list in `ignore_error` replaces the default errors of its class and enables the class; an empty list changes nothing.
+fn tolerance(options: &Options) -> Tolerance {
+    let mut classes = classes(options).map(|on| if on { USUAL.to_vec() } else { Vec::new() });
+    for lists in ignored(options) {
         for (class, list) in classes.iter_mut().zip(lists).filter(|(_, list)| !list.is_empty()) {
             class.clone_from(list);
         }

@@ -9,12 +9,22 @@ use ferrio_jobfile::{Job, Opt, Options};
 use crate::as_written::{asks, chooses, inert, note, refuse};
 use crate::direction::rw;
 use crate::findings::Findings;
+use crate::verify::verifies;
 
 inert! {
     Softrandommap:
         |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || asks(job, Opt::Sprandom) || orders_blocks(job)
             || !chooses(job, Opt::RandomDistribution, DistributionType::Random);
         "the job needs no map of random blocks";
+    Norandommap:
+        // With `verify`, it also says that blocks may be written twice, and `sprandom` has it anyway.
+        |job| !rw(job).is_random() && !verifies(job) && !asks(job, Opt::Sprandom); "the job is sequential";
+    Norandommap:
+        |job| (orders_blocks(job) || !chooses(job, Opt::RandomDistribution, DistributionType::Random))
+            && !verifies(job) && !asks(job, Opt::Sprandom);
+        "the job needs no map of random blocks";
+    Ba:
+        |job| !rw(job).is_random(); "only random offsets are aligned";
     PercentageRandom RandomDistribution:
         |job| !rw(job).is_random(); "the job is sequential";
     RandomGenerator:
@@ -299,7 +309,7 @@ mod tests {
         let hint = "Use the random_generator= option to switch to lfsr or tausworthe64.";
         assert_eq!(notes("size=3t\nbs=512\nnorandommap=1\nrandom_generator=tausworthe"), [exceeds, hint]);
         for other in ["random_generator=tausworthe64", "random_generator=lfsr", "random_distribution=zipf"] {
-            assert!(notes(&format!("size=3t\nbs=512\nnorandommap=1\n{other}")).is_empty(), "{other}");
+            assert!(notes(&format!("size=3t\nbs=512\n{other}")).is_empty(), "{other}");
         }
         let wide = |text: &str| job(text).wide_offsets;
         assert!(wide("size=3t\nbs=512") && !wide("size=3t\nbs=512\nrandom_generator=tausworthe"));

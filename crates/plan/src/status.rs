@@ -8,18 +8,19 @@ use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Valu
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
-    buffers, cpus, direction, engine, files, http, life_cycle, limits, logs, memory, nbd, network,
-    priorities, process, queue_depth, random, rates, replay, sizes, sprandom, steadystate, verify, work, zbd,
-    zones,
+    buffers, cpus, direction, durability, engine, files, http, life_cycle, limits, logs, memory, nbd,
+    network, priorities, process, queue_depth, random, rates, replay, sizes, sprandom, steadystate, verify,
+    work, zbd, zones,
 };
 
 /// The tables of all subjects. The first row that applies to an option gives the reason.
-const TABLES: [&[Inert]; 24] = [
+const TABLES: [&[Inert]; 25] = [
     // First, because a log takes the place of options of all subjects: no other reason is right then.
     replay::INERT,
     buffers::INERT,
     cpus::INERT,
     direction::INERT,
+    durability::INERT,
     engine::INERT,
     files::INERT,
     http::INERT,
@@ -139,10 +140,10 @@ fn reason(job: &Job, given: &Given) -> Option<&'static str> {
 /// Options that do more when their default is given than when they are left out: a check that is left out where it may fail is then made.
 const INSIST: [Opt; 2] = [Opt::VerifyHeaderSeed, Opt::VerifyWriteSequence];
 
-/// True for a value that changes nothing: off, zero, or the default.
+/// True for a value that changes nothing: off, or the default. 0 is a value like others of a number that is not 0 by default.
 fn asks_for_nothing(given: &Given) -> bool {
     is_off(given)
-        || is_zero(&given.value)
+        || matches!(given.value, Value::Switch(false))
         || (is_default(given.opt.row(), given) && !INSIST.contains(&given.opt))
 }
 

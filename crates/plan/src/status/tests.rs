@@ -124,11 +124,80 @@ fn options_that_another_overrules_are_inert_beside_it() {
         ("iodepth_low=2", "io_submit_mode=offload\niodepth=4"),
     ] {
         let name = options.split('=').next().unwrap();
-        assert!(inert(&format!("{options}\n")).is_empty(), "{name} alone");
+        assert!(inert(&format!("rw=write\n{options}\n")).is_empty(), "{name} alone");
         assert_eq!(inert(&format!("{other}\n{options}\n")), [name], "with {other}");
     }
     let kept = "rw=write\nverify=md5\noverwrite=1\ndedupe_percentage=50\n";
     assert!(inert(kept).is_empty(), "the file that is laid out has duplicates");
+}
+
+#[test]
+fn options_about_what_a_job_never_does_are_inert() {
+    for (option, idle, useful) in [
+        ("ba=8k", "rw=read", "rw=randread"),
+        ("ba=8k", "rw=trimwrite", "rw=randwrite"),
+        ("norandommap", "rw=write", "rw=randwrite"),
+        ("norandommap", "rw=randread\nrandom_distribution=zipf:1.2", "rw=write\nverify=md5"),
+        ("rwmixread=70", "rw=read", "rw=rw"),
+        ("rwmixread=0", "rw=randread", "rw=randrw"),
+        ("rwmixread=100", "rw=randread", "rw=randrw"),
+        ("rwmixwrite=70", "rw=trimwrite", "rw=randrw"),
+        ("fsync=1", "rw=read", "rw=write"),
+        ("fsync=1", "rw=randtrim", "rw=trimwrite"),
+        ("fdatasync=8", "rw=randread", "rw=randrw"),
+        ("sync_file_range=write:8", "rw=read", "rw=write"),
+        ("end_fsync=1", "rw=read", "rw=write"),
+        ("end_syncfs=1", "rw=trim", "rw=trimwrite"),
+        ("buffer_pattern=0xab", "rw=read", "rw=write"),
+        ("buffer_pattern=0xab", "rw=trim", "rw=read\nioengine=psync"),
+        ("zero_buffers", "rw=randread", "rw=randrw"),
+        ("refill_buffers", "rw=read\nioengine=psync", "rw=write"),
+        ("buffer_compress_percentage=50", "rw=read", "rw=read\nioengine=libaio"),
+        ("dedupe_percentage=50", "rw=read", "rw=write"),
+        ("buffer_compress_chunk=0", "rw=write", "rw=write\nbuffer_compress_percentage=50"),
+        ("continue_on_error=write", "rw=read", "rw=write"),
+        ("continue_on_error=read", "rw=write", "rw=write\nverify=md5"),
+        ("continue_on_error=verify", "rw=read", "rw=read\nverify=md5"),
+        ("continue_on_error=write", "rw=randread", "rw=randtrim"),
+        ("continue_on_error=io", "rw=read\nioengine=cpuio", "rw=read"),
+        ("ignore_error=,EIO", "rw=read", "rw=write"),
+        ("ignore_error=EIO", "rw=trim", "rw=rw"),
+    ] {
+        let name = option.split('=').next().unwrap();
+        assert!(inert(&format!("{idle}\n{option}\n")).contains(&name), "{option} with {idle}");
+        assert!(!inert(&format!("{useful}\n{option}\n")).contains(&name), "{option} with {useful}");
+        let replay = format!("{option}\nread_iolog=x\n");
+        if ["fsync", "fdatasync", "sync_file_range", "norandommap", "rwmixread", "rwmixwrite", "ba"]
+            .contains(&name)
+        {
+            assert!(inert(&replay).contains(&name), "the log replaces {option}");
+        } else if !["buffer_compress_chunk"].contains(&name) && !option.ends_with("=verify") {
+            assert!(!inert(&replay).contains(&name), "the log may need {option}");
+        }
+    }
+    assert!(inert("continue_on_error=0\nignore_error=\n").is_empty());
+}
+
+#[test]
+fn zero_is_a_value_of_a_number_that_has_another_default() {
+    for option in ["rwmixread=0", "percentage_random=0", "dedupe_working_set_percentage=0"] {
+        let name = option.split('=').next().unwrap();
+        assert_eq!(inert(&format!("rw=read\n{option}\n")), [name]);
+    }
+    assert!(inert("rw=read\nfsync=0\nverify_fatal=0\nscramble_buffers=0\nverify_backlog=0\n").is_empty());
+}
+
+#[test]
+fn job_files_of_the_repository_have_no_option_without_effect() {
+    let jobs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../jobs");
+    for entry in std::fs::read_dir(jobs).unwrap() {
+        let path = entry.unwrap().path();
+        let set = jobs_of(&std::fs::read_to_string(&path).unwrap());
+        let mut inert = InertOptions::default();
+        set.jobs.iter().for_each(|job| check(job, &mut inert, &mut Findings::default()));
+        let found: Vec<_> = inert.of_all_jobs().into_iter().map(|inert| inert.to_string()).collect();
+        assert!(found.is_empty(), "{}: {found:?}", path.display());
+    }
 }
 
 #[test]
