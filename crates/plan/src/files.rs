@@ -2,7 +2,9 @@
 
 use ferrio_jobfile::{Argument, Job, Opt, Value};
 
-use crate::as_written::{asks, inert, note, refuse};
+use crate::as_written::{asks, inert, lacks, note, refuse};
+use crate::direction::{changes_data, rw};
+use crate::file_names::FileNames;
 use crate::findings::Findings;
 use ferrio_job::{Direction, FileKind, JobSpec, SetupError};
 
@@ -10,6 +12,17 @@ inert! {
     UnlinkEachLoop:
         |job| job.options.value::<u32>(Opt::Loops) <= 1 && !asks(job, Opt::TimeBased);
         "the job makes one pass over its files";
+    Overwrite:
+        |job| lacks(job, Opt::ReadIolog) && !rw(job).does(Direction::Read) && !rw(job).does(Direction::Write);
+        "files that are only trimmed are not laid out with data";
+    AllowMountedWrite:
+        |job| lacks(job, Opt::ReadIolog) && !changes_data(rw(job)); "the job changes nothing";
+    AllowLayoutOverwrite:
+        |job| lacks(job, Opt::ReadIolog) && changes_data(rw(job)) && !asks(job, Opt::VerifyOnly);
+        "the job does not only read, so its files may be replaced anyway";
+    Openfiles:
+        |job| lacks(job, Opt::ReadIolog) && lacks(job, Opt::Opendir) && FileNames::new(job).count <= 1;
+        "the job has one file";
 }
 
 /// Rules about the job as written: reports an argument of `file_service_type` that has no effect.

@@ -21,6 +21,8 @@ inert! {
     LogCompressionCpus:
         |job| !asks(job, Opt::LogCompression) && !asks(job, Opt::LogStoreCompressed);
         "it applies only to `log_compression` and `log_store_compressed`";
+    DisableBwMeasurement:
+        |job| lacks(job, Opt::WriteBwLog); "no bandwidth is logged without `write_bw_log`";
     WriteHistLog:
         |job| !asks(job, Opt::LogHistMsec); "the log stays empty without `log_hist_msec`";
     LogHistMsec LogHistCoarseness:

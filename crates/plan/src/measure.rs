@@ -4,9 +4,20 @@ use ferrio_job::{Choice as _, ClockSource, EngineKind, JobSpec, KbBase, Measure,
 use ferrio_jobfile::{Decimals, Job, JobSet, Opt, Options, Value};
 use ferrio_machine::has_clock;
 
-use crate::as_written::{asks, note, refuse};
+use crate::as_written::{asks, inert, note, refuse};
 use crate::file_names::FileNames;
 use crate::findings::Findings;
+
+inert! {
+    PercentileList:
+        |job| {
+            let found = measure(job);
+            !(found.clat_percentiles || found.lat_percentiles || found.slat_percentiles || found.block_errors)
+        };
+        "the job has no percentiles";
+    DisableLat DisableClat DisableSlat:
+        |job| asks(job, Opt::GtodReduce); "`gtod_reduce` switches off all latencies";
+}
 
 /// Most percentiles a list may hold.
 const MAX_PERCENTILES: usize = 20;

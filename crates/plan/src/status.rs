@@ -8,13 +8,13 @@ use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Valu
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
-    buffers, cpus, direction, durability, engine, files, http, life_cycle, limits, logs, memory, nbd,
-    network, priorities, process, queue_depth, random, rates, replay, sizes, sprandom, steadystate, verify,
-    work, zbd, zones,
+    buffers, cpus, direction, durability, engine, files, http, life_cycle, limits, logs, measure, memory,
+    nbd, network, priorities, process, queue_depth, random, rates, replay, sizes, sprandom, steadystate,
+    verify, work, zbd, zones,
 };
 
 /// The tables of all subjects. The first row that applies to an option gives the reason.
-const TABLES: [&[Inert]; 25] = [
+const TABLES: [&[Inert]; 26] = [
     // First, because a log takes the place of options of all subjects: no other reason is right then.
     replay::INERT,
     buffers::INERT,
@@ -27,6 +27,7 @@ const TABLES: [&[Inert]; 25] = [
     life_cycle::INERT,
     limits::INERT,
     logs::INERT,
+    measure::INERT,
     memory::INERT,
     nbd::INERT,
     network::INERT,
@@ -199,5 +200,7 @@ fn refusal(given: &Given) -> Option<Diagnostic> {
     Some(Diagnostic::error(message, origin.clone()).code(code).label(label).help(help))
 }
 
+#[cfg(test)]
+mod everywhere;
 #[cfg(test)]
 mod tests;

@@ -1,3 +1,4 @@
+use super::everywhere::EVERYWHERE;
 use super::*;
 use crate::testing::{jobs_of, plan_of, problems_of, refusals, texts};
 
@@ -176,6 +177,41 @@ fn options_about_what_a_job_never_does_are_inert() {
         }
     }
     assert!(inert("continue_on_error=0\nignore_error=\n").is_empty());
+}
+
+/// Options of a database or a profile have their tables in `database/options.rs` and in the catalogue.
+#[test]
+fn each_option_that_works_says_where_it_does_not_matter_or_why_it_always_does() {
+    let in_a_table = |opt| TABLES.into_iter().flatten().any(|row| row.opts.contains(&opt));
+    let everywhere = |opt| EVERYWHERE.iter().filter(|(_, opts)| opts.contains(&opt)).count();
+    for row in ferrio_jobfile::rows() {
+        let answers = usize::from(in_a_table(row.opt)) + everywhere(row.opt);
+        let asked = row.status == OptionStatus::Works
+            && matches!(row.scope, OptionScope::Core | OptionScope::Engines(_));
+        assert!(
+            answers == 1 || (!asked && answers == 0) || (!asked && in_a_table(row.opt)),
+            "{}: {answers}",
+            row.name
+        );
+    }
+}
+
+#[test]
+fn options_of_files_and_measures_are_inert_where_there_is_nothing_to_do() {
+    for (option, idle, useful) in [
+        ("overwrite=1", "rw=trim", "rw=write"),
+        ("allow_mounted_write=1", "rw=read", "rw=randtrim"),
+        ("allow_layout_overwrite=1", "rw=write", "rw=read"),
+        ("openfiles=1", "nrfiles=1", "nrfiles=2"),
+        ("percentile_list=50", "clat_percentiles=0", "lat_percentiles=1"),
+        ("percentile_list=50", "gtod_reduce=1", "slat_percentiles=1"),
+        ("disable_clat=1", "gtod_reduce=1", "rw=read"),
+        ("disable_bw_measurement=1", "write_lat_log=x", "write_bw_log=x"),
+    ] {
+        let name = option.split('=').next().unwrap();
+        assert_eq!(inert(&format!("{idle}\n{option}\n")), [name], "{option} with {idle}");
+        assert!(inert(&format!("{useful}\n{option}\n")).is_empty(), "{option} with {useful}");
+    }
 }
 
 #[test]
