@@ -121,11 +121,11 @@ pub enum Error {
     /// The interval report and the report would go to the same file.
     #[error("the interval report and the report would both go to {0}; choose a different file for each")]
     IntervalsInReport(String),
-    /// Two formats of the report would go to the same file.
-    #[error("{} and {} would both go to {name}; choose a different file for each", .formats[0], .formats[1])]
+    /// Two outputs would go to the same file.
+    #[error("{} and {} would both go to {name}; choose a different file for each", .outputs[0], .outputs[1])]
     OutputsInOneFile {
         /// What would go there.
-        formats: [String; 2],
+        outputs: [String; 2],
         /// As given.
         name: String,
     },

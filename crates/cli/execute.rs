@@ -12,6 +12,7 @@ use ferrio_thresholds::{Judgement, Unmet, unmet};
 use ferrio_tui::LiveView;
 
 use crate::error::Error;
+use crate::junit::{self, JunitFile};
 use crate::live_view;
 use crate::messages::Messages;
 use crate::output::{self, Output};
@@ -60,6 +61,7 @@ pub fn execute(
     // The address is checked before the file of the report is truncated.
     let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
+    let junit = settings.junit.as_deref().map(JunitFile::begin).transpose()?;
     if let Some(metrics) = &metrics {
         let message = format!("metrics are at {} until the run ends", metrics.url());
         output.message(&Diagnostic::note(message).code("metrics-address"));
@@ -151,7 +153,12 @@ pub fn execute(
     }
     let thresholds = output.report(plan, &result);
     let lost_file = output.lost_file();
-    output.close()?;
+    let written = junit.map_or(Ok(()), |file| file.write(junit::of_run(plan, &result, &thresholds)));
+    let closed = output.close();
+    if let (Err(_), Err(error)) = (&closed, &written) {
+        messages.note(&error.diagnostic());
+    }
+    closed.and(written)?;
     let verdict_failed = failed && settings.character == Character::Ferrio;
     Ok(RunOutcome { result, lost_file, verdict_failed, thresholds })
 }

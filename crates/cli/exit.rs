@@ -4,9 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::ColorChoice;
-use ferrio_job::{Character, Plan};
+use ferrio_job::{Character, Plan, strerror};
 use ferrio_jobfile::Sources;
-use ferrio_runner::{JobResult, stdout};
+use ferrio_runner::{RunResult, stdout};
 use ferrio_thresholds::Judgement;
 
 use crate::commands::{COMMANDS, Subcommand};
@@ -28,13 +28,8 @@ pub const EXCEEDED: u8 = 3;
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
     let RunOutcome { result, lost_file, verdict_failed, thresholds } = outcome;
-    let failed = |at: usize| {
-        let set_up = plan.jobs.get(at).is_some_and(|job| job.setup_error.is_some());
-        let tells_damage = plan.jobs.get(at).is_some_and(|job| job.spec.character == Character::Ferrio);
-        let damaged = |job: &JobResult| tells_damage && !job.damage.counts.is_empty();
-        set_up || result.jobs.get(at).is_some_and(|job| job.error.is_some() || damaged(job))
-    };
-    let failed = (0..plan.jobs.len()).filter(|&at| failed(at)).count().min(MAX_FAILED);
+    let has_failed = |at: &usize| failure_of_job(plan, result, *at).is_some();
+    let failed = (0..plan.jobs.len()).filter(has_failed).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
     let skipped = plan.jobs.iter().any(|job| job.spec.character == Character::Ferrio)
         && plan.diagnostics.iter().any(|diagnostic| diagnostic.code == "bad-iolog-line");
@@ -44,6 +39,23 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
         true if status == 0 => EXCEEDED,
         _ => status,
     }
+}
+
+/// Why the job at this place failed; `None` if it did not.
+#[must_use]
+pub fn failure_of_job(plan: &Plan, result: &RunResult, at: usize) -> Option<String> {
+    let planned = plan.jobs.get(at);
+    if let Some(error) = planned.and_then(|job| job.setup_error.as_ref()) {
+        return Some(error.message.clone());
+    }
+    let job = result.jobs.get(at)?;
+    if let Some(error) = &job.error {
+        return Some(format!("{}: {}", error.func, strerror(error.errno)));
+    }
+    let reports_damage = planned.is_some_and(|job| job.spec.character == Character::Ferrio);
+    let damaged: u64 = job.damage.counts.values().sum();
+    (reports_damage && !job.damage.counts.is_empty())
+        .then(|| format!("blocks that failed their check: {damaged}"))
 }
 
 /// Turns the outcome into an exit status, and prints the error if there is one.
@@ -108,7 +120,7 @@ mod tests {
     use ferrio_job::SetupError;
     use ferrio_plan::testing::{default_job, plan};
     use ferrio_runner::damage::DamageKind;
-    use ferrio_runner::{JobError, RunResult};
+    use ferrio_runner::{JobError, JobResult};
 
     use super::*;
 

@@ -14,7 +14,7 @@ use crate::option_values::IntervalsTo;
 use crate::settings::ProgramSettings;
 
 impl ProgramSettings {
-    /// Checks that the report and the interval report are none of the files that the run reads or writes: job files, I/O logs, and, with a
+    /// Checks that the report, the interval report and the JUnit file are none of the files that the run reads or writes: job files, I/O logs, and, with a
     /// plan, the files and logs of its jobs; and that no log is a job file. Called `fio`, the program replaces them.
     ///
     /// # Errors
@@ -27,10 +27,11 @@ impl ProgramSettings {
             IntervalsTo::File(name) => Some(name),
             IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
         });
-        self.check_files_of_formats()?;
+        self.check_outputs_differ()?;
         let files = self.files_of_formats.iter().map(|(_, name)| name);
         let reports = self.output.iter().chain(files).map(|name| ("report", name));
-        let outputs = reports.chain(intervals.map(|name| ("interval report", name)));
+        let junit = self.junit.iter().map(|name| ("JUnit file", name));
+        let outputs = reports.chain(intervals.map(|name| ("interval report", name))).chain(junit);
         let jobs = plan.map(|plan| plan.jobs.as_slice()).unwrap_or_default();
         for (what, name) in outputs {
             let path = Path::new(name);
@@ -50,20 +51,28 @@ impl ProgramSettings {
 }
 
 impl ProgramSettings {
-    /// Checks that no two formats with a file of their own, and no such format and the report, go to one file.
-    fn check_files_of_formats(&self) -> Result<(), Error> {
+    /// Checks that no two outputs of the run go to one file.
+    fn check_outputs_differ(&self) -> Result<(), Error> {
         let to_stdout = (!self.formats.are_none()).then_some("/dev/stdout");
-        let report = self.output.as_deref().or(to_stdout);
-        for (index, (format, name)) in self.files_of_formats.iter().enumerate() {
-            let before = self.files_of_formats[..index].iter();
-            let with_file =
-                before.map(|(other, file)| (format!("the format {}", other.word()), file.as_str()));
-            let others = report.map(|report| ("the report".to_owned(), report)).into_iter().chain(with_file);
-            for (other, file) in others {
-                if is_same_file(Path::new(name), Path::new(file)) {
-                    let formats = [other, format!("the format {}", format.word())];
-                    return Err(Error::OutputsInOneFile { formats, name: name.clone() });
-                }
+        let report = self.output.as_deref().or(to_stdout).map(|file| ("the report".to_owned(), file));
+        let formats = self.files_of_formats.iter();
+        let formats = formats.map(|(format, file)| (format!("the format {}", format.word()), file.as_str()));
+        let intervals = self.interval_report.as_ref().and_then(|intervals| match &intervals.to {
+            IntervalsTo::File(name) => Some(name.as_str()),
+            IntervalsTo::StandardOutput => Some("/dev/stdout"),
+            IntervalsTo::StandardError => None,
+        });
+        let intervals = intervals.map(|file| ("the interval report".to_owned(), file));
+        let junit = self.junit.as_deref().map(|file| ("the JUnit file".to_owned(), file));
+        let outputs: Vec<(String, &str)> =
+            report.into_iter().chain(formats).chain(intervals).chain(junit).collect();
+        for (index, (what, name)) in outputs.iter().enumerate() {
+            let before = &outputs[..index];
+            if let Some((other, _)) =
+                before.iter().find(|(_, file)| is_same_file(Path::new(name), Path::new(file)))
+            {
+                let outputs = [other.clone(), what.clone()];
+                return Err(Error::OutputsInOneFile { outputs, name: (*name).to_owned() });
             }
         }
         Ok(())

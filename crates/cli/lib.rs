@@ -26,6 +26,7 @@ mod fio;
 mod inputs;
 mod intervals;
 mod job_files;
+mod junit;
 mod live_view;
 mod messages;
 mod option_values;

@@ -13,7 +13,7 @@ use ferrio_thresholds::Threshold;
 
 use crate::character::AS;
 use crate::options::{
-    COLOR, FAIL_IF, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SWEEP, SWEEP_SEED,
+    COLOR, FAIL_IF, JUNIT, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SWEEP, SWEEP_SEED,
 };
 
 /// When the live line is shown.
@@ -106,7 +106,7 @@ pub fn parser(name: &str) -> ValueParser {
                 }
             }))
         }
-        "output" | SET | RESULTS | SECTION | "trigger-file" | "inflate-log" | "aux-path" => {
+        "output" | JUNIT | SET | RESULTS | SECTION | "trigger-file" | "inflate-log" | "aux-path" => {
             NonEmptyStringValueParser::new().into()
         }
         _ => ValueParser::string(),

@@ -45,6 +45,9 @@ pub const SET: &str = "set";
 /// The option for limits that the figures must keep.
 pub const FAIL_IF: &str = "fail-if";
 
+/// The option for a JUnit file of jobs and thresholds.
+pub const JUNIT: &str = "junit";
+
 /// The option that chooses classes of debug messages.
 pub const DEBUG: &str = "debug";
 
@@ -234,6 +237,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "End with status 3 if EXPRESSION is true for the report, such as 'read.clat.p99 > 5ms'; may be repeated",
     )
     .only_ferrio(),
+    own(JUNIT, "FILE", REPORT, "Write the jobs and the thresholds of --fail-if to FILE as test cases, in JUnit XML").only_ferrio(),
     flag("readonly", 'r', JOBS, "Refuse jobs that write or trim"),
     value(SECTION, 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated"),
     own(

@@ -18,8 +18,8 @@ use ferrio_thresholds::Threshold;
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo, WantedFormat};
 use crate::options::{
-    FAIL_IF, OPTIONS, OUTPUT, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS,
-    SWEEP, SWEEP_SEED, Support, TUI, Takes,
+    FAIL_IF, JUNIT, OPTIONS, OUTPUT, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
+    SHUFFLE_JOBS, SWEEP, SWEEP_SEED, Support, TUI, Takes,
 };
 use crate::profiles::Profile;
 
@@ -41,6 +41,8 @@ pub struct ProgramSettings {
     pub formats: Formats,
     /// Formats with a file of their own, and the file.
     pub files_of_formats: Vec<(Format, String)>,
+    /// File for jobs and thresholds as test cases.
+    pub junit: Option<String>,
     /// Several runs instead of one.
     pub sweep: Option<SweepSettings>,
     /// Compute percentiles from fio's histogram buckets.
@@ -276,6 +278,12 @@ impl ProgramSettings {
                  standard error",
             );
         }
+        if self.junit.is_some() {
+            return conflict(
+                JUNIT,
+                "each run of --repeat and --sweep would write the same JUnit file: leave out --junit",
+            );
+        }
         if self.bandwidth_log.is_some() {
             return conflict(
                 "bandwidth-log",
@@ -330,6 +338,7 @@ impl ProgramSettings {
         }
         Ok(ProgramSettings {
             output: outputs.file,
+            junit: matches.get_one(JUNIT).cloned(),
             sweep: sweep(&matches, items),
             formats,
             files_of_formats: outputs.files_of_formats,

@@ -52,6 +52,7 @@ mod interim;
 mod interval_report;
 mod iolog;
 mod json_document;
+mod junit;
 mod lifecycle;
 mod limits;
 mod live_metrics;

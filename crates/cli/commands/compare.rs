@@ -1,14 +1,18 @@
 //! `ferrio compare`: whether reports of runs differ by more than noise.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use ferrio_compare::{Comparison, MOST_CONFIDENCE, Options, compare, read_side};
+use ferrio_compare::{Comparison, MOST_CONFIDENCE, Options, Side, compare, read_side};
 use ferrio_job::{Diagnostic, Origin, in_one_line};
 use ferrio_jobfile::Sources;
+use ferrio_machine::is_same_file;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
+use crate::junit::JunitFile;
 use crate::messages::print;
 
 /// Help below the options.
@@ -56,6 +60,12 @@ pub fn command() -> Command {
             .value_name("PERCENT")
             .value_parser(percent)
             .help("End with status 3 if a figure is worse by more than this, and by more than noise"),
+        Arg::new("junit")
+            .long("junit")
+            .value_name("FILE")
+            .value_parser(NonEmptyStringValueParser::new())
+            .requires("fail-on-regression")
+            .help("Write the figures to FILE as test cases in JUnit XML; those that --fail-on-regression counts have failed"),
     ])
 }
 
@@ -101,6 +111,17 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         show(message, Some("give directories with five or more reports each".to_owned()));
         return Ok(1);
     }
+    let junit = arguments.get_one::<String>("junit");
+    if let Some(input) = junit.and_then(|name| input_at(Path::new(name), &sides)) {
+        let message = format!("the JUnit file would replace {}, which is compared", input.display());
+        show(message, Some("write it to another file".to_owned()));
+        return Ok(1);
+    }
+    if junit.is_some_and(|name| is_same_file(Path::new(name), Path::new("/dev/stdout"))) {
+        let message = "the answer and the JUnit file would both go to standard output".to_owned();
+        show(message, Some("write the JUnit file to another file".to_owned()));
+        return Ok(1);
+    }
     let confidence = arguments.get_one::<f64>("confidence").copied().unwrap_or(95.0);
     let comparison = compare(&sides, Options { confidence });
     if comparison.jobs.is_empty() {
@@ -110,9 +131,13 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         );
         return Ok(1);
     }
+    let junit = junit.map(|name| JunitFile::begin(name)).transpose()?;
     let answer = answer(&arguments, &comparison);
     print(|out| out.write_all(answer.as_bytes()).map(|()| true))?;
     let Some(limit) = limit else { return Ok(0) };
+    if let Some(junit) = junit {
+        junit.write(ferrio_compare::junit(&comparison, limit).map_err(io::Error::other))?;
+    }
     let worse = comparison.regressions(limit);
     for (job, row) in &worse {
         let by = row
@@ -130,28 +155,16 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         );
         show(message, None);
     }
-    for lost in &comparison.lost {
-        let (first, other) = (&sides[0].name, &sides[lost.side]);
-        let (name, runs) = (in_one_line(&lost.name), other.runs.len());
-        let message = format!(
-            "{name} is in every run of {first}, but not in {} of {runs} of {}",
-            lost.runs, other.name
-        );
-        show(message, None);
-    }
-    for job in comparison.newly_failed() {
-        let (name, runs) = (&sides[job.side].name, sides[job.side].runs.len());
-        let first = &sides[0].name;
-        let message = format!(
-            "job {} failed in {} of {runs} runs of {name}, and in none of {first}",
-            in_one_line(&job.jobname),
-            job.runs
-        );
-        show(message, None);
-    }
+    comparison.lost.iter().for_each(|lost| show(comparison.text_of_lost(lost), None));
+    comparison.newly_failed().for_each(|job| show(comparison.text_of_failed(job), None));
     let is_good =
         worse.is_empty() && comparison.lost.is_empty() && comparison.newly_failed().next().is_none();
     Ok(if is_good { 0 } else { REGRESSION })
+}
+
+/// The report of a side that is this file.
+fn input_at<'a>(path: &Path, sides: &'a [Side]) -> Option<&'a PathBuf> {
+    sides.iter().flat_map(|side| &side.runs).map(|run| &run.path).find(|input| is_same_file(path, input))
 }
 
 fn answer(arguments: &ArgMatches, comparison: &Comparison) -> String {

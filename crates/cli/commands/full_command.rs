@@ -64,7 +64,7 @@ fn with_completions(argument: Arg) -> Arg {
         "output-format" => argument.value_parser(ferrio_report::Format::WORDS),
         "strict" => argument.value_parser(["ferrio", "fio"]),
         "debug" => argument.value_parser(debug_class::CLASSES.map(|class| class.name)),
-        "output" | "trigger-file" => argument.value_hint(ValueHint::FilePath),
+        "output" | "trigger-file" | "junit" => argument.value_hint(ValueHint::FilePath),
         "aux-path" => argument.value_hint(ValueHint::DirPath),
         SECTION | "eta-newline" | "eta-interval" | "status-interval" | "trigger-timeout" => {
             argument.value_hint(ValueHint::Other)

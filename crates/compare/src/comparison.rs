@@ -1,5 +1,6 @@
 //! Sides, figure by figure, each against the first.
 
+use ferrio_job::in_one_line;
 use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, JobReport};
 use serde::Serialize;
@@ -156,7 +157,7 @@ pub enum Verdict {
 
 impl Change {
     /// True if it is for the worse, more than noise among all figures, and more than `percent`.
-    fn is_regression(&self, figure: Figure, percent: f64) -> bool {
+    pub(crate) fn is_regression(&self, figure: Figure, percent: f64) -> bool {
         let worse = if figure.more_is_better() { -self.percent } else { self.percent };
         self.counts && worse > percent
     }
@@ -176,6 +177,28 @@ impl Comparison {
     /// Jobs that each run of the first side has, and that failed on another side and not on the first one.
     pub fn newly_failed(&self) -> impl Iterator<Item = &FailedJob> {
         self.failed.iter().filter(|job| job.is_new)
+    }
+
+    /// What a side lacks, as a sentence.
+    #[must_use]
+    pub fn text_of_lost(&self, lost: &Lost) -> String {
+        let (first, other) = (&self.sides[0].name, &self.sides[lost.side]);
+        let name = in_one_line(&lost.name);
+        format!(
+            "{name} is in every run of {first}, but not in {} of {} of {}",
+            lost.runs, other.runs, other.name
+        )
+    }
+
+    /// A job that failed on a side and not on the first, as a sentence.
+    #[must_use]
+    pub fn text_of_failed(&self, job: &FailedJob) -> String {
+        let (first, other) = (&self.sides[0].name, &self.sides[job.side]);
+        let name = in_one_line(&job.jobname);
+        format!(
+            "job {name} failed in {} of {} runs of {}, and in none of {first}",
+            job.runs, other.runs, other.name
+        )
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Judgement {
     pub report: ThresholdReport,
     /// What to tell the user; `None` if the threshold is kept.
     pub message: Option<String>,
+    /// The entry with the worst figure, and the limit; `None` if no entry has the figure.
+    pub worst: Option<String>,
 }
 
 impl Judgement {
@@ -78,6 +80,15 @@ fn judge_one(threshold: &Threshold, jobs: &[JobReport]) -> Judgement {
             reason,
         },
         message,
+        worst: worst.map(|(job, value)| {
+            let unit = threshold.figure.unit();
+            format!(
+                "job {} has {}, the limit is {}",
+                job.jobname,
+                unit.text(value),
+                unit.text(threshold.limit)
+            )
+        }),
     }
 }
 
