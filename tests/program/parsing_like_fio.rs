@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::Mutex;
 
 use crate::dice::Dice;
-use crate::support::{Place, at_once, same};
+use crate::support::{Place, Run, at_once, same};
 
 /// Files both take.
 const TAKEN: &[&str] = &[
@@ -264,4 +264,42 @@ fn numbers_inside_generated_words_are_accepted_as_in_fio() {
     });
     let differing = differing.into_inner().unwrap();
     assert!(differing.is_empty(), "{differing:#?}");
+}
+
+/// Sizes that cannot be used fail their own jobs, or the run, as in fio.
+#[test]
+fn sizes_that_cannot_be_used_end_the_jobs_that_they_end_in_fio() {
+    let jobs = [
+        "size=1m\nbs=-1k",
+        "size=1m\nbs=-4k\nnumjobs=2",
+        "size=1m\nbs=-2g",
+        "size=16g\nbs=-8g",
+        "size=1m\nbs=4k,-1k",
+        "size=1m\nbs=,-4k",
+        "size=1m\nbssplit=4k/50:-4k/50",
+        "size=1m\nbssplit=-4k/100",
+        "size=1m\nbsrange=4k--4k",
+        "bs=-4k",
+        "size=1z",
+        "size=1m\nio_size=1z",
+        "size=1m\noffset=1z",
+    ];
+    let place = Place::new();
+    for job in jobs {
+        let file = place.job(&format!("[global]\nioengine=null\nrw=read\n[a]\n{job}\n[b]\nsize=64k\n"));
+        let words = ["--minimal", file.as_str()];
+        // Name, error, and whether anything was read.
+        let done = |run: Run| {
+            let lines = run.stdout.lines().filter(|line| line.starts_with("3;"));
+            let jobs: Vec<_> = lines
+                .map(|line| {
+                    let fields: Vec<_> = line.split(';').collect();
+                    (fields[2].to_owned(), fields[4].to_owned(), fields[4] == "0" && fields[5] != "0")
+                })
+                .collect();
+            (run.status, jobs)
+        };
+        let ours = done(place.ferrio(&[&["--as=fio"], &words[..]].concat()).run());
+        assert_eq!(ours, done(place.fio(&words).run()), "{job}");
+    }
 }

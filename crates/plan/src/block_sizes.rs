@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use ferrio_job::{BlockShare, BlockSizes, Direction, JobSpec, PerDirection};
+use ferrio_job::{BlockShare, BlockSizes, Character, Direction, JobSpec, PerDirection, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
 use crate::as_written::{asks, lacks, note, refuse};
@@ -73,6 +73,36 @@ fn shares(
     PerDirection(splits.map(|split| split.map_or_else(Vec::new, |entries| settle(&entries))))
 }
 
+/// The smallest block of any direction. As in fio, a negative `bs` is the size of some directions, and others have it without its sign.
+pub(crate) fn smallest(job: &Job, spec: &JobSpec) -> u64 {
+    let smallest = spec.min_block();
+    match i64::try_from(smallest) {
+        Err(_) if spec.character == Character::Fio && largest_block(job) == Opt::Bs => {
+            smallest.cast_signed().unsigned_abs()
+        }
+        _ => smallest,
+    }
+}
+
+/// Called `fio`, no memory for a block of 2^63 bytes or more, a negative number, fails only its own job.
+pub(crate) fn check_memory(job: &Job, spec: &JobSpec) -> Result<(), SetupError> {
+    if !fails_alone(job, spec) {
+        return Ok(());
+    }
+    let message = format!("no memory for a block of {} bytes", largest(spec));
+    Err(SetupError::new(libc::ENOMEM, "iomem allocation", message))
+}
+
+fn fails_alone(job: &Job, spec: &JobSpec) -> bool {
+    spec.character == Character::Fio
+        && largest_block(job) != Opt::Bsrange
+        && i64::try_from(largest(spec)).is_err()
+}
+
+fn largest(spec: &JobSpec) -> u64 {
+    spec.block.0.iter().map(|block| block.max).max().unwrap_or(0)
+}
+
 fn bounds(options: &Options) -> [(u64, u64); 3] {
     let mut bounds = [(0, 0); 3];
     for given in options.all() {
@@ -122,8 +152,8 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
 
 /// One request moves at most 4 GiB - 1.
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    let largest = spec.block.0.iter().map(|block| block.max).max().unwrap_or(0);
-    if largest > u64::from(u32::MAX) {
+    let largest = largest(spec);
+    if largest > u64::from(u32::MAX) && !fails_alone(job, spec) {
         let message = format!("block size {largest} is too large; the maximum is {}", u32::MAX);
         let help = "one request moves less than 4 GiB";
         refuse(findings, job, &[largest_block(job)], "block-size-too-large", message, help);

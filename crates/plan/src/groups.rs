@@ -25,8 +25,8 @@ use crate::resolve::SpecDraft;
 use crate::sizes::{self, JobFile};
 use crate::zbd::ZonesByPath;
 use crate::{
-    PlanOptions, backlog, engine, files, http, logs, memory, nbd, network, own_names, priorities, protection,
-    random, sprandom, zbd,
+    PlanOptions, backlog, block_sizes, engine, files, http, logs, memory, nbd, network, own_names,
+    priorities, protection, random, sprandom, zbd,
 };
 
 /// Most jobs of one run of fio, clones included.
@@ -320,6 +320,7 @@ impl Groups {
         let mut stream = size_stream(spec);
         let path_of = |number| names.path(number).unwrap_or_default();
         let regions = sizes::regions(spec.clone, sizing, files, &path_of, &mut stream)?;
+        block_sizes::check_memory(job, spec)?;
         for sizes::Note { opts, code, message } in regions.notes {
             findings.note(note(job, opts, code, message));
         }

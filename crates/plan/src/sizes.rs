@@ -10,6 +10,7 @@ use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
 use crate::as_written::{inert, refuse};
+use crate::block_sizes;
 use crate::findings::Findings;
 use crate::limits::only_a_full_device_limits;
 use crate::probe::Found;
@@ -59,6 +60,8 @@ impl Sizing {
             Amount::Zones(count) if spec.zbd.is_some() => {
                 Some(BytesOrPercent::Bytes(count.saturating_mul(zone.unwrap_or(0))))
             }
+            // As in fio, there is nothing that it is a number of.
+            Amount::Zones(_) if spec.character == Character::Fio => Some(BytesOrPercent::Bytes(0)),
             Amount::Zones(_) => {
                 let message = format!("option `{}` in zones needs zonemode=zbd", opt.row().name);
                 let help = "give bytes or percent, or set zonemode=zbd";
@@ -80,7 +83,7 @@ impl Sizing {
             offset,
             offset_increment,
             offset_align: options.value(Opt::OffsetAlign),
-            min_block: spec.min_block(),
+            min_block: block_sizes::smallest(job, spec),
             file_append: spec.file_append,
             lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
             like_fio: spec.character == Character::Fio,
