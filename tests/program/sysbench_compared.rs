@@ -28,10 +28,15 @@ impl Both {
         let (theirs, ours) = self.run(words);
         same!("sysbench": theirs.status, "ferrio": ours.status, "status of {words}: {}", ours.stdout);
         same!("sysbench": theirs.stderr, "ferrio": ours.stderr, "standard error of {words}");
-        same!("sysbench": without_times(&theirs.stdout), "ferrio": without_times(&ours.stdout), "output of {words}");
+        let mut printed = without_times(&ours.stdout);
+        printed.retain(|line| !line.contains(OWN_WARNING));
+        same!("sysbench": without_times(&theirs.stdout), "ferrio": printed, "output of {words}");
         same!("sysbench": self.theirs.files(), "ferrio": self.ours.files(), "files after {words}");
     }
 }
+
+/// A warning that sysbench does not have.
+const OWN_WARNING: &str = "bytes of --memory-total-size are transferred: each of the";
 
 /// The lines of a text without the version and without figures that depend on time: those with decimals. What the generator of events says
 /// of itself comes last: it is a thread of its own, which says it before, between or after the lines of others.

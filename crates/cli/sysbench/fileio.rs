@@ -96,22 +96,6 @@ impl Files {
         let flags = flags(line, log)?;
         Ok(Files { count, size, total_size, block, flags, validate: general.validate })
     }
-
-    /// Warns if the files, of which each has the same size, do not hold the whole `--file-total-size`.
-    pub fn warn_of_rest(&self, log: &Log) {
-        let (count, total) = (u64::from(self.count), self.total_size);
-        let held = self.size * count;
-        if held != total {
-            log.line(
-                Level::Warning,
-                &format!(
-                    "only {held} of the {total} bytes of --file-total-size are used: each of the {count} files has {} bytes. Use a \
-                     multiple of {count} bytes.",
-                    self.size
-                ),
-            );
-        }
-    }
 }
 
 /// How many files there are, and their sizes: what sysbench looks at before all else.
@@ -376,24 +360,6 @@ mod tests {
         Using fast mmaped I/O mode
         Doing sequential write (creation) test
         ");
-    }
-
-    #[test]
-    fn a_total_that_the_files_do_not_divide_is_not_cut_in_silence() {
-        let warning = |files: u32, total_size: u64| {
-            let (log, out, _) = testing::log();
-            let size = total_size / u64::from(files);
-            Files { count: files, size, total_size, block: 4096, flags: Flags::default(), validate: false }
-                .warn_of_rest(&log);
-            out.text()
-        };
-        assert_eq!(
-            warning(3, 102_400),
-            "WARNING: only 102399 of the 102400 bytes of --file-total-size are used: each of the 3 files has 34133 bytes. Use a \
-             multiple of 3 bytes.\n"
-        );
-        assert_eq!(warning(128, 2 << 30), "");
-        assert_eq!(warning(1, 1000), "");
     }
 
     #[test]

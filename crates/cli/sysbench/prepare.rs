@@ -23,7 +23,6 @@ const ALIGN: usize = 4096;
 /// # Errors
 /// A file cannot be opened, written or synced.
 pub fn prepare(files: &Files, log: &Log) -> Result<(), Refused> {
-    files.warn_of_rest(log);
     log.text(
         Level::Notice,
         &format!(

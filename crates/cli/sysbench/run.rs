@@ -42,7 +42,6 @@ impl TestCall<'_> {
     /// # Errors
     /// It failed, which has been reported.
     pub fn fileio(&self, files: &Files, asked: &SysbenchFileio) -> Result<u8, Refused> {
-        files.warn_of_rest(self.log);
         self.log.text(Level::Notice, &self.general.header());
         self.log.text(Level::Notice, &fileio::header(files, asked, self.general));
         for index in 0..files.count {
