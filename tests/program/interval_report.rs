@@ -270,7 +270,7 @@ fn what_would_tear_the_report_or_make_no_sense_is_refused() {
         (&["--interval-report=1s:/dev/stdout"], "the interval report and the report would both go to"),
         (
             &["--interval-report=1s:-", "--output=/dev/stdout"],
-            "the interval report and the report would both go to",
+            "the report and the interval report would both go to",
         ),
     ] {
         let run = place.ferrio(&[words, &PACED[..]].concat()).run().ended_with(1);
