@@ -262,19 +262,13 @@ fn what_would_tear_the_report_or_make_no_sense_is_refused() {
     refused("--interval-report=5ms", "too short: the minimum is 10ms");
     refused("--interval-report=often:f", "a number is expected, optionally with d, h, m, s, ms or us");
     refused("--interval-report=1s:", "a file name is expected after the colon");
-    for (words, why) in [
-        (
-            &["--interval-report=1s:./f", "--output=f"][..],
-            "the report and the interval report would both go to ./f",
-        ),
-        (&["--interval-report=1s:/dev/stdout"], "the interval report and the report would both go to"),
-        (
-            &["--interval-report=1s:-", "--output=/dev/stdout"],
-            "the report and the interval report would both go to",
-        ),
+    for words in [
+        &["--interval-report=1s:./f", "--output=f"][..],
+        &["--interval-report=1s:/dev/stdout"],
+        &["--interval-report=1s:-", "--output=/dev/stdout"],
     ] {
         let run = place.ferrio(&[words, &PACED[..]].concat()).run().ended_with(1);
-        assert!(run.stderr.contains(why), "{}", run.stderr);
+        assert!(run.stderr.contains("the report and the interval report would both go to"), "{}", run.stderr);
         assert_eq!(place.files(), [], "nothing is left of a run that is refused");
     }
     let report = place.beside("report");
