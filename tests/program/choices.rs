@@ -111,6 +111,44 @@ fn a_permutation_of_a_huge_file_begins_at_once_and_is_no_word_of_fio() {
 }
 
 #[test]
+fn an_exact_zipf_reaches_the_blocks_that_fios_misses_and_is_no_word_of_fio() {
+    let place = Place::new();
+    let touched = |options: &str| {
+        let text = format!(
+            "[a]\nioengine=null\nrw=randread\nsize=4000k\nio_size=40000k\nwrite_iolog=log\n{options}\n"
+        );
+        let run = place.ferrio(&["--output=report", &place.job(&text)]).run().ended_with(0);
+        assert_eq!(run.messages(), "");
+        let log = place.read("log");
+        fs::remove_file(place.work().join("log")).unwrap();
+        let reads = log.lines().filter(|line| line.contains(" read "));
+        let offsets: Vec<_> =
+            reads.map(|line| line.rsplit(' ').nth(1).unwrap_or_default().to_owned()).collect();
+        assert_eq!(offsets.len(), 10_000, "{options}");
+        (offsets.iter().collect::<std::collections::BTreeSet<_>>().len(), offsets)
+    };
+    // Of 1000 blocks the law expects 979 +- 5 with a theta of 0.8, and 744 +- 12 with 1.2.
+    let (of_fio, _) = touched("random_distribution=zipf:0.8");
+    let (exact, offsets) = touched("random_distribution=zipf_exact:0.8");
+    assert!((960..=998).contains(&exact) && of_fio < 800, "{exact}, zipf: {of_fio}");
+    assert_eq!(offsets, touched("random_distribution=zipf_exact:0.8").1);
+    assert_ne!(offsets, touched("random_distribution=zipf_exact:0.8\nrandseed=7").1);
+    let (exact, offsets) = touched("random_distribution=zipf_exact:1.2:0.5");
+    assert!((690..=795).contains(&exact), "{exact}");
+    let center = offsets.iter().filter(|offset| *offset == "2048000").count();
+    // The most popular block gets 23.1 % of the I/Os.
+    assert!((2130..=2480).contains(&center), "{center}");
+
+    for option in ["random_distribution=zipf_exact:0.8", "file_service_type=zipf_exact"] {
+        let job = place.job(&format!("[a]\nioengine=null\nrw=randread\nsize=1m\nnrfiles=2\n{option}\n"));
+        for words in [&["--strict=fio", &job][..], &["--as=fio", &job]] {
+            let run = place.ferrio(words).run().ended_with(1);
+            assert!(run.stderr.contains("fio has no such distribution"), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
 fn what_is_appended_stands_behind_what_was_there() {
     let place = Place::new();
     let path = place.work().join("f");

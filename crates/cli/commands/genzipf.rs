@@ -1,4 +1,4 @@
-//! `ferrio genzipf`, and `fio-genzipf` of fio: how often each block is hit under a zipf, pareto or normal distribution.
+//! `ferrio genzipf`, and `fio-genzipf` of fio: how often each block is hit under a skewed distribution.
 //!
 //! The choices are those of a job with `random_distribution`.
 
@@ -37,7 +37,7 @@ pub fn command() -> Command {
             .short('t')
             .long("type")
             .value_name("TYPE")
-            .value_parser(["zipf", "pareto", "normal"])
+            .value_parser(["zipf", "zipf_exact", "pareto", "normal"])
             .default_value("zipf")
             .help("The distribution"),
         Arg::new("input")
@@ -47,7 +47,7 @@ pub fn command() -> Command {
             .allow_negative_numbers(true)
             .value_parser(value_parser!(f64))
             .help(
-                "Theta of zipf, power of pareto or deviation of normal in percent [default: 1.2, 0.3 or 0]",
+                "Theta of zipf and zipf_exact, power of pareto or deviation of normal in percent [default: 1.2, 0.3 or 0]",
             ),
         number('b', "block-size", "4096").value_name("BYTES").help("Size of a block"),
         number('g', "gigabytes", "500").value_name("GIB").help("Size of the data set"),
@@ -99,12 +99,16 @@ impl Request {
         let shape = match arguments.get_one("type").map(String::as_str) {
             Some("pareto") => SkewShape::Pareto(input.unwrap_or(0.3)),
             Some("normal") => SkewShape::Normal(input.unwrap_or(0.0)),
+            Some("zipf_exact") => SkewShape::ZipfExact(input.unwrap_or(1.2)),
             _ => SkewShape::Zipf(input.unwrap_or(1.2)),
         };
         match shape {
             SkewShape::Zipf(1.0) => Err("zipf input must be different than 1.0")?,
             SkewShape::Zipf(theta) if !(theta.is_finite() && theta >= 0.0) => {
                 Err("zipf input must be >= 0.00")?;
+            }
+            SkewShape::ZipfExact(theta) if !(theta.is_finite() && theta >= 0.0) => {
+                Err("zipf_exact input must be >= 0.00")?;
             }
             SkewShape::Pareto(h) if !(h > 0.0 && h < 1.0) => Err("pareto input must be > 0.00 and < 1.00")?,
             SkewShape::Normal(deviation) if !(0.0..100.0).contains(&deviation) => {
@@ -144,6 +148,7 @@ impl Request {
     fn table(&self, hits: &[u32]) -> String {
         let (name, input) = match self.shape {
             SkewShape::Zipf(theta) => ("Zipf", theta),
+            SkewShape::ZipfExact(theta) => ("Exact Zipf", theta),
             SkewShape::Pareto(h) => ("Pareto", h),
             SkewShape::Normal(deviation) => ("Normal", deviation),
         };

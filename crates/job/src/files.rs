@@ -29,7 +29,8 @@ choices! {
     /// `file_service_type`, as a word.
     pub enum FileServiceType default RoundRobin {
         Random: "random", "Any file";
-        Zipf: "zipf", "Few files get most I/Os: zipf:theta";
+        Zipf: "zipf", "Few files get most I/Os, by fio's approximation: zipf:theta";
+        ZipfExact: "zipf_exact", "Few files get most I/Os, exactly by Zipf's law (ferrio only): zipf_exact:theta";
         Pareto: "pareto", "Few files get most I/Os: pareto:h";
         Normal: "normal", "Bell curve: normal:deviation";
         = Normal: "gauss";

@@ -3,7 +3,7 @@
 use crate::PerDirection;
 use crate::choice::choices;
 
-/// A skewed distribution: few of many things are chosen often (`zipf`, `pareto`), or those around one place (`normal`).
+/// A skewed distribution: few of many things are chosen often (`zipf`, `zipf_exact`, `pareto`), or those around one place (`normal`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Skew {
     /// The shape with its parameter.
@@ -15,8 +15,10 @@ pub struct Skew {
 /// The shape of a [`Skew`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SkewShape {
-    /// `zipf:theta`, theta at least 0 and not 1.
+    /// `zipf:theta` as fio approximates it, theta at least 0 and not 1.
     Zipf(f64),
+    /// `zipf_exact:theta`, theta at least 0 (ferrio only).
+    ZipfExact(f64),
     /// `pareto:h`, above 0 and below 1.
     Pareto(f64),
     /// `normal:deviation`, in percent of the whole, 0 to less than 100.
@@ -38,7 +40,7 @@ pub enum Distribution {
     /// All offsets alike.
     #[default]
     Uniform,
-    /// `zipf`, `pareto`, `normal`.
+    /// `zipf`, `zipf_exact`, `pareto`, `normal`.
     Skewed(Skew),
     /// `zoned`: sizes in percent of the region. A direction without zones is uniform.
     Zoned(PerDirection<Vec<AccessZone>>),
@@ -57,7 +59,8 @@ choices! {
     /// `random_distribution`, as a word.
     pub enum DistributionType default Random {
         Random: "random", "All offsets equally often";
-        Zipf: "zipf", "Few offsets get most I/Os: zipf:theta";
+        Zipf: "zipf", "Few offsets get most I/Os, by fio's approximation, which misses many offsets: zipf:theta";
+        ZipfExact: "zipf_exact", "Few offsets get most I/Os, exactly by Zipf's law (ferrio only): zipf_exact:theta";
         Pareto: "pareto", "Few offsets get most I/Os: pareto:h";
         Normal: "normal", "Bell curve: normal:deviation";
         Zoned: "zoned", "Shares of I/Os per region, sizes in percent: zoned:share/size:...";

@@ -117,6 +117,7 @@ mod tests {
         let skewed = |shape, center| FileService::Skewed(Skew { shape, center });
         assert_eq!(served("zipf"), skewed(SkewShape::Zipf(1.1), None));
         assert_eq!(served("zipf:0.8:0.25"), skewed(SkewShape::Zipf(0.8), Some(0.25)));
+        assert_eq!(served("zipf_exact:1"), skewed(SkewShape::ZipfExact(1.0), None));
         assert_eq!(served("pareto:0.4"), skewed(SkewShape::Pareto(0.4), None));
         assert_eq!(served("gauss:20:0.5"), skewed(SkewShape::Normal(20.0), Some(0.5)));
     }

@@ -241,6 +241,8 @@ mod tests {
         };
         assert_eq!(shape("zipf"), (SkewShape::Zipf(1.1), None));
         assert_eq!(shape("zipf:1.3:0.25"), (SkewShape::Zipf(1.3), Some(0.25)));
+        assert_eq!(shape("zipf_exact"), (SkewShape::ZipfExact(1.1), None));
+        assert_eq!(shape("zipf_exact:1:0.25"), (SkewShape::ZipfExact(1.0), Some(0.25)));
         assert_eq!(shape("pareto"), (SkewShape::Pareto(0.2), None));
         assert_eq!(shape("pareto:0.5"), (SkewShape::Pareto(0.5), None));
         assert_eq!(shape("normal"), (SkewShape::Normal(0.0), None));

@@ -50,7 +50,7 @@ pub(crate) enum BlockSource {
     Drawn(Batches, Scale),
     /// `lfsr`, `permute`
     VisitOrder(Box<VisitOrder>),
-    /// zipf, pareto, normal
+    /// zipf, zipf_exact, pareto, normal
     Skewed(Box<Skewed>),
     /// zoned, zoned_abs: the zones of a direction, its number of blocks, and the draws within a zone
     Zoned(Box<Zoned>, Direction, u64, Stream),

@@ -2,8 +2,12 @@
 //!
 //! A distribution gives a rank; under zipf and pareto rank 0 is the most popular one. For offsets a hash turns the rank into a
 //! place, so that popular blocks lie all over the file. The arithmetic is fio's: doubles, in the same order.
+//!
+//! fio's zipf is an approximation, and its hash puts several ranks on one place and none on others. `zipf_exact` has neither fault:
+//! its ranks follow the law, and each has a place of its own.
 
 mod arithmetic;
+mod exact_zipf;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -12,6 +16,7 @@ use ferrio_job::{Skew, SkewShape};
 
 use crate::random::{BATCH, T88};
 use arithmetic::{Remainder, UNDECIDED};
+use exact_zipf::{ExactZipf, coprime_step, draw_below};
 use shapes::{Normal, Pareto, Zipf, normal_shift};
 
 /// Spreads neighbouring ranks over all 64-bit numbers.
@@ -24,7 +29,7 @@ pub struct Skewed {
     draws: T88,
     /// Added to every rank, hashed or not.
     shift: u64,
-    hashed: bool,
+    places: Places,
     below: Remainder,
 }
 
@@ -32,8 +37,20 @@ pub struct Skewed {
 #[derive(Clone, Debug)]
 enum Ranks {
     Zipf(Zipf),
+    ZipfExact(ExactZipf),
     Pareto(Pareto),
     Normal(Normal),
+}
+
+/// Where ranks lie.
+#[derive(Clone, Copy, Debug)]
+enum Places {
+    /// Neighbouring ranks side by side.
+    InOrder,
+    /// All over the things, as fio's hash has it: several ranks may share a place.
+    Hashed,
+    /// All over the things, each rank this many places after the one before: each has its own.
+    Apart(u64),
 }
 
 impl Skewed {
@@ -48,12 +65,22 @@ impl Skewed {
             SkewShape::Zipf(theta) => {
                 (Ranks::Zipf(Zipf::new(theta, n)), hot_spot(&mut draws, skew.center, n))
             }
+            SkewShape::ZipfExact(theta) => {
+                let drawn = draw_below(&mut draws, n);
+                let shift = skew.center.map_or(drawn, |center| (n as f64 * center) as u64);
+                (Ranks::ZipfExact(ExactZipf::new(theta, n)), shift)
+            }
             SkewShape::Pareto(h) => (Ranks::Pareto(Pareto::new(h, n)), hot_spot(&mut draws, skew.center, n)),
             SkewShape::Normal(deviation) => {
                 (Ranks::Normal(Normal::new(deviation, n)), normal_shift(skew.center, n))
             }
         };
-        Skewed { ranks, draws, shift, hashed, below: Remainder::new(n) }
+        let places = match skew.shape {
+            _ if !hashed => Places::InOrder,
+            SkewShape::ZipfExact(_) => Places::Apart(coprime_step(n)),
+            _ => Places::Hashed,
+        };
+        Skewed { ranks, draws, shift, places, below: Remainder::new(n) }
     }
 
     /// The next choice, below `n`.
@@ -62,6 +89,7 @@ impl Skewed {
     pub fn next(&mut self) -> u64 {
         let rank = match &self.ranks {
             Ranks::Zipf(zipf) => zipf.rank(self.draws.draw()),
+            Ranks::ZipfExact(zipf) => zipf.rank(&mut self.draws),
             Ranks::Pareto(pareto) => pareto.rank(self.draws.draw()),
             Ranks::Normal(normal) => normal.rank(&mut self.draws),
         };
@@ -76,6 +104,7 @@ impl Skewed {
             Ranks::Pareto(pareto) => {
                 fill(batch, &mut draws, |draw| pareto.guess(draw), |draw| pareto.rank(draw));
             }
+            Ranks::ZipfExact(zipf) => batch.fill_with(|| zipf.rank(&mut draws)),
             Ranks::Normal(normal) => batch.fill_with(|| normal.rank(&mut draws)),
         }
         self.draws = draws;
@@ -87,7 +116,11 @@ impl Skewed {
     /// Where a rank lies.
     #[inline(always)]
     fn place(&self, rank: u64) -> u64 {
-        let place = if self.hashed { rank.wrapping_mul(SPREAD) } else { rank };
+        let place = match self.places {
+            Places::InOrder => rank,
+            Places::Hashed => rank.wrapping_mul(SPREAD),
+            Places::Apart(step) => self.below.of_product(rank, step),
+        };
         self.below.of(place.wrapping_add(self.shift))
     }
 }

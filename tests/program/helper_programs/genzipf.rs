@@ -44,6 +44,7 @@ fn what_no_job_could_have_is_refused() {
     for (words, part) in [
         (&["-i", "1"][..], "zipf input must be different than 1.0"),
         (&["-i", "-1"], "zipf input must be >= 0.00"),
+        (&["-t", "zipf_exact", "-i", "-1"], "zipf_exact input must be >= 0.00"),
         (&["-t", "pareto", "-i", "1"], "pareto input must be > 0.00 and < 1.00"),
         (&["-t", "normal", "-i", "100"], "normal input must be >= 0.00 and < 100.00"),
         (&["-t", "flat"], "invalid value 'flat'"),
@@ -56,4 +57,18 @@ fn what_no_job_could_have_is_refused() {
         let run = called(&place, PROGRAM, words).ended_with(1);
         assert!(run.stderr.contains(part) && run.stdout.is_empty(), "{words:?}: {}", run.stderr);
     }
+}
+
+#[test]
+fn an_exact_zipf_hits_the_blocks_that_fios_misses() {
+    let place = Place::new();
+    let blocks_hit = |shape| {
+        let words = ["genzipf", "-t", shape, "-i", "0.8", "-g", "1", "-b", "10485", "-c"];
+        place.ferrio(&words).run().succeeded().stdout.lines().count() - 1
+    };
+    // With as many I/Os as there are 102 408 blocks the law expects 40 947, with a deviation of at most 141.
+    let (approximated, exact) = (blocks_hit("zipf"), blocks_hit("zipf_exact"));
+    assert!((40_400..41_500).contains(&exact) && approximated < 38_000, "{approximated} and {exact}");
+    let table = place.ferrio(&["genzipf", "-t", "zipf_exact", "-i", "1", "-g", "1"]).run().succeeded().stdout;
+    assert!(table.starts_with("Generating Exact Zipf distribution with 1.000000 input"), "{table}");
 }

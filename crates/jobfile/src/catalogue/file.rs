@@ -40,7 +40,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Openfiles: "openfiles", Int, Count, max 4294967295;
             Works; "Most files kept open at once";
         FileServiceType: "file_service_type", EnumArg, Plain, of FileServiceType, under "nrfiles";
-            Works; "How the file of the next I/O is chosen";
+            Works; "How the file of the next I/O is chosen (zipf_exact: ferrio only)";
         Fallocate: "fallocate", Enum, Plain, of Fallocate;
             Works; "How space is reserved when laying out files";
         FadviseHint: "fadvise_hint", Enum, Plain, of Fadvise;

@@ -24,7 +24,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         RandomGenerator: "random_generator", Enum, Plain, of RandomGenerator;
             Works; "Generator of random offsets (permute: ferrio only)";
         RandomDistribution: "random_distribution", EnumArg, Plain, of DistributionType;
-            Works; "Distribution of random offsets";
+            Works; "Distribution of random offsets (zipf_exact: ferrio only)";
         RandomSequenceStride: "random_sequence_stride", Bool, Plain, default "0";
             Works; "Move the sequence window forward after each cycle instead of repeating it in place";
         PercentageRandom: "percentage_random", Int PerDirection, Percent, default "100,100,100", max 100;

@@ -24,7 +24,7 @@ pub(crate) fn read(
             Some(argument) => postfix(row, kb_base, word, argument).map(Argument::Postfix),
             None => Ok(Argument::None),
         },
-        (Opt::RandomDistribution, "zipf" | "pareto" | "normal") => {
+        (Opt::RandomDistribution, "zipf" | "zipf_exact" | "pareto" | "normal") => {
             skew(word, argument).map(|skew| Argument::Distribution(Distribution::Skewed(skew)))
         }
         (Opt::RandomDistribution, "zoned") => zones(kb_base, word, argument, whole)
@@ -35,7 +35,7 @@ pub(crate) fn read(
             let distribution = Distribution::Sequence { blocks: sequence(argument, whole)?, stride: false };
             Ok(Argument::Distribution(distribution))
         }
-        (Opt::FileServiceType, "zipf" | "pareto" | "normal") => {
+        (Opt::FileServiceType, "zipf" | "zipf_exact" | "pareto" | "normal") => {
             skew(word, argument).map(|skew| Argument::FileService(FileService::Skewed(skew)))
         }
         (Opt::FileServiceType, _) => file_service(word, argument),
@@ -71,10 +71,11 @@ fn postfix(
     })
 }
 
-/// `[:parameter[:center]]` of zipf, pareto and normal, with fio's defaults.
+/// `[:parameter[:center]]` of zipf, zipf_exact, pareto and normal, with fio's defaults.
 fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
     let shape = |number: Option<f64>| match word {
         "zipf" => SkewShape::Zipf(number.unwrap_or(1.1)),
+        "zipf_exact" => SkewShape::ZipfExact(number.unwrap_or(1.1)),
         "pareto" => SkewShape::Pareto(number.unwrap_or(0.2)),
         _ => SkewShape::Normal(number.unwrap_or(0.0)),
     };
@@ -83,7 +84,9 @@ fn skew(word: &str, argument: Option<TextPiece<'_>>) -> Result<Skew, Fault> {
     let shape = shape(Some(decimal(first)?));
     let good = match shape {
         SkewShape::Zipf(1.0) => Err("theta must not be 1"),
-        SkewShape::Zipf(theta) if theta < 0.0 => Err("theta must not be negative"),
+        SkewShape::Zipf(theta) | SkewShape::ZipfExact(theta) if theta < 0.0 => {
+            Err("theta must not be negative")
+        }
         SkewShape::Pareto(h) if h <= 0.0 || h >= 1.0 => Err("must lie between 0 and 1"),
         SkewShape::Normal(deviation) if !(0.0..100.0).contains(&deviation) => {
             Err("the deviation must be at least 0 and below 100")

@@ -173,6 +173,7 @@ impl fmt::Display for Argument {
             Argument::Distribution(Distribution::Skewed(skew))
             | Argument::FileService(FileService::Skewed(skew)) => {
                 let (SkewShape::Zipf(parameter)
+                | SkewShape::ZipfExact(parameter)
                 | SkewShape::Pareto(parameter)
                 | SkewShape::Normal(parameter)) = skew.shape;
                 write!(f, ":{parameter}")?;

@@ -416,7 +416,7 @@ pub(super) fn check<'a>(
             NoEffect(reason) => inert.add(job, given, reason),
             Decided(what, help) => decided(job, given, model, what, help, findings),
             Works if !is_distribution_of_pages(given) => {
-                let help = "pages are chosen by random, zipf, pareto or normal";
+                let help = "pages are chosen by random, zipf, zipf_exact, pareto or normal";
                 decided(job, given, model, "what is read and written", help, findings);
             }
             Works if given.opt == Opt::Nrfiles && model == DatabaseModel::Rocksdb => {

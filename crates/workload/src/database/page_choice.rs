@@ -39,7 +39,7 @@ impl PageChoice {
 /// The same skew with a center, which all sessions have in common: the same pages are popular with all of them.
 fn centered(skew: &Skew, seed: u64) -> Skew {
     let center = match skew.shape {
-        SkewShape::Zipf(_) | SkewShape::Pareto(_) => {
+        SkewShape::Zipf(_) | SkewShape::ZipfExact(_) | SkewShape::Pareto(_) => {
             skew.center.or(Some((mixed(seed) >> 11) as f64 / (1_u64 << 53) as f64))
         }
         // In the middle, if no place is given.

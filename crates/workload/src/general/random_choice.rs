@@ -116,7 +116,7 @@ impl Share {
 /// How blocks are chosen when not all are alike.
 #[derive(Clone, Debug)]
 pub(super) enum BlockDistribution {
-    /// zipf, pareto, normal: each file has its own generator, which runs on from pass to pass whatever the seeding. `None` for
+    /// zipf, zipf_exact, pareto, normal: each file has its own generator, which runs on from pass to pass whatever the seeding. `None` for
     /// a file without blocks.
     Skewed(Vec<Option<Skewed>>),
     /// zoned, zoned_abs, with the number of blocks of each direction in each file.

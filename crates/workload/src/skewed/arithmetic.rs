@@ -128,6 +128,15 @@ impl Remainder {
         let rest = x - quotient * self.n;
         if rest >= self.n { rest - self.n } else { rest }
     }
+
+    /// `x * y % n`, whatever the size of the product.
+    #[inline]
+    pub(super) fn of_product(self, x: u64, y: u64) -> u64 {
+        match x.checked_mul(y) {
+            Some(product) => self.of(product),
+            None => (u128::from(x) * u128::from(y) % u128::from(self.n)) as u64,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -194,6 +203,8 @@ mod tests {
             for x in [x, multiple, u64::MAX, 0] {
                 prop_assert_eq!(remainder.of(x), x % n, "{} % {}", x, n);
             }
+            let product = u128::from(x) * u128::from(multiple) % u128::from(n);
+            prop_assert_eq!(u128::from(remainder.of_product(x, multiple)), product, "{} * {} % {}", x, multiple, n);
         }
     }
 

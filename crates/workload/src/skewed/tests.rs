@@ -4,7 +4,7 @@ use ferrio_job::{Skew, SkewShape};
 use proptest::prelude::*;
 
 use super::{SPREAD, Skewed};
-use crate::random::T88;
+use crate::random::{BATCH, T88};
 
 /// The same choices by formulas alone.
 fn plain(skew: &Skew, n: u64, seed: u64, hashed: bool, count: usize) -> Vec<u64> {
@@ -34,6 +34,7 @@ fn plain(skew: &Skew, n: u64, seed: u64, hashed: bool, count: usize) -> Vec<u64>
                 (size * (eta * u - eta + 1.0).powf(1.0 / (1.0 - theta))).floor() as u64
             }
         }
+        SkewShape::ZipfExact(_) => unreachable!("fio has no such distribution"),
         SkewShape::Pareto(h) => {
             let u = f64::from(draws.draw()) / 4_294_967_295.0;
             ((n - 1) as f64 * u.powf(h.ln() / (1.0 - h).ln())).floor() as u64
@@ -108,4 +109,68 @@ fn a_seed_makes_the_choices_of_fio() {
     assert_eq!(choices(SkewShape::Normal(20.0), None, true), [766, 244, 568, 391, 814, 444, 14, 915]);
     assert_eq!(choices(SkewShape::Normal(15.0), Some(0.75), false), [996, 754, 618, 604, 733, 893, 614, 450]);
     assert_eq!(choices(SkewShape::Normal(0.0), None, true), [982, 260, 460, 653, 152, 67, 237, 929]);
+}
+
+/// Theta, number of blocks and number of I/Os for which fio's approximation misses half of the blocks.
+const MISSED: (f64, u64, u32) = (0.8, 102_400, 1_024_000);
+
+fn hits(shape: SkewShape, center: Option<f64>) -> Vec<u32> {
+    let (_, n, ios) = MISSED;
+    let mut skewed = Skewed::new(&Skew { shape, center }, n, 0x89, true);
+    let mut hits = vec![0; n as usize];
+    (0..ios).for_each(|_| hits[skewed.next() as usize] += 1);
+    hits
+}
+
+fn touched(hits: &[u32]) -> f64 {
+    hits.iter().filter(|&&hits| hits > 0).count() as f64
+}
+
+#[test]
+fn an_exact_zipf_touches_as_many_blocks_as_the_law_says() {
+    let (theta, n, ios) = MISSED;
+    let all: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
+    let share = |k: u64| (k as f64).powf(-theta) / all;
+    let missed = |k| (1.0 - share(k)).powf(f64::from(ios));
+    let expected: f64 = (1..=n).map(|k| 1.0 - missed(k)).sum();
+    // Blocks take I/Os from one another, so that independent ones would differ more.
+    let sigma: f64 = (1..=n).map(|k| missed(k) * (1.0 - missed(k))).sum::<f64>().sqrt();
+    assert!((0.96..0.97).contains(&(expected / n as f64)), "{expected}");
+
+    let exact = hits(SkewShape::ZipfExact(theta), Some(0.5));
+    let found = touched(&exact);
+    assert!((found - expected).abs() < 4.0 * sigma, "{found} of {expected} +- {sigma}");
+    // Rank 1 lies at the center, the others one step after the other from there.
+    let step = super::coprime_step(n);
+    for k in [1, 2, 3, 10, 100, 1000] {
+        let found = f64::from(exact[((n / 2 + (k - 1) * step) % n) as usize]);
+        let (mean, sigma) = (share(k) * f64::from(ios), (share(k) * f64::from(ios)).sqrt());
+        assert!((found - mean).abs() < 4.0 * sigma, "rank {k}: {found} of {mean} +- {sigma}");
+    }
+
+    let approximated = touched(&hits(SkewShape::Zipf(theta), Some(0.5))) / n as f64;
+    assert!((0.46..0.48).contains(&approximated), "docs/distributions.md says 47 %, not {approximated}");
+}
+
+#[test]
+fn an_exact_zipf_follows_its_seed_and_is_the_same_in_batches() {
+    let skew = Skew { shape: SkewShape::ZipfExact(1.0), center: None };
+    for hashed in [false, true] {
+        let of_seed = |seed| {
+            let mut skewed = Skewed::new(&skew, 1000, seed, hashed);
+            (0..BATCH).map(|_| skewed.next()).collect::<Vec<_>>()
+        };
+        let mut batch = [0; BATCH];
+        Skewed::new(&skew, 1000, 7, hashed).fill(&mut batch);
+        assert_eq!(of_seed(7), batch);
+        assert_ne!(of_seed(7), of_seed(8));
+    }
+}
+
+#[test]
+fn an_exact_zipf_has_its_most_popular_file_at_the_center() {
+    let mut skewed = Skewed::new(&Skew { shape: SkewShape::ZipfExact(1.2), center: Some(0.25) }, 8, 7, false);
+    let mut hits = [0; 8];
+    (0..10_000).for_each(|_| hits[skewed.next() as usize] += 1);
+    assert!(hits[2] > hits[3] && hits[3] > hits[4] && hits[4] > hits[5], "{hits:?}");
 }

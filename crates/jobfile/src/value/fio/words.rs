@@ -20,8 +20,15 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     }
     let end = text.find([',', ':']).unwrap_or(text.len());
     let main = find(row, whole.part(0, end))?;
-    if (row.opt, main) == (Opt::RandomGenerator, "permute") {
-        return Err(whole.fault("fio has no such generator").help("remove --strict=fio"));
+    let unknown = match (row.opt, main) {
+        (Opt::RandomGenerator, "permute") => Some("fio has no such generator"),
+        (Opt::RandomDistribution | Opt::FileServiceType, "zipf_exact") => {
+            Some("fio has no such distribution")
+        }
+        _ => None,
+    };
+    if let Some(unknown) = unknown {
+        return Err(whole.fault(unknown).help("remove --strict=fio"));
     }
     let rest = whole.part(end, text.len());
     let given = rest.text.starts_with(':').then(|| rest.part(1, rest.text.len()));
