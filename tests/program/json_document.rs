@@ -87,6 +87,42 @@ fn runs_that_fail_are_as_the_schema_says() {
 }
 
 #[test]
+fn a_group_has_the_names_and_options_of_all_its_jobs() {
+    let place = Place::new();
+    let jobs = "[global]\nioengine=null\nsize=64k\ngroup_reporting\n[a]\nnumjobs=2\nrw=read\n[b]\nrw=write\nbs=8k\n[alone]\nnew_group\nrw=trim\n";
+    let report = document(&place, &[&place.job(jobs)], 0);
+    let want = json!([{ "jobname": "a", "groupid": 0, "jobs": [
+        { "name": "a", "count": 2, "options": { "numjobs": "2", "rw": "read" } },
+        { "name": "b", "count": 1, "options": { "rw": "write", "bs": "8k" } },
+    ] }]);
+    assert_eq!(report["ferrio"]["members"], want);
+    assert_eq!(
+        (text(&report, "/jobs/0/jobname"), text(&report, "/jobs/0/job options/bs")),
+        ("a", "8k"),
+        "as in fio"
+    );
+}
+
+#[test]
+fn an_option_that_is_given_several_times_has_one_value_for_all_of_them() {
+    let place = Place::new();
+    let job = "[a]\nioengine=null\nsize=64k\nrw=randrw\nfilename=a\nfilename=b:c\nbs=4k\nbs=,8k\nrwmixread=30\nrwmixread=60\n\
+               percentile_list=50:50.0:99\n";
+    let printed = place.ferrio(&["--output-format=json", &place.job(job)]).run().succeeded().stdout;
+    for key in ["filename", "bs", "rwmixread"] {
+        assert_eq!(printed.matches(&format!("\"{key}\" : ")).count(), 1, "{printed}");
+    }
+    // In each direction.
+    assert_eq!(printed.matches("\"50.000000\" : ").count(), 2, "{printed}");
+    let report: Value = serde_json::from_str(&printed).unwrap();
+    let options = &report["jobs"][0]["job options"];
+    assert_eq!(
+        (text(options, "/filename"), text(options, "/bs"), text(options, "/rwmixread")),
+        ("a:b:c", "4k,8k", "60")
+    );
+}
+
+#[test]
 fn response_times_stand_in_both_places() {
     let report = of_null(&["--rw=randrw", "--rate_iops=2000,1000"]);
     let [own] = report["ferrio"]["response_ns"].as_array().unwrap().as_slice() else { panic!("{report:#}") };

@@ -6,7 +6,7 @@ mod tree;
 
 use crate::support::{Place, both, same, side_by_side};
 use differences::{comparable, layout};
-use tree::places;
+use tree::{places, without_repetitions};
 
 /// Counts of a job that ends when its time is over.
 const COUNTS: [&str; 4] = ["/(io_bytes|io_kbytes|total_ios)$", "_ns/N$", "_samples$", "/iodepth_"];
@@ -26,7 +26,7 @@ fn compare_all(jobs: &[&str]) {
 /// The same in a format, with the values of some paths left out.
 #[track_caller]
 fn compare_loosely(job: &str, format: &str, loose: &[&str]) {
-    let [fio, ferrio] = both(|fio| comparable(places(&report(job, format, fio)), loose));
+    let [fio, ferrio] = both(|fio| comparable(without_repetitions(places(&report(job, format, fio))), loose));
     let (only_fio, only_ferrio) = (without(&fio, &ferrio), without(&ferrio, &fio));
     let different = [("fio", only_fio), ("ferrio", only_ferrio)]
         .map(|(program, lines)| format!("--- only {program} has\n{}\n", lines.join("\n")));
@@ -44,7 +44,10 @@ fn report(job: &str, format: &str, fio: bool) -> String {
     let place = Place::new();
     let words = [format!("--output-format={format}"), place.job(job)];
     if !fio {
-        return place.ferrio(&words).run().succeeded().stdout;
+        let document = place.ferrio(&words).run().succeeded().stdout;
+        let places = places(&document);
+        same!("once": without_repetitions(places.clone()), "in the document": places, "no key is repeated on\n{job}");
+        return document;
     }
     let output = place.fio(&words).run().succeeded().stdout;
     let document = output
@@ -59,7 +62,7 @@ fn report(job: &str, format: &str, fio: bool) -> String {
 fn assert_is_read(output: &str, document: &str) {
     let tree = ferrio_report::read(output).unwrap_or_else(|error| panic!("{error}\n{output}"));
     let printed = places(&tree.to_json());
-    let written = places(document);
+    let written = without_repetitions(places(document));
     // ferrio leaves `job options` out where there are none.
     let is_empty = |path: &str| {
         path.ends_with("/job options")

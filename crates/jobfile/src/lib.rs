@@ -34,7 +34,7 @@ pub use help::{
     Help, cmdhelp, default_text, enghelp, is_listed, option_help, range_text, type_text, unit_text,
 };
 pub use jobs::{Job, JobSet, showcmd};
-pub use options::{Decimals, Given, OptionValue, Options};
+pub use options::{Decimals, Given, OptionValue, Options, echoed};
 pub use sources::Sources;
 pub use value::{
     Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, Split, SteadyLimit, Value, check_value,

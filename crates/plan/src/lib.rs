@@ -181,8 +181,8 @@ mod tests {
     fn a_plan_echoes_globals_and_own_options() {
         let plan = plan_of("[global]\nioengine=null\nsize=4k\n[a]\nblocksize=1k\nthread\n").unwrap();
         let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
-        assert_eq!(plan.globals, [pair("ioengine", "null"), pair("size", "4k")]);
-        assert_eq!(plan.jobs[0].spec.options, [pair("bs", "1k"), pair("thread", "")]);
+        assert_eq!(*plan.globals, [pair("ioengine", "null"), pair("size", "4k")]);
+        assert_eq!(*plan.jobs[0].spec.options, [pair("bs", "1k"), pair("thread", "")]);
     }
 
     #[test]

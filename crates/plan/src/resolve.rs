@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{Character, JobSpec, Replay, SetupError};
-use ferrio_jobfile::{Given, Job, MASK, Opt};
+use ferrio_job::{Character, JobSpec, OptionEcho, Replay, SetupError};
+use ferrio_jobfile::{Given, Job, MASK, Opt, echoed};
 
 use crate::as_written::name;
 use crate::findings::Findings;
@@ -150,12 +150,12 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
 }
 
 /// Options as reports echo them. Reports are passed on, passwords are not; called `fio`, scripts find what fio writes.
-pub(crate) fn echo(given: &[Given], character: Character) -> Vec<(String, String)> {
-    let text = |given: &Given| match character {
-        Character::Ferrio if given.opt.is_secret() => MASK.to_owned(),
-        _ => given.text.clone(),
+pub(crate) fn echo(given: &[Given], character: Character) -> OptionEcho {
+    let shown = |opt: Opt, text| match character {
+        Character::Ferrio if opt.is_secret() => MASK.to_owned(),
+        _ => text,
     };
-    given.iter().map(|given| (given.opt.row().name.to_owned(), text(given))).collect()
+    echoed(given).into_iter().map(|(opt, text)| (opt.row().name.to_owned(), shown(opt, text))).collect()
 }
 
 /// At most `bytes` bytes of a text, cut between characters.

@@ -72,7 +72,7 @@ fn planned(set: Result<JobSet, Problems>) -> Result<Vec<PlannedJob>, Vec<String>
     let set = set.map_err(messages)?;
     let mut jobs = plan(&set, &PlanOptions::default()).map_err(messages)?.jobs;
     for job in &mut jobs {
-        job.spec.options.retain(|(name, _)| name != "name");
+        job.spec.options = job.spec.options.iter().filter(|(name, _)| name != "name").cloned().collect();
         if job.spec.seeding == Seeding::FromSystem {
             job.spec.limits.size = 0;
             job.spec.files.iter_mut().for_each(|file| (file.size, file.real_size) = (0, 0));

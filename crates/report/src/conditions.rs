@@ -2,7 +2,7 @@
 
 use ferrio_job::Tuning;
 
-use crate::model::RunReport;
+use crate::model::{JobReport, MemberReport, RunReport};
 
 impl RunReport {
     /// The conditions as names (`kernel`, `job a: bs`) and values: those of the host first, then options. A document of fio has its version
@@ -40,13 +40,29 @@ impl RunReport {
             add(&format!("all jobs: {name}"), Some(value.clone()));
         }
         for job in &self.jobs {
-            // A name on the command line is an option, in a job file it is none.
-            for (name, value) in job.job_options.0.iter().filter(|(name, _)| name != "name") {
-                add(&format!("job {}: {name}", job.jobname), Some(value.clone()));
+            let members = self.members(job).map(|member| (member.name.as_str(), &member.options));
+            let mut jobs: Vec<_> = members.collect();
+            if jobs.is_empty() {
+                jobs.push((job.jobname.as_str(), &job.job_options));
+            }
+            for (job, options) in jobs {
+                // A name on the command line is an option, in a job file it is none.
+                for (name, value) in options.0.iter().filter(|(name, _)| name != "name") {
+                    add(&format!("job {job}: {name}"), Some(value.clone()));
+                }
             }
         }
         self.add_tuning(&mut all);
         all
+    }
+
+    /// The jobs of an entry that sums up several, as far as the document lists them.
+    pub(crate) fn members(&self, entry: &JobReport) -> impl Iterator<Item = &MemberReport> {
+        let entries = self.ferrio.iter().flat_map(|ferrio| &ferrio.members);
+        let mut of_entry = entries.filter(|members| {
+            (members.jobname.as_str(), members.groupid) == (entry.jobname.as_str(), entry.groupid)
+        });
+        of_entry.next().into_iter().flat_map(|members| &members.jobs)
     }
 
     /// The tuning of each entry. A document without the object `ferrio` is one of fio, or one that ferrio has made under the conditions of

@@ -109,6 +109,10 @@ mod tests {
     use super::*;
     use crate::model::Pairs;
 
+    fn pairs<V>(list: Vec<(&str, V)>) -> Pairs<String, V> {
+        Pairs(list.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
     fn laid_out(value: &impl Serialize) -> String {
         let mut bytes = Vec::new();
         value.serialize(&mut Serializer::with_formatter(&mut bytes, FioLayout::default())).unwrap();
@@ -117,14 +121,14 @@ mod tests {
 
     #[test]
     fn members_are_on_lines_of_their_own() {
-        let value = Pairs(vec![("a", vec![1, 2]), ("b", vec![3])]);
+        let value = pairs(vec![("a", vec![1, 2]), ("b", vec![3])]);
         assert_eq!(laid_out(&value), "{\n  \"a\" : [\n    1,\n    2\n  ],\n  \"b\" : [\n    3\n  ]\n}");
     }
 
     #[test]
     fn an_empty_bracket_holds_an_empty_line() {
-        assert_eq!(laid_out(&Pairs::<&str, u64>(vec![])), "{\n\n}");
-        let nested = Pairs(vec![("a", Vec::<u64>::new()), ("b", vec![])]);
+        assert_eq!(laid_out(&Pairs::<String, u64>(vec![])), "{\n\n}");
+        let nested = pairs(vec![("a", Vec::<u64>::new()), ("b", vec![])]);
         assert_eq!(laid_out(&nested), "{\n  \"a\" : [\n\n  ],\n  \"b\" : [\n\n  ]\n}");
         assert_eq!(laid_out(&vec![Vec::<u64>::new()]), "[\n  [\n\n  ]\n]");
     }
@@ -132,21 +136,23 @@ mod tests {
     #[test]
     fn floats_have_six_decimals_and_no_exponent() {
         assert_eq!(
-            laid_out(&Pairs(vec![("f", 1e9), ("g", 1e-9)])),
+            laid_out(&pairs(vec![("f", 1e9), ("g", 1e-9)])),
             "{\n  \"f\" : 1000000000.000000,\n  \"g\" : 0.000000\n}"
         );
     }
 
     #[test]
-    fn repeated_keys_are_kept() {
-        let value = Pairs(vec![("bs", "4k"), ("bs", "8k")]);
-        assert_eq!(laid_out(&value), "{\n  \"bs\" : \"4k\",\n  \"bs\" : \"8k\"\n}");
+    fn a_key_has_its_last_value_only() {
+        let value = pairs(vec![("bs", "4k"), ("rw", "read"), ("bs", "8k")]);
+        assert_eq!(laid_out(&value), "{\n  \"rw\" : \"read\",\n  \"bs\" : \"8k\"\n}");
+        let percentiles = Pairs(vec![(50.0, 1_u64), (50.000_000_1, 2), (99.0, 3)]);
+        assert_eq!(laid_out(&percentiles), "{\n  \"50.000000\" : 2,\n  \"99.000000\" : 3\n}");
     }
 
     #[test]
     fn hostile_text_parses_back() {
         let text = "q\" b\\ tab\t nl\n nul\0 bell\x07 del\x7f é 日本 \u{2028}";
-        let json = laid_out(&Pairs(vec![(text, text)]));
+        let json = laid_out(&pairs(vec![(text, text)]));
         let back: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&json).unwrap();
         assert_eq!(back[text], text);
         assert!(json.contains("é") && json.contains("b\\\\"), "only what must be escaped is: {json}");

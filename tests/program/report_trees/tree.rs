@@ -1,5 +1,6 @@
 //! A JSON document as it was written: order and repetitions of keys are kept, whole numbers and fractions are told apart.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::de::Deserializer;
@@ -56,6 +57,12 @@ pub fn places(document: &str) -> Vec<(String, Value)> {
     );
     read.and_then(|()| reader.end()).unwrap_or_else(|error| panic!("no JSON: {error}\n{document}"));
     places
+}
+
+/// The places with each path once, where it comes first and with its last value, which is what readers of the document see.
+pub fn without_repetitions(places: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let mut last: HashMap<String, Value> = places.iter().cloned().collect();
+    places.into_iter().filter_map(|(path, _)| last.remove_entry(&path)).collect()
 }
 
 /// Reads what stands at one path, and all below.

@@ -4,6 +4,7 @@
 //! no more than its own lines. The effect of inherited assignments is computed once per distinct set of globals. A job's own lines
 //! are searched each time, or indexed if there are very many.
 
+mod echo;
 mod typed;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use crate::catalogue::{Multi, Opt, OptionScope, ValueKind, canonical_engine};
 use crate::value::{Value, parse};
 use ferrio_job::{Choice, EngineKind, Origin};
 
+pub use echo::echoed;
 pub use typed::{Decimals, OptionValue};
 
 /// One assignment.

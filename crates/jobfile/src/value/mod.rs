@@ -25,6 +25,7 @@ pub(crate) use fault::{Fault, TextPiece};
 pub use lists::escaped_name;
 use model::ReadPatternFile;
 pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Split, SteadyLimit, Value};
+pub(crate) use number::{fill, pieces, pieces_by_comma};
 pub use number::{size_factor, time_factor};
 pub(crate) use parse::parse;
 

@@ -268,7 +268,7 @@ pub fn time_factor(suffix: &str) -> Option<u64> {
 
 /// Splits at the next `,`, without one at the next `:`, else at the next `-` that does not begin the rest; never
 /// inside parentheses. At most `most` pieces and the rest.
-fn pieces(text: &str, most: usize) -> Vec<TextPiece<'_>> {
+pub(crate) fn pieces(text: &str, most: usize) -> Vec<TextPiece<'_>> {
     split(text, most, |rest| {
         separator(rest, |sign, _| sign == ',')
             .or_else(|| separator(rest, |sign, _| sign == ':'))

@@ -16,7 +16,7 @@ fn an_option_given_as_its_row_has_it_by_default_changes_nothing() {
     let planned = |options: &str| {
         let plan = plan_of(&format!("[a]\nsize=64k\nrw=randread\n{options}")).ok()?;
         let spec = plan.jobs.into_iter().next()?.spec;
-        Some(JobSpec { options: Vec::new(), ..spec })
+        Some(JobSpec { options: Arc::default(), ..spec })
     };
     let plain = planned("");
     let core =

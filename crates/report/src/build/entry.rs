@@ -291,7 +291,7 @@ pub(super) fn shares(labels: &[&str], counts: &[u64], whole: u64, floor: f64) ->
 
 /// Options as they were written.
 pub(super) fn echo(options: &OptionEcho) -> Pairs<String, String> {
-    Pairs(options.clone())
+    Pairs(options.to_vec())
 }
 
 #[cfg(test)]

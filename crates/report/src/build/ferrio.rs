@@ -10,13 +10,13 @@ use ferrio_stats::{TickSource, quantile_error};
 
 use super::database::database_report;
 use super::direction::Histograms;
-use super::entry::EntryJobs;
+use super::entry::{EntryJobs, echo, entry_jobs};
 use super::verify::verify_report;
 use crate::database::databases;
-use crate::messages::job_names;
+use crate::messages::{job_names, report_name};
 use crate::model::{
-    ClockName, ClockReport, DeviceReport, DirectionReport, FORMAT, FerrioReport, HostReport, JobReport, Note,
-    ResponseReport, RunEnd, RunFacts, TargetPlace, TuningReport, Warning,
+    ClockName, ClockReport, DeviceReport, DirectionReport, EntryMembers, FORMAT, FerrioReport, HostReport,
+    JobReport, MemberReport, Note, ResponseReport, RunEnd, RunFacts, TargetPlace, TuningReport, Warning,
 };
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
@@ -48,6 +48,7 @@ pub(super) fn ferrio_report(
         },
         quantile_error: as_bound(quantile_error(options.buckets())),
         run: run(result, options),
+        members: members(plan, jobs),
         tuning: jobs.iter().zip(entries).map(|(job, entry)| tuning(job, entry)).collect(),
         response_ns: jobs.iter().filter_map(response).collect(),
         databases: databases(plan, result)
@@ -161,6 +162,34 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
         cpus_others: share(cpu.others_us()),
         cpus_stolen: share(cpu.stolen_us),
     }
+}
+
+/// The jobs of each entry that has several.
+fn members(plan: &Plan, jobs: &[JobReport]) -> Vec<EntryMembers> {
+    let entries = jobs.iter().zip(entry_jobs(plan)).filter(|(_, places)| places.len() > 1);
+    let of_entry = |(job, places): (&JobReport, Vec<usize>)| EntryMembers {
+        jobname: job.jobname.clone(),
+        groupid: job.groupid,
+        jobs: member_jobs(plan, &places),
+    };
+    entries.map(of_entry).collect()
+}
+
+/// The jobs at these places. Clones, which share a section and follow each other, are one element.
+fn member_jobs(plan: &Plan, places: &[usize]) -> Vec<MemberReport> {
+    let section = |place: usize| plan.sections.partition_point(|section| section.jobs.end <= place);
+    let mut members: Vec<MemberReport> = Vec::new();
+    let mut last = None;
+    for &place in places {
+        let spec = &plan.jobs[place].spec;
+        let name = report_name(spec);
+        match members.last_mut() {
+            Some(member) if last == Some(section(place)) && member.name == name => member.count += 1,
+            _ => members.push(MemberReport { name: name.to_owned(), count: 1, options: echo(&spec.options) }),
+        }
+        last = Some(section(place));
+    }
+    members
 }
 
 fn tuning(job: &JobReport, entry: &EntryJobs<'_>) -> TuningReport {

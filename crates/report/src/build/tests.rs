@@ -64,7 +64,7 @@ fn grouped(name: &str, group: u32) -> JobSpec {
     let mut spec = default_job(name);
     spec.group = group;
     spec.group_reporting = true;
-    spec.options = vec![("size".into(), name.into())];
+    spec.options = [("size".into(), name.into())].into();
     spec
 }
 
@@ -98,6 +98,16 @@ fn consecutive_jobs_of_a_reporting_group_are_one_entry() {
     assert_eq!((merged.error, merged.job_runtime, merged.read.as_ref().unwrap().total_ios), (5, 50, 150));
     assert_eq!(merged.read.as_ref().unwrap().runtime, 30);
     assert_eq!(merged.job_options.0, [("size".to_owned(), "second".to_owned())]);
+    let members = &report.ferrio.as_ref().unwrap().members;
+    let jobs: Vec<_> =
+        members[0].jobs.iter().map(|job| (job.name.as_str(), job.options.0[0].1.as_str())).collect();
+    assert_eq!(members.len(), 1, "an entry of one job has its options itself");
+    assert_eq!(jobs, [("first", "first"), ("second", "second")]);
+    let conditions = report.conditions();
+    let size = |name: &str| {
+        conditions.iter().find(|(condition, _)| condition == name).map(|(_, size)| size.as_str())
+    };
+    assert_eq!(["job first: size", "job second: size"].map(size), [Some("first"), Some("second")]);
     assert!(
         merged.text.error_message.as_ref().unwrap().ends_with("func=io_u error, error=Input/output error")
     );

@@ -106,7 +106,9 @@ pub(super) fn rate_falls(
 /// True if options say how fast the jobs of a track are, as far as the document has them.
 fn is_paced(report: &RunReport, track: &Track) -> bool {
     let is_of_track = |entry: &&JobReport| (&entry.jobname, entry.groupid) == (&track.jobname, track.groupid);
-    let own = report.jobs.iter().filter(is_of_track).flat_map(|entry| &entry.job_options.0);
+    let entries = || report.jobs.iter().filter(is_of_track);
+    let members = entries().flat_map(|entry| report.members(entry)).flat_map(|member| &member.options.0);
+    let own = entries().flat_map(|entry| &entry.job_options.0).chain(members);
     own.chain(&report.global_options.0).any(|(name, _)| PACED.contains(&name.as_str()))
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::database::DatabaseReport;
 use super::direction::LatencyReport;
+use super::maps::{self, Pairs};
 use super::rules;
 use super::series::{DeviceSeries, Series};
 use super::thresholds::ThresholdReport;
@@ -39,6 +40,9 @@ pub struct FerrioReport {
     pub quantile_error: f64,
     /// How the run went.
     pub run: RunFacts,
+    /// The jobs of each entry that sums up several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<EntryMembers>,
     /// Under which conditions the entries were measured (`tuning`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuning: Vec<TuningReport>,
@@ -232,6 +236,34 @@ pub enum RunEnd {
     Completed,
     Errors,
     Signal,
+}
+
+/// The jobs of one entry of `jobs`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct EntryMembers {
+    /// `jobname` of the entry.
+    pub jobname: String,
+    /// `groupid` of the entry.
+    pub groupid: u32,
+    /// Its jobs in order; clones are one element.
+    #[schemars(length(min = 1))]
+    pub jobs: Vec<MemberReport>,
+}
+
+/// A job of an entry, with its clones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MemberReport {
+    /// Name of the job.
+    pub name: String,
+    /// Number of its clones in the entry, itself included.
+    #[schemars(range(min = 1))]
+    pub count: u64,
+    /// Its options besides the global ones, as in `job options`.
+    #[serde(skip_serializing_if = "Pairs::is_empty", deserialize_with = "maps::read_options")]
+    #[schemars(schema_with = "rules::options")]
+    pub options: Pairs<String, String>,
 }
 
 /// The tuning of one entry of `jobs`.

@@ -1,6 +1,7 @@
 //! Objects whose keys are data: options, shares by label, percentiles, buckets.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::{ParseFloatError, ParseIntError};
@@ -9,8 +10,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
-/// An object whose keys are data, in order and with repetitions.
-#[derive(Clone, Debug, PartialEq)]
+/// An object whose keys are data, in order. Documents of fio may repeat a key; a document that is written has its last value only.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs<K, V>(pub Vec<(K, V)>);
 
 /// Percentages by label.
@@ -44,9 +45,12 @@ impl<K, V> Default for Pairs<K, V> {
     }
 }
 
-impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
+impl<K: Key + Serialize, V: Serialize> Serialize for Pairs<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+        let mut seen = HashSet::new();
+        let mut pairs: Vec<_> = self.0.iter().rev().filter(|(key, _)| seen.insert(key.text())).collect();
+        pairs.reverse();
+        serializer.collect_map(pairs.into_iter().map(|(key, value)| (key, value)))
     }
 }
 
@@ -54,11 +58,18 @@ impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
 trait Key: Sized {
     /// The key with this text, or why no document can have it.
     fn parse(text: &str) -> Result<Self, String>;
+
+    /// Its text in a document.
+    fn text(&self) -> Cow<'_, str>;
 }
 
 impl Key for String {
     fn parse(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        self.into()
     }
 }
 
@@ -66,12 +77,20 @@ impl Key for u64 {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|error: ParseIntError| error.to_string())
     }
+
+    fn text(&self) -> Cow<'_, str> {
+        self.to_string().into()
+    }
 }
 
 impl Key for f64 {
     fn parse(text: &str) -> Result<Self, String> {
         let number: f64 = text.parse().map_err(|error: ParseFloatError| error.to_string())?;
         if number.is_finite() { Ok(number) } else { Err("the number is not finite".to_owned()) }
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        format!("{self:.6}").into()
     }
 }
 

@@ -59,14 +59,13 @@ pub(crate) fn run() -> (Plan, RunResult) {
     mix.description = Some("hello \"there\"".into());
     mix.depth.iodepth = 32;
     mix.measure.lat_percentiles = true;
-    mix.options =
-        vec![("rw".into(), "randrw".into()), ("bs".into(), "4k".into()), ("bs".into(), "8k".into())];
+    mix.options = [("rw".into(), "randrw".into()), ("bs".into(), "8k".into())].into();
     let mut bad = default_job("bad");
     bad.rw = ReadWrite::Write;
     bad.group = 1;
     let mut waiting = default_job("waiting");
     waiting.group = 2;
-    let globals = vec![("ioengine".into(), "io_uring".into())];
+    let globals = [("ioengine".into(), "io_uring".into())].into();
     let plan = Plan { globals, ..plan([mix, bad, waiting]) };
 
     let mut failed = JobResult { start_ms: 1_795_227_008_000, pid: 102, ..JobResult::default() };
@@ -142,7 +141,7 @@ fn hostile_names_leave_the_document_valid() {
     let (mut plan, result) = run();
     let name = "a\"b\\c\nd\u{1}\u{7f}\té";
     plan.jobs[0].spec.name = name.into();
-    plan.globals.push((name.into(), name.into()));
+    plan.globals = plan.globals.iter().cloned().chain([(name.into(), name.into())]).collect();
     let json = RunReport::new(&plan, &result, &options(false)).to_json();
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(document["jobs"][0]["jobname"], name);
