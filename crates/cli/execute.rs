@@ -153,14 +153,15 @@ pub fn execute(
     }
     let thresholds = output.report(plan, &result);
     let lost_file = output.lost_file();
-    let written = junit.map_or(Ok(()), |file| file.write(junit::of_run(plan, &result, &thresholds)));
+    let verdict_failed = failed && settings.character == Character::Ferrio;
+    let outcome = RunOutcome { result, lost_file, verdict_failed, thresholds };
+    let written = junit.map_or(Ok(()), |file| file.write(junit::of_run(plan, &outcome)));
     let closed = output.close();
     if let (Err(_), Err(error)) = (&closed, &written) {
         messages.note(&error.diagnostic());
     }
     closed.and(written)?;
-    let verdict_failed = failed && settings.character == Character::Ferrio;
-    Ok(RunOutcome { result, lost_file, verdict_failed, thresholds })
+    Ok(outcome)
 }
 
 /// Refuses thresholds that can apply to no job of the plan.

@@ -22,23 +22,34 @@ const MAX_FAILED: usize = 127;
 /// Status of a run whose figures exceed a threshold, as of `ferrio compare --fail-on-regression`.
 pub const EXCEEDED: u8 = 3;
 
-/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if a file beside the report is missing or
-/// incomplete, a line of a replayed log was not understood, the profile's test failed or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for
-/// fio, a job that found damaged blocks has failed even if it went on to check the others.
+/// The status of a run: the number of failed jobs, plus 128 if a signal ended it. It is at least 1 if the run failed as a whole
+/// ([`failures_of_run`]) or a threshold cannot be judged, and 3 if all went well but a threshold is exceeded. Except for fio, a job that found
+/// damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
-    let RunOutcome { result, lost_file, verdict_failed, thresholds } = outcome;
+    let RunOutcome { result, thresholds, .. } = outcome;
     let has_failed = |at: &usize| failure_of_job(plan, result, *at).is_some();
     let failed = (0..plan.jobs.len()).filter(has_failed).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
-    let skipped = plan.jobs.iter().any(|job| job.spec.character == Character::Ferrio)
-        && plan.diagnostics.iter().any(|diagnostic| diagnostic.code == "bad-iolog-line");
-    let failed = *lost_file || *verdict_failed || skipped || thresholds.iter().any(Judgement::is_unjudged);
+    let failed = !failures_of_run(plan, outcome).is_empty() || thresholds.iter().any(Judgement::is_unjudged);
     let status = u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(failed));
     match thresholds.iter().any(Judgement::is_exceeded) {
         true if status == 0 => EXCEEDED,
         _ => status,
     }
+}
+
+/// What makes the exit status at least 1 and concerns no single job: the code of a message and its text.
+#[must_use]
+pub fn failures_of_run(plan: &Plan, outcome: &RunOutcome) -> Vec<(&'static str, &'static str)> {
+    let skips_lines = plan.jobs.iter().any(|job| job.spec.character == Character::Ferrio)
+        && plan.diagnostics.iter().any(|diagnostic| diagnostic.code == "bad-iolog-line");
+    let failures = [
+        (outcome.lost_file, "lost-file", "a file of the run is missing or incomplete: stderr names it"),
+        (outcome.verdict_failed, "profile-failed", "the devices failed the test of the profile act"),
+        (skips_lines, "bad-iolog-line", "invalid lines of a replayed log were skipped: stderr names them"),
+    ];
+    failures.into_iter().filter(|(failed, ..)| *failed).map(|(_, code, message)| (code, message)).collect()
 }
 
 /// Why the job at this place failed; `None` if it did not.

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use ferrio_job::Plan;
 use ferrio_machine::RetryInterrupted;
-use ferrio_runner::RunResult;
 use ferrio_thresholds::Judgement;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::error::Error;
-use crate::exit::failure_of_job;
+use crate::execute::RunOutcome;
+use crate::exit::{failure_of_job, failures_of_run};
 use crate::output_file::OutputFile;
 
 /// A JUnit file, which appears whole.
@@ -41,11 +41,12 @@ impl JunitFile {
     }
 }
 
-/// The text of the file of a run: a case for each job, for the signal that ended the run, and for each threshold.
+/// The text of the file of a run: a case for each job, for each failure of the whole run, and for each threshold.
 ///
 /// # Errors
 /// The text cannot be made.
-pub fn of_run(plan: &Plan, result: &RunResult, thresholds: &[Judgement]) -> io::Result<String> {
+pub fn of_run(plan: &Plan, outcome: &RunOutcome) -> io::Result<String> {
+    let RunOutcome { result, thresholds, .. } = outcome;
     let mut report = Report::new("ferrio");
     let mut jobs = TestSuite::new("jobs");
     jobs.set_time(result.elapsed);
@@ -63,6 +64,9 @@ pub fn of_run(plan: &Plan, result: &RunResult, thresholds: &[Judgement]) -> io::
     if let Some(signal) = result.signal {
         let message = format!("signal {signal} ended the run before its jobs were done");
         jobs.add_test_case(case("run", "whole run", failed(NonSuccessKind::Error, "signal", &message)));
+    }
+    for (code, message) in failures_of_run(plan, outcome) {
+        jobs.add_test_case(case("run", "whole run", failed(NonSuccessKind::Error, code, message)));
     }
     report.add_test_suite(jobs);
     if !thresholds.is_empty() {

@@ -62,6 +62,21 @@ fn what_fails_or_cannot_be_judged_is_an_error() {
 }
 
 #[test]
+fn what_fails_the_whole_run_is_a_case() {
+    let place = Place::new();
+    fs::write(
+        place.work().join("log"),
+        "fio version 2 iolog\nf add\nf open\nf read 0 4096\nf nonsense 0 4096\nf close\n",
+    )
+    .unwrap();
+    let job = ["--name=a", "--ioengine=null", "--read_iolog=log", "--junit=j.xml"];
+    place.ferrio(&job).run().ended_with(1);
+    let text = place.read("j.xml");
+    assert!(text.contains("<testcase name=\"whole run\" classname=\"run\""), "{text}");
+    assert!(text.contains("type=\"bad-iolog-line\"") && text.contains("errors=\"1\""), "{text}");
+}
+
+#[test]
 fn the_file_collides_with_no_other_and_appears_at_the_end() {
     let place = Place::new();
     let job_file = place.job("[a]\nioengine=null\nsize=1m\n");

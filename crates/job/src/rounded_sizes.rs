@@ -103,7 +103,8 @@ impl fmt::Display for RoundedSizes {
 
 impl RoundedSizes {
     /// What to do about it.
-    pub const ADVICE: &'static str = "for all sizes as they are given use bs_unaligned=1, or else sizes that are multiples of the smallest";
+    pub const ADVICE: &'static str =
+        "set bs_unaligned=1 to issue exactly these sizes, or use multiples of the smallest";
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ subjects! {
         "too-many-files" Stderr: "a job has more files than the limit";
         "layout-overwrites" Stderr: "the layout of a job that only reads would replace a file that holds data";
         "missing-device" Stderr: "a job names a device that does not exist, and would create a regular file in its place";
-        "mounted-device" Stderr: "a job would write to a mounted device";
+        "mounted-device" Stderr: "a job would write to a device that is mounted or in use elsewhere";
         "write-in-read-only-mode" Stderr: "a job writes or trims with `--readonly`";
         "size-below-block-size" Stderr: "`size` is smaller than the smallest block";
         "block-size-too-large" Stderr: "a block is larger than one request can transfer";
@@ -210,7 +210,7 @@ subjects! {
         "verify-offset-in-header" Stderr: "`verify_offset` lies within the header itself";
         "verify-layout-without-digest" Stderr: "`verify_layout` asks for headers of releases that store no digest of this `verify` method";
         "verify-without-pattern" Stderr: "the `verify` method needs `verify_pattern`";
-        "verify-limited" Stderr: "note: blocks of several sizes overwrite parts of each other, and what is left of them is not verified";
+        "verify-limited" Stderr: "note: blocks of different sizes overlap, and a block that is partly overwritten is not verified";
         "verify-shared-file" Report: "note: several jobs write to a file and verify it";
         "verify-never-runs" Report: "note: writing uses all of `runtime`, so nothing is verified";
         "verify-cut-short" Hidden: "a job ended before all that it wrote was read back";
@@ -268,8 +268,8 @@ subjects! {
         "sysbench-command" Stderr: "the command line is one of sysbench, without that word in front of it";
         "invalid-command" Stderr: "the arguments of `man` or `completions` are invalid";
         "invalid-program-option" Stderr: "a command-line option is used incorrectly";
-        "job-left-out" Hidden: "`--section` leaves out a job of the command line";
-        "section-not-found" Hidden: "`--section` names a job that does not exist";
+        "job-left-out" Hidden: "`--section` skips a `--name` job that follows it";
+        "section-not-found" Hidden: "`--section` names a section that does not exist";
         "unknown-job" Stderr: "`--set` names a job that does not exist";
         "invalid-sweep" Stderr: "runs cannot be repeated or swept as the command line says";
         "run-failed" Stderr: "a run of a series failed, and no more begin";
@@ -295,7 +295,7 @@ subjects! {
         "memory-device" Hidden: "the files are in memory";
         "cached-device" Hidden: "a loop device caches its data in the page cache";
         "libaio-buffered" Hidden: "libaio without direct I/O submits I/Os one at a time, so that `iodepth` is not reached";
-        "sizes-rounded" Hidden: "blocks have not all sizes of `bssplit` or `bsrange`, because without `bs_unaligned=1` they are multiples of the smallest";
+        "sizes-rounded" Hidden: "some block sizes of `bssplit` or `bsrange` never occur, because they are not multiples of the smallest size and `bs_unaligned` is off";
         "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
         "cpu-limit" Hidden: "the CPU limit of ferrio's control group, or of one above it, stopped threads of the group; the times, added over CPUs, are 1 % of the run or more";
@@ -375,8 +375,8 @@ subjects! {
         "program-failed" Hidden: "the program of a job of engine `exec` failed, or had to be killed";
         "command-output" Report: "where the output of `exec_prerun` or `exec_postrun` is saved";
         "command-failed" Hidden: "`exec_prerun` or `exec_postrun` failed or cannot be run";
-        "bad-iolog-line" Stderr: "note: a line of the log of `read_iolog` is not understood and skipped; the exit status says so, but not that of a program called `fio`";
-        "empty-trace-request" Stderr: "note: a request without bytes in a block trace is left out";
+        "bad-iolog-line" Stderr: "note: an invalid line of the log of `read_iolog` is skipped; called `ferrio`, the exit status is then at least 1";
+        "empty-trace-request" Stderr: "note: a zero-length request in a block trace is skipped";
         "replay-skips-writes" Stderr: "note: `--readonly` leaves out what changes data in a block trace";
         "block-trace" Hidden: "note: a block trace is out of order or cut off, or zone requests in it are left out";
         "unreadable-trace" Stderr: "a block trace cannot be read, or its device is not found";

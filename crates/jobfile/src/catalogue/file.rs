@@ -22,7 +22,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         AllowLayoutOverwrite: "allow_layout_overwrite", Bool, Plain, default "0";
             Works; "Allow the layout of a job that only reads to replace files that hold data but are too short (ferrio only)";
         AllowMountedWrite: "allow_mounted_write", Bool, Plain, default "0";
-            Works; "Allow writing to a mounted block device; otherwise the run aborts";
+            Works; "Allow writing to a block device that is mounted or otherwise in use; without it, the run is refused";
     }
     [Core; "file" / "io_basic"] {
         Filetype: "filetype", Enum, Plain, of FileType;
@@ -74,6 +74,6 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Unlink: "unlink", Bool, Plain, default "0";
             Works; "Delete the job's files when it ends";
         UnlinkEachLoop: "unlink_each_loop", Bool, Plain, default "0";
-            Works; "Delete the job's files between loops; a job that needs their data lays them out again";
+            Works; "Delete the job's files after each loop; called ferrio, files that the next loop reads are laid out again";
     }
 };

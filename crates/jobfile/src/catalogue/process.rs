@@ -20,7 +20,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Numjobs: "numjobs", Int, Count, default "1", max 4294967295;
             Works; "Run this many copies of the job";
         Startdelay: "startdelay", TimeRange, Seconds, default "0";
-            Works; "Wait before starting, counted from the start of the run; a time drawn from a range is the same in each run unless randrepeat=0";
+            Works; "Delay from the start of the run to the start of the job; a delay drawn from a range is the same in each run unless randrepeat=0";
         Runtime: "runtime" | "timeout", Time, Seconds, default "0";
             Works; "Time after which the job stops";
         TimeBased: "time_based", Flag, Plain;
