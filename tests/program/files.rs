@@ -44,6 +44,53 @@ fn what_is_written_through_few_descriptors_is_read_back() {
 }
 
 #[test]
+fn random_jobs_use_all_their_files_however_few_may_be_open_except_as_fio() {
+    let jobs = [
+        "time_based=1 runtime=1 rate_iops=100 openfiles=1",
+        "time_based=1 runtime=1 rate_iops=100 openfiles=1 file_service_type=random",
+        "time_based=1 runtime=1 rate_iops=100 openfiles=1 file_service_type=zipf:0.5",
+        "time_based=1 runtime=1 rate_iops=100 openfiles=1 norandommap=1",
+        "time_based=1 runtime=1 rate_iops=100 file_service_type=sequential",
+        "io_size=48m norandommap=1 openfiles=1",
+        "io_size=48m norandommap=1 openfiles=1 file_service_type=roundrobin:2",
+        "io_size=48m norandommap=1 openfiles=1 file_service_type=random:2",
+        "io_size=48m norandommap=1 openfiles=1 file_service_type=sequential",
+        "io_size=48m norandommap=1 openfiles=1 file_service_type=pareto:0.4",
+        "io_size=48m norandommap=1 openfiles=1 file_service_type=normal:20",
+        "io_size=48m random_distribution=pareto:0.4 openfiles=1",
+        "io_size=48m random_distribution=zipf:1.2 file_service_type=sequential",
+    ];
+    let mut text = String::from("[global]\nioengine=null\nrw=randwrite\nbs=1m\nnrfiles=2\nfilesize=3m\n");
+    for (number, options) in jobs.iter().enumerate() {
+        text += &format!("[j{number}]\nwrite_iolog=j{number}.log\n{}\n", options.replace(' ', "\n"));
+    }
+    let shares = |character| {
+        let place = Place::new();
+        place.ferrio(&[character, "--output=report", &place.job(&text)]).run().succeeded();
+        (0..jobs.len())
+            .map(|number| {
+                let log = place.read(&format!("j{number}.log"));
+                let ios = |file| log.lines().filter(|line| line.contains(&format!(".{file} write "))).count();
+                [ios(0), ios(1)]
+            })
+            .collect::<Vec<_>>()
+    };
+    for (options, [one, other]) in jobs.iter().zip(shares("--as=ferrio")) {
+        let popular =
+            ["zipf:0.5", "pareto:0.4", "normal"].iter().any(|word| options.contains(&format!("type={word}")));
+        // A share is 3 I/Os, and the last one may have just begun.
+        assert!(
+            if popular { one.min(other) >= 3 } else { one.abs_diff(other) <= 3 },
+            "{options}: {one} and {other}"
+        );
+    }
+    for (options, [one, other]) in jobs.iter().zip(shares("--as=fio")) {
+        // The last I/O of a run time, which is never done, may be one of the other file.
+        assert!(one.min(other) <= 1, "{options}: {one} and {other}");
+    }
+}
+
+#[test]
 fn files_lists_and_trees_are_served_as_by_fio() {
     needs!("fio");
     compare_all(&[

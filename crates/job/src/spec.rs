@@ -112,6 +112,8 @@ pub struct JobSpec {
     pub file_service: FileService,
     /// Most files open at once, at least 1.
     pub openfiles: u32,
+    /// A random job that would stay with a file for ever leaves it after as many bytes as the file has, so that others get their share.
+    pub shares_files: bool,
     /// Verification of data.
     pub verify: Option<Verify>,
     /// Size, time, loops.

@@ -5,6 +5,7 @@
 //! choices.
 
 mod file_service;
+mod file_shares;
 mod file_state;
 mod moved;
 mod random_choice;
@@ -40,7 +41,8 @@ pub(crate) struct General {
     syncs: Option<Syncs>,
     /// What was written to each file since its last sync; empty when no sync takes a range.
     dirty: Vec<Dirty>,
-    time_based: bool,
+    /// A file that has no more blocks starts over at once.
+    recycles: bool,
     files: Vec<FileState>,
     rotation: FileRotation,
     after_write: bool,
@@ -81,7 +83,7 @@ impl General {
         let files: Vec<FileState> = files.collect::<Result<_, _>>()?;
         let takes_ranges = spec.durability.sync_file_range.every > 0;
         let dirty = vec![Dirty::default(); if takes_ranges { files.len() } else { 0 }];
-        let rotation = FileRotation::new(spec, files.len(), seeds[seeds::FILE]);
+        let rotation = FileRotation::new(spec, regions, seeds[seeds::FILE]);
         Ok(General {
             choice: DirectionAndLength::new(spec, &seeds),
             random: spec.rw.is_random().then(|| Box::new(RandomChoice::new(spec, regions, &seeds, offsets))),
@@ -91,7 +93,7 @@ impl General {
             zones: spec.zones.map(|zones| ZoneWalk::new(zones, regions)),
             dirty,
             syncs: Syncs::new(&spec.durability).filter(|_| spec.rw.does(Direction::Write)),
-            time_based: spec.limits.time_based || spec.file_service.never_finishes(),
+            recycles: (spec.limits.time_based || spec.file_service.never_finishes()) && !rotation.shares(),
             files,
             rotation,
             after_write: false,
@@ -129,17 +131,25 @@ impl General {
             } else {
                 self.choice.direction(&mut pace)
             };
-            if let Some((offset, len)) = self.place(index, direction) {
+            let placed =
+                if self.rotation.has_had_its_share(index) { None } else { self.place(index, direction) };
+            if let Some((offset, len)) = placed {
                 self.record(index, direction, offset, len);
                 return Step::Io(Io { direction, file: index as u32, offset, len });
             }
-            if !self.rotation.finishes() {
-                self.files[index].rewind();
-            }
-            if self.rotation.finish(self.choice.issued.iter().sum()) {
+            if self.leave_file(index) {
                 return Step::Close { file: index as u32 };
             }
         }
+    }
+
+    /// No I/O in a file follows for now. True when it is to be closed.
+    fn leave_file(&mut self, index: usize) -> bool {
+        let comes_again = self.rotation.comes_again(index);
+        if comes_again || !self.rotation.finishes() {
+            self.files[index].rewind();
+        }
+        if comes_again { self.rotation.rest() } else { self.rotation.finish(self.choice.issued.iter().sum()) }
     }
 
     /// A pass begins: positions and maps are new, streams as well where the job repeats; counts run on.
@@ -223,8 +233,7 @@ impl General {
                             align: self.align[direction],
                             unit: choices.unit,
                         };
-                        let (relative, first) =
-                            file.random(&mut choices.stream, d, sizes, self.time_based)?;
+                        let (relative, first) = file.random(&mut choices.stream, d, sizes, self.recycles)?;
                         // A walk that jumps at the end of the file reads the map but leaves no mark.
                         marked = (random && !unmarked).then_some((first, sizes));
                         relative
@@ -273,6 +282,10 @@ impl General {
             zones.issued(len);
         }
         self.after_write = direction == Direction::Write;
+        // Of a pair of a trim and a write, the write counts.
+        if self.after_write || !self.trims_pair {
+            self.rotation.issued(index, len);
+        }
         if self.after_write {
             if let Some(dirty) = self.dirty.get_mut(index) {
                 dirty.wrote(offset, len);

@@ -16,6 +16,8 @@ pub struct Log {
 pub enum Program {
     Fio,
     Ferrio,
+    /// ferrio, called fio.
+    AsFio,
 }
 
 /// Runs all jobs at the same time with the engine null.
@@ -29,6 +31,7 @@ pub fn logs(program: Program, jobs: &[JobOptions]) -> Vec<Log> {
     let run = match program {
         Program::Fio => place.fio(&[&file]),
         Program::Ferrio => place.ferrio(&[&file]),
+        Program::AsFio => place.ferrio(&["--as=fio", &file]),
     };
     run.run().succeeded();
     let read = |job: &JobOptions| fs::read_to_string(place.work().join(format!("{}.log", job.name())));

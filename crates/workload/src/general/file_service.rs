@@ -1,13 +1,16 @@
 //! Which file the next I/O goes to, which files are finished, and which are open.
 //!
 //! A file is kept for a number of I/Os, then the next one is picked: in turn, at random, or by a distribution. A job that keeps
-//! only some of its files open opens one when it is picked; when no more may be open, picks of closed files are skipped.
+//! only some of its files open opens one when it is picked; when no more may be open, picks of closed files are skipped. A random job
+//! that would stay with an open file for ever leaves it after its share ([`FileShares`]).
 
 use ferrio_job::{FileService, JobSpec};
 
+use super::file_shares::{FileShares, shares_files};
 use crate::random::{Scale, Stream};
 use crate::random_map::RandomMap;
 use crate::skewed::Skewed;
+use crate::step::Region;
 
 /// Files that may end in a row without an I/O before a pass over files that are never finished ends: none of them has room for one.
 const MOST_TRIES: u32 = 5000;
@@ -29,6 +32,8 @@ pub(super) struct FileRotation {
     open: Option<Open>,
     /// Files that ended in a row without an I/O, and the count of I/Os then.
     fruitless: (u32, u64),
+    /// Present when files are left after their share.
+    shares: Option<FileShares>,
 }
 
 /// How the next file is picked.
@@ -53,7 +58,7 @@ struct Open {
 /// Some of the numbers of a job's files. The others are taken in a map, so that the next one is found in a few steps however few are
 /// left.
 #[derive(Clone, Debug)]
-struct FileNumbers {
+pub(super) struct FileNumbers {
     others: RandomMap,
     count: u32,
 }
@@ -67,9 +72,9 @@ pub(super) struct Pick {
 }
 
 impl FileRotation {
-    /// All `files` of a job; `seed` is that of the choice of files.
-    pub(super) fn new(spec: &JobSpec, files: usize, seed: u64) -> Self {
-        let files = files as u32;
+    /// All files of a job, by their regions; `seed` is that of the choice of files.
+    pub(super) fn new(spec: &JobSpec, regions: &[Region], seed: u64) -> Self {
+        let files = regions.len() as u32;
         let (order, keep) = match spec.file_service {
             FileService::Random { ios } => {
                 let stream = Stream::new(spec.generator, seed);
@@ -90,6 +95,7 @@ impl FileRotation {
             // A single file is always the next one.
             keep: if files == 1 { u64::MAX } else { keep },
             fruitless: (0, 0),
+            shares: shares_files(spec, regions.len()).then(|| FileShares::new(spec, regions)),
             last: files.saturating_sub(1),
             files,
             live: FileNumbers::all(files),
@@ -102,6 +108,9 @@ impl FileRotation {
         self.left = 0;
         self.fruitless = (0, 0);
         self.live = FileNumbers::all(self.files);
+        if let Some(shares) = &mut self.shares {
+            shares.begin_pass();
+        }
         if let Some(open) = &mut self.open {
             open.files = FileNumbers::none(self.files);
         }
@@ -155,8 +164,12 @@ impl FileRotation {
     /// The file picked last has no more I/O; `issued` I/Os were issued so far. True when it is to be closed.
     pub(super) fn finish(&mut self, issued: u64) -> bool {
         self.left = 0;
+        if let Some(shares) = &mut self.shares {
+            shares.renew(self.last as usize);
+        }
         if self.finishes() {
             self.live.remove(self.last);
+            self.begin_round();
         } else if self.is_fruitless(issued) {
             self.live = FileNumbers::none(self.files);
         }
@@ -164,6 +177,64 @@ impl FileRotation {
             open.files.remove(self.last);
         }
         self.open.is_some()
+    }
+
+    /// The file picked last has had its share: it waits until all others have had theirs. True when it is to be closed.
+    pub(super) fn rest(&mut self) -> bool {
+        self.left = 0;
+        let finishes = self.finishes();
+        if let Some(shares) = &mut self.shares {
+            shares.renew(self.last as usize);
+            if finishes {
+                self.live.remove(self.last);
+                shares.resting.insert(self.last);
+            }
+        }
+        self.begin_round();
+        if let Some(open) = &mut self.open {
+            open.files.remove(self.last);
+        }
+        self.open.is_some()
+    }
+
+    /// When no file is live but some have had their share, these are live again.
+    fn begin_round(&mut self) {
+        if let Some(shares) = &mut self.shares
+            && self.live.count == 0
+        {
+            std::mem::swap(&mut self.live, &mut shares.resting);
+        }
+    }
+
+    /// True when files are left after their share.
+    pub(super) fn shares(&self) -> bool {
+        self.shares.is_some()
+    }
+
+    /// True when a file is to be left, whatever else it has.
+    #[inline]
+    pub(super) fn has_had_its_share(&self, file: usize) -> bool {
+        self.shares.as_ref().is_some_and(|shares| shares.is_used_up(file))
+    }
+
+    /// True when a file that has no I/O now has some later.
+    pub(super) fn comes_again(&self, file: usize) -> bool {
+        self.shares.as_ref().is_some_and(|shares| shares.comes_again(file))
+    }
+
+    /// An I/O of this many bytes was issued.
+    #[inline]
+    pub(super) fn issued(&mut self, file: usize, len: u32) {
+        if let Some(shares) = &mut self.shares {
+            shares.issued(file, len);
+        }
+    }
+
+    /// An I/O of this many bytes that was issued cannot be done.
+    pub(super) fn take_back(&mut self, file: usize, len: u32) {
+        if let Some(shares) = &mut self.shares {
+            shares.take_back(file, len);
+        }
     }
 
     /// False when a file at its end starts again.
@@ -180,7 +251,7 @@ impl FileRotation {
 
 impl FileNumbers {
     /// None of the numbers below `numbers`.
-    fn none(numbers: u32) -> Self {
+    pub(super) fn none(numbers: u32) -> Self {
         FileNumbers { others: RandomMap::full(u64::from(numbers.max(1))), count: 0 }
     }
 
@@ -198,7 +269,7 @@ impl FileNumbers {
     }
 
     /// Adds a number that is no member.
-    fn insert(&mut self, number: u32) {
+    pub(super) fn insert(&mut self, number: u32) {
         debug_assert!(!self.contains(number));
         self.count += 1;
         self.others.free(number.into());

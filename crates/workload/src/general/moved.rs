@@ -32,10 +32,8 @@ impl General {
     pub(crate) fn give_up(&mut self, chosen: &Io) -> Option<Step> {
         self.choice.issued[chosen.direction as usize] -= 1;
         self.after_write = false;
-        if !self.rotation.finishes() {
-            self.files[chosen.file as usize].rewind();
-        }
-        let closes = self.rotation.finish(self.choice.issued.iter().sum());
+        self.rotation.take_back(chosen.file as usize, chosen.len);
+        let closes = self.leave_file(chosen.file as usize);
         closes.then_some(Step::Close { file: chosen.file })
     }
 }

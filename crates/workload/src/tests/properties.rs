@@ -56,7 +56,7 @@ proptest! {
         service in any_service(),
         most_open in prop::option::of(1usize..99),
         align in prop::sample::select(vec![512u64, 1024, 4096]),
-        [random, map, wide, time_based] in any::<[bool; 4]>(),
+        [random, map, wide, time_based, shares] in any::<[bool; 5]>(),
         seed in prop::option::of(any::<u64>()),
         offset in 0u64..10,
     ) {
@@ -67,7 +67,8 @@ proptest! {
         spec.random_map = map;
         spec.generator = if wide { Generator::Tausworthe64 } else { Generator::Tausworthe32 };
         spec.seeding = seed.map_or(Seeding::Repeatable, Seeding::Fixed);
-        spec.limits.time_based = random && time_based && blocks.len() == 1;
+        spec.limits.time_based = random && time_based;
+        spec.shares_files = shares;
         spec.file_service = service;
         let min = if map || !random { align } else { 4096 };
         let align = if random { align } else { min };

@@ -2,7 +2,7 @@
 //! map is a set, numbers are drawn one at a time and scaled with floating-point arithmetic.
 //!
 //! It knows jobs that read blocks of one size from any number of files, in sequence or at random, with each `file_service_type`,
-//! `openfiles`, `norandommap`, `time_based`, alignments and both generators.
+//! `openfiles` with and without shares of the files, `norandommap`, `time_based`, alignments and both generators.
 
 use std::collections::HashSet;
 
@@ -19,6 +19,8 @@ pub(super) struct Reference {
     files: Vec<RefFile>,
     /// `openfiles` limits how many files are open: opening and closing them are steps.
     on_demand: bool,
+    /// A file is left after as many bytes as it has.
+    shares: bool,
     file_draws: Draws,
     popular_files: Option<Skewed>,
     offset_draws: Draws,
@@ -39,6 +41,10 @@ struct RefFile {
     region: Region,
     open: bool,
     finished: bool,
+    /// It has had its share in this round.
+    rests: bool,
+    /// Bytes read since its share began.
+    bytes: u64,
     /// Blocks read in sequence since the file was opened.
     position: u64,
     /// Blocks that a random map has marked.
@@ -54,6 +60,8 @@ impl Reference {
             region,
             open: !on_demand,
             finished: false,
+            rests: false,
+            bytes: 0,
             position: 0,
             used: HashSet::new(),
         };
@@ -63,7 +71,11 @@ impl Reference {
             }
             _ => None,
         };
+        let stays = on_demand || spec.file_service == FileService::Sequential;
+        let no_end = spec.limits.time_based || !spec.random_map || popular_files.is_some();
+        let shares = spec.shares_files && regions.len() > 1 && spec.rw.is_random() && stays && no_end;
         Reference {
+            shares,
             files: regions.iter().map(file).collect(),
             on_demand,
             file_draws: Draws::new(spec.generator, seeds[seeds::FILE]),
@@ -90,7 +102,8 @@ impl Reference {
                     let file = self.any_file();
                     let open = self.files.iter().filter(|file| file.open).count();
                     let chosen = &mut self.files[file];
-                    if chosen.finished || !chosen.open && open >= self.spec.openfiles as usize {
+                    if chosen.finished || chosen.rests || !chosen.open && open >= self.spec.openfiles as usize
+                    {
                         continue;
                     }
                     if !chosen.open {
@@ -102,16 +115,28 @@ impl Reference {
                     file
                 }
             };
-            if let Some(offset) = self.offset(file) {
+            let size = self.files[file].region.size;
+            let has_had_all = self.shares && self.files[file].bytes >= size;
+            if !has_had_all && let Some(offset) = self.offset(file) {
                 let len = self.spec.block[Direction::Read].min as u32;
+                self.files[file].bytes += u64::from(len);
                 return Step::Io(Io { direction: Direction::Read, file: file as u32, offset, len });
             }
             self.current = None;
             let done = &mut self.files[file];
-            done.finished = self.popular_files.is_none();
+            if self.shares && done.bytes > 0 && (self.spec.limits.time_based || has_had_all) {
+                done.rests = self.popular_files.is_none();
+            } else {
+                done.finished = self.popular_files.is_none();
+            }
             done.position = 0;
+            done.bytes = 0;
+            done.used.clear();
+            done.open &= !self.on_demand;
+            if self.files.iter().all(|file| file.finished || file.rests) {
+                self.files.iter_mut().for_each(|file| file.rests = false);
+            }
             if self.on_demand {
-                done.open = false;
                 return Step::Close { file: file as u32 };
             }
         }
@@ -157,7 +182,7 @@ impl Reference {
         let mut chosen = self.offset_draws.below(blocks);
         if self.spec.random_map {
             if self.files[file].used.len() as u64 == blocks {
-                if !self.spec.limits.time_based && self.popular_files.is_none() {
+                if self.shares || !self.spec.limits.time_based && self.popular_files.is_none() {
                     return None;
                 }
                 self.files[file].used.clear();
