@@ -1,9 +1,7 @@
 //! How the program ends: its exit status, and the error or the help text that ends it.
 
-use std::io;
 use std::process::ExitCode;
 
-use clap::ColorChoice;
 use ferrio_job::{Character, Plan, strerror};
 use ferrio_jobfile::Sources;
 use ferrio_runner::{RunResult, stdout};
@@ -11,8 +9,9 @@ use ferrio_thresholds::Judgement;
 
 use crate::commands::{COMMANDS, Subcommand};
 use crate::error::Error;
+use crate::escaped_stream;
 use crate::execute::RunOutcome;
-use crate::messages::{Messages, print};
+use crate::messages::{Messages, print, print_coloured};
 use crate::options::OPTIONS;
 use crate::settings::{self, FIO_VERSION};
 
@@ -75,8 +74,9 @@ pub fn code(outcome: Result<u8, Error>, messages: Messages) -> ExitCode {
     let outcome = match outcome {
         Err(Error::Help) if messages.are_of_fio() => usage(),
         Err(Error::Help) => {
-            let color = if messages.colors(&io::stdout()) { ColorChoice::Always } else { ColorChoice::Never };
-            print(|_| help().color(color).print_help().map(|()| true))
+            let help = help().render_help();
+            let is_coloured = messages.colors(escaped_stream::stdout().get_ref());
+            print_coloured(&if is_coloured { help.ansi().to_string() } else { help.to_string() })
         }
         // fio does not notice that nobody gets its answer.
         Err(Error::WriteOutput { .. }) if messages.are_of_fio() && stdout::was_closed() => Ok(0),

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
-use ferrio_machine::{RetryInterrupted, close_file, create_file, is_same_file};
+use ferrio_machine::{close_file, create_file, is_same_file};
 use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
 
 use crate::error::Error;
+use crate::escaped_stream::{self, EscapedStream};
 use crate::option_values::{Intervals, IntervalsTo};
 use crate::settings::ProgramSettings;
 
@@ -28,9 +29,9 @@ pub struct IntervalStream {
 }
 
 enum Stream {
-    StandardOutput(RetryInterrupted<Stdout>),
-    StandardError(RetryInterrupted<Stderr>),
-    File(RetryInterrupted<File>),
+    StandardOutput(EscapedStream<Stdout>),
+    StandardError(EscapedStream<Stderr>),
+    File(EscapedStream<File>),
 }
 
 impl Stream {
@@ -96,15 +97,13 @@ impl IntervalStream {
     pub fn open(wanted: &Intervals) -> Result<Self, Error> {
         let (name, stream): (&str, _) = match &wanted.to {
             IntervalsTo::StandardOutput => {
-                ("standard output", Stream::StandardOutput(RetryInterrupted(io::stdout())))
+                ("standard output", Stream::StandardOutput(escaped_stream::stdout()))
             }
-            IntervalsTo::StandardError => {
-                ("standard error", Stream::StandardError(RetryInterrupted(io::stderr())))
-            }
+            IntervalsTo::StandardError => ("standard error", Stream::StandardError(escaped_stream::stderr())),
             IntervalsTo::File(name) => {
                 let file =
                     create_file(name).map_err(|error| Error::OpenIntervals { name: name.clone(), error })?;
-                (name, Stream::File(RetryInterrupted(file)))
+                (name, Stream::File(EscapedStream::new(file)))
             }
         };
         Ok(IntervalStream {
@@ -126,8 +125,8 @@ impl IntervalStream {
 
     /// Closes the file after the last interval: a network file system may tell only then that it has no room. Returns the error.
     pub fn close(&mut self) -> Option<Diagnostic> {
-        let Stream::File(RetryInterrupted(file)) = self.stream.take()? else { return None };
-        let error = close_file(file).err()?;
+        let Stream::File(file) = self.stream.take()? else { return None };
+        let error = close_file(file.into_inner()).err()?;
         Some(self.lose(&error, ""))
     }
 

@@ -11,7 +11,7 @@
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
 //! `output` and `intervals`; `live_view` shows the run. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
-//! all mistakes in it; `messages` writes to standard error; `output_file` makes files that appear only once they are complete; `exit` turns
+//! all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go to a terminal; `output_file` makes files that appear only once they are complete; `exit` turns
 //! the outcome into a status.
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod character;
 mod commands;
 mod diagnose;
 mod error;
+mod escaped_stream;
 mod execute;
 mod exit;
 mod fio;

@@ -1,11 +1,10 @@
 //! `--tui`: whether the terminal is free for the live view, and the view's start.
 
-use std::io::{self, IsTerminal};
-
 use ferrio_job::{HttpOptions, Plan};
 use ferrio_tui::{LiveView, NoTerminal, Terminal};
 
 use crate::error::Error;
+use crate::escaped_stream::{stderr, stdout};
 use crate::messages::Messages;
 use crate::option_values::IntervalsTo;
 use crate::settings::ProgramSettings;
@@ -25,7 +24,7 @@ pub fn terminal(plan: &Plan, settings: &ProgramSettings) -> Result<Option<Termin
     if !settings.tui {
         return Ok(None);
     }
-    let terminals = Terminals { stdout: io::stdout().is_terminal(), stderr: io::stderr().is_terminal() };
+    let terminals = Terminals { stdout: stdout().is_terminal(), stderr: stderr().is_terminal() };
     if let Some((other, help)) = other_writer(plan, settings, terminals) {
         return Err(Error::NoLiveView { why: format!("{other} would write to the terminal as well"), help });
     }

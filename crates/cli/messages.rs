@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal as _, Stdout, Write};
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
@@ -18,6 +18,7 @@ use nix::errno::Errno;
 
 use crate::arguments::Item;
 use crate::error::Error;
+use crate::escaped_stream::{EscapedStream, stderr, stdout};
 use crate::options::{COLOR, MESSAGE_FORMAT, QUIET};
 use crate::visible::{Controls, visible};
 
@@ -103,17 +104,17 @@ impl Messages {
     /// True if warnings that come before the run are printed after the report: captured logs are read from their end.
     #[must_use]
     pub fn warnings_follow_report(self) -> bool {
-        self.character == Character::Ferrio && !self.json && !io::stderr().is_terminal()
+        self.character == Character::Ferrio && !self.json && !stderr().is_terminal()
     }
 
     /// Prints diagnostics with the place, the line of the job file and advice.
     pub fn show(self, diagnostics: &[Diagnostic], sources: &Sources) {
-        self.write(&self.diagnostics_text(diagnostics, sources));
+        self.write_coloured(&self.diagnostics_text(diagnostics, sources));
     }
 
     /// Prints a diagnostic as one line without its place. Called `ferrio`, warnings about options keep their place.
     pub fn line(self, diagnostic: &Diagnostic, sources: &Sources) {
-        self.write(&self.text_of(diagnostic, sources));
+        self.write_coloured(&self.text_of(diagnostic, sources));
     }
 
     /// Prints a diagnostic without a place in a job file as one line.
@@ -124,7 +125,7 @@ impl Messages {
     /// Prints warnings about misleading figures, which fio does not have, without blank lines between them.
     pub fn figure_warnings(self, warnings: &[Warning]) {
         if self.shows_warnings() && self.character == Character::Ferrio {
-            self.write(&self.figure_warnings_text(warnings));
+            self.write_coloured(&self.figure_warnings_text(warnings));
         }
     }
 
@@ -138,15 +139,16 @@ impl Messages {
     #[must_use]
     pub fn debug_writer(self, has_text: bool, file: Option<File>) -> WriteLine {
         match (self.character, file) {
-            _ if self.json => Box::new(|line| write_message(io::stderr(), &debug_object(&line))),
-            (Character::Fio, Some(file)) if has_text => Box::new(move |line| write_message(&file, &line)),
-            (Character::Fio, None) if has_text && !io::stdout().is_terminal() => {
-                Box::new(|line| write_message(io::stdout(), &line))
+            _ if self.json => Box::new(|line| write_message(stderr(), &debug_object(&line))),
+            (Character::Fio, Some(file)) if has_text => {
+                let is_terminal = file.is_terminal();
+                Box::new(move |line| match is_terminal {
+                    true => write_message(&file, &visible(&line, Controls::All)),
+                    false => write_message(&file, &line),
+                })
             }
-            (Character::Fio, None) if has_text => {
-                Box::new(|line| write_message(io::stdout(), &visible(&line, Controls::All)))
-            }
-            _ => Box::new(move |line| write_message(io::stderr(), &self.visible(&line))),
+            (Character::Fio, None) if has_text => Box::new(|line| write_message(stdout(), &line)),
+            _ => Box::new(move |line| write_message(stderr(), &self.visible(&line))),
         }
     }
 
@@ -167,11 +169,9 @@ impl Messages {
         let line = || format!("{}\n", diagnostic.line(self.character));
         match file {
             _ if !self.are_text() => self.line(diagnostic, sources),
+            Some(file) if file.is_terminal() => write_message(file, &visible(&line(), Controls::All)),
             Some(file) => write_message(file, &line()),
-            None if io::stdout().is_terminal() => {
-                write_message(io::stdout(), &visible(&line(), Controls::All))
-            }
-            None => write_message(io::stdout(), &line()),
+            None => write_message(stdout(), &line()),
         }
     }
 
@@ -194,18 +194,23 @@ impl Messages {
         }
     }
 
-    /// Prints text as it is.
+    /// Prints text.
     pub fn write(self, text: &str) {
-        write_message(io::stderr(), text);
+        write_message(stderr(), text);
+    }
+
+    /// Prints the text of messages, in which all that is not the program's own has no control characters.
+    pub fn write_coloured(self, text: &str) {
+        let _ = stderr().write_coloured(text);
     }
 
     fn diagnostics_text(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
         if self.json {
             diagnostics_json(diagnostics, sources)
         } else if self.character == Character::Fio {
-            diagnostics_render_as_fio(diagnostics, sources, self.colors(&io::stderr()))
+            diagnostics_render_as_fio(diagnostics, sources, self.colors(stderr().get_ref()))
         } else {
-            diagnostics_render(diagnostics, sources, self.colors(&io::stderr()))
+            diagnostics_render(diagnostics, sources, self.colors(stderr().get_ref()))
         }
     }
 
@@ -226,7 +231,8 @@ impl Messages {
         let clean = |text: &str| text.replace(char::is_control, " ");
         let label = self.painted("warning:", WARNING);
         let block = |warning: &Warning| {
-            format!("{label} {} [{}]\n  = {}\n", clean(&warning.message), warning.code, warning.help)
+            let [code, help] = [&*warning.code, &warning.help].map(|text| visible(text, Controls::All));
+            format!("{label} {} [{code}]\n  = {help}\n", clean(&warning.message))
         };
         warnings.iter().map(block).collect()
     }
@@ -257,16 +263,16 @@ impl Messages {
             Severity::Note => NOTE,
         };
         match diagnostic.line_label(self.character) {
-            Some(label) if self.colors(&io::stderr()) => {
-                format!("{style}{label}:{style:#} {}\n", diagnostic.message)
+            Some(label) if self.colors(stderr().get_ref()) => {
+                format!("{style}{}:{style:#} {}\n", self.visible(label), diagnostic.message)
             }
-            _ => format!("{}\n", diagnostic.line(self.character)),
+            _ => format!("{}\n", self.visible(&diagnostic.line(self.character))),
         }
     }
 
     /// Text without control characters; called `fio`, only for a terminal.
     fn visible(self, text: &str) -> Cow<'_, str> {
-        if self.are_of_fio() && !io::stderr().is_terminal() {
+        if self.are_of_fio() && !stderr().is_terminal() {
             Cow::Borrowed(text)
         } else {
             visible(text, Controls::All)
@@ -275,7 +281,7 @@ impl Messages {
 
     /// Text in this style, if messages are coloured.
     fn painted(self, text: &str, style: Style) -> String {
-        if self.colors(&io::stderr()) { format!("{style}{text}{style:#}") } else { text.to_owned() }
+        if self.colors(stderr().get_ref()) { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 }
 
@@ -294,16 +300,28 @@ fn write_message(stream: impl Write, text: &str) {
 /// # Errors
 /// Standard output cannot be written to.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<bool>) -> Result<u8, Error> {
+    print_to(|stdout| write(stdout))
+}
+
+fn print_to(write: impl FnOnce(&mut EscapedStream<Stdout>) -> io::Result<bool>) -> Result<u8, Error> {
     if ferrio_runner::stdout::was_closed() {
         return Err(Error::stdout(Errno::EBADF.into()));
     }
-    let mut stdout = RetryInterrupted(io::stdout());
+    let mut stdout = stdout();
     match write(&mut stdout).and_then(|good| stdout.flush().map(|()| good)) {
         Ok(good) => Ok(u8::from(!good)),
         // The reader, for example `head`, has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
         Err(error) => Err(Error::stdout(error)),
     }
+}
+
+/// Prints text that may be coloured, in which all that is not the program's own has no control characters.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn print_coloured(text: &str) -> Result<u8, Error> {
+    print_to(|stdout| stdout.write_coloured(text).map(|()| true))
 }
 
 #[cfg(test)]
@@ -350,7 +368,7 @@ mod tests {
 
     #[test]
     fn the_option_for_colours_comes_before_terminal_and_variables() {
-        let colors = |words: &[&str]| of(&items(words)).colors(&io::stderr());
+        let colors = |words: &[&str]| of(&items(words)).colors(stderr().get_ref());
         assert!(colors(&["--color=never", "--color=always"]) && !colors(&["--color=never"]));
         let always = of(&items(&["--color=always"]));
         let note = Diagnostic::note("lost").code("log-error");

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,7 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
 use crate::error::Error;
+use crate::escaped_stream::{self, EscapedStream};
 use crate::intervals::IntervalStream;
 use crate::messages::Messages;
 use crate::option_values::{Eta, IntervalsTo};
@@ -111,12 +112,12 @@ impl Output {
             None if settings.character == Character::Ferrio && stdout::was_closed() => {
                 return Err(Error::stdout(Errno::EBADF.into()));
             }
-            None => ReportStream::Stdout(io::stdout()),
+            None => ReportStream::Stdout(escaped_stream::stdout()),
             Some(name) if settings.character == Character::Ferrio => {
                 let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };
                 ReportStream::whole(Path::new(name)).map_err(cannot_open)?
             }
-            Some(name) => ReportStream::File(open_output(name, false)?),
+            Some(name) => ReportStream::File(EscapedStream::new(open_output(name, false)?)),
         };
         let files = settings.files_of_formats.iter().map(|(format, name)| FormatFile::open(*format, name));
         let files = files.collect::<Result<Vec<_>, _>>()?;
@@ -126,7 +127,7 @@ impl Output {
             // Debug messages come from all threads and would tear the line.
             Eta::Auto if settings.tui => false,
             Eta::Auto if settings.debug.any() && settings.character == Character::Ferrio => false,
-            Eta::Auto => io::stdout().is_terminal(),
+            Eta::Auto => escaped_stream::stdout().is_terminal(),
         };
         let intervals = settings.interval_report.as_ref();
         let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
@@ -179,14 +180,14 @@ impl Output {
     /// Sets the jobs that texts may name. Their control characters are shown as text; called `fio`, only on a terminal.
     pub fn set_names(&mut self, plan: &Plan, character: Character) {
         self.names = NamesOfLines::of(plan);
-        let is_seen = self.writes_to_stdout && io::stdout().is_terminal();
+        let is_seen = self.writes_to_stdout && escaped_stream::stdout().is_terminal();
         self.shown_controls =
             (character == Character::Ferrio || is_seen).then(|| controls_in(self.options.formats));
     }
 
     /// Writes text that a program may read, or run: control characters are shown as text on a terminal only.
     pub fn write_commands(&mut self, text: &str) {
-        let is_seen = self.writes_to_stdout && io::stdout().is_terminal();
+        let is_seen = self.writes_to_stdout && escaped_stream::stdout().is_terminal();
         self.shown_controls = is_seen.then_some(Controls::All);
         self.write(text);
     }
@@ -234,14 +235,15 @@ impl Output {
         for held in self.held.take().unwrap_or_default() {
             match held {
                 Held::Report(text) => self.write(&text),
-                Held::Message(text) => self.messages.write(&text),
+                Held::Message(text) => self.messages.write_coloured(&text),
             }
         }
     }
 
     /// Writes a part of the report. The empty line at the start of a text report keeps the live line, as in fio.
     pub fn write(&mut self, text: &str) {
-        if let Some(held) = self.held.as_mut().filter(|_| self.writes_to_stdout && io::stdout().is_terminal())
+        if let Some(held) =
+            self.held.as_mut().filter(|_| self.writes_to_stdout && escaped_stream::stdout().is_terminal())
         {
             held.push(Held::Report(text.to_owned()));
             return;
@@ -252,6 +254,12 @@ impl Output {
             None => text.into(),
         };
         let written = self.stream.write(&text);
+        self.keep_first_error(written);
+    }
+
+    /// Writes text that may be coloured, in which all that is not the program's own has no control characters.
+    pub fn write_coloured(&mut self, text: &str) {
+        let written = self.stream.write_coloured(text);
         self.keep_first_error(written);
     }
 
@@ -381,7 +389,7 @@ impl Output {
         }
         file.error = Some(error);
         let Some(unwritten) = file.stream.take_unwritten().filter(|_| !stdout::was_closed()) else { return };
-        file.stream = ReportStream::Stdout(io::stdout());
+        file.stream = ReportStream::Stdout(escaped_stream::stdout());
         file.is_rescued = true;
         self.clear_live_line();
         // It would stand between documents.
@@ -420,7 +428,7 @@ impl Output {
         for (diagnostic, text) in self.kept.take().unwrap_or_default() {
             let is_confirmed = confirmed.iter().any(|warning| warning.confirms(&diagnostic));
             if !is_confirmed && !shown.contains(&text) {
-                self.messages.write(&text);
+                self.messages.write_coloured(&text);
                 shown.push(text);
             }
         }
@@ -448,11 +456,11 @@ impl Output {
 
     /// Prints text to standard error, above the live line.
     fn print_message(&mut self, text: &str) {
-        match self.held.as_mut().filter(|_| io::stderr().is_terminal()) {
+        match self.held.as_mut().filter(|_| escaped_stream::stderr().is_terminal()) {
             Some(held) => held.push(Held::Message(text.to_owned())),
             None => {
                 self.clear_live_line();
-                self.messages.write(text);
+                self.messages.write_coloured(text);
             }
         }
     }
@@ -518,7 +526,7 @@ impl Output {
             Event::Interval { .. } => {}
             Event::Released => self.environment.begin_jobs(),
             Event::Progress(progress) => {
-                let columns = terminal_columns(io::stdout());
+                let columns = terminal_columns(escaped_stream::stdout());
                 if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) {
                     self.show_live_line(&line);
                 }
@@ -556,9 +564,9 @@ impl Output {
     }
 
     fn show_live_line(&mut self, line: &str) {
-        let mut stdout = io::stdout();
+        let mut stdout = escaped_stream::stdout();
         // A closed terminal does not stop the run.
-        let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
+        let written = stdout.write_live_line(line).and_then(|()| stdout.flush());
         if written.is_ok() && stdout.is_terminal() {
             self.live_width = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
         }
@@ -575,8 +583,9 @@ impl Output {
 
     fn clear_live_line(&mut self) {
         if self.live_width > 0 {
-            let mut stdout = io::stdout();
-            let _ = write!(stdout, "\r{:1$}\r", "", self.live_width).and_then(|()| stdout.flush());
+            let mut stdout = escaped_stream::stdout();
+            let blanks = format!("\r{:1$}\r", "", self.live_width);
+            let _ = stdout.write_live_line(&blanks).and_then(|()| stdout.flush());
             self.live_width = 0;
         }
     }
@@ -608,7 +617,7 @@ impl Output {
     /// Goes on with standard output, which gets first what the file of the report lacks.
     fn rescue(&mut self, unwritten: &str) {
         self.clear_live_line();
-        self.stream = ReportStream::Stdout(io::stdout());
+        self.stream = ReportStream::Stdout(escaped_stream::stdout());
         self.writes_to_stdout = true;
         // It would stand between documents.
         self.live = self.live.take().filter(|_| self.options.formats.has(Format::Normal));

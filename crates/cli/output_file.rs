@@ -19,10 +19,12 @@ use nix::sys::stat::{Mode, fchmod};
 use nix::unistd::linkat;
 use tempfile::Builder;
 
+use crate::escaped_stream::EscapedStream;
+
 /// A file being written. Dropping it without [`keep`](OutputFile::keep) leaves what was there before.
 #[derive(Debug)]
 pub struct OutputFile {
-    file: File,
+    file: EscapedStream<File>,
     /// The file that it becomes; `None` for what gets the data at once.
     path: Option<PathBuf>,
 }
@@ -36,11 +38,13 @@ impl OutputFile {
         let destination = match follow_links(path)? {
             Destination::Path(path) => path,
             Destination::Descriptor(open) => {
-                return Ok(OutputFile { file: duplicate(&open, path)?, path: None });
+                return Ok(OutputFile { file: EscapedStream::new(duplicate(&open, path)?), path: None });
             }
         };
         match open_file(path, OFlag::O_WRONLY, 0) {
-            Ok(file) if !file.metadata()?.is_file() => return Ok(OutputFile { file, path: None }),
+            Ok(file) if !file.metadata()?.is_file() => {
+                return Ok(OutputFile { file: EscapedStream::new(file), path: None });
+            }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
@@ -49,7 +53,7 @@ impl OutputFile {
             Err(error) if destination.exists() && is_bound_to_its_place(&error) => tempfile::tempfile()?,
             file => file?,
         };
-        Ok(OutputFile { file, path: Some(destination) })
+        Ok(OutputFile { file: EscapedStream::new(file), path: Some(destination) })
     }
 
     /// The file for writing.
@@ -57,7 +61,7 @@ impl OutputFile {
     /// # Errors
     /// There are no more descriptors.
     pub fn writer(&self) -> io::Result<File> {
-        self.file.try_clone()
+        self.file.get_ref().try_clone()
     }
 
     /// True for what becomes a file at its path; false for what gets the data at once.
@@ -74,8 +78,8 @@ impl OutputFile {
         let existing = fs::metadata(&path).ok();
         if let Some(existing) = &existing {
             // Only root may give files away.
-            let _ = fchown(&self.file, Some(existing.uid()), Some(existing.gid()));
-            set_permissions(&self.file, &existing.permissions())?;
+            let _ = fchown(self.file.get_ref(), Some(existing.uid()), Some(existing.gid()));
+            set_permissions(self.file.get_ref(), &existing.permissions())?;
         }
         // The file has a temporary name for a moment, which a signal must not leave behind.
         let signals: SigSet =
@@ -87,20 +91,20 @@ impl OutputFile {
         };
         before.thread_set_mask()?;
         kept?;
-        close_file(self.file)?;
+        close_file(self.file.into_inner())?;
         Ok(existing.is_none().then_some(path))
     }
 
     /// Writes into the existing file, which is complete only at the end.
     fn overwrite(&mut self, path: &Path) -> io::Result<()> {
         let mut existing = open_file(path, OFlag::O_WRONLY | OFlag::O_TRUNC, 0)?;
-        self.file.rewind()?;
-        io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(&mut existing))?;
+        self.file.get_ref().rewind()?;
+        io::copy(&mut RetryInterrupted(self.file.get_ref()), &mut RetryInterrupted(&mut existing))?;
         close_file(existing)
     }
 
     fn rename(&mut self, path: &Path) -> io::Result<()> {
-        let number = PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
+        let number = PathBuf::from(format!("/proc/self/fd/{}", self.file.get_ref().as_raw_fd()));
         let link = |name: &Path| {
             linkat(AT_FDCWD, &number, AT_FDCWD, name, AtFlags::AT_SYMLINK_FOLLOW).map_err(io::Error::from)
         };
@@ -115,9 +119,9 @@ impl OutputFile {
 
     fn copy(&mut self, directory: &Path) -> io::Result<tempfile::TempPath> {
         let mut copy = named(directory, 0o600)?;
-        self.file.rewind()?;
-        io::copy(&mut RetryInterrupted(&self.file), &mut RetryInterrupted(copy.as_file_mut()))?;
-        set_permissions(copy.as_file(), &self.file.metadata()?.permissions())?;
+        self.file.get_ref().rewind()?;
+        io::copy(&mut RetryInterrupted(self.file.get_ref()), &mut RetryInterrupted(copy.as_file_mut()))?;
+        set_permissions(copy.as_file(), &self.file.get_ref().metadata()?.permissions())?;
         let (copy, name) = copy.into_parts();
         close_file(copy)?;
         Ok(name)
@@ -288,7 +292,7 @@ mod tests {
         let path = place.path().join("out");
         // A file whose name was removed cannot have another.
         let mut file = OutputFile {
-            file: tempfile::NamedTempFile::new_in(&place).unwrap().into_file(),
+            file: EscapedStream::new(tempfile::NamedTempFile::new_in(&place).unwrap().into_file()),
             path: Some(path.clone()),
         };
         file.write_all(b"data").unwrap();

@@ -10,6 +10,7 @@ use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
 use nix::errno::Errno;
 
 use crate::error::Error;
+use crate::escaped_stream;
 use crate::messages::{Messages, print};
 use crate::selftest;
 use crate::settings::{FIO_VERSION, Query};
@@ -76,7 +77,7 @@ fn inflate(path: &Path) -> Result<u8, Error> {
     if ferrio_runner::stdout::was_closed() {
         return Err(Error::stdout(Errno::EBADF.into()));
     }
-    match inflate_log(RetryInterrupted(file), &mut RetryInterrupted(io::stdout().lock())) {
+    match inflate_log(RetryInterrupted(file), &mut escaped_stream::stdout()) {
         Ok(()) => Ok(0),
         // The reader, for example `head`, has seen enough.
         Err(InflateError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),

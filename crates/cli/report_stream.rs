@@ -9,6 +9,7 @@ use ferrio_machine::{RetryInterrupted, close_file, open_file, set_length};
 use nix::fcntl::OFlag;
 
 use crate::error::Error;
+use crate::escaped_stream::EscapedStream;
 use crate::messages::print;
 use crate::output_file::OutputFile;
 
@@ -16,9 +17,9 @@ use crate::output_file::OutputFile;
 #[derive(Debug)]
 pub enum ReportStream {
     /// Standard output.
-    Stdout(io::Stdout),
-    /// A file that has what was written so far.
-    File(File),
+    Stdout(EscapedStream<io::Stdout>),
+    /// A file that has what was written so far, or a device.
+    File(EscapedStream<File>),
     /// What becomes a file.
     Whole(Box<Whole>),
     /// A file that has appeared, with the reports so far.
@@ -63,8 +64,8 @@ impl ReportStream {
         let data = text.as_bytes();
         let rest = || text.to_owned();
         let (written, unwritten) = match self {
-            ReportStream::Stdout(stdout) => return RetryInterrupted(stdout).write_all(data),
-            ReportStream::File(file) => return RetryInterrupted(file).write_all(data),
+            ReportStream::Stdout(stdout) => return stdout.write_all(data),
+            ReportStream::File(file) => return file.write_all(data),
             ReportStream::Lost(_) => return Err(lost()),
             ReportStream::Whole(whole) => {
                 let written = RetryInterrupted(&mut whole.file).write_all(data);
@@ -87,6 +88,17 @@ impl ReportStream {
         };
         *self = ReportStream::Lost(unwritten);
         written
+    }
+
+    /// Writes a part of the report that the program has coloured, to standard output.
+    ///
+    /// # Errors
+    /// As [`write`](ReportStream::write).
+    pub fn write_coloured(&mut self, text: &str) -> io::Result<()> {
+        match self {
+            ReportStream::Stdout(stdout) => stdout.write_coloured(text),
+            _ => self.write(text),
+        }
     }
 
     /// Lets the file appear with what was written so far; the rest follows as it comes.
@@ -125,7 +137,8 @@ impl ReportStream {
     pub fn close(&mut self) -> io::Result<()> {
         match std::mem::replace(self, ReportStream::Lost(None)) {
             ReportStream::Stdout(mut stdout) => stdout.flush(),
-            ReportStream::File(file) | ReportStream::Published(file) => close_file(file),
+            ReportStream::File(file) => close_file(file.into_inner()),
+            ReportStream::Published(file) => close_file(file),
             ReportStream::Whole(whole) => self.keep(*whole).map(drop),
             ReportStream::Lost(_) => Err(lost()),
         }

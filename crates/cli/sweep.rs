@@ -4,7 +4,6 @@
 mod children;
 mod results;
 
-use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -17,6 +16,7 @@ use ferrio_sweep::{Measured, PlannedRun, Point, PointJobs, Table, points, rounds
 
 use crate::arguments::Item;
 use crate::error::Error;
+use crate::escaped_stream;
 use crate::execute::check_thresholds;
 use crate::exit::EXCEEDED;
 use crate::job_files;
@@ -211,7 +211,7 @@ fn check_points(
         for diagnostic in all.filter(|diagnostic| messages.shows(diagnostic)) {
             let text = messages.text_of(diagnostic, &set.sources);
             if !shown.contains(&text) {
-                messages.write(&text);
+                messages.write_coloured(&text);
                 shown.push(text);
             }
         }
@@ -356,7 +356,7 @@ impl Runs<'_> {
 
     /// Shows which run begins, on a terminal.
     fn progress(&self, index: usize, run: PlannedRun) {
-        if io::stderr().is_terminal() {
+        if escaped_stream::stderr().is_terminal() {
             self.messages.text(&format!("Run {} of {}: {}\n", index + 1, self.order.len(), self.name(run)));
         }
     }

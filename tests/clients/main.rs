@@ -3,7 +3,7 @@
 //!
 //! The other half of each test is a Python program beside this file. Its packages come from PyPI, so these tests run only with
 //! `FERRIO_CLIENTS=1`, as in `.ci/run`; otherwise they are listed as ignored. `tests/clients/setup` installs the packages.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::disallowed_methods)]
 
 #[allow(dead_code, unused_imports, unused_macros)]
 #[path = "../program/requirements.rs"]

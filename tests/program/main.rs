@@ -1,7 +1,7 @@
 //! The whole program from outside: what it prints, writes, returns and asks of the kernel, side by side with real fio.
 //!
 //! Needs `fio` and `strace` on the machine (`apt-get install fio strace`); no test needs root, and all of them remove their files.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 // First, because the other modules use its macro.
 #[macro_use]
@@ -101,6 +101,7 @@ mod sysbench_compared;
 mod sysbench_readers;
 mod syscalls;
 mod terminal;
+mod terminal_controls;
 mod terse;
 mod text_report;
 mod thresholds;

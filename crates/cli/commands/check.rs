@@ -1,6 +1,5 @@
 //! `ferrio check`: describes the run that the arguments would start and its risks, without running it.
 
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use ferrio_report::{Format, Formats};
 use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
+use crate::escaped_stream;
 use crate::execute::check_thresholds;
 use crate::inputs::is_any_of;
 use crate::messages::{Messages, print};
@@ -199,8 +199,8 @@ impl JsonAnswer {
 fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
     if settings.formats.has(Format::Normal) {
-        output
-            .write(&ferrio_check::text(report, settings.output.is_none() && messages.colors(&io::stdout())));
+        let is_coloured = settings.output.is_none() && messages.colors(escaped_stream::stdout().get_ref());
+        output.write_coloured(&ferrio_check::text(report, is_coloured));
     }
     if settings.formats.has(Format::Json) {
         output.write(&ferrio_check::json(report));

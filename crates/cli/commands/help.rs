@@ -3,7 +3,6 @@
 //! The texts come from the tables that the program itself reads, and from the chapters of the manual page.
 
 use std::fmt::Write as _;
-use std::io;
 
 use ferrio_job::{Character, Choice as _, Diagnostic, EngineKind, Origin, codes};
 use ferrio_jobfile::{
@@ -18,8 +17,9 @@ use super::databases;
 use super::subcommand::{Invocation, Subcommand};
 use super::sysbench;
 use crate::error::Error;
+use crate::escaped_stream;
 use crate::exit;
-use crate::messages::print;
+use crate::messages::{print, print_coloured};
 use crate::options::{OPTIONS, Support};
 use crate::profiles::Profile;
 
@@ -80,10 +80,10 @@ const TOPICS: &[Topic] = &[
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(word) = invocation.arguments.first() else {
         let help = exit::help().render_help();
-        let colored = invocation.messages.colors(&io::stdout());
+        let colored = invocation.messages.colors(escaped_stream::stdout().get_ref());
         let help = if colored { help.ansi().to_string() } else { help.to_string() };
         let text = format!("{help}\n{}", topics());
-        return print(|out| out.write_all(text.as_bytes()).map(|()| true));
+        return print_coloured(&text);
     };
     let word = word.to_string_lossy();
     let text = on(&word, invocation.commands);

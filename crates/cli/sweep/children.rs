@@ -1,6 +1,6 @@
 //! The processes of a series, one after the other, and the signals that end it.
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,6 +11,8 @@ use std::time::Duration;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::Pid;
+
+use crate::escaped_stream;
 
 /// What the series waits for.
 enum Happening {
@@ -76,8 +78,8 @@ impl Children {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg0("ferrio").args(arguments).stdin(Stdio::null());
         // Its report is in a file. What else goes to standard output must not get between the lines of the table.
-        if !io::stdout().is_terminal() {
-            command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
+        if !escaped_stream::stdout().is_terminal() {
+            command.stdout(Stdio::from(escaped_stream::stderr().as_fd().try_clone_to_owned()?));
         }
         let sender = self.sender.clone();
         let (to_waiter, from_here) = channel::<Child>();

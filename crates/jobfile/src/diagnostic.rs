@@ -148,14 +148,14 @@ impl<'a> Excerpt<'a> {
             Origin::File { source, line, column, length } => Some(Excerpt {
                 name: format!("{}:{line}:{column}", printable(sources.name(*source))),
                 number: *line,
-                line: masked(sources.line(*source, *line)),
+                line: shown(masked(sources.line(*source, *line))),
                 column: *column,
                 length: *length,
             }),
             Origin::Argument { index, text, column, length } => Some(Excerpt {
                 name: format!("argument {index}: {}", printable(&masked(text))),
                 number: *index,
-                line: masked(text),
+                line: shown(masked(text)),
                 column: *column,
                 length: *length,
             }),
@@ -185,6 +185,16 @@ pub fn masked(line: &str) -> Cow<'_, str> {
     }
     let hide = |sign| if matches!(sign, ' ' | '=') { sign } else { '*' };
     Cow::Owned(value.chars().fold(name.to_owned(), |line, sign| line + hide(sign).encode_utf8(&mut [0; 4])))
+}
+
+/// A line of which each character has one column. The renderer replaces all control characters but those above ASCII.
+fn shown(line: Cow<'_, str>) -> Cow<'_, str> {
+    const ABOVE_ASCII: std::ops::RangeInclusive<char> = '\u{80}'..='\u{9f}';
+    let is_control = |sign| ABOVE_ASCII.contains(&sign);
+    if !line.contains(is_control) {
+        return line;
+    }
+    line.replace(is_control, "\u{fffd}").into()
 }
 
 /// A text without control characters; a variable may contain line ends.

@@ -103,6 +103,7 @@ fn has_pending() -> bool {
 
 /// Ends the program without its report.
 fn give_up() -> ! {
+    #[expect(clippy::disallowed_methods, reason = "nothing but a text of its own is written to it")]
     let stderr = std::io::stderr();
     let mut waiting = [PollFd::new(stderr.as_fd(), PollFlags::POLLOUT)];
     // Nobody may read messages either.

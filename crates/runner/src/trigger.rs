@@ -69,6 +69,7 @@ impl Trigger {
     /// Runs the command, until `stop` says that it has to end. Returns what the user should know, if it fails.
     pub(crate) fn run_command(&self, stop: impl FnMut() -> bool) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
+        #[expect(clippy::disallowed_methods, reason = "the command has them, not the program")]
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let output = if self.writes_to_stdout { stdout.as_fd() } else { stderr.as_fd() };
         let outcome = commands::run_on_terminal_unless(command, output, stderr.as_fd(), stop);

@@ -20,8 +20,9 @@ mod source;
 mod steps;
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -79,10 +80,25 @@ impl FileAction {
 #[derive(Debug)]
 pub struct Writer {
     /// `None` once it is closed.
-    file: Option<File>,
+    sink: Option<Sink>,
     path: PathBuf,
     version: IologVersion,
     lines: Vec<u8>,
+}
+
+/// Where lines go.
+enum Sink {
+    File(File),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Sink::File(_) => "File",
+            Sink::Stream(_) => "Stream",
+        })
+    }
 }
 
 /// A log that cannot be opened or written.
@@ -111,10 +127,20 @@ impl Writer {
     /// Writes a log to a file that is open already; `path` is what errors call it.
     #[must_use]
     pub fn to(file: File, path: &Path, version: IologVersion) -> Self {
+        Writer::of(Sink::File(file), path, version)
+    }
+
+    /// Writes a log to a stream.
+    #[must_use]
+    pub fn to_stream(stream: Box<dyn Write + Send>, path: &Path, version: IologVersion) -> Self {
+        Writer::of(Sink::Stream(stream), path, version)
+    }
+
+    fn of(sink: Sink, path: &Path, version: IologVersion) -> Self {
         let mut lines = Vec::with_capacity(ENOUGH + LINE);
         lines.extend_from_slice(version.header().as_bytes());
         lines.push(b'\n');
-        Writer { file: Some(file), path: path.to_owned(), version, lines }
+        Writer { sink: Some(sink), path: path.to_owned(), version, lines }
     }
 
     /// Adds a line about a file. `time_us` counts from the opening of the log, and is not in logs of version 2.
@@ -151,8 +177,11 @@ impl Writer {
     /// The log could not be written or closed; what was collected is lost.
     pub fn finish(mut self) -> Result<(), LogError> {
         self.flush()?;
-        let file = self.file.take();
-        let closed = file.map_or(Ok(()), close_file);
+        let closed = match self.sink.take() {
+            Some(Sink::File(file)) => close_file(file),
+            Some(Sink::Stream(mut stream)) => stream.flush(),
+            None => Ok(()),
+        };
         closed.map_err(|source| self.failed("close", source))
     }
 
@@ -177,7 +206,11 @@ impl Writer {
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
-        let written = self.file.as_mut().map_or(Ok(()), |file| write_whole(file, &self.lines));
+        let written = match &mut self.sink {
+            Some(Sink::File(file)) => write_whole(file, &self.lines),
+            Some(Sink::Stream(stream)) => stream.write_all(&self.lines),
+            None => Ok(()),
+        };
         self.lines.clear();
         written.map_err(|source| self.failed("write", source))
     }

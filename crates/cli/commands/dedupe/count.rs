@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
 use super::Request;
 use super::read::{Buffer, Problem, Source, Sum};
+use crate::escaped_stream;
 
 /// Bits of the filter for each block, and at most.
 const BITS_PER_BLOCK: u64 = 16;
@@ -182,20 +183,20 @@ struct Progress {
 
 impl Progress {
     fn new(is_wanted: bool, all: u64) -> Self {
-        Progress { is_on: is_wanted && io::stderr().is_terminal(), all, shown: None }
+        Progress { is_on: is_wanted && escaped_stream::stderr().is_terminal(), all, shown: None }
     }
 
     fn show(&mut self, done: u64) {
         let percent = (u128::from(done) * 100 / u128::from(self.all)) as u64;
         if self.is_on && self.shown != Some(percent) {
             self.shown = Some(percent);
-            let _ = write!(io::stderr(), "{percent}% done\r");
+            let _ = escaped_stream::stderr().write_live_line(&format!("{percent}% done\r"));
         }
     }
 
     fn end(&self) {
         if self.shown.is_some() {
-            let _ = write!(io::stderr(), "         \r");
+            let _ = escaped_stream::stderr().write_live_line("         \r");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use ferrio_trace::{IologVersion, Writer};
 use nix::errno::Errno;
 
 use super::{Done, Failure, job};
+use crate::escaped_stream::{self, EscapedStream};
 use crate::output_file::OutputFile;
 
 /// Refuses files that would overwrite the trace or each other.
@@ -40,7 +41,7 @@ pub fn check(trace: &File, shown: &str, log: Option<&Path>, job: Option<&Path>) 
         let message = format!("{} cannot be both the log and the job file", job.display());
         return Err((message, Some("write the job file to another file")));
     }
-    let stdout = io::stdout();
+    let stdout = escaped_stream::stdout();
     let appends_to_trace = || {
         trace.metadata().is_ok_and(|trace| trace.is_file())
             && source == FileIdentity::of_descriptor(stdout.as_fd())
@@ -109,12 +110,16 @@ impl Outputs {
             None if ferrio_runner::stdout::was_closed() => {
                 (Err(Errno::EBADF.into()), Path::new("on standard output"))
             }
-            None => {
-                (io::stdout().as_fd().try_clone_to_owned().map(File::from), Path::new("on standard output"))
-            }
+            None => (
+                escaped_stream::stdout().as_fd().try_clone_to_owned().map(File::from),
+                Path::new("on standard output"),
+            ),
         };
         let file = file.map_err(|error| (format!("cannot write the I/O log: {}", reason(&error)), None))?;
-        Ok(Writer::to(file, path, IologVersion::Three))
+        Ok(match file.is_terminal() {
+            true => Writer::to_stream(Box::new(EscapedStream::new(file)), path, IologVersion::Three),
+            false => Writer::to(file, path, IologVersion::Three),
+        })
     }
 
     /// False if the log goes to a pipe or device.

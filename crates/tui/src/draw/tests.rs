@@ -169,3 +169,14 @@ fn wide_characters_do_not_move_the_figures() {
     assert_eq!([fitted("abc", "", 3), fitted("abcd", "", 3), fitted("a", "", 0)], ["abc", "ab~", ""]);
     assert_eq!([fitted("long name", " #12", 9), fitted("name", " #12", 3)], ["long~ #12", "~ #"]);
 }
+
+#[test]
+fn control_characters_of_names_and_messages_do_not_reach_the_terminal() {
+    let hostile = "a\u{1b}]0;t\u{7}\u{1b}[2J\r\u{7f}\u{9b}5mz";
+    let mut board = board(&[hostile]);
+    board.add_message(hostile);
+    let screen = drawn(&board, &mut View { selected: Some(0), ..View::default() }, PLAIN, 100, 30);
+    let mut symbols = screen.buffer().content().iter().flat_map(|cell| cell.symbol().chars());
+    assert!(symbols.all(|sign| !sign.is_control()));
+    assert!(screen.to_string().contains("message 1: a ]0;t [2J 5mz"), "{screen}");
+}
