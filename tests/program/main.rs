@@ -75,6 +75,7 @@ mod passthrough;
 mod persistent_memory;
 mod priorities;
 mod profiles;
+mod programs_on_terminal;
 mod protection;
 mod quick;
 mod raw_devices;

@@ -9,6 +9,7 @@ pub mod futexes;
 pub mod heap;
 pub mod kernel;
 pub mod prefetch;
+pub mod programs;
 pub mod ring;
 pub mod sigbus;
 mod sleep;

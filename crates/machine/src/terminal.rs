@@ -1,8 +1,12 @@
-//! The terminal that the program writes to.
+//! The terminals of the program: those that it writes to, and the one that controls it.
 
-use std::os::fd::AsFd;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::termios::{isatty, tcgetwinsize};
+use rustix::process::getpgrp;
+use rustix::termios::{isatty, tcgetpgrp, tcgetwinsize};
+
+use crate::interrupted::open_to_read;
 
 /// The width of the terminal that `stream` is connected to; `None` if it is not a terminal or its width is unknown.
 #[must_use]
@@ -10,6 +14,26 @@ pub fn terminal_columns(stream: impl AsFd) -> Option<usize> {
     let stream = stream.as_fd();
     let columns = isatty(stream).then(|| tcgetwinsize(stream).ok()).flatten()?.ws_col;
     (columns > 0).then_some(usize::from(columns))
+}
+
+/// True if a terminal controls this process.
+#[must_use]
+pub fn has_terminal() -> bool {
+    open_to_read("/dev/tty").is_ok()
+}
+
+/// Standard input, if it is a terminal that may be read now. The kernel stops a process that reads the terminal which controls it from the
+/// background.
+#[must_use]
+pub fn terminal_input() -> Option<OwnedFd> {
+    readable_terminal(io::stdin())
+}
+
+fn readable_terminal(stream: impl AsFd) -> Option<OwnedFd> {
+    let stream = stream.as_fd();
+    // There is no foreground for a terminal that does not control this process.
+    let is_readable = isatty(stream) && tcgetpgrp(stream).map_or(true, |group| group == getpgrp());
+    is_readable.then(|| stream.try_clone_to_owned().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -26,5 +50,10 @@ mod tests {
         assert_eq!(terminal_columns(openpty(&size(60), None).unwrap().slave), Some(60));
         assert_eq!(terminal_columns(openpty(&size(0), None).unwrap().slave), None, "it does not say");
         assert_eq!(terminal_columns(File::open("/dev/null").unwrap()), None);
+    }
+    #[test]
+    fn a_terminal_that_does_not_control_the_process_can_be_read_and_a_file_is_none() {
+        assert!(readable_terminal(openpty(None, None).unwrap().slave).is_some());
+        assert!(readable_terminal(File::open("/dev/null").unwrap()).is_none());
     }
 }

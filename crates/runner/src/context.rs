@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
+use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
@@ -68,6 +69,8 @@ pub(crate) struct Context<'a> {
     pub(crate) memory_limit: &'a MemoryLimit,
     /// The address space that must stay free.
     pub(crate) address_space: AddressSpace,
+    /// Where the programs of jobs run.
+    pub(crate) program_group: ProgramGroup,
     /// Nice value of the run, to which that of the job is added.
     pub(crate) nice: i32,
     /// What is in flight in jobs whose I/Os must not overlap; for a job that is one of them.

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
+use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine_work::Duty;
 use ferrio_job::Diagnostic;
 use ferrio_stats::Clock;
@@ -15,16 +16,18 @@ pub(crate) struct WorkerDuty<'a> {
     control: &'a JobControl,
     messages: SyncSender<Message>,
     clock: Clock,
+    program_group: ProgramGroup,
     /// Run time in clock ticks; `u64::MAX` without a limit.
     runtime: u64,
 }
 
 impl<'a> WorkerDuty<'a> {
     pub(crate) fn new(context: &Context<'a>) -> Self {
-        let Context { spec, control, clock, .. } = *context;
+        let Context { spec, control, clock, program_group, .. } = *context;
         let runtime = spec.limits.runtime;
         let runtime = if runtime.is_zero() { u64::MAX } else { clock.ticks(runtime) };
-        WorkerDuty { name: &spec.name, control, messages: context.messages.clone(), clock, runtime }
+        let messages = context.messages.clone();
+        WorkerDuty { name: &spec.name, control, messages, clock, program_group, runtime }
     }
 }
 
@@ -37,6 +40,10 @@ impl Duty for WorkerDuty<'_> {
 
     fn signals(&self) -> u32 {
         self.control.signals()
+    }
+
+    fn program_group(&self) -> ProgramGroup {
+        self.program_group
     }
 
     fn done(&self) {

@@ -17,7 +17,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use ferrio_engine::futexes;
-use ferrio_job::{Character, ClockSource, Diagnostic, Plan, PlannedJob, debug_class};
+use ferrio_engine::programs::ProgramGroup;
+use ferrio_job::{Character, ClockSource, Diagnostic, EngineKind, Plan, PlannedJob, debug_class};
 use ferrio_stats::{CalibrationStart, Clock, TickSource};
 use log::debug;
 
@@ -76,6 +77,18 @@ pub struct RunOptions {
     pub intervals: Vec<Duration>,
     /// Send [`Event::Interim`] when this file appears, and remove it.
     pub status_file: Option<PathBuf>,
+}
+
+/// Where the programs of a run are started. A run without any asks for no terminal.
+fn program_group(plan: &Plan, options: &RunOptions) -> ProgramGroup {
+    let starts_programs =
+        |job: &PlannedJob| job.spec.life.runs_commands() || job.spec.engine == EngineKind::Exec;
+    let has_trigger = options.trigger.as_ref().is_some_and(|trigger| trigger.command.is_some());
+    if has_trigger || plan.jobs.iter().any(starts_programs) {
+        ProgramGroup::for_programs(!options.has_live_view)
+    } else {
+        ProgramGroup::Own
+    }
 }
 
 /// Runs the plan to its end. `observer` gets the events, on the calling thread.
@@ -151,6 +164,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         zones: ZonedFiles::of(plan),
         cgroups,
         memory_limit: Box::leak(Box::new(MemoryLimit::of_run(plan))),
+        program_group: program_group(plan, options),
         nice: placement::nice_value(),
         monitor: Monitor::new(plan, controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),

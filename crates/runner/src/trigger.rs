@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::{Diagnostic, Origin, reason};
 
 use crate::commands::{self, ShellStatus};
@@ -67,14 +68,14 @@ impl Trigger {
     }
 
     /// Runs the command, until `stop` says that it has to end. Returns what the user should know, if it fails.
-    pub(crate) fn run_command(&self, stop: impl FnMut() -> bool) -> Option<Diagnostic> {
+    pub(crate) fn run_command(&self, group: ProgramGroup, stop: impl FnMut() -> bool) -> Option<Diagnostic> {
         let command = self.command.as_ref()?;
         #[expect(clippy::disallowed_methods, reason = "the command has them, not the program")]
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let output = if self.writes_to_stdout { stdout.as_fd() } else { stderr.as_fd() };
-        let outcome = commands::run_on_terminal_unless(command, output, stderr.as_fd(), stop);
+        let outcome = commands::run_unless(command, output, stderr.as_fd(), group, stop);
         let message = match outcome {
-            Ok(ShellStatus::Exited(0)) => return None,
+            Ok(ShellStatus::SUCCESS) => return None,
             Ok(outcome) => format!("trigger command `{command}` {outcome}"),
             Err(e) => format!("trigger command `{command}` cannot be run: {}", reason(&e)),
         };
@@ -133,12 +134,14 @@ mod tests {
     #[test]
     fn a_failing_command_is_told() {
         let told = |command: &str| {
-            Trigger { command: Some(command.to_owned()), ..Trigger::default() }.run_command(|| false)
+            Trigger { command: Some(command.to_owned()), ..Trigger::default() }
+                .run_command(ProgramGroup::Own, || false)
         };
         assert_eq!(told("true"), None);
         assert_eq!(told("exit 3").unwrap().message, "trigger command `exit 3` ended with status 3");
-        assert_eq!(Trigger::default().run_command(|| false), None);
+        assert_eq!(Trigger::default().run_command(ProgramGroup::Own, || false), None);
         let stopped = Trigger { command: Some("sleep 3600".to_owned()), ..Trigger::default() };
-        assert_eq!(stopped.run_command(|| true).unwrap().message, "trigger command `sleep 3600` was stopped");
+        let told = stopped.run_command(ProgramGroup::Own, || true).unwrap();
+        assert_eq!(told.message, "trigger command `sleep 3600` was stopped");
     }
 }

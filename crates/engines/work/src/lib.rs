@@ -14,6 +14,7 @@ mod shared;
 
 use std::time::Duration;
 
+use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Submit};
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 
@@ -27,6 +28,8 @@ pub trait Duty {
     fn is_over(&self) -> bool;
     /// How many signals asked for the end: a second one is not to wait for anything.
     fn signals(&self) -> u32;
+    /// Where programs run.
+    fn program_group(&self) -> ProgramGroup;
     /// The work is done: the job ends.
     fn done(&self);
     /// Sends something that the user should know.
@@ -43,6 +46,10 @@ impl Duty for Endless {
 
     fn signals(&self) -> u32 {
         0
+    }
+
+    fn program_group(&self) -> ProgramGroup {
+        ProgramGroup::Own
     }
 
     fn done(&self) {}
@@ -92,7 +99,7 @@ impl Engine for Work<'_> {
         match &mut self.kind {
             Kind::Cpu(_) => Ok(()),
             Kind::Event(event) => event.prepare(),
-            Kind::Program(program) => program.start(),
+            Kind::Program(program) => program.start(self.duty.program_group()),
         }
     }
 

@@ -1,18 +1,18 @@
 //! A program beside the I/O of other jobs: started with its job, ended with it at the latest, and never left behind.
 //!
-//! It has a process group of its own, so that Ctrl-C in a terminal ends it by way of the job, and so that its own children end with it.
+//! On a terminal it is in the process group of the run, so that it can read the terminal; elsewhere in one of its own. Its children end with it.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use ferrio_engine::programs::{ProgramGroup, ProgramStatus, StartedProgram};
 use ferrio_engine::{EngineError, sleep};
 use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program, reason};
 use ferrio_machine::create_file;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use crate::Duty;
 
@@ -28,7 +28,8 @@ pub(crate) struct RunningProgram {
     character: Character,
     /// With run time and name of the job in their places.
     arguments: Option<String>,
-    child: Option<Child>,
+    /// What was started, and was not seen to have ended.
+    started: Option<StartedProgram>,
 }
 
 impl RunningProgram {
@@ -36,29 +37,39 @@ impl RunningProgram {
     pub(crate) fn new(spec: &JobSpec) -> Self {
         let program = spec.engine_options.program.clone();
         let arguments = program.arguments_of(&spec.name, spec.limits.runtime);
-        RunningProgram { program, job: spec.name.clone(), character: spec.character, arguments, child: None }
+        RunningProgram {
+            program,
+            job: spec.name.clone(),
+            character: spec.character,
+            arguments,
+            started: None,
+        }
     }
 
     /// Starts the program.
     ///
     /// # Errors
     /// It cannot be run, or its output cannot be saved.
-    pub(crate) fn start(&mut self) -> Result<(), EngineError> {
-        if self.child.is_some() {
+    pub(crate) fn start(&mut self, group: ProgramGroup) -> Result<(), EngineError> {
+        if self.started.is_some() {
             return Ok(());
         }
         let path = &self.program.path;
-        let mut command = Command::new(path);
-        command.args(self.arguments.iter().flat_map(|text| text.split(' ').filter(|word| !word.is_empty())));
-        command.stdin(Stdio::null()).process_group(0);
-        if self.program.redirects {
-            command.stdout(self.output("stdout")?).stderr(self.output("stderr")?);
-        }
         let refused = |error: io::Error| {
             let hint = format!("the program {path} cannot be run");
             EngineError::new(format!("exec({path})"), error).hint(hint)
         };
-        self.child = Some(command.spawn().map_err(refused)?);
+        let arguments =
+            self.arguments.iter().flat_map(|text| text.split(' ').filter(|word| !word.is_empty()));
+        let words = [path.as_str()].into_iter().chain(arguments).map(CString::new);
+        let words = words.collect::<Result<Vec<_>, _>>().map_err(|error| refused(error.into()))?;
+        let [output, errors] = match self.program.redirects {
+            true => [Some(self.output("stdout")?), Some(self.output("stderr")?)],
+            false => [None, None],
+        };
+        let streams = [&output, &errors].map(|file| file.as_ref().map(File::as_fd));
+        let started = StartedProgram::start(&words, streams[0], streams[1], group);
+        self.started = Some(started.map_err(refused)?);
         Ok(())
     }
 
@@ -80,19 +91,22 @@ impl RunningProgram {
     pub(crate) fn look(&mut self, duty: &dyn Duty) {
         let began = Instant::now();
         while began.elapsed() < PIECE && !duty.is_over() {
-            let ended = match self.status() {
-                None => {
+            let Some(started) = &mut self.started else { return };
+            let ended = match started.status() {
+                Ok(None) => {
                     sleep(STEP);
                     continue;
                 }
-                Some(Ok(status)) if status.success() => None,
-                Some(Ok(status)) => Some(how_it_ended(status)),
-                Some(Err(error)) => {
-                    self.signal(Signal::SIGKILL);
+                Ok(Some(ProgramStatus::Exited(0))) => None,
+                // The signal ends the job as well.
+                Ok(Some(_)) if duty.program_group().failed_by_signal(|| duty.signals() > 0) => None,
+                Ok(Some(status)) => Some(status.to_string()),
+                Err(error) => {
+                    started.signal(Signal::SIGKILL);
                     Some(format!("cannot be waited for: {}", reason(&error)))
                 }
             };
-            self.child = None;
+            self.started = None;
             if let Some(how) = ended {
                 duty.note(self.failed(&how));
             }
@@ -102,37 +116,26 @@ impl RunningProgram {
 
     /// Ends a program that still runs, with its children: SIGTERM, and SIGKILL after the grace time or at a second signal.
     pub(crate) fn end(&mut self, duty: &dyn Duty) {
-        if self.child.is_none() || self.status().is_some() {
+        let Some(started) = &mut self.started else { return };
+        let has_ended = |started: &mut StartedProgram| !matches!(started.status(), Ok(None));
+        if has_ended(started) {
             return;
         }
-        self.signal(Signal::SIGTERM);
+        started.signal(Signal::SIGTERM);
         let asked = Instant::now();
         while asked.elapsed() < self.program.grace && duty.signals() < 2 {
-            if self.status().is_some() {
+            if has_ended(started) {
                 // Its children may have stayed.
-                return self.signal(Signal::SIGKILL);
+                return started.signal(Signal::SIGKILL);
             }
             sleep(STEP);
         }
-        self.signal(Signal::SIGKILL);
-        if let Some(child) = &mut self.child {
-            let _ = child.wait();
+        started.signal(Signal::SIGKILL);
+        while !has_ended(started) {
+            sleep(STEP);
         }
         if !self.program.grace.is_zero() {
             duty.note(self.failed("did not end after SIGTERM and was killed"));
-        }
-    }
-
-    /// How the program ended, if it did; or why that is not known.
-    fn status(&mut self) -> Option<io::Result<ExitStatus>> {
-        self.child.as_mut()?.try_wait().transpose()
-    }
-
-    /// To all processes of the group, which is gone when they are.
-    fn signal(&self, signal: Signal) {
-        let group = self.child.as_ref().and_then(|child| i32::try_from(child.id()).ok());
-        if let Some(group) = group {
-            let _ = killpg(Pid::from_raw(group), signal);
         }
     }
 
@@ -159,13 +162,5 @@ impl RunningProgram {
                 false => format!("{job} : Running {call}"),
             }),
         ]
-    }
-}
-
-fn how_it_ended(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with status {code}"),
-        (None, Some(signal)) => format!("was killed by signal {signal}"),
-        (None, None) => "failed".to_owned(),
     }
 }

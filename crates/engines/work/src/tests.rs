@@ -2,6 +2,7 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine::{Engine as _, FileSet, Op, Request, Submit};
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_plan::testing::spec_of;
@@ -43,6 +44,10 @@ impl Duty for Short<'_> {
 
     fn signals(&self) -> u32 {
         self.signals
+    }
+
+    fn program_group(&self) -> ProgramGroup {
+        ProgramGroup::Own
     }
 
     fn done(&self) {

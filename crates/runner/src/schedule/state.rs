@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
+use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::Plan;
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
@@ -103,6 +104,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) zones: ZonedFiles,
     pub(super) cgroups: &'static Cgroups,
     pub(super) memory_limit: &'static MemoryLimit,
+    /// Where the programs that jobs and the trigger start run.
+    pub(super) program_group: ProgramGroup,
     /// Nice value of the process before the run.
     pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,

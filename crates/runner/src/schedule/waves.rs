@@ -65,7 +65,7 @@ impl Run<'_, '_> {
     /// Runs the command of a trigger that has ended the run. A signal ends the command.
     pub(super) fn run_trigger_command(&mut self, messages: &Receiver<Message>) {
         let Some(trigger) = self.triggered else { return };
-        let as_fio = self.as_fio;
+        let (as_fio, group) = (self.as_fio, self.program_group);
         let signalled = || {
             // fio waits for its command whatever comes.
             if as_fio {
@@ -75,7 +75,7 @@ impl Run<'_, '_> {
             messages.try_iter().for_each(|message| self.handle(message));
             signals > 0
         };
-        if let Some(failed) = trigger.run_command(signalled) {
+        if let Some(failed) = trigger.run_command(group, signalled) {
             (self.observer)(Event::Diagnostic(failed));
         }
     }
@@ -219,6 +219,7 @@ impl Run<'_, '_> {
             cgroups: self.cgroups,
             memory_limit: self.memory_limit,
             address_space,
+            program_group: self.program_group,
             nice: self.nice,
             overlaps: self.overlaps.clone().filter(|_| spec.offload && spec.serialize_overlap),
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
+use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
 use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
 use ferrio_plan::testing::{file, job_on, plan, verify_of};
@@ -76,6 +77,7 @@ fn bare_context<'a>(
         cgroups,
         memory_limit: Box::leak(Box::new(MemoryLimit::new(None))),
         address_space: AddressSpace::new(1),
+        program_group: ProgramGroup::Own,
         nice: placement::nice_value(),
         flow: None,
         ramp: None,

@@ -1,0 +1,108 @@
+//! Other processes: who has started whom.
+
+use std::collections::HashSet;
+
+use crate::files::names_in;
+use crate::interrupted::text_of_file;
+
+/// A process that ran when it was seen. Another one that gets its number later is not equal to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// When it started, in clock ticks since the machine did.
+    started: u64,
+}
+
+/// A process and its parent, as `/proc/PID/stat` has them.
+struct Entry {
+    process: Process,
+    parent: i32,
+}
+
+/// The processes among `known` that still run, and all that they and their children have started and that run. Those of a parent that has
+/// ended are found only if they are known, as the kernel gives them another parent.
+///
+/// With an unreadable `/proc`, there are none.
+#[must_use]
+pub fn running_with_descendants(known: &[Process]) -> Vec<Process> {
+    let entries = running();
+    let is_known: HashSet<Process> = known.iter().copied().collect();
+    let (mut found, mut rest): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|entry| is_known.contains(&entry.process));
+    let mut at = 0;
+    while at < found.len() {
+        let parent = found[at].process.pid;
+        found.extend(rest.extract_if(.., |entry| entry.parent == parent));
+        at += 1;
+    }
+    found.into_iter().map(|entry| entry.process).collect()
+}
+
+/// The running process with this number.
+#[must_use]
+pub fn process(pid: i32) -> Option<Process> {
+    entry(pid).map(|entry| entry.process)
+}
+
+fn running() -> Vec<Entry> {
+    let Ok(names) = names_in("/proc".as_ref()) else { return Vec::new() };
+    let numbers = names.map_while(Result::ok).filter_map(|name| name.to_str()?.parse().ok());
+    numbers.filter_map(entry).collect()
+}
+
+/// `None` for one that has ended, although its parent has not asked how.
+fn entry(pid: i32) -> Option<Entry> {
+    let text = text_of_file(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it may have any characters.
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    // Field 22 of proc(5); the next one is field 5.
+    let started = fields.nth(17)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(Entry { process: Process { pid, started }, parent })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn descendants_are_found_and_those_that_have_ended_are_not() {
+        let line = "(sleep 3600 & exec sleep 3600) & echo ready; wait";
+        let mut shell = Command::new("sh").args(["-c", line]).stdout(Stdio::piped()).spawn().unwrap();
+        shell.stdout.take().unwrap().read_exact(&mut [0; 6]).unwrap();
+        let root = process(i32::try_from(shell.id()).unwrap()).unwrap();
+        let mut seen = Vec::new();
+        while seen.len() < 3 {
+            seen = running_with_descendants(&[root]);
+            std::thread::yield_now();
+        }
+        assert_eq!(seen[0], root);
+        // A process that is not there any more has no children.
+        assert_eq!(running_with_descendants(&[Process { started: root.started + 1, ..root }]), []);
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        assert_eq!(process(root.pid), None);
+        let left = running_with_descendants(&seen);
+        assert_eq!(left.len(), 2, "the parent has ended, and its children are still known");
+        for process in left {
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(process.pid), nix::sys::signal::SIGKILL)
+                .unwrap();
+        }
+        while !running_with_descendants(&seen).is_empty() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn this_process_is_there() {
+        let pid = i32::try_from(std::process::id()).unwrap();
+        assert_eq!(process(pid).map(|process| process.pid), Some(pid));
+        assert_eq!(process(i32::MAX), None);
+    }
+}
