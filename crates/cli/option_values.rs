@@ -7,13 +7,14 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use ferrio_job::{Character, Choice as _};
 use ferrio_jobfile::{Reading, nearest, size_factor, time_factor};
 use ferrio_metrics::MetricsAddress;
-use ferrio_report::{Format, TerseVersion};
+use ferrio_report::{Format, TerseVersion, row_columns};
 use ferrio_sweep::{TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
 use crate::character::AS;
 use crate::options::{
-    COLOR, FAIL_IF, JUNIT, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SWEEP, SWEEP_SEED,
+    COLOR, FAIL_IF, JUNIT, LABEL, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SWEEP,
+    SWEEP_SEED,
 };
 
 /// When the live line is shown.
@@ -80,6 +81,7 @@ pub fn parser(name: &str) -> ValueParser {
         SWEEP_SEED => {
             ValueParser::new(|text: &str| text.parse::<u64>().map_err(|_| "a whole number is expected"))
         }
+        LABEL => ValueParser::new(label),
         FAIL_IF => ValueParser::new(|text: &str| Threshold::parse(text)),
         "metrics" => ValueParser::new(|text: &str| text.parse::<MetricsAddress>()),
         "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
@@ -179,6 +181,30 @@ pub fn formats(text: &str) -> Result<Vec<WantedFormat>, String> {
         formats.push(WantedFormat { format, file: file.filter(|file| *file != "-").map(str::to_owned) });
     }
     Ok(formats)
+}
+
+/// Reads a label of a run, `disk=nvme0`: a name that is also a name in OpenMetrics, and any text.
+pub fn label(text: &str) -> Result<(String, String), String> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err("a name and a value are expected, as in disk=nvme0".to_owned());
+    };
+    let is_letter = |sign: char| sign.is_ascii_alphabetic() || sign == '_';
+    if !name.starts_with(is_letter) || !name.chars().all(|sign| is_letter(sign) || sign.is_ascii_digit()) {
+        return Err(format!(
+            "the name of a label has letters, digits and `_`, and no digit in front: `{name}` is none"
+        ));
+    }
+    if row_columns().any(|column| column == name) {
+        return Err(format!("`{name}` is a column of the format rows: choose another name"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// The name of a label that comes twice.
+pub fn repeated_label(labels: &[(String, String)]) -> Option<&str> {
+    let is_repeated =
+        |&(at, (name, _)): &(usize, &(String, String))| labels[..at].iter().any(|(other, _)| other == name);
+    labels.iter().enumerate().find(is_repeated).map(|(_, (name, _))| name.as_str())
 }
 
 /// Reads the length of intervals and where their lines go: `1s`, `500ms:FILE`, `1s:-`. File names may contain colons.

@@ -45,6 +45,9 @@ pub const SET: &str = "set";
 /// The option for limits that the figures must keep.
 pub const FAIL_IF: &str = "fail-if";
 
+/// The option for labels of a run.
+pub const LABEL: &str = "label";
+
 /// The option for a JUnit file of jobs and thresholds.
 pub const JUNIT: &str = "junit";
 
@@ -235,6 +238,13 @@ pub const OPTIONS: &[ProgramOption] = &[
         "EXPRESSION",
         REPORT,
         "End with status 3 if EXPRESSION is true for the report, such as 'read.clat.p99 > 5ms'; may be repeated",
+    )
+    .only_ferrio(),
+    own(
+        LABEL,
+        "KEY=VALUE",
+        REPORT,
+        "Label the run: a column of the format rows, and a key of `labels` in JSON; may be repeated",
     )
     .only_ferrio(),
     own(JUNIT, "FILE", REPORT, "Write the jobs and the thresholds of --fail-if to FILE as test cases, in JUnit XML").only_ferrio(),

@@ -640,7 +640,8 @@ impl FormatFile {
 
 /// The control characters that an output in these formats shows as text. Documents have escapes of their own for the others.
 fn controls_in(formats: Formats) -> Controls {
-    let documents = [Format::Json, Format::OpenMetrics, Format::Html];
+    use Format::{Bencher, GithubBigger, GithubSmaller, Html, Json, OpenMetrics};
+    let documents = [Json, OpenMetrics, Html, Bencher, GithubBigger, GithubSmaller];
     if documents.iter().any(|&format| formats.has(format)) { Controls::C0 } else { Controls::All }
 }
 

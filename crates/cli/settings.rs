@@ -18,7 +18,7 @@ use ferrio_thresholds::Threshold;
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo, WantedFormat};
 use crate::options::{
-    FAIL_IF, JUNIT, OPTIONS, OUTPUT, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
+    FAIL_IF, JUNIT, LABEL, OPTIONS, OUTPUT, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
     SHUFFLE_JOBS, SWEEP, SWEEP_SEED, Support, TUI, Takes,
 };
 use crate::profiles::Profile;
@@ -27,7 +27,7 @@ use crate::profiles::Profile;
 pub const FIO_VERSION: &str = "fio-3.42";
 
 /// Options whose repeated values add up; of all others the last value counts.
-const REPEATED: [&str; 5] = ["debug", SECTION, FAIL_IF, SET, SWEEP];
+const REPEATED: [&str; 6] = ["debug", SECTION, FAIL_IF, LABEL, SET, SWEEP];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;
@@ -69,6 +69,8 @@ pub struct ProgramSettings {
     pub status_interval: Option<Duration>,
     /// Limits that the figures must keep.
     pub thresholds: Vec<Threshold>,
+    /// Labels of the run, as names and values.
+    pub labels: Vec<(String, String)>,
     /// Refuse jobs that write or trim.
     pub readonly: bool,
     /// Sections to run; all if empty.
@@ -194,6 +196,10 @@ impl ProgramSettings {
     fn check_conflicts(&self) -> Result<(), SettingsError> {
         if self.action == Action::Answer(Query::Version) {
             return Ok(());
+        }
+        if let Some(name) = option_values::repeated_label(&self.labels) {
+            let message = format!("--label={name}=... is given twice: a label has one value");
+            return Err(SettingsError::Conflict(LABEL, message.into()));
         }
         let to = self.interval_report.as_ref().map(|intervals| &intervals.to);
         if to == Some(&IntervalsTo::StandardOutput) && self.output.is_none() {
@@ -353,6 +359,7 @@ impl ProgramSettings {
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
             thresholds: matches.get_many(FAIL_IF).unwrap_or_default().cloned().collect(),
+            labels: matches.get_many(LABEL).unwrap_or_default().cloned().collect(),
             metrics: matches.get_one("metrics").copied(),
             readonly: matches.get_flag("readonly"),
             sections,
@@ -406,6 +413,7 @@ impl ProgramSettings {
             fio_bins: self.fio_bins || self.all_formats().have_details(),
             each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
             character: self.character,
+            labels: self.labels.clone(),
             asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }

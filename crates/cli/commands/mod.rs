@@ -113,7 +113,7 @@ pub const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "report",
         operand: Operand::Own(report::command),
-        help: "Make a page of HTML from the reports of runs",
+        help: "Make a page of HTML, a table or benchmarks from the reports of runs",
         details: report::DETAILS,
         options: &[],
         run: report::run,

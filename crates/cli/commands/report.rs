@@ -1,20 +1,23 @@
-//! `ferrio report`: a page of HTML with the reports of one or more runs.
+//! `ferrio report`: a page of HTML with the reports of one or more runs, or other formats of saved reports.
 
 mod inputs;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, Command, value_parser};
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, Command, value_parser};
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::Sources;
-use ferrio_report::{PageRun, page};
+use ferrio_report::{Format, Formats, PageRun, RunReport, TerseVersion, page, rows};
 
 use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::messages::print;
+use crate::option_values::{label, repeated_label};
+use crate::options::LABEL;
 use crate::output_file::OutputFile;
-use inputs::Refusal;
+use inputs::{Input, Refusal};
 
 /// Help below the options.
 pub const DETAILS: &str = "\
@@ -32,7 +35,11 @@ of ferrio or fio (NAME_bw.1.log). Reports without series have charts over time
 from their logs. Logs alone make a page as well.
 
 `ferrio --output-format=html --output=page.html` makes the page of a run at its
-end, without a JSON report.";
+end, without a JSON report.
+
+--output-format=rows makes a table of comma-separated values of all reports, to
+which --label adds columns. The benchmark formats are made from one report.
+Without -o, all but the page go to standard output.";
 
 /// Its command line.
 pub fn command() -> Command {
@@ -49,6 +56,19 @@ pub fn command() -> Command {
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
             .help("The page, which replaces an existing file; - is standard output"),
+        Arg::new("output-format")
+            .short('F')
+            .long("output-format")
+            .value_name("FORMAT")
+            .default_value(Format::Html.word())
+            .value_parser(PossibleValuesParser::new(formats().map(Format::word)))
+            .help("What to make of the reports"),
+        Arg::new(LABEL)
+            .long(LABEL)
+            .value_name("KEY=VALUE")
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(label))
+            .help("Label the runs, in place of a label with this name that they have; may be repeated"),
     ])
 }
 
@@ -64,26 +84,73 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         messages.show(&[Diagnostic { help: help.map(str::to_owned), ..error }], &Sources::default());
         Ok(1)
     };
-    let Some(output) = arguments.get_one::<PathBuf>("output") else {
-        let help = "name a file with -o page.html, or write to standard output with -o -";
-        let message = "`ferrio report` needs a file for the page".to_owned();
-        return refuse(Refusal { message, help: Some(help) });
+    let word = arguments.get_one::<String>("output-format").map(String::as_str);
+    let format = word.and_then(Format::of_word).unwrap_or(Format::Html);
+    let labels: Vec<(String, String)> = arguments.get_many(LABEL).unwrap_or_default().cloned().collect();
+    if let Some(name) = repeated_label(&labels) {
+        let message = format!("--label={name}=... is given twice: a label has one value");
+        return refuse(Refusal { message, help: None });
+    }
+    if format != Format::Rows && !labels.is_empty() {
+        let message = format!("the format {} has no labels", format.word());
+        return refuse(Refusal { message, help: Some("--label adds columns to --output-format=rows") });
+    }
+    let standard_output = PathBuf::from("-");
+    let output = match arguments.get_one::<PathBuf>("output") {
+        Some(output) => output,
+        None if format != Format::Html => &standard_output,
+        None => {
+            let help = "name a file with -o page.html, or write to standard output with -o -";
+            let message = "`ferrio report` needs a file for the page".to_owned();
+            return refuse(Refusal { message, help: Some(help) });
+        }
     };
     let to_stdout = output == Path::new("-");
     let failed = |error| Error::OpenOutput { name: output.display().to_string(), error };
     let file = if to_stdout { None } else { Some(OutputFile::begin(output).map_err(failed)?) };
     let paths = arguments.get_many::<PathBuf>("reports").into_iter().flatten();
-    let runs = match inputs::read(paths, (!to_stdout).then_some(output)) {
+    let mut runs = match inputs::read(paths, (!to_stdout).then_some(output)) {
         Ok(runs) => runs,
         Err(refusal) => return refuse(refusal),
     };
-    let runs =
-        runs.iter().map(|run| PageRun { name: &run.name, report: &run.report, logged: run.logged.as_ref() });
-    let page = page(&runs.collect::<Vec<_>>());
-    let Some(mut file) = file else {
-        return print(|out| out.write_all(page.as_bytes()).map(|()| true));
+    runs.iter_mut().for_each(|run| run.report.set_labels(&labels));
+    let text = match text_of(&runs, format) {
+        Ok(text) => text,
+        Err(refusal) => return refuse(refusal),
     };
-    let written = file.write_all(page.as_bytes()).and_then(|()| file.keep());
+    let Some(mut file) = file else {
+        return print(|out| out.write_all(text.as_bytes()).map(|()| true));
+    };
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.keep());
     let failed = |error| Error::WriteOutput { name: output.display().to_string(), error };
     written.map(|_| 0).map_err(failed)
+}
+
+/// The formats that saved reports can be shown in.
+fn formats() -> impl Iterator<Item = Format> {
+    Format::WORDS.into_iter().filter_map(Format::of_word).filter(|format| format.is_of_documents())
+}
+
+/// The runs in this format.
+fn text_of<'a>(runs: &'a [Input], format: Format) -> Result<String, Refusal> {
+    if format == Format::Html {
+        let run =
+            |run: &'a Input| PageRun { name: &run.name, report: &run.report, logged: run.logged.as_ref() };
+        return Ok(page(&runs.iter().map(run).collect::<Vec<_>>()));
+    }
+    let refused = |message: &str, help| {
+        Err(Refusal { message: format!("the format {} {message}", format.word()), help: Some(help) })
+    };
+    if runs.iter().any(|run| run.is_from_logs) {
+        return refused(
+            "needs reports: logs have no figures of whole jobs",
+            "give the JSON report of the run",
+        );
+    }
+    let reports: Vec<&RunReport> = runs.iter().map(|run| &run.report).collect();
+    match reports.as_slice() {
+        several if format == Format::Rows => Ok(rows(several)),
+        [report] => Ok(report.in_formats(Formats::only(format), TerseVersion::default())),
+        _ => refused("is made from one report", "give one report for each file of benchmarks"),
+    }
 }

@@ -19,6 +19,9 @@ impl RunReport {
             Some(ferrio) => {
                 add("program", Some(format!("ferrio {}", ferrio.version)));
                 let host = &ferrio.host;
+                for (name, value) in &ferrio.labels.0 {
+                    add(&format!("label {name}"), Some(value.clone()));
+                }
                 add("host", host.name.clone());
                 add("kernel", host.kernel.clone());
                 add("architecture", host.arch.clone());

@@ -1,7 +1,9 @@
 //! The formats of a report, as one table: their words, their writers, and which of them go together.
 
+use crate::benchmarks::{to_bencher, to_github_bigger, to_github_smaller};
 use crate::model::RunReport;
 use crate::openmetrics::to_openmetrics;
+use crate::rows::rows;
 use crate::terse::{TerseVersion, to_terse};
 
 /// A format and its properties.
@@ -19,7 +21,12 @@ struct FormatRow {
     stands_alone: Option<&'static str>,
     /// A program that is called `fio` does not know it.
     only_ferrio: bool,
+    /// A JSON document that is read back has all that it needs.
+    is_of_documents: bool,
 }
+
+/// Why nothing may follow a JSON document that its readers take as a whole.
+const ONE_DOCUMENT: &str = "its readers expect one document";
 
 /// Makes the enum of formats and the table of their properties. A line has the variant, its word, the function that writes it, and the
 /// other properties that it has.
@@ -49,7 +56,15 @@ formats! {
     /// One OpenMetrics text.
     OpenMetrics: "openmetrics", |report, _| to_openmetrics(report), stands_alone: Some("nothing may follow its last line, `# EOF`");
     /// One page of HTML.
-    Html: "html", |report, _| report.to_html(), has_details: true, stands_alone: Some("a page is a whole file"), only_ferrio: true;
+    Html: "html", |report, _| report.to_html(), has_details: true, stands_alone: Some("a page is a whole file"), only_ferrio: true, is_of_documents: true;
+    /// A flat table of comma-separated values.
+    Rows: "rows", |report, _| rows(&[report]), stands_alone: Some("the names of its columns begin a file"), only_ferrio: true, is_of_documents: true;
+    /// The Bencher Metric Format.
+    Bencher: "bencher", |report, _| to_bencher(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true;
+    /// Rates, for github-action-benchmark.
+    GithubBigger: "github-bigger", |report, _| to_github_bigger(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true;
+    /// Latencies, for github-action-benchmark.
+    GithubSmaller: "github-smaller", |report, _| to_github_smaller(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true;
 }
 
 impl FormatRow {
@@ -63,13 +78,14 @@ impl FormatRow {
             has_details: false,
             stands_alone: None,
             only_ferrio: false,
+            is_of_documents: false,
         }
     }
 }
 
 impl Format {
     /// The help of `--output-format`.
-    pub const HELP: &str = "Formats of the report, separated by commas: normal, json, json+, terse; or one of openmetrics, html. FORMAT:FILE writes a format to a file of its own, as in normal,json:a.json,html:a.html";
+    pub const HELP: &str = "Formats of the report, separated by commas: normal, json, json+, terse; or one of openmetrics, html, rows, bencher, github-bigger, github-smaller. FORMAT:FILE writes a format to a file of its own, as in normal,json:a.json,html:a.html";
 
     /// The words of all formats, without fio's other words for them.
     pub const WORDS: [&str; FORMATS.len()] = {
@@ -86,6 +102,12 @@ impl Format {
     #[must_use]
     pub fn word(self) -> &'static str {
         FORMATS[self as usize].word
+    }
+
+    /// True if it can be made from a JSON document of a run as well.
+    #[must_use]
+    pub fn is_of_documents(self) -> bool {
+        FORMATS[self as usize].is_of_documents
     }
 
     /// The format that a word names.

@@ -4,7 +4,7 @@
 //!
 //! - The tree: `model` is its shape, `build` makes it from plan and result, `warnings` finds figures that may mislead, `environment` is
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
-//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`; `num` has numbers as fio prints them, and
+//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`, `benchmarks`, `rows`; `num` has numbers as fio prints them, and
 //!   `quantity` figures with the unit that fits.
 //! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
 //!   for the document), `logs` (written in a thread of their own).
@@ -14,6 +14,7 @@
 //! - Lines beside the report: `messages`, `debug`.
 #![forbid(unsafe_code)]
 
+mod benchmarks;
 mod build;
 mod conditions;
 mod database;
@@ -35,6 +36,7 @@ mod openmetrics;
 mod quantity;
 mod read;
 mod report_options;
+mod rows;
 mod saturating;
 mod schema;
 mod series;
@@ -61,6 +63,7 @@ pub use model::RunReport;
 pub use quantity::Unit;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
+pub use rows::{row_columns, rows};
 pub use saturating::{saturating_add_to, saturating_total};
 pub use schema::{interval_report_schema, report_schema, sysbench_schema};
 pub use series::{RunSeries, SeriesRecorder};

@@ -87,6 +87,22 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Labels that were given to the run (`--label`).
+    #[must_use]
+    pub fn labels(&self) -> &[(String, String)] {
+        self.ferrio.as_ref().map_or(&[], |ferrio| &ferrio.labels.0)
+    }
+
+    /// Adds labels, in place of those of the same names.
+    pub fn set_labels(&mut self, labels: &[(String, String)]) {
+        if labels.is_empty() {
+            return;
+        }
+        let of_run = &mut self.ferrio.get_or_insert_default().labels.0;
+        of_run.retain(|(name, _)| labels.iter().all(|(other, _)| other != name));
+        of_run.extend_from_slice(labels);
+    }
+
     /// Warnings about the figures; none in a document of fio.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {

@@ -37,6 +37,13 @@ pub fn to_openmetrics(report: &RunReport) -> String {
 /// About the run.
 const RUN: &[Family<RunReport>] = &[
     gauge("ferrio_run_info", "Always 1; the program and the machine, as labels", about),
+    gauge("ferrio_run_label_info", "Always 1; a label of the run (--label)", |report| {
+        let point = |(label, value): &(String, String)| Point {
+            labels: vec![("label", label.clone()), ("value", value.clone())],
+            value: 1_u64.into(),
+        };
+        report.labels().iter().map(point).collect()
+    }),
     gauge("ferrio_run_start_timestamp_seconds", "Unix time at which the first job started", |report| {
         maybe(facts(report).map(|run| seconds_of_ms(run.started_ms)))
     }),

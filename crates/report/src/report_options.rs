@@ -30,6 +30,8 @@ pub struct ReportOptions {
     pub version: String,
     /// Percentiles that latencies have beside those of the document ([`unlisted`](crate::model::LatencyReport::unlisted)), percent.
     pub asked_percentiles: Vec<f64>,
+    /// Labels of the run, as names and values; no name comes twice.
+    pub labels: Vec<(String, String)>,
     /// When the report is made, in the zone it is shown in.
     pub time: Zoned,
     /// Where the run takes place.
@@ -56,6 +58,7 @@ impl ReportOptions {
             character: Character::Ferrio,
             version: version.into(),
             asked_percentiles: Vec::new(),
+            labels: Vec::new(),
             time: local_now(),
             environment: RunEnvironment::default(),
             cpu: CpuUse::default(),

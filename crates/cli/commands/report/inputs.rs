@@ -24,6 +24,8 @@ pub struct Input {
     pub report: RunReport,
     /// What its logs say, if there are any.
     pub logged: Option<LoggedRun>,
+    /// There is no report of the run: all that is known is from its logs.
+    pub is_from_logs: bool,
 }
 
 /// What to do about a file that is no report.
@@ -134,6 +136,7 @@ fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
         name: run.path.display().to_string(),
         logged: (!logs.is_empty()).then(|| LoggedRun::of(&logs, Some(&run.report))),
         report: run.report,
+        is_from_logs: false,
     };
     Ok(runs.into_iter().map(input).collect())
 }
@@ -157,7 +160,12 @@ fn logs_alone(logs: Vec<LogFile>) -> Result<Vec<Input>, Refusal> {
         let first = format!("{}_*.log", prefixes.first().unwrap_or(&""));
         let file = if prefixes.len() == 1 { first } else { "*.log".to_owned() };
         let report = run.report(&logs);
-        Input { name: directory.join(file).display().to_string(), report, logged: Some(run) }
+        Input {
+            name: directory.join(file).display().to_string(),
+            report,
+            logged: Some(run),
+            is_from_logs: true,
+        }
     };
     Ok(runs.into_iter().map(input).collect())
 }

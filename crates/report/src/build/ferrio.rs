@@ -16,7 +16,8 @@ use crate::database::databases;
 use crate::messages::{job_names, report_name};
 use crate::model::{
     ClockName, ClockReport, DeviceReport, DirectionReport, EntryMembers, FORMAT, FerrioReport, HostReport,
-    JobReport, MemberReport, Note, ResponseReport, RunEnd, RunFacts, TargetPlace, TuningReport, Warning,
+    JobReport, MemberReport, Note, Pairs, ResponseReport, RunEnd, RunFacts, TargetPlace, TuningReport,
+    Warning,
 };
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
@@ -37,6 +38,7 @@ pub(super) fn ferrio_report(
     FerrioReport {
         format: FORMAT,
         version: environment.version.clone(),
+        labels: Pairs(options.labels.clone()),
         host: host(&environment.host),
         targets: (0..environment.places.len()).map(|place| target(plan, options, place)).collect(),
         clock: ClockReport {

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::events::{EventKind, RunEvent, events};
 use super::markup::{Table, escaped, folded, script_data};
-use super::summary::did_io;
 use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, database, prefix};
 use crate::Unit;
@@ -345,7 +344,7 @@ fn latency_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyRepo
         return job.syncs().map(|syncs| &syncs.lat_ns).filter(|latency| latency.samples > 0);
     }
     let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
-    if did_io(figures) { figures.shown_latency() } else { None }
+    if figures.did_io() { figures.shown_latency() } else { None }
 }
 
 /// Response times, of a direction with a rate.

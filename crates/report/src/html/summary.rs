@@ -5,8 +5,7 @@ use std::io;
 use super::markup::Table;
 use super::{PageRun, run_label};
 use crate::Unit;
-use crate::model::{DirectionReport, JobReport, LatencyReport};
-use crate::saturating::{saturating_add_to, saturating_total};
+use crate::model::{JobReport, LatencyReport};
 
 const NONE: &str = "–";
 
@@ -116,7 +115,7 @@ fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
         cells.extend(latency(Some(response)));
         return Some(cells);
     }
-    did_io(figures).then(|| {
+    figures.did_io().then(|| {
         let mut cells = vec![
             figures.total_ios.to_string(),
             Unit::PerSecond.text(figures.iops),
@@ -127,32 +126,14 @@ fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
     })
 }
 
-pub(super) fn did_io(figures: &DirectionReport) -> bool {
-    figures.total_ios > 0 || figures.io_bytes > 0
-}
-
 fn latency(latency: Option<&LatencyReport>) -> [String; 5] {
     let none = || NONE.to_owned();
     let Some(latency) = latency.filter(|latency| latency.samples > 0) else {
         return [none(), none(), none(), none(), none()];
     };
     let text = |ns: f64| Unit::Nanoseconds.text(ns);
-    let percentile = |percent| percentile(latency, percent).map_or_else(none, |ns| text(ns as f64));
+    let percentile = |percent| latency.percentile(percent).map_or_else(none, |ns| text(ns as f64));
     [text(latency.mean), percentile(50.0), percentile(99.0), percentile(99.9), text(latency.max as f64)]
-}
-
-/// The percentile that the report lists, or else the one of its histogram.
-fn percentile(latency: &LatencyReport, percent: f64) -> Option<u64> {
-    latency.listed(percent).or_else(|| {
-        let samples = saturating_total(latency.bins.0.iter().map(|&(_, count)| count));
-        let rank = samples as f64 * percent / 100.0;
-        let mut below = 0;
-        let mut reaches = |count: u64| {
-            saturating_add_to(&mut below, count);
-            below as f64 >= rank
-        };
-        latency.bins.0.iter().find(|&&(_, count)| reaches(count)).map(|&(ns, _)| ns)
-    })
 }
 
 /// Errors that the job tolerated, and the one that ended it.

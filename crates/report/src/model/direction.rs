@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::maps::{Pairs, Percentiles};
 use super::rules;
+use crate::saturating::{saturating_add_to, saturating_total};
 
 /// Figures of one direction; all 0 if it did nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +78,11 @@ pub struct DirectionReport {
 }
 
 impl DirectionReport {
+    /// True if it transferred anything, or tried to.
+    pub(crate) fn did_io(&self) -> bool {
+        self.total_ios > 0 || self.io_bytes > 0
+    }
+
     /// The latency that stands for the direction: the completion latency, or the total latency if that alone has percentiles or samples.
     #[must_use]
     pub fn shown_latency(&self) -> Option<&LatencyReport> {
@@ -142,6 +148,20 @@ pub struct LatencyReport {
 }
 
 impl LatencyReport {
+    /// The percentile that the report lists, or else the one of its histogram, ns.
+    pub(crate) fn percentile(&self, percent: f64) -> Option<u64> {
+        self.listed(percent).or_else(|| {
+            let samples = saturating_total(self.bins.0.iter().map(|&(_, count)| count));
+            let rank = samples as f64 * percent / 100.0;
+            let mut below = 0;
+            let mut reaches = |count: u64| {
+                saturating_add_to(&mut below, count);
+                below as f64 >= rank
+            };
+            self.bins.0.iter().find(|&&(_, count)| reaches(count)).map(|&(ns, _)| ns)
+        })
+    }
+
     /// The percentile `percent` that the report lists, ns; `None` if it lists others.
     #[must_use]
     pub fn listed(&self, percent: f64) -> Option<u64> {

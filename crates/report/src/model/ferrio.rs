@@ -29,6 +29,10 @@ pub struct FerrioReport {
     pub format: u32,
     /// Version of ferrio.
     pub version: String,
+    /// Labels of the run (`--label`).
+    #[serde(skip_serializing_if = "Pairs::is_empty", deserialize_with = "maps::read_options")]
+    #[schemars(schema_with = "rules::labels")]
+    pub labels: Pairs<String, String>,
     /// The machine.
     pub host: HostReport,
     /// File systems and devices below the files of the jobs, each once.

@@ -115,6 +115,12 @@ pub(super) fn options(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "minProperties": 1, "additionalProperties": { "type": "string" } })
 }
 
+/// Labels by their names.
+pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {
+    let text = json!({ "type": "string" });
+    json_schema!({ "type": "object", "minProperties": 1, "patternProperties": { "^[A-Za-z_][A-Za-z0-9_]*$": text } })
+}
+
 pub(super) fn bins(_: &mut SchemaGenerator) -> Schema {
     let count = json!({ "type": "integer", "minimum": 1 });
     json_schema!({ "type": "object", "minProperties": 1, "patternProperties": { "^[0-9]+$": count } })
