@@ -129,6 +129,16 @@ pub enum Error {
         /// As given.
         name: String,
     },
+    /// Another process writes to a file of the run.
+    #[error("{what} would go to {name}, which another ferrio is writing")]
+    OutputInUse {
+        /// What would go there.
+        what: String,
+        /// As given.
+        name: String,
+        /// The variable with the number of this process, if a launcher has started several.
+        rank: Option<&'static str>,
+    },
     /// The file for the interval report cannot be created.
     #[error("cannot create the interval report {name}: {}", reason(.error))]
     OpenIntervals {
@@ -196,6 +206,7 @@ impl Error {
             | Error::OpenIntervals { .. }
             | Error::IntervalsInReport(_)
             | Error::OutputsInOneFile { .. }
+            | Error::OutputInUse { .. }
             | Error::ReplacesInput { .. }
             | Error::LogReplacesFile { .. }
             | Error::WriteOutput { .. }
@@ -219,6 +230,12 @@ impl Error {
             Error::NoJobs => Some("name a job file, or begin a job with --name=".to_owned()),
             Error::NoJobsIn(why) => Some(why.clone()),
             Error::NoLiveView { help, .. } => Some((*help).to_owned()),
+            Error::OutputInUse { rank: Some(rank), .. } => Some(format!(
+                "give each process files of its own: sh -c 'ferrio --output=report.${rank} ...'"
+            )),
+            Error::OutputInUse { rank: None, .. } => {
+                Some("choose another name, or wait until the other run has ended".to_owned())
+            }
             Error::Results { .. } => Some("choose another directory with --results".to_owned()),
             Error::Metrics(_) => Some("choose another address or port; port 0 is any free one".to_owned()),
             Error::HelperArguments { program, .. } => Some(format!("`{program} --help` lists its options")),

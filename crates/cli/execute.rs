@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
 use ferrio_jobfile::{Problems, Sources};
+use ferrio_machine::{FileClaims, Rank};
 use ferrio_metrics::MetricsServer;
 use ferrio_report::{LogWriter, RunEnvironment, SeriesRecorder};
 use ferrio_runner::{Event, RunOptions, RunResult};
@@ -60,7 +61,10 @@ pub fn execute(
     let terminal = live_view::terminal(plan, settings)?;
     // The address is checked before the file of the report is truncated.
     let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
-    let mut output = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
+    let (mut output, claims) = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
+    if let Some(rank) = ferrio_machine::rank().filter(|_| settings.character == Character::Ferrio) {
+        output.event(plan, &Event::Diagnostic(one_of_many(&rank)));
+    }
     let junit = settings.junit.as_deref().map(JunitFile::begin).transpose()?;
     if let Some(metrics) = &metrics {
         let message = format!("metrics are at {} until the run ends", metrics.url());
@@ -161,7 +165,19 @@ pub fn execute(
         messages.note(&error.diagnostic());
     }
     closed.and(written)?;
+    drop(claims);
     Ok(outcome)
+}
+
+/// What the user should know when a launcher has started several processes.
+fn one_of_many(found: &Rank) -> Diagnostic {
+    let Rank { rank, size, variable } = found;
+    let message = format!(
+        "a launcher has started {size} processes, of which this is number {rank} ({variable}={rank}): each runs \
+         all jobs by itself and reports only its own figures"
+    );
+    let help = "start one process, with numjobs for more load; or give each process files of its own";
+    Diagnostic::warning(message, Origin::Builtin).code("several-processes").help(help)
 }
 
 /// Refuses thresholds that can apply to no job of the plan.
@@ -190,20 +206,23 @@ pub fn announce(
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<(), Error> {
-    begin(plan, sources, settings, messages, "")?.close()
+    let (output, _claims) = begin(plan, sources, settings, messages, "")?;
+    output.close()
 }
 
-/// Opens the reports and writes the plan's diagnostics and the lines before the run, of which the last is that of the `version`.
+/// Opens the reports and writes the plan's diagnostics and the lines before the run, of which the last is that of the `version`. The files
+/// belong to this process until the claims are dropped.
 fn begin(
     plan: &Plan,
     sources: &Sources,
     settings: &ProgramSettings,
     messages: Messages,
     version: &str,
-) -> Result<Output, Error> {
+) -> Result<(Output, FileClaims), Error> {
     // Checked before the file of the report is truncated.
     settings.check_interval_path()?;
     settings.check_outputs(sources, Some(plan))?;
+    let claims = settings.claim_outputs(plan)?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
     output.set_names(plan, settings.character);
@@ -214,5 +233,5 @@ fn begin(
         ferrio_report::show_traffic();
     }
     output.announce(&format!("{}{version}", ferrio_report::start_lines(plan)));
-    Ok(output)
+    Ok((output, claims))
 }

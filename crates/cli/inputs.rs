@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Character, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
 use ferrio_jobfile::Sources;
-use ferrio_machine::{FileIdentity, is_same_file};
+use ferrio_machine::{FileClaims, FileIdentity, is_same_file};
 
 use crate::error::Error;
 use crate::option_values::IntervalsTo;
@@ -50,22 +50,57 @@ impl ProgramSettings {
     }
 }
 
+/// Most files that a run claims. Those beyond are logs of clones, which have the names of the first ones but for their numbers.
+const MAX_CLAIMS: usize = 1000;
+
 impl ProgramSettings {
-    /// Checks that no two outputs of the run go to one file.
-    fn check_outputs_differ(&self) -> Result<(), Error> {
-        let to_stdout = (!self.formats.are_none()).then_some("/dev/stdout");
-        let report = self.output.as_deref().or(to_stdout).map(|file| ("the report".to_owned(), file));
+    /// Claims all files that the run writes beside those of its jobs, as long as the value lives. Called `fio`, the program claims none.
+    ///
+    /// # Errors
+    /// Another process has claimed one of them.
+    pub fn claim_outputs(&self, plan: &Plan) -> Result<FileClaims, Error> {
+        if self.character == Character::Fio {
+            return Ok(FileClaims::default());
+        }
+        let program = self.output_files().map(|(what, name)| (what, PathBuf::from(name)));
+        let total = self.bandwidth_log.iter().flat_map(|prefix| ferrio_report::bandwidth_log_names(prefix));
+        let total = total.map(|name| ("the bandwidth log".to_owned(), PathBuf::from(name)));
+        let jobs = plan.jobs.iter().flat_map(|job| {
+            let logs = logs_of(&job.spec).map(|(path, what, job)| (format!("{what} of job {job}"), path));
+            let state = ferrio_runner::saved_state(&self.aux_path, &job.spec);
+            logs.chain(state.map(|path| (format!("the verify state of job {}", job.spec.name), path)))
+        });
+        let files: Vec<(String, PathBuf)> = program.chain(total).chain(jobs).take(MAX_CLAIMS).collect();
+        FileClaims::new(files.iter().map(|(_, path)| path.as_path())).map_err(|index| {
+            let (what, path) = &files[index];
+            let rank = ferrio_machine::rank().map(|found| found.variable);
+            Error::OutputInUse { what: what.clone(), name: path.display().to_string(), rank }
+        })
+    }
+
+    /// The files of reports as given, each with what goes there.
+    fn output_files(&self) -> impl Iterator<Item = (String, &str)> {
+        let report = self.output.as_deref().map(|file| ("the report".to_owned(), file));
         let formats = self.files_of_formats.iter();
         let formats = formats.map(|(format, file)| (format!("the format {}", format.word()), file.as_str()));
         let intervals = self.interval_report.as_ref().and_then(|intervals| match &intervals.to {
-            IntervalsTo::File(name) => Some(name.as_str()),
-            IntervalsTo::StandardOutput => Some("/dev/stdout"),
-            IntervalsTo::StandardError => None,
+            IntervalsTo::File(name) => Some(("the interval report".to_owned(), name.as_str())),
+            IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
         });
-        let intervals = intervals.map(|file| ("the interval report".to_owned(), file));
         let junit = self.junit.as_deref().map(|file| ("the JUnit file".to_owned(), file));
+        report.into_iter().chain(formats).chain(intervals).chain(junit)
+    }
+
+    /// Checks that no two outputs of the run go to one file.
+    fn check_outputs_differ(&self) -> Result<(), Error> {
+        let to_stdout = (!self.formats.are_none()).then_some("/dev/stdout");
+        let to_stdout =
+            to_stdout.filter(|_| self.output.is_none()).map(|file| ("the report".to_owned(), file));
+        let intervals =
+            self.interval_report.as_ref().filter(|report| report.to == IntervalsTo::StandardOutput);
+        let intervals = intervals.map(|_| ("the interval report".to_owned(), "/dev/stdout"));
         let outputs: Vec<(String, &str)> =
-            report.into_iter().chain(formats).chain(intervals).chain(junit).collect();
+            to_stdout.into_iter().chain(self.output_files()).chain(intervals).collect();
         for (index, (what, name)) in outputs.iter().enumerate() {
             let before = &outputs[..index];
             if let Some((other, _)) =

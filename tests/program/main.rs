@@ -91,6 +91,7 @@ mod same_io;
 mod schemas;
 mod series;
 mod several_outputs;
+mod several_processes;
 mod signals;
 mod signals_at_random;
 mod sprandom;

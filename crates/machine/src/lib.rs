@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod cgroups;
+mod claims;
 mod cpus;
 mod dax;
 mod device_use;
@@ -31,6 +32,7 @@ mod host;
 mod identity;
 mod interrupted;
 mod io_uring;
+mod launcher;
 mod layout_mark;
 mod links;
 mod local_time;
@@ -44,6 +46,7 @@ mod throttling;
 mod zoned;
 
 pub use cgroups::{IoCgroups, cgroup_memory_left};
+pub use claims::FileClaims;
 pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus};
 pub use dax::DaxDevice;
 pub use device_use::{DeviceUse, is_mounted};
@@ -61,6 +64,7 @@ pub use interrupted::{
     retry_interrupted, set_length, text_of_file, write_whole,
 };
 pub use io_uring::IoUringSysctl;
+pub use launcher::{Rank, rank};
 pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use links::{Destination, OpenDescriptor, directory_of, follow_links};
 pub use local_time::local_now;

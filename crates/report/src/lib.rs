@@ -57,7 +57,7 @@ pub use live_table::{
     BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveLook, LiveRecorder, LiveTable, Transactions,
 };
 pub use logged::{LogName, LoggedError, LoggedFile, LoggedRun};
-pub use logs::{InflateError, LogWriter, inflate_log};
+pub use logs::{InflateError, LogWriter, bandwidth_log_names, inflate_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
 pub use quantity::Unit;

@@ -222,15 +222,20 @@ impl RunLogs {
     }
 }
 
+/// The files of `--bandwidth-log=PREFIX`: `PREFIX-read_bw.log` and those of the other directions.
+#[must_use]
+pub fn bandwidth_log_names(prefix: &str) -> [String; 3] {
+    Direction::ALL.map(|direction| format!("{prefix}-{}_bw.log", direction.name()))
+}
+
 /// The bandwidth of all jobs together (`--bandwidth-log`): files of reads, writes and trims.
 #[derive(Debug)]
 struct TotalLogs([LogFile; 3]);
 
 impl TotalLogs {
-    /// Creates or empties `PREFIX-read_bw.log` and those of the other directions.
+    /// Creates or empties the files.
     fn create(prefix: &str) -> Self {
-        let name = |direction: Direction| format!("{prefix}-{}_bw.log", direction.name());
-        TotalLogs(Direction::ALL.map(|direction| LogFile::create(name(direction), true)))
+        TotalLogs(bandwidth_log_names(prefix).map(|name| LogFile::create(name, true)))
     }
 
     /// A row in each file, zeros included.

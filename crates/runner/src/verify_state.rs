@@ -307,6 +307,12 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
     Ok(Some(state.coverage(spec.depth.iodepth)))
 }
 
+/// The file of the verify state that a job saves in this directory, if it saves one.
+#[must_use]
+pub fn saved_state(directory: &Path, spec: &JobSpec) -> Option<PathBuf> {
+    is_saved(spec).then(|| path(directory, spec))
+}
+
 fn path(directory: &Path, spec: &JobSpec) -> PathBuf {
     directory.join(state_file_name(&spec.name, index(spec)))
 }

@@ -316,6 +316,7 @@ subjects! {
         "process-continued" Hidden: "the program was stopped for a while, by SIGSTOP or Ctrl-Z, and its figures include that time";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "metrics-address" Stderr: "the address at which `--metrics` serves the metrics of the run, or why it cannot";
+        "several-processes" Hidden: "warning: a launcher such as mpirun has started several processes, each of which runs all jobs by itself";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";
         "profile-failed" Hidden: "the devices failed the test of the profile `act`";

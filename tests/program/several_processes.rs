@@ -1,0 +1,98 @@
+//! Several processes at once: two runs do not write one file, and a launcher's variables are noticed.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+
+use crate::support::{Place, Running};
+
+/// Outputs of all kinds, with the names of their files.
+const OUTPUTS: [(&[&str], &[&str]); 4] = [
+    (&["--output=report", "--output-format=normal,json:document"], &["report", "document"]),
+    (&["--interval-report=1s:intervals", "--junit=cases"], &["intervals", "cases"]),
+    (
+        &["--write_bw_log=x", "--write_iolog=ios", "--bandwidth-log=all"],
+        &["x_bw.1.log", "ios", "all-read_bw.log"],
+    ),
+    (&["--rw=write", "--verify=md5", "--verify_state_save=1"], &["local-a-0-verify.state"]),
+];
+const JOB: [&str; 3] = ["--name=a", "--ioengine=null", "--size=64k"];
+
+/// Starts a run that waits for somebody who opens the pipe `go`.
+fn waiting(place: &Place, words: &[&str]) -> Running {
+    let go = place.work().join("go");
+    nix::unistd::mkfifo(&go, Mode::S_IRWXU).unwrap();
+    let wait = ["--exec_prerun=touch begun; cat go"];
+    let mut running = place.ferrio(&[&JOB[..], words, &wait].concat()).start();
+    let begun = place.work().join("begun");
+    running.until("its command", || begun.exists());
+    running
+}
+
+#[test]
+fn two_runs_do_not_write_one_file_at_once() {
+    for (words, files) in OUTPUTS {
+        let place = Place::new();
+        let first = waiting(&place, words);
+        fs::create_dir(place.work().join("d")).unwrap();
+        let names = || place.files().into_iter().map(|(name, _)| name).collect::<Vec<String>>();
+        let before = names();
+        let output = files.iter().map(|file| format!("--output=./d/../{file}"));
+        for second in
+            output.map(|output| vec![output]).chain([words.iter().map(|&word| word.into()).collect()])
+        {
+            let second: Vec<&str> = second.iter().map(String::as_str).collect();
+            let run =
+                place.ferrio(&[&JOB[..], &second, &["--exec_prerun=touch ran"]].concat()).run().ended_with(1);
+            for part in ["error: ", "which another ferrio is writing", "choose another name"] {
+                assert!(run.stderr.contains(part), "{part:?} of {second:?} is expected in\n{}", run.stderr);
+            }
+            assert_eq!(names(), before, "{second:?}");
+        }
+        // Other files of the same directory are free, and so are those of a run that has ended.
+        place.ferrio(&[&JOB[..], &["--output=other", "--write_bw_log=y"]].concat()).run().succeeded();
+        fs::write(place.work().join("go"), "").unwrap();
+        first.wait().succeeded();
+        for file in files {
+            assert!(place.is_written(file), "{file}");
+        }
+        place.ferrio(&[&JOB[..], words].concat()).run().succeeded();
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_owns_nothing() {
+    let place = Place::new();
+    let first = waiting(&place, &["--output=report"]);
+    first.signal(Signal::SIGKILL);
+    // Its command has nobody who stops it.
+    fs::write(place.work().join("go"), "").unwrap();
+    first.wait();
+    place.ferrio(&[&JOB[..], &["--output=report"]].concat()).run().succeeded();
+    let names: Vec<String> = place.files().into_iter().map(|(name, _)| name).collect();
+    assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+}
+
+#[test]
+fn of_several_ranks_with_one_report_one_is_refused_and_told_how_to_name_it() {
+    let place = Place::new();
+    let rank = |words: &[&str], rank: &str| {
+        let run = place.ferrio(&[&JOB[..], words].concat());
+        run.env("OMPI_COMM_WORLD_SIZE", "2").env("OMPI_COMM_WORLD_RANK", rank)
+    };
+    let first = waiting(&place, &["--output=report"]);
+    let run = rank(&["--output=report"], "1").run().ended_with(1);
+    assert!(run.stderr.contains("--output=report.$OMPI_COMM_WORLD_RANK"), "{}", run.stderr);
+    fs::write(place.work().join("go"), "").unwrap();
+    first.wait().succeeded();
+    let run = rank(&["--output=report.1", "--output-format=json"], "1").run().succeeded();
+    let message = "a launcher has started 2 processes, of which this is number 1";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+    assert!(place.read("report.1").contains("several-processes"), "the document has the note");
+    let run = rank(&["--as=fio"], "1").run().succeeded();
+    assert_eq!(run.stderr, "");
+    // A batch script of Slurm is not one of its tasks.
+    let run = place.ferrio(&JOB).env("SLURM_PROCID", "0").env("SLURM_NTASKS", "5").run().succeeded();
+    assert!(!run.stderr.contains("launcher"), "{}", run.stderr);
+}
