@@ -78,7 +78,8 @@ const NEWER_THAN_FIO: [&str; 6] = [
 const KEEPS_FILES: [&str; 1] = ["crash-consistency.fio"];
 
 /// Jobs of a minute each, which `ferrio quick` runs; its tests run them for a shorter time.
-const OF_QUICK: [&str; 4] = ["quick-boot.fio", "quick-cloud.fio", "quick-database.fio", "quick-disk.fio"];
+const OF_QUICK: [&str; 5] =
+    ["quick-boot.fio", "quick-cloud.fio", "quick-database.fio", "quick-disk.fio", "quick-diskmark.fio"];
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs")

@@ -57,7 +57,7 @@ fn a_directory_is_measured_and_left_as_it_was() {
 #[test]
 fn each_preset_runs_and_is_printed_as_a_job_file() {
     needs!("fio");
-    for preset in ["database", "cloud", "boot"] {
+    for preset in ["database", "cloud", "boot", "diskmark"] {
         let place = Place::new();
         let profile = format!("--profile={preset}");
         let printed = quick(&place, &[".", &profile, "--print"]);
@@ -73,6 +73,26 @@ fn each_preset_runs_and_is_printed_as_a_job_file() {
         let again = place.ferrio(&["--parse-only", &place.job(&printed)]).run().succeeded();
         assert_eq!(again.stderr, "");
     }
+}
+
+#[test]
+fn marks_are_the_best_of_five_runs() {
+    let place = Place::new();
+    let report = place.beside("report.json");
+    let table = quick(&place, &[".", "--profile=diskmark", &format!("--save={}", report.display())]);
+    let jobs = json_file(&report)["jobs"].as_array().unwrap().clone();
+    let best = |name: &str, direction: &str| {
+        let runs = jobs.iter().filter(|job| job["jobname"] == format!("{name}-{direction}"));
+        let rates: Vec<u64> = runs.map(|job| job[direction]["bw_bytes"].as_u64().unwrap()).collect();
+        assert_eq!(rates.len(), 5, "{name}-{direction}");
+        format!("{:.2}", *rates.iter().max().unwrap() as f64 / 1e6)
+    };
+    for name in ["SEQ1M-Q8T1", "SEQ1M-Q1T1", "RND4K-Q32T1", "RND4K-Q1T1"] {
+        let line = table.lines().find(|line| line.starts_with(&name.replace('-', " "))).unwrap();
+        let cells: Vec<&str> = line.split_whitespace().skip(2).collect();
+        assert_eq!(cells, ["read", "write"].map(|direction| best(name, direction)), "{table}");
+    }
+    assert_eq!(place.files(), []);
 }
 
 #[test]

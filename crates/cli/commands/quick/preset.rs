@@ -13,15 +13,18 @@ pub struct Preset {
     /// The name of its file in `jobs/`.
     pub file: &'static str,
     text: &'static str,
+    /// How often each test runs, one after the other; the answer has the best of several.
+    pub repetitions: usize,
 }
 
 macro_rules! presets {
-    ($($name:literal: $file:literal;)+) => {
+    ($($name:literal: $file:literal, $repetitions:literal;)+) => {
         /// All presets; the first is the default.
         pub const PRESETS: &[Preset] = &[$(Preset {
             name: $name,
             file: $file,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/", $file)),
+            repetitions: $repetitions,
         }),+];
 
         /// Their words.
@@ -30,10 +33,11 @@ macro_rules! presets {
 }
 
 presets! {
-    "disk": "quick-disk.fio";
-    "database": "quick-database.fio";
-    "cloud": "quick-cloud.fio";
-    "boot": "quick-boot.fio";
+    "disk": "quick-disk.fio", 1;
+    "database": "quick-database.fio", 1;
+    "cloud": "quick-cloud.fio", 1;
+    "boot": "quick-boot.fio", 1;
+    "diskmark": "quick-diskmark.fio", 5;
 }
 
 /// Where the jobs do their I/O, and how.
@@ -65,8 +69,14 @@ impl Preset {
     pub fn job_file(&self, conditions: &Conditions) -> String {
         let mut out = String::new();
         for section in sections(self.text) {
-            if conditions.writes || !writes(section) {
-                section.lines().filter_map(|line| conditions.line(line)).for_each(|line| {
+            if !conditions.writes && writes(section) {
+                continue;
+            }
+            let times = if is_test(section) { self.repetitions } else { 1 };
+            for time in 1..=times {
+                // The file is needed until the last test is over.
+                let lines = section.lines().filter(|line| time == times || !line.starts_with("unlink="));
+                lines.filter_map(|line| conditions.line(line)).for_each(|line| {
                     out.push_str(&line);
                     out.push('\n');
                 });
@@ -103,6 +113,10 @@ fn sections(text: &str) -> Vec<&str> {
     starts.push(text.len());
     let first = starts[0];
     std::iter::once(&text[..first]).chain(starts.windows(2).map(|ends| &text[ends[0]..ends[1]])).collect()
+}
+
+fn is_test(section: &str) -> bool {
+    section.lines().any(|line| line.starts_with("runtime="))
 }
 
 fn writes(section: &str) -> bool {
@@ -154,6 +168,15 @@ mod tests {
         assert!(preset.job_file(&short).contains("runtime=1500ms\n"));
         let buffered = preset.job_file(&Conditions { direct: false, ..conditions() });
         assert!(buffered.contains("direct=0\nioengine=io_uring\n"), "{buffered}");
+    }
+
+    #[test]
+    fn a_test_that_runs_several_times_removes_the_file_the_last_time() {
+        let preset = Preset::named("diskmark").unwrap();
+        let text = preset.job_file(&conditions());
+        assert_eq!(text.matches("[SEQ1M-Q8T1-read]\n").count(), 5, "{text}");
+        assert_eq!((text.matches("[fill]\n").count(), text.matches("unlink=1\n").count()), (1, 1), "{text}");
+        assert!(text.trim_end().ends_with("unlink=1"), "{text}");
     }
 
     #[test]
