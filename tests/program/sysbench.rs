@@ -214,6 +214,17 @@ fn the_document_has_the_figures_of_the_text() {
     let counts = ["reads", "writes", "fsyncs", "read_bytes"].map(|key| files[key].as_u64().unwrap());
     assert_eq!(counts, [145, 97, 12, 145 << 14]);
     assert_eq!(report["events"], 250);
+    // Without a rate, an event is its request.
+    let latencies = ["read", "write", "fsync"].map(|kind| &files[format!("{kind}_latency_ms")]);
+    for latency in latencies {
+        let figure = |key: &str| latency[key].as_f64().unwrap();
+        assert!(
+            figure("min") > 0.0 && figure("min") <= figure("avg") && figure("avg") <= figure("max"),
+            "{files:#}"
+        );
+    }
+    let sums = [0, 1].map(|at| latencies[at]["sum"].as_f64().unwrap());
+    assert!(sums[0] + sums[1] <= report["latency_ms"]["sum"].as_f64().unwrap(), "{report:#}");
     let ms = |percent: &str| report["latency_ms"]["percentiles"][percent].as_f64().unwrap();
     assert!(ms("50") <= ms("97") && ms("97") <= ms("99.9"));
     assert!(ms("99.99") <= report["latency_ms"]["max"].as_f64().unwrap());
@@ -239,6 +250,10 @@ fn parts_of_a_run_are_in_the_document() {
     // What an interval has counted is what the checkpoint at the same moment has.
     assert_eq!(events(&intervals[0]), events(&checkpoints[0]));
     assert!(events(&document["report"]) > 0);
+    for part in [&intervals[0], &checkpoints[0], &document["report"]] {
+        assert!(part["files"]["read_latency_ms"]["max"].as_f64() > Some(0.0), "{part:#}");
+        assert_eq!(part["files"].get("write_latency_ms"), None, "nothing was written");
+    }
 }
 
 #[test]

@@ -116,6 +116,16 @@ struct FileFigures {
     /// MiB written per second.
     #[schemars(range(min = 0))]
     written_mib_per_second: f64,
+    /// How long reads took, each from its call to its completion. Without reads the key is absent, as are the next two without writes and
+    /// syncs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_latency_ms: Option<LatencyFigures>,
+    /// How long writes took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write_latency_ms: Option<LatencyFigures>,
+    /// How long syncs took, those at the end of the run too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fsync_latency_ms: Option<LatencyFigures>,
 }
 
 /// What was transferred.
@@ -146,7 +156,7 @@ struct LatencyFigures {
     /// Sample standard deviation.
     #[schemars(range(min = 0))]
     stddev: f64,
-    /// By percentage the latency that this share of the events does not exceed, within 0.4 %. Without events there are none.
+    /// By percentage the latency that this share does not exceed, within 0.4 %. Without samples there are none.
     percentiles: std::collections::BTreeMap<String, f64>,
 }
 
@@ -205,7 +215,14 @@ impl SysbenchDocumentPart {
     #[must_use]
     pub fn of(test: SysbenchTest, figures: &SysbenchFigures, percentile: u32) -> Self {
         let events = figures.latency();
+        let of_requests =
+            |latency: &Latency| (latency.count() > 0).then(|| LatencyFigures::of(latency, percentile));
+        let [read_latency_ms, write_latency_ms, fsync_latency_ms] =
+            figures.requests.each_ref().map(of_requests);
         let files = (test == SysbenchTest::Fileio).then(|| FileFigures {
+            read_latency_ms,
+            write_latency_ms,
+            fsync_latency_ms,
             reads: figures.reads,
             writes: figures.writes,
             fsyncs: figures.syncs,

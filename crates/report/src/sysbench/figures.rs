@@ -22,6 +22,8 @@ pub struct SysbenchFigures {
     pub measured: Duration,
     /// From the start of the run to the end of the part.
     pub total: Duration,
+    /// How long reads, writes and syncs took, each without the time that its event waited.
+    pub requests: [Latency; 3],
     /// The events of each thread.
     pub threads: Vec<ThreadFigures>,
 }
@@ -42,6 +44,11 @@ impl SysbenchFigures {
         let mut figures = SysbenchFigures::default();
         for job in &result.jobs {
             let [reads, writes, _] = &job.stats.directions;
+            let syncs = job.stats.sync.latency.as_deref();
+            let latencies = [reads.clat.as_deref(), writes.clat.as_deref(), syncs];
+            for (all, latency) in figures.requests.iter_mut().zip(latencies) {
+                latency.into_iter().for_each(|latency| all.merge(latency));
+            }
             figures.reads += reads.ios;
             figures.writes += writes.ios;
             figures.syncs += job.stats.sync.ios;
@@ -62,7 +69,10 @@ impl SysbenchFigures {
             let before = &earlier.threads.get(at).unwrap_or(&no_events).latency;
             ThreadFigures { latency: thread.latency.since(before).unwrap_or_default(), ..*thread }
         });
+        let requests = self.requests.iter().zip(&earlier.requests);
+        let mut requests = requests.map(|(all, before)| all.since(before).unwrap_or_default());
         SysbenchFigures {
+            requests: std::array::from_fn(|_| requests.next().unwrap_or_default()),
             reads: self.reads.saturating_sub(earlier.reads),
             writes: self.writes.saturating_sub(earlier.writes),
             syncs: self.syncs.saturating_sub(earlier.syncs),

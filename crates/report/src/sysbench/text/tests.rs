@@ -11,6 +11,7 @@ fn thread(events: &[u64]) -> ThreadFigures {
 
 fn figures() -> SysbenchFigures {
     SysbenchFigures {
+        requests: Default::default(),
         reads: 285,
         writes: 190,
         syncs: 11,
