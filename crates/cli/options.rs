@@ -193,6 +193,8 @@ pub const OPTIONS: &[ProgramOption] = &[
     flag("minimal", 'm', REPORT, "Report in the terse format only"),
     value("append-terse", 'f', "X", REPORT, "Add the terse format to those of --output-format").optional(),
     value("terse-version", 'V', "VERSION", REPORT, "Version of the terse format, 2 to 5"),
+    own_flag("terse-header", REPORT, "Print the names of the fields before terse lines; `ferrio help terse` explains them")
+        .only_ferrio(),
     own_flag("fio-bins", REPORT, "Compute percentiles from fio's histogram buckets, as json+ does"),
     value("eta", 'e', "WHEN", REPORT, "When to show the progress line: auto, always, never"),
     value("eta-newline", 'E', "TIME", REPORT, "Start a new progress line every TIME and keep the old one"),

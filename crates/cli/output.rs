@@ -362,7 +362,7 @@ impl Output {
 
     /// Writes a report to the file of a format.
     fn write_report_to_file(&mut self, at: usize, report: &RunReport) {
-        let text = report.in_formats(self.files[at].formats, self.options.terse_version);
+        let text = report.in_formats(self.files[at].formats, self.options.terse_layout());
         self.write_to_file(at, &text);
         let flushed = self.files[at].stream.flush();
         self.keep_error_of_file(at, flushed);
@@ -402,7 +402,7 @@ impl Output {
 
     /// Writes and flushes a report in all formats.
     fn write_report(&mut self, report: &RunReport) {
-        self.write(&report.in_formats(self.options.formats, self.options.terse_version));
+        self.write(&report.in_formats(self.options.formats, self.options.terse_layout()));
         let flushed = self.stream.flush();
         self.keep_first_error(flushed);
     }
@@ -411,7 +411,7 @@ impl Output {
     pub fn metrics(&self, plan: &Plan, result: &RunResult) -> String {
         let options = ReportOptions { formats: Formats::only(Format::JsonPlus), ..self.options.clone() };
         let report = RunReport::new(plan, result, &options.now().within(&self.environment));
-        report.in_formats(Formats::only(Format::OpenMetrics), self.options.terse_version)
+        report.in_formats(Formats::only(Format::OpenMetrics), self.options.terse_layout())
     }
 
     /// Prints a warning or note that comes before the run, now or after the report.

@@ -49,6 +49,8 @@ pub struct ProgramSettings {
     pub fio_bins: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
+    /// The names of their fields precede terse lines.
+    pub terse_header: bool,
     /// When to show the live line.
     pub eta: Eta,
     /// Start a new live line, and keep the old one, after this time.
@@ -201,6 +203,10 @@ impl ProgramSettings {
             let message = format!("--label={name}=... is given twice: a label has one value");
             return Err(SettingsError::Conflict(LABEL, message.into()));
         }
+        if self.terse_header && !self.all_formats().has(Format::Terse) {
+            let message = "--terse-header is about terse lines: add --minimal or --output-format=terse";
+            return Err(SettingsError::Conflict("terse-header", message.into()));
+        }
         let to = self.interval_report.as_ref().map(|intervals| &intervals.to);
         if to == Some(&IntervalsTo::StandardOutput) && self.output.is_none() {
             return Err(SettingsError::Conflict(
@@ -350,6 +356,7 @@ impl ProgramSettings {
             files_of_formats: outputs.files_of_formats,
             fio_bins: matches.get_flag("fio-bins"),
             terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
+            terse_header: matches.get_flag("terse-header"),
             eta: matches.get_one("eta").copied().unwrap_or(eta),
             eta_newline: matches.get_one("eta-newline").copied(),
             status_interval: matches.get_one("status-interval").copied(),
@@ -414,6 +421,7 @@ impl ProgramSettings {
             each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
             character: self.character,
             labels: self.labels.clone(),
+            terse_header: self.terse_header,
             asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }

@@ -69,6 +69,37 @@ fn named(line: &str, version: &str, directions: &[&str]) -> Vec<String> {
         .collect()
 }
 
+#[test]
+fn names_of_fields_precede_the_lines_on_request() {
+    let place = Place::new();
+    let words = [
+        "--minimal",
+        "--terse-version=5",
+        "--terse-header",
+        "--name=a",
+        "--ioengine=null",
+        "--size=1m",
+        "--numjobs=2",
+    ];
+    let text = place.ferrio(&words).run().succeeded().stdout;
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    let field = |name: &str| lines[1][lines[0].iter().position(|field| *field == name).unwrap()];
+    assert_eq!(
+        ["terse_version", "jobname", "read_io_kib", "write_io_kib"].map(field),
+        ["5", "a", "1024", "0"]
+    );
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{text}");
+    let alone = place.ferrio(&[&["--output-format=json"], &words[2..]].concat()).run().ended_with(1);
+    assert!(alone.stderr.contains("--terse-header is about terse lines"), "{}", alone.stderr);
+    let as_fio = place.ferrio(&[&["--as=fio"], &words[..]].concat()).run().ended_with(1);
+    assert!(as_fio.stderr.contains("unrecognized option '--terse-header'"), "{}", as_fio.stderr);
+    let help = place.ferrio(&["help", "terse"]).run().succeeded().stdout;
+    let number = lines[0].iter().position(|field| *field == "read_clat_mean_us").unwrap() + 1;
+    let row = help.lines().find(|line| line.contains("read_clat_mean_us")).unwrap();
+    assert_eq!(row.split_whitespace().nth(3), Some(number.to_string().as_str()), "{row}");
+}
+
 /// The field with the amount moved of the direction that a field is about.
 fn kb_of(name: &str) -> Option<String> {
     let (direction, _) = name.split_once('_')?;

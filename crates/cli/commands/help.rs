@@ -9,7 +9,7 @@ use ferrio_jobfile::{
     AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, Sources, absent_engine, absent_engines, cmdhelp,
     enghelp, is_listed, nearest, option_help, rows,
 };
-use ferrio_report::Format;
+use ferrio_report::{Format, terse_help};
 use ferrio_verify::DamageKind;
 
 use super::chapters::{self, Chapter, Paragraph};
@@ -47,6 +47,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic { name: "commands", about: "what ferrio does besides running jobs", text: list_of_commands },
     Topic { name: "formats", about: "the formats of the report", text: |_| formats() },
+    Topic { name: "terse", about: "the fields of terse lines", text: |_| terse() },
     Topic {
         name: "jobs",
         about: "how job files are written: sections, sizes, times, variables",
@@ -261,6 +262,14 @@ fn formats() -> String {
     format!(
         "{}.\n\n--output=FILE writes the report to a file. docs/json.md, docs/openmetrics.md and docs/page.md\ndescribe the documents.\n",
         Format::HELP
+    )
+}
+
+fn terse() -> String {
+    format!(
+        "Numbers of the fields in a line of each version (--terse-version), from 1; `-` where a version lacks one.\n\
+         Fields after the first disk have other numbers if there are several disks. --terse-header prints the names.\n\n{}",
+        terse_help()
     )
 }
 

@@ -4,13 +4,13 @@ use crate::benchmarks::{to_bencher, to_github_bigger, to_github_smaller};
 use crate::model::RunReport;
 use crate::openmetrics::to_openmetrics;
 use crate::rows::rows;
-use crate::terse::{TerseVersion, to_terse};
+use crate::terse::{TerseLayout, to_terse};
 
 /// A format and its properties.
 struct FormatRow {
     format: Format,
     word: &'static str,
-    write: fn(&RunReport, TerseVersion) -> String,
+    write: fn(&RunReport, TerseLayout) -> String,
     /// fio's other words for it.
     aliases: &'static [&'static str],
     /// It has everything of this one, which is therefore not written beside it.
@@ -68,7 +68,7 @@ formats! {
 }
 
 impl FormatRow {
-    const fn new(format: Format, word: &'static str, write: fn(&RunReport, TerseVersion) -> String) -> Self {
+    const fn new(format: Format, word: &'static str, write: fn(&RunReport, TerseLayout) -> String) -> Self {
         FormatRow {
             format,
             word,
@@ -201,10 +201,11 @@ impl Default for Formats {
 impl RunReport {
     /// The report in all these formats, one after the other.
     #[must_use]
-    pub fn in_formats(&self, formats: Formats, terse_version: TerseVersion) -> String {
+    pub fn in_formats(&self, formats: Formats, terse: impl Into<TerseLayout>) -> String {
+        let terse = terse.into();
         let is_included = |row: &FormatRow| formats.chosen().any(|other| other.includes == Some(row.format));
         let rows = formats.chosen().filter(|row| !is_included(row));
-        rows.rev().map(|row| (row.write)(self, terse_version)).collect()
+        rows.rev().map(|row| (row.write)(self, terse)).collect()
     }
 }
 

@@ -67,6 +67,6 @@ pub use rows::{row_columns, rows};
 pub use saturating::{saturating_add_to, saturating_total};
 pub use schema::{interval_report_schema, report_schema, sysbench_schema};
 pub use series::{RunSeries, SeriesRecorder};
-pub use terse::{NoTerseVersion, TerseVersion};
+pub use terse::{NoTerseVersion, TerseLayout, TerseVersion, terse_help};
 pub use text::idle_calibration;
 pub use warnings::codes as warning_codes;

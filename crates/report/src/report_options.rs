@@ -8,7 +8,7 @@ use jiff::Zoned;
 use crate::environment::RunEnvironment;
 use crate::format::{Format, Formats};
 use crate::series::RunSeries;
-use crate::terse::TerseVersion;
+use crate::terse::{TerseLayout, TerseVersion};
 
 /// Notes of the run that a report has at most.
 const MOST_RUN_NOTES: usize = 1000;
@@ -24,6 +24,8 @@ pub struct ReportOptions {
     pub each_cpu: bool,
     /// Which fields terse lines have.
     pub terse_version: TerseVersion,
+    /// The names of their fields precede them (`--terse-header`).
+    pub terse_header: bool,
     /// Whose documents these are: fio's have no object `ferrio`, unless it has warnings or notes, or the format lists everything.
     pub character: Character,
     /// The version of fio that documents follow (`fio-3.42`).
@@ -55,6 +57,7 @@ impl ReportOptions {
             fio_bins: false,
             each_cpu: false,
             terse_version,
+            terse_header: false,
             character: Character::Ferrio,
             version: version.into(),
             asked_percentiles: Vec::new(),
@@ -72,6 +75,12 @@ impl ReportOptions {
     #[must_use]
     pub fn buckets(&self) -> Buckets {
         if self.fio_bins || self.formats.have_details() { Buckets::Fio } else { Buckets::Hdr }
+    }
+
+    /// How terse lines are written.
+    #[must_use]
+    pub fn terse_layout(&self) -> TerseLayout {
+        TerseLayout { version: self.terse_version, header: self.terse_header }
     }
 
     /// True if a JSON document has the object `ferrio` even without warnings and notes.

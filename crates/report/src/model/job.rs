@@ -178,7 +178,7 @@ pub struct SyncReport {
 }
 
 /// Errors that did not end a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToleratedErrors {
     /// Number of tolerated errors.
     pub total_err: u64,

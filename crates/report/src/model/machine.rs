@@ -40,7 +40,7 @@ pub struct DiskReport {
 }
 
 /// Integer means over the slaves of a stacked device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlaveMeans {
     /// Completed reads, mean over the slaves.
     pub aggr_read_ios: u64,

@@ -7,7 +7,7 @@ fn report() -> RunReport {
 }
 
 fn fields(report: &RunReport, version: TerseVersion) -> Vec<usize> {
-    to_terse(report, version).lines().map(|line| line.split(';').count()).collect()
+    to_terse(report, version.into()).lines().map(|line| line.split(';').count()).collect()
 }
 
 #[test]
@@ -38,11 +38,11 @@ fn unified_directions_are_one_or_one_more() {
 fn what_version_2_leaves_out_and_where_its_description_is() {
     let mut report = report();
     report.jobs.truncate(1);
-    report.jobs[0].tolerated = Some(crate::model::ToleratedErrors { total_err: 3, first_error: 5 });
-    let text = to_terse(&report, TerseVersion::V2);
+    report.jobs[0].tolerated = Some(ToleratedErrors { total_err: 3, first_error: 5 });
+    let text = to_terse(&report, TerseVersion::V2.into());
     assert!(text.starts_with("2;mix;0;0;"), "{text}");
     assert!(text.ends_with(";3;5\n;hello \"there\"\n"), "{text}");
-    let text = to_terse(&report, TerseVersion::V3);
+    let text = to_terse(&report, TerseVersion::V3.into());
     assert!(text.starts_with("3;fio-3.42;mix;0;0;"), "{text}");
     assert!(text.ends_with("%;3;5;hello \"there\"\n"), "{text}");
     let disk = &report.disk_util[0];
@@ -54,7 +54,7 @@ fn percentiles_are_those_of_the_total_latency_where_they_are_on() {
     let report = report();
     let read = report.jobs[0].read.as_ref().unwrap();
     let lat = &read.lat_ns;
-    let text = to_terse(&report, TerseVersion::V3);
+    let text = to_terse(&report, TerseVersion::V3.into());
     let first: Vec<&str> = text.split(';').collect();
     let half = lat.percentile.0.iter().position(|&(percent, _)| percent == 50.0).unwrap();
     assert_eq!(first[17 + half], format!("50.000000%={}", lat.percentile.0[half].1 / 1000));
@@ -75,7 +75,7 @@ fn all_that_took_nanoseconds_is_in_the_first_bucket_of_microseconds() {
     job.latency_ms.0.iter_mut().for_each(|(_, share)| *share = 0.0);
     job.desc = None;
     report.disk_util.clear();
-    let text = to_terse(&report, TerseVersion::V3);
+    let text = to_terse(&report, TerseVersion::V3.into());
     let first = 0.25 + 0.5 * report.jobs[0].latency_ns.0.len() as f64;
     let rest = ";0.25%".repeat(9) + &";0.00%".repeat(12);
     assert!(text.ends_with(&format!(";{first:.2}%{rest}\n")), "{text}");
@@ -83,7 +83,7 @@ fn all_that_took_nanoseconds_is_in_the_first_bucket_of_microseconds() {
 
 #[test]
 fn a_job_without_any_sample_has_numbers_only() {
-    let text = to_terse(&report(), TerseVersion::V5);
+    let text = to_terse(&report(), TerseVersion::V5.into());
     assert!(!text.contains("nan") && !text.contains("inf"), "{text}");
 }
 
@@ -94,4 +94,50 @@ fn versions_are_two_to_five() {
         [Ok(2), Ok(3), Ok(4), Ok(5)]
     );
     assert_eq!("6".parse::<TerseVersion>(), Err(NoTerseVersion));
+}
+
+#[test]
+fn the_names_of_fields_precede_lines_with_other_fields() {
+    let mut report = report();
+    report.jobs[1].desc = None;
+    report.jobs[2].desc = None;
+    report.jobs[0].desc = Some("last".to_owned());
+    for version in TerseVersion::ALL {
+        let text = to_terse(&report, TerseLayout { version, header: true });
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
+        assert_eq!(lines[0][0], "terse_version");
+        let headers = lines.iter().filter(|line| line[0] == "terse_version").count();
+        // The description is a field of the first job only; in version 2 it is none.
+        assert_eq!(headers, if version == TerseVersion::V2 { 1 } else { 2 }, "{text}");
+        let named = |line: usize, name: &str| {
+            let header = lines[..line].iter().rfind(|line| line[0] == "terse_version").unwrap();
+            lines[line][header.iter().position(|field| *field == name).unwrap()]
+        };
+        let read = report.jobs[0].read.as_ref().unwrap();
+        assert_eq!(named(1, "read_io_kib"), read.io_kbytes.to_string(), "{version:?}");
+        assert_eq!(named(1, "read_lat_min_us"), (read.lat_ns.min / 1000).to_string(), "{version:?}");
+        assert_eq!(named(1, "minor_faults"), report.jobs[0].minf.to_string(), "{version:?}");
+    }
+}
+
+#[test]
+fn the_list_of_fields_has_each_name_once_and_its_numbers() {
+    let text = terse_help();
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    let mut names: Vec<&str> = rows.iter().map(|row| row[4]).collect();
+    for (column, version) in TerseVersion::ALL.into_iter().enumerate() {
+        let mut report = full_report();
+        report.jobs[0].desc = None;
+        let count = fields(&report, version)[0];
+        let numbers: Vec<usize> = rows.iter().filter_map(|row| row[column].parse().ok()).collect();
+        let described = usize::from(version > TerseVersion::V2);
+        assert_eq!(numbers, (1..=count + described).collect::<Vec<_>>(), "{version:?}");
+    }
+    let of = |name: &str| rows.iter().find(|row| row[4] == name).unwrap()[..4].to_vec();
+    assert_eq!(of("read_iops"), ["7", "8", "8", "8"]);
+    assert_eq!(of("trim_iops"), ["89", "-", "90", "102"]);
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
 }
