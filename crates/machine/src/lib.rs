@@ -21,6 +21,7 @@
 
 mod cgroups;
 mod claims;
+mod cpu_waits;
 mod cpus;
 mod dax;
 mod device_use;
@@ -47,6 +48,7 @@ mod zoned;
 
 pub use cgroups::{IoCgroups, cgroup_memory_left};
 pub use claims::FileClaims;
+pub use cpu_waits::CpuWaits;
 pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus};
 pub use dax::DaxDevice;
 pub use device_use::{DeviceUse, is_mounted};

@@ -346,7 +346,7 @@ subjects! {
         "file-too-short" Stderr: "a file ends before an I/O of the job";
         "memory-limit" Stderr: "the memory limit of the control group leaves too little for the buffers of a job";
         "file-not-synced" Stderr: "a file cannot be synced to stable storage";
-        "job-goes-on" Stderr: "note: a job has not ended 3 s after a signal; it may hang in the kernel. 2 s after another signal, the run ends without it";
+        "job-goes-on" Stderr: "note: a job has not ended 3 s after a signal; it may hang in the kernel. 2 s after another signal (not counting waits for a CPU), the run ends without it";
         "file-not-removed" Stderr: "`unlink` cannot remove a file";
         "file-not-read-ahead" Stderr: "a file cannot be read before the clock starts (`pre_read`)";
         "cache-not-dropped" Stderr: "the page cache of a file cannot be dropped (`invalidate`)";
