@@ -10,6 +10,7 @@ fn both(place: &Place, words: &[&str]) -> (Run, Run) {
 
 #[test]
 fn a_fatal_error_of_a_class_that_the_job_continues_after_is_counted() {
+    needs!("fio");
     // Each fails with ENOSPC, EINVAL or both; fio counts what the submitting call reports.
     let write = ["--filename=/dev/full", "--rw=write", "--bs=64k"];
     let read = ["--filename=data", "--rw=read", "--bs=1000", "--direct=1"];

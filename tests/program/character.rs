@@ -279,6 +279,7 @@ fn sub_commands_colour_what_they_say_as_they_are_told() {
 
 #[test]
 fn as_fio_deprecations_are_where_its_report_goes() {
+    needs!("fio");
     let place = Place::new();
     for (option, status) in [("--verifysort=1", 0), ("--rwmixcycle=1", 1)] {
         for action in ["--parse-only", "--showcmd", "--size=4k"] {

@@ -137,6 +137,7 @@ fn files_are_removed_before_each_pass_but_the_first() {
 
 #[test]
 fn called_fio_a_reader_finds_no_file_in_its_second_pass_once_the_first_removed_it() {
+    needs!("fio");
     let place = Place::new();
     let words = ["--name=a", "--filename=f", "--rw=read", "--size=8k", "--loops=2", "--unlink_each_loop=1"];
     let fio = place.beside("fio");

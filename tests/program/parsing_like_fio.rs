@@ -167,6 +167,7 @@ fn mistakes_end_both_programs_alike() {
 
 #[test]
 fn numbers_inside_words_are_accepted_as_in_fio() {
+    needs!("fio");
     let values = [
         "random_distribution=zoned:99/0.1:1/99.9",
         "random_distribution=zoned:50/50%:50/50%",
@@ -245,6 +246,7 @@ fn numbers_in_words(dice: &mut Dice) -> String {
 
 #[test]
 fn numbers_inside_generated_words_are_accepted_as_in_fio() {
+    needs!("fio");
     let mut dice = Dice(33);
     let values: Vec<String> = (0..160).map(|_| numbers_in_words(&mut dice)).collect();
     let place = Place::new();
@@ -269,6 +271,7 @@ fn numbers_inside_generated_words_are_accepted_as_in_fio() {
 /// Sizes that cannot be used fail their own jobs, or the run, as in fio.
 #[test]
 fn sizes_that_cannot_be_used_end_the_jobs_that_they_end_in_fio() {
+    needs!("fio");
     let jobs = [
         "size=1m\nbs=-1k",
         "size=1m\nbs=-4k\nnumjobs=2",

@@ -93,3 +93,35 @@ fn every_program_has_a_package() {
     assert_eq!(find("no-such-program"), None);
     assert!(Path::new(&installed("sh")).is_file());
 }
+
+/// The sources of tests below a directory.
+fn sources(directory: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+}
+
+#[test]
+fn a_test_that_runs_fio_says_so() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program"), &mut files);
+    let mut silent = Vec::new();
+    for (path, text) in &files {
+        for test in text.split("#[test]\n").skip(1) {
+            // What follows it are helpers.
+            let test = test.split_inclusive("\n}\n").next().unwrap_or_default();
+            if [".fio(", "installed(\"fio\")"].iter().any(|call| test.contains(call))
+                && !test.contains("needs!(")
+            {
+                silent.push(format!("{}: {}", path.display(), test.lines().next().unwrap_or_default()));
+            }
+        }
+    }
+    assert!(files.len() > 100 && silent.is_empty(), "begin with needs!: {silent:#?}");
+}

@@ -147,6 +147,7 @@ fn check_answers_in_the_outputs_that_it_has() {
 
 #[test]
 fn called_fio_the_last_output_wins_and_formats_have_no_files() {
+    needs!("fio");
     let place = Place::new();
     let outputs = arguments(&["--output=a", "--output=b", "--output-format=json", "--output-format=normal"]);
     for run in [place.ferrio(&[&["--as=fio"][..], &outputs].concat()), place.fio(&outputs)] {
