@@ -18,6 +18,7 @@ mod buffers;
 mod character;
 mod check;
 mod check_extremes;
+mod check_paths;
 mod choices;
 mod command_line;
 mod command_line_answers;

@@ -269,7 +269,7 @@ impl EndableJobs {
 }
 
 /// The shell commands of each clone; all clones write to the same files.
-fn commands(spec: &JobSpec) -> Vec<JobCommand> {
+pub(crate) fn commands(spec: &JobSpec) -> Vec<JobCommand> {
     let all = [
         ("exec_prerun", "prerun", &spec.life.exec_prerun),
         ("exec_postrun", "postrun", &spec.life.exec_postrun),

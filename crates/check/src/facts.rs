@@ -1,13 +1,18 @@
 //! Facts about the machine and the files of a plan, collected once as plain data. The rest of the crate only reads them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{FileKind, JobSpec, Plan, log_files};
-use ferrio_machine::{DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room};
+use ferrio_job::{EngineKind, FileKind, JobSpec, Plan, log_files};
+use ferrio_machine::{
+    DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room, is_on_hugetlbfs,
+    obstacle_to_loading, obstacle_to_reading, obstacle_to_running, obstacle_to_writing,
+};
 
+use crate::build::commands;
 use crate::model::{CheckedDevice, CheckedPlace};
 
 /// Facts about the machine, and about every file and log of a plan.
@@ -23,8 +28,20 @@ pub struct Facts {
     pub files: HashMap<PathBuf, FileFacts>,
     /// Log files, by path.
     pub logs: HashMap<PathBuf, LogFacts>,
-    /// Why the files of `write_iolog` that cannot be created cannot, by path.
-    pub recordings: HashMap<PathBuf, Obstacle>,
+    /// What the run opens beside what its plan names.
+    pub whole_run: WholeRun,
+    /// Files beside those and the logs of the jobs that cannot be written, with the error number.
+    pub unwritable: HashMap<PathBuf, i32>,
+    /// Files that cannot be read, with the error number.
+    pub unreadable: HashMap<PathBuf, i32>,
+    /// Programs of `ioengine=exec` that cannot be run, with the error number.
+    pub not_runnable: HashMap<String, i32>,
+    /// Objects of `ioengine=external` that cannot be loaded, and what the loader would say.
+    pub not_loadable: HashMap<PathBuf, String>,
+    /// Files of `mem=mmaphuge` that are, or would be, huge pages.
+    pub on_hugetlbfs: HashSet<PathBuf>,
+    /// The error number with which the trigger file cannot be looked for.
+    pub trigger_obstacle: Option<i32>,
 }
 
 /// Facts about a path that jobs use.
@@ -49,34 +66,25 @@ pub struct LogFacts {
     pub place: Option<usize>,
     /// Size of the existing file.
     pub size: Option<u64>,
-    /// Why it cannot be created.
-    pub obstacle: Option<Obstacle>,
+    /// The error number with which it cannot be created or opened.
+    pub obstacle: Option<i32>,
 }
 
-/// Why a log or recording cannot be created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
-    /// Its directory does not exist; a run does not create it.
-    NoDirectory,
-    /// A directory has its name.
-    IsDirectory,
-}
-
-impl Obstacle {
-    fn of(path: &Path) -> Option<Self> {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        if path.is_dir() {
-            Some(Obstacle::IsDirectory)
-        } else {
-            parent.filter(|parent| !parent.is_dir()).map(|_| Obstacle::NoDirectory)
-        }
-    }
+/// What a run opens beside what its plan names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WholeRun {
+    /// The directory of verify states (`--aux-path`).
+    pub state_directory: PathBuf,
+    /// Logs of all jobs together.
+    pub logs: Vec<PathBuf>,
+    /// `--trigger-file`.
+    pub trigger_file: Option<PathBuf>,
 }
 
 impl Facts {
     /// Collects the facts about all files of a plan.
     #[must_use]
-    pub fn ask(plan: &Plan) -> Facts {
+    pub fn ask(plan: &Plan, whole_run: WholeRun) -> Facts {
         let mut facts =
             Facts { machine: Resources::ask(), io_uring: IoUringSysctl::ask(), ..Facts::default() };
         let mut places = Places::begin();
@@ -102,16 +110,62 @@ impl Facts {
             let log = LogFacts {
                 place: facts.place(&path, &mut places),
                 size: fs::metadata(&path).ok().map(|metadata| metadata.len()),
-                obstacle: Obstacle::of(&path),
+                obstacle: obstacle_to_writing(&path),
             };
             facts.logs.insert(path, log);
         }
-        for path in plan.jobs.iter().filter_map(|job| Some(&job.spec.iolog.as_ref()?.path)) {
-            if let Some(obstacle) = Obstacle::of(path) {
-                facts.recordings.insert(path.clone(), obstacle);
+        facts.whole_run = whole_run;
+        plan.jobs.iter().for_each(|job| facts.ask_about_paths(&job.spec));
+        let logs = facts.whole_run.logs.clone();
+        logs.iter().for_each(|log| facts.ask_to_write(log));
+        // Only what prevents the question counts: the file need not be there.
+        let looked = facts.whole_run.trigger_file.as_ref().and_then(|path| fs::symlink_metadata(path).err());
+        facts.trigger_obstacle = looked
+            .filter(|error| error.kind() != io::ErrorKind::NotFound)
+            .and_then(|error| error.raw_os_error());
+        facts
+    }
+
+    /// The verify state of a job.
+    pub(crate) fn state_of(&self, spec: &JobSpec) -> PathBuf {
+        spec.state_file(&self.whole_run.state_directory)
+    }
+
+    /// What a job opens beside its files and logs.
+    fn ask_about_paths(&mut self, spec: &JobSpec) {
+        if let Some(recording) = &spec.iolog {
+            self.ask_to_write(&recording.path);
+        }
+        if let Some(file) = &spec.memory.file {
+            self.ask_to_write(file);
+            if spec.memory.kind.is_huge() && is_on_hugetlbfs(file) {
+                self.on_hugetlbfs.insert(file.clone());
             }
         }
-        facts
+        if spec.saves_state() {
+            self.ask_to_write(&self.state_of(spec));
+        }
+        if spec.loads_state() {
+            let state = self.state_of(spec);
+            self.unreadable.extend(obstacle_to_reading(&state).map(|errno| (state, errno)));
+        }
+        for command in commands(spec) {
+            self.ask_to_write(&command.output);
+        }
+        let program = &spec.engine_options.program.path;
+        if spec.engine == EngineKind::Exec && !self.not_runnable.contains_key(program) {
+            self.not_runnable.extend(obstacle_to_running(program).map(|errno| (program.clone(), errno)));
+        }
+        let object = PathBuf::from(&spec.external.path);
+        if spec.engine == EngineKind::External && !self.not_loadable.contains_key(&object) {
+            self.not_loadable.extend(obstacle_to_loading(&object).map(|why| (object, why)));
+        }
+    }
+
+    fn ask_to_write(&mut self, path: &Path) {
+        if !self.unwritable.contains_key(path) {
+            self.unwritable.extend(obstacle_to_writing(path).map(|errno| (path.to_owned(), errno)));
+        }
     }
 
     /// Index of the place of a path.

@@ -21,7 +21,7 @@ mod volume;
 use ferrio_job::{Diagnostic, Plan};
 use ferrio_jobfile::{JobSet, Problems};
 
-pub use facts::{Facts, FileFacts};
+pub use facts::{Facts, FileFacts, WholeRun};
 pub use model::{CheckStatus, EndTrigger, Report, RiskSeverity};
 pub use risks::codes;
 pub use text::text;

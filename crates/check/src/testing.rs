@@ -71,12 +71,12 @@ pub(crate) fn facts(plan: &Plan) -> Facts {
         (path, facts)
     });
     Facts {
-        recordings: Default::default(),
         machine,
         io_uring: IoUringSysctl::Allows,
         places: vec![place],
         files: files.collect(),
         logs: logs.collect(),
+        ..Facts::default()
     }
 }
 

@@ -1,13 +1,13 @@
 //! `ferrio check`: describes the run that the arguments would start and its risks, without running it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ferrio_check::{CheckStatus, EndTrigger, Facts, Report};
+use ferrio_check::{CheckStatus, EndTrigger, Facts, Report, WholeRun};
 use ferrio_job::Character;
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_plan::PlanOptions;
-use ferrio_report::{Format, Formats};
+use ferrio_report::{Format, Formats, bandwidth_log_names};
 
 use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::escaped_stream;
 use crate::execute::check_thresholds;
 use crate::inputs::is_any_of;
+use crate::junit::JunitFile;
 use crate::messages::{Messages, print};
 use crate::options::{self, JOBS, OUTPUT, ProgramOption, own_flag};
 use crate::output::Output;
@@ -116,8 +117,31 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
     settings.check_interval_path()?;
     settings.check_outputs(&set.sources, Some(&plan))?;
+    // Nothing is made unless it is written.
+    settings.junit.as_deref().map(JunitFile::begin).transpose()?;
     check_thresholds(&plan, settings)?;
-    Ok(ferrio_check::check(&set, &plan, &Facts::ask(&plan), settings.trigger.as_ref().map(trigger)))
+    Ok(ferrio_check::check(
+        &set,
+        &plan,
+        &Facts::ask(&plan, whole_run(settings)),
+        settings.trigger.as_ref().map(trigger),
+    ))
+}
+
+/// What the run opens beside what its jobs name.
+fn whole_run(settings: &ProgramSettings) -> WholeRun {
+    WholeRun {
+        state_directory: settings.aux_path.clone(),
+        logs: settings
+            .bandwidth_log
+            .as_deref()
+            .map(bandwidth_log_names)
+            .into_iter()
+            .flatten()
+            .map(PathBuf::from)
+            .collect(),
+        trigger_file: settings.trigger.as_ref().and_then(|trigger| trigger.file.clone()),
+    }
 }
 
 fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {

@@ -1,5 +1,7 @@
 //! How the data of a job is verified: the options, and the values of `verify=` with their codes and sizes in the format.
 
+use std::path::{Path, PathBuf};
+
 use crate::choice::choices;
 use crate::{Direction, Distribution, JobSpec, Pattern, RandomOrder, RwPostfix};
 
@@ -413,10 +415,37 @@ impl VerifyMethod {
     }
 }
 
+impl JobSpec {
+    /// True for a job that saves its verify state when it ends.
+    #[must_use]
+    pub fn saves_state(&self) -> bool {
+        self.verify.as_ref().is_some_and(|verify| verify.saves_state) && self.rw.does(Direction::Write)
+    }
+
+    /// True for a job that checks what a saved verify state covers.
+    #[must_use]
+    pub fn loads_state(&self) -> bool {
+        self.verify.as_ref().is_some_and(|verify| verify.loads_state)
+    }
+
+    /// The file of its verify state in this directory. Jobs are numbered from 1, and states from 0.
+    #[must_use]
+    pub fn state_file(&self, directory: &Path) -> PathBuf {
+        let index = u64::from(self.number).saturating_sub(1);
+        directory.join(format!("local-{}-{index}-verify.state", self.name.replace('/', ".")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Choice;
+
+    #[test]
+    fn the_state_of_a_job_is_a_file_of_its_own_whatever_its_name() {
+        let spec = JobSpec { name: "a/b".to_owned(), number: 4, ..JobSpec::default() };
+        assert_eq!(spec.state_file(Path::new("d")), Path::new("d/local-a.b-3-verify.state"));
+    }
 
     #[test]
     fn names_and_codes_lead_back_to_the_method() {

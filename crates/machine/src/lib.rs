@@ -38,6 +38,7 @@ mod layout_mark;
 mod links;
 mod local_time;
 mod mounts;
+mod obstacles;
 mod places;
 mod process;
 mod processes;
@@ -71,6 +72,9 @@ pub use layout_mark::{is_as_laid_out, mark_laid_out};
 pub use links::{Destination, OpenDescriptor, directory_of, follow_links};
 pub use local_time::local_now;
 pub use mounts::{MOUNTINFO, Mount, Mounts, Room};
+pub use obstacles::{
+    is_on_hugetlbfs, obstacle_to_loading, obstacle_to_reading, obstacle_to_running, obstacle_to_writing,
+};
 pub use places::{Place, Places, storage_device};
 pub use process::{ignored_signals, pending_signals, switches_of_blocked_main, switches_of_other_threads};
 pub use processes::{Process, process, running_with_descendants};

@@ -10,12 +10,13 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use ferrio_engine::programs::{ProgramGroup, ProgramStatus, StartedProgram};
 use ferrio_engine::sleep;
-use ferrio_job::{Diagnostic, Prefix, reason};
+use ferrio_job::{Diagnostic, Prefix, command_not_run, reason};
 use ferrio_machine::create_file;
 use nix::sys::signal::Signal;
 
@@ -160,7 +161,7 @@ fn save(
 }
 
 fn cannot_run(option: &str, path: &str, error: &io::Error) -> String {
-    format!("{option} cannot be run with its output in {path}: {}", reason(error))
+    command_not_run(option, Path::new(path), &reason(error))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 
 use ferrio_engine::{Op, Request};
-use ferrio_job::{JobSpec, reason};
+use ferrio_job::{JobSpec, reason, recording_not_opened};
 use ferrio_stats::Clock;
 use ferrio_trace::{FileAction, LogError, Writer};
 
@@ -97,7 +97,10 @@ impl<'a> Iolog<'a> {
 
 impl From<LogError> for Failure {
     fn from(error: LogError) -> Self {
-        let line = format!("{error}: {}", reason(&error.source));
+        let line = match error.doing {
+            "open" => recording_not_opened(&error.path, &reason(&error.source)),
+            _ => format!("{error}: {}", reason(&error.source)),
+        };
         let advice = match error.doing {
             "open" => "give `write_iolog` a file in a directory that exists and is writable",
             _ => "the log ends early; give `write_iolog` a file on a disk with more room",

@@ -43,7 +43,7 @@ use crate::signals::{SignalRequests, SignalWatcher, TakenRequests, not_watched};
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
-use crate::verify_state::{self, WriteProgress};
+use crate::verify_state::WriteProgress;
 use crate::zones::ZonedFiles;
 use due_reports::DueReports;
 use state::{Run, ScheduledJob};
@@ -206,7 +206,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
 fn scheduled_jobs(plan: &Plan, options: &RunOptions) -> Vec<ScheduledJob> {
     let saves_all_states = options.trigger.as_ref().is_some_and(|trigger| trigger.saves_all_states);
     let scheduled = |job: &PlannedJob| {
-        let is_saved = saves_all_states || verify_state::is_saved(&job.spec);
+        let is_saved = saves_all_states || job.spec.saves_state();
         let progress = if is_saved { WriteProgress::new(&job.spec).map(Arc::new) } else { None };
         let entropy = placement::entropy();
         debug_seeds(&job.spec, entropy);

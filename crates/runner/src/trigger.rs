@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ferrio_engine::programs::ProgramGroup;
-use ferrio_job::{Diagnostic, Origin, reason};
+use ferrio_job::{Diagnostic, Origin, reason, trigger_unseen};
 
 use crate::commands::{self, ShellStatus};
 
@@ -32,11 +32,7 @@ impl Trigger {
         let path = self.file.as_ref()?;
         let error =
             fs::symlink_metadata(path).err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
-        let message = format!(
-            "cannot look for the trigger file {}: {}; it cannot end the run while this lasts",
-            path.display(),
-            reason(&error)
-        );
+        let message = trigger_unseen(path, &reason(&error));
         Some(Diagnostic::warning(message, Origin::Builtin).code("trigger-unseen"))
     }
 

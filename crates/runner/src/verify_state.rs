@@ -11,9 +11,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
-use ferrio_job::{Character, Diagnostic, Direction, JobSpec, Severity, Verify, VerifyPolicy, reason};
+use ferrio_job::{
+    Character, Diagnostic, Direction, JobSpec, STATE_MISSING, Severity, Verify, VerifyPolicy, reason,
+    state_not_opened,
+};
 use ferrio_machine::{bytes_of_file, close_file, open_file, retry_interrupted, write_whole};
-use ferrio_verify::{Coverage, StateError, VerifyState, state_file_name};
+use ferrio_verify::{Coverage, StateError, VerifyState};
 use ferrio_workload::{SEEDS, offset_generator};
 use nix::fcntl::OFlag;
 use nix::unistd::fsync;
@@ -103,15 +106,10 @@ impl WriteProgress {
     }
 }
 
-/// True for a job that saves its state when it ends.
-pub(crate) fn is_saved(spec: &JobSpec) -> bool {
-    spec.verify.as_ref().is_some_and(|verify| verify.saves_state) && spec.rw.does(Direction::Write)
-}
-
 /// True for a job whose state is kept current for a crash: after each sync it has what must survive. fio knows no such state.
 pub(crate) fn saves_at_syncs(spec: &JobSpec) -> bool {
     let synced = |verify: &Verify| verify.policy == VerifyPolicy::Fsynced && !verify.only;
-    spec.character == Character::Ferrio && is_saved(spec) && spec.verify.as_ref().is_some_and(synced)
+    spec.character == Character::Ferrio && spec.saves_state() && spec.verify.as_ref().is_some_and(synced)
 }
 
 /// Removes the state that an earlier run has left, before the job changes what it is about: should this run come to no end, no state would
@@ -119,10 +117,10 @@ pub(crate) fn saves_at_syncs(spec: &JobSpec) -> bool {
 ///
 /// Returns what the user should know if that fails.
 pub(crate) fn remove_outdated(directory: &Path, spec: &JobSpec) -> Vec<Diagnostic> {
-    if spec.character == Character::Fio || !is_saved(spec) || !spec.writes_data() {
+    if spec.character == Character::Fio || !spec.saves_state() || !spec.writes_data() {
         return Vec::new();
     }
-    let path = path(directory, spec);
+    let path = spec.state_file(directory);
     match fs::remove_file(&path).and_then(|()| sync_directory(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             told(spec, "verify-state-not-removed", &path, "remove", &error)
@@ -212,7 +210,7 @@ pub(crate) fn state_of(
 ///
 /// Returns what the user should know if that fails; the job goes on.
 pub(crate) fn save(directory: &Path, spec: &JobSpec, state: &VerifyState, durable: bool) -> Vec<Diagnostic> {
-    let path = path(directory, spec);
+    let path = spec.state_file(directory);
     let saved = match durable || saves_at_syncs(spec) {
         true => replace(&path, directory, &state.encode()),
         false => write(&path, &state.encode()).and_then(closed),
@@ -269,10 +267,6 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
     retry_interrupted(|| fsync(&directory))
 }
 
-/// What to do when there is no state.
-const MISSING: &str = "the job must have the name and the number of the job that wrote, and that job must have saved its state \
-    (verify_state_save=1) in the same directory (--aux-path); remove verify_state_load to check everything";
-
 /// What to do about a file that is no state.
 fn advice(error: StateError) -> &'static str {
     match error {
@@ -292,10 +286,13 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
     if !spec.verify.as_ref().is_some_and(|verify| verify.loads_state) {
         return Ok(None);
     }
-    let path = path(directory, spec);
+    let path = spec.state_file(directory);
     let state = match bytes_of_file(&path) {
         Ok(bytes) => VerifyState::decode(&bytes).map_err(|error| (error.to_string(), advice(error))),
-        Err(error) => Err((format!("open state file: {}", reason(&error)), MISSING)),
+        Err(error) => {
+            let [message, _] = state_not_opened(&path, &reason(&error), false);
+            Err((message, STATE_MISSING))
+        }
     };
     let state = state.map_err(|(message, advice)| {
         // fio gives no error number for it.
@@ -310,11 +307,7 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
 /// The file of the verify state that a job saves in this directory, if it saves one.
 #[must_use]
 pub fn saved_state(directory: &Path, spec: &JobSpec) -> Option<PathBuf> {
-    is_saved(spec).then(|| path(directory, spec))
-}
-
-fn path(directory: &Path, spec: &JobSpec) -> PathBuf {
-    directory.join(state_file_name(&spec.name, index(spec)))
+    spec.saves_state().then(|| spec.state_file(directory))
 }
 
 /// Jobs are numbered from 1, and states from 0.

@@ -337,7 +337,7 @@ fn passes<E: Engine>(
 /// Saves the verify state of the job, unless a trigger has done so already.
 fn save_state(context: &Context<'_>) {
     let Some(progress) = &context.progress else { return };
-    if verify_state::is_saved(context.spec) && context.control.save_state_once() {
+    if context.spec.saves_state() && context.control.save_state_once() {
         let state = verify_state::state_of(context.spec, Some(progress), 0, context.entropy);
         let lost = verify_state::save(context.state_dir, context.spec, &state, false);
         context.note_all(lost);

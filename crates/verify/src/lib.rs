@@ -26,7 +26,7 @@ pub use digest::Digest;
 pub use header::{Header, MAGIC, VERSION, resolve_interval};
 pub use mismatch::{BadDigest, IntervalFailure, Mismatch, Problem};
 pub use pattern::{BlockPattern, PatternError};
-pub use state::{Coverage, Covered, StateError, Uncovered, VerifyState, state_file_name};
+pub use state::{Coverage, Covered, StateError, Uncovered, VerifyState};
 pub use state_file::{StateContent, StateDamage, StateFile};
 pub use trimmed::check_trimmed;
 pub use verifier::{BlockTooSmall, Dump, DumpKind, Expected, SpecError, Stamp, Verifier, VerifySpec};

@@ -55,12 +55,6 @@ pub enum StateError {
     Corrupt,
 }
 
-/// The name of the state file of the job with this name and this number, from 0.
-#[must_use]
-pub fn state_file_name(job: &str, index: u64) -> String {
-    format!("local-{}-{index}-verify.state", job.replace('/', "."))
-}
-
 impl VerifyState {
     /// The bytes of the file.
     #[must_use]
@@ -312,11 +306,6 @@ mod tests {
         assert_eq!(beyond.to_string(), "Stop verify because seq 4 >= 4");
         assert_eq!(Uncovered::InFlight(2).to_string(), "Stop verify because seq 2 was an inflight write");
         assert_eq!(coverage.of(9), Covered::Skip, "a failed write is skipped whatever its number");
-    }
-
-    #[test]
-    fn names_of_files_have_no_directories() {
-        assert_eq!(state_file_name("a/b", 3), "local-a.b-3-verify.state");
     }
 
     proptest! {

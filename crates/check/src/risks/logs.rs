@@ -7,15 +7,12 @@ use ferrio_jobfile::Opt;
 use ferrio_plan::LOG_OPTIONS;
 
 use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
-use crate::facts::Obstacle;
 use crate::model::CheckedLog;
 use crate::section::CheckedSection;
 use crate::units::{and_more, bytes};
 use crate::volume;
 
 pub(super) const RULES: &[RiskRule] = &[
-    ("log-not-created", Warning, Section(log_not_created)),
-    ("recording-not-created", Warning, Section(recording_not_created)),
     ("log-on-tested-device", Warning, Section(log_on_tested_device)),
     ("log-every-io", Info, Section(log_every_io)),
     ("log-exists", Info, Section(log_exists)),
@@ -28,38 +25,6 @@ const BUSY: u64 = 100_000;
 /// Logs with fewer rows than this are not reported.
 const FEW: u64 = 100_000;
 const BLAME: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog];
-
-/// A log cannot be created: the jobs run without it.
-fn log_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let obstacle = |log: &CheckedLog| run.facts.logs.get(&log.path)?.obstacle;
-    let logs = run.job(section).logs.iter();
-    let mut lost = logs.filter_map(|log| obstacle(log).map(|why| (log, why)));
-    let (log, why) = lost.next()?;
-    let more = and_more(lost.count());
-    let (path, directory) = (log.path.display(), log.path.parent().unwrap_or(Path::new("")).display());
-    let (why, advice) = match why {
-        Obstacle::NoDirectory => (
-            format!("the directory {directory} does not exist"),
-            "create the directory, or use another prefix",
-        ),
-        Obstacle::IsDirectory => ("it is a directory".to_owned(), "use another prefix"),
-    };
-    let message = format!("the jobs run without the log {path}{more}: {why}");
-    Some(Observation::new(message, advice, LOG_OPTIONS))
-}
-
-/// The file of `write_iolog` cannot be created: the job fails when it starts.
-fn recording_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let recordings = section.running().filter_map(|spec| spec.iolog.as_ref());
-    let (path, why) = { recordings }.find_map(|to| Some((&to.path, run.facts.recordings.get(&to.path)?)))?;
-    let why = match why {
-        Obstacle::NoDirectory => "No such file or directory",
-        Obstacle::IsDirectory => "Is a directory",
-    };
-    let message = format!("cannot open the I/O log {}: {why}", path.display());
-    let advice = "give `write_iolog` a file in a directory that exists and is writable";
-    Some(Observation::new(message, advice, &[Opt::WriteIolog]).fails_if(true))
-}
 
 /// Logs with a row for each I/O are on a disk that jobs measure.
 fn log_on_tested_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
@@ -120,8 +85,6 @@ fn on_tested_disk<'a>(run: &Evidence<'a>, section: &CheckedSection<'_>) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use crate::RiskSeverity;
-    use crate::facts::Obstacle;
     use crate::testing::{has, report, report_with, risks};
 
     #[test]
@@ -140,37 +103,6 @@ mod tests {
             report("[a]\nioengine=null\nsize=1m\ntime_based\nruntime=9\nwrite_bw_log\nwrite_iops_log\n");
         let want = "2 log files with a row for each I/O: their size is unknown; 100000 I/Os a second make 3.1MiB/s in each log";
         assert_eq!(risks(&report, "log-every-io")[0].message, want);
-    }
-
-    #[test]
-    fn logs_that_cannot_be_created_are_reported() {
-        let job = "[a]\nioengine=null\nsize=1m\nwrite_lat_log=away/x\n";
-        let message = |obstacle| {
-            let report = report_with(job, |facts| {
-                facts.logs.values_mut().for_each(|log| log.obstacle = Some(obstacle));
-            });
-            risks(&report, "log-not-created")[0].message.clone()
-        };
-        let want =
-            "the jobs run without the log away/x_lat.1.log and 2 more: the directory away does not exist";
-        assert_eq!(message(Obstacle::NoDirectory), want);
-        assert!(message(Obstacle::IsDirectory).ends_with(": it is a directory"));
-        assert!(!has("log-not-created", job));
-    }
-
-    #[test]
-    fn a_recording_that_cannot_be_created_is_an_error() {
-        let job = "[a]\nioengine=null\nsize=1m\nwrite_iolog=away/x\n";
-        let report = report_with(job, |facts| {
-            facts.recordings.insert("away/x".into(), Obstacle::NoDirectory);
-        });
-        let found = risks(&report, "recording-not-created");
-        assert_eq!(found[0].message, "cannot open the I/O log away/x: No such file or directory");
-        assert_eq!(
-            (found[0].severity, &*found[0].origins[0].text),
-            (RiskSeverity::Error, "write_iolog=away/x")
-        );
-        assert!(!has("recording-not-created", job));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod direct;
 mod engine;
 mod limits;
 mod logs;
+mod paths;
 mod sharing;
 mod sizes;
 mod space;
@@ -96,7 +97,7 @@ impl Observation {
     }
 }
 
-const FAMILIES: [&[RiskRule]; 10] = [
+const FAMILIES: [&[RiskRule]; 11] = [
     data_loss::RULES,
     space::RULES,
     direct::RULES,
@@ -107,6 +108,7 @@ const FAMILIES: [&[RiskRule]; 10] = [
     sizes::RULES,
     limits::RULES,
     logs::RULES,
+    paths::RULES,
 ];
 
 /// Risks that do not come from rules but from the job file reader and the planner.

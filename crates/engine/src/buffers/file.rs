@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use ferrio_job::{MEMORY_FILE_NOT_HUGE, memory_file_not_opened, reason};
 use ferrio_machine::{open_file, set_length};
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
@@ -32,8 +33,8 @@ impl BackingFile {
             made => (made, true),
         };
         let file = file.map_err(|e| {
-            EngineError::new(format!("open({})", path.display()), e)
-                .hint(format!("the file of `mem` cannot be opened: {}; name another one", path.display()))
+            let hint = memory_file_not_opened(path, &reason(&e));
+            EngineError::new(format!("open({})", path.display()), e).hint(hint)
         })?;
         Ok(BackingFile { file, path: path.to_path_buf(), page: super::PAGE, is_own: AtomicBool::new(is_own) })
     }
@@ -95,11 +96,8 @@ impl BackingFile {
     pub(super) fn huge_page(&mut self) -> Result<u64, EngineError> {
         let about = fstatfs(&self.file).map_err(|e| EngineError::new("fstatfs", e))?;
         if about.filesystem_type() != HUGETLBFS_MAGIC {
-            let hint = "mem=mmaphuge:FILE needs a file on a mounted hugetlbfs (mount -t hugetlbfs none /huge); \
-                        without FILE it needs none";
-            return Err(
-                EngineError::new(format!("mmaphuge({})", self.path.display()), Errno::EINVAL).hint(hint)
-            );
+            let func = format!("mmaphuge({})", self.path.display());
+            return Err(EngineError::new(func, Errno::EINVAL).hint(MEMORY_FILE_NOT_HUGE));
         }
         let invalid = |_| EngineError::new("fstatfs", Errno::EINVAL);
         self.page = usize::try_from(about.block_size()).map_err(invalid)?;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use ferrio_engine::EngineError;
+use ferrio_job::object_not_loaded;
 use libloading::Library;
 
 use crate::abi;
@@ -38,8 +39,8 @@ impl Object {
         // With a slash, so that dlopen(3) looks nowhere else.
         let place = std::path::absolute(path).map_err(|e| EngineError::new("dlopen", e))?;
         // SAFETY: running the initialisers of an object that the user names is what the user asks for.
-        let library = unsafe { Library::new(&place) }
-            .map_err(|e| refused(text(&e), "build it for this machine with `cc -shared -fPIC`"))?;
+        let library =
+            unsafe { Library::new(&place) }.map_err(|e| loader_error(object_not_loaded(&text(&e))))?;
         // SAFETY: the name is that of the header, and so is the type.
         let describe = unsafe { library.get::<abi::Describe>(c"ferrio_engine") }.map_err(|e| {
             refused(
@@ -84,7 +85,11 @@ impl Object {
 }
 
 fn refused(why: String, advice: &str) -> EngineError {
-    EngineError::new("dlopen", io::Error::from_raw_os_error(libc::ELIBBAD)).hint(format!("{why}: {advice}"))
+    loader_error(format!("{why}: {advice}"))
+}
+
+fn loader_error(hint: String) -> EngineError {
+    EngineError::new("dlopen", io::Error::from_raw_os_error(libc::ELIBBAD)).hint(hint)
 }
 
 /// What the loader says, without the words of the library around it.

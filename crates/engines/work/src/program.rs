@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_engine::programs::{ProgramGroup, ProgramStatus, StartedProgram};
 use ferrio_engine::{EngineError, sleep};
-use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program, reason};
+use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program, program_not_run, reason};
 use ferrio_machine::create_file;
 use nix::sys::signal::Signal;
 
@@ -56,7 +56,7 @@ impl RunningProgram {
         }
         let path = &self.program.path;
         let refused = |error: io::Error| {
-            let hint = format!("the program {path} cannot be run");
+            let hint = program_not_run(path, &reason(&error));
             EngineError::new(format!("exec({path})"), error).hint(hint)
         };
         let arguments =

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrio_job::{Diagnostic, FioWords, Origin, reason};
+use ferrio_job::{Diagnostic, FioWords, Origin, log_not_opened, reason};
 use ferrio_machine::{RetryInterrupted, close_file, open_file, write_whole};
 use nix::fcntl::OFlag;
 
@@ -95,7 +95,7 @@ impl LogFile {
             Ok(file) => LogFile { name, sink: sink(file), packer: None, given_up: false, problem: None },
             Err(error) => {
                 let line = format!("fopen log: {}", reason(&error));
-                let problem = problem(format!("{line}: {name}; the run goes on without it"));
+                let problem = problem(log_not_opened(&name, &reason(&error)));
                 let problem = Some(problem.in_fio(FioWords::Lines(vec![line])));
                 LogFile { name, sink: LogSink::ByName, packer: None, given_up: true, problem }
             }

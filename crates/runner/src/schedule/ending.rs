@@ -25,7 +25,7 @@ impl Run<'_, '_> {
     /// Saves the verify state of a job when the trigger goes off, before the job is told to end.
     fn save_state(&mut self, index: usize, every_job: bool) {
         let (spec, job, control) = (&self.plan.jobs[index].spec, &self.jobs[index], &self.controls[index]);
-        let notes = if every_job || verify_state::is_saved(spec) {
+        let notes = if every_job || spec.saves_state() {
             if !control.save_state_once() {
                 return;
             }
