@@ -1,5 +1,7 @@
 //! Runs a plan and reports on it, for every front end.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
@@ -12,6 +14,7 @@ use ferrio_stats::CalibrationStart;
 use ferrio_thresholds::{Judgement, Unmet, unmet};
 use ferrio_tui::LiveView;
 
+use crate::abort::AbortWatch;
 use crate::error::Error;
 use crate::junit::{self, JunitFile};
 use crate::live_view;
@@ -23,6 +26,7 @@ use crate::settings::{FIO_VERSION, ProgramSettings};
 #[derive(Clone, Copy)]
 enum Watcher {
     IntervalReport,
+    Abort,
     Verdict,
     Series,
     Metrics,
@@ -43,6 +47,8 @@ pub struct RunOutcome {
     pub verdict_failed: bool,
     /// What the thresholds found.
     pub thresholds: Vec<Judgement>,
+    /// One of them has ended the run.
+    pub was_aborted: bool,
 }
 
 /// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into; the clock is calibrated over the
@@ -83,16 +89,20 @@ pub fn execute(
     }
     let logs = LogWriter::start(plan, settings.bandwidth_log.as_deref(), &mut |lost| output.message(&lost));
     let mut verdict = settings.profile.and_then(|profile| profile.verdict(plan));
+    let mut abort = AbortWatch::new(&settings.aborting, plan);
     let mut series = settings.has_series().then(|| SeriesRecorder::new(plan));
     let watchers = [
         settings.interval_report.as_ref().map(|wanted| (Watcher::IntervalReport, wanted.every)),
+        abort.as_ref().map(|_| (Watcher::Abort, AbortWatch::EVERY)),
         verdict.as_ref().map(|verdict| (Watcher::Verdict, verdict.interval())),
         series.as_ref().map(|_| (Watcher::Series, SeriesRecorder::EVERY)),
         metrics.as_ref().map(|_| (Watcher::Metrics, METRICS_EVERY)),
         view.as_ref().map(|_| (Watcher::LiveView, LiveView::every(plan))),
     ];
     let watchers: Vec<(Watcher, Duration)> = watchers.into_iter().flatten().collect();
+    let early_end = Arc::new(AtomicBool::new(false));
     let options = RunOptions {
+        early_end: Arc::clone(&early_end),
         progress: output.is_live() || view.is_some(),
         has_live_view: view.is_some(),
         logs: logs.as_ref().map(LogWriter::sender),
@@ -114,6 +124,13 @@ pub fn execute(
         };
         match watchers[which].0 {
             Watcher::IntervalReport => output.write_interval(plan, result),
+            Watcher::Abort => {
+                let report = || output.figures_so_far(plan, result);
+                if let Some(why) = abort.as_mut().and_then(|abort| abort.observe(result, report)) {
+                    early_end.store(true, Relaxed);
+                    output.event(plan, &Event::Diagnostic(why));
+                }
+            }
             Watcher::Verdict => verdict.iter_mut().for_each(|verdict| verdict.observe(result)),
             Watcher::Metrics => {
                 for server in metrics.iter().filter(|server| server.is_wanted()) {
@@ -155,10 +172,12 @@ pub fn execute(
         series.observe_cpus(result.elapsed, &output.cpu_throttling());
         output.set_series(series.finish());
     }
-    let thresholds = output.report(plan, &result);
+    let aborted = abort.and_then(AbortWatch::finish);
+    let was_aborted = aborted.is_some();
+    let thresholds = output.report(plan, &result, aborted);
     let lost_file = output.lost_file();
     let verdict_failed = failed && settings.character == Character::Ferrio;
-    let outcome = RunOutcome { result, lost_file, verdict_failed, thresholds };
+    let outcome = RunOutcome { result, lost_file, verdict_failed, thresholds, was_aborted };
     let written = junit.map_or(Ok(()), |file| file.write(junit::of_run(plan, &outcome)));
     let closed = output.close();
     if let (Err(_), Err(error)) = (&closed, &written) {
@@ -186,7 +205,8 @@ fn one_of_many(found: &Rank) -> Diagnostic {
 /// All of them.
 pub fn check_thresholds(plan: &Plan, settings: &ProgramSettings) -> Result<(), Error> {
     let refusal = |unmet: Unmet| {
-        let message = format!("--fail-if='{}' would never fail: {}", unmet.expression, unmet.message);
+        let message =
+            format!("the threshold `{}` can never be exceeded: {}", unmet.expression, unmet.message);
         Diagnostic::error(message, Origin::Builtin).code("threshold-without-job").help(unmet.help)
     };
     let diagnostics: Vec<Diagnostic> = unmet(&settings.thresholds, plan).into_iter().map(refusal).collect();

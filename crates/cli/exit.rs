@@ -26,11 +26,13 @@ pub const EXCEEDED: u8 = 3;
 /// damaged blocks has failed even if it went on to check the others.
 #[must_use]
 pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
-    let RunOutcome { result, thresholds, .. } = outcome;
+    let RunOutcome { result, thresholds, was_aborted, .. } = outcome;
     let has_failed = |at: &usize| failure_of_job(plan, result, *at).is_some();
     let failed = (0..plan.jobs.len()).filter(has_failed).count().min(MAX_FAILED);
     let status = failed + if result.signal.is_some() { 128 } else { 0 };
-    let failed = !failures_of_run(plan, outcome).is_empty() || thresholds.iter().any(Judgement::is_unjudged);
+    // Jobs that a threshold has kept from their I/O have no figures.
+    let is_unjudged = !was_aborted && thresholds.iter().any(Judgement::is_unjudged);
+    let failed = !failures_of_run(plan, outcome).is_empty() || is_unjudged;
     let status = u8::try_from(status).unwrap_or(u8::MAX).max(u8::from(failed));
     match thresholds.iter().any(Judgement::is_exceeded) {
         true if status == 0 => EXCEEDED,
@@ -141,7 +143,13 @@ mod tests {
             ..JobResult::default()
         };
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
-        let outcome = RunOutcome { result, lost_file: false, verdict_failed: false, thresholds: Vec::new() };
+        let outcome = RunOutcome {
+            result,
+            lost_file: false,
+            verdict_failed: false,
+            thresholds: Vec::new(),
+            was_aborted: false,
+        };
         (plan(errors.iter().map(|_| default_job("a"))), outcome)
     }
 

@@ -15,6 +15,7 @@
 //! the outcome into a status.
 #![forbid(unsafe_code)]
 
+mod abort;
 mod arguments;
 mod character;
 mod commands;

@@ -13,8 +13,8 @@ use ferrio_thresholds::Threshold;
 
 use crate::character::AS;
 use crate::options::{
-    COLOR, FAIL_IF, JUNIT, LABEL, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SWEEP,
-    SWEEP_SEED,
+    ABORT_IF, COLOR, FAIL_IF, JUNIT, LABEL, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
+    SWEEP, SWEEP_SEED,
 };
 
 /// When the live line is shown.
@@ -82,7 +82,7 @@ pub fn parser(name: &str) -> ValueParser {
             ValueParser::new(|text: &str| text.parse::<u64>().map_err(|_| "a whole number is expected"))
         }
         LABEL => ValueParser::new(label),
-        FAIL_IF => ValueParser::new(|text: &str| Threshold::parse(text)),
+        FAIL_IF | ABORT_IF => ValueParser::new(|text: &str| Threshold::parse(text)),
         "metrics" => ValueParser::new(|text: &str| text.parse::<MetricsAddress>()),
         "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
             Some(Duration::ZERO) => Ok(Duration::ZERO),

@@ -45,6 +45,9 @@ pub const SET: &str = "set";
 /// The option for limits that the figures must keep.
 pub const FAIL_IF: &str = "fail-if";
 
+/// The option for limits that end the run.
+pub const ABORT_IF: &str = "abort-if";
+
 /// The option for labels of a run.
 pub const LABEL: &str = "label";
 
@@ -240,6 +243,13 @@ pub const OPTIONS: &[ProgramOption] = &[
         "EXPRESSION",
         REPORT,
         "End with status 3 if EXPRESSION is true for the report, such as 'read.clat.p99 > 5ms'; may be repeated",
+    )
+    .only_ferrio(),
+    own(
+        ABORT_IF,
+        "EXPRESSION",
+        REPORT,
+        "Like --fail-if, and end the run as soon as EXPRESSION is true for the figures so far; may be repeated",
     )
     .only_ferrio(),
     own(

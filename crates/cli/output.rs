@@ -296,14 +296,26 @@ impl Output {
     }
 
     /// Writes the final report, and then warnings about its figures and exceeded thresholds to standard error. Returns what the
-    /// thresholds found.
-    pub fn report(&mut self, plan: &Plan, result: &RunResult) -> Vec<Judgement> {
+    /// thresholds found. That which has `aborted` the run stays as it was found then.
+    pub fn report(
+        &mut self,
+        plan: &Plan,
+        result: &RunResult,
+        mut aborted: Option<Judgement>,
+    ) -> Vec<Judgement> {
         if let Some(error) = self.intervals.as_mut().and_then(IntervalStream::close) {
             self.message(&error);
         }
         let options = self.options.clone().now().within(&self.environment);
         let mut report = self.report_in(plan, result, &options, options.formats);
-        let judgements = judge(&self.thresholds, &report);
+        let mut judgements = judge(&self.thresholds, &report);
+        // Those of --abort-if come last.
+        for judgement in judgements.iter_mut().rev() {
+            if let Some(then) = aborted.take_if(|then| then.report.expression == judgement.report.expression)
+            {
+                *judgement = then;
+            }
+        }
         let set_thresholds = |report: &mut RunReport| {
             if let Some(ferrio) = &mut report.ferrio {
                 ferrio.thresholds = judgements.iter().map(|judgement| judgement.report.clone()).collect();
@@ -336,6 +348,11 @@ impl Output {
         formats: Formats,
     ) -> RunReport {
         RunReport::new(plan, result, &options.in_formats(formats))
+    }
+
+    /// The figures so far, for thresholds.
+    pub fn figures_so_far(&self, plan: &Plan, result: &RunResult) -> RunReport {
+        self.report_in(plan, result, &self.options, self.options.formats)
     }
 
     /// Writes the report of the run so far to all outputs that can hold several. False if there are none.

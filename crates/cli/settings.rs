@@ -18,8 +18,8 @@ use ferrio_thresholds::Threshold;
 use crate::arguments::Item;
 use crate::option_values::{self, Eta, IdleProf, Intervals, IntervalsTo, WantedFormat};
 use crate::options::{
-    FAIL_IF, JUNIT, LABEL, OPTIONS, OUTPUT, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
-    SHUFFLE_JOBS, SWEEP, SWEEP_SEED, Support, TUI, Takes,
+    ABORT_IF, FAIL_IF, JUNIT, LABEL, OPTIONS, OUTPUT, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION,
+    SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED, Support, TUI, Takes,
 };
 use crate::profiles::Profile;
 
@@ -27,7 +27,7 @@ use crate::profiles::Profile;
 pub const FIO_VERSION: &str = "fio-3.42";
 
 /// Options whose repeated values add up; of all others the last value counts.
-const REPEATED: [&str; 6] = ["debug", SECTION, FAIL_IF, LABEL, SET, SWEEP];
+const REPEATED: [&str; 7] = ["debug", SECTION, FAIL_IF, ABORT_IF, LABEL, SET, SWEEP];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;
@@ -71,6 +71,8 @@ pub struct ProgramSettings {
     pub status_interval: Option<Duration>,
     /// Limits that the figures must keep.
     pub thresholds: Vec<Threshold>,
+    /// Those of them that end the run.
+    pub aborting: Vec<Threshold>,
     /// Labels of the run, as names and values.
     pub labels: Vec<(String, String)>,
     /// Refuse jobs that write or trim.
@@ -365,7 +367,11 @@ impl ProgramSettings {
             idle_prof: matches.get_one("idle-prof").copied(),
             bandwidth_log: bandwidth_log(&matches),
             interval_report: matches.get_one("interval-report").cloned(),
-            thresholds: matches.get_many(FAIL_IF).unwrap_or_default().cloned().collect(),
+            thresholds: [FAIL_IF, ABORT_IF]
+                .into_iter()
+                .flat_map(|option| matches.get_many(option).unwrap_or_default().cloned())
+                .collect(),
+            aborting: matches.get_many(ABORT_IF).unwrap_or_default().cloned().collect(),
             labels: matches.get_many(LABEL).unwrap_or_default().cloned().collect(),
             metrics: matches.get_one("metrics").copied(),
             readonly: matches.get_flag("readonly"),

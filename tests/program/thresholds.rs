@@ -119,3 +119,44 @@ fn the_example_of_the_page_works() {
     let command = format!("exec {} --name=mail {line}", crate::support::FERRIO);
     Place::new().program("sh", &["-c", &command]).run().succeeded();
 }
+
+/// Without the threshold, the run would take an hour.
+#[test]
+fn a_threshold_ends_the_run_early_with_a_report_of_what_was_measured() {
+    let place = Place::new();
+    let job = place.job(
+        "[global]\nioengine=null\nsize=1m\nrate_iops=100\n[a]\ntime_based\nruntime=1h\n[b]\nstonewall\n",
+    );
+    let words = ["--output=report", "--output-format=json", "--junit=cases", &job];
+    let aborting =
+        ["--fail-if=b:read.clat.p50 > 1h", "--abort-if=read.iops > 1k", "--abort-if=read.iops > 1"];
+    let run = place.ferrio(&[&words[..], &aborting].concat()).run().ended_with(3);
+    let why = "--abort-if='read.iops > 1' ends all jobs ";
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+    assert!(run.stderr.contains("the threshold `read.iops > 1` is exceeded: job a has "), "{}", run.stderr);
+    let document: serde_json::Value = serde_json::from_str(&place.read("report")).unwrap();
+    assert!(number(&document, "/jobs/0/read/total_ios") > 100);
+    assert_eq!((number(&document, "/jobs/0/error"), number(&document, "/jobs/1/read/total_ios")), (0, 0));
+    let notes = document["ferrio"]["notes"].to_string();
+    assert!(notes.contains("run-aborted") && notes.contains(why), "{notes}");
+    let passed: Vec<_> = document["ferrio"]["thresholds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|threshold| threshold["passed"].as_bool().unwrap())
+        .collect();
+    assert_eq!(passed, [false, true, false], "job b has no figures");
+    assert!(place.read("cases").contains("read.iops &gt; 1"));
+}
+
+#[test]
+fn a_threshold_that_is_kept_ends_nothing_and_is_judged_at_the_end_as_well() {
+    run(&["--abort-if=read.iops < 1"]).succeeded();
+    let failed = run(&["--abort-if=read.total_ios >= 256"]).ended_with(3);
+    assert!(!failed.stderr.contains("ends all jobs"), "{}", failed.stderr);
+    let refused = run(&["--abort-if=write.iops < 1"]).ended_with(1);
+    assert!(refused.stderr.contains("can never be exceeded: no job does `write`"), "{}", refused.stderr);
+    let refused = run(&["--abort-if=read.iops <"]).ended_with(1);
+    assert!(refused.stderr.contains("--abort-if"), "{}", refused.stderr);
+    assert!(run(&["--as=fio", "--abort-if=read.iops < 1"]).status == Some(1));
+}

@@ -22,9 +22,8 @@ use crate::num::{finite, per_second};
 use crate::report_options::ReportOptions;
 use crate::warnings::{self, RunView};
 pub(crate) use direction::{Histograms, latency_report};
-pub(crate) use entry::entry_jobs;
-pub use entry::entry_names;
 use entry::{EntryJobs, Times, echo, entries, job_report};
+pub use entry::{entry_jobs, entry_names};
 use ferrio::ferrio_report;
 
 impl RunReport {

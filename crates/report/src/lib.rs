@@ -45,7 +45,7 @@ mod terse;
 mod text;
 mod warnings;
 
-pub use build::entry_names;
+pub use build::{entry_jobs, entry_names};
 pub use debug::{DebugOptions, WriteLine, debug_words, show_traffic, start_debug};
 pub use environment::RunEnvironment;
 pub use eta::clock_text;

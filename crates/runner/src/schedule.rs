@@ -75,6 +75,8 @@ pub struct RunOptions {
     pub status_interval: Option<Duration>,
     /// Send [`Event::Interval`] with the place of a time in this list, each time that much of the run has passed.
     pub intervals: Vec<Duration>,
+    /// The observer sets it to end all jobs early, as if they had done their work, when it sees [`Event::Interval`].
+    pub early_end: Arc<AtomicBool>,
     /// Send [`Event::Interim`] when this file appears, and remove it.
     pub status_file: Option<PathBuf>,
 }
@@ -168,6 +170,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         nice: placement::nice_value(),
         monitor: Monitor::new(plan, controls, clock, options.logs.clone()),
         totals: Totals::new(plan, options.logs.clone().filter(|_| options.total_bandwidth)),
+        early_end: &options.early_end,
         logs: options.logs.clone(),
         state_dir: Box::leak(options.state_dir.clone().into_boxed_path()),
         progress: options.progress,

@@ -275,10 +275,10 @@ subjects! {
         "run-failed" Stderr: "a run of a series failed, and no more begin";
         "sweep-order" Hidden: "note: the order of the runs of a series";
         "sweep-results" Hidden: "note: where the reports of a series are";
-        "invalid-threshold" Stderr: "an expression of `--fail-if` is invalid";
-        "threshold-without-job" Stderr: "a threshold of `--fail-if` can apply to no job";
-        "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if`";
-        "threshold-not-judged" Stderr: "the report lacks a figure that a threshold of `--fail-if` limits";
+        "invalid-threshold" Stderr: "an expression of `--fail-if` or `--abort-if` is invalid";
+        "threshold-without-job" Stderr: "a threshold of `--fail-if` or `--abort-if` can apply to no job";
+        "threshold-exceeded" Stderr: "a figure exceeds a threshold of `--fail-if` or `--abort-if`";
+        "threshold-not-judged" Stderr: "the report lacks a figure that a threshold of `--fail-if` or `--abort-if` limits";
         "invalid-profile" Stderr: "`--profile` is combined with other jobs, or the options of the profile are invalid";
         "not-found" Stderr: "help, a description or a test is requested for a name that does not exist";
         "output-error" Stderr: "the report cannot be written";
@@ -316,6 +316,7 @@ subjects! {
         "process-continued" Hidden: "the program was stopped for a while, by SIGSTOP or Ctrl-Z, and its figures include that time";
         "no-cpu-idleness" Stderr: "CPU idleness cannot be measured";
         "metrics-address" Stderr: "the address at which `--metrics` serves the metrics of the run, or why it cannot";
+        "run-aborted" Hidden: "warning: a threshold of `--abort-if` is exceeded, so all jobs end early";
         "several-processes" Hidden: "warning: a launcher such as mpirun has started several processes, each of which runs all jobs by itself";
         "no-interim-report" Stderr: "a report of a running job is requested in a format that allows only one report";
         "event-queue-full" Stderr: "events of a rate arrive faster than the jobs do them";

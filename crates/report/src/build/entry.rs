@@ -96,7 +96,8 @@ pub(super) fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJob
 }
 
 /// The places in the plan of the jobs of each entry.
-pub(crate) fn entry_jobs(plan: &Plan) -> Vec<Vec<usize>> {
+#[must_use]
+pub fn entry_jobs(plan: &Plan) -> Vec<Vec<usize>> {
     let mut entries: Vec<Vec<usize>> = Vec::new();
     let spec = |place: usize| &plan.jobs[place].spec;
     for place in (0..plan.jobs.len()).filter(|&place| spec(place).measure.reported) {

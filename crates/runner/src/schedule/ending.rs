@@ -1,5 +1,6 @@
 //! What ends jobs: the job itself, another one (`exitall`), a signal, or the trigger.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use ferrio_job::{Diagnostic, ExitWhat, LifeCycle, Prefix, debug_class};
@@ -100,6 +101,13 @@ impl Run<'_, '_> {
         self.signal.get_or_insert(signal);
         self.patience.signal(Instant::now());
         (0..self.jobs.len()).for_each(|index| self.end(index));
+    }
+
+    /// Ends all jobs if the observer has asked for it.
+    pub(super) fn end_early(&mut self) {
+        if self.early_end.swap(false, Relaxed) {
+            (0..self.jobs.len()).for_each(|index| self.end(index));
+        }
     }
 
     /// SIGCONT: something has stopped the program, or at least wanted to continue it. Supervisors send it along with the signal that ends

@@ -74,6 +74,7 @@ impl Run<'_, '_> {
         if let Some(round) = self.due_reports.round.take_if(complete) {
             self.report(&round.due);
             self.jobs.iter_mut().for_each(|job| job.asked = false);
+            self.end_early();
         }
     }
 

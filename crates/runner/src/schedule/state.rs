@@ -106,6 +106,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) memory_limit: &'static MemoryLimit,
     /// Where the programs that jobs and the trigger start run.
     pub(super) program_group: ProgramGroup,
+    /// The observer wants all jobs to end.
+    pub(super) early_end: &'a AtomicBool,
     /// Nice value of the process before the run.
     pub(super) nice: i32,
     pub(super) monitor: Monitor<'a>,

@@ -1,0 +1,131 @@
+//! `--abort-if`: thresholds that are judged while the jobs run, and end the run.
+
+use std::time::Duration;
+
+use ferrio_job::{Diagnostic, Origin, Plan};
+use ferrio_report::entry_jobs;
+use ferrio_report::model::RunReport;
+use ferrio_runner::{JobState, RunResult};
+use ferrio_thresholds::{Judgement, Threshold, judge};
+
+/// How long the jobs of an entry must have been measured before its figures count. The first I/Os of a job are not like the rest.
+const MIN_MEASURED: Duration = Duration::from_secs(3);
+
+/// Judges the figures of a run at intervals.
+#[derive(Debug)]
+pub struct AbortWatch {
+    thresholds: Vec<Threshold>,
+    /// The places in the plan of the jobs of each entry of the report.
+    entries: Vec<Vec<usize>>,
+    exceeded: Option<Judgement>,
+}
+
+impl AbortWatch {
+    /// Time between two looks.
+    pub const EVERY: Duration = Duration::from_secs(1);
+
+    /// `None` without thresholds.
+    pub fn new(thresholds: &[Threshold], plan: &Plan) -> Option<Self> {
+        let watch = AbortWatch { thresholds: thresholds.to_vec(), entries: entry_jobs(plan), exceeded: None };
+        (!thresholds.is_empty()).then_some(watch)
+    }
+
+    /// Looks at the figures so far. Returns why the run must end, once.
+    pub fn observe(&mut self, result: &RunResult, report: impl FnOnce() -> RunReport) -> Option<Diagnostic> {
+        let counts: Vec<bool> =
+            self.entries.iter().map(|places| places.iter().all(|&place| counts(result, place))).collect();
+        if self.exceeded.is_some() || !counts.contains(&true) {
+            return None;
+        }
+        let mut report = report();
+        let mut counts = counts.into_iter();
+        report.jobs.retain(|_| counts.next().unwrap_or(false));
+        let exceeded = judge(&self.thresholds, &report).into_iter().find(Judgement::is_exceeded)?;
+        let Judgement { report, worst, .. } = &exceeded;
+        let message = format!(
+            "--abort-if='{}' ends all jobs {:.1} s after the start of the run: {}",
+            report.expression,
+            result.elapsed.as_secs_f64(),
+            worst.as_deref().unwrap_or_default()
+        );
+        self.exceeded = Some(exceeded);
+        Some(Diagnostic::warning(message, Origin::Builtin).code("run-aborted"))
+    }
+
+    /// What has ended the run.
+    pub fn finish(self) -> Option<Judgement> {
+        self.exceeded
+    }
+}
+
+/// Whether the figures of a job say something: it has ended, or was measured for long enough.
+fn counts(result: &RunResult, place: usize) -> bool {
+    let progress = result.progress.as_ref().and_then(|progress| progress.jobs.get(place));
+    let (Some(progress), Some(job)) = (progress, result.jobs.get(place)) else { return false };
+    match progress.state {
+        JobState::Reaped | JobState::Failed => job.error.is_some() || !job.measured.is_zero(),
+        _ => !job.in_ramp && job.measured >= MIN_MEASURED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrio_plan::testing::plan_of;
+    use ferrio_report::model::{DirectionReport, JobReport, TextFigures};
+    use ferrio_runner::{JobProgress, JobResult, Progress};
+
+    use super::*;
+
+    /// Two jobs in these states, measured for so many seconds.
+    fn result(jobs: [(JobState, u64, bool); 2]) -> RunResult {
+        let progress = jobs.map(|(state, ..)| JobProgress {
+            state,
+            elapsed: Duration::ZERO,
+            measured: Duration::ZERO,
+            bytes: [0; 3],
+            ios: [0; 3],
+            transactions: 0,
+            open_files: 0,
+        });
+        let figures = jobs.map(|(_, seconds, in_ramp)| JobResult {
+            measured: Duration::from_secs(seconds),
+            in_ramp,
+            ..JobResult::default()
+        });
+        RunResult {
+            jobs: figures.into(),
+            progress: Some(Progress { elapsed: Duration::ZERO, jobs: progress.into() }),
+            elapsed: Duration::from_secs(7),
+            ..RunResult::default()
+        }
+    }
+
+    fn report(iops: [f64; 2]) -> RunReport {
+        let job = |(name, iops): (&str, f64)| JobReport {
+            jobname: name.to_owned(),
+            read: Some(DirectionReport { iops, ..DirectionReport::default() }),
+            text: TextFigures { does: [true, false, false], ..TextFigures::default() },
+            ..JobReport::default()
+        };
+        RunReport { jobs: ["a", "b"].into_iter().zip(iops).map(job).collect(), ..RunReport::default() }
+    }
+
+    #[test]
+    fn only_jobs_that_were_measured_for_long_enough_end_the_run_and_they_do_so_once() {
+        let plan = plan_of("[global]\nioengine=null\nsize=4k\n[a]\n[b]\n").unwrap();
+        let thresholds = [Threshold::parse("read.iops < 50").unwrap()];
+        assert!(AbortWatch::new(&[], &plan).is_none());
+        let mut watch = AbortWatch::new(&thresholds, &plan).unwrap();
+        let mut ends = |jobs, iops| watch.observe(&result(jobs), || report(iops)).map(|found| found.message);
+        let (running, ramp, ended) = (JobState::Running, JobState::Ramp, JobState::Reaped);
+        let slow = [1.0, 1.0];
+        assert_eq!(ends([(running, 2, false), (JobState::NotCreated, 0, false)], slow), None);
+        assert_eq!(ends([(ramp, 9, true), (ended, 0, false)], slow), None, "cancelled before its start");
+        assert_eq!(ends([(running, 3, false), (running, 2, false)], [100.0, 1.0]), None);
+        let why = "--abort-if='read.iops < 50' ends all jobs 7.0 s after the start of the run: job b has 1, the limit is 50";
+        assert_eq!(ends([(running, 3, false), (ended, 1, false)], [100.0, 1.0]).as_deref(), Some(why));
+        assert_eq!(ends([(running, 4, false), (running, 4, false)], slow), None, "once");
+        let exceeded = watch.finish().unwrap();
+        assert_eq!((exceeded.report.jobname.as_deref(), exceeded.report.value), (Some("b"), Some(1.0)));
+    }
+}
