@@ -65,6 +65,7 @@ mod memory;
 mod names;
 mod nbd;
 mod network;
+mod no_effect;
 mod offload;
 mod offsets;
 mod one_file;

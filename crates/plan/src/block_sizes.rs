@@ -5,13 +5,19 @@ use std::array::from_fn;
 use ferrio_job::{BlockShare, BlockSizes, Character, Direction, JobSpec, PerDirection, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
-use crate::as_written::{asks, lacks, note, refuse};
+use crate::as_written::{asks, inert, lacks, note, refuse};
 use crate::findings::Findings;
 use crate::sizes::{BytesOrPercent, Sizing};
+use crate::verify::verifies;
+
+inert! {
+    BsUnaligned:
+        no_size_is_drawn; "all blocks of a direction are of one size";
+}
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
-    if asks(job, Opt::BsUnaligned) && asks(job, Opt::Direct) {
+    if asks(job, Opt::BsUnaligned) && asks(job, Opt::Direct) && !no_size_is_drawn(job) {
         let text = "bs_unaligned may not work with raw io";
         findings.note(note(job, &[Opt::BsUnaligned], "bs-unaligned-with-direct", text));
     }
@@ -45,6 +51,13 @@ fn sizes(options: &Options) -> PerDirection<BlockSizes> {
         let max = if high > 0 { high.max(min) } else { bs.max(min) };
         BlockSizes { min, max, align: aligned[at].unwrap_or(min) }
     }))
+}
+
+/// True when there is no size that `bs_unaligned` would not round. With `verify`, it has a part in the length of an interval, and NBD
+/// servers have a smallest block.
+fn no_size_is_drawn(job: &Job) -> bool {
+    let is_fixed = |block: &BlockSizes| block.min == block.max;
+    sizes(&job.options).0.iter().all(is_fixed) && !verifies(job) && job.options.engine() != "nbd"
 }
 
 /// True when all blocks, of reads, writes and trims, are of one size.
@@ -222,7 +235,7 @@ mod tests {
     #[test]
     fn unaligned_blocks_are_warned_of_where_they_may_not_work() {
         assert!(job("bsrange=4k-8k\nbs_unaligned").bs_unaligned);
-        let plan = plan_of("[a]\nioengine=null\nsize=1m\ndirect=1\nbs_unaligned\n").unwrap();
+        let plan = plan_of("[a]\nioengine=null\nsize=1m\ndirect=1\nbsrange=4k-8k\nbs_unaligned\n").unwrap();
         assert_eq!(texts(&plan.diagnostics), ["bs_unaligned may not work with raw io"]);
     }
 
@@ -233,8 +246,11 @@ mod tests {
 
     #[test]
     fn unaligned_blocks_with_direct_are_warned_of() {
-        assert_eq!(notes_of("bs_unaligned\ndirect=1\n"), ["bs_unaligned may not work with raw io"]);
-        assert!(notes_of("bs_unaligned\n").is_empty());
+        assert_eq!(
+            notes_of("bsrange=4k-8k\nbs_unaligned\ndirect=1\n"),
+            ["bs_unaligned may not work with raw io"]
+        );
+        assert!(notes_of("bsrange=4k-8k\nbs_unaligned\n").is_empty());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ferrio_job::{
     BufferContent, Choice as _, ContentSeed, Dedupe, DedupeMode, Direction, EngineKind, JobSpec, PlannedJob,
-    ReadWrite, Seeding, VerifyMethod, WorkingSet,
+    ReadWrite, Seeding, VerifyMethod, WorkingSet, layout_of,
 };
 use ferrio_jobfile::{Amount, Job, JobSet, Opt, Options, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
@@ -35,6 +35,39 @@ inert! {
     BufferCompressChunk:
         |job| !asks(job, Opt::BufferCompressPercentage) && !asks(job, Opt::DedupePercentage);
         "buffers are not compressible without `buffer_compress_percentage`";
+}
+
+/// Options of contents that matter to the layout of files that are only read.
+pub(crate) const LAYOUT_CONTENTS: &[Opt] = &[
+    Opt::ZeroBuffers,
+    Opt::BufferPattern,
+    Opt::BufferCompressPercentage,
+    Opt::BufferCompressChunk,
+    Opt::DedupePercentage,
+    Opt::DedupeGlobal,
+    Opt::DedupeMode,
+    Opt::DedupeWorkingSetPercentage,
+];
+
+/// Why they have no effect in a job that [`writes_nothing`].
+pub(crate) const NOTHING_TO_LAY_OUT: &str =
+    "the job only reads, and its files are complete or devices, so that nothing is written to lay them out";
+
+/// True when no clone of a job writes, nor fills its files before.
+pub(crate) fn writes_nothing(clones: &[PlannedJob]) -> bool {
+    let leaves_files = |spec: &JobSpec| {
+        let layout = layout_of(spec);
+        // Files that are counted were not all looked at.
+        !layout.fills || !spec.files.iter().any(|file| file.run.is_some() || layout.concerns(file))
+    };
+    let only_reads = |spec: &JobSpec| {
+        let does = |direction| spec.rw.does(direction);
+        let others = spec.replay.is_some() || spec.events.is_some() || spec.verify.is_some();
+        does(Direction::Read) && !does(Direction::Write) && !does(Direction::Trim) && !others
+    };
+    let is_idle =
+        |job: &PlannedJob| job.setup_error.is_none() && only_reads(&job.spec) && leaves_files(&job.spec);
+    !clones.is_empty() && clones.iter().all(is_idle)
 }
 
 /// Rules about the job as written.

@@ -11,7 +11,7 @@ inert! {
         |job| job.options.value::<RwPostfix>(Opt::Rw) == RwPostfix::None || !rw(job).is_random();
         "it applies only to a random kind with a count, like `rw=randread:8`";
     NumRange:
-        |job| !rw(job).does(Direction::Trim); "the job does not trim";
+        |job| lacks(job, Opt::ReadIolog) && !rw(job).does(Direction::Trim); "the job does not trim";
     Rwmixread Rwmixwrite:
         |job| !rw(job).is_mixed(); "only jobs that read and write (rw=rw, rw=randrw) have a mix";
 }

@@ -1,18 +1,29 @@
 //! Whether data waits in the page cache, and when it reaches the device: `direct`, `invalidate`, `fadvise_hint`, `sync`, `fsync`.
 
-use ferrio_job::{Choice as _, Durability, EngineKind, JobSpec, SyncFileRange, SyncFileRangeFlag};
+use ferrio_job::{Choice as _, Direction, Durability, EngineKind, JobSpec, SyncFileRange, SyncFileRangeFlag};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::{asks, inert, note};
-use crate::direction::never_writes;
+use crate::direction::{never_writes, rw};
 use crate::findings::Findings;
 use crate::http::has_objects;
 
 inert! {
     Fsync Fdatasync SyncFileRange EndFsync FsyncOnClose EndSyncfs Sync:
         has_objects; "a write ends when the server has answered, and the server decides what that means";
-    Fsync Fdatasync SyncFileRange EndFsync EndSyncfs:
+    Fsync Fdatasync SyncFileRange EndFsync FsyncOnClose EndSyncfs:
         never_writes; "the job does not write";
+    Sync:
+        only_reads; "it applies to writes, and the job only reads";
+}
+
+/// True when files that are opened for synchronous writes are no others for the kernel: nothing changes their data or size. `falloc` does
+/// so for each I/O, and what an engine of somebody else does is unknown.
+fn only_reads(job: &Job) -> bool {
+    let does_as_told = EngineKind::from_word(job.options.engine()).is_some_and(|engine| {
+        !engine.operates_on_files() && !matches!(engine, EngineKind::Falloc | EngineKind::External)
+    });
+    never_writes(job) && !rw(job).does(Direction::Trim) && does_as_told
 }
 
 /// Rules about the job as written.

@@ -6,7 +6,7 @@ use crate::as_written::{asks, inert, lacks, note, refuse};
 use crate::direction::{changes_data, rw};
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use ferrio_job::{Character, Direction, FileKind, JobSpec, SetupError};
+use ferrio_job::{Character, Direction, FileKind, FileService, JobSpec, SetupError};
 
 inert! {
     UnlinkEachLoop:
@@ -15,20 +15,33 @@ inert! {
     Overwrite:
         |job| lacks(job, Opt::ReadIolog) && !rw(job).does(Direction::Read) && !rw(job).does(Direction::Write);
         "files that are only trimmed are not laid out with data";
+    Overwrite:
+        |job| lacks(job, Opt::ReadIolog) && rw(job).does(Direction::Read);
+        "files that are read are laid out with data anyway";
     AllowMountedWrite:
         |job| lacks(job, Opt::ReadIolog) && !changes_data(rw(job)); "the job changes nothing";
     AllowLayoutOverwrite:
         |job| lacks(job, Opt::ReadIolog) && changes_data(rw(job)) && !asks(job, Opt::VerifyOnly);
         "the job does not only read, so its files may be replaced anyway";
     Openfiles:
-        |job| lacks(job, Opt::ReadIolog) && lacks(job, Opt::Opendir) && FileNames::new(job).count <= 1;
+        has_one_file; "the job has one file";
+    FileServiceType:
+        // A file that is never finished starts again at its end, also the only one.
+        |job| has_one_file(job) && !job.options.value::<FileService>(Opt::FileServiceType).never_finishes();
         "the job has one file";
+}
+
+/// What the directory of `opendir` contains is not known yet.
+fn has_one_file(job: &Job) -> bool {
+    lacks(job, Opt::ReadIolog) && lacks(job, Opt::Opendir) && FileNames::new(job).count <= 1
 }
 
 /// Rules about the job as written: reports an argument of `file_service_type` that has no effect.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
     let given = job.options.given(Opt::FileServiceType).map(|given| &given.value);
-    if let Some(Value::Word(word, argument @ Argument::Unused(_))) = given {
+    if let Some(Value::Word(word, argument @ Argument::Unused(_))) = given
+        && !has_one_file(job)
+    {
         let text = format!(
             "the {argument} of file_service_type={word} has no effect: a file is kept until it is finished"
         );
@@ -102,10 +115,12 @@ mod tests {
     #[test]
     fn files_one_after_the_other_have_no_count() {
         let noted = |text: &str| {
-            notes(&format!("[a]\nioengine=null\nsize=64k\nfile_service_type={text}\n")).join("\n")
+            notes(&format!("[a]\nioengine=null\nsize=64k\nnrfiles=2\nfile_service_type={text}\n")).join("\n")
         };
         assert!(noted("sequential:4").contains("the :4 of file_service_type=sequential has no effect"));
         assert_eq!((noted("sequential"), noted("roundrobin:4")), (String::new(), String::new()));
+        let of_one = notes("[a]\nioengine=null\nsize=64k\nfile_service_type=sequential:4\n");
+        assert_eq!(of_one, ["option `file_service_type` has no effect here: the job has one file"]);
     }
 
     #[test]

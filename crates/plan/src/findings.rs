@@ -121,8 +121,7 @@ mod tests {
 
     #[test]
     fn notes_with_the_same_text_are_one() {
-        let text =
-            "[global]\nioengine=null\nsize=64k\n[a]\nbs_unaligned\ndirect=1\n[b]\nbs_unaligned\ndirect=1\n";
+        let text = "[global]\nioengine=null\nsize=64k\nbsrange=4k-8k\n[a]\nbs_unaligned\ndirect=1\n[b]\nbs_unaligned\ndirect=1\n";
         assert_eq!(jobs(&plan_of(text).unwrap().diagnostics), [["a", "b"]]);
     }
 }

@@ -71,6 +71,7 @@ use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
 
 pub use logs::LOG_OPTIONS;
+pub use status::without_effect;
 
 use findings::Findings;
 use group_rules::GroupRules;
@@ -126,6 +127,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     let mut group_rules = GroupRules::default();
     // Options without effect are found among those of the jobs as written and as planned.
     let mut inert = InertOptions::default();
+    let mut clones = Vec::new();
     let planned = database::with_presets(set, &mut inert, &mut findings);
     set.jobs.iter().for_each(|job| inert.add_not_inherited(job));
     logs::stdin_has_one_user(set, &mut findings);
@@ -152,6 +154,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
                 buffers::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
             }
             life_cycle::resolve_wait(&mut groups, first, job);
+            clones.push((job, first..groups.jobs.len()));
         }
     }
     process::check_cgroups(&groups.jobs, &groups.sections, &mut findings);
@@ -159,6 +162,14 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     work::check_end(&groups.jobs, &mut findings);
     if !findings.is_fine() {
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
+    }
+    // Files that a job removes may be laid out again.
+    if !groups.jobs.iter().any(|job| job.spec.unlink || job.spec.unlink_each_loop) {
+        for (job, range) in clones {
+            if groups.jobs.get(range).is_some_and(buffers::writes_nothing) {
+                status::add_found(job, buffers::LAYOUT_CONTENTS, buffers::NOTHING_TO_LAY_OUT, &mut inert);
+            }
+        }
     }
     let inert = inert.of_all_jobs();
     status::note(&inert, &mut findings);

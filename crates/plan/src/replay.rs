@@ -42,6 +42,8 @@ inert! {
     Zonemode Zonesize Zonerange Zoneskip:
         |job| replays(job) && chooses(job, Opt::Zonemode, ZoneMode::Strided);
         "the log of `read_iolog` determines the offsets";
+    NumRange:
+        |job| replays(job); "each trim of the log of `read_iolog` has one range";
     Fsync Fdatasync SyncFileRange:
         |job| replays(job); "a replay syncs where the log of `read_iolog` says so, and at its end if `end_fsync` is given";
 }

@@ -1,6 +1,6 @@
 //! Unsupported options: noted when they cannot matter to their job, refused otherwise, never silently ignored.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ferrio_job::{Choice as _, Diagnostic, EngineKind, InertOption, Origin};
 use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Value, ValueKind, absent_word};
@@ -8,15 +8,16 @@ use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Valu
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
 use crate::{
-    buffers, cpus, direction, durability, engine, files, http, life_cycle, limits, logs, measure, memory,
-    nbd, network, priorities, process, queue_depth, random, rates, replay, sizes, sprandom, steadystate,
-    verify, work, zbd, zones,
+    block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle, limits, logs,
+    measure, memory, nbd, network, priorities, process, queue_depth, random, rates, replay, sizes, sprandom,
+    steadystate, verify, work, zbd, zones,
 };
 
 /// The tables of all subjects. The first row that applies to an option gives the reason.
-const TABLES: [&[Inert]; 26] = [
+const TABLES: [&[Inert]; 27] = [
     // First, because a log takes the place of options of all subjects: no other reason is right then.
     replay::INERT,
+    block_sizes::INERT,
     buffers::INERT,
     cpus::INERT,
     direction::INERT,
@@ -48,7 +49,8 @@ const TABLES: [&[Inert]; 26] = [
 #[derive(Debug, Default)]
 pub(crate) struct InertOptions<'a> {
     found: Vec<(&'a Job, &'a Given, &'static str)>,
-    used: HashSet<(Opt, &'a Origin)>,
+    /// How many jobs each matters to.
+    used: HashMap<(Opt, &'a Origin), usize>,
 }
 
 impl<'a> InertOptions<'a> {
@@ -73,7 +75,7 @@ impl<'a> InertOptions<'a> {
         let mut all: Vec<InertOption> = Vec::new();
         let (mut places, mut jobs) = (HashSet::new(), HashSet::new());
         for (job, given, reason) in self.found {
-            if self.used.contains(&(given.opt, &given.origin)) {
+            if self.used.get(&(given.opt, &given.origin)).is_some_and(|&jobs| jobs > 0) {
                 continue;
             }
             let option = given.opt.row().name;
@@ -110,13 +112,33 @@ pub(crate) fn check<'a>(job: &'a Job, inert: &mut InertOptions<'a>, findings: &m
         } else if let Some(reason) = reason(job, given) {
             inert.add(job, given, reason);
         } else {
-            inert.used.insert((given.opt, &given.origin));
+            *inert.used.entry((given.opt, &given.origin)).or_default() += 1;
             let why = absent_choice(given).or_else(|| refusal(given).filter(|_| !is_off(given)));
             if let Some(why) = why {
                 findings.refuse_unsupported(why.job(name(job)));
             }
         }
     }
+}
+
+/// Adds the options among `opts` of a checked job that have no effect for a reason that only the machine told.
+pub(crate) fn add_found<'a>(job: &'a Job, opts: &[Opt], found: &'static str, inert: &mut InertOptions<'a>) {
+    for given in job.options.all().filter(|given| opts.contains(&given.opt)) {
+        if !asks_for_nothing(given) && reason(job, given).is_none() {
+            if let Some(jobs) = inert.used.get_mut(&(given.opt, &given.origin)) {
+                *jobs -= 1;
+            }
+            inert.add(job, given, found);
+        }
+    }
+}
+
+/// In which jobs options have no effect: the names of options, and the reason that a note gives. For the reference.
+#[must_use]
+pub fn without_effect() -> Vec<(Vec<&'static str>, &'static str)> {
+    let names = |opts: &[Opt]| opts.iter().map(|opt| opt.row().name).collect();
+    let rows = TABLES.into_iter().flatten().map(|row| (names(row.opts), row.reason));
+    rows.chain([(names(buffers::LAYOUT_CONTENTS), buffers::NOTHING_TO_LAY_OUT)]).collect()
 }
 
 fn is_private_to_a_missing_engine(job: &Job, row: &OptionRow) -> bool {
