@@ -41,7 +41,7 @@ enum ferrio_op {
 	FERRIO_TRIM = 2,            /* discards len bytes at offset */
 	FERRIO_FSYNC = 3,           /* fsync(2) of the file */
 	FERRIO_FDATASYNC = 4,       /* fdatasync(2) of the file */
-	FERRIO_SYNC_FILE_RANGE = 5, /* sync_file_range(2) of len bytes at offset, with sync_flags */
+	FERRIO_SYNC_FILE_RANGE = 5, /* sync_file_range(2) of len bytes at offset, with sync_flags; len 0: up to the end */
 };
 
 /* What became of a request that was submitted. */
@@ -82,7 +82,7 @@ struct ferrio_request {
 	uint32_t op;         /* enum ferrio_op */
 	uint32_t unit;       /* slot of this request */
 	uint32_t file;       /* index of its file */
-	uint32_t len;        /* bytes */
+	uint32_t len;        /* bytes; an I/O of 4 GiB or more comes in parts, the next one when this one is complete */
 	uint64_t offset;     /* bytes from the beginning of the file */
 	void *buffer;
 	uint32_t sync_flags; /* of FERRIO_SYNC_FILE_RANGE */

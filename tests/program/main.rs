@@ -55,6 +55,7 @@ mod interval_report;
 mod iolog;
 mod json_document;
 mod junit;
+mod large_blocks;
 mod lifecycle;
 mod limits;
 mod live_metrics;

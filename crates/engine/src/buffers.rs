@@ -86,6 +86,9 @@ impl Buffers {
     /// There is no such memory, or not as much, with advice where something can be done; the file of a mapping cannot be used.
     pub fn allocate(memory: &Memory, count: u32, size: u64, page_aligned: bool) -> Result<Self, EngineError> {
         let too_big = || EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER);
+        // Memory that no I/O uses needs no huge page, of which there may be none.
+        let ordinary = Memory::default();
+        let memory = if size == 0 && memory.kind.is_huge() { &ordinary } else { memory };
         let align = usize::try_from(memory.align).map_err(|_| too_big())?;
         let unit = align.max(if page_aligned { PAGE } else { 8 });
         let stride = usize::try_from(size.max(1))

@@ -47,8 +47,8 @@ pub enum Op {
     Fsync,
     /// fdatasync(2)
     Fdatasync,
-    /// sync_file_range(2) over `offset`, `len` with these flags.
-    SyncFileRange(u32),
+    /// sync_file_range(2) over `offset`, `len` with these `SYNC_FILE_RANGE_*`, which are below 8.
+    SyncFileRange(u8),
 }
 
 impl Op {
@@ -82,14 +82,19 @@ pub struct Request {
     pub unit: u32,
     /// Index into the [`FileSet`].
     pub file: u32,
-    /// Bytes to move; for [`Op::SyncFileRange`] 64-bit lengths are cut to `u32::MAX`.
-    pub len: u32,
+    /// Bytes to move.
+    pub len: u64,
     /// I/O priority as the kernel packs it. That of the job is what its thread has anyway.
     pub priority: u16,
     /// File offset in bytes.
     pub offset: u64,
     /// First byte of the data. Valid for `len` bytes from submission until the completion is reaped.
     pub buffer: *mut u8,
+}
+
+impl Request {
+    /// Most bytes that one system call reads or writes; the kernel leaves the rest of a longer request undone.
+    pub const MAX_TRANSFER: u32 = 0x7fff_f000;
 }
 
 // Every I/O makes one and queues keep copies of it: a field more has to be worth its cost.

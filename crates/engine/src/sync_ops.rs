@@ -50,7 +50,7 @@ pub fn run(fd: RawFd, request: &Request) -> i64 {
         Op::Fdatasync => until_done(|| i64::from(unsafe { libc::fdatasync(fd) })),
         Op::SyncFileRange(flags) => until_done(|| sync_file_range(fd, request.offset, request.len, flags)),
         Op::Trim => match until_done(|| discard(fd, request.offset, request.len)) {
-            0 => i64::from(request.len),
+            0 => request.len.cast_signed(),
             error => error,
         },
         Op::Read | Op::Write => -i64::from(libc::EINVAL),
@@ -67,14 +67,14 @@ fn until_done(mut call: impl FnMut() -> i64) -> i64 {
     }
 }
 
-fn sync_file_range(fd: RawFd, offset: u64, len: u32, flags: u32) -> i64 {
+fn sync_file_range(fd: RawFd, offset: u64, len: u64, flags: u8) -> i64 {
     // Offsets beyond i64::MAX turn negative, which the kernel refuses with EINVAL: the right answer.
     // SAFETY: the call takes plain numbers and touches no memory of this process.
-    i64::from(unsafe { libc::sync_file_range(fd, offset.cast_signed(), i64::from(len), flags) })
+    i64::from(unsafe { libc::sync_file_range(fd, offset.cast_signed(), len.cast_signed(), flags.into()) })
 }
 
-fn discard(fd: RawFd, offset: u64, len: u32) -> i64 {
-    let range = [offset, u64::from(len)];
+fn discard(fd: RawFd, offset: u64, len: u64) -> i64 {
+    let range = [offset, len];
     // SAFETY: BLKDISCARD reads two 64-bit numbers, which live until the call returns.
     i64::from(unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) })
 }

@@ -75,7 +75,7 @@ impl<E: Engine> Rig<E> {
 
     /// A request of unit `unit` with its buffer.
     #[must_use]
-    pub fn request(&self, unit: u32, op: Op, offset: u64, len: u32) -> Request {
+    pub fn request(&self, unit: u32, op: Op, offset: u64, len: u64) -> Request {
         Request { op, unit, file: 0, len, offset, priority: 0, buffer: self.buffers.slot(unit) }
     }
 
@@ -84,7 +84,7 @@ impl<E: Engine> Rig<E> {
     /// # Panics
     /// When the engine fails or loses the request.
     #[expect(clippy::expect_used, reason = "support of tests")]
-    pub fn run(&mut self, op: Op, offset: u64, len: u32) -> i64 {
+    pub fn run(&mut self, op: Op, offset: u64, len: u64) -> i64 {
         let request = self.request(0, op, offset, len);
         match self.engine.submit(&request) {
             Submit::Done(result) => result,
@@ -106,7 +106,7 @@ impl<E: Engine> Rig<E> {
     /// When fewer bytes are written.
     pub fn write(&mut self, offset: u64, data: &[u8]) {
         self.buffers.fill(0, data.len()).copy_from_slice(data);
-        assert_eq!(self.run(Op::Write, offset, data.len() as u32), data.len() as i64);
+        assert_eq!(self.run(Op::Write, offset, data.len() as u64), data.len() as i64);
     }
 
     /// Reads `len` bytes at `offset` through the engine.
@@ -115,7 +115,7 @@ impl<E: Engine> Rig<E> {
     /// When fewer bytes are read.
     pub fn read(&mut self, offset: u64, len: usize) -> Vec<u8> {
         self.buffers.fill(0, len).fill(0);
-        assert_eq!(self.run(Op::Read, offset, len as u32), len as i64);
+        assert_eq!(self.run(Op::Read, offset, len as u64), len as i64);
         self.buffers.fill(0, len).to_vec()
     }
 
@@ -125,7 +125,7 @@ impl<E: Engine> Rig<E> {
     /// # Panics
     /// When the engine fails.
     #[expect(clippy::expect_used, reason = "support of tests")]
-    pub fn pump(&mut self, op: Op, requests: u32, len: u32, batch: u32, min: u32) -> Vec<Completion> {
+    pub fn pump(&mut self, op: Op, requests: u32, len: u64, batch: u32, min: u32) -> Vec<Completion> {
         let depth = self.buffers.count();
         let mut free: Vec<u32> = (0..depth).collect();
         let (mut all, mut done) = (Vec::new(), Vec::with_capacity(depth as usize));
@@ -134,7 +134,7 @@ impl<E: Engine> Rig<E> {
             while issued < requests
                 && let Some(unit) = free.pop()
             {
-                let request = self.request(unit, op, u64::from(issued) * u64::from(len), len);
+                let request = self.request(unit, op, u64::from(issued) * len, len);
                 match self.engine.submit(&request) {
                     Submit::Queued => {}
                     // Flush, reap, try again.

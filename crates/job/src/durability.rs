@@ -7,7 +7,7 @@ use crate::{EngineKind, FileKind, FileSpec, JobSpec, LibaioBackend};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SyncFileRange {
     /// Linux SYNC_FILE_RANGE_* flags.
-    pub flags: u32,
+    pub flags: u8,
     /// One call after this many writes; 0 is never.
     pub every: u32,
 }
@@ -24,11 +24,11 @@ choices! {
 impl SyncFileRangeFlag {
     /// The flag of the system call.
     #[must_use]
-    pub const fn bits(self) -> u32 {
+    pub const fn bits(self) -> u8 {
         match self {
-            SyncFileRangeFlag::WaitBefore => libc::SYNC_FILE_RANGE_WAIT_BEFORE,
-            SyncFileRangeFlag::Write => libc::SYNC_FILE_RANGE_WRITE,
-            SyncFileRangeFlag::WaitAfter => libc::SYNC_FILE_RANGE_WAIT_AFTER,
+            SyncFileRangeFlag::WaitBefore => libc::SYNC_FILE_RANGE_WAIT_BEFORE as u8,
+            SyncFileRangeFlag::Write => libc::SYNC_FILE_RANGE_WRITE as u8,
+            SyncFileRangeFlag::WaitAfter => libc::SYNC_FILE_RANGE_WAIT_AFTER as u8,
         }
     }
 }

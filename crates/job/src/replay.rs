@@ -118,7 +118,7 @@ pub struct ReplaySummary {
 impl ReplaySummary {
     /// Adds a step.
     pub fn add(&mut self, step: &ReplayStep) {
-        self.last_due_us = step.due_us;
+        self.last_due_us = step.due_us();
         let direction = match step.action() {
             ReplayAction::Read => Direction::Read,
             ReplayAction::Write => Direction::Write,
@@ -127,9 +127,9 @@ impl ReplaySummary {
             ReplayAction::Wait => return self.waits_until_ms = self.waits_until_ms.max(step.offset),
             ReplayAction::Open | ReplayAction::Close => return,
         };
-        self.ios[direction].add(step.len);
+        self.ios[direction].add(step.bytes());
         let end = &mut self.files[step.file() as usize].end;
-        *end = (*end).max(step.offset.saturating_add(u64::from(step.len)));
+        *end = (*end).max(step.offset.saturating_add(step.bytes()));
     }
 
     /// True when a log with this summary needs nothing that one with the summary `other` does not.
@@ -170,22 +170,21 @@ pub struct LoggedIos {
     /// Their bytes.
     pub bytes: u64,
     /// Bytes of the longest.
-    pub longest: u32,
+    pub longest: u64,
     /// Bytes of the shortest; 0 without any.
-    pub shortest: u32,
+    pub shortest: u64,
     /// The largest number that divides all lengths; 0 without any.
-    divisor: u32,
+    divisor: u64,
 }
 
 impl LoggedIos {
-    fn add(&mut self, len: u32) {
+    fn add(&mut self, len: u64) {
         self.count += 1;
-        self.bytes = self.bytes.saturating_add(u64::from(len));
+        self.bytes = self.bytes.saturating_add(len);
         if self.divisor == 0 {
             (self.longest, self.shortest, self.divisor) = (len, len, len);
         } else if !len.is_multiple_of(self.divisor) {
-            let divisor = greatest_common_divisor(u64::from(self.divisor), u64::from(len));
-            self.divisor = u32::try_from(divisor).unwrap_or(len);
+            self.divisor = greatest_common_divisor(self.divisor, len);
         }
         self.longest = self.longest.max(len);
         self.shortest = self.shortest.min(len);
@@ -193,7 +192,7 @@ impl LoggedIos {
 
     /// The block size that all lengths are multiples of: the shortest if it divides all of them, else the longest.
     #[must_use]
-    pub fn block(&self) -> u32 {
+    pub fn block(&self) -> u64 {
         if self.divisor == self.shortest { self.shortest } else { self.longest }
     }
 }
@@ -201,12 +200,12 @@ impl LoggedIos {
 /// One action of a log. A log may have many millions, so it takes 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayStep {
-    /// When it is due, µs after the first step of the log; never less than that of the step before.
-    pub due_us: u64,
+    /// When it is due, and above it the high bits of the length.
+    due: u64,
     /// Where in the file, bytes; of a wait, milliseconds since the program started.
     pub offset: u64,
-    /// Bytes of an I/O, at least 1; else 0.
-    pub len: u32,
+    /// The low bits of the length.
+    len: u32,
     /// The number of the file, with the action in the highest bits.
     target: u32,
 }
@@ -218,12 +217,34 @@ impl ReplayStep {
     pub const FILE_BITS: u32 = 28;
     /// Files that a log may have.
     pub const MAX_FILES: u32 = 1 << Self::FILE_BITS;
+    /// Bits of the length, in bytes, of an I/O.
+    pub const LEN_BITS: u32 = 48;
+    /// Bits of the time, µs: nine years.
+    const DUE_BITS: u32 = 64 - (Self::LEN_BITS - u32::BITS);
+    const LAST_DUE: u64 = (1 << Self::DUE_BITS) - 1;
 
-    /// A step. `file` is less than [`Self::MAX_FILES`].
+    /// A step. `file` is less than [`Self::MAX_FILES`], and `len` has at most [`Self::LEN_BITS`] bits. A step that is due after nine years
+    /// is due then.
     #[must_use]
-    pub fn new(due_us: u64, action: ReplayAction, file: u32, offset: u64, len: u32) -> Self {
+    pub fn new(due_us: u64, action: ReplayAction, file: u32, offset: u64, len: u64) -> Self {
         debug_assert!(file < Self::MAX_FILES, "file {file} of a log");
-        ReplayStep { due_us, offset, len, target: (action as u32) << Self::FILE_BITS | file }
+        debug_assert!(len >> Self::LEN_BITS == 0, "{len} bytes of an I/O of a log");
+        let due = due_us.min(Self::LAST_DUE) | len >> u32::BITS << Self::DUE_BITS;
+        ReplayStep { due, offset, len: len as u32, target: (action as u32) << Self::FILE_BITS | file }
+    }
+
+    /// When it is due, µs after the first step of the log; never less than that of the step before.
+    #[inline]
+    #[must_use]
+    pub fn due_us(&self) -> u64 {
+        self.due & Self::LAST_DUE
+    }
+
+    /// Bytes of an I/O, at least 1; else 0.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.due >> Self::DUE_BITS << u32::BITS | u64::from(self.len)
     }
 
     /// What is done.
@@ -294,14 +315,24 @@ mod tests {
             for file in [0, 1, ReplayStep::MAX_FILES - 1] {
                 let step = ReplayStep::new(5, action, file, 6, 7);
                 assert_eq!((step.action(), step.file()), (action, file));
-                assert_eq!((step.due_us, step.offset, step.len), (5, 6, 7));
+                assert_eq!((step.due_us(), step.offset, step.bytes()), (5, 6, 7));
             }
         }
     }
 
     #[test]
+    fn a_step_has_room_for_the_longest_io_and_the_last_time() {
+        let longest = (1 << ReplayStep::LEN_BITS) - 1;
+        for (len, due_us) in [(5 << 30, 0), (longest, 7), (longest, ReplayStep::LAST_DUE), (1, u64::MAX)] {
+            let step = ReplayStep::new(due_us, ReplayAction::Trim, 3, 9, len);
+            assert_eq!((step.due_us(), step.bytes()), (due_us.min(ReplayStep::LAST_DUE), len));
+            assert_eq!((step.action(), step.file(), step.offset), (ReplayAction::Trim, 3, 9));
+        }
+    }
+
+    #[test]
     fn the_block_of_a_log_divides_all_its_lengths_or_is_the_longest() {
-        let block = |lengths: &[u32]| {
+        let block = |lengths: &[u64]| {
             let mut ios = LoggedIos::default();
             lengths.iter().for_each(|&len| ios.add(len));
             (ios.block(), ios.longest, ios.shortest)

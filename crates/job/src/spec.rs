@@ -191,9 +191,13 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
-    /// Largest I/O of any direction the buffers must hold, in bytes (trims count only for trimwrite kinds).
+    /// Largest I/O of any direction the buffers must hold, in bytes (trims count only for trimwrite kinds). 0 for a job that only trims,
+    /// which moves no data.
     #[must_use]
     pub fn max_buffer(&self) -> u64 {
+        if !self.rw.does(Direction::Read) && !self.rw.does(Direction::Write) {
+            return 0;
+        }
         let b = &self.block;
         let trim = if self.rw.is_trimwrite() { b[Direction::Trim].max } else { 0 };
         b[Direction::Read].max.max(b[Direction::Write].max).max(trim)

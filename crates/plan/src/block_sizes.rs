@@ -163,12 +163,15 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
     }
 }
 
-/// One request moves at most 4 GiB - 1.
+/// Bytes of the largest block: the workload has two bits of a length for the direction.
+const MAX_BLOCK: u64 = (1 << 62) - 1;
+
+/// What a request moves at most is for the engine to say, and for the device.
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let largest = largest(spec);
-    if largest > u64::from(u32::MAX) && !fails_alone(job, spec) {
-        let message = format!("block size {largest} is too large; the maximum is {}", u32::MAX);
-        let help = "one request moves less than 4 GiB";
+    if largest > MAX_BLOCK && !fails_alone(job, spec) {
+        let message = format!("block size {largest} is too large; the maximum is {MAX_BLOCK}");
+        let help = "use blocks of less than 4 EiB";
         refuse(findings, job, &[largest_block(job)], "block-size-too-large", message, help);
     }
 }
@@ -261,9 +264,9 @@ mod tests {
 
     #[test]
     fn a_block_beyond_a_request_is_refused() {
-        let want = "block size 8589934592 is too large; the maximum is 4294967295";
-        assert_eq!(refusals("[a]\nioengine=null\nsize=16g\nbs=8g\n"), [want]);
-        for bounds in ["bssplit=4k/50:8g/50\nbs=4k\n", "bsrange=4k-8g\nbs=4k\n"] {
+        let want = "block size 4611686018427387904 is too large; the maximum is 4611686018427387903";
+        assert_eq!(refusals("[a]\nioengine=null\nrw=trim\nsize=7168p\nbs=4096p\n"), [want]);
+        for bounds in ["bssplit=4k/50:4096p/50\nbs=4k\n", "bsrange=4k-4096p\nbs=4k\n"] {
             let problem = &problems_of(&format!("[a]\nioengine=null\nsize=16g\n{bounds}"))[0];
             assert_eq!((problem.code, problem.message.as_str()), ("block-size-too-large", want));
             assert!(
@@ -271,6 +274,18 @@ mod tests {
                 "{:?}",
                 problem.origin
             );
+        }
+    }
+
+    #[test]
+    fn blocks_of_more_than_4_gib_are_for_the_engine_to_refuse() {
+        for bounds in ["bs=5g", "bsrange=4k-4g", "bssplit=4k/50:8g/50"] {
+            for rw in ["read", "randtrim"] {
+                let spec = spec_of(&format!("[a]\nioengine=null\nsize=16g\nrw={rw}\n{bounds}\n"));
+                let largest = spec.block.0[0].max;
+                assert!(largest >= 4 << 30);
+                assert_eq!(spec.max_buffer(), if rw == "read" { largest } else { 0 }, "trims have no data");
+            }
         }
     }
 

@@ -174,7 +174,7 @@ pub(crate) fn apply(log: &Arc<Replay>, spec: &mut JobSpec) {
     };
     spec.rw_postfix = RwPostfix::None;
     for direction in Direction::ALL.into_iter().filter(|&direction| ios[direction].count > 0) {
-        let (min, max) = (u64::from(ios[direction].block()), u64::from(ios[direction].longest));
+        let (min, max) = (ios[direction].block(), ios[direction].longest);
         spec.block[direction] = BlockSizes { min, max, align: min };
     }
     spec.replay = Some(Arc::clone(log));

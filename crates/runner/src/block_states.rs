@@ -70,7 +70,7 @@ impl BlockStates {
     /// Gives all blocks that a request touches a new state and count of trims; those that failed before stay as they are.
     fn each(&mut self, request: &Request, change: impl Fn(u32) -> (BlockState, u32)) {
         let start = request.offset.saturating_sub(self.begin);
-        let end = start.saturating_add(u64::from(request.len));
+        let end = start.saturating_add(request.len);
         let at = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(self.words.len());
         let touched = at(start / self.block_bytes)..at(end.div_ceil(self.block_bytes));
         for word in &mut self.words[touched] {
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    fn request(op: Op, offset: u64, len: u32) -> Request {
+    fn request(op: Op, offset: u64, len: u64) -> Request {
         Request { op, unit: 0, file: 0, len, priority: 0, offset, buffer: std::ptr::null_mut() }
     }
 

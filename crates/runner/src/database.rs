@@ -71,16 +71,16 @@ impl DatabaseJob {
     }
 
     /// A data I/O is complete.
-    pub(crate) fn completed(&mut self, direction: Direction, file: u32, len: u32) {
+    pub(crate) fn completed(&mut self, direction: Direction, file: u32, len: u64) {
         let io = self.io_of(file);
         match direction {
             Direction::Read => {
                 io.reads += 1;
-                io.read_bytes += u64::from(len);
+                io.read_bytes += len;
             }
             Direction::Write => {
                 io.writes += 1;
-                io.written_bytes += u64::from(len);
+                io.written_bytes += len;
             }
             Direction::Trim => {}
         }

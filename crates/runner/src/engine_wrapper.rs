@@ -311,7 +311,7 @@ impl<E> EngineWrapper<E> {
 
     fn debug_end(&self, request: &Request, result: i64) {
         self.debug_step("complete", request);
-        match u32::try_from(result) {
+        match u64::try_from(result) {
             Ok(moved) if moved == request.len || !request.op.moves_data() => {
                 debug!(target: debug_class::IO, job = self.job; "complete: {}", self.shown(request));
             }

@@ -283,7 +283,7 @@ impl JobEvents {
 
     /// Shows a request in the words of sysbench: kind (1 read, 2 write, 3 sync), file, offset, length.
     #[inline]
-    pub(crate) fn trace(&self, kind: u32, file: u32, offset: u64, len: u32) {
+    pub(crate) fn trace(&self, kind: u32, file: u32, offset: u64, len: u64) {
         if self.is_traced {
             debug!(
                 target: debug_class::EVENTS,
@@ -316,7 +316,7 @@ impl JobEvents {
         direction: Direction,
         file: u32,
         offset: u64,
-        len: u32,
+        len: u64,
         read: Option<&[u8]>,
     ) -> Result<(), Failure> {
         if let Some(database) = &mut self.database {

@@ -209,10 +209,10 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Submits a data I/O of a job whose features see it first. It gets numbers: a struct would lie in memory for all jobs.
     #[inline(never)]
-    fn issue_watched(&mut self, unit: u32, direction: Direction, file: u32, offset: u64, len: u32) {
+    fn issue_watched(&mut self, unit: u32, direction: Direction, file: u32, offset: u64, len: u64) {
         let io = Io { direction, file, offset, len };
         if self.hooks.waits_for_checks && direction != Direction::Read {
-            self.wait_for_overlaps(unit, file, offset..offset + u64::from(len), true);
+            self.wait_for_overlaps(unit, file, offset..offset + len, true);
             if self.failure.is_some() {
                 // What is damaged stays as it is.
                 return self.budget.not_issued(direction, len);
@@ -229,7 +229,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     #[inline(always)]
-    fn request(&self, op: Op, unit: u32, file: u32, offset: u64, len: u32) -> Request {
+    fn request(&self, op: Op, unit: u32, file: u32, offset: u64, len: u64) -> Request {
         let (priority, buffer) = (self.hooks.priority, self.buffers.slot(unit));
         Request { op, unit, file, len, priority, offset, buffer }
     }
@@ -243,7 +243,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let start = self.meter.now;
         match self.engine.submit(&request) {
             Submit::Done(result) => {
-                if result == i64::from(len) {
+                if result == len.cast_signed() {
                     self.record_inline(direction, &request, start);
                 } else if !self.finish_inline(request, direction, result, start) || self.failure.is_some() {
                     // A failed I/O: there is nothing to check.
@@ -265,9 +265,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let (op, offset, len) = match kind {
             SyncKind::Fsync => (Op::Fsync, 0, 0),
             SyncKind::Fdatasync => (Op::Fdatasync, 0, 0),
-            SyncKind::FileRange { flags, offset, len } => {
-                (Op::SyncFileRange(flags), offset, u32::try_from(len).unwrap_or(u32::MAX))
-            }
+            SyncKind::FileRange { flags, offset, len } => (Op::SyncFileRange(flags), offset, len),
         };
         let request = self.request(op, unit, file, offset, len);
         self.last_was_sync = true;

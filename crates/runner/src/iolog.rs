@@ -77,7 +77,7 @@ impl<'a> Iolog<'a> {
         Ok(self.log.finish()?)
     }
 
-    fn line(&mut self, file: u32, op: Op, offset: u64, len: u32) -> Result<(), Failure> {
+    fn line(&mut self, file: u32, op: Op, offset: u64, len: u64) -> Result<(), Failure> {
         let (time, name) = (self.time_us(), self.name(file));
         if !std::mem::replace(&mut self.open[file as usize], true) {
             self.log.file(time, name, FileAction::Open)?;

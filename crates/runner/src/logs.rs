@@ -31,16 +31,23 @@ pub struct IoSample {
     pub slat_ns: Option<u64>,
     /// Completion latency.
     pub clat_ns: u64,
-    /// Total latency.
-    pub lat_ns: u64,
     /// File offset.
     pub offset: u64,
     /// Bytes.
-    pub len: u32,
+    pub len: u64,
     /// I/O priority as the kernel packs it, 0 for none.
     pub priority: u16,
     /// 0 read, 1 write, 2 trim.
     pub direction: u8,
+}
+
+impl IoSample {
+    /// Total latency.
+    #[inline]
+    #[must_use]
+    pub fn lat_ns(&self) -> u64 {
+        self.slat_ns.unwrap_or(0) + self.clat_ns
+    }
 }
 
 // Every I/O that is logged copies one, and thousands of them wait for the writer.
@@ -94,7 +101,7 @@ pub enum LogBatch {
         /// ms since the job began to be measured.
         time_ms: u64,
         /// Bytes of the last I/O.
-        len: u32,
+        len: u64,
         /// Counts by bucket.
         counts: Box<[u64]>,
     },

@@ -238,7 +238,7 @@ impl JobRanges {
         let Request { op, file, offset, len, .. } = *request;
         let touches = matches!(op, Op::Read | Op::Write | Op::Trim) && len > 0;
         let file = self.files[file as usize];
-        touches.then(|| Range { file, start: offset, end: offset.saturating_add(len.into()) })
+        touches.then(|| Range { file, start: offset, end: offset.saturating_add(len) })
     }
 
     /// True when the range is the job's now. When nothing of the job is in flight that needs to be reaped, this waits for others.

@@ -197,7 +197,7 @@ impl Verification {
             Direction::Read => self.units.issue(unit, Purpose::Read, written_by(io, self.number), None),
             Direction::Trim => {
                 if let Some(written) = &mut self.written {
-                    written.forget_overlaps(io.file, io.offset..io.offset + u64::from(io.len));
+                    written.forget_overlaps(io.file, io.offset..io.offset + io.len);
                 }
                 self.units.issue(unit, Purpose::Trim, written_by(io, NO_WRITE), None);
             }

@@ -208,7 +208,7 @@ impl JobZones {
     /// Finds the place of an I/O.
     pub(crate) fn place(&mut self, io: &Io) -> Next {
         let Some((file, rules)) = self.files.get_mut(io.file as usize) else { return Next::Nothing };
-        let (mut table, len) = (file.table(), u64::from(io.len));
+        let (mut table, len) = (file.table(), io.len);
         let placed = match io.direction {
             Direction::Read => table.place_read(rules, io.offset, len),
             Direction::Write => table.place_write(rules, io.offset, len),
@@ -341,8 +341,8 @@ impl JobZones {
     ///
     /// # Errors
     /// The device refuses.
-    pub(crate) fn trim(&self, file: u32, offset: u64, len: u32) -> io::Result<()> {
-        self.files[file as usize].0.source.reset(offset, len.into())
+    pub(crate) fn trim(&self, file: u32, offset: u64, len: u64) -> io::Result<()> {
+        self.files[file as usize].0.source.reset(offset, len)
     }
 
     /// True when the zone of a trim has something in it. The trim has taken it.

@@ -254,7 +254,7 @@ impl Conversion<'_> {
         let mut rest = len;
         loop {
             let part = rest.min(LONGEST);
-            self.log.io(time_us, name.text.as_ref(), action.word(), at, part as u32)?;
+            self.log.io(time_us, name.text.as_ref(), action.word(), at, part)?;
             self.summary.count(action, part);
             (at, rest) = (at + part, rest - part);
             if rest == 0 {

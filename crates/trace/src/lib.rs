@@ -163,11 +163,11 @@ impl Writer {
         name: &OsStr,
         action: &str,
         offset: u64,
-        len: u32,
+        len: u64,
     ) -> Result<(), LogError> {
         self.begin_line(time_us, name, action);
         self.number(offset);
-        self.number(u64::from(len));
+        self.number(len);
         self.end_line()
     }
 
@@ -252,7 +252,7 @@ mod tests {
         writer.file(109, name, FileAction::Open).unwrap();
         writer.io(115, name, "write", 0, 4096).unwrap();
         writer.io(220, name, "sync", 4096, 0).unwrap();
-        writer.io(u64::MAX, name, "trim", u64::MAX, u32::MAX).unwrap();
+        writer.io(u64::MAX, name, "trim", u64::MAX, u64::MAX).unwrap();
         writer.file(931, name, FileAction::Close).unwrap();
     }
 
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(
             written(IologVersion::Three, some_lines),
             "fio version 3 iolog\n22 dir/f add\n109 dir/f open\n115 dir/f write 0 4096\n220 dir/f sync 4096 0\n\
-             18446744073709551615 dir/f trim 18446744073709551615 4294967295\n931 dir/f close\n"
+             18446744073709551615 dir/f trim 18446744073709551615 18446744073709551615\n931 dir/f close\n"
         );
     }
 
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(
             written(IologVersion::Two, some_lines),
             "fio version 2 iolog\ndir/f add\ndir/f open\ndir/f write 0 4096\ndir/f sync 4096 0\n\
-             dir/f trim 18446744073709551615 4294967295\ndir/f close\n"
+             dir/f trim 18446744073709551615 18446744073709551615\ndir/f close\n"
         );
     }
 
@@ -339,7 +339,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn every_io_is_one_line_of_five_words(
-            ios in prop::collection::vec((any::<u64>(), "[a-z/.]{1,300}", any::<u64>(), any::<u32>()), 0..200)
+            ios in prop::collection::vec((any::<u64>(), "[a-z/.]{1,300}", any::<u64>(), any::<u64>()), 0..200)
         ) {
             let log = written(IologVersion::Three, |writer| {
                 for (time, name, offset, len) in &ios {

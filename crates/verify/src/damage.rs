@@ -109,13 +109,13 @@ pub struct Damage {
     /// Where the block lies in its file, bytes.
     pub offset: u64,
     /// Bytes of the block.
-    pub len: u32,
+    pub len: u64,
     /// The bytes of the block that are damaged, from the first to the last.
-    pub range: Range<u32>,
+    pub range: Range<u64>,
     /// How many of them differ from what should be there, if that is known.
-    pub differing: Option<u32>,
+    pub differing: Option<u64>,
     /// Wrong bytes that this kind does not explain.
-    pub besides: u32,
+    pub besides: u64,
     /// Which part of the block they are in.
     pub part: DamagedPart,
     /// The first byte that differs, if what should be there is known and most of the rest is right.
@@ -159,7 +159,7 @@ impl DamagedPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongByte {
     /// Index in the block.
-    pub at: u32,
+    pub at: u64,
     /// What is there.
     pub found: u8,
     /// What should be there.

@@ -99,9 +99,9 @@ impl Header {
 /// too, of reads.
 ///
 /// A reader must come to the same interval as the writer. The choice is fio's: an interval that does not fit the block sizes is
-/// replaced, not refused. Block sizes lie between 1 byte and the largest `u32`, as every I/O does.
+/// replaced, not refused.
 #[must_use]
-pub fn resolve_interval(option: Option<u32>, writes: (u64, u64), reads: Option<(u64, u64)>) -> u32 {
+pub fn resolve_interval(option: Option<u32>, writes: (u64, u64), reads: Option<(u64, u64)>) -> u64 {
     let (min, max) = writes;
     let mut interval = option.map_or(if min == max { 0 } else { min }, u64::from);
     if interval > min {
@@ -114,7 +114,7 @@ pub fn resolve_interval(option: Option<u32>, writes: (u64, u64), reads: Option<(
     if interval == 0 || min % interval != 0 || max % interval != 0 {
         interval = greatest_common_divisor(min, max);
     }
-    u32::try_from(interval).unwrap_or(u32::MAX)
+    interval
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub struct Mismatch {
     /// Where the block lies in its file, bytes.
     pub offset: u64,
     /// Bytes of the block.
-    pub len: u32,
+    pub len: u64,
     /// By ascending offset.
     pub failures: Vec<IntervalFailure>,
 }
@@ -23,7 +23,7 @@ pub struct IntervalFailure {
     /// Where the interval lies in its file, bytes.
     pub offset: u64,
     /// Bytes of the interval.
-    pub len: u32,
+    pub len: u64,
     /// What is wrong with it.
     pub problem: Problem,
 }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use ferrio_job::Character;
 
-    fn lines(len: u32, problem: Problem) -> Vec<String> {
+    fn lines(len: u64, problem: Problem) -> Vec<String> {
         let failure = IntervalFailure { offset: 5120, len, problem };
         let mismatch = Mismatch { offset: 4096, len: 4096, failures: vec![failure] };
         mismatch.diagnostics("f", 0x88, |_| Vec::new()).iter().map(|note| note.line(Character::Fio)).collect()

@@ -8,7 +8,7 @@ use crate::{IntervalFailure, Mismatch, Problem};
 /// The first byte that is not zero.
 pub fn check_trimmed(block: &[u8], offset: u64) -> Result<(), Box<Mismatch>> {
     let Some(at) = block.iter().position(|&byte| byte != 0) else { return Ok(()) };
-    let len = block.len() as u32;
+    let len = block.len() as u64;
     let problem = Problem::NotZero { at: at as u64 };
     Err(Box::new(Mismatch { offset, len, failures: vec![IntervalFailure { offset, len, problem }] }))
 }

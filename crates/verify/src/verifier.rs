@@ -243,7 +243,7 @@ impl Verifier {
         let mut failures = Vec::new();
         match self.step(block.len()) {
             None => {
-                failures.push(IntervalFailure { offset, len: block.len() as u32, problem: Problem::NoRoom })
+                failures.push(IntervalFailure { offset, len: block.len() as u64, problem: Problem::NoRoom })
             }
             Some(step) => {
                 for start in (0..block.len()).step_by(step) {
@@ -259,7 +259,7 @@ impl Verifier {
                     let ends = self.spec.fatal || !problem.is_about_data();
                     failures.push(IntervalFailure {
                         offset: offset + start as u64,
-                        len: len as u32,
+                        len: len as u64,
                         problem,
                     });
                     if ends {
@@ -271,7 +271,7 @@ impl Verifier {
         if failures.is_empty() {
             return Ok(());
         }
-        Err(Box::new(Mismatch { offset, len: block.len() as u32, failures }))
+        Err(Box::new(Mismatch { offset, len: block.len() as u64, failures }))
     }
 
     /// Bytes of an interval in a block of `len` bytes; `None` when there is no room for header, digest and data.

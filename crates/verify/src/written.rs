@@ -13,7 +13,7 @@ pub struct Written {
     /// Index of the file in the job.
     pub file: u32,
     /// Bytes.
-    pub len: u32,
+    pub len: u64,
     /// Where in the file, bytes.
     pub offset: u64,
     /// How many writes the job had issued before.
@@ -50,17 +50,16 @@ enum Order {
 #[derive(Clone, Copy, Debug)]
 struct IssuedBlock {
     file: u32,
-    len: u32,
+    block: PlacedBlock,
     offset: u64,
-    number: Numbered,
 }
 
-/// Length and number of a block; the number is cut in two so that nothing is lost to alignment.
+/// Length and number of a block, in three words so that nothing is lost to alignment: 44 bits for the length, 16 TiB, 50 for the number of
+/// the write, and those of [`Numbered`] that say what became of the block.
 #[derive(Clone, Copy, Debug)]
-struct PlacedBlock {
-    len: u32,
-    number: [u32; 2],
-}
+struct PlacedBlock([u32; 3]);
+
+const _: () = assert!(size_of::<IssuedBlock>() == 24 && size_of::<(u64, [u32; 4])>() == 24);
 
 /// What a block is found by.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +121,7 @@ impl WrittenList {
 
     /// Adds the block that is being written. Numbers ascend.
     pub fn record(&mut self, block: Written) {
-        let end = block.offset.saturating_add(u64::from(block.len));
+        let end = block.offset.saturating_add(block.len);
         match &mut self.order {
             Order::Issued(blocks) => blocks.push_back(IssuedBlock::new(&block)),
             Order::Placed(files) => {
@@ -176,7 +175,7 @@ impl WrittenList {
             Order::Issued(blocks) => blocks.retain(|block| {
                 let stays = block.file != file || !range.contains(&block.offset);
                 if !stays {
-                    leaves(block.number);
+                    leaves(block.number());
                 }
                 stays
             }),
@@ -209,9 +208,9 @@ impl WrittenList {
         let waits = |number: Numbered| number.number() >= end || busy(number.number());
         let (taken, is_marked) = match &mut self.order {
             Order::Issued(blocks) => {
-                let block = *blocks.front().filter(|block| !waits(block.number))?;
+                let block = *blocks.front().filter(|block| !waits(block.number()))?;
                 blocks.pop_front();
-                (block.written(), block.number.is_marked())
+                (block.written(), block.number().is_marked())
             }
             Order::Placed(_) if end < u64::MAX && self.synced.is_some() => {
                 let mut synced = self.synced.take()?;
@@ -294,12 +293,14 @@ impl WrittenList {
     }
 
     /// Length and number of a block, if it is in the list.
-    fn find(&self, key: Key) -> Option<(u32, Numbered)> {
+    fn find(&self, key: Key) -> Option<(u64, Numbered)> {
         let (len, number) = match &self.order {
-            Order::Issued(blocks) => index(blocks, key).map(|at| (blocks[at].len, blocks[at].number))?,
+            Order::Issued(blocks) => {
+                index(blocks, key).map(|at| (blocks[at].block.len(), blocks[at].number()))?
+            }
             Order::Placed(files) => {
                 let block = files.get(key.file as usize)?.get(&key.offset)?;
-                (block.len, block.number())
+                (block.len(), block.number())
             }
         };
         (number.number() == key.number).then_some((len, number))
@@ -315,13 +316,13 @@ impl WrittenList {
         match &mut self.order {
             Order::Issued(blocks) => {
                 if let Some(at) = index(blocks, key) {
-                    blocks[at].number = number;
+                    blocks[at].block = PlacedBlock::new(blocks[at].block.len(), number);
                 }
             }
             Order::Placed(files) => {
                 let blocks = files.get_mut(key.file as usize);
                 if let Some(block) = blocks.and_then(|blocks| blocks.get_mut(&key.offset)) {
-                    *block = PlacedBlock::new(block.len, number);
+                    *block = PlacedBlock::new(block.len(), number);
                 }
             }
         }
@@ -349,7 +350,7 @@ fn remove_overlaps(blocks: &mut BTreeMap<u64, PlacedBlock>, range: Range<u64>) -
     // At most one block begins before the range and reaches into it.
     let before = blocks.range(..range.start).next_back();
     let first = before
-        .filter(|(start, before)| *start + u64::from(before.len) > range.start)
+        .filter(|(start, before)| *start + before.len() > range.start)
         .map_or(range.start, |(&start, _)| start);
     while let Some((&start, touched)) = blocks.range(first..range.end).next() {
         gone += 1;
@@ -361,33 +362,57 @@ fn remove_overlaps(blocks: &mut BTreeMap<u64, PlacedBlock>, range: Range<u64>) -
 
 /// The place of a block among blocks in the order of their numbers.
 fn index(blocks: &VecDeque<IssuedBlock>, key: Key) -> Option<usize> {
-    blocks.binary_search_by_key(&key.number, |block| block.number.number()).ok()
+    blocks.binary_search_by_key(&key.number, |block| block.number().number()).ok()
 }
 
 impl IssuedBlock {
     fn new(block: &Written) -> Self {
         let &Written { file, len, offset, .. } = block;
-        IssuedBlock { file, len, offset, number: Numbered::new(block) }
+        IssuedBlock { file, block: PlacedBlock::new(len, Numbered::new(block)), offset }
+    }
+
+    fn number(&self) -> Numbered {
+        self.block.number()
     }
 
     fn written(&self) -> Written {
-        let &IssuedBlock { file, len, offset, number } = self;
-        Written { file, len, offset, number: number.number(), trimmed: number.is_trimmed() }
+        self.block.written(self.file, self.offset)
     }
 }
 
 impl PlacedBlock {
-    fn new(len: u32, Numbered(number): Numbered) -> Self {
-        PlacedBlock { len, number: [number as u32, (number >> 32) as u32] }
+    /// Bits of the length above the first word.
+    const HIGH_LEN_BITS: u32 = 12;
+    const MAX_LEN: u64 = (1 << (u32::BITS + Self::HIGH_LEN_BITS)) - 1;
+    const NUMBER_BITS: u32 = 62 - Self::HIGH_LEN_BITS;
+    const NUMBER: u64 = (1 << Self::NUMBER_BITS) - 1;
+
+    fn new(len: u64, Numbered(number): Numbered) -> Self {
+        // A longer block has no buffer that it could be checked in.
+        let len = len.min(Self::MAX_LEN);
+        let high_len = len >> u32::BITS;
+        // The length takes the place of bits that no number has, below the two that say what became of the block.
+        let state = number & (Numbered::TRIMMED | Numbered::MARKED);
+        let rest = state | high_len << Self::NUMBER_BITS | number & Self::NUMBER;
+        PlacedBlock([len as u32, rest as u32, (rest >> u32::BITS) as u32])
+    }
+
+    fn rest(&self) -> u64 {
+        u64::from(self.0[1]) | u64::from(self.0[2]) << u32::BITS
+    }
+
+    fn len(&self) -> u64 {
+        let high = self.rest() >> Self::NUMBER_BITS & ((1 << Self::HIGH_LEN_BITS) - 1);
+        high << u32::BITS | u64::from(self.0[0])
     }
 
     fn number(&self) -> Numbered {
-        Numbered(u64::from(self.number[0]) | u64::from(self.number[1]) << 32)
+        Numbered(self.rest() & (Numbered::TRIMMED | Numbered::MARKED | Self::NUMBER))
     }
 
     fn written(&self, file: u32, offset: u64) -> Written {
         let number = self.number();
-        Written { file, len: self.len, offset, number: number.number(), trimmed: number.is_trimmed() }
+        Written { file, len: self.len(), offset, number: number.number(), trimmed: number.is_trimmed() }
     }
 }
 

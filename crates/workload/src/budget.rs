@@ -98,19 +98,17 @@ impl Budget {
 
     /// An I/O of `len` bytes was issued. An I/O that has to wait for a busy engine counts once.
     #[inline]
-    pub fn issued(&mut self, direction: Direction, len: u32) {
-        let bytes = u64::from(len);
-        self.counted += if self.counts[direction as usize] { bytes } else { 0 };
-        self.pass += bytes;
+    pub fn issued(&mut self, direction: Direction, len: u64) {
+        self.counted += if self.counts[direction as usize] { len } else { 0 };
+        self.pass += len;
         self.ios += 1;
     }
 
     /// The I/O that was counted last is not issued after all.
     #[cold]
-    pub fn not_issued(&mut self, direction: Direction, len: u32) {
-        let bytes = u64::from(len);
-        self.counted -= if self.counts[direction as usize] { bytes } else { 0 };
-        self.pass -= bytes;
+    pub fn not_issued(&mut self, direction: Direction, len: u64) {
+        self.counted -= if self.counts[direction as usize] { len } else { 0 };
+        self.pass -= len;
         self.ios = self.ios.saturating_sub(1);
     }
 

@@ -179,7 +179,7 @@ impl CodePath {
         let seeds = seeds::shared(spec, thread_seeds(spec, entropy));
         let direction = only_direction(spec);
         let block = &spec.block[direction];
-        let min = block.min as u32;
+        let min = block.min;
         let plain = !spec.rw.is_mixed() && block.min == block.max;
         if !is_simple(spec) {
             return CodePath::general(spec, regions, entropy);

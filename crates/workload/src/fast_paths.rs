@@ -14,7 +14,7 @@ pub(crate) struct SequentialPath {
     cursor: u64,
     /// No I/O starts here or beyond.
     limit: u64,
-    len: u32,
+    len: u64,
     direction: Direction,
     begin: u64,
     region_end: u64,
@@ -23,10 +23,10 @@ pub(crate) struct SequentialPath {
 
 impl SequentialPath {
     /// A walk in blocks of `len` over `region`.
-    pub(crate) fn new(region: &Region, direction: Direction, len: u32, wraps: Wraps) -> Self {
+    pub(crate) fn new(region: &Region, direction: Direction, len: u64, wraps: Wraps) -> Self {
         let region_end = region.offset + region.size;
         // Starts inside the region, ends inside the file; a block may cross the end of the region.
-        let limit = (region.real_size + 1).saturating_sub(u64::from(len)).min(region_end);
+        let limit = (region.real_size + 1).saturating_sub(len).min(region_end);
         SequentialPath {
             cursor: region.offset,
             limit,
@@ -45,7 +45,7 @@ impl SequentialPath {
             return Step::PassEnd;
         }
         let offset = self.cursor;
-        self.cursor += u64::from(self.len);
+        self.cursor += self.len;
         Step::Io(Io { direction: self.direction, file: 0, offset, len: self.len })
     }
 
@@ -76,13 +76,13 @@ impl SequentialPath {
 #[derive(Clone, Debug)]
 pub(crate) struct RandomPath {
     offsets: RandomOffsets,
-    len: u32,
+    len: u64,
     direction: Direction,
 }
 
 impl RandomPath {
     /// Blocks of `len` bytes.
-    pub(crate) fn new(offsets: RandomOffsets, direction: Direction, len: u32) -> Self {
+    pub(crate) fn new(offsets: RandomOffsets, direction: Direction, len: u64) -> Self {
         RandomPath { offsets, len, direction }
     }
 
@@ -122,15 +122,14 @@ pub(crate) struct VariedRandomPath {
     size: u64,
     real_size: u64,
     /// The smallest length of all directions that are used; lengths are cut to whole multiples of it.
-    min: u32,
+    min: u64,
 }
 
 impl VariedRandomPath {
     /// I/Os in a region; every direction used has `min` as its smallest length.
-    pub(crate) fn new(region: &Region, offsets: RandomOffsets, choice: DirectionAndLength, min: u32) -> Self {
+    pub(crate) fn new(region: &Region, offsets: RandomOffsets, choice: DirectionAndLength, min: u64) -> Self {
         let end = region.size.min(region.real_size.saturating_sub(region.offset));
-        let plain =
-            choice.lengths.0.each_ref().map(|lengths| (end + 1).saturating_sub(u64::from(lengths.max)));
+        let plain = choice.lengths.0.each_ref().map(|lengths| (end + 1).saturating_sub(lengths.max));
         VariedRandomPath { offsets, choice, plain, size: region.size, real_size: region.real_size, min }
     }
 
@@ -167,7 +166,7 @@ impl VariedRandomPath {
 
     /// Offset and length, `None` when the file is finished.
     #[inline(always)]
-    fn place(&mut self, d: usize) -> Option<(u64, u32)> {
+    fn place(&mut self, d: usize) -> Option<(u64, u64)> {
         let (block, relative) = self.offsets.find()?;
         let offset = self.offsets.base() + relative;
         let lengths = &mut self.choice.lengths.0[d];
@@ -175,9 +174,9 @@ impl VariedRandomPath {
             lengths.next_fitting()
         } else {
             let room = (self.size - relative).min(self.real_size.saturating_sub(offset));
-            lengths.next_in(room).filter(|length| offset + u64::from(length.bytes) <= self.real_size)?
+            lengths.next_in(room).filter(|length| offset + length.bytes <= self.real_size)?
         };
-        let got = self.offsets.claim(block, u64::from(length.blocks)) as u32;
+        let got = self.offsets.claim(block, length.blocks);
         let len = if got < length.blocks { got * self.min } else { length.bytes };
         Some((offset, len))
     }

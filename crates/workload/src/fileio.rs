@@ -271,7 +271,7 @@ impl FileioPath {
         };
         let syncs = shared.load.sync_each_write && direction == Direction::Write;
         self.rest = if syncs { Rest::Sync(file) } else { Rest::End };
-        Step::Io(Io { direction, file, offset, len: u32::try_from(len).unwrap_or(u32::MAX) })
+        Step::Io(Io { direction, file, offset, len })
     }
 
     /// A random block that no other thread works on, so that none sees half of what another writes.

@@ -190,7 +190,7 @@ impl General {
 
     /// Offset and length of the next I/O in this direction, `None` when the file is finished.
     #[inline]
-    fn place(&mut self, index: usize, direction: Direction) -> Option<(u64, u32)> {
+    fn place(&mut self, index: usize, direction: Direction) -> Option<(u64, u64)> {
         let d = direction as usize;
         if self.writes_copy && direction == Direction::Write {
             let file = &self.files[index];
@@ -253,7 +253,7 @@ impl General {
             (true, true) => Direction::Write,
         };
         let len = self.choice.lengths[lengths].next(room)?;
-        if offset + u64::from(len) > region.real_size {
+        if offset + len > region.real_size {
             return None;
         }
         self.unmarked = false;
@@ -265,7 +265,7 @@ impl General {
     }
 
     #[inline]
-    fn record(&mut self, index: usize, direction: Direction, offset: u64, len: u32) {
+    fn record(&mut self, index: usize, direction: Direction, offset: u64, len: u64) {
         let file = &mut self.files[index];
         let d = direction as usize;
         let trim = Direction::Trim as usize;
@@ -275,7 +275,7 @@ impl General {
                 file.last_start[Direction::Write as usize].wrapping_sub(1);
         }
         file.last_start[d] = offset;
-        file.last_end[d] = offset + u64::from(len);
+        file.last_end[d] = offset + len;
         file.last_len = len;
         self.choice.issued(direction);
         if let Some(zones) = &mut self.zones {

@@ -7,8 +7,8 @@ use crate::random::{BATCH, Batches, Scale, Stream};
 /// Lengths of one direction. `min` and `max` are in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Lengths {
-    pub(crate) min: u32,
-    pub(crate) max: u32,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
     /// The smallest length that is ever drawn: sizes without a share count for `min` only.
     least: u64,
     /// What to draw from; none for a fixed size, which draws nothing.
@@ -18,8 +18,8 @@ pub(crate) struct Lengths {
 /// A length, and how many smallest blocks it takes up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Length {
-    pub(crate) bytes: u32,
-    pub(crate) blocks: u32,
+    pub(crate) bytes: u64,
+    pub(crate) blocks: u64,
 }
 
 /// Lengths drawn ahead.
@@ -61,8 +61,8 @@ struct LengthShare {
 /// How a drawn length becomes one that is issued.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    min: u32,
-    max: u32,
+    min: u64,
+    max: u64,
     /// Number of bits of a smallest block, if that is a power of two.
     shift: Option<u32>,
     /// Not rounded to a multiple of `min` (`bs_unaligned`).
@@ -70,13 +70,13 @@ struct Bounds {
 }
 
 impl Lengths {
-    /// Lengths within `block`, whose bounds are known to fit 32 bits; with `shares`, only these.
+    /// Lengths within `block`; with `shares`, only these.
     pub(crate) fn new(block: &BlockSizes, shares: &[BlockShare], unaligned: bool, stream: Stream) -> Self {
-        let (min, max) = (block.min as u32, block.max as u32);
+        let (min, max) = (block.min, block.max);
         let bounds =
             Bounds { min, max, shift: min.is_power_of_two().then_some(min.trailing_zeros()), unaligned };
         let least = shares.iter().map(|share| share.bytes).min().unwrap_or(block.min);
-        let least = u64::from(bounds.settle(least).bytes);
+        let least = bounds.settle(least).bytes;
         let drawn = (min != max).then(|| {
             let choice = match shares {
                 [] => LengthChoice::Range(stream.scale(block.max)),
@@ -104,7 +104,7 @@ impl Lengths {
     ///
     /// A fixed size may leave the region: only the end of the file bounds it, as with fio.
     #[inline]
-    pub(crate) fn next(&mut self, room: u64) -> Option<u32> {
+    pub(crate) fn next(&mut self, room: u64) -> Option<u64> {
         self.next_in(room).map(|length| length.bytes)
     }
 
@@ -114,7 +114,7 @@ impl Lengths {
         let Some(drawn) = &mut self.drawn else {
             return Some(Length { bytes: self.min, blocks: 1 });
         };
-        if room < u64::from(self.max) {
+        if room < self.max {
             return if room < self.least { None } else { Some(drawn.next_below(room)) };
         }
         Some(drawn.next())
@@ -154,7 +154,7 @@ impl Drawn {
             if let LengthChoice::Split(entries, _) = &self.choice {
                 length = pick(entries, self.draws[self.at - 1], room);
             }
-            if u64::from(length.bytes) <= room {
+            if length.bytes <= room {
                 return length;
             }
         }
@@ -169,7 +169,7 @@ impl Drawn {
                 self.stream.fill_below(*scale, &mut self.draws);
                 let bounds = self.bounds;
                 for (length, &draw) in self.lengths.iter_mut().zip(&self.draws) {
-                    *length = bounds.settle(u64::from(bounds.min) + draw);
+                    *length = bounds.settle(bounds.min + draw);
                 }
             }
             // The limits ascend: counting those below a draw needs no branch, which would be mispredicted.
@@ -205,18 +205,18 @@ impl Bounds {
     /// A drawn length, rounded and within the bounds.
     #[inline]
     fn settle(self, drawn: u64) -> Length {
-        let min = u64::from(self.min);
+        let min = self.min;
         let whole = match self.shift {
             _ if self.unaligned => drawn,
             Some(shift) => drawn >> shift << shift,
             None => drawn - drawn % min,
         };
-        let bytes = whole.min(u64::from(self.max));
+        let bytes = whole.min(self.max);
         let blocks = match self.shift {
             Some(shift) => (bytes + min - 1) >> shift,
             None => bytes.div_ceil(min),
         };
-        Length { bytes: bytes as u32, blocks: blocks as u32 }
+        Length { bytes, blocks }
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { min: 1, max: u32::MAX, shift: Some(0), unaligned: false };
+    const BOUNDS: Bounds = Bounds { min: 1, max: u64::MAX, shift: Some(0), unaligned: false };
 
     fn share(bytes: u64, percent: u32) -> BlockShare {
         BlockShare { bytes, percent }

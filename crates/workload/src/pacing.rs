@@ -65,8 +65,8 @@ impl Schedule {
         u64::try_from(ns).unwrap_or(u64::MAX)
     }
 
-    fn issued(&mut self, len: u32) {
-        self.issued += if self.counts_ios { 1 } else { u64::from(len) };
+    fn issued(&mut self, len: u64) {
+        self.issued += if self.counts_ios { 1 } else { len };
         self.due_ns = self.ns(self.issued).saturating_add(self.shift_ns);
     }
 
@@ -120,7 +120,7 @@ impl Pacer {
 
     /// An I/O of `len` bytes was issued in this direction.
     #[inline]
-    pub fn issued(&mut self, direction: Direction, len: u32) {
+    pub fn issued(&mut self, direction: Direction, len: u64) {
         let schedule = &mut self.directions[direction as usize];
         if schedule.rate == 0 {
             return;
@@ -219,13 +219,13 @@ impl Arrivals {
     }
 
     /// The gap after an I/O of `len` bytes, in ns.
-    fn gap_ns(&mut self, d: usize, len: u32) -> u64 {
+    fn gap_ns(&mut self, d: usize, len: u64) -> u64 {
         let unit = (f64::from(self.streams[d].draw()) + 1.0) / 4_294_967_296.0;
         let mean_ns = match self.means[d] {
             // fio's single precision.
             Mean::Micros(mean) => return (mean as f32 * -(unit as f32).ln()) as u64 * 1000,
             Mean::PerIo(ns) => ns,
-            Mean::PerByte(ns) => ns * f64::from(len),
+            Mean::PerByte(ns) => ns * len as f64,
         };
         (mean_ns * -unit.ln()).round() as u64
     }

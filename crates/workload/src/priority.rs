@@ -36,8 +36,8 @@ impl PriorityChoice {
     }
 
     /// The kernel's number of the priority of the next I/O. As in fio nothing is drawn where no share applies.
-    pub fn next(&mut self, direction: Direction, len: u32) -> u16 {
-        let applies = |share: &&PriorityShare| share.bytes.is_none_or(|bytes| bytes == u64::from(len));
+    pub fn next(&mut self, direction: Direction, len: u64) -> u16 {
+        let applies = |share: &&PriorityShare| share.bytes.is_none_or(|bytes| bytes == len);
         let mut shares = self.shares[direction].iter().filter(applies).peekable();
         if shares.peek().is_none() {
             return self.own;

@@ -19,12 +19,12 @@ pub(crate) struct ReplayPath {
     pub(crate) step: Step,
 }
 
-/// What is due now, as a call returns it in two registers.
+/// What is due now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DueStep {
     /// The offset of an I/O, or the time of a wait.
     offset: u64,
-    len: u32,
+    len: u64,
     /// The number of the file, with the kind above it.
     target: u32,
 }
@@ -128,12 +128,12 @@ impl ReplayPath {
             };
         };
         // The first wait begins the replay, even if it is for nothing.
-        if self.waited_us.is_none_or(|waited| next.due_us > waited) {
-            self.waited_us = Some(next.due_us);
-            return DueStep::new(AWAIT_REPLAY_TIME, next.due_us);
+        if self.waited_us.is_none_or(|waited| next.due_us() > waited) {
+            self.waited_us = Some(next.due_us());
+            return DueStep::new(AWAIT_REPLAY_TIME, next.due_us());
         }
         self.next += 1;
-        let due = DueStep { offset: next.offset, len: next.len, target: next.target() };
+        let due = DueStep { offset: next.offset, len: next.bytes(), target: next.target() };
         if let Step::Io(io) = due.step() {
             pace(io.direction);
         }

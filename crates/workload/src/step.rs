@@ -23,7 +23,7 @@ pub struct Io {
     /// Absolute offset in the file, in bytes.
     pub offset: u64,
     /// Length in bytes, at least 1; 0 in a job that does no I/O.
-    pub len: u32,
+    pub len: u64,
 }
 
 /// Which call makes earlier writes durable.
@@ -36,7 +36,7 @@ pub enum SyncKind {
     /// sync_file_range(2) over what was written to the file since its last sync.
     FileRange {
         /// `SYNC_FILE_RANGE_*` of sync_file_range(2).
-        flags: u32,
+        flags: u8,
         /// First byte of the range.
         offset: u64,
         /// Length in bytes; 0 when nothing was written to this file since its last sync.
@@ -105,13 +105,18 @@ pub(crate) struct Packed {
     rest: u64,
 }
 
+/// No I/O has this many bytes or more, which leaves room for the direction in [`Packed`].
+pub(crate) const LENGTH_LIMIT: u64 = 1 << LENGTH_BITS;
+const LENGTH_BITS: u32 = 62;
+
 impl Packed {
     pub(crate) const PASS_END: Packed = Packed { offset: 0, rest: 0 };
 
     /// An I/O to file 0.
     #[inline(always)]
-    pub(crate) fn io(direction: Direction, offset: u64, len: u32) -> Self {
-        Packed { offset, rest: u64::from(len) | (direction as u64) << 32 }
+    pub(crate) fn io(direction: Direction, offset: u64, len: u64) -> Self {
+        debug_assert!(len < LENGTH_LIMIT);
+        Packed { offset, rest: len | (direction as u64) << LENGTH_BITS }
     }
 
     /// The step.
@@ -120,21 +125,21 @@ impl Packed {
         if self.rest == 0 {
             return Step::PassEnd;
         }
-        let direction = match self.rest >> 32 {
+        let direction = match self.rest >> LENGTH_BITS {
             0 => Direction::Read,
             1 => Direction::Write,
             _ => Direction::Trim,
         };
-        Step::Io(Io { direction, file: 0, offset: self.offset, len: self.rest as u32 })
+        Step::Io(Io { direction, file: 0, offset: self.offset, len: self.rest & (LENGTH_LIMIT - 1) })
     }
 }
 
 /// Why no sequence of I/O can be made for a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
-    /// A block size or alignment is zero, larger than 4 GiB - 1, or the smallest exceeds the largest.
+    /// A block size or alignment is zero, a block size is 4 EiB or more, or the smallest exceeds the largest.
     #[error(
-        "{direction} block sizes {min}-{max} aligned to {align} cannot be used: they must be 1..=4294967295, smallest first"
+        "{direction} block sizes {min}-{max} aligned to {align} cannot be used: they must be at least 1 and below 4 EiB, smallest first"
     )]
     BlockSize {
         /// `read`, `write` or `trim`.

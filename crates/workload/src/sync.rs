@@ -10,7 +10,7 @@ pub(crate) struct Syncs {
     fsync: Period,
     fdatasync: Period,
     range: Period,
-    range_flags: u32,
+    range_flags: u8,
 }
 
 /// Counts writes down; 0 writes is never.
@@ -92,8 +92,8 @@ pub(crate) struct Dirty {
 impl Dirty {
     /// A write was issued.
     #[inline]
-    pub(crate) fn wrote(&mut self, offset: u64, len: u32) {
-        let end = offset + u64::from(len);
+    pub(crate) fn wrote(&mut self, offset: u64, len: u64) {
+        let end = offset + len;
         *self = if self.end == 0 {
             Dirty { first: offset, end }
         } else {

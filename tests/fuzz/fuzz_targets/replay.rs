@@ -31,8 +31,8 @@ target::target!(|data: &[u8]| {
             match steps.next_step() {
                 Ok(None) => break,
                 Ok(Some(step)) => {
-                    assert!(step.due_us >= due_us, "time goes back");
-                    due_us = step.due_us;
+                    assert!(step.due_us() >= due_us, "time goes back");
+                    due_us = step.due_us();
                     let has_file = (step.file() as usize) < steps.summary().files.len();
                     assert!(has_file || step.action() == ReplayAction::Wait);
                 }

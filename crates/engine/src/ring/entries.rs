@@ -71,7 +71,9 @@ impl Entries {
     #[inline]
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
         let fd = Fd(self.targets[request.file as usize].0);
-        let Request { len, offset, buffer, unit, priority: prio, .. } = *request;
+        let Request { offset, buffer, unit, priority: prio, .. } = *request;
+        // An entry has 32 bits for a length, and the kernel moves less anyway.
+        let len = u32::try_from(request.len).unwrap_or(Request::MAX_TRANSFER);
         let (read, write) = (self.read_flags, self.write_flags);
         let entry = match (request.op, self.style) {
             (Op::Read, Style::Plain) => {
@@ -98,7 +100,11 @@ impl Entries {
             }
             (Op::Fsync, _) => Fsync::new(fd).build(),
             (Op::Fdatasync, _) => Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
-            (Op::SyncFileRange(flags), _) => SyncFileRange::new(fd, len).offset(offset).flags(flags).build(),
+            (Op::SyncFileRange(flags), _) => {
+                // 0 is all up to the end of the file.
+                let len = u32::try_from(request.len).unwrap_or(0);
+                SyncFileRange::new(fd, len).offset(offset).flags(flags.into()).build()
+            }
             (Op::Trim, _) => return None,
         };
         Some(entry.flags(self.flags).user_data(u64::from(unit)))
@@ -110,7 +116,7 @@ impl Entries {
         let fd = Fd(self.targets[request.file as usize].0);
         // The range is where other commands have an address and 16 bytes of their own.
         let mut own = [0; 16];
-        own[..8].copy_from_slice(&u64::from(request.len).to_ne_bytes());
+        own[..8].copy_from_slice(&request.len.to_ne_bytes());
         let entry = UringCmd16::new(fd, DISCARD).addr(Some(request.offset)).cmd(own).build();
         entry.flags(self.flags).user_data(u64::from(request.unit))
     }
@@ -155,18 +161,43 @@ mod tests {
         let mut entries = Entries::new(Style::Plain, 8, 8, 1);
         entries.use_registered(1);
         let buffer = std::ptr::without_provenance_mut(4096);
-        let request =
-            Request { op: Op::Trim, unit: 5, file: 0, len: 0x1234, priority: 7, offset: 0xabcd, buffer };
+        let request = Request {
+            op: Op::Trim,
+            unit: 5,
+            file: 0,
+            len: 0x5_0000_1234,
+            priority: 7,
+            offset: 0xabcd,
+            buffer,
+        };
         let entry = entries.discard(&request);
         let mut want = [0; 64];
         (want[0], want[1]) = (46, 1);
         want[8..12].copy_from_slice(&0x1200u32.to_ne_bytes());
         want[16..24].copy_from_slice(&0xabcdu64.to_ne_bytes());
         want[32] = 5;
-        want[48..56].copy_from_slice(&0x1234u64.to_ne_bytes());
+        want[48..56].copy_from_slice(&0x5_0000_1234u64.to_ne_bytes());
         // SAFETY: as in `priority`.
         let bytes: [u8; 64] = unsafe { std::mem::transmute(entry) };
         assert_eq!(bytes, want);
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_for_an_entry_asks_for_what_the_kernel_moves_at_once() {
+        for style in [Style::Plain, Style::Fixed] {
+            let mut entries = Entries::new(style, 0, 0, 1);
+            entries.use_registered(1);
+            let mut len = |op, len| {
+                let buffer = std::ptr::null_mut();
+                let request = Request { op, unit: 0, file: 0, len, priority: 0, offset: 0, buffer };
+                // SAFETY: as in `priority`; `len` are the bytes from 24.
+                let bytes: [u8; 64] = unsafe { std::mem::transmute(entries.entry(&request).unwrap()) };
+                u32::from_ne_bytes(bytes[24..28].try_into().unwrap())
+            };
+            assert_eq!([Op::Read, Op::Write].map(|op| len(op, 5 << 30)), [0x7fff_f000; 2]);
+            assert_eq!(len(Op::Read, 4096), 4096);
+            assert_eq!(len(Op::SyncFileRange(2), 5 << 30), 0, "up to the end of the file");
+        }
     }
 
     #[test]

@@ -34,10 +34,10 @@ fn moves_all_bytes_and_no_others<E: Engine>(spec: &JobSpec) {
     assert_eq!(rig.read(2 * BLOCK as u64, 3 * BLOCK), content(SIZE)[2 * BLOCK..5 * BLOCK]);
     rig.write(BLOCK as u64, &[7; BLOCK]);
     assert_eq!(rig.read(BLOCK as u64, BLOCK), [7; BLOCK]);
-    for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(libc::SYNC_FILE_RANGE_WRITE)] {
-        assert_eq!(rig.run(op, 0, BLOCK as u32), 0, "{op:?}");
+    for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(libc::SYNC_FILE_RANGE_WRITE as u8)] {
+        assert_eq!(rig.run(op, 0, BLOCK as u64), 0, "{op:?}");
     }
-    assert_eq!(rig.run(Op::Trim, 0, BLOCK as u32), -i64::from(libc::ENOTTY), "only devices can be trimmed");
+    assert_eq!(rig.run(Op::Trim, 0, BLOCK as u64), -i64::from(libc::ENOTTY), "only devices can be trimmed");
     let mut expected = content(SIZE);
     expected[BLOCK..2 * BLOCK].fill(7);
     assert!(std::fs::read(file.path()).expect("the file is readable") == expected);
@@ -75,7 +75,7 @@ fn completes_every_request_once<E: Engine>(spec: &JobSpec) {
     let depth = spec.depth.iodepth;
     for (batch, min) in [(1, 1), (depth, depth), (depth.div_ceil(2), 1), (depth, 0)] {
         let mut rig = rig::<E>(spec, &file);
-        let done = rig.pump(Op::Read, REQUESTS, BLOCK as u32, batch, min);
+        let done = rig.pump(Op::Read, REQUESTS, BLOCK as u64, batch, min);
         assert_eq!(done.len(), REQUESTS as usize, "batch {batch}, min {min}");
         assert!(done.iter().all(|done| done.result == BLOCK as i64 && done.unit < depth), "{done:?}");
     }

@@ -17,6 +17,9 @@ use ferrio_machine::Interrupted;
 
 use object::Object;
 
+/// Bytes of the first part of a request that is too long for the interface.
+const LONGEST: u32 = 1 << 31;
+
 /// `ioengine=external`
 pub struct External {
     object: Object,
@@ -57,6 +60,13 @@ fn error(engine: &str, function: &str, errno: i32) -> EngineError {
         format!("{function} of engine {engine}"),
         io::Error::from_raw_os_error(errno.saturating_abs()),
     )
+}
+
+/// The length of a request of the interface has 32 bits: the rest of a longer read, write or trim is another request, and a longer sync is
+/// one of everything from its offset on.
+fn length(request: &Request) -> u32 {
+    let longer = if matches!(request.op, Op::SyncFileRange(_)) { 0 } else { LONGEST };
+    u32::try_from(request.len).unwrap_or(longer)
 }
 
 /// A string without what is behind a zero byte, which C would not see either.
@@ -123,14 +133,14 @@ impl Engine for External {
             Op::Trim => (2, 0),
             Op::Fsync => (3, 0),
             Op::Fdatasync => (4, 0),
-            Op::SyncFileRange(flags) => (5, flags),
+            Op::SyncFileRange(flags) => (5, flags.into()),
         };
         let unit = request.unit;
         let request = abi::Request {
             op,
             unit,
             file: request.file,
-            len: request.len,
+            len: length(request),
             offset: request.offset,
             buffer: request.buffer.cast(),
             sync_flags,

@@ -120,7 +120,7 @@ impl DonorFile {
     pub(crate) fn run(&self, fd: RawFd, request: &Request) -> i64 {
         match request.op {
             Op::Write if self.reserves_per_io => {
-                let result = match reserve(&self.file, request.offset, u64::from(request.len)) {
+                let result = match reserve(&self.file, request.offset, request.len) {
                     Ok(()) => self.swap(fd, request),
                     Err(errno) => -i64::from(errno as i32),
                 };
@@ -155,15 +155,15 @@ impl DonorFile {
 }
 
 /// The blocks of the file system that a range of bytes touches.
-fn blocks(offset: u64, len: u32, block: u64) -> std::ops::Range<u64> {
-    offset / block..offset.saturating_add(u64::from(len)).div_ceil(block)
+fn blocks(offset: u64, len: u64, block: u64) -> std::ops::Range<u64> {
+    offset / block..offset.saturating_add(len).div_ceil(block)
 }
 
 /// The bytes of the request that are in the first `moved` of its blocks; EINVAL for none.
 fn moved(moved: u64, request: &Request, block: u64) -> i64 {
     match moved.saturating_mul(block).saturating_sub(request.offset % block) {
         0 => -i64::from(libc::EINVAL),
-        bytes => bytes.min(u64::from(request.len)).cast_signed(),
+        bytes => bytes.min(request.len).cast_signed(),
     }
 }
 

@@ -76,7 +76,9 @@ impl Engine for FileEngine {
     fn submit(&mut self, request: &Request) -> Submit {
         let fd = self.fds.of(request.file);
         Submit::Done(match &self.operation {
-            Operation::Name(_) if request.op.moves_data() || request.op == Op::Trim => i64::from(request.len),
+            Operation::Name(_) if request.op.moves_data() || request.op == Op::Trim => {
+                request.len.cast_signed()
+            }
             // A file that is only looked up or removed has no descriptor: EBADF.
             Operation::Name(_) => sync_ops::run(fd, request),
             Operation::Space(operation) => operation.run(fd, request),

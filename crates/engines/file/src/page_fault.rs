@@ -56,7 +56,7 @@ impl FreshMemory {
         // SAFETY: `len` bytes of the mapping begin at `memory`, as many are valid in the buffer by the contract of Request, and the two
         // are different mappings.
         unsafe { ptr::copy_nonoverlapping(from, to, len) };
-        i64::from(request.len)
+        request.len.cast_signed()
     }
 }
 

@@ -33,7 +33,7 @@ impl SpaceOperation {
 
     /// The result of an I/O: its length, or a negated errno.
     pub(crate) fn run(self, fd: RawFd, request: &Request) -> i64 {
-        let (offset, len) = (request.offset.cast_signed(), i64::from(request.len));
+        let (offset, len) = (request.offset.cast_signed(), request.len.cast_signed());
         let mode = match (self, request.op) {
             (_, Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_)) => return sync_ops::run(fd, request),
             (SpaceOperation::Truncate, Op::Write) => {

@@ -99,7 +99,7 @@ impl Http {
 
     fn read(&mut self, path: &str, request: &Request, data: &mut [u8]) -> Result<(), Refused> {
         let object = &self.objects[request.file as usize];
-        let last = (request.offset + u64::from(request.len)).min(object.size.max(request.offset + 1)) - 1;
+        let last = (request.offset + request.len).min(object.size.max(request.offset + 1)) - 1;
         let range = (self.mode == HttpObjectMode::Range).then_some((request.offset, last));
         let message = Message { method: "GET", path, range, body: &[] };
         let response = self.client.exchange(&message)?;
@@ -194,7 +194,7 @@ impl Engine for Http {
 
     fn submit(&mut self, request: &Request) -> Submit {
         Submit::Done(match self.run(request) {
-            Ok(()) if matches!(request.op, Op::Read | Op::Write | Op::Trim) => i64::from(request.len),
+            Ok(()) if matches!(request.op, Op::Read | Op::Write | Op::Trim) => request.len.cast_signed(),
             Ok(()) => 0,
             Err(_) if self.interrupted.load(Relaxed) => ENDED,
             Err(refused) => {

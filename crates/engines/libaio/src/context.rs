@@ -99,7 +99,7 @@ impl AioContext {
             };
             iocb.offset = request.offset.cast_signed();
             iocb.buffer = request.buffer as u64;
-            iocb.length = u64::from(request.len);
+            iocb.length = request.len;
             let own = request.priority == self.options.priority;
             (iocb.priority, iocb.flags) = if own { (0, 0) } else { (request.priority, IOCB_FLAG_IOPRIO) };
             if let Some(segment) = self.segments.get_mut(unit) {

@@ -65,7 +65,7 @@ impl Mmap {
 
     fn sync_range(&self, mapping: &MappedFile, request: &Request) -> i64 {
         match mapping.sync(request.offset, request.len as usize, self.sync_flags) {
-            0 => i64::from(request.len),
+            0 => request.len.cast_signed(),
             error => error,
         }
     }
@@ -141,7 +141,7 @@ impl Engine for Mmap {
             if self.sync_each {
                 return Submit::Done(self.sync_range(mapping, request));
             }
-            return Submit::Done(i64::from(request.len));
+            return Submit::Done(request.len.cast_signed());
         }
         Submit::Done(match request.op {
             Op::Trim => sync_ops::run(self.fds.of(request.file), request),

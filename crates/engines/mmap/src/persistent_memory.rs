@@ -118,7 +118,7 @@ impl Engine for PersistentMemory {
                 if self.drains && request.op == Op::Write {
                     write_back::drain();
                 }
-                i64::from(request.len)
+                request.len.cast_signed()
             }
             Op::Trim => sync_ops::run(self.fds.of(request.file), request),
             // What was written is on its way already.

@@ -25,9 +25,9 @@ impl Geometry {
     }
 
     /// The range, cut where blocks begin.
-    pub(crate) fn pieces(self, offset: u64, len: u32) -> impl Iterator<Item = Piece> {
+    pub(crate) fn pieces(self, offset: u64, len: u64) -> impl Iterator<Item = Piece> {
         let block = u64::from(self.erase);
-        let end = offset.saturating_add(len.into());
+        let end = offset.saturating_add(len);
         let mut at = offset;
         std::iter::from_fn(move || {
             let block_begin = at - at % block;
@@ -38,16 +38,16 @@ impl Geometry {
     }
 
     /// Why a range cannot be written.
-    pub(crate) fn check_write(self, offset: u64, len: u32) -> Result<(), String> {
-        if offset.is_multiple_of(self.write.into()) && len.is_multiple_of(self.write) {
+    pub(crate) fn check_write(self, offset: u64, len: u64) -> Result<(), String> {
+        if offset.is_multiple_of(self.write.into()) && len.is_multiple_of(self.write.into()) {
             return Ok(());
         }
         Err(format!("writes must be whole pages of {} bytes", self.write))
     }
 
     /// Why a range cannot be erased.
-    pub(crate) fn check_erase(self, offset: u64, len: u32) -> Result<(), String> {
-        if offset.is_multiple_of(self.erase.into()) && len.is_multiple_of(self.erase) {
+    pub(crate) fn check_erase(self, offset: u64, len: u64) -> Result<(), String> {
+        if offset.is_multiple_of(self.erase.into()) && len.is_multiple_of(self.erase.into()) {
             return Ok(());
         }
         Err(format!(
@@ -63,7 +63,7 @@ mod tests {
 
     const NAND: Geometry = Geometry { erase: 131_072, write: 2048 };
 
-    fn pieces(offset: u64, len: u32) -> Vec<(u64, u32, u64)> {
+    fn pieces(offset: u64, len: u64) -> Vec<(u64, u32, u64)> {
         NAND.pieces(offset, len).map(|piece| (piece.offset, piece.len, piece.block_begin)).collect()
     }
 

@@ -44,16 +44,16 @@ impl Mtd {
             self.details = Some(why);
             return -i64::from(libc::EINVAL);
         }
-        let mut moved = 0;
+        let mut moved = 0_i64;
         for piece in geometry.pieces(offset, len) {
             match self.run_piece(&device, &geometry, request, piece) {
-                Ok(count) => moved += count,
+                Ok(count) => moved += i64::from(count),
                 Err(errno) if moved == 0 => return -i64::from(errno),
                 // The rest is a request of its own, which fails then.
                 Err(_) => break,
             }
         }
-        i64::from(moved)
+        moved
     }
 
     /// A part of a request that is inside of one block; the bytes moved.

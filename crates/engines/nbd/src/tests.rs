@@ -133,7 +133,7 @@ impl<'a> Rig<'a> {
     fn submit(&mut self, unit: u32, op: Op, offset: usize, len: usize) -> Submit {
         let buffer = self.buffers.slot(unit);
         let request =
-            Request { op, unit, file: 0, len: len as u32, offset: offset as u64, priority: 0, buffer };
+            Request { op, unit, file: 0, len: len as u64, offset: offset as u64, priority: 0, buffer };
         self.engine.submit(&request)
     }
 

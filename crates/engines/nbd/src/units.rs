@@ -3,6 +3,9 @@
 use ferrio_engine::Request;
 use ferrio_nbd::wire::{self, Command, REQUEST_LEN};
 
+/// Bytes of the longest request, a multiple of every block size that exports have.
+const LONGEST: u32 = 1 << 31;
+
 /// What a unit was asked for last.
 struct Unit {
     header: [u8; REQUEST_LEN],
@@ -50,7 +53,11 @@ impl Units {
 
     /// A request is on its way. The number of its unit is its cookie.
     pub(crate) fn begin(&mut self, request: &Request, command: Command, flags: u16) {
-        let (offset, len) = if command == Command::Flush { (0, 0) } else { (request.offset, request.len) };
+        let (offset, len) = match command {
+            Command::Flush => (0, 0),
+            // The length of a request has 32 bits: the rest of a longer one is a request of its own.
+            _ => (request.offset, u32::try_from(request.len).unwrap_or(LONGEST)),
+        };
         let unit = &mut self.units[request.unit as usize];
         unit.header = wire::request(command, flags, request.unit.into(), offset, len);
         (unit.buffer, unit.len, unit.command, unit.offset) = (request.buffer, len, command, offset);

@@ -171,7 +171,7 @@ impl Net {
             self.moved = 0;
             self.returns = self.network.pingpong && !self.returns;
             if !self.returns {
-                break Submit::Done(i64::from(request.len));
+                break Submit::Done(request.len.cast_signed());
             }
         };
         self.connection = Some(socket);

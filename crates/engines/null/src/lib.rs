@@ -49,7 +49,7 @@ impl Engine for Null {
     #[inline]
     fn submit(&mut self, request: &Request) -> Submit {
         let result = match request.op {
-            Op::Read | Op::Write | Op::Trim => i64::from(request.len),
+            Op::Read | Op::Write | Op::Trim => request.len.cast_signed(),
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => 0,
         };
         if self.circle.is_empty() {
@@ -123,7 +123,7 @@ mod tests {
         let mut rig = rig(4);
         let mut done = Vec::with_capacity(4);
         for unit in [3, 2, 1] {
-            let request = rig.request(unit, Op::Read, 0, 512 * unit);
+            let request = rig.request(unit, Op::Read, 0, u64::from(512 * unit));
             assert_eq!(rig.engine.submit(&request), Submit::Queued);
         }
         rig.engine.reap(0, 4, &mut done).unwrap();

@@ -80,7 +80,10 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command about `blocks` blocks from `first`, of which there is at least one.
+    /// Most blocks that [`Command::of_blocks`] can be about.
+    pub const MAX_BLOCKS: u32 = 1 << 16;
+
+    /// A command about `blocks` blocks from `first`, of which there is at least one and at most [`Command::MAX_BLOCKS`].
     #[must_use]
     pub fn of_blocks(opcode: u8, namespace: u32, first: u64, blocks: u32, flags: RwFlags) -> Self {
         let mut command = Command { opcode, namespace, ..Command::default() };

@@ -27,7 +27,7 @@ fn data_is_read_back_as_it_was_written_and_every_sync_is_an_fsync() {
         assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288]);
         assert_eq!(rig.run(Op::Read, 65536, 4096), 0, "a read at the end moves nothing");
         // sync_file_range(2) would refuse these flags.
-        for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(u32::MAX)] {
+        for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(u8::MAX)] {
             assert_eq!(rig.run(op, 4096, 4096), 0, "{op:?}");
         }
     }

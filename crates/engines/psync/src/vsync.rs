@@ -41,7 +41,7 @@ impl Vsync {
         self.batch.last().is_none_or(|last| {
             self.batch.len() < MOST_SEGMENTS
                 && (last.op, last.file) == (request.op, request.file)
-                && last.offset.checked_add(last.len.into()) == Some(request.offset)
+                && last.offset.checked_add(last.len) == Some(request.offset)
         })
     }
 
@@ -77,7 +77,7 @@ impl Vsync {
 fn share_out(answer: i64, requests: &[Request], ended: &mut Vec<Completion>) -> usize {
     let mut left = answer;
     for (index, request) in requests.iter().enumerate() {
-        let result = left.min(request.len.into());
+        let result = left.min(request.len.cast_signed());
         ended.push(Completion { unit: request.unit, result });
         left -= result;
         if left <= 0 {
@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    const BLOCK: u32 = 4096;
+    const BLOCK: u64 = 4096;
 
     fn rig(file: &NamedTempFile, iodepth: u32) -> Rig<Vsync> {
         let mut spec = default_job("vsync");
@@ -202,9 +202,8 @@ mod tests {
     /// Submits reads of one block at these blocks of the file, as units 0, 1, ...; what the engine says to each.
     fn submit(rig: &mut Rig<Vsync>, blocks: &[u64]) -> Vec<Submit> {
         let requests = (0..).zip(blocks);
-        let requests: Vec<_> = requests
-            .map(|(unit, block)| rig.request(unit, Op::Read, block * u64::from(BLOCK), BLOCK))
-            .collect();
+        let requests: Vec<_> =
+            requests.map(|(unit, block)| rig.request(unit, Op::Read, block * BLOCK, BLOCK)).collect();
         requests.iter().map(|request| rig.engine.submit(request)).collect()
     }
 
@@ -226,7 +225,7 @@ mod tests {
             use Submit::{Full, Queued};
             [Queued, Queued, Queued, Full, Queued]
         });
-        let end = u64::from(BLOCK) * 8;
+        let end = BLOCK * 8;
         assert_eq!(rig.engine.submit(&rig.request(5, Op::Write, end, BLOCK)), Submit::Full);
         assert_eq!(rig.engine.submit(&rig.request(5, Op::Fsync, 0, 0)), Submit::Full);
         let of_another_file = Request { file: 1, ..rig.request(5, Op::Read, end, BLOCK) };
@@ -260,7 +259,7 @@ mod tests {
         let file = file_with(&content(65536));
         let mut rig = rig(&file, 3);
         let mut requests: Vec<_> =
-            (0..3).map(|unit| rig.request(unit, Op::Write, u64::from(unit * BLOCK), BLOCK)).collect();
+            (0..3).map(|unit| rig.request(unit, Op::Write, u64::from(unit) * BLOCK, BLOCK)).collect();
         // The kernel can write the first request and, were it asked for it alone, the last.
         requests[1].buffer = std::ptr::without_provenance_mut(8);
         for request in &requests {

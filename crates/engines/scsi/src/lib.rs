@@ -73,12 +73,12 @@ impl Sg {
                     return -i64::from(errno);
                 }
             };
-        let moved = i64::from(request.len);
+        let moved = request.len.cast_signed();
         // What an I/O moves is its length, also where one block stands for all of them, or where the device writes blocks of its own.
         let (cdb, data, counts) = match command {
             Command::Plain(cdb) => (cdb, Data::None, false),
-            Command::Reads(cdb) => (cdb, Data::In(request.buffer, request.len), true),
-            Command::Sends(cdb, len) => (cdb, Data::Out(request.buffer, len), len == request.len),
+            Command::Reads(cdb, len) => (cdb, Data::In(request.buffer, len), true),
+            Command::Sends(cdb, len) => (cdb, Data::Out(request.buffer, len), u64::from(len) == request.len),
             Command::SendsList(cdb, list) => {
                 // SAFETY: the list lives until the call returns.
                 return match unsafe {

@@ -22,8 +22,8 @@ pub(crate) struct Commands {
 pub(crate) enum Command {
     /// Without data.
     Plain(Cdb),
-    /// Fills the buffer.
-    Reads(Cdb),
+    /// Fills so many bytes of the buffer.
+    Reads(Cdb, u32),
     /// Sends so many bytes of the buffer.
     Sends(Cdb, u32),
     /// Sends a list.
@@ -43,14 +43,15 @@ impl Commands {
         &self,
         op: Op,
         offset: u64,
-        len: u32,
+        len: u64,
         block: u32,
         stream: u16,
     ) -> Result<Command, Refusal> {
         match op {
             Op::Read => {
                 let flags = if self.read_fua { FUA } else { 0 };
-                blocks(offset, len, block).map(|b| Command::Reads(cdb::range(RangeCommand::Read, flags, b)))
+                let blocks = blocks(offset, len, block)?;
+                Ok(Command::Reads(cdb::range(RangeCommand::Read, flags, blocks), data_len(len)?))
             }
             Op::Write => self.write(blocks(offset, len, block)?, len, block, stream),
             Op::Trim => {
@@ -64,12 +65,14 @@ impl Commands {
         }
     }
 
-    fn write(&self, blocks: Blocks, len: u32, block: u32, stream: u16) -> Result<Command, Refusal> {
+    fn write(&self, blocks: Blocks, len: u64, block: u32, stream: u16) -> Result<Command, Refusal> {
         let fua = if self.write_fua { FUA } else { 0 };
         Ok(match self.write_mode {
-            SgWriteMode::Write => Command::Sends(cdb::range(RangeCommand::Write, fua, blocks), len),
+            SgWriteMode::Write => {
+                Command::Sends(cdb::range(RangeCommand::Write, fua, blocks), data_len(len)?)
+            }
             SgWriteMode::WriteAndVerify => {
-                Command::Sends(cdb::range(RangeCommand::WriteAndVerify, 0, blocks), len)
+                Command::Sends(cdb::range(RangeCommand::WriteAndVerify, 0, blocks), data_len(len)?)
             }
             SgWriteMode::WriteSame => Command::Sends(cdb::range(RangeCommand::WriteSame, 0, blocks), block),
             SgWriteMode::WriteSameNdob => {
@@ -77,13 +80,13 @@ impl Commands {
             }
             SgWriteMode::VerifyBytchk00 => Command::Plain(cdb::range(RangeCommand::Verify, 0, blocks)),
             SgWriteMode::VerifyBytchk01 => {
-                Command::Sends(cdb::range(RangeCommand::Verify, COMPARE_ALL, blocks), len)
+                Command::Sends(cdb::range(RangeCommand::Verify, COMPARE_ALL, blocks), data_len(len)?)
             }
             SgWriteMode::VerifyBytchk11 => {
                 Command::Sends(cdb::range(RangeCommand::Verify, COMPARE_ONE, blocks), block)
             }
             SgWriteMode::WriteStream => match cdb::write_stream(fua, stream, blocks) {
-                Some(cdb) => Command::Sends(cdb, len),
+                Some(cdb) => Command::Sends(cdb, data_len(len)?),
                 None => {
                     let why = "WRITE STREAM has at most 65535 blocks: lower bs".to_owned();
                     return Err(Refusal { errno: libc::EINVAL, why });
@@ -94,12 +97,24 @@ impl Commands {
 }
 
 /// The blocks of a range of bytes.
-fn blocks(offset: u64, len: u32, block: u32) -> Result<Blocks, Refusal> {
-    if block == 0 || !offset.is_multiple_of(block.into()) || !len.is_multiple_of(block) {
+fn blocks(offset: u64, len: u64, block: u32) -> Result<Blocks, Refusal> {
+    if block == 0 || !offset.is_multiple_of(block.into()) || !len.is_multiple_of(block.into()) {
         let why = format!("read/write not sector aligned: the device has blocks of {block} bytes");
         return Err(Refusal { errno: libc::EINVAL, why });
     }
-    Ok(Blocks { first: offset / u64::from(block), count: len / block })
+    let count = u32::try_from(len / u64::from(block)).map_err(|_| Refusal {
+        errno: libc::EINVAL,
+        why: "a command has at most 4294967295 blocks: lower bs".to_owned(),
+    })?;
+    Ok(Blocks { first: offset / u64::from(block), count })
+}
+
+/// The bytes of a command's data.
+fn data_len(len: u64) -> Result<u32, Refusal> {
+    u32::try_from(len).map_err(|_| Refusal {
+        errno: libc::EINVAL,
+        why: "a command moves less than 4 GiB: lower bs".to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -139,7 +154,7 @@ mod tests {
     #[test]
     fn reads_trims_and_syncs_have_commands_too() {
         let read = |read_fua| match made(Commands { read_fua, ..Commands::default() }, Op::Read) {
-            Command::Reads(cdb) => cdb.bytes().to_vec(),
+            Command::Reads(cdb, 8192) => cdb.bytes().to_vec(),
             other => panic!("{other:?}"),
         };
         assert_eq!(read(false), [0x28, 0, 0, 0, 8, 0, 0, 0, 16, 0]);
@@ -150,6 +165,16 @@ mod tests {
             let Command::Plain(cdb) = made(Commands::default(), op) else { panic!("{op:?}") };
             assert_eq!(cdb.bytes(), [0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
+    }
+
+    #[test]
+    fn what_a_command_has_no_room_for_is_refused() {
+        let command = |op, len| Commands::default().command(op, 0, len, 512, 0);
+        assert!(command(Op::Read, 4 << 30).unwrap_err().why.contains("less than 4 GiB"));
+        assert!(command(Op::Write, 4 << 30).unwrap_err().why.contains("less than 4 GiB"));
+        let Ok(Command::SendsList(_, list)) = command(Op::Trim, 5 << 30) else { panic!() };
+        assert_eq!(list[16..20], (10_u32 << 20).to_be_bytes());
+        assert!(command(Op::Trim, 2 << 40).unwrap_err().why.contains("at most 4294967295 blocks"));
     }
 
     #[test]

@@ -27,10 +27,10 @@ impl Splice {
                 _ => self.pipe.write(fd, request),
             }
         };
-        let Some(error) = error else { return i64::from(moved) };
+        let Some(error) = error else { return moved.cast_signed() };
         // What a piece left in the pipe belongs to no other request.
         match self.pipe.emptied() {
-            Ok(()) if moved > 0 => i64::from(moved),
+            Ok(()) if moved > 0 => moved.cast_signed(),
             Ok(()) => -i64::from(error as i32),
             Err(errno) => -i64::from(errno as i32),
         }

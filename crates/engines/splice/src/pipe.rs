@@ -8,7 +8,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
 
 /// Most bytes of one piece.
-const PIECE: u32 = 64 << 10;
+const PIECE: u64 = 64 << 10;
 
 /// An empty pipe.
 pub(crate) struct Pipe {
@@ -19,7 +19,7 @@ pub(crate) struct Pipe {
 }
 
 /// Bytes moved, and the error that kept others from moving. Fewer bytes without an error are the end of the file.
-type Moved = (u32, Option<Errno>);
+type Moved = (u64, Option<Errno>);
 
 impl Pipe {
     pub(crate) fn new() -> nix::Result<Self> {
@@ -48,7 +48,7 @@ impl Pipe {
         while moved < request.len {
             let rest = request.len - moved;
             let flags = if rest > PIECE { libc::SPLICE_F_MORE } else { 0 };
-            let mut offset = request.offset.wrapping_add(u64::from(moved)).cast_signed();
+            let mut offset = request.offset.wrapping_add(moved).cast_signed();
             // SAFETY: the offset lives until the call returns.
             let piece = count(unsafe {
                 libc::splice(
@@ -99,7 +99,7 @@ impl Pipe {
                 Err(errno) => return (moved, Some(errno)),
             };
             while left > 0 {
-                let mut offset = request.offset.wrapping_add(u64::from(moved)).cast_signed();
+                let mut offset = request.offset.wrapping_add(moved).cast_signed();
                 // SAFETY: the offset lives until the call returns.
                 let written = count(unsafe {
                     libc::splice(
@@ -126,7 +126,7 @@ impl Pipe {
     ///
     /// # Safety
     /// `to` is valid for `len` bytes, which nobody else uses during the call.
-    unsafe fn copy_out(&mut self, to: *mut u8, len: u32) -> nix::Result<u32> {
+    unsafe fn copy_out(&mut self, to: *mut u8, len: u64) -> nix::Result<u64> {
         if !self.reads {
             let segment = libc::iovec { iov_base: to.cast(), iov_len: len as usize };
             // SAFETY: the segment lives until the call returns; its memory is the caller's promise.
@@ -144,6 +144,6 @@ impl Pipe {
 }
 
 /// The answer of a system call that counts bytes, at most [`PIECE`].
-fn count(answer: isize) -> nix::Result<u32> {
-    u32::try_from(answer).map_err(|_| Errno::last())
+fn count(answer: isize) -> nix::Result<u64> {
+    u64::try_from(answer).map_err(|_| Errno::last())
 }

@@ -55,7 +55,7 @@ impl FullUring {
             let Some(request) = self.waiting[completion.unit as usize].take() else { continue };
             if request.op == Op::Trim {
                 completion.result = self.trim_result(&request, completion.result);
-            } else if completion.result == i64::from(request.len)
+            } else if completion.result == request.len.cast_signed()
                 && let Some(integrity) = &self.integrity
                 && let Err(mismatch) = integrity.check(&request)
             {
@@ -68,7 +68,7 @@ impl FullUring {
 
     fn trim_result(&mut self, request: &Request, answer: i64) -> i64 {
         if answer == 0 {
-            return i64::from(request.len);
+            return request.len.cast_signed();
         }
         self.queues_trims = false;
         self.uring.trim_now(request)

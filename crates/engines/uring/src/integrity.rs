@@ -267,7 +267,7 @@ mod tests {
     }
 
     fn request(op: Op, data: &mut [u8]) -> Request {
-        let (offset, len) = (512 * 0x1_0000_0007, data.len() as u32);
+        let (offset, len) = (512 * 0x1_0000_0007, data.len() as u64);
         Request { op, unit: 1, file: 0, len, priority: 0, offset, buffer: data.as_mut_ptr() }
     }
 
@@ -300,7 +300,7 @@ mod tests {
         let mut integrity = integrity(|_| ());
         let mut data = vec![7; 1024];
         let request = request(Op::Write, &mut data);
-        let mut entry = Write::new(Fd(0), request.buffer, request.len).build();
+        let mut entry = Write::new(Fd(0), request.buffer, request.len as u32).build();
         integrity.add(&request, &mut entry).unwrap();
         let metadata = &integrity.metadata[64..80];
         assert_eq!((&metadata[4..8], &metadata[12..16]), (&[0, 0, 0, 7][..], &[0, 0, 0, 8][..]));
@@ -326,7 +326,7 @@ mod tests {
         let mut integrity = integrity(|options| options.by_device = true);
         let mut data = vec![7; 512];
         let request = request(Op::Write, &mut data);
-        integrity.add(&request, &mut Write::new(Fd(0), request.buffer, request.len).build()).unwrap();
+        integrity.add(&request, &mut Write::new(Fd(0), request.buffer, request.len as u32).build()).unwrap();
         assert!(integrity.metadata.iter().all(|&byte| byte == 0));
         assert_eq!(integrity.check(&request), Ok(()));
     }
@@ -336,7 +336,7 @@ mod tests {
         let mut integrity = integrity(|_| ());
         let mut data = vec![7; 512 * 9];
         let request = request(Op::Read, &mut data);
-        let mut entry = Write::new(Fd(0), request.buffer, request.len).build();
+        let mut entry = Write::new(Fd(0), request.buffer, request.len as u32).build();
         assert_eq!(integrity.add(&request, &mut entry), Err(Errno::EINVAL));
     }
 

@@ -95,8 +95,9 @@ impl Device {
         request.offset / u64::from(self.block)
     }
 
+    /// `u32::MAX` for more.
     fn blocks(&self, request: &Request) -> u32 {
-        request.len / self.block
+        u32::try_from(request.len / u64::from(self.block)).unwrap_or(u32::MAX)
     }
 
     /// Why what a job writes cannot be verified. The program or the device puts protection information into a block after the block was
@@ -212,6 +213,10 @@ impl UringCmd {
     fn command(&mut self, request: &Request) -> Result<Command, Errno> {
         let device = self.files.get(request.file as usize).copied().flatten().ok_or(Errno::EBADF)?;
         let unit = request.unit as usize;
+        let most = if request.op.moves_data() { Command::MAX_BLOCKS } else { u32::MAX };
+        if request.len / u64::from(device.block) > most.into() {
+            return Err(Errno::EINVAL);
+        }
         let mut command = match request.op {
             Op::Read => rw_command(&device, request, None, &self.options, &self.protection),
             Op::Write => {
@@ -228,13 +233,16 @@ impl UringCmd {
                 return Ok(Command::flush(device.namespace.id));
             }
         };
-        if !request.len.is_multiple_of(device.block) || !request.offset.is_multiple_of(device.block.into()) {
+        if !request.len.is_multiple_of(device.block.into())
+            || !request.offset.is_multiple_of(device.block.into())
+        {
             return Err(Errno::EINVAL);
         }
         if !has_data(&command) {
             return Ok(command);
         }
-        (command.data, command.data_length) = (request.buffer as u64, request.len);
+        let length = u32::try_from(request.len).map_err(|_| Errno::EINVAL)?;
+        (command.data, command.data_length) = (request.buffer as u64, length);
         let separate = device.separate_metadata(request) as usize;
         let per_unit = self.protection.metadata_bytes as usize;
         let metadata = self.metadata.get_mut(unit * per_unit..).and_then(|all| all.get_mut(..separate));
@@ -299,8 +307,8 @@ impl UringCmd {
     /// The result of a request that the device has completed.
     fn checked(&mut self, request: &Request) -> i64 {
         let device = self.files.get(request.file as usize).copied().flatten();
-        let (Op::Read, Some(device)) = (request.op, device) else { return i64::from(request.len) };
-        let Some(own) = device.own else { return i64::from(request.len) };
+        let (Op::Read, Some(device)) = (request.op, device) else { return request.len.cast_signed() };
+        let Some(own) = device.own else { return request.len.cast_signed() };
         // SAFETY: the contract of Request: the buffer is valid for `len` bytes, and the kernel is done with it.
         let data = unsafe { std::slice::from_raw_parts_mut(request.buffer, request.len as usize) };
         let start = request.unit as usize * self.protection.metadata_bytes as usize;
@@ -310,7 +318,7 @@ impl UringCmd {
             own.check(data, metadata, lba, protection)
         });
         match check {
-            Ok(()) => i64::from(request.len),
+            Ok(()) => request.len.cast_signed(),
             Err(mismatch) => {
                 let name = &self.names[request.file as usize];
                 self.units[request.unit as usize].details = Some(format!("{name}: {mismatch}"));

@@ -69,7 +69,7 @@ pub(crate) fn advice_on_buffers(errno: i32) -> Option<&'static str> {
         }
         libc::EINVAL => Some("io_uring registers at most 16384 buffers: lower iodepth or remove fixedbufs"),
         libc::EFAULT | libc::EOPNOTSUPP => Some(
-            "io_uring does not register the memory of a file on disk: use mem=mmap or mem=shm, or remove fixedbufs",
+            "io_uring registers no buffer of more than 1 GiB, and no memory of a file on disk: use smaller blocks, mem=mmap or mem=shm, or remove fixedbufs",
         ),
         _ => None,
     }

@@ -113,7 +113,7 @@ impl Engine for Work<'_> {
             Kind::Program(program) => program.look(&*self.duty),
             Kind::Event(event) => event.perform(&*self.duty),
         }
-        Submit::Done(i64::from(request.len))
+        Submit::Done(request.len.cast_signed())
     }
 
     fn pause(&self) -> Option<Duration> {

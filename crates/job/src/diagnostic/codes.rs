@@ -128,7 +128,7 @@ subjects! {
         "mounted-device" Stderr: "a job would write to a device that is mounted or in use elsewhere";
         "write-in-read-only-mode" Stderr: "a job writes or trims with `--readonly`";
         "size-below-block-size" Stderr: "`size` is smaller than the smallest block";
-        "block-size-too-large" Stderr: "a block is larger than one request can transfer";
+        "block-size-too-large" Stderr: "a block has 4 EiB or more";
         "buffers-exceed-memory" Stderr: "`iodepth` buffers of the largest block do not fit in the machine's memory";
         "alignment-not-a-power-of-two" Stderr: "`iomem_align` is not a power of two";
         "not-a-page-size" Stderr: "`hugepage-size` is not a page size";
@@ -207,6 +207,7 @@ subjects! {
         "dedupe-exceeds-memory" Stderr: "the table of the dedupe working set needs too much of the machine's memory";
         "dedupe-global-without-seed" Stderr: "`dedupe_global` is used while a job takes its seeds from the system";
         "verify-offset-beyond-interval" Stderr: "`verify_offset` moves the header out of the verify interval";
+        "verify-interval-too-large" Stderr: "a block of 4 GiB or more is verified as a whole: headers have no room for its length";
         "verify-offset-in-header" Stderr: "`verify_offset` lies within the header itself";
         "verify-layout-without-digest" Stderr: "`verify_layout` asks for headers of releases that store no digest of this `verify` method";
         "verify-without-pattern" Stderr: "the `verify` method needs `verify_pattern`";

@@ -30,9 +30,9 @@ fn refusal(log: &str, options: &str) -> String {
     error.message.split_once(": ").unwrap().1.to_owned()
 }
 
-fn steps(spec: &JobSpec) -> Vec<(u64, ReplayAction, u32, u64, u32)> {
+fn steps(spec: &JobSpec) -> Vec<(u64, ReplayAction, u32, u64, u64)> {
     let ReplaySteps::Loaded(steps) = &spec.replay.as_ref().unwrap().steps else { panic!("no steps") };
-    steps.iter().map(|step| (step.due_us, step.action(), step.file(), step.offset, step.len)).collect()
+    steps.iter().map(|step| (step.due_us(), step.action(), step.file(), step.offset, step.bytes())).collect()
 }
 
 fn dues(spec: &JobSpec) -> Vec<u64> {

@@ -107,7 +107,7 @@ fn every_rule_has_its_code_and_marks_the_value_to_blame() {
         ("ramp_time=1\nramp_size=8k", "ramp-in-time-and-bytes", "8k"),
         ("block_error_percentiles=1\nnrfiles=2", "block-errors-of-several-files", "1"),
         ("bs=128k", "size-below-block-size", "64k"),
-        ("bssplit=4k/50:8g/50", "block-size-too-large", "4k/50:8g/50"),
+        ("bssplit=4k/50:4096p/50", "block-size-too-large", "4k/50:4096p/50"),
         ("bssplit=4k/50:16k/50\nbsrange=8k-16k", "bssplit-below-bsrange", "8k-16k"),
         (
             "rw=write\nverify=md5\nverify_only\ntrim_percentage=5\ntrim_backlog=2",

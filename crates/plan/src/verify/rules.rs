@@ -29,8 +29,21 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
     let writes = range(Direction::Write);
     let Some(verify) = &mut spec.verify else { return };
     let given = Some(verify.interval).filter(|&bytes| bytes > 0);
-    verify.interval = ferrio_verify::resolve_interval(given, writes, reads);
+    let interval = ferrio_verify::resolve_interval(given, writes, reads);
+    // The interval of blocks that are verified as wholes, whatever their length, is that of the longest.
+    let longest = if spec.bs_unaligned { writes.1.max(reads.map_or(0, |(_, max)| max)) } else { 0 };
+    verify.interval = u32::try_from(interval).unwrap_or(u32::MAX);
     let verify = verify.clone();
+    let has_blocks = spec.rw.does(Direction::Read) || spec.rw.does(Direction::Write);
+    if verify.method.has_header() && has_blocks && interval.max(longest) > u32::MAX.into() {
+        let message = format!(
+            "blocks of {} bytes cannot be verified as wholes; the maximum is {}",
+            interval.max(longest),
+            u32::MAX
+        );
+        let help = "set `verify_interval` to a part of the block, or use smaller blocks";
+        refuse(findings, job, &[Opt::Verify], "verify-interval-too-large", message, help);
+    }
     if let Err(error) = VerifySpec::of(spec, &verify).and_then(Verifier::new) {
         let (opts, code, message, help): (&[Opt], _, _, _) = match error {
             SpecError::OffsetBeyondInterval { .. } => (
@@ -213,6 +226,22 @@ mod tests {
     fn a_header_beyond_its_interval_is_refused() {
         let want = "cannot offset verify header beyond the verify interval";
         assert_eq!(first_refusal("rw=write\nbs=4k\nverify=md5\nverify_offset=4090\n"), want);
+    }
+
+    #[test]
+    fn a_block_is_verified_as_a_whole_only_if_a_header_has_room_for_its_length() {
+        let want = "blocks of 4294967296 bytes cannot be verified as wholes; the maximum is 4294967295";
+        assert_eq!(first_refusal("rw=write\nsize=8g\nbs=4g\nverify=md5\n"), want);
+        let unaligned = "rw=write\nsize=8g\nbsrange=4k-4g\nbs_unaligned=1\nverify=md5\n";
+        assert_eq!(first_refusal(unaligned), want);
+        for good in [
+            "rw=write\nsize=8g\nbs=4g\nverify=md5\nverify_interval=1m\n",
+            "rw=write\nsize=8g\nbs=4g\nverify=pattern\nverify_pattern=7\n",
+            "rw=write\nsize=8g\nbsrange=4k-4g\nverify=md5\n",
+            "rw=trim\nsize=8g\nbs=4g\nverify=md5\n",
+        ] {
+            assert!(spec_of(&null(good)).verify.is_some(), "{good}");
+        }
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl HistogramLog {
     }
 
     /// Writes a row.
-    pub(super) fn row(&mut self, time_ms: u64, direction: u8, len: u32, counts: &[u64]) {
+    pub(super) fn row(&mut self, time_ms: u64, direction: u8, len: u64, counts: &[u64]) {
         self.text.clear();
         push_row(&mut self.text, time_ms, direction, len, counts);
         self.file.append(&self.text);
@@ -75,8 +75,8 @@ impl HistogramLog {
     }
 }
 
-fn push_row(text: &mut Vec<u8>, time_ms: u64, direction: u8, len: u32, counts: &[u64]) {
-    let head = [time_ms, u64::from(direction), u64::from(len)];
+fn push_row(text: &mut Vec<u8>, time_ms: u64, direction: u8, len: u64, counts: &[u64]) {
+    let head = [time_ms, u64::from(direction), len];
     for (at, number) in head.iter().chain(counts).enumerate() {
         if at > 0 {
             text.extend_from_slice(b", ");

@@ -102,7 +102,7 @@ impl JobLogs {
         }
         // The total latency of a synchronous I/O is its completion latency: the same text serves both files, unless only one of
         // them has issue times.
-        let latencies_are_equal = || samples.iter().all(|sample| sample.lat_ns == sample.clat_ns);
+        let latencies_are_equal = || samples.iter().all(|sample| sample.lat_ns() == sample.clat_ns);
         let mut serves_both = false;
         for log in &mut self.logs {
             if log.is_rate() && (!self.single_rates || log.is_disabled) {
@@ -138,7 +138,7 @@ impl JobLogs {
     }
 
     /// A histogram that the job itself counted.
-    pub(super) fn histogram(&mut self, direction: u8, time_ms: u64, len: u32, counts: &[u64]) {
+    pub(super) fn histogram(&mut self, direction: u8, time_ms: u64, len: u64, counts: &[u64]) {
         if let Some(log) = &mut self.histogram {
             log.row(time_ms.saturating_add(self.epoch_ms), direction, len, counts);
         }
@@ -273,7 +273,7 @@ fn row_of(kind: LogKind, sample: &IoSample) -> Option<LogRow> {
             (time_ns, value, if kind == LogKind::Latency { 0 } else { issued_ns })
         }
         // kB/s, not KiB/s as in averaged rows.
-        LogKind::Bandwidth => (sample.time_ns, u64::from(sample.len) * 1_000_000 / sample.clat_ns.max(1), 0),
+        LogKind::Bandwidth => (sample.time_ns, sample.len * 1_000_000 / sample.clat_ns.max(1), 0),
         LogKind::Iops => (sample.time_ns, 1, 0),
         LogKind::Histogram => return None,
     };
@@ -282,7 +282,7 @@ fn row_of(kind: LogKind, sample: &IoSample) -> Option<LogRow> {
         value,
         maximum: 0,
         direction: sample.direction,
-        block_size: u64::from(sample.len),
+        block_size: sample.len,
         priority: sample.priority,
         offset: sample.offset,
         issue_ns,

@@ -67,7 +67,6 @@ fn synchronous(ms: u64, direction: u8, latency_ns: u64) -> IoSample {
         time_ns: ms * 1_000_000 + 999_999,
         slat_ns: None,
         clat_ns: latency_ns,
-        lat_ns: latency_ns,
         offset: 8192,
         len: 4096,
         priority: 0,
@@ -76,8 +75,7 @@ fn synchronous(ms: u64, direction: u8, latency_ns: u64) -> IoSample {
 }
 
 fn asynchronous(ms: u64, direction: u8, slat_ns: u64, clat_ns: u64) -> IoSample {
-    let lat_ns = slat_ns + clat_ns;
-    IoSample { slat_ns: Some(slat_ns), lat_ns, ..synchronous(ms, direction, clat_ns) }
+    IoSample { slat_ns: Some(slat_ns), ..synchronous(ms, direction, clat_ns) }
 }
 
 fn rates(time_ms: u64, per_second: [u64; 3]) -> RateSample {
@@ -385,7 +383,7 @@ fn summed_in_batches(spec: &JobSpec, samples: &[IoSample]) -> Vec<LogBatch> {
             let values =
                 |value: fn(&IoSample) -> Option<u64>| part.iter().filter_map(value).collect::<Vec<_>>();
             let [slat, clat, lat] =
-                [values(|io| io.slat_ns), values(|io| Some(io.clat_ns)), values(|io| Some(io.lat_ns))];
+                [values(|io| io.slat_ns), values(|io| Some(io.clat_ns)), values(|io| Some(io.lat_ns()))];
             sums.add_batch(part[0].direction.into(), &slat, &clat, &lat);
         }
         of.clear();
@@ -434,7 +432,7 @@ fn sums_of_the_job_make_the_files_that_its_single_ios_make() {
                     0 => synchronous(ms, (at % 3) as u8, at * at % 100_003),
                     _ => asynchronous(ms, (at % 2) as u8, at % 977, at * at % 1_000_003),
                 };
-                IoSample { len: 512 * (at % 9) as u32, ..sample }
+                IoSample { len: 512 * (at % 9), ..sample }
             })
             .collect();
         let files = |of_job: Option<Summing>| {

@@ -15,7 +15,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let Some(due) = verification.next_due() else { return false };
         let unit = self.slots.next_unit();
         let (Due::Check(block) | Due::Trim(block)) = due;
-        let range = block.offset..block.offset + u64::from(block.len);
+        let range = block.offset..block.offset + block.len;
         self.wait_for_overlaps(unit, block.file, range, matches!(due, Due::Trim(_)));
         if self.failure.is_none() {
             self.issue_due(due);

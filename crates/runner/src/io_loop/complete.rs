@@ -12,7 +12,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn complete(&mut self, completion: Completion) {
         let unit = &self.slots.units[completion.unit as usize];
         let request = &unit.request;
-        if completion.result != i64::from(request.len) || !is_data(request.op) {
+        if completion.result != request.len.cast_signed() || !is_data(request.op) {
             return self.complete_other(completion);
         }
         let (direction, len, issued) = (unit.direction, request.len, unit.issued);
@@ -61,8 +61,8 @@ impl<E: Engine> IoLoop<'_, E> {
         if self.hooks.at_end {
             let request = &unit.request;
             // The request may be the rest of a short transfer: the block begins where the slot does.
-            let moved = (request.buffer as usize - self.buffers.slot(index) as usize) as u32;
-            let (offset, len) = (request.offset - u64::from(moved), request.len + moved);
+            let moved = (request.buffer as usize - self.buffers.slot(index) as usize) as u64;
+            let (offset, len) = (request.offset - moved, request.len + moved);
             self.io_completed(unit.direction, index, request.file, offset, len);
         }
     }
@@ -123,7 +123,7 @@ impl<E: Engine> IoLoop<'_, E> {
             self.meter.stamp();
             start = start.max(self.meter.now);
             match self.engine.submit(&request) {
-                Submit::Done(again) if again == i64::from(request.len) => {
+                Submit::Done(again) if again == request.len.cast_signed() => {
                     self.record_inline(direction, &request, start);
                     return true;
                 }
@@ -141,7 +141,7 @@ impl<E: Engine> IoLoop<'_, E> {
     pub(super) fn complete_waited(&mut self, unit: u32, result: i64) {
         let InFlight { request, direction, start, .. } = self.slots.units[unit as usize];
         self.slots.free.push(unit);
-        if result == i64::from(request.len) {
+        if result == request.len.cast_signed() {
             self.record_inline(direction, &request, start);
         } else if !self.finish_inline(request, direction, result, start) || self.failure.is_some() {
             return;
@@ -166,7 +166,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Looks at an incomplete transfer. Returns the request for the rest, if there is one to make; errors are recorded.
     fn short_rest(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
-        let moved = u32::try_from(result.max(0)).unwrap_or(u32::MAX).min(request.len);
+        let moved = result.max(0).cast_unsigned().min(request.len);
         if result == ENDED || self.peer_went_first(result) {
             self.take_back(direction);
             self.context.control.request_stop();
@@ -186,8 +186,8 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let stats = &mut self.meter.directions[direction];
         stats.short += 1;
-        stats.bytes += u64::from(moved);
-        let offset = request.offset + u64::from(moved);
+        stats.bytes += moved;
+        let offset = request.offset + moved;
         let file = &self.spec.files[request.file as usize];
         // What is checked must be there: the rest of such a block fails.
         let is_checked = || {

@@ -114,7 +114,7 @@ impl<E: Engine> IoLoop<'_, E> {
     fn misalignment(&self, request: &Request) -> Option<String> {
         let path = &self.spec.files.get(request.file as usize)?.path;
         let DirectIo::Aligned(align) = DirectIo::on(path) else { return None };
-        let used = [("block size", u64::from(request.len)), ("offset", request.offset)];
+        let used = [("block size", request.len), ("offset", request.offset)];
         let (what, value) = used.into_iter().find(|(_, value)| !value.is_multiple_of(align))?;
         let path = path.display();
         Some(format!("direct=1 with {what} {value}, but {path} requires multiples of {align}"))

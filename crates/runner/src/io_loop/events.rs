@@ -100,7 +100,7 @@ impl<E: Engine> IoLoop<'_, E> {
         unit: u32,
         file: u32,
         offset: u64,
-        len: u32,
+        len: u64,
     ) {
         let Some(events) = &mut self.hooks.events else { return };
         let direction = Direction::ALL[direction];

@@ -154,12 +154,11 @@ impl<E: Engine> IoLoop<'_, E> {
         let done = self.engine.operate(&file.path);
         let ns = self.meter.record_operation(direction, start);
         let fd = done.map_err(|e| Failure::from_engine(&e))?;
-        let len = u32::try_from(file.size).unwrap_or(u32::MAX);
         let request = Request {
             op: super::op(direction),
             unit: 0,
             file: index as u32,
-            len,
+            len: file.size,
             priority: self.hooks.priority,
             offset: file.offset,
             buffer: self.buffers.slot(0),

@@ -21,7 +21,7 @@ pub(super) struct RowEnds {
     /// Ticks at which the last I/O completed.
     last: u64,
     /// Bytes of the last I/O, 0 before the first one and after one that ended a histogram.
-    last_len: u32,
+    last_len: u64,
 }
 
 /// The sums that get the next batch of a direction; `None` in the ramp, and for logs that get single I/Os.
@@ -41,7 +41,7 @@ impl Meter<'_> {
     ///
     /// A call: inlined, it would take registers from the loops of jobs without logs (4 instructions per I/O).
     #[inline(never)]
-    pub(super) fn defers_to_batch(&mut self, direction: usize, len: u32, issued: u64) -> bool {
+    pub(super) fn defers_to_batch(&mut self, direction: usize, len: u64, issued: u64) -> bool {
         let Some(rows) = &mut self.rows else { return false };
         let rows = &mut rows[direction];
         (rows.last, rows.last_len) = (self.now, len);
@@ -60,8 +60,8 @@ impl Meter<'_> {
         }
         let Some(log) = &mut self.log else { return };
         let time_ns = self.timing.measured_ns(&self.clock, self.now);
-        let (lat_ns, direction) = (slat_ns.unwrap_or(0) + clat_ns, unit.direction as u8);
-        log.record(IoSample { time_ns, slat_ns, clat_ns, lat_ns, offset, len, priority, direction });
+        let direction = unit.direction as u8;
+        log.record(IoSample { time_ns, slat_ns, clat_ns, offset, len, priority, direction });
     }
 
     /// The last I/O of the batch of its direction may end rows.

@@ -145,9 +145,9 @@ impl<'a> Meter<'a> {
 
     /// Counts the bytes of an I/O that completed, also for main.
     #[inline(always)]
-    pub(super) fn count(&mut self, direction: usize, len: u32) {
+    pub(super) fn count(&mut self, direction: usize, len: u64) {
         let stats = &mut self.directions[direction];
-        stats.bytes += u64::from(len);
+        stats.bytes += len;
         self.live.store(direction, stats.ios, stats.bytes);
     }
 

@@ -182,7 +182,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// the unit is not free until it comes back.
     #[cold]
     #[inline(never)]
-    pub(super) fn io_completed(&mut self, direction: usize, unit: u32, file: u32, offset: u64, len: u32) {
+    pub(super) fn io_completed(&mut self, direction: usize, unit: u32, file: u32, offset: u64, len: u64) {
         debug_assert_eq!(self.slots.free.last(), Some(&unit));
         if self.hooks.zones.is_some() {
             self.leave_zone(unit, true);
@@ -194,7 +194,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let ended = verification.ended(unit);
         debug_assert!(!ended.is_checked || direction == Direction::Read as usize);
         if ended.is_extra {
-            self.meter.read_back.bytes += u64::from(len);
+            self.meter.read_back.bytes += len;
         }
         if ended.is_checked {
             self.check_read(unit, file, offset, len);
@@ -233,7 +233,7 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// Checks what unit `unit` read, once all of it is there, or has a thread do that.
-    fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u32) {
+    fn check_read(&mut self, unit: u32, file: u32, offset: u64, len: u64) {
         let Some(verification) = &mut self.hooks.verification else { return };
         let len = len as usize;
         if verification.has_threads_for(unit) {

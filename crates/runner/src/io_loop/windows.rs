@@ -126,12 +126,12 @@ impl<E: Engine> IoLoop<'_, E> {
     /// An I/O completed after the end of an interval; `in_call` if the submitting call completed it.
     #[cold]
     #[inline(never)]
-    pub(super) fn end_intervals(&mut self, direction: usize, len: u32, in_call: bool) {
+    pub(super) fn end_intervals(&mut self, direction: usize, len: u64, in_call: bool) {
         let mut completed = self.completed();
         // The I/O itself belongs to the interval that runs now. One that was queued is still among those in flight.
         let Completed { ios, bytes } = &mut completed;
         ios[direction] = ios[direction].saturating_sub(u64::from(in_call));
-        bytes[direction] = bytes[direction].saturating_sub(u64::from(len));
+        bytes[direction] = bytes[direction].saturating_sub(len);
         self.end_intervals_before(self.meter.now, completed);
     }
 

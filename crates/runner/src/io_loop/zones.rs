@@ -66,7 +66,7 @@ impl<E: Engine> IoLoop<'_, E> {
                 }
                 Next::Io(place) => {
                     // A place is never longer than the I/O.
-                    let io = Io { offset: place.offset, len: place.len as u32, ..*chosen };
+                    let io = Io { offset: place.offset, len: place.len, ..*chosen };
                     return Outcome::Placed(io, place);
                 }
                 Next::Reset { zone } => match zones.reset(chosen.file, zone) {
@@ -130,7 +130,7 @@ impl<E: Engine> IoLoop<'_, E> {
         match self.hooks.zones.as_ref().map_or(Ok(()), |zones| zones.trim(io.file, io.offset, io.len)) {
             Ok(()) => {
                 if let Some(verification) = &mut self.hooks.verification {
-                    verification.forget_range(io.file, io.offset..io.offset + u64::from(io.len));
+                    verification.forget_range(io.file, io.offset..io.offset + io.len);
                 }
                 self.record_inline(direction, &request, start);
                 self.io_completed(direction, unit, io.file, io.offset, io.len);

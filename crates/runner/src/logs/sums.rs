@@ -72,7 +72,7 @@ pub struct Histogram {
     /// Time of the last row, or of the first I/O after the first ms; 0 before.
     last_ms: u64,
     /// Bytes of the last I/O since the last row, if there was one.
-    rest_len: Option<u32>,
+    rest_len: Option<u64>,
 }
 
 /// How the histograms of a job are made.
@@ -136,7 +136,7 @@ impl Histogram {
     }
 
     /// The row that the last I/O ends.
-    fn row(&self, job: usize, direction: usize, time_ms: u64, len: u32) -> LogBatch {
+    fn row(&self, job: usize, direction: usize, time_ms: u64, len: u64) -> LogBatch {
         LogBatch::Histogram { job, direction: direction as u8, time_ms, len, counts: self.counts().into() }
     }
 
@@ -148,7 +148,7 @@ impl Histogram {
 
     /// Bytes of the last I/O since the last row, if there was one.
     #[must_use]
-    pub fn rest_len(&self) -> Option<u32> {
+    pub fn rest_len(&self) -> Option<u64> {
         self.rest_len
     }
 
@@ -164,7 +164,7 @@ impl Histogram {
 #[must_use]
 pub fn latency_of(kind: LogKind, sample: &IoSample) -> Option<(u64, u64)> {
     match kind {
-        LogKind::Latency => Some((sample.time_ns, sample.lat_ns)),
+        LogKind::Latency => Some((sample.time_ns, sample.lat_ns())),
         // An I/O completes its completion latency after it was issued.
         LogKind::SubmissionLatency => Some((sample.time_ns.saturating_sub(sample.clat_ns), sample.slat_ns?)),
         LogKind::CompletionLatency => Some((sample.time_ns, sample.clat_ns)),
@@ -185,7 +185,7 @@ pub struct IoAtEnd {
     /// When it was issued; `None` if the submitting call completed it, and it has no submission latency.
     pub issued_ns: Option<u64>,
     /// Its bytes.
-    pub len: u32,
+    pub len: u64,
 }
 
 /// When an I/O of one direction may end rows, and what the last one has ended.
@@ -240,9 +240,9 @@ impl LogSums {
 
     /// Adds an I/O. The rows that it completes go to `send`.
     pub fn add(&mut self, sample: &IoSample, send: impl FnMut(LogBatch)) {
-        let IoSample { time_ns, slat_ns, clat_ns, lat_ns, len, .. } = *sample;
+        let IoSample { time_ns, slat_ns, clat_ns, len, .. } = *sample;
         let direction = usize::from(sample.direction);
-        self.add_batch(direction, slat_ns.as_slice(), &[clat_ns], &[lat_ns]);
+        self.add_batch(direction, slat_ns.as_slice(), &[clat_ns], &[sample.lat_ns()]);
         // An I/O completes its completion latency after it was issued.
         let issued_ns = slat_ns.map(|_| time_ns.saturating_sub(clat_ns));
         let next = self.end_rows(direction, IoAtEnd { completed_ns: time_ns, issued_ns, len }, send);
@@ -297,7 +297,7 @@ impl LogSums {
     }
 
     /// Notes the last I/O of a direction and its bytes, 0 if it has ended a histogram.
-    pub fn end_with(&mut self, direction: usize, completed_ns: u64, len: u32) {
+    pub fn end_with(&mut self, direction: usize, completed_ns: u64, len: u64) {
         self.last_ns = self.last_ns.max(completed_ns);
         if let Some((_, histograms)) = &mut self.histograms {
             histograms[direction].rest_len = (len > 0).then_some(len);

@@ -28,8 +28,8 @@ impl Verification {
 
     /// Records a read or trim of the workload that is left out (`verify_only`). No figure counts it, but its length counts towards the
     /// end of the pass, so that the job makes as many passes as one that does it.
-    pub(crate) fn leave_out_other(&mut self, len: u32) {
-        self.left_out += u64::from(len);
+    pub(crate) fn leave_out_other(&mut self, len: u64) {
+        self.left_out += len;
     }
 
     /// Bytes of the reads and trims that were left out.

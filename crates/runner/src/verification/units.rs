@@ -154,7 +154,7 @@ impl Units {
             let Written { file: other, offset, len, .. } = unit.block;
             let is_checked = unit.purpose == Purpose::CheckBlock || unit.with_thread;
             let counts = unit.purpose.changes() || (changes && is_checked);
-            counts && other == file && offset < range.end && range.start < offset + u64::from(len)
+            counts && other == file && offset < range.end && range.start < offset + len
         })
     }
 }

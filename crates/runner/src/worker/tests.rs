@@ -209,7 +209,7 @@ impl Engine for Stingy {
             return Submit::Full;
         }
         let moved = if request.len == 4096 { 1024 } else { request.len };
-        self.queued.push_back(Completion { unit: request.unit, result: moved.into() });
+        self.queued.push_back(Completion { unit: request.unit, result: moved.cast_signed() });
         Submit::Queued
     }
 
@@ -415,7 +415,7 @@ impl Engine for Attached {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        Submit::Done(if request.op == Op::Fsync { 0 } else { request.len.into() })
+        Submit::Done(if request.op == Op::Fsync { 0 } else { request.len.cast_signed() })
     }
 }
 
@@ -470,7 +470,7 @@ impl Engine for Lagging {
 
     fn submit(&mut self, request: &Request) -> Submit {
         self.queued += 1;
-        self.kernel.push_back(Completion { unit: request.unit, result: request.len.into() });
+        self.kernel.push_back(Completion { unit: request.unit, result: request.len.cast_signed() });
         Submit::Queued
     }
 

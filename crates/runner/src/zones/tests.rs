@@ -45,7 +45,7 @@ impl Listed {
 
     /// Does an I/O as the loop does, without the I/O. Returns offset and length in KiB, and the resets.
     fn io(&mut self, direction: Direction, offset: u64, len: u64) -> Option<(u64, u64, u32)> {
-        let chosen = Io { direction, file: 0, offset: offset * K, len: (len * K) as u32 };
+        let chosen = Io { direction, file: 0, offset: offset * K, len: len * K };
         let mut resets = 0;
         loop {
             match self.zones.place(&chosen) {
@@ -56,7 +56,7 @@ impl Listed {
                 Next::Io(place) => {
                     self.zones.issued(0, &chosen, &place);
                     if direction == Direction::Trim {
-                        self.zones.trim(0, place.offset, place.len as u32).unwrap();
+                        self.zones.trim(0, place.offset, place.len).unwrap();
                     }
                     self.zones.ended(0, true).unwrap();
                     return Some((place.offset / K, place.len / K, resets));

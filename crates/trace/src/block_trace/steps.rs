@@ -191,9 +191,9 @@ impl<R: BufRead> TraceSteps<R> {
     }
 
     /// Unlike offsets, lengths are rounded up.
-    fn aligned(&self, len: u32) -> u32 {
-        let align = u32::try_from(self.rules.align.max(1)).unwrap_or(1);
-        len.checked_next_multiple_of(align).unwrap_or(len)
+    fn aligned(&self, len: u32) -> u64 {
+        let len = u64::from(len);
+        len.checked_next_multiple_of(self.rules.align.max(1)).unwrap_or(len)
     }
 
     /// The index of a device. A new one is added and opened first; `None` if the host does not have it.

@@ -243,7 +243,7 @@ proptest! {
                 LogAction::File(action) => prop_assert_eq!(open.insert(line.name.to_vec(), action == FileAction::Open), Some(action == FileAction::Close)),
                 LogAction::Io { len, .. } => {
                     prop_assert_eq!(open[line.name], true);
-                    bytes += u64::from(len);
+                    bytes += len;
                 }
                 LogAction::Wait { .. } => prop_assert!(false),
             }

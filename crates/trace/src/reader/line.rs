@@ -32,7 +32,7 @@ pub enum LogAction {
         /// Bytes.
         offset: u64,
         /// Bytes; meaningless for syncs.
-        len: u32,
+        len: u64,
     },
     /// Nothing until this many milliseconds after the program started; version 2 only.
     Wait {
@@ -143,7 +143,6 @@ pub(super) fn parse(line: &[u8], version: IologVersion) -> Result<LogLine<'_>, B
             IologVersion::Three => return Err(BadLine::Wait(text(name))),
         }
     } else {
-        let len = u32::try_from(len).map_err(|_| wrong_words(line, version))?;
         let action = IoAction::from_word(action).ok_or_else(|| unknown(action))?;
         LogAction::Io { action, offset, len }
     };

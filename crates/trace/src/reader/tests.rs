@@ -23,7 +23,7 @@ fn line(time_us: u64, name: &str, what: LogAction) -> Result<Parsed, String> {
     Ok((time_us, name.to_owned(), what))
 }
 
-fn io(action: IoAction, offset: u64, len: u32) -> LogAction {
+fn io(action: IoAction, offset: u64, len: u64) -> LogAction {
     LogAction::Io { action, offset, len }
 }
 
@@ -56,7 +56,7 @@ fn version_3_has_times_and_further_words_are_ignored() {
 
 #[test]
 fn bad_lines_have_their_number_and_fios_words() {
-    let log = b"fio version 2 iolog\nd bogus 0 1\none\nd unlink\nd sync\nd write 0\nd write 0 4294967296\nd write x 1\n";
+    let log = b"fio version 2 iolog\nd bogus 0 1\none\nd unlink\nd sync\nd write 0\nd write 0 18446744073709551616\nd write x 1\n";
     let said: Vec<(u64, String)> =
         read(log).unwrap().into_iter().map(|(number, bad)| (number, bad.unwrap_err())).collect();
     let want = [
@@ -65,7 +65,7 @@ fn bad_lines_have_their_number_and_fios_words() {
         (4, "bad iolog file action: unlink"),
         (5, "bad iolog file action: sync"),
         (6, "bad iolog2: d write 0"),
-        (7, "bad iolog2: d write 0 4294967296"),
+        (7, "bad iolog2: d write 0 18446744073709551616"),
         (8, "bad iolog file action: write"),
     ];
     assert_eq!(said, want.map(|(number, bad)| (number, bad.to_owned())));
@@ -116,7 +116,7 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read(
-        ios in prop::collection::vec((any::<u64>(), "[a-z/.]{1,200}", 0..5_usize, any::<u64>(), any::<u32>()), 0..50)
+        ios in prop::collection::vec((any::<u64>(), "[a-z/.]{1,200}", 0..5_usize, any::<u64>(), any::<u64>()), 0..50)
     ) {
         let place = tempfile::TempDir::new().unwrap();
         let path = place.path().join("log");

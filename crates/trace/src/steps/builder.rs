@@ -144,7 +144,7 @@ impl StepBuilder {
         file: u32,
         action: IoAction,
         offset: u64,
-        len: u32,
+        len: u64,
         name: &[u8],
     ) -> Result<Option<ReplayStep>, Problem> {
         if self.skips(action) {
@@ -167,8 +167,11 @@ impl StepBuilder {
         if len == 0 {
             return Err(Problem::Skipped("an I/O of 0 bytes".to_owned()));
         }
-        if offset.checked_add(u64::from(len)).is_none_or(|end| i64::try_from(end).is_err()) {
+        if offset.checked_add(len).is_none_or(|end| i64::try_from(end).is_err()) {
             return Err(Problem::Skipped("an I/O beyond 2^63 bytes".to_owned()));
+        }
+        if len >> ReplayStep::LEN_BITS > 0 {
+            return Err(Problem::Skipped(format!("an I/O of 2^{} bytes or more", ReplayStep::LEN_BITS)));
         }
         self.works = true;
         Ok(Some(self.step(action, file, offset, len)))
@@ -184,7 +187,7 @@ impl StepBuilder {
         }
     }
 
-    fn step(&mut self, action: ReplayAction, file: u32, offset: u64, len: u32) -> ReplayStep {
+    fn step(&mut self, action: ReplayAction, file: u32, offset: u64, len: u64) -> ReplayStep {
         let due_us = match (self.rules.no_stall, self.rules.time_scale) {
             (true, _) => 0,
             (false, 100) => self.waits_us,

@@ -82,6 +82,15 @@ fn problems_have_the_number_of_their_line() {
 }
 
 #[test]
+fn ios_may_be_longer_than_4_gib() {
+    let log = "fio version 2 iolog\nd add\nd open\nd trim 4096 5368709120\nd trim 0 281474976710656\n";
+    let (steps, problems, summary) = read(log, ReplayRules::default());
+    assert_eq!(steps[1..], [ReplayStep::new(0, ReplayAction::Trim, 0, 4096, 5 << 30)]);
+    assert_eq!(problems, ["5: an I/O of 2^48 bytes or more"]);
+    assert_eq!(summary.unwrap().files[0].end, (5 << 30) + 4096);
+}
+
+#[test]
 fn a_log_that_does_nothing_has_no_summary() {
     assert_eq!(read("fio version 2 iolog\nd add\nd open\nd sync 0 0\n", ReplayRules::default()).2, None);
     let (steps, _, summary) = read(
@@ -131,8 +140,8 @@ fn check_steps(bytes: &[u8], rules: ReplayRules) {
         match reader.next_step() {
             Ok(None) => break,
             Ok(Some(step)) => {
-                assert!(step.due_us >= due_us);
-                due_us = step.due_us;
+                assert!(step.due_us() >= due_us);
+                due_us = step.due_us();
                 let has_file = (step.file() as usize) < reader.summary().files.len();
                 assert!(has_file || step.action() == ReplayAction::Wait);
             }

@@ -81,12 +81,12 @@ impl Conclusion<'_, '_> {
         };
         let besides = bytes(&mut wrong.iter().filter(|segment| self.content(segment) != content));
         let is_whole = bytes(&mut wrong.iter()) == self.scene.raw.len();
-        let differing = self.wanted.is_known.then_some(differing.len() as u32);
+        let differing = self.wanted.is_known.then_some(differing.len() as u64);
         let base = Damage {
             differing,
-            besides: besides as u32,
+            besides: besides as u64,
             part: self.part(of_content().map(|segment| segment.range.clone())),
-            range: range.start as u32..range.end as u32,
+            range: range.start as u64..range.end as u64,
             ..self.scene.whole_block(DamageKind::Unknown)
         };
         match content {
@@ -152,14 +152,14 @@ impl Conclusion<'_, '_> {
             return self.damaged_header();
         };
         let byte = WrongByte {
-            at: first as u32,
+            at: first as u64,
             found: self.scene.raw[first],
             wanted: self.wanted.block.bytes[first],
         };
         let is_flip = first == last && (byte.found ^ byte.wanted).is_power_of_two();
         Damage {
-            range: first as u32..last as u32 + 1,
-            differing: Some(differing.len() as u32),
+            range: first as u64..last as u64 + 1,
+            differing: Some(differing.len() as u64),
             part: self.part(differing.iter().map(|&at| at..at + 1)),
             byte: Some(byte),
             ..self.scene.whole_block(if is_flip { DamageKind::BitFlip } else { DamageKind::FewBytes })
@@ -169,9 +169,9 @@ impl Conclusion<'_, '_> {
     /// Everything that can be known is right, but a check failed: it is the part of a header that cannot be known.
     fn damaged_header(&self) -> Damage {
         let mismatch = self.scene.evidence.mismatch;
-        let start = mismatch.failures.first().map_or(0, |failure| failure.offset - mismatch.offset) as u32;
-        let start = start + self.scene.verifier.spec.offset;
-        let end = start + self.scene.overhead as u32;
+        let start = mismatch.failures.first().map_or(0, |failure| failure.offset - mismatch.offset);
+        let start = start + u64::from(self.scene.verifier.spec.offset);
+        let end = start + self.scene.overhead as u64;
         Damage { range: start..end, part: DamagedPart::Header, ..self.scene.whole_block(DamageKind::Header) }
     }
 

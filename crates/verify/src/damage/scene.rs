@@ -100,7 +100,7 @@ impl<'a> Scene<'a> {
     /// Where the block lies in its file.
     /// This damage to all of the block, without details.
     pub(super) fn whole_block(&self, kind: DamageKind) -> Damage {
-        let len = self.raw.len() as u32;
+        let len = self.raw.len() as u64;
         Damage {
             kind,
             offset: self.offset(),

@@ -232,7 +232,7 @@ fn shifted_data_is_found_whatever_the_distance() {
             assert_eq!((damage.kind, damage.shift), (DamageKind::Shifted, Some(by)), "{damage}");
             let part = job.explain(&mixed(&wanted, &bytes, 1500..2800));
             assert_eq!((part.kind, part.shift), (DamageKind::Shifted, Some(by)), "{part}");
-            let first = (1500..).find(|&at| bytes[at] != wanted[at]).expect("a difference") as u32;
+            let first = (1500..).find(|&at| bytes[at] != wanted[at]).expect("a difference") as u64;
             assert_eq!(part.range, first..2800, "{part}");
         }
     }

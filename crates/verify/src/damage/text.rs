@@ -95,7 +95,7 @@ impl fmt::Display for Damage {
         match self.besides {
             0 => Ok(()),
             1 => f.write_str("; 1 more byte is wrong"),
-            besides => write!(f, "; {} are wrong", counted(besides.into(), "more byte")),
+            besides => write!(f, "; {} are wrong", counted(besides, "more byte")),
         }
     }
 }
@@ -116,7 +116,7 @@ impl Damage {
         if end == start + 1 {
             return format!("byte {start}");
         }
-        let (from, len) = (self.offset + u64::from(start), u64::from(end - start));
+        let (from, len) = (self.offset + start, end - start);
         let unit = UNITS.iter().find(|(bytes, _)| from.is_multiple_of(*bytes) && len.is_multiple_of(*bytes));
         let size =
             unit.map_or_else(String::new, |(bytes, name)| format!(" ({})", counted(len / bytes, name)));
@@ -125,7 +125,7 @@ impl Damage {
 
     /// The stretch is one thing, not several bytes.
     fn is_singular(&self) -> bool {
-        self.is_whole() || self.range.len() == 1
+        self.is_whole() || self.range.end - self.range.start == 1
     }
 
     /// The verb that fits the stretch.
@@ -136,7 +136,7 @@ impl Damage {
     /// A wrong byte.
     fn bytes(&self, byte: &WrongByte) -> String {
         let &WrongByte { at, found, wanted } = byte;
-        let file_offset = self.offset + u64::from(at);
+        let file_offset = self.offset + at;
         format!("{found:02x} instead of {wanted:02x} (file offset {file_offset})")
     }
 
@@ -158,7 +158,7 @@ impl Damage {
     /// Where the two versions of a torn write meet.
     fn boundary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let boundary = if self.range.start > 0 { self.range.start } else { self.range.end };
-        let file_offset = self.offset + u64::from(boundary);
+        let file_offset = self.offset + boundary;
         let unit = UNITS.iter().find(|(bytes, _)| file_offset.is_multiple_of(*bytes));
         match unit {
             Some((_, name)) => write!(f, "; the boundary at byte {boundary} is that of a {name}"),

@@ -240,7 +240,7 @@ fn every_bad_interval_is_told_unless_the_first_is_fatal_or_a_header() {
     let mut file = image(&tolerant);
     file[500] ^= 1;
     file[3500] ^= 1;
-    let offsets = |verifier: &Verifier, file: &[u8]| -> Vec<(u64, u32)> {
+    let offsets = |verifier: &Verifier, file: &[u8]| -> Vec<(u64, u64)> {
         let mismatch = verifier.check(&mut file[..4096].to_vec(), 0, &expected(0)).expect_err("damaged");
         mismatch.failures.iter().map(|failure| (failure.offset, failure.len)).collect()
     };

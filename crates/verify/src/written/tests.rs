@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn block(number: u64, offset: u64, len: u32) -> Written {
+fn block(number: u64, offset: u64, len: u64) -> Written {
     Written { file: 0, len, offset, number, trimmed: false }
 }
 
@@ -97,7 +97,7 @@ fn a_cleared_list_is_empty() {
 
 proptest! {
     #[test]
-    fn what_survives_is_what_no_newer_block_touches(writes in prop::collection::vec((0u32..2, 0u64..64, 1u32..20), 0..60)) {
+    fn what_survives_is_what_no_newer_block_touches(writes in prop::collection::vec((0u32..2, 0u64..64, 1u64..20), 0..60)) {
         let blocks: Vec<Written> = (0u64..)
             .zip(writes)
             .map(|(n, (file, offset, len))| Written { file, len, offset, number: n << 31 | n, trimmed: false })
@@ -105,7 +105,7 @@ proptest! {
         let mut list = WrittenList::new(true);
         blocks.iter().for_each(|&b| list.record(b));
         let touches = |a: &Written, b: &Written| {
-            a.file == b.file && a.offset < b.offset + u64::from(b.len) && b.offset < a.offset + u64::from(a.len)
+            a.file == b.file && a.offset < b.offset + b.len && b.offset < a.offset + a.len
         };
         let mut expected: Vec<Written> = Vec::new();
         for (i, block) in blocks.iter().enumerate() {
@@ -164,7 +164,7 @@ proptest! {
     /// Both ways to find what was synced give the same.
     #[test]
     fn what_was_synced_is_found_as_by_a_look_at_all(
-        writes in prop::collection::vec((0u32..2, 0u64..24, 1u32..4, 0u64..6, 0u64..8), 0..80),
+        writes in prop::collection::vec((0u32..2, 0u64..24, 1u64..4, 0u64..6, 0u64..8), 0..80),
     ) {
         let mut lists = [WrittenList::new(true), WrittenList::new(true).of_synced_blocks()];
         let mut end = 0;
@@ -182,6 +182,28 @@ proptest! {
         let [all, synced] = lists;
         prop_assert_eq!(drain(all), drain(synced));
     }
+}
+
+#[test]
+fn long_blocks_and_late_writes_are_kept_as_they_are() {
+    let (last, longest) = ((1 << PlacedBlock::NUMBER_BITS) - 1, PlacedBlock::MAX_LEN);
+    for forgets in [true, false] {
+        let mut list = WrittenList::new(forgets);
+        let blocks = [block(0, 0, 5 << 30), block(last - 1, 5 << 30, longest), block(last, 1 << 60, 1)];
+        blocks.iter().for_each(|&block| list.record(block));
+        list.mark(&blocks[1]);
+        assert_eq!(list.take_marked(true, idle), Some(Written { trimmed: true, ..blocks[1] }));
+        let want = [blocks[0], Written { trimmed: true, ..blocks[1] }, blocks[2]];
+        assert_eq!(drain(list), want, "{forgets}");
+    }
+}
+
+#[test]
+fn a_new_block_is_seen_to_touch_the_end_of_a_long_one() {
+    let mut list = WrittenList::new(true);
+    list.record(block(0, 0, 5 << 30));
+    list.record(block(1, (5 << 30) - 1, 1));
+    assert_eq!(drain(list), [block(1, (5 << 30) - 1, 1)]);
 }
 
 #[test]

@@ -115,6 +115,28 @@ fn a_random_length_reaches_into_a_partial_last_block() {
     assert!(steps.contains(&cut), "the second block and what follows it");
 }
 
+#[test]
+fn blocks_of_more_than_4_gib_are_the_same_on_all_paths() {
+    let regions = [Region { offset: 4096, size: 800 << 30, real_size: 900 << 30 }];
+    for (rw, max, with_map) in [
+        (ReadWrite::Trim, 5 << 30, true),
+        (ReadWrite::RandTrim, 5 << 30, true),
+        (ReadWrite::RandTrim, 20 << 30, false),
+        (ReadWrite::RandTrim, 20 << 30, true),
+        (ReadWrite::RandMixed, 20 << 30, true),
+    ] {
+        let mut spec = job();
+        (spec.rw, spec.random_map, spec.limits.size) = (rw, with_map, 800 << 30);
+        set_block(&mut spec, if max > 5 << 30 { 1 << 30 } else { max }, max);
+        let mut short = Workload::new(&spec, &regions, [1; 24]).unwrap();
+        let mut general = Workload::general(&spec, &regions, [1; 24]);
+        let steps: Vec<Step> = (0..300).map(|_| short.next()).collect();
+        assert_eq!(steps, (0..300).map(|_| general.next()).collect::<Vec<_>>(), "{rw:?} {max}");
+        let long = |step: &&Step| matches!(step, Step::Io(io) if io.len > u32::MAX.into());
+        assert!(steps.iter().filter(long).count() > 10, "{rw:?} {max}");
+    }
+}
+
 /// The kind of path that a job takes over a file of 1 MiB.
 fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
     let mut spec = job();

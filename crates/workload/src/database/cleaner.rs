@@ -169,7 +169,7 @@ impl CleanerPath {
                             direction: Direction::Write,
                             file,
                             offset,
-                            len: database.page,
+                            len: database.page.into(),
                         });
                     }
                     None => self.stage = Stage::DataSync(0),
@@ -197,7 +197,12 @@ impl CleanerPath {
                     let (file, len) = (database.log_file(), database.log.block);
                     let append = shared.log.append(len);
                     dirty.checkpoint_appended(append);
-                    return Step::Io(Io { direction: Direction::Write, file, offset: append.offset, len });
+                    return Step::Io(Io {
+                        direction: Direction::Write,
+                        file,
+                        offset: append.offset,
+                        len: len.into(),
+                    });
                 }
                 Stage::CheckpointSync => {
                     self.stage = Stage::CheckpointEnd;
@@ -223,7 +228,7 @@ impl CleanerPath {
             self.area_offset = 0;
         }
         let file = shared.database.log_file() + 1;
-        let io = Io { direction: Direction::Write, file, offset: self.area_offset, len: len as u32 };
+        let io = Io { direction: Direction::Write, file, offset: self.area_offset, len };
         self.area_offset += len;
         Step::Io(io)
     }

@@ -71,7 +71,12 @@ impl SessionPath {
                         continue;
                     }
                     let (file, offset) = shared.place(page);
-                    return Step::Io(Io { direction: Direction::Read, file, offset, len: database.page });
+                    return Step::Io(Io {
+                        direction: Direction::Read,
+                        file,
+                        offset,
+                        len: database.page.into(),
+                    });
                 }
                 Stage::Appends(0) => self.stage = Stage::FullPages(0),
                 Stage::Appends(left) => {
@@ -136,6 +141,6 @@ impl SessionPath {
         }
         self.appended = true;
         let (file, offset) = (shared.database.log_file(), shared.log.append(len).offset);
-        Step::Io(Io { direction: Direction::Write, file, offset, len })
+        Step::Io(Io { direction: Direction::Write, file, offset, len: len.into() })
     }
 }

@@ -192,7 +192,7 @@ impl TablePath {
 
     /// The next block of the table, of this file.
     fn block(&self, direction: Direction, file: u32, tables: &Tables) -> Step {
-        Step::Io(Io { direction, file, offset: self.offset, len: self.len(tables) as u32 })
+        Step::Io(Io { direction, file, offset: self.offset, len: self.len(tables) })
     }
 
     /// Bytes of the next block.

@@ -12,15 +12,15 @@ use crate::step::Io;
 
 mod waiting;
 
-const PAGE: u32 = 16 << 10;
-const BLOCK: u32 = 4096;
+const PAGE: u64 = 16 << 10;
+const BLOCK: u64 = 4096;
 
 fn page_write_back() -> PageWriteBack {
     PageWriteBack {
         changed: 1,
         most_dirty: 256,
         batch: 4,
-        double_write: Some(10 * u64::from(PAGE)),
+        double_write: Some(10 * PAGE),
         sync: WriteBackSync::Fsync,
         interval: Duration::ZERO,
         checkpoint: Checkpoint { log: None, interval: None },
@@ -32,13 +32,13 @@ fn database(write_back: WriteBack) -> Database {
     Database {
         model: DatabaseModel::Innodb,
         sessions: 2,
-        page: PAGE,
+        page: PAGE as u32,
         data_files: 2,
         pages_per_file: 100,
         direct: false,
         reads: PageReads::Count(3),
         skew: None,
-        log: DatabaseLog { block: BLOCK, appends: 2, size: 1 << 20, full_pages: false, direct: false },
+        log: DatabaseLog { block: BLOCK as u32, appends: 2, size: 1 << 20, full_pages: false, direct: false },
         commit: Commit { sync: CommitSync::Fsync, group: 1 },
         write_back,
     }
@@ -256,8 +256,7 @@ fn the_double_write_area_is_a_ring_of_whole_batches() {
     let mut scene = Scene::new(&with_pages(|_| {}));
     (0..20).for_each(|_| drop(scene.transaction(0)));
     let (steps, _) = scene.background(2, 0);
-    let offsets: Vec<_> =
-        ios(&steps).filter(|io| io.file == 3).map(|io| io.offset / u64::from(PAGE)).collect();
+    let offsets: Vec<_> = ios(&steps).filter(|io| io.file == 3).map(|io| io.offset / PAGE).collect();
     assert_eq!(offsets, [0, 4, 0, 4, 0], "two of the ten pages have no room for a batch");
 }
 
@@ -322,7 +321,7 @@ fn after_an_interval_all_that_is_dirty_is_written_back_together() {
 fn a_checkpoint_writes_back_all_that_was_dirty_and_says_so_in_the_log() {
     let mut scene = Scene::new(&with_pages(|pages| {
         (pages.batch, pages.double_write, pages.sync) = (64, None, WriteBackSync::None);
-        pages.checkpoint.log = Some(10 * u64::from(BLOCK));
+        pages.checkpoint.log = Some(10 * BLOCK);
     }));
     (0..4).for_each(|_| drop(scene.transaction(0)));
     assert_eq!(scene.background(2, 0).0, []);
@@ -357,7 +356,7 @@ fn checkpoints_in_time_come_only_where_something_was_logged() {
 #[test]
 fn a_checkpoint_whose_block_is_the_first_of_the_log_is_no_reason_for_another_one() {
     let mut timed = with_pages(|pages| pages.checkpoint.interval = Some(Duration::from_nanos(50)));
-    timed.log.size = 2 * u64::from(BLOCK) + 100;
+    timed.log.size = 2 * BLOCK + 100;
     let mut scene = Scene::new(&timed);
     scene.transaction(0);
     let (steps, work) = scene.background(2, 70);
@@ -368,7 +367,7 @@ fn a_checkpoint_whose_block_is_the_first_of_the_log_is_no_reason_for_another_one
 
 #[test]
 fn the_first_change_of_a_page_after_a_checkpoint_logs_all_of_it() {
-    let mut full = with_pages(|pages| pages.checkpoint.log = Some(400 * u64::from(BLOCK)));
+    let mut full = with_pages(|pages| pages.checkpoint.log = Some(400 * BLOCK));
     (full.log.full_pages, full.data_files, full.pages_per_file) = (true, 1, 1);
     full.log.appends = 1;
     let mut scene = Scene::new(&full);
@@ -414,8 +413,8 @@ fn changes_of_a_page_in_the_pool_are_merged_while_it_waits() {
 
 fn tables(amplification: f64) -> Database {
     let write_back = TableWriteBack {
-        table: 8 * u64::from(PAGE),
-        block: 2 * PAGE,
+        table: 8 * PAGE,
+        block: 2 * PAGE as u32,
         amplification,
         sync: WriteBackSync::Fdatasync,
         most_waiting: 1,
@@ -434,7 +433,7 @@ fn the_log_of_a_table_becomes_a_table_and_merges_write_the_rest_of_the_amplifica
     assert_eq!(ios(&steps).map(|io| io.offset).collect::<Vec<_>>(), [0, 32768, 65536, 98304]);
     let (steps, _) = scene.background(3, 0);
     let (reads, writes): (Vec<_>, Vec<_>) = ios(&steps).partition(|io| io.direction == Direction::Read);
-    let bytes = |ios: &[Io]| ios.iter().map(|io| io.len).sum::<u32>();
+    let bytes = |ios: &[Io]| ios.iter().map(|io| io.len).sum::<u64>();
     assert_eq!((bytes(&reads), bytes(&writes)), (20 * PAGE, 20 * PAGE), "2.5 tables");
     assert_eq!(writes.iter().map(|io| io.file).collect::<HashSet<_>>(), HashSet::from([1, 2, 3]));
     assert!(reads.iter().zip(&writes).all(|(read, write)| read.file != write.file));

@@ -53,7 +53,7 @@ fn words(steps: &[Step]) -> String {
     steps.iter().map(word).collect()
 }
 
-fn places(steps: &[Step]) -> Vec<(u32, u64, u32)> {
+fn places(steps: &[Step]) -> Vec<(u32, u64, u64)> {
     let place = |step: &Step| match step {
         Step::Io(io) => Some((io.file, io.offset, io.len)),
         _ => None,

@@ -224,14 +224,14 @@ impl FileRotation {
 
     /// An I/O of this many bytes was issued.
     #[inline]
-    pub(super) fn issued(&mut self, file: usize, len: u32) {
+    pub(super) fn issued(&mut self, file: usize, len: u64) {
         if let Some(shares) = &mut self.shares {
             shares.issued(file, len);
         }
     }
 
     /// An I/O of this many bytes that was issued cannot be done.
-    pub(super) fn take_back(&mut self, file: usize, len: u32) {
+    pub(super) fn take_back(&mut self, file: usize, len: u64) {
         if let Some(shares) = &mut self.shares {
             shares.take_back(file, len);
         }

@@ -50,12 +50,12 @@ impl FileShares {
     }
 
     #[inline]
-    pub(super) fn issued(&mut self, file: usize, len: u32) {
-        self.left[file] = self.left[file].saturating_sub(len.into());
+    pub(super) fn issued(&mut self, file: usize, len: u64) {
+        self.left[file] = self.left[file].saturating_sub(len);
     }
 
-    pub(super) fn take_back(&mut self, file: usize, len: u32) {
-        self.left[file] = self.left[file].saturating_add(len.into()).min(self.whole[file]);
+    pub(super) fn take_back(&mut self, file: usize, len: u64) {
+        self.left[file] = self.left[file].saturating_add(len).min(self.whole[file]);
     }
 
     #[inline]

@@ -20,7 +20,7 @@ pub(super) struct FileState {
     pub(super) region: Region,
     pub(super) last_start: [u64; 3],
     pub(super) last_end: [u64; 3],
-    pub(super) last_len: u32,
+    pub(super) last_len: u64,
     /// Number of offsets of each direction, `None` for none; shared by files of one size.
     pub(super) blocks: Arc<[Option<Scale>; 3]>,
     pub(super) map: Option<Box<RandomMap>>,
@@ -31,7 +31,7 @@ pub(super) struct FileState {
 /// Sizes that bound a random choice, in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
-    pub(super) min: u32,
+    pub(super) min: u64,
     pub(super) align: u64,
     /// Bytes that one bit of the map represents.
     pub(super) unit: u64,
@@ -125,7 +125,7 @@ impl FileState {
 /// Relative offset and bit of the first block from `block` on, wrapping once, that is free for a smallest I/O.
 #[inline(always)]
 fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
-    let min = u64::from(sizes.min);
+    let min = sizes.min;
     if min == sizes.unit {
         return map.next_clear(block).map(|free| (free * min, free));
     }
@@ -135,7 +135,7 @@ fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
 /// The same for blocks larger than the unit of the map.
 #[inline(never)]
 fn free_wide(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
-    let min = u64::from(sizes.min);
+    let min = sizes.min;
     let above = free_above(map, block * min, sizes, map.bits() * sizes.unit);
     let free = above.or_else(|| free_above(map, 0, sizes, block * min))?;
     Some((free, free / sizes.unit))
@@ -144,7 +144,7 @@ fn free_wide(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
 /// For blocks larger than the unit of the map: the first multiple of the smallest length in `from..until` whose bytes are all
 /// free.
 fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Option<u64> {
-    let min = u64::from(sizes.min);
+    let min = sizes.min;
     while from < until && from + min <= map.bits() * sizes.unit {
         let first = from / sizes.unit;
         let count = (from + min).div_ceil(sizes.unit) - first;
@@ -165,8 +165,8 @@ fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Optio
 /// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already. Bytes beyond the last bit
 /// (a zone ends within its file, a file within a block) are not tracked and shorten nothing.
 #[inline(always)]
-pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
-    if u64::from(sizes.min) == sizes.unit && len == sizes.min {
+pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes: Sizes) -> u64 {
+    if sizes.min == sizes.unit && len == sizes.min {
         map.set(first);
         return len;
     }
@@ -175,24 +175,24 @@ pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u32, siz
 
 /// The same for an I/O of several bits.
 #[inline(never)]
-fn mark_several(map: &mut RandomMap, first: u64, relative: u64, len: u32, sizes: Sizes) -> u32 {
+fn mark_several(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes: Sizes) -> u64 {
     let Sizes { min, unit, .. } = sizes;
     let mapped = map.bits() - first;
-    if u64::from(min) == unit {
-        let wanted = u64::from(len.div_ceil(min)).min(mapped);
+    if min == unit {
+        let wanted = len.div_ceil(min).min(mapped);
         let got = map.claim(first, wanted);
-        return if got < wanted { got as u32 * min } else { len };
+        return if got < wanted { got * min } else { len };
     }
-    let end = relative + u64::from(len);
+    let end = relative + len;
     let wanted = (end.div_ceil(unit) - first).min(mapped);
     let free = map.free_run(first, wanted);
     let len = if free < wanted {
         let room = (first + free) * unit - relative;
-        (room - room % u64::from(min)) as u32
+        room - room % min
     } else {
         len
     };
-    map.claim(first, (relative + u64::from(len)).div_ceil(unit) - first);
+    map.claim(first, (relative + len).div_ceil(unit) - first);
     len
 }
 
@@ -221,8 +221,8 @@ impl ZoneWalk {
 
     /// An I/O of this length was issued.
     #[inline]
-    pub(super) fn issued(&mut self, len: u32) {
-        self.bytes += u64::from(len);
+    pub(super) fn issued(&mut self, len: u64) {
+        self.bytes += len;
     }
 
     /// Start of the first zone of a file.

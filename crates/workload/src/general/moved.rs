@@ -18,7 +18,7 @@ impl General {
             && choices.marks_all()
         {
             let begin = chosen.offset - file.region.offset;
-            let bit = |len: u32| (begin + u64::from(len)).div_ceil(choices.unit).min(map.bits());
+            let bit = |len: u64| (begin + len).div_ceil(choices.unit).min(map.bits());
             (bit(done.len)..bit(chosen.len)).for_each(|bit| map.free(bit));
         }
         if let Some(dirty) = self.dirty.get_mut(done.file as usize)

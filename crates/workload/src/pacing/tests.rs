@@ -25,7 +25,7 @@ fn pacer(spec: &JobSpec) -> Pacer {
 }
 
 /// Issues a read of `len` bytes; when the next one is due.
-fn after_read(pacer: &mut Pacer, len: u32) -> u64 {
+fn after_read(pacer: &mut Pacer, len: u64) -> u64 {
     pacer.issued(Direction::Read, len);
     pacer.due_ns(Direction::Read)
 }
@@ -136,7 +136,7 @@ fn random_arrivals_come_when_fios_do() {
 }
 
 /// Mean ns between random arrivals, relative to `wanted`.
-fn mean_gap(spec: &JobSpec, lens: [u32; 2], wanted: f64) -> f64 {
+fn mean_gap(spec: &JobSpec, lens: [u64; 2], wanted: f64) -> f64 {
     const COUNT: u64 = 400_000;
     let mut spec = spec.clone();
     spec.rates.poisson = true;
@@ -236,7 +236,7 @@ proptest! {
     #[test]
     fn the_even_schedule_is_the_exact_quotient_however_many_ios_there_were(
         iops in 1u64..5_000_000,
-        lens in prop::collection::vec(1u32..1 << 20, 1..200),
+        lens in prop::collection::vec(1u64..1 << 20, 1..200),
     ) {
         let mut pacer = pacer(&reads(iops));
         let mut bytes = 0u128;

@@ -100,11 +100,11 @@ proptest! {
         for io in ios(steps(&spec, &mut workload)) {
             let region = regions[io.file as usize];
             let block = &spec.block[io.direction];
-            let end = io.offset + u64::from(io.len);
+            let end = io.offset + io.len;
             prop_assert!(spec.rw.does(io.direction), "{io:?}");
             let pairs = spec.rw == ReadWrite::RandTrimWrite && io.direction == Direction::Write;
             if !pairs {
-                prop_assert!((block.min..=block.max).contains(&u64::from(io.len)), "{io:?}");
+                prop_assert!((block.min..=block.max).contains(&io.len), "{io:?}");
             }
             prop_assert!(io.offset >= region.offset && io.offset < region.offset + region.size, "{io:?}");
             prop_assert!(end <= region.real_size, "{io:?}");
@@ -124,7 +124,7 @@ proptest! {
         let mut covered = 0;
         while let step @ (Step::Io(_) | Step::Sync { .. }) = workload.next() {
             if let Step::Io(io) = step && (io.direction != Direction::Write || !spec.rw.is_trimwrite()) {
-                for sector in 0..u64::from(io.len) / 512 {
+                for sector in 0..io.len / 512 {
                     let sector = io.offset - regions[io.file as usize].offset + sector * 512;
                     prop_assert!(used.insert((io.file, sector)), "{io:?}");
                 }
@@ -132,7 +132,7 @@ proptest! {
                 // is less than a block.
                 let (region, min) = (&regions[io.file as usize], spec.block[io.direction].min);
                 let behind = region.size / min * min - (io.offset - region.offset);
-                covered += u64::from(io.len).next_multiple_of(min).min(behind);
+                covered += io.len.next_multiple_of(min).min(behind);
             }
         }
         let equal = spec.rw.is_trimwrite() || spec.block[Direction::Read] == spec.block[Direction::Write];
@@ -157,7 +157,7 @@ proptest! {
             match workload.next() {
                 Step::Io(io) => {
                     prop_assert_eq!(io.offset, ends[io.file as usize]);
-                    ends[io.file as usize] += u64::from(io.len);
+                    ends[io.file as usize] += io.len;
                 }
                 Step::Sync { .. }
 | Step::Open { .. } | Step::Close { .. } | Step::AwaitReplayTime { .. } | Step::AwaitProgramTime { .. } | Step::AwaitLog | Step::EventEnd | Step::Commit | Step::AwaitWriteBack | Step::AwaitWork | Step::WrittenBack { .. } => {}
@@ -178,7 +178,7 @@ proptest! {
         let mut workload = Workload::new(&spec, &regions, [0; 24]).unwrap();
         for io in ios(steps(&spec, &mut workload)) {
             let region = regions[io.file as usize];
-            let end = io.offset + u64::from(io.len);
+            let end = io.offset + io.len;
             prop_assert!(io.offset >= region.offset && io.offset < region.offset + region.size, "{io:?}");
             prop_assert!(end <= region.real_size, "{io:?}");
             prop_assert!(spec.rw.does(io.direction), "{io:?}");
@@ -273,7 +273,7 @@ fn unusable_jobs_are_refused_with_their_numbers() {
     let error = Workload::new(&spec, &[region], [0; 24]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "read block sizes 8192-4096 aligned to 8192 cannot be used: they must be 1..=4294967295, smallest first"
+        "read block sizes 8192-4096 aligned to 8192 cannot be used: they must be at least 1 and below 4 EiB, smallest first"
     );
     let spec = job();
     let beyond = Region { offset: u64::MAX - 5, size: 10, real_size: 10 };

@@ -230,7 +230,7 @@ fn lengths_go_by_kind_of_offset() {
         let crate::Step::Io(io) = step else { panic!("a sync") };
         lengths[usize::from(io.len == 8192)] += 1;
         assert!(io.len == 8192 || end == Some(io.offset), "{io:?} does not follow {end:?}");
-        end = Some(io.offset + u64::from(io.len));
+        end = Some(io.offset + io.len);
     }
     assert!(lengths.iter().all(|&count| count > 0), "{lengths:?}");
     spec.rw = ReadWrite::Write;

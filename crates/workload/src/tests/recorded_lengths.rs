@@ -14,6 +14,18 @@ fn a_range_of_lengths_is_drawn() {
 }
 
 #[test]
+fn a_range_reaches_beyond_4_gib() {
+    let mut spec = random(800 << 20);
+    spec.rw = ReadWrite::RandTrim;
+    spec.random_map = false;
+    spec.limits.number_ios = 8;
+    set_block(&mut spec, 4096, 20 << 30);
+    let lengths: Vec<u64> = crate::tests::support::sequence(&spec).iter().map(|io| io.len / 4096).collect();
+    let expected = [2_465_597, 4_891_028, 4_550_730, 744_461, 3_094_060, 3_113_574, 5_127_174, 1_006_458];
+    assert_eq!(lengths, expected);
+}
+
+#[test]
 fn random_lengths_end_before_taken_blocks() {
     let mut spec = random(128);
     set_block(&mut spec, 4096, 16384);
@@ -64,10 +76,7 @@ fn split_lengths_come_in_fios_numbers() {
         let mut spec = sized(ReadWrite::Read, 4096);
         split(&mut spec, shares);
         let all = crate::tests::support::sequence(&spec);
-        shares
-            .iter()
-            .map(|share| all.iter().filter(|io| u64::from(io.len) == share.0).count())
-            .collect::<Vec<_>>()
+        shares.iter().map(|share| all.iter().filter(|io| io.len == share.0).count()).collect::<Vec<_>>()
     };
     assert_eq!(counts(&[(8192, 25), (16384, 25), (4096, 50)]), [139, 129, 230]);
     assert_eq!(counts(&[(4096, 20), (8192, 20)]), [138, 443]);
@@ -94,7 +103,7 @@ fn unaligned_lengths_are_any_number_of_bytes() {
     spec.bs_unaligned = true;
     let ends: Vec<f64> = crate::tests::support::sequence(&spec)
         .iter()
-        .map(|io| (io.offset + u64::from(io.len)) as f64 / 4096.0)
+        .map(|io| (io.offset + io.len) as f64 / 4096.0)
         .map(|blocks| (blocks * 1e4).round() / 1e4)
         .collect();
     assert_eq!(ends, [1.5676, 5.2031, 9.2031, 11.4612, 15.4612]);

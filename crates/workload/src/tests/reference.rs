@@ -118,8 +118,8 @@ impl Reference {
             let size = self.files[file].region.size;
             let has_had_all = self.shares && self.files[file].bytes >= size;
             if !has_had_all && let Some(offset) = self.offset(file) {
-                let len = self.spec.block[Direction::Read].min as u32;
-                self.files[file].bytes += u64::from(len);
+                let len = self.spec.block[Direction::Read].min;
+                self.files[file].bytes += len;
                 return Step::Io(Io { direction: Direction::Read, file: file as u32, offset, len });
             }
             self.current = None;

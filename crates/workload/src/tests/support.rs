@@ -36,7 +36,7 @@ pub(crate) fn steps(spec: &JobSpec, workload: &mut Workload) -> Vec<Step> {
             }
             if let Some(Step::Io(io)) = steps.last() {
                 budget.issued(io.direction, io.len);
-                done += u64::from(io.len);
+                done += io.len;
             }
         }
         if steps.len() >= MOST || !budget.another_pass(done, finished) {
@@ -68,7 +68,7 @@ pub(crate) fn notation(steps: &[Step], block: u64) -> String {
             let letter =
                 if last.replace(io.direction) == Some(io.direction) { "" } else { &io.direction.name()[..1] };
             let file = if io.file == 0 { String::new() } else { format!("{}:", io.file) };
-            let len = u64::from(io.len) / block;
+            let len = io.len / block;
             let len = if len == 1 { String::new() } else { format!("+{len}") };
             format!("{letter}{file}{}{len}", io.offset / block)
         }

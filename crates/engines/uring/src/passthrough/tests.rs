@@ -17,7 +17,7 @@ const PLAIN: Namespace = Namespace {
 const TYPE_1: Option<ProtectionFormat> =
     Some(ProtectionFormat { kind: 1, is_first: false, guard: GuardFormat::Bits16, storage_tag_bits: 0 });
 
-fn request(op: Op, offset: u64, len: u32) -> Request {
+fn request(op: Op, offset: u64, len: u64) -> Request {
     Request { op, unit: 0, file: 0, len, priority: 0, offset, buffer: std::ptr::null_mut() }
 }
 
@@ -31,7 +31,7 @@ fn protection(by_device: bool) -> ProtectionOptions {
     }
 }
 
-fn command(namespace: Namespace, by_device: bool, offset: u64, len: u32, mode: Option<WriteMode>) -> Command {
+fn command(namespace: Namespace, by_device: bool, offset: u64, len: u64, mode: Option<WriteMode>) -> Command {
     let options = PassthroughOptions { deallocates: true, fua_writes: true, ..PassthroughOptions::default() };
     let device = Device::new(namespace, &protection(by_device)).unwrap();
     rw_command(&device, &request(Op::Read, offset, len), mode, &options, &protection(by_device))
@@ -80,7 +80,7 @@ fn blocks_of_an_io_have_their_metadata_beside_them_or_behind() {
         assert_eq!(device.own.unwrap().offset, 8, "behind other metadata");
         let mut data = vec![1; 2 * device.block as usize];
         let mut metadata = vec![0; if is_extended { 0 } else { 32 }];
-        let io = request(Op::Write, u64::from(device.block) * 7, data.len() as u32);
+        let io = request(Op::Write, u64::from(device.block) * 7, data.len() as u64);
         let mut blocks = Vec::new();
         let all: Result<(), ()> =
             device.for_each_block(&io, &mut data, &mut metadata, |lba, data, metadata| {

@@ -22,7 +22,16 @@ impl FioNumberReader {
     pub(super) fn value(self, text: &str) -> Result<Value, Fault> {
         if self.row.multi != Multi::No {
             let most = self.row.multi.directions();
-            return spread(text, pieces(text), most, |piece| self.limited(piece)).map(Value::Directions);
+            let pieces = pieces(text);
+            let given = pieces.len();
+            let is_negative = pieces.last().is_some_and(|piece| piece.text.starts_with('-'));
+            let mut directions = spread(text, pieces, most, |piece| self.limited(piece))?;
+            // A direction that takes the value of the one before it takes it without its sign.
+            if is_negative && matches!(self.row.kind, ValueKind::Size | ValueKind::Int) {
+                let inherited = directions.iter_mut().skip(given).flatten();
+                inherited.for_each(|number| *number = self.unsigned(*number));
+            }
+            return Ok(Value::Directions(directions));
         }
         Ok(match (self.one(text, |piece| self.limited(piece))?, self.row.kind) {
             (None, _) => Value::Nothing,
@@ -125,8 +134,20 @@ impl FioNumberReader {
                 .fault("must be a power of 2")
                 .in_fio(format!("{}: must be a power-of-2", self.row.name)));
         }
-        let narrow = self.row.max.is_some_and(|max| max <= u32::MAX.into());
-        if narrow { self.narrow(number, piece) } else { self.wide(number, piece) }
+        if self.is_narrow() { self.narrow(number, piece) } else { self.wide(number, piece) }
+    }
+
+    /// A number without its sign, which is in the highest bit of as many as the option has.
+    fn unsigned(self, number: u64) -> u64 {
+        if self.is_narrow() {
+            (number as i32).unsigned_abs().into()
+        } else {
+            number.cast_signed().unsigned_abs()
+        }
+    }
+
+    fn is_narrow(self) -> bool {
+        self.row.max.is_some_and(|max| max <= u32::MAX.into())
     }
 
     /// An option of 32 bits: the upper bits are lost, and a number that is then negative is below any maximum.

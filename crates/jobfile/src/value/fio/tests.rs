@@ -56,7 +56,6 @@ fn numbers_end_at_the_first_other_character() {
         ("10b", 10),
         ("4294967297", 4_294_967_297),
         ("50%", u64::MAX - 50),
-        ("-4k", u64::MAX - 4095),
     ] {
         assert_eq!(bs(text), all(want), "{text}");
     }
@@ -342,4 +341,16 @@ fn check(at: usize, text: &str) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn a_direction_takes_the_value_of_the_one_before_it_without_its_sign() {
+    let negative = |number: i64| Some(number.cast_unsigned());
+    let align = |text: &str| read(Opt::Ba, text);
+    assert_eq!(align("-8k"), Ok(Value::Directions([negative(-8192), Some(8192), Some(8192)])));
+    assert_eq!(align("4k,-8k"), Ok(Value::Directions([Some(4096), negative(-8192), Some(8192)])));
+    assert_eq!(align("-1,-2,-3"), Ok(Value::Directions([-1, -2, -3].map(negative))));
+    assert_eq!(align("-8k,"), Ok(Value::Directions([negative(-8192), None, None])));
+    let iops = Value::Directions([Some(4_294_967_294), Some(2), Some(2)]);
+    assert_eq!(read(Opt::RateIops, "-2"), Ok(iops));
 }

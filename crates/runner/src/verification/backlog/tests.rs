@@ -16,9 +16,9 @@ fn verification(options: &str) -> Verification {
     *Verification::new(&spec, [0; SEEDS], None, None).unwrap().unwrap()
 }
 
-const BLOCK: u32 = 4096;
+const BLOCK: u64 = 4096;
 
-fn write(verification: &mut Verification, unit: u32, offset: u64, len: u32) {
+fn write(verification: &mut Verification, unit: u32, offset: u64, len: u64) {
     let io = Io { direction: Direction::Write, file: 0, offset, len };
     let mut block = vec![0; len as usize];
     verification.before(&io, unit, &mut block, Duration::ZERO).unwrap();

@@ -22,7 +22,7 @@ impl<const ERRNO: i64, const LATER: bool> Engine for Flaky<ERRNO, LATER> {
         self.writes += u32::from(request.op == Op::Write);
         FLAKY_WRITES.set(FLAKY_WRITES.get() + u64::from(request.op == Op::Write));
         let fails = request.op == Op::Write && self.writes.is_multiple_of(4);
-        let result = if fails { -ERRNO } else { request.len.into() };
+        let result = if fails { -ERRNO } else { request.len.cast_signed() };
         if !LATER {
             return Submit::Done(result);
         }

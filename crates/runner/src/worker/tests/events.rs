@@ -66,7 +66,7 @@ impl Engine for Unsynced {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        Submit::Done(if request.op.moves_data() { request.len.into() } else { -i64::from(libc::EIO) })
+        Submit::Done(if request.op.moves_data() { request.len.cast_signed() } else { -i64::from(libc::EIO) })
     }
 }
 

@@ -26,7 +26,7 @@ impl Watching {
     fn look(&self, request: &Request) -> i64 {
         let target = read_link(format!("/proc/thread-self/fd/{}", self.fds[request.file as usize])).unwrap();
         assert!(target.ends_with(format!("ferrio-files-{}", request.file)), "{target:?} for {request:?}");
-        if request.op.moves_data() { request.len.into() } else { 0 }
+        if request.op.moves_data() { request.len.cast_signed() } else { 0 }
     }
 }
 

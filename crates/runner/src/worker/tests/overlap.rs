@@ -32,7 +32,7 @@ impl Engine for Exclusive {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        let (start, end) = (request.offset, request.offset + u64::from(request.len));
+        let (start, end) = (request.offset, request.offset + request.len);
         let mut in_work = IN_WORK.lock().unwrap();
         if in_work.iter().any(|&(other, other_end)| start < other_end && other < end) {
             OVERLAPPED.fetch_add(1, Relaxed);
@@ -43,7 +43,7 @@ impl Engine for Exclusive {
         let mut in_work = IN_WORK.lock().unwrap();
         let place = in_work.iter().position(|&range| range == (start, end)).unwrap();
         in_work.swap_remove(place);
-        Submit::Done(request.len.into())
+        Submit::Done(request.len.cast_signed())
     }
 
     fn flush(&mut self) -> std::io::Result<u32> {

@@ -59,7 +59,7 @@ impl<const LIMIT: bool> Engine for KeepsTheFirst<LIMIT> {
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        let done = Completion { unit: request.unit, result: request.len.into() };
+        let done = Completion { unit: request.unit, result: request.len.cast_signed() };
         self.queued += 1;
         self.submitted += 1;
         match self.submitted {
@@ -143,7 +143,7 @@ impl Engine for Stalling {
         if self.0 == 5 {
             std::thread::sleep(STALL);
         }
-        Submit::Done(request.len.into())
+        Submit::Done(request.len.cast_signed())
     }
 }
 

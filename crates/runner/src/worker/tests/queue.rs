@@ -32,7 +32,7 @@ impl<const LATE: u32> Engine for Scribe<LATE> {
 
     fn submit(&mut self, request: &Request) -> Submit {
         call("Q");
-        self.queued.push(Completion { unit: request.unit, result: request.len.into() });
+        self.queued.push(Completion { unit: request.unit, result: request.len.cast_signed() });
         Submit::Queued
     }
 

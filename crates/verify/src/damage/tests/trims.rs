@@ -31,7 +31,7 @@ fn a_lost_trim_leaves_the_data_of_the_write() {
         for range in [0..2048, 2048..4096] {
             let part = job.explain_trimmed(&mixed(&zeroes, &job.wanted(), range.clone()));
             assert_eq!(part.kind, DamageKind::LostTrim, "{range:?}: {part}");
-            assert_eq!(part.range, range.start as u32..range.end as u32, "{part}");
+            assert_eq!(part.range, range.start as u64..range.end as u64, "{part}");
             assert_eq!(part.found.and_then(|found| found.number), Some(3), "{part}");
         }
     }

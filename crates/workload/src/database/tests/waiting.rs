@@ -83,7 +83,7 @@ fn sessions_that_wait_are_all_let_through() {
             pages.checkpoint.interval = Some(Duration::from_secs(1));
         });
         let mut few = Database { sessions: SESSIONS, reads: PageReads::Count(1), ..few };
-        few.log.size = log_blocks * u64::from(BLOCK);
+        few.log.size = log_blocks * BLOCK;
         let shared = SharedDatabase::new(&few, 1);
         let threads: Vec<OnceLock<Thread>> = (0..=SESSIONS).map(|_| OnceLock::new()).collect();
         let (shared, threads) = (&shared, &threads);
@@ -139,7 +139,7 @@ fn with_full_log() -> Scene {
         (pages.double_write, pages.sync) = (None, WriteBackSync::None);
         pages.checkpoint.interval = Some(Duration::from_secs(1));
     });
-    database.log.size = 36 * u64::from(BLOCK);
+    database.log.size = 36 * BLOCK;
     Scene::new(&database)
 }
 
@@ -214,7 +214,7 @@ fn a_session_that_ends_amid_a_transaction_keeps_no_log() {
 fn what_a_checkpoint_has_covered_stays_covered() {
     let scene = with_full_log();
     let SharedWriteBack::Pages(dirty) = &scene.shared.write_back else { panic!("pages") };
-    let log = |blocks: u64| blocks * u64::from(BLOCK);
+    let log = |blocks: u64| blocks * BLOCK;
     dirty.begin_checkpoint(log(20));
     dirty.end_checkpoint();
     // A session that read the end of the log long ago.
@@ -227,7 +227,7 @@ fn what_a_checkpoint_has_covered_stays_covered() {
 #[test]
 fn appends_alone_wake_the_cleaner_for_a_checkpoint() {
     let mut quiet = with_pages(|pages| (pages.changed, pages.checkpoint.log) = (0, Some(1)));
-    quiet.log.size = 100 * u64::from(BLOCK);
+    quiet.log.size = 100 * BLOCK;
     let mut scene = Scene::new(&quiet);
     assert_eq!(words(&scene.transaction(0))[3..], ["w2:4k", "w2:4k", "commit", "wait"]);
     let woken = Mutex::new(Vec::new());
@@ -238,7 +238,7 @@ fn appends_alone_wake_the_cleaner_for_a_checkpoint() {
 #[test]
 fn a_log_without_checkpoints_is_never_full() {
     let mut endless = with_pages(|pages| (pages.most_dirty, pages.batch) = (1000, 1000));
-    endless.log.size = 35 * u64::from(BLOCK);
+    endless.log.size = 35 * BLOCK;
     let mut scene = Scene::new(&endless);
     (0..100).for_each(|_| drop(scene.transaction(0)));
     assert!(!scene.shared.must_wait(0));

@@ -1,0 +1,147 @@
+//! Blocks of 4 GiB and more, and alignments of that size: such trims of devices are common, and everything that carries a length must have
+//! room for them. Beside real fio.
+
+use serde_json::Value;
+
+use crate::loop_device::LoopDevice;
+use crate::support::{Place, both, same};
+
+const GIB: u64 = 1 << 30;
+
+/// I/Os and bytes of each direction of the only job of a run, which must succeed.
+fn figures(document: &Value) -> Vec<(u64, u64)> {
+    let job = &document["jobs"][0];
+    let of = |direction: &str| {
+        let part = &job[direction];
+        (part["total_ios"].as_u64().unwrap(), part["io_bytes"].as_u64().unwrap())
+    };
+    ["read", "write", "trim"].map(of).to_vec()
+}
+
+/// The same of a job under fio, and under ferrio as fio.
+fn figures_of_both(words: &[&str]) -> [Vec<(u64, u64)>; 2] {
+    both(|fio| {
+        let place = Place::new();
+        let words = [words, &["--name=x", "--output-format=json"]].concat();
+        let run = if fio {
+            place.fio(&words).run()
+        } else {
+            place.ferrio(&[&["--as=fio"], &words[..]].concat()).run()
+        };
+        figures(&run.ended_with(0).json())
+    })
+}
+
+/// Lengths in a log of I/Os.
+fn lengths(place: &Place, log: &str) -> Vec<u64> {
+    let lines = place.read(log);
+    let ios = lines.lines().filter(|line| line.contains(" trim "));
+    ios.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn long_trims_run_as_with_fio() {
+    needs!("fio");
+    for words in [
+        ["--rw=trim", "--bs=5g", "--size=50g"],
+        ["--rw=randtrim", "--bs=5g", "--size=50g"],
+        ["--rw=trim", "--bsrange=4k-8g", "--size=20g"],
+        ["--rw=trim", "--bssplit=4k/50:5g/50", "--size=50g"],
+    ] {
+        for engine in [&["--ioengine=null"][..], &["--ioengine=null", "--iodepth=4", "--iodepth_batch=2"]] {
+            let [fio, ferrio] = figures_of_both(&[&words[..], engine].concat());
+            same!("fio": fio, "ferrio": ferrio, "{words:?} {engine:?}");
+        }
+    }
+}
+
+#[test]
+fn a_strict_job_trims_in_ranges_beyond_4_gib() {
+    let place = Place::new();
+    let words = ["--name=x", "--ioengine=null", "--rw=randtrim", "--bsrange=4k-4g", "--size=8g"];
+    let run = place.ferrio(&[&words[..], &["--number_ios=3", "--output-format=json"]].concat()).run();
+    let run = run.succeeded();
+    assert_eq!(figures(&run.json())[2].0, 3, "{}", run.messages());
+}
+
+#[test]
+fn long_reads_and_writes_are_for_the_engine_to_do() {
+    needs!("fio");
+    for rw in ["--rw=read", "--rw=randwrite"] {
+        let words = [rw, "--ioengine=null", "--bs=4g", "--size=8g", "--zero_buffers"];
+        let [fio, ferrio] = figures_of_both(&words);
+        same!("fio": fio, "ferrio": ferrio, "{words:?}");
+    }
+}
+
+#[test]
+fn logs_and_their_replay_have_the_whole_length() {
+    needs!("fio");
+    let words = ["--name=x", "--filename=f", "--ioengine=null", "--rw=randtrim", "--bsrange=4k-20g"];
+    let words =
+        [&words[..], &["--size=800g", "--norandommap", "--number_ios=8", "--write_iolog=io"]].concat();
+    let [fio, ferrio] = both(|fio| {
+        let place = Place::new();
+        // Of fio, the I/O log alone has whole lengths: other logs cut them to 32 bits.
+        let words = [&words[..], &["--write_lat_log=l"]].concat();
+        if fio { place.fio(&words) } else { place.ferrio(&words) }.run().succeeded();
+        let lengths = lengths(&place, "io");
+        if !fio {
+            let rows = place.rows("l_lat.1.log");
+            let rows: Vec<u64> = rows.iter().map(|row| row[3].parse().unwrap()).collect();
+            assert_eq!(rows, lengths);
+            // fio 3.33 replays no trims.
+            let words = ["--name=x", "--ioengine=null", "--read_iolog=io", "--output-format=json"];
+            let again = place.ferrio(&words).run().succeeded().json();
+            assert_eq!(figures(&again)[2], (8, lengths.iter().sum()));
+        }
+        lengths
+    });
+    same!("fio": fio, "ferrio": ferrio, "lengths");
+    assert!(fio.iter().any(|&len| len > 4 * GIB));
+}
+
+#[test]
+fn random_offsets_aligned_beyond_the_file_are_none_as_with_fio() {
+    needs!("fio");
+    for align in ["--ba=8g", "--ba=-4k", "--ba=2m"] {
+        for more in [
+            &["--rw=randread"][..],
+            &["--rw=randrw", "--bsrange=4k-16k"],
+            &["--rw=randread", "--random_generator=lfsr"],
+            &["--rw=randread", "--random_distribution=zoned:50/50:50/50"],
+            &["--rw=randwrite", "--nrfiles=4"],
+            &["--rw=randtrim"],
+            // An alignment of sequential I/O has no effect.
+            &["--rw=write"],
+        ] {
+            let words = [more, &["--ioengine=null", "--size=1m", align]].concat();
+            let [fio, ferrio] = figures_of_both(&words);
+            same!("fio": fio, "ferrio": ferrio, "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn random_offsets_may_be_aligned_to_more_than_4_gib() {
+    needs!("fio");
+    let [fio, ferrio] =
+        figures_of_both(&["--ioengine=null", "--rw=randread", "--ba=8g", "--size=50g", "--number_ios=5"]);
+    same!("fio": fio, "ferrio": ferrio, "--ba=8g");
+    assert_eq!(fio[0], (5, 5 * 4096));
+}
+
+#[test]
+fn devices_are_trimmed_in_one_request_of_more_than_4_gib() {
+    needs!("losetup");
+    let place = Place::new();
+    let Some(device) = LoopDevice::of(&place, 6 * GIB) else { return };
+    let file = format!("--filename={}", device.node());
+    for engine in ["psync", "libaio", "io_uring", "pvsync2"] {
+        let engine = format!("--ioengine={engine}");
+        let words =
+            ["--name=x", &file, &engine, "--rw=trim", "--bs=5g", "--number_ios=1", "--allow_mounted_write=1"];
+        let run = place.ferrio(&[&words[..], &["--output-format=json"]].concat()).run().succeeded();
+        assert_eq!(figures(&run.json())[2], (1, 5 * GIB), "{engine}: {}", run.messages());
+    }
+}
