@@ -387,3 +387,38 @@ fn a_clock_that_does_not_exist_is_refused() {
     let run = place.ferrio(&[&MIX[..], &words].concat()).run().ended_with(1);
     assert!(run.stderr.contains("there is no clock with the number 999"), "{}", run.stderr);
 }
+
+#[test]
+fn jobs_of_a_group_write_one_log_of_their_sums() {
+    let place = Place::new();
+    let job = "[global]\nioengine=null\nsize=1g\nrw=randread\nrate_iops=1000\nnumber_ios=1000\ngroup_reporting\n\
+               write_iops_log=x\nwrite_bw_log=x\nwrite_lat_log=x\nlog_avg_msec=100\nlog_sum=1\n[a]\nnumjobs=2\n[b]\n";
+    let report = place.ferrio(&["--output-format=json", &place.job(job)]).run().succeeded().json();
+    assert_eq!(number(&report, "/jobs/0/read/total_ios"), 3000);
+    assert_eq!(names(&place), ["x_bw.log", "x_clat.log", "x_iops.log", "x_lat.log", "x_slat.log"]);
+    for name in ["x_iops.log", "x_bw.log", "x_lat.log"] {
+        let times = column(&place, name, 0);
+        assert!(times.len() > 1 && times.iter().all(|ms| ms % 100 == 0), "{name}: {times:?}");
+        assert!(
+            times.windows(2).all(|pair| pair[0] < pair[1]),
+            "one row for each window of {name}: {times:?}"
+        );
+    }
+    // A job alone has a thousand I/Os.
+    let ios: u64 = column(&place, "x_iops.log", 1).iter().map(|rate| rate / 10).sum();
+    assert!((1001..=3300).contains(&ios), "{ios} of 3000 I/Os");
+    let page = place.ferrio(&["report", "x_iops.log", "x_bw.log", "-o", "-"]).run().succeeded().stdout;
+    assert!(page.starts_with("<!doctype html>"));
+}
+
+#[test]
+fn sums_without_windows_are_refused() {
+    let place = Place::new();
+    let run = place.ferrio(&[&MIX[..], &["--write_iops_log=x", "--log_sum=1"]].concat()).run().ended_with(1);
+    assert!(
+        run.stderr.contains("log_sum adds up windows, and log_avg_msec is their length"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(names(&place), [""; 0]);
+}

@@ -38,6 +38,8 @@ pub struct Logs {
     pub hist_coarseness: u32,
     /// `per_job_logs=0`: file names carry no job number, and jobs add to the end of files.
     pub shared: bool,
+    /// `log_sum`: all jobs whose logs have one name write one log, with the sum of what they did in each window.
+    pub summed: bool,
     /// `log_offset`: rows have the offset of the I/O.
     pub offset: bool,
     /// `log_prio`: rows have the whole priority instead of a bit.
@@ -116,7 +118,7 @@ pub struct PlannedLog {
     pub kind: LogKind,
     /// Its name.
     pub path: String,
-    /// Several jobs add rows to it.
+    /// Several jobs add rows to what it has.
     pub shared: bool,
     /// It holds compressed records instead of text, in pieces of this many bytes.
     pub stored: Option<u32>,
@@ -129,13 +131,13 @@ pub struct PlannedLog {
 pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
     let log = |kind: LogKind| {
         let (prefix, window_ms) = (kind.prefix(&spec.logs)?, kind.window_ms(spec)?);
-        let Logs { shared, stored, .. } = spec.logs;
+        let Logs { shared, summed, stored, .. } = spec.logs;
         // Compressed records have no room for histograms: those stay text.
         let stored = stored.filter(|_| kind != LogKind::Histogram);
-        let number = if shared { String::new() } else { format!(".{}", spec.number) };
+        let number = if shared || summed { String::new() } else { format!(".{}", spec.number) };
         let suffix = if stored.is_some() { "log.fz" } else { "log" };
         let path = format!("{prefix}_{}{number}.{suffix}", kind.word());
-        Some(PlannedLog { kind, path, shared, stored, window_ms })
+        Some(PlannedLog { kind, path, shared: shared && !summed, stored, window_ms })
     };
     LogKind::ALL.iter().copied().filter_map(log).collect()
 }

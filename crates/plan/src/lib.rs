@@ -160,6 +160,9 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     process::check_cgroups(&groups.jobs, &groups.sections, &mut findings);
     sprandom::clones_are_apart(&groups.jobs, &groups.sections, &mut findings);
     work::check_end(&groups.jobs, &mut findings);
+    if findings.is_fine() {
+        logs::sums_agree(&groups.jobs, &groups.sections, &mut findings);
+    }
     if !findings.is_fine() {
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }

@@ -1,9 +1,13 @@
 //! The log files of a job (which ones it writes, their columns, how rows are averaged and stored), and the recording of its I/O:
 //! `write_iolog`.
 
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
 
-use ferrio_job::{IologVersion, JobSpec, Logs, Measure, Origin, RecordTo};
+use ferrio_job::{
+    Diagnostic, IologVersion, JobSpec, Logs, Measure, Origin, PlannedJob, PlannedSection, RecordTo,
+    WindowValue, log_files,
+};
 use ferrio_jobfile::{Job, JobSet, Opt, Value};
 
 use crate::as_written::{asks, inert, lacks, note, refuse};
@@ -11,11 +15,13 @@ use crate::findings::Findings;
 use crate::measure::clock;
 
 inert! {
-    PerJobLogs LogAvgMsec LogWindowValue LogOffset LogPrio LogIssueTime LogAlternateEpoch
+    PerJobLogs LogSum LogAvgMsec LogWindowValue LogOffset LogPrio LogIssueTime LogAlternateEpoch
         LogAlternateEpochClockId LogCompression LogCompressionCpus LogStoreCompressed:
         |job| !writes_logs(job); "the job writes no log";
     LogWindowValue:
         |job| !asks(job, Opt::LogAvgMsec); "single I/Os are logged, not windows, without `log_avg_msec`";
+    PerJobLogs:
+        |job| asks(job, Opt::LogSum); "`log_sum` writes one log for several jobs";
     LogAlternateEpochClockId:
         |job| !asks(job, Opt::LogAlternateEpoch); "it applies only to `log_alternate_epoch`";
     LogCompressionCpus:
@@ -53,10 +59,58 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
         findings.warn(note(job, &[Opt::WriteIolog], "replay-overrides-recording", text));
     }
     let logged = job.options.is_given(Opt::WriteLatLog) && asks(job, Opt::LogOffset);
+    if asks(job, Opt::LogSum) {
+        check_sum(job, findings);
+    }
     if asks(job, Opt::LogIssueTime) && !logged {
         let message = "log_issue_time option requires write_lat_log and log_offset options";
         let help = "give `write_lat_log` and `log_offset=1`";
         refuse(findings, job, &[Opt::LogIssueTime], "issue-time-without-offsets", message, help);
+    }
+}
+
+/// What a sum of several jobs needs, and what it cannot be made of.
+fn check_sum(job: &Job, findings: &mut Findings) {
+    if !asks(job, Opt::LogAvgMsec) {
+        let message = "log_sum adds up windows, and log_avg_msec is their length";
+        let help = "give `log_avg_msec=1000`, or remove `log_sum`";
+        refuse(findings, job, &[Opt::LogSum], "log-sum-without-windows", message, help);
+    }
+    let is_given = |opt: &Opt| match opt {
+        Opt::WriteHistLog => job.options.is_given(*opt),
+        opt => asks(job, *opt),
+    };
+    let others = [Opt::WriteHistLog, Opt::LogCompression, Opt::LogStoreCompressed];
+    for opt in others.into_iter().filter(is_given) {
+        let message = format!("log_sum cannot be combined with {}", opt.row().name);
+        let help = "remove one of them, or set the option in jobs without `log_sum`";
+        refuse(findings, job, &[opt, Opt::LogSum], "log-sum-with-other-log", message, help);
+    }
+}
+
+/// Jobs that add to one log have the same windows.
+pub(crate) fn sums_agree(jobs: &[PlannedJob], sections: &[PlannedSection], findings: &mut Findings) {
+    type Form = (bool, Option<u32>, WindowValue, [bool; 3], Option<i32>);
+    let mut known: HashMap<String, (Form, &str)> = HashMap::new();
+    for section in sections {
+        for spec in jobs[section.jobs.clone()].iter().map(|job| &job.spec) {
+            for log in log_files(spec) {
+                let Logs { summed, window_value, offset, prio, issue_time, epoch_clock, .. } = spec.logs;
+                let form = (summed, log.window_ms, window_value, [offset, prio, issue_time], epoch_clock);
+                let (first, name) = *known.entry(log.path.clone()).or_insert((form, &section.name));
+                if first == form || !(first.0 || form.0) {
+                    continue;
+                }
+                let message = format!(
+                    "{} and {name} write the log {} with different windows, columns or clocks, or without log_sum",
+                    section.name, log.path
+                );
+                let help = "give both the same options of logs, or logs of different names";
+                let problem = Diagnostic::error(message, section.origin.clone());
+                findings.refuse(problem.code("log-sum-differs").help(help).job(&section.name));
+                return;
+            }
+        }
     }
 }
 
@@ -78,6 +132,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         hist_msec: options.value(Opt::LogHistMsec),
         hist_coarseness: options.value(Opt::LogHistCoarseness),
         shared: !options.value::<bool>(Opt::PerJobLogs),
+        summed: options.value(Opt::LogSum),
         offset: options.value(Opt::LogOffset),
         prio: options.value(Opt::LogPrio),
         issue_time: options.value(Opt::LogIssueTime),
@@ -219,7 +274,6 @@ mod tests {
     use crate::testing::{
         first_refusal, jobs_named, jobs_of, notes, notes_of, null, plan_of, refusals, spec_of,
     };
-    use ferrio_job::{WindowValue, log_files};
 
     fn spec(options: &str) -> JobSpec {
         spec_of(&null(options))
@@ -240,6 +294,29 @@ mod tests {
         assert_eq!(value("log_window_value=both\n"), WindowValue::Both);
         assert_eq!(value("log_max_value=1\n"), WindowValue::Maximum);
         assert_eq!(value("log_window_value=max\nlog_window_value=avg\n"), WindowValue::Average);
+    }
+
+    #[test]
+    fn sums_of_several_jobs_need_windows_that_agree() {
+        let sum = "write_iops_log=x\nlog_sum=1\n";
+        let windows = format!("{sum}log_avg_msec=100\n");
+        let logs = spec(&windows);
+        assert!(logs.logs.summed && log_files(&logs)[0].path == "x_iops.log");
+        assert_eq!(first_refusal(sum), "log_sum adds up windows, and log_avg_msec is their length");
+        for other in ["write_hist_log", "log_compression", "log_store_compressed"] {
+            let value = if other == "log_compression" { "64k" } else { "1" };
+            let message = format!("log_sum cannot be combined with {other}");
+            assert_eq!(first_refusal(&format!("{windows}{other}={value}\n")), message);
+        }
+        let global = "[global]\nioengine=null\nsize=4k\n";
+        let two = |first: &str, second: &str| refusals(&format!("{global}[a]\n{first}[b]\n{second}"));
+        assert!(plan_of(&format!("{global}[a]\n{windows}[b]\n{windows}")).is_ok());
+        let message = [
+            "b and a write the log x_iops.log with different windows, columns or clocks, or without log_sum",
+        ];
+        assert_eq!(two(&windows, &format!("{sum}log_avg_msec=200\n")), message);
+        assert_eq!(two(&windows, "write_iops_log=x\nlog_avg_msec=100\nper_job_logs=0\n"), message);
+        assert!(plan_of(&format!("{global}[a]\n{windows}[b]\nwrite_iops_log=y\n")).is_ok());
     }
 
     #[test]

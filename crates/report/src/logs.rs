@@ -10,6 +10,7 @@ mod histogram;
 mod job;
 mod record;
 mod rows;
+mod summed;
 
 pub use compressed::{InflateError, inflate_log};
 
@@ -17,7 +18,7 @@ use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, Direction, JobSpec, LogKind, Origin, Plan, log_files, reason};
+use ferrio_job::{Diagnostic, Direction, JobSpec, LogKind, Origin, Plan, PlannedLog, log_files, reason};
 use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, RateSample, log_queue};
 use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
@@ -27,6 +28,7 @@ use file::{LogFile, Spool, problem};
 use job::JobLogs;
 use record::{Columns, LogRow};
 use rows::Rows;
+use summed::SummedLogs;
 
 /// Batches that may wait for the writer.
 const QUEUE: usize = 64;
@@ -48,6 +50,8 @@ pub struct LogWriter {
 struct RunLogs {
     jobs: Vec<Option<JobLogs>>,
     totals: Option<TotalLogs>,
+    /// Logs of several jobs together (`log_sum`).
+    summed: SummedLogs,
     /// Where the thread may run; empty for anywhere.
     cpus: Vec<u32>,
     /// Errors that do not belong to a file.
@@ -74,12 +78,19 @@ impl LogWriter {
         let packer = |record, piece| {
             Packer::new(compressor.clone(), record, piece, stored.saturating_mul(JobLogs::MOST_FILES))
         };
-        let make = |spec: &JobSpec| match spec.logs.shared {
-            true => JobLogs::create(spec, |name| LogFile::add_to(name, spool.clone()), packer),
-            false => JobLogs::create(spec, |name| LogFile::create(name, stay_open), packer),
+        let mut summed = SummedLogs::default();
+        let mut make = |spec: &JobSpec| {
+            let file = |name| match spec.logs.shared {
+                true => LogFile::add_to(name, spool.clone()),
+                false => LogFile::create(name, stay_open),
+            };
+            let join = |log: &PlannedLog| spec.logs.summed.then(|| summed.join(log, spec, stay_open));
+            JobLogs::create(spec, file, packer, join)
         };
+        let jobs = specs().map(|spec| spec.logs.any().then(|| make(spec))).collect();
         let mut logs = RunLogs {
-            jobs: specs().map(|spec| spec.logs.any().then(|| make(spec))).collect(),
+            jobs,
+            summed,
             totals: bandwidth.map(TotalLogs::create),
             cpus: specs()
                 .filter(|spec| spec.logs.any())
@@ -139,8 +150,10 @@ impl LogWriter {
 /// A spool for the rows of files that several jobs write, if there are such files.
 fn spool<'a>(specs: impl Iterator<Item = &'a JobSpec>, report: &mut dyn FnMut(Diagnostic)) -> Option<Spool> {
     let mut seen = HashSet::new();
-    let path =
-        specs.filter(|spec| spec.logs.shared).flat_map(log_files).find_map(|log| seen.replace(log.path))?;
+    let path = specs
+        .filter(|spec| spec.logs.shared && !spec.logs.summed)
+        .flat_map(log_files)
+        .find_map(|log| seen.replace(log.path))?;
     Spool::beside(&path)
         .map_err(|error| {
             let message = format!("rows of several jobs are mixed in {path}: {error}");
@@ -175,6 +188,7 @@ impl RunLogs {
             batches.recycle(batch);
         }
         self.jobs.iter_mut().flatten().for_each(|job| job.end_with_the_run(&mut rows));
+        self.summed.end();
         self
     }
 
@@ -218,7 +232,8 @@ impl RunLogs {
     fn take_problems(&mut self) -> Vec<Diagnostic> {
         let jobs = self.jobs.iter_mut().flatten().flat_map(JobLogs::take_problems);
         let totals = self.totals.iter_mut().flat_map(TotalLogs::take_problems);
-        std::mem::take(&mut self.problems).into_iter().chain(jobs).chain(totals).collect()
+        let summed = self.summed.take_problems();
+        std::mem::take(&mut self.problems).into_iter().chain(jobs).chain(summed).chain(totals).collect()
     }
 }
 

@@ -333,9 +333,10 @@ impl Drop for LogReceiver {
     }
 }
 
-/// Sends the writer the time by the clock that a job's logs follow, if they follow one.
+/// Sends the writer the time by the clock that a job's logs follow, if they follow one. Those of several jobs follow one clock in any case.
 pub(crate) fn send_epoch(sender: Option<&LogSender>, job: usize, logs: &Logs, control: &JobControl) {
-    let (Some(sender), Some(clock)) = (sender, logs.epoch_clock) else { return };
+    let clock = logs.epoch_clock.or_else(|| logs.summed.then_some(libc::CLOCK_MONOTONIC));
+    let (Some(sender), Some(clock)) = (sender, clock) else { return };
     sender.send(LogBatch::Began { job, epoch_ms: clock_ms(clock) }, || control.stop_requested());
 }
 

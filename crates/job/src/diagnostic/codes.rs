@@ -259,6 +259,9 @@ subjects! {
         "lockmem-limited" Report: "note: `lockmem` is more memory than can be locked";
         "cgroup-conflict" Stderr: "jobs that run together ask for different cgroups or weights";
         "issue-time-without-offsets" Stderr: "`log_issue_time` is used without `write_lat_log` and `log_offset`";
+        "log-sum-without-windows" Stderr: "`log_sum` is used without `log_avg_msec`";
+        "log-sum-with-other-log" Stderr: "`log_sum` is used with an option of logs that cannot be added up";
+        "log-sum-differs" Stderr: "jobs with `log_sum` write one log with different windows, columns or clocks";
         "no-such-cpu" Stderr: "an option names a CPU that does not exist, or none";
         "unsafe-file-name" Stderr: "a file would be made with control characters in its name, or outside of its directory because of the name of the job";
         "invalid-numa-nodes" Stderr: "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";

@@ -39,7 +39,7 @@ options! {
     CreateSerialize, CreateFsync, CreateOnOpen, CreateOnly, AllowFileCreate, AllowLayoutOverwrite,
     AllowMountedWrite, PreRead, Cpumask, CpusAllowed,
     CpusAllowedPolicy, NumaCpuNodes, NumaMemPolicy, GpuDevId, EndFsync, FsyncOnClose, EndSyncfs, Unlink, UnlinkEachLoop,
-    Exitall, ExitWhat, ExitallOnError, Stonewall, NewGroup, Thread, PerJobLogs, WriteBwLog, WriteLatLog, WriteIopsLog,
+    Exitall, ExitWhat, ExitallOnError, Stonewall, NewGroup, Thread, PerJobLogs, LogSum, WriteBwLog, WriteLatLog, WriteIopsLog,
     LogEntries, LogAvgMsec, LogHistMsec, LogHistCoarseness, WriteHistLog, LogWindowValue, LogOffset, LogPrio, LogIssueTime,
     LogCompression, LogCompressionCpus, LogStoreCompressed, LogAlternateEpoch, LogAlternateEpochClockId,
     BlockErrorPercentiles, Bwavgtime, Iopsavgtime, GroupReporting, Stats, ZeroBuffers, RefillBuffers, ScrambleBuffers,

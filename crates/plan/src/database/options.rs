@@ -135,6 +135,7 @@ pub(super) const FATES: &[(Fate, &[Opt])] = {
                 KbBase,
                 UnitBase,
                 PerJobLogs,
+                LogSum,
                 WriteBwLog,
                 WriteLatLog,
                 WriteIopsLog,

@@ -90,6 +90,11 @@ impl LogFile {
         })
     }
 
+    /// The place of a file whose rows are written elsewhere.
+    pub(super) fn of_others(name: String) -> Self {
+        LogFile { name, sink: LogSink::ByName, packer: None, given_up: true, problem: None }
+    }
+
     fn new(name: String, opened: io::Result<File>, sink: impl FnOnce(File) -> LogSink) -> Self {
         match opened {
             Ok(file) => LogFile { name, sink: sink(file), packer: None, given_up: false, problem: None },

@@ -1,6 +1,6 @@
 //! The logs of one job: its files, and how batches become rows.
 
-use ferrio_job::{Diagnostic, JobSpec, LogKind, WindowValue, log_files};
+use ferrio_job::{Diagnostic, JobSpec, LogKind, PlannedLog, WindowValue, log_files};
 use ferrio_runner::logs::sums::{Histogram, Window, WindowSummary, latency_of};
 use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
@@ -10,6 +10,7 @@ use super::file::LogFile;
 use super::histogram::HistogramLog;
 use super::record::{Columns, LogRow, RecordLayout};
 use super::rows::Rows;
+use super::summed::SummedLogMember;
 
 /// The files of a job, and the rates of its single I/Os.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ struct SampleLog {
     windows: [Window; 3],
     /// Single I/Os have no rows in it.
     is_disabled: bool,
+    /// Rows go into a log of several jobs instead.
+    summed: Option<SummedLogMember>,
     /// Rates of single I/Os, by direction.
     rates: [SampleStats; 3],
 }
@@ -52,12 +55,17 @@ impl JobLogs {
         spec: &JobSpec,
         make: impl Fn(String) -> LogFile,
         packer: impl Fn(usize, u32) -> Packer,
+        mut join: impl FnMut(&PlannedLog) -> Option<SummedLogMember>,
     ) -> Self {
         let columns = Columns::of(&spec.logs);
         let record_len = RecordLayout { columns, old: false }.len();
         let (mut logs, mut histogram) = (Vec::new(), None);
         for planned in log_files(spec) {
-            let file = make(planned.path);
+            let summed = join(&planned);
+            let file = match summed.is_some() {
+                true => LogFile::of_others(planned.path),
+                false => make(planned.path),
+            };
             let file = match planned.stored {
                 Some(piece) => file.compressed_by(packer(record_len, piece)),
                 None => file,
@@ -70,6 +78,7 @@ impl JobLogs {
                     window_ms: u64::from(planned.window_ms.unwrap_or(0)),
                     windows: Default::default(),
                     is_disabled: planned.window_ms == Some(0),
+                    summed,
                     rates: Default::default(),
                 }),
             }
@@ -90,6 +99,7 @@ impl JobLogs {
     /// Sets where all times are counted from.
     pub(super) fn set_epoch(&mut self, epoch_ms: u64) {
         self.epoch_ms = epoch_ms;
+        self.logs.iter().filter_map(|log| log.summed.as_ref()).for_each(|log| log.begin(epoch_ms));
     }
 
     /// Completed I/Os, in order.
@@ -131,6 +141,9 @@ impl JobLogs {
         rows: &mut Rows,
     ) {
         if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
+            if let Some(log) = &log.summed {
+                return log.window(direction, time_ms, summary);
+            }
             rows.begin(self.columns, self.epoch_ms);
             rows.push(&window_row(summary, time_ms, direction, self.window_value));
             log.file.append(rows.text());
@@ -165,6 +178,9 @@ impl JobLogs {
     /// Bandwidth or I/Os per second in one interval.
     pub(super) fn interval(&mut self, kind: LogKind, sample: &RateSample, rows: &mut Rows) {
         if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
+            if let Some(log) = &log.summed {
+                return log.rates(sample);
+            }
             rows.begin(self.columns, self.epoch_ms);
             log.interval(sample, rows);
         }
@@ -174,6 +190,7 @@ impl JobLogs {
     /// run ends, as in fio.
     pub(super) fn end(&mut self, time_ms: u64, rows: &mut Rows) {
         self.end_windows(time_ms, rows);
+        self.logs.iter().filter_map(|log| log.summed.as_ref()).for_each(SummedLogMember::end);
         for log in self.logs.iter_mut().filter(|log| self.single_rates || !log.is_rate()) {
             log.file.close();
         }
@@ -214,8 +231,10 @@ impl JobLogs {
         for log in &mut self.logs {
             rows.begin(self.columns, self.epoch_ms);
             for (direction, window) in (0..).zip(&mut log.windows) {
-                if let Some(summary) = window.take() {
-                    rows.push(&window_row(summary, time_ms, direction, self.window_value));
+                let Some(summary) = window.take() else { continue };
+                match &log.summed {
+                    Some(log) => log.window(direction, time_ms, summary),
+                    None => rows.push(&window_row(summary, time_ms, direction, self.window_value)),
                 }
             }
             log.file.append(rows.text());
@@ -295,7 +314,7 @@ fn milliseconds(ns: u64) -> u64 {
 
 /// The row of a window.
 fn window_row(summary: WindowSummary, time_ms: u64, direction: u8, value: WindowValue) -> LogRow {
-    let WindowSummary { average, maximum } = summary;
+    let WindowSummary { average, maximum, .. } = summary;
     let value = if value == WindowValue::Maximum { maximum } else { average };
     LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
 }

@@ -3,6 +3,7 @@
 mod compressed;
 mod histograms;
 mod shared;
+mod summed;
 
 use std::path::Path;
 

@@ -24,6 +24,8 @@ pub struct WindowSummary {
     pub average: u64,
     /// Their largest.
     pub maximum: u64,
+    /// How many there are.
+    pub count: u64,
 }
 
 impl Window {
@@ -57,10 +59,10 @@ impl Window {
     pub fn take(&mut self) -> Option<WindowSummary> {
         let count = u128::from(self.count);
         let rounded = (self.sum + count / 2).checked_div(count)?;
-        let maximum = self.maximum;
+        let (maximum, values) = (self.maximum, self.count);
         (self.sum, self.count, self.maximum) = (0, 0, 0);
         // An average is no larger than the largest value.
-        Some(WindowSummary { average: u64::try_from(rounded).unwrap_or(maximum), maximum })
+        Some(WindowSummary { average: u64::try_from(rounded).unwrap_or(maximum), maximum, count: values })
     }
 }
 
@@ -329,7 +331,7 @@ mod tests {
         let mut window = Window::default();
         assert_eq!(window.add(0, 10, 250), None);
         assert_eq!(window.add(249, 20, 250), None);
-        assert_eq!(window.add(260, 60, 250), Some(WindowSummary { average: 30, maximum: 60 }));
+        assert_eq!(window.add(260, 60, 250), Some(WindowSummary { average: 30, maximum: 60, count: 3 }));
         assert_eq!(window.take(), None);
     }
 
@@ -347,9 +349,9 @@ mod tests {
     fn a_maximum_is_that_of_its_own_window() {
         let mut window = Window::default();
         assert_eq!(window.add(0, 90, 100), None);
-        assert_eq!(window.add(100, 10, 100), Some(WindowSummary { average: 50, maximum: 90 }));
+        assert_eq!(window.add(100, 10, 100), Some(WindowSummary { average: 50, maximum: 90, count: 2 }));
         assert_eq!(window.add(110, 30, 100), None);
-        assert_eq!(window.take(), Some(WindowSummary { average: 30, maximum: 30 }));
+        assert_eq!(window.take(), Some(WindowSummary { average: 30, maximum: 30, count: 1 }));
     }
 
     #[test]
