@@ -193,10 +193,10 @@ fn one_of_many(found: &Rank) -> Diagnostic {
     let Rank { rank, size, variable } = found;
     let message = format!(
         "a launcher has started {size} processes, of which this is number {rank} ({variable}={rank}): each runs \
-         all jobs by itself and reports only its own figures"
+         all jobs by itself and reports only its own figures; start one process, with numjobs for more load, or give \
+         each process files of its own"
     );
-    let help = "start one process, with numjobs for more load; or give each process files of its own";
-    Diagnostic::warning(message, Origin::Builtin).code("several-processes").help(help)
+    Diagnostic::warning(message, Origin::Builtin).code("several-processes")
 }
 
 /// Refuses thresholds that can apply to no job of the plan.

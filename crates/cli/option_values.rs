@@ -8,6 +8,7 @@ use ferrio_job::{Character, Choice as _};
 use ferrio_jobfile::{Reading, nearest, size_factor, time_factor};
 use ferrio_metrics::MetricsAddress;
 use ferrio_report::{Format, TerseVersion, row_columns};
+use ferrio_sweep::{MIN_REPETITIONS, Repetitions};
 use ferrio_sweep::{TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
@@ -132,12 +133,39 @@ pub fn read_by_fio<'a>(name: &str, value: &'a str) -> Option<Cow<'a, str>> {
 /// Shortest interval of `--interval-report`: in shorter ones, writing the lines would affect the figures.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
+/// Most repetitions of a series that ends by itself, unless a limit is given.
+const DEFAULT_MAX_REPETITIONS: u32 = 30;
 /// Most repetitions of a run.
 const MOST_REPETITIONS: u32 = 10_000;
 
-fn repetitions(text: &str) -> Result<u32, String> {
-    let count = text.parse::<u32>().ok().filter(|count| (1..=MOST_REPETITIONS).contains(count));
-    count.ok_or_else(|| format!("a number from 1 to {MOST_REPETITIONS} is expected"))
+/// `5`, `until:2%`, `until:2%,max=50`
+fn repetitions(text: &str) -> Result<Repetitions, String> {
+    let count_of = |text: &str, least: u32| {
+        let count = text.trim().parse::<u32>().ok();
+        count.filter(|count| (least..=MOST_REPETITIONS).contains(count))
+    };
+    let Some(goal) = text.trim().strip_prefix("until:") else {
+        return count_of(text, 1).map(Repetitions::Count).ok_or_else(|| {
+            format!("a number from 1 to {MOST_REPETITIONS} is expected, or until:PERCENT%[,max=COUNT]")
+        });
+    };
+    let (margin, limit) = goal.split_once(',').map_or((goal, None), |(margin, limit)| (margin, Some(limit)));
+    let margin = margin.trim().strip_suffix('%').and_then(|margin| margin.trim().parse::<f64>().ok());
+    let margin = margin.filter(|margin| *margin > 0.0 && *margin <= 100.0).ok_or_else(|| {
+        "the margin of the mean is a percentage above 0 and up to 100, for example until:2%".to_owned()
+    })?;
+    let max = match limit {
+        None => DEFAULT_MAX_REPETITIONS,
+        Some(limit) => {
+            let count = limit.trim().strip_prefix("max=").and_then(|count| count_of(count, MIN_REPETITIONS));
+            count.ok_or_else(|| {
+                format!(
+                    "the limit is max=COUNT, with a count from {MIN_REPETITIONS} to {MOST_REPETITIONS}: until:2%,max=50"
+                )
+            })?
+        }
+    };
+    Ok(Repetitions::Until { margin, max })
 }
 
 /// The format of the table of a series that a value of `--output-format` asks for. Without a series, `csv` is the terse format.

@@ -298,7 +298,8 @@ pub const OPTIONS: &[ProgramOption] = &[
         REPEAT,
         "COUNT",
         SWEEPS,
-        "Run the jobs COUNT times, each in a process of its own, and print a table of the figures",
+        "Run the jobs COUNT times, each in a process of its own, and print a table of the figures; \
+         until:2%[,max=COUNT] ends when the means are known to 2 % (95 % confidence)",
     )
     .only_ferrio(),
     own(REPEAT_PAUSE, "TIME", SWEEPS, "Wait TIME between two runs").only_ferrio(),

@@ -12,7 +12,7 @@ use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
-use ferrio_sweep::{TableFormat, Variable};
+use ferrio_sweep::{Repetitions, TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
@@ -33,7 +33,7 @@ const REPEATED: [&str; 7] = ["debug", SECTION, FAIL_IF, ABORT_IF, LABEL, SET, SW
 const COLUMNS: usize = 80;
 
 /// The settings on a command line: everything but its jobs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProgramSettings {
     /// File for the report instead of standard output.
     pub output: Option<String>,
@@ -100,10 +100,10 @@ pub struct ProgramSettings {
 }
 
 /// Several runs (`--repeat`, `--sweep`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SweepSettings {
-    /// How often each point runs, at least once.
-    pub repetitions: u32,
+    /// How often each point runs.
+    pub repetitions: Repetitions,
     /// Time between two runs.
     pub pause: Duration,
     /// Swept options.
@@ -550,7 +550,7 @@ impl Outputs {
 /// Several runs, if there are to be several. The values are already checked.
 fn sweep(matches: &ArgMatches, items: &[Item]) -> Option<SweepSettings> {
     let variables: Vec<Variable> = matches.get_many(SWEEP).unwrap_or_default().cloned().collect();
-    let repetitions = matches.get_one::<u32>(REPEAT).copied();
+    let repetitions = matches.get_one::<Repetitions>(REPEAT).copied();
     if repetitions.is_none() && variables.is_empty() {
         return None;
     }
@@ -561,7 +561,7 @@ fn sweep(matches: &ArgMatches, items: &[Item]) -> Option<SweepSettings> {
         _ => None,
     });
     Some(SweepSettings {
-        repetitions: repetitions.unwrap_or(1),
+        repetitions: repetitions.unwrap_or(Repetitions::Count(1)),
         pause: matches.get_one(REPEAT_PAUSE).copied().unwrap_or_default(),
         variables,
         shuffle_jobs: matches.get_flag(SHUFFLE_JOBS),

@@ -7,12 +7,15 @@ mod results;
 use std::path::Path;
 use std::path::PathBuf;
 
-use ferrio_compare::{ReadError, Run, read_run, read_side, summarize};
+use ferrio_compare::{ReadError, Run, Side, read_run, read_side, summarize};
 use ferrio_job::{ArgOrigin, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Opt, Problems, Sources};
 use ferrio_plan::PlanOptions;
 use ferrio_report::model::Warning;
-use ferrio_sweep::{Measured, PlannedRun, Point, PointJobs, Table, points, rounds};
+use ferrio_sweep::{
+    CONFIDENCE, MIN_REPETITIONS, Measured, PlannedRun, Point, PointJobs, Precision, Repetitions, Rounds,
+    Table, points,
+};
 
 use crate::arguments::Item;
 use crate::error::Error;
@@ -58,9 +61,8 @@ pub fn run(
         let message = format!("the order of the runs is that of --{SWEEP_SEED}={seed}");
         messages.note(&Diagnostic::note(message).code("sweep-order"));
     }
-    let order = rounds(points.len(), wanted.repetitions, seed);
-    let all = Runs { items, points: &points, order: &order, results: &results, messages };
-    let outcome = all.run(wanted)?;
+    let all = Runs { items, points: &points, results: &results, messages };
+    let outcome = all.run(wanted, Rounds::new(points.len(), seed))?;
     if let Some(status) = outcome.failed {
         return Ok(status);
     }
@@ -72,6 +74,9 @@ pub fn run(
         messages.note(&Diagnostic::note(message).code("sweep-results"));
     }
     messages.figure_warnings(&outcome.warnings());
+    if let Some(precision) = outcome.precision.as_ref().filter(|_| messages.shows_warnings()) {
+        messages.note(precision);
+    }
     if outcome.exceeded > 0 {
         let message =
             format!("{} of {} exceeded a threshold", outcome.exceeded, runs(outcome.completed.len()));
@@ -284,7 +289,6 @@ fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
 struct Runs<'a> {
     items: &'a [Item],
     points: &'a [Point],
-    order: &'a [PlannedRun],
     results: &'a Results,
     messages: Messages,
 }
@@ -302,48 +306,105 @@ struct Outcome {
     interrupted: bool,
     /// Warnings, each with the number of runs that have it.
     warnings: Vec<(Warning, usize)>,
+    /// How precisely the means are known, and whether that is what was wanted.
+    precision: Option<Diagnostic>,
 }
 
 impl Runs<'_> {
-    fn run(&self, wanted: &SweepSettings) -> Result<Outcome, Error> {
+    fn run(&self, wanted: &SweepSettings, rounds: Rounds) -> Result<Outcome, Error> {
         let mut children =
             Children::new().map_err(|error| Error::Run(format!("cannot wait for signals: {error}")))?;
         let mut outcome = Outcome::default();
-        for (index, &run) in self.order.iter().enumerate() {
-            if index > 0 && !wanted.pause.is_zero() {
-                children.pause(wanted.pause);
+        let mut precision = Precision::default();
+        let max = wanted.repetitions.max();
+        for (repetition, round) in (1..=max).zip(rounds) {
+            for run in round {
+                if !outcome.completed.is_empty() && !wanted.pause.is_zero() {
+                    children.pause(wanted.pause);
+                }
+                if children.interrupted().is_some() {
+                    break;
+                }
+                self.progress(outcome.completed.len(), run, wanted.repetitions);
+                let Some(document) = self.run_one(run, &mut children, &mut outcome)? else { break };
+                let side = Side { name: String::new(), runs: vec![document] };
+                precision.add(run.point, &summarize(&side));
             }
-            if children.interrupted().is_some() {
+            if outcome.failed.is_some() || outcome.interrupted || children.interrupted().is_some() {
                 break;
             }
-            self.progress(index, run);
-            let point = &self.points[run.point];
-            let report = self.results.file(point, run.repetition)?;
-            let ended = children.run(&arguments(self.items, point, &report));
-            let cannot_start =
-                |error| Error::Run(format!("cannot start {}: {}", self.name(run), reason(&error)));
-            let Ended { status, killed } = ended.map_err(cannot_start)?;
-            if children.interrupted().is_some() || (status >= SIGNALLED && !killed) {
-                set_aside(&report, "interrupted").iter().for_each(|error| self.messages.note(error));
-                outcome.interrupted = true;
-                break;
+            let Repetitions::Until { margin, .. } = wanted.repetitions else { continue };
+            if repetition < MIN_REPETITIONS {
+                continue;
             }
-            let document = read_run(report.clone());
-            if !self.has_succeeded(status, &document) {
-                set_aside(&report, "failed").iter().for_each(|error| self.messages.note(error));
-                self.report_failure(run, status, outcome.completed.len());
-                outcome.failed = Some(status.max(1));
+            let (is_reached, diagnostic) = self.precision_after(repetition, &precision, margin);
+            if is_reached || repetition == max {
+                outcome.precision = Some(diagnostic);
                 break;
-            }
-            outcome.add(run, &document.map_err(|error| Error::Run(error.to_string()))?);
-            if status == EXCEEDED {
-                outcome.exceeded += 1;
-                let message = format!("{} exceeded a threshold", self.name(run));
-                self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("threshold-exceeded"));
             }
         }
         outcome.interrupted |= children.interrupted().is_some();
         Ok(outcome)
+    }
+
+    /// Makes one run. `None` if the series ends with it.
+    fn run_one(
+        &self,
+        run: PlannedRun,
+        children: &mut Children,
+        outcome: &mut Outcome,
+    ) -> Result<Option<Run>, Error> {
+        let point = &self.points[run.point];
+        let report = self.results.file(point, run.repetition)?;
+        let ended = children.run(&arguments(self.items, point, &report));
+        let cannot_start = |error| Error::Run(format!("cannot start {}: {}", self.name(run), reason(&error)));
+        let Ended { status, killed } = ended.map_err(cannot_start)?;
+        if children.interrupted().is_some() || (status >= SIGNALLED && !killed) {
+            set_aside(&report, "interrupted").iter().for_each(|error| self.messages.note(error));
+            outcome.interrupted = true;
+            return Ok(None);
+        }
+        let document = read_run(report.clone());
+        if !self.has_succeeded(status, &document) {
+            set_aside(&report, "failed").iter().for_each(|error| self.messages.note(error));
+            self.report_failure(run, status, outcome.completed.len());
+            outcome.failed = Some(status.max(1));
+            return Ok(None);
+        }
+        let document = document.map_err(|error| Error::Run(error.to_string()))?;
+        outcome.add(run, &document);
+        if status == EXCEEDED {
+            outcome.exceeded += 1;
+            let message = format!("{} exceeded a threshold", self.name(run));
+            self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("threshold-exceeded"));
+        }
+        Ok(Some(document))
+    }
+
+    /// Whether the means of all rows are known as precisely as wanted after so many repetitions, and what to say about it.
+    fn precision_after(&self, repetition: u32, precision: &Precision, wanted: f64) -> (bool, Diagnostic) {
+        let Some(widest) = precision.widest(repetition) else {
+            let message =
+                format!("after {repetition} repetitions, there are no IOPS to be known more precisely");
+            return (true, Diagnostic::note(message).code("repeat-precision"));
+        };
+        let label = self.points[widest.point].label();
+        let separator = if label.is_empty() { "" } else { ", " };
+        let row = format!("job {} ({}){separator}{label}", widest.jobname, widest.direction);
+        let found = shown_percent(widest.margin);
+        if widest.margin <= wanted {
+            let message = format!(
+                "after {repetition} repetitions, all means of IOPS are known to ±{wanted} % with {CONFIDENCE} % confidence: \
+                 the least precise is that of {row}, to ±{found} %"
+            );
+            return (true, Diagnostic::note(message).code("repeat-precision"));
+        }
+        let message = format!(
+            "after {repetition} repetitions, the most that --{REPEAT} allows, the mean IOPS of {row} are known to \
+             ±{found} % with {CONFIDENCE} % confidence, not to ±{wanted} %: run longer, or allow more repetitions \
+             (--{REPEAT}=until:{wanted}%,max=COUNT)"
+        );
+        (false, Diagnostic::warning(message, Origin::Builtin).code("repeat-precision"))
     }
 
     /// True unless jobs failed. A run that exceeds a threshold ends with the status of one with three failed jobs.
@@ -355,9 +416,11 @@ impl Runs<'_> {
     }
 
     /// Shows which run begins, on a terminal.
-    fn progress(&self, index: usize, run: PlannedRun) {
+    fn progress(&self, index: usize, run: PlannedRun, repetitions: Repetitions) {
         if escaped_stream::stderr().is_terminal() {
-            self.messages.text(&format!("Run {} of {}: {}\n", index + 1, self.order.len(), self.name(run)));
+            let most = u64::from(repetitions.max()).saturating_mul(self.points.len() as u64);
+            let of = if matches!(repetitions, Repetitions::Count(_)) { "of" } else { "of at most" };
+            self.messages.text(&format!("Run {} {of} {most}: {}\n", index + 1, self.name(run)));
         }
     }
 
@@ -424,6 +487,11 @@ impl Outcome {
 
 fn runs(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// Two significant digits; hundredths at least.
+fn shown_percent(percent: f64) -> String {
+    if percent >= 10.0 { format!("{percent:.0}") } else { format!("{percent:.2}") }
 }
 
 /// A seed that is easy to type.

@@ -377,3 +377,57 @@ fn the_examples_of_the_page_work() {
     place.ferrio(&words.collect::<Vec<_>>()).run().succeeded();
     assert_eq!(tree(&place, "shuffled").len(), 10);
 }
+
+#[test]
+fn runs_are_repeated_until_the_means_are_known_or_a_limit_is_reached() {
+    let place = Place::new();
+    // Any two runs agree that well.
+    let steady = ["--rate_iops=1k", "--time_based", "--runtime=200ms"];
+    let words = [&steady[..], &["--repeat=until:100%", "--sweep=iodepth=1,2", "--results=r"]].concat();
+    let run = place.ferrio(&quick(&words)).run().succeeded();
+    let files: Vec<String> = tree(&place, "r");
+    let of_point =
+        |depth: u32| files.iter().filter(|file| file.starts_with(&format!("iodepth={depth}/"))).count();
+    assert!(of_point(1) == of_point(2) && (3..30).contains(&of_point(1)), "{files:?}");
+    let note = format!(
+        "ferrio: after {} repetitions, all means of IOPS are known to ±100 % with 95 % confidence: the least precise is that of \
+         job q (read), iodepth=",
+        of_point(1)
+    );
+    assert!(run.stderr.contains(&note), "{}", run.stderr);
+    assert!(run.stdout.starts_with("q (read)\n"), "{}", run.stdout);
+
+    // No two runs agree that well.
+    let fast = ["--time_based", "--runtime=50ms"];
+    let words = [&fast[..], &["--repeat=until:0.000001%,max=4", "--results=s"]].concat();
+    let run = place.ferrio(&quick(&words)).run().succeeded();
+    assert_eq!(tree(&place, "s"), ["1.json", "2.json", "3.json", "4.json"]);
+    let warning =
+        "after 4 repetitions, the most that --repeat allows, the mean IOPS of job q (read) are known to ±";
+    assert!(run.stderr.contains(warning) && run.stderr.contains("not to ±0.000001 %"), "{}", run.stderr);
+    assert!(run.stderr.contains("--repeat=until:0.000001%,max=COUNT"), "{}", run.stderr);
+    let words = [&fast[..], &["--repeat=until:0.000001%,max=3", "--results=t", "--quiet"]].concat();
+    assert_eq!(place.ferrio(&quick(&words)).run().succeeded().stderr, "");
+}
+
+#[test]
+fn a_goal_of_repetitions_that_makes_no_sense_is_refused() {
+    let place = Place::new();
+    for (goal, why) in [
+        ("until:2", "for example until:2%"),
+        ("until:0%", "above 0 and up to 100"),
+        ("until:-1%", "above 0 and up to 100"),
+        ("until:101%", "above 0 and up to 100"),
+        ("until:nan%", "above 0 and up to 100"),
+        ("until:", "for example until:2%"),
+        ("until:2%,5", "max=COUNT"),
+        ("until:2%,max=2", "a count from 3 to 10000"),
+        ("until:2%,max=3,4", "a count from 3 to 10000"),
+        ("untill:2%", "is expected, or until:PERCENT%[,max=COUNT]"),
+        ("0", "a number from 1 to 10000"),
+    ] {
+        let run = place.ferrio(&quick(&[&format!("--repeat={goal}")])).run().ended_with(1);
+        assert!(run.stderr.contains(why), "{goal}: {}", run.stderr);
+        assert_eq!(place.files(), [], "{goal}");
+    }
+}

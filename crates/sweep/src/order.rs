@@ -11,20 +11,38 @@ pub struct PlannedRun {
     pub repetition: u32,
 }
 
-/// The runs of `points` points, `repetitions` times each, in the order that this seed gives.
-#[must_use]
-pub fn rounds(points: usize, repetitions: u32, seed: u64) -> Vec<PlannedRun> {
-    let mut random = T258::new(seed);
-    let round = |repetition| {
-        let mut round: Vec<PlannedRun> = (0..points).map(|point| PlannedRun { point, repetition }).collect();
+/// The rounds of a series, one after the other without end, in the order that a seed gives.
+#[derive(Debug)]
+pub struct Rounds {
+    points: usize,
+    /// Rounds so far.
+    repetition: u32,
+    random: T258,
+}
+
+impl Rounds {
+    /// Rounds of this many points.
+    #[must_use]
+    pub fn new(points: usize, seed: u64) -> Self {
+        Rounds { points, repetition: 0, random: T258::new(seed) }
+    }
+}
+
+impl Iterator for Rounds {
+    type Item = Vec<PlannedRun>;
+
+    fn next(&mut self) -> Option<Vec<PlannedRun>> {
+        self.repetition = self.repetition.checked_add(1)?;
+        let repetition = self.repetition;
+        let mut round: Vec<PlannedRun> =
+            (0..self.points).map(|point| PlannedRun { point, repetition }).collect();
         for last in (1..round.len()).rev() {
             // A few points among 2^64 draws: the bias does not matter.
-            let other = random.draw() % (last as u64 + 1);
+            let other = self.random.draw() % (last as u64 + 1);
             round.swap(last, usize::try_from(other).unwrap_or(last));
         }
-        round
-    };
-    (1..=repetitions).flat_map(round).collect()
+        Some(round)
+    }
 }
 
 #[cfg(test)]
@@ -33,7 +51,8 @@ mod tests {
 
     #[test]
     fn each_round_has_every_point_once_in_another_order() {
-        let runs = rounds(20, 3, 7);
+        let rounds = |seed| Rounds::new(20, seed).take(3).flatten().collect::<Vec<PlannedRun>>();
+        let runs = rounds(7);
         let orders: Vec<Vec<usize>> =
             runs.chunks(20).map(|round| round.iter().map(|run| run.point).collect()).collect();
         for (index, order) in orders.iter().enumerate() {
@@ -43,8 +62,8 @@ mod tests {
             assert!(runs[index * 20..][..20].iter().all(|run| run.repetition as usize == index + 1));
         }
         assert!(orders[0] != orders[1] && orders[1] != orders[2]);
-        assert_eq!(rounds(20, 3, 7), runs, "the seed decides");
-        assert_ne!(rounds(20, 3, 8), runs);
-        assert_eq!(rounds(1, 2, 0).len(), 2);
+        assert_eq!(rounds(7), runs, "the seed decides");
+        assert_ne!(rounds(8), runs);
+        assert_eq!(Rounds::new(1, 0).take(2).flatten().count(), 2);
     }
 }

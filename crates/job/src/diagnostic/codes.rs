@@ -278,6 +278,7 @@ subjects! {
         "invalid-sweep" Stderr: "runs cannot be repeated or swept as the command line says";
         "run-failed" Stderr: "a run of a series failed, and no more begin";
         "sweep-order" Hidden: "note: the order of the runs of a series";
+        "repeat-precision" Hidden: "note or warning: how precisely `--repeat=until:` knows the means, and whether that is what was wanted";
         "sweep-results" Hidden: "note: where the reports of a series are";
         "invalid-threshold" Stderr: "an expression of `--fail-if` or `--abort-if` is invalid";
         "threshold-without-job" Stderr: "a threshold of `--fail-if` or `--abort-if` can apply to no job";
