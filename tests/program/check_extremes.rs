@@ -14,6 +14,23 @@ fn check_in_little_memory(place: &Place, words: &str) -> Value {
     place.program("/bin/sh", &["-c", &command]).run().succeeded().json()
 }
 
+/// Options that a command line repeats are read once each, and jobs share what they have in common.
+#[test]
+fn a_command_line_of_sixty_thousand_names_or_jobs_takes_little_memory() {
+    let place = Place::new();
+    let limited = |words: &[String]| {
+        let command = format!("ulimit -v 400000; exec {FERRIO} check --output-format=json \"$@\"");
+        let shell = ["-c", &command, "sh", "--ioengine=null", "--size=1g"];
+        let words: Vec<&str> = shell.into_iter().chain(words.iter().map(String::as_str)).collect();
+        place.program("/bin/sh", &words).run().succeeded().json()
+    };
+    let names: Vec<String> = (0..60_000).map(|at| format!("--filename=f{at}")).collect();
+    let report = limited(&[vec!["--name=x".to_owned()], names].concat());
+    assert_eq!(number(&report, "/totals/jobs"), 1);
+    let jobs: Vec<String> = (0..20_000).map(|at| format!("--name=j{at}")).collect();
+    assert_eq!(number(&limited(&jobs), "/totals/jobs"), 20_000);
+}
+
 #[test]
 fn sixty_five_million_files_are_counted() {
     let place = Place::new();

@@ -36,6 +36,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) report: &'a Report,
     /// Disks that hold files of jobs.
     tested: HashSet<&'a Path>,
+    /// Earliest starts of the phases and the end of the last one, in seconds from the start of the run.
+    phase_starts: Vec<f64>,
 }
 
 impl<'a> Evidence<'a> {
@@ -48,7 +50,20 @@ impl<'a> Evidence<'a> {
     ) -> Evidence<'a> {
         let stored = sections.iter().flat_map(CheckedSection::files).filter(|(_, file)| is_stored(file));
         let tested = stored.filter_map(|(_, file)| facts.disk(facts.files.get(&file.path)?.place)).collect();
-        Evidence { set, plan, facts, sections, report, tested }
+        // Each phase begins with the end of the one before. There may be thousands: they are added up once.
+        let ends = report.phases.iter().scan(0.0, |end, phase| {
+            *end += phase.time.least_seconds;
+            Some(*end)
+        });
+        let phase_starts = std::iter::once(0.0).chain(ends).collect();
+        Evidence { set, plan, facts, sections, report, tested, phase_starts }
+    }
+
+    /// Earliest start of the section's phase, in seconds from the start of the run.
+    fn phase_start(&self, section: &CheckedSection<'_>) -> f64 {
+        // Phases are numbered from 1.
+        let last = self.phase_starts.len() - 1;
+        self.phase_starts[section.phase.saturating_sub(1).min(last)]
     }
 
     /// A section in the report.
