@@ -323,6 +323,48 @@ fn each_io_is_in_the_window_in_which_it_completed_however_short_the_window_is() 
     }
 }
 
+/// With `gtod_reduce`, windows end when the clock happens to be read: their rates are exact, but their mean is not that of the whole run.
+#[test]
+fn samples_in_text_and_terse_reports_are_those_of_the_document_and_add_up_to_the_ios() {
+    let place = Place::new();
+    let mut jobs =
+        "[global]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\nrate_iops=5000\nbwavgtime=20\n".to_owned();
+    jobs += "iopsavgtime=20\ntime_based\nruntime=1\n[a]\n[reduced]\ngtod_reduce=1\n";
+    let formats = "--output-format=normal:text,json:document,terse:terse";
+    place.ferrio(&[formats, &place.job(&jobs)]).run().succeeded();
+    let (text, terse) = (place.read("text"), place.read("terse"));
+    let report: serde_json::Value = serde_json::from_str(&place.read("document")).unwrap();
+    let number = |word: &str| word.parse::<f64>().unwrap();
+    for (index, name) in ["a", "reduced"].into_iter().enumerate() {
+        let at = |key: &str| report.pointer(&format!("/jobs/{index}/read/{key}")).unwrap().as_f64().unwrap();
+        let part = text.split(&format!("\n{name}: (groupid=")).nth(1).unwrap();
+        let row = terse.lines().find(|line| line.split(';').nth(2) == Some(name)).unwrap();
+        let row: Vec<&str> = row.split(';').collect();
+        for (log, total, unit) in [("iops", "total_ios", 1.0), ("bw", "io_kbytes", 4.0)] {
+            let [samples, mean, min, max] =
+                ["samples", "mean", "min", "max"].map(|key| at(&format!("{log}_{key}")));
+            assert!(samples > 0.0 && min <= mean && mean <= max, "{name} {log}: {min} {mean} {max}");
+            if name == "a" {
+                let moved = mean * samples * 0.02;
+                assert!((moved - at(total)).abs() <= unit + 0.5, "{log}: {moved} of {}", at(total));
+            }
+            let is_line = |line: &&str| line.trim_start().starts_with(log) && line.contains("samples=");
+            let line = part.lines().find(is_line).unwrap();
+            let figure = |key: &str| {
+                let value = line.split(&format!("{key}=")).nth(1).unwrap();
+                number(value.split([',', ' ']).find(|word| !word.is_empty()).unwrap())
+            };
+            assert_eq!([figure("min"), figure("max"), figure("samples")], [min, max, samples], "{line}");
+            assert!((figure("avg") - mean).abs() <= 0.01, "{mean}: {line}");
+            if log == "bw" {
+                // Version 3: least, most, share, mean and deviation of the bandwidth of reads.
+                assert_eq!([number(row[41]), number(row[42])], [min, max], "{row:?}");
+                assert!((number(row[44]) - mean).abs() <= 0.01, "{mean}: {row:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_rate_of_a_partial_window_is_over_its_true_length() {
     let place = Place::new();

@@ -10,8 +10,11 @@ use crate::control::JobControl;
 use crate::logs::{LogBatch, LogSender, RateSample};
 use crate::result::JobState;
 
-/// Time between two ticks, ms since the run began.
+/// Time between two ticks, since the run began, ms and ns.
 const TICK_MS: u64 = 250;
+const TICK_NS: u64 = TICK_MS * MS;
+/// ns of a ms.
+const MS: u64 = 1_000_000;
 
 /// What is known since the last sample.
 #[derive(Debug)]
@@ -20,8 +23,8 @@ pub(crate) struct Totals {
     logs: Option<LogSender>,
     /// Least time between two samples, ms.
     interval_ms: u64,
-    /// When the running interval began, ms.
-    since_ms: u64,
+    /// When the running interval began, ns.
+    since_ns: u64,
     /// What was moved before.
     bytes: [u64; 3],
     /// At the last look all active jobs were in their ramps.
@@ -32,61 +35,62 @@ impl Totals {
     /// Samples for `logs`, if there is one.
     pub(crate) fn new(plan: &Plan, logs: Option<LogSender>) -> Self {
         let intervals = plan.jobs.iter().map(|job| u64::from(job.spec.measure.bwavgtime_ms));
-        Totals { logs, interval_ms: intervals.min().unwrap_or(0), since_ms: 0, bytes: [0; 3], ramp: false }
+        Totals { logs, interval_ms: intervals.min().unwrap_or(0), since_ns: 0, bytes: [0; 3], ramp: false }
     }
 
     /// Takes the sample that is due, at `elapsed` since the run began, and sends it. Returns how long main may sleep.
     pub(crate) fn poll(&mut self, elapsed: Duration, clock: &Clock, controls: &[JobControl]) -> Duration {
         let Some(logs) = self.logs.clone() else { return Duration::MAX };
-        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let before = (self.since_ms, self.bytes);
-        if let Some(sample) = self.sample(elapsed_ms, controls, || since(clock, controls)) {
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let before = (self.since_ns, self.bytes);
+        if let Some(sample) = self.sample(elapsed_ns, controls, || since(clock, controls)) {
             // Main must not wait for a slow disk: the next sample covers this interval too. A writer that is gone has reported why.
             if logs.try_send(LogBatch::Total { sample }).is_some() {
-                (self.since_ms, self.bytes) = before;
+                (self.since_ns, self.bytes) = before;
             }
         }
-        Duration::from_millis(TICK_MS - elapsed_ms % TICK_MS)
+        Duration::from_nanos(TICK_NS - elapsed_ns % TICK_NS)
     }
 
-    /// The sample that is due; `measured_ms` says how long ago jobs began to be measured.
+    /// The sample that is due; `measured_ns` says how long ago jobs began to be measured.
     fn sample(
         &mut self,
-        elapsed_ms: u64,
+        elapsed_ns: u64,
         controls: &[JobControl],
-        measured_ms: impl FnOnce() -> Vec<u64>,
+        measured_ns: impl FnOnce() -> Vec<u64>,
     ) -> Option<RateSample> {
         let is = |states: &[JobState]| controls.iter().any(|control| states.contains(&control.state()));
         let ramp =
             is(&[JobState::Ramp]) && !is(&[JobState::Running, JobState::Verifying, JobState::Fsyncing]);
         if ramp {
-            (self.ramp, self.since_ms, self.bytes) = (true, elapsed_ms, moved(controls));
+            (self.ramp, self.since_ns, self.bytes) = (true, elapsed_ns, moved(controls));
             return None;
         }
         if std::mem::take(&mut self.ramp) {
             // A ramp ended since the last look.
-            let ends = measured_ms().into_iter().map(|ago| elapsed_ms.saturating_sub(ago));
-            self.since_ms = ends.filter(|&end| end >= self.since_ms).min().unwrap_or(self.since_ms);
+            let ends = measured_ns().into_iter().map(|ago| elapsed_ns.saturating_sub(ago));
+            self.since_ns = ends.filter(|&end| end >= self.since_ns).min().unwrap_or(self.since_ns);
         }
-        let ticks = (elapsed_ms / TICK_MS).saturating_sub(self.since_ms / TICK_MS);
-        let ms = elapsed_ms - self.since_ms;
-        if ticks == 0 || ticks * TICK_MS < self.interval_ms || ms == 0 {
+        let ticks = (elapsed_ns / TICK_NS).saturating_sub(self.since_ns / TICK_NS);
+        let ns = elapsed_ns.saturating_sub(self.since_ns);
+        if ticks == 0 || ticks * TICK_MS < self.interval_ms || ns == 0 {
             return None;
         }
         let now = moved(controls);
         let per_second = std::array::from_fn(|direction| {
-            now[direction].saturating_sub(self.bytes[direction]).saturating_mul(1000) / ms / 1024
+            let bytes = u128::from(now[direction].saturating_sub(self.bytes[direction]));
+            u64::try_from(bytes * 1_000_000_000 / u128::from(ns) / 1024).unwrap_or(u64::MAX)
         });
-        (self.since_ms, self.bytes) = (elapsed_ms, now);
-        Some(RateSample { time_ms: elapsed_ms, per_second })
+        (self.since_ns, self.bytes) = (elapsed_ns, now);
+        Some(RateSample { time_ms: elapsed_ns / MS, per_second })
     }
 }
 
-/// How long ago jobs began to be measured, ms.
+/// How long ago jobs began to be measured, ns.
 fn since(clock: &Clock, controls: &[JobControl]) -> Vec<u64> {
     let now = clock.now();
     let began = controls.iter().map(JobControl::measuring_since).filter(|&ticks| ticks > 0);
-    began.map(|ticks| clock.between(ticks, now) / 1_000_000).collect()
+    began.map(|ticks| clock.between(ticks, now)).collect()
 }
 
 /// Bytes that all jobs have moved while they were measured.
@@ -105,7 +109,7 @@ mod tests {
     use crate::logs::log_queue;
 
     fn totals(interval_ms: u64) -> Totals {
-        Totals { logs: None, interval_ms, since_ms: 0, bytes: [0; 3], ramp: false }
+        Totals { logs: None, interval_ms, since_ns: 0, bytes: [0; 3], ramp: false }
     }
 
     /// Samples at these looks; `step` is called at each look and moves the jobs on.
@@ -118,7 +122,8 @@ mod tests {
         let mut sampled = Vec::new();
         for &ms in looks {
             step(ms);
-            sampled.extend(totals.sample(ms, controls, || vec![5]).map(|s| (s.time_ms, s.per_second)));
+            sampled
+                .extend(totals.sample(ms * MS, controls, || vec![5 * MS]).map(|s| (s.time_ms, s.per_second)));
         }
         sampled
     }
@@ -150,6 +155,28 @@ mod tests {
             }
         });
         assert_eq!(sampled, [(250, [1000, 2000, 0]), (500, [1000, 2000, 0]), (750, [1000, 0, 0])]);
+    }
+
+    /// Looks come a fraction of a millisecond late, each by another one.
+    #[test]
+    fn rates_times_lengths_are_what_was_moved() {
+        let controls = [JobControl::default()];
+        controls[0].begin_measuring(1);
+        let mut totals = totals(250);
+        let (mut before, mut moved, mut rows) = (0, 0, 0);
+        for look in 1..=200_u64 {
+            let ns = look * TICK_NS + (look * 7919 % 1000) * 999;
+            // 1 KiB in each microsecond.
+            controls[0].live.store(0, look, ns / 1000 * 1024);
+            let sample = totals.sample(ns, &controls, Vec::new).unwrap();
+            assert!(sample.per_second[0].abs_diff(1_000_000) <= 5, "{sample:?}");
+            assert_eq!(sample.time_ms, ns / MS);
+            moved += u128::from(sample.per_second[0]) * u128::from(ns - before);
+            (before, rows) = (ns, rows + 1);
+        }
+        // Each row loses less than 1 KiB/s of its 250 ms.
+        let all = u128::from(before / 1000) * 1_000_000_000;
+        assert!(moved <= all && all - moved < rows * 251_000_000, "{moved} of {all}");
     }
 
     #[test]
