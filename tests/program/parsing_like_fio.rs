@@ -286,18 +286,32 @@ fn sizes_that_cannot_be_used_end_the_jobs_that_they_end_in_fio() {
         "size=1z",
         "size=1m\nio_size=1z",
         "size=1m\noffset=1z",
+        "size=-1z",
+        "size=-1",
+        "size=-4k",
+        "size=-64k\nnrfiles=2",
+        "size=-50%",
+        "io_size=-1k",
+        "size=1m\nio_size=-8k",
+        "size=1m\nio_size=-50%",
+        "size=1m\nio_size=-50",
+        "size=1m\noffset=-4k",
+        "size=1m\noffset=-50",
+        "filesize=-1\nnumber_ios=5",
+        "filesize=-4k\nnrfiles=2\nsize=64k",
     ];
     let place = Place::new();
     for job in jobs {
         let file = place.job(&format!("[global]\nioengine=null\nrw=read\n[a]\n{job}\n[b]\nsize=64k\n"));
         let words = ["--minimal", file.as_str()];
-        // Name, error, and whether anything was read.
+        // Name, error, and how many KiB were read without one.
         let done = |run: Run| {
             let lines = run.stdout.lines().filter(|line| line.starts_with("3;"));
             let jobs: Vec<_> = lines
                 .map(|line| {
                     let fields: Vec<_> = line.split(';').collect();
-                    (fields[2].to_owned(), fields[4].to_owned(), fields[4] == "0" && fields[5] != "0")
+                    let read = if fields[4] == "0" { fields[5] } else { "" };
+                    [fields[2], fields[4], read].map(str::to_owned)
                 })
                 .collect();
             (run.status, jobs)

@@ -318,6 +318,10 @@ fn region(
         }
         size = size.min(real - offset);
     }
+    if kind == FileKind::Pretend && sizing.like_fio {
+        // An engine without files has no limit: a negative `filesize` is one that never ends.
+        size = size.min(MAX_END.saturating_sub(offset));
+    }
     let end = offset.saturating_add(size);
     let extend = kind == FileKind::Regular && sizing.lays_out && end > real;
     Ok(FileSpec {
@@ -332,6 +336,9 @@ fn region(
         run: file.run,
     })
 }
+
+/// Largest end of a region.
+const MAX_END: u64 = i64::MAX.cast_unsigned();
 
 /// Most sizes that are drawn for files that are counted. A description says "about" in any case.
 const MOST_DRAWN: u64 = 10_000;

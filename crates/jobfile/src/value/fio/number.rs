@@ -56,9 +56,17 @@ impl FioNumberReader {
         Ok(switched.map_or(Value::Nothing, |on| Value::Switch(on || self.row.opt == Opt::Exitall)))
     }
 
-    /// A size, a percentage or a number of zones; percentages are the numbers next to 2^64.
+    /// A size, a percentage or a number of zones; percentages are the numbers next to 2^64. A dash at the beginning separates too: the
+    /// number after it counts, but an offset is the percentage that the first piece is.
     pub(super) fn amount(self, text: &str) -> Result<Value, Fault> {
-        let amount = self.one(text, |piece| {
+        let unsigned =
+            text.strip_prefix('-').filter(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit()));
+        if let Some(percent @ 2..=101) = unsigned.and_then(|number| number.parse::<u8>().ok())
+            && self.row.opt == Opt::Offset
+        {
+            return Ok(Value::Amount(Amount::Percent(percent - 1)));
+        }
+        let amount = self.one(unsigned.unwrap_or(text), |piece| {
             if let Some(zones) = piece.text.strip_suffix('z') {
                 let zones = zones.parse().ok().filter(|_| zones.bytes().all(|byte| byte.is_ascii_digit()));
                 return zones.map(Amount::Zones).ok_or_else(|| piece.fault("unexpected zone value"));

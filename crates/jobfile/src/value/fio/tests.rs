@@ -120,7 +120,21 @@ fn sizes_of_a_job_are_percentages_next_to_2_to_the_64() {
         other => panic!("{text}: {other:?}"),
     };
     assert_eq!(amount("50%"), Amount::Percent(50));
-    assert_eq!(amount("-1"), Amount::Percent(0));
+    for (text, want) in [
+        ("-1", Amount::Bytes(1)),
+        ("-50", Amount::Bytes(50)),
+        ("-4k", Amount::Bytes(4096)),
+        ("-30%", Amount::Percent(30)),
+        ("-1z", Amount::Zones(1)),
+    ] {
+        assert_eq!(amount(text), want, "{text}");
+    }
+    let offset = |text| read(Opt::Offset, text);
+    assert_eq!(offset("-4k"), Ok(Value::Amount(Amount::Bytes(4096))));
+    assert_eq!(offset("-1"), Ok(Value::Amount(Amount::Bytes(1))));
+    assert_eq!(offset("-2"), Ok(Value::Amount(Amount::Percent(1))));
+    assert_eq!(offset("-101"), Ok(Value::Amount(Amount::Percent(100))));
+    assert_eq!(offset("-102"), Ok(Value::Amount(Amount::Bytes(102))));
     assert_eq!(amount("101%"), Amount::Bytes(u64::MAX - 101));
     assert_eq!(amount("50.5%"), Amount::Bytes(50));
     assert_eq!(amount("10z"), Amount::Zones(10));
