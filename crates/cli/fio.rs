@@ -44,7 +44,7 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
     *messages = Messages::of(read, character);
     let messages = *messages;
     let items = scanned.map_err(diagnose::command_line)?;
-    let settings = ProgramSettings::read(&items, character)
+    let mut settings = ProgramSettings::read(&items, character)
         .map_err(|error| diagnose::settings(error, &items, character))?;
     if let Action::Answer(query) = &settings.action {
         return queries::answer(query, character, messages).map(Ended::from);
@@ -53,7 +53,7 @@ pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> R
         return sweep::run(&items, &settings, wanted, messages).map(Ended::from);
     }
     let has_text = settings.formats.has(Format::Normal);
-    let file = begin_file(&settings)?;
+    let (file, _claims) = begin_file(&mut settings)?;
     // As in fio, what is said while the command line is read is in the file from `--output` on.
     let noted_in = file.as_ref().filter(|_| is_before(&items, OUTPUT, DEBUG));
     messages.debug_notes(settings.debug.notes(), has_text, noted_in);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan, codes};
 use ferrio_jobfile::Sources;
-use ferrio_machine::{CpuThrottling, open_file, terminal_columns};
+use ferrio_machine::{CpuThrottling, FileClaims, open_file, terminal_columns};
 use ferrio_report::model::Warning;
 use ferrio_report::{
     Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
@@ -113,7 +113,7 @@ impl Output {
                 return Err(Error::stdout(Errno::EBADF.into()));
             }
             None => ReportStream::Stdout(escaped_stream::stdout()),
-            Some(name) if settings.character == Character::Ferrio => {
+            Some(name) if settings.character == Character::Ferrio || settings.shares_output => {
                 let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };
                 ReportStream::whole(Path::new(name)).map_err(cannot_open)?
             }
@@ -663,17 +663,22 @@ fn controls_in(formats: Formats) -> Controls {
 }
 
 /// Called `fio`, the program truncates the file of the report, if there is one, before it reads jobs, because debug lines and errors
-/// come before the report there. Called `ferrio`, it keeps the last report until there is another one.
+/// come before the report there. Called `ferrio`, it keeps the last report until there is another one. A file that another process is
+/// writing keeps what it has until then in any case. The file belongs to this process until the claims are dropped.
 ///
 /// # Errors
 /// The file cannot be created.
-pub fn begin_file(settings: &ProgramSettings) -> Result<Option<File>, Error> {
+pub fn begin_file(settings: &mut ProgramSettings) -> Result<(Option<File>, FileClaims), Error> {
     match &settings.output {
         Some(name) if settings.character == Character::Fio => {
+            let Ok(claims) = FileClaims::new([Path::new(name)]) else {
+                settings.shares_output = true;
+                return Ok((None, FileClaims::default()));
+            };
             open_output(name, true)?;
-            open_output(name, false).map(Some)
+            Ok((Some(open_output(name, false)?), claims))
         }
-        _ => Ok(None),
+        _ => Ok((None, FileClaims::default())),
     }
 }
 

@@ -37,6 +37,8 @@ const COLUMNS: usize = 80;
 pub struct ProgramSettings {
     /// File for the report instead of standard output.
     pub output: Option<String>,
+    /// Another process is writing that file. Called `fio`, the program replaces it at the end then, so that it has one whole report.
+    pub shares_output: bool,
     /// Formats of the report there; none if each has a file of its own.
     pub formats: Formats,
     /// Formats with a file of their own, and the file.
@@ -352,6 +354,7 @@ impl ProgramSettings {
         }
         Ok(ProgramSettings {
             output: outputs.file,
+            shares_output: false,
             junit: matches.get_one(JUNIT).cloned(),
             sweep: sweep(&matches, items),
             formats,

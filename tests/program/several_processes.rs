@@ -96,3 +96,22 @@ fn of_several_ranks_with_one_report_one_is_refused_and_told_how_to_name_it() {
     let run = place.ferrio(&JOB).env("SLURM_PROCID", "0").env("SLURM_NTASKS", "5").run().succeeded();
     assert!(!run.stderr.contains("launcher"), "{}", run.stderr);
 }
+
+/// fio mixes the two.
+#[test]
+fn called_fio_two_runs_with_one_report_leave_one_whole_report() {
+    let place = Place::new();
+    let words = ["--as=fio", "--output=report", "--output-format=json"];
+    let first = waiting(&place, &words);
+    let second = ["--name=second", "--ioengine=null", "--size=4k"];
+    let run = place.ferrio(&[&words[..], &second].concat()).run().succeeded();
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    let job = || {
+        let document: serde_json::Value = serde_json::from_str(&place.read("report")).unwrap();
+        document["jobs"][0]["jobname"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(job(), "second");
+    fs::write(place.work().join("go"), "").unwrap();
+    first.wait().succeeded();
+    assert_eq!(job(), "second");
+}
