@@ -41,7 +41,7 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
             interval.max(longest),
             u32::MAX
         );
-        let help = "set `verify_interval` to a part of the block, or use smaller blocks";
+        let help = "set `verify_interval` to less than 4 GiB and a divisor of all block sizes, or use smaller blocks";
         refuse(findings, job, &[Opt::Verify], "verify-interval-too-large", message, help);
     }
     if let Err(error) = VerifySpec::of(spec, &verify).and_then(Verifier::new) {
