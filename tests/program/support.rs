@@ -275,10 +275,14 @@ impl Running {
                 None => self.pause("its end"),
             }
         };
-        let group = killpg(self.pid(), None);
-        assert_eq!(group, Err(Errno::ESRCH), "{} left processes behind", self.shown);
         // Those that were killed may take a moment to be gone.
         let left_in_time = Instant::now() + LEAVE;
+        let mut group = killpg(self.pid(), None);
+        while group.is_ok() && Instant::now() < left_in_time {
+            thread::sleep(Duration::from_millis(2));
+            group = killpg(self.pid(), None);
+        }
+        assert_eq!(group, Err(Errno::ESRCH), "{} left processes behind", self.shown);
         let mut left = self.descendants();
         while !left.is_empty() && Instant::now() < left_in_time {
             thread::sleep(Duration::from_millis(2));
