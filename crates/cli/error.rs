@@ -118,9 +118,6 @@ pub enum Error {
         /// What that file is otherwise, and what to change.
         other_use: String,
     },
-    /// The interval report and the report would go to the same file.
-    #[error("the interval report and the report would both go to {0}; choose a different file for each")]
-    IntervalsInReport(String),
     /// Two outputs would go to the same file.
     #[error("{} and {} would both go to {name}; choose a different file for each", .outputs[0], .outputs[1])]
     OutputsInOneFile {
@@ -204,7 +201,6 @@ impl Error {
             Error::OpenOutput { .. }
             | Error::Results { .. }
             | Error::OpenIntervals { .. }
-            | Error::IntervalsInReport(_)
             | Error::OutputsInOneFile { .. }
             | Error::OutputInUse { .. }
             | Error::ReplacesInput { .. }

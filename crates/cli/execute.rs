@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::junit::{self, JunitFile};
 use crate::live_view;
 use crate::messages::Messages;
+use crate::option_values::Intervals;
 use crate::output::{self, Output};
 use crate::settings::{FIO_VERSION, ProgramSettings};
 
@@ -240,7 +241,7 @@ fn begin(
     version: &str,
 ) -> Result<(Output, FileClaims), Error> {
     // Checked before the file of the report is truncated.
-    settings.check_interval_path()?;
+    settings.interval_report.as_ref().map_or(Ok(()), Intervals::check_path)?;
     settings.check_outputs(sources, Some(plan))?;
     let claims = settings.claim_outputs(plan)?;
     let mut output = Output::open(settings, messages)?;

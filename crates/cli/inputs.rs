@@ -20,6 +20,10 @@ impl ProgramSettings {
     /// # Errors
     /// The first output that would replace such a file.
     pub fn check_outputs(&self, sources: &Sources, plan: Option<&Plan>) -> Result<(), Error> {
+        // fio has no interval report: one that is asked for has a file of its own all the same.
+        if self.character == Character::Ferrio || self.interval_report.is_some() {
+            self.check_outputs_differ()?;
+        }
         if self.character == Character::Fio {
             return Ok(());
         }
@@ -27,7 +31,6 @@ impl ProgramSettings {
             IntervalsTo::File(name) => Some(name),
             IntervalsTo::StandardOutput | IntervalsTo::StandardError => None,
         });
-        self.check_outputs_differ()?;
         let files = self.files_of_formats.iter().map(|(_, name)| name);
         let reports = self.output.iter().chain(files).map(|name| ("report", name));
         let junit = self.junit.iter().map(|name| ("JUnit file", name));

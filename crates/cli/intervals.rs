@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
-use ferrio_machine::{close_file, create_file, is_same_file};
+use ferrio_machine::{close_file, create_file};
 use ferrio_report::IntervalReport;
 use ferrio_runner::RunResult;
 use nix::errno::Errno;
@@ -16,7 +16,6 @@ use nix::errno::Errno;
 use crate::error::Error;
 use crate::escaped_stream::{self, EscapedStream};
 use crate::option_values::{Intervals, IntervalsTo};
-use crate::settings::ProgramSettings;
 
 /// The interval report and its stream.
 pub struct IntervalStream {
@@ -45,38 +44,13 @@ impl Stream {
     }
 }
 
-impl ProgramSettings {
-    /// [`Intervals::check_path`] against the path of the report, if there is an interval report.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn check_interval_path(&self) -> Result<(), Error> {
-        let Some(intervals) = &self.interval_report else { return Ok(()) };
-        let files = self.files_of_formats.iter().map(|(_, name)| name.as_str());
-        let to_stdout = (!self.formats.are_none()).then_some("/dev/stdout");
-        let mut reports = self.output.as_deref().or(to_stdout).into_iter().chain(files);
-        // Without a report, the directory is checked all the same.
-        let first = reports.next().unwrap_or_default();
-        std::iter::once(first).chain(reports).try_for_each(|report| intervals.check_path(report))
-    }
-}
-
 impl Intervals {
-    /// Checks that the lines can go where they are meant to, before any file is created or truncated. `report` is the path of the report.
+    /// Checks that the lines can go where they are meant to, before any file is created or truncated.
     ///
     /// # Errors
-    /// They would go where the report goes, the directory of their file is missing, or the file is a directory.
-    pub fn check_path(&self, report: &str) -> Result<(), Error> {
-        let name = match &self.to {
-            IntervalsTo::StandardOutput if is_same_file("/dev/stdout".as_ref(), report.as_ref()) => {
-                return Err(Error::IntervalsInReport(report.to_owned()));
-            }
-            IntervalsTo::StandardOutput | IntervalsTo::StandardError => return Ok(()),
-            IntervalsTo::File(name) if is_same_file(name.as_ref(), report.as_ref()) => {
-                return Err(Error::IntervalsInReport(name.clone()));
-            }
-            IntervalsTo::File(name) => name,
-        };
+    /// The directory of their file is missing, or the file is a directory.
+    pub fn check_path(&self) -> Result<(), Error> {
+        let IntervalsTo::File(name) = &self.to else { return Ok(()) };
         let path = Path::new(name);
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let error = match parent.map(fs::metadata) {
@@ -167,12 +141,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let name = |name: &str| to(&dir.path().join(name).display().to_string());
         fs::write(dir.path().join("plain"), "").unwrap();
-        assert!(name("new").check_path("report").is_ok() && name("plain").check_path("report").is_ok());
-        assert!(to("new").check_path("report").is_ok() && !dir.path().join("new").exists());
+        assert!(name("new").check_path().is_ok() && name("plain").check_path().is_ok());
+        assert!(to("new").check_path().is_ok() && !dir.path().join("new").exists());
         for (wrong, why) in
             [("", "Is a directory"), ("away/x", "No such file"), ("plain/x", "Not a directory")]
         {
-            let error = name(wrong).check_path("report").unwrap_err().to_string();
+            let error = name(wrong).check_path().unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
     }
@@ -200,26 +174,6 @@ mod tests {
             text.starts_with(r#"{"version":1,"interval":1,"time_ms":7,"#) && text.ends_with("}\n"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn the_file_of_the_report_is_recognised_by_any_name_even_before_it_exists() {
-        let dir = tempfile::tempdir().unwrap();
-        let [file, other] = ["x", "./../x"].map(|name| dir.path().join("d").join(name).display().to_string());
-        fs::create_dir(dir.path().join("d")).unwrap();
-        fs::write(&file, "report\n").unwrap();
-        std::os::unix::fs::symlink(&file, &other).unwrap();
-        let error = to(&other).check_path(&file).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            format!(
-                "the interval report and the report would both go to {other}; choose a different file for each"
-            )
-        );
-        let new =
-            [dir.path().join("new"), dir.path().join("d/../new")].map(|path| path.display().to_string());
-        assert!(to(&new[0]).check_path(&new[1]).is_err() && to(&new[0]).check_path(&file).is_ok());
-        assert!(to("/dev/null").check_path("/dev/null").is_ok(), "it may be shared");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::execute::check_thresholds;
 use crate::inputs::is_any_of;
 use crate::junit::JunitFile;
 use crate::messages::{Messages, print};
+use crate::option_values::Intervals;
 use crate::options::{self, JOBS, OUTPUT, ProgramOption, own_flag};
 use crate::output::Output;
 use crate::report_stream::ReportStream;
@@ -115,7 +116,7 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
         ..settings.plan_options()
     };
     let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
-    settings.check_interval_path()?;
+    settings.interval_report.as_ref().map_or(Ok(()), Intervals::check_path)?;
     settings.check_outputs(&set.sources, Some(&plan))?;
     // Nothing is made unless it is written.
     settings.junit.as_deref().map(JunitFile::begin).transpose()?;
