@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use std::{env, fmt, io};
 
 use ferrio_machine::{
-    Process, has_terminal, open_to_read, pending_signals, process, retry_interrupted,
+    Process, has_terminal, is_stopped, open_to_read, pending_signals, process, retry_interrupted,
     running_with_descendants, terminal_input,
 };
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
@@ -23,7 +23,9 @@ const GROUP_SIGNALS: [Signal; 4] = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIG
 const SIGNAL_TIMEOUT: Duration = Duration::from_millis(100);
 /// Longest wait for a signal that is still in the queue of this process.
 const QUEUED_SIGNAL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Time between two looks for it.
+/// Longest wait until processes are stopped. Those in calls that cannot be interrupted, and those of other users, may never be.
+const STOP_TIMEOUT: Duration = Duration::from_millis(200);
+/// Time between two looks for either.
 const SIGNAL_STEP: Duration = Duration::from_millis(1);
 
 /// The process group of a program that a job starts.
@@ -172,10 +174,9 @@ impl StartedProgram {
                 let _ = killpg(self.root, signal);
             }
             ProgramGroup::Terminal => {
-                self.look();
-                for process in &self.seen {
-                    let _ = kill(Pid::from_raw(process.pid), signal);
-                }
+                self.stop();
+                self.send(signal);
+                self.send(Signal::SIGCONT);
             }
         }
     }
@@ -191,7 +192,34 @@ impl StartedProgram {
         }
     }
 
-    fn look(&mut self) {
-        self.seen = running_with_descendants(&self.seen);
+    /// Stops all processes of the tree: one that starts another right before it ends would hide that one.
+    fn stop(&mut self) {
+        let began = Instant::now();
+        loop {
+            self.send(Signal::SIGSTOP);
+            // A fork that has begun is completed before that.
+            let are_stopped = self.seen.iter().copied().all(is_stopped);
+            let found_more = self.look();
+            if are_stopped && !found_more || began.elapsed() > STOP_TIMEOUT {
+                return;
+            }
+            if !are_stopped {
+                sleep(SIGNAL_STEP);
+            }
+        }
+    }
+
+    /// Finds what runs. True if there is more than was seen before.
+    fn look(&mut self) -> bool {
+        let found = running_with_descendants(&self.seen);
+        let before = std::mem::replace(&mut self.seen, found);
+        self.seen.iter().any(|process| !before.contains(process))
+    }
+
+    /// To all that were seen. Those of other users get nothing.
+    fn send(&self, signal: Signal) {
+        for process in &self.seen {
+            let _ = kill(Pid::from_raw(process.pid), signal);
+        }
     }
 }

@@ -77,7 +77,7 @@ pub use obstacles::{
 };
 pub use places::{Place, Places, storage_device};
 pub use process::{ignored_signals, pending_signals, switches_of_blocked_main, switches_of_other_threads};
-pub use processes::{Process, process, running_with_descendants};
+pub use processes::{Process, is_stopped, process, running_with_descendants};
 pub use raw_devices::{ScsiGeneric, flash_bytes};
 pub use terminal::{has_terminal, terminal_columns, terminal_input};
 pub use throttling::{CpuThrottling, ThrottleMeter};

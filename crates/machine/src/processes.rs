@@ -18,6 +18,7 @@ pub struct Process {
 struct Entry {
     process: Process,
     parent: i32,
+    is_stopped: bool,
 }
 
 /// The processes among `known` that still run, and all that they and their children have started and that run. Those of a parent that has
@@ -45,6 +46,12 @@ pub fn process(pid: i32) -> Option<Process> {
     entry(pid).map(|entry| entry.process)
 }
 
+/// True if a process does nothing until it is continued, or has ended.
+#[must_use]
+pub fn is_stopped(process: Process) -> bool {
+    entry(process.pid).is_none_or(|entry| entry.process != process || entry.is_stopped)
+}
+
 fn running() -> Vec<Entry> {
     let Ok(names) = names_in("/proc".as_ref()) else { return Vec::new() };
     let numbers = names.map_while(Result::ok).filter_map(|name| name.to_str()?.parse().ok());
@@ -61,7 +68,11 @@ fn entry(pid: i32) -> Option<Entry> {
     let parent = fields.next()?.parse().ok()?;
     // Field 22 of proc(5); the next one is field 5.
     let started = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(Entry { process: Process { pid, started }, parent })
+    (!matches!(state, "Z" | "X")).then_some(Entry {
+        process: Process { pid, started },
+        parent,
+        is_stopped: matches!(state, "T" | "t"),
+    })
 }
 
 #[cfg(test)]

@@ -274,6 +274,25 @@ mod tests {
         }
     }
 
+    /// Its children are started while it is told to end.
+    #[test]
+    fn no_child_that_is_started_meanwhile_is_left() {
+        let output = tempfile::NamedTempFile::new().unwrap();
+        let file = output.as_file().as_fd();
+        for _ in 0..20 {
+            let command = "for i in 1 2 3 4 5 6; do (exec sh -c 'echo $$; exec sleep 3600') & done; wait";
+            run_unless(command, file, file, ProgramGroup::Terminal, || true).unwrap();
+        }
+        for child in std::fs::read_to_string(output.path()).unwrap().lines() {
+            let child = child.parse().unwrap();
+            let asked = Instant::now();
+            while ferrio_machine::process(child).is_some() {
+                assert!(asked.elapsed() < Duration::from_secs(10), "{child} still runs");
+                sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
     #[test]
     fn a_command_has_a_session_of_its_own_or_is_in_the_group_of_the_program() {
         let look = "cut -d' ' -f5,6 /proc/$$/stat; echo $$ $$";
