@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ferrio_job::Plan;
 use ferrio_machine::RetryInterrupted;
+use ferrio_report::unique_names;
 use ferrio_thresholds::Judgement;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -50,11 +51,9 @@ pub fn of_run(plan: &Plan, outcome: &RunOutcome) -> io::Result<String> {
     let mut report = Report::new("ferrio");
     let mut jobs = TestSuite::new("jobs");
     jobs.set_time(result.elapsed);
-    for (at, job) in plan.jobs.iter().enumerate() {
-        let name = &job.spec.name;
-        let before = plan.jobs[..at].iter().filter(|other| other.spec.name == *name).count();
-        // Clones share a name, which services take for one case.
-        let name = if before == 0 { name.clone() } else { format!("{name} #{}", before + 1) };
+    // Clones share a name, which services take for one case.
+    let names = unique_names(plan.jobs.iter().map(|job| job.spec.name.as_str()));
+    for (at, name) in names.into_iter().enumerate() {
         let status = match failure_of_job(plan, result, at) {
             Some(message) => failed(NonSuccessKind::Error, "job-failed", &message),
             None => TestCaseStatus::success(),

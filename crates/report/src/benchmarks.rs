@@ -2,12 +2,11 @@
 //!
 //! A benchmark is what an entry did in one direction. All formats are written from one list of benchmarks and their measures.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value, json};
 
 use crate::model::{DirectionReport, JobReport, LatencyReport, RunReport};
 use crate::num::finite;
+use crate::unique_names::unique_names;
 
 /// What an entry did in one direction, or its syncs.
 struct Benchmark {
@@ -99,7 +98,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 fn benchmarks(report: &RunReport) -> Vec<Benchmark> {
-    let named = report.jobs.iter().zip(unique_names(report));
+    let named = report.jobs.iter().zip(unique_names(report.jobs.iter().map(|job| job.jobname.as_str())));
     named.flat_map(|(job, name)| benchmarks_of(job, &name)).collect()
 }
 
@@ -115,27 +114,6 @@ fn benchmarks_of(job: &JobReport, name: &str) -> Vec<Benchmark> {
         all.push(of("sync", syncs));
     }
     all
-}
-
-/// The names of the entries: one that comes again has a number, as in `a #2`.
-pub(crate) fn unique_names(report: &RunReport) -> Vec<String> {
-    let mut taken: HashSet<String> = report.jobs.iter().map(|job| job.jobname.clone()).collect();
-    let mut first: HashSet<&str> = HashSet::new();
-    let unique = |job: &JobReport, taken: &mut HashSet<String>| {
-        let mut number = 2_usize;
-        loop {
-            let name = format!("{} #{number}", job.jobname);
-            if taken.insert(name.clone()) {
-                return name;
-            }
-            number += 1;
-        }
-    };
-    let named = report.jobs.iter().map(|job| match first.insert(job.jobname.as_str()) {
-        true => job.jobname.clone(),
-        false => unique(job, &mut taken),
-    });
-    named.collect()
 }
 
 fn measures(figures: &DirectionReport) -> Vec<Measure> {

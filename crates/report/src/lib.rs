@@ -43,6 +43,7 @@ mod series;
 pub mod sysbench;
 mod terse;
 mod text;
+mod unique_names;
 mod warnings;
 
 pub use build::{entry_jobs, entry_names};
@@ -69,4 +70,5 @@ pub use schema::{interval_report_schema, report_schema, sysbench_schema};
 pub use series::{RunSeries, SeriesRecorder};
 pub use terse::{NoTerseVersion, TerseLayout, TerseVersion, terse_help};
 pub use text::idle_calibration;
+pub use unique_names::unique_names;
 pub use warnings::codes as warning_codes;

@@ -3,8 +3,8 @@
 
 use jiff::Timestamp;
 
-use crate::benchmarks::unique_names;
 use crate::model::{DirectionReport, JobReport, LatencyReport, RunReport};
+use crate::unique_names::unique_names;
 
 /// Columns of the run and of the entry.
 const OF_ENTRY: [&str; 13] = [
@@ -81,7 +81,9 @@ pub fn rows(reports: &[&RunReport]) -> String {
             value.map(|(_, value)| value.clone()).unwrap_or_default()
         };
         let cells_of_labels: Vec<String> = labels.iter().map(of_label).collect();
-        for (job, name) in report.jobs.iter().zip(unique_names(report)) {
+        for (job, name) in
+            report.jobs.iter().zip(unique_names(report.jobs.iter().map(|job| job.jobname.as_str())))
+        {
             for figures in directions(job) {
                 let cells = entry(report, job, &name).into_iter().chain(figures);
                 let _ = writer.write_record(cells.chain(cells_of_labels.iter().cloned()));

@@ -1,0 +1,28 @@
+//! Names of jobs for readers that take two equal names for one thing: rows of benchmarks and cases of tests.
+
+use std::collections::HashSet;
+
+/// The names of jobs in their order. One that comes again has a number, as in `a #2`, which no other job has as its name.
+pub fn unique_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+    let mut taken: HashSet<String> = names.clone().map(str::to_owned).collect();
+    let mut first: HashSet<&str> = HashSet::new();
+    let mut numbered = |name: &str| {
+        let free = (2_u64..).map(|number| format!("{name} #{number}")).find(|name| !taken.contains(name));
+        let free = free.unwrap_or_default();
+        taken.insert(free.clone());
+        free
+    };
+    names.map(|name| if first.insert(name) { name.to_owned() } else { numbered(name) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unique_names;
+
+    #[test]
+    fn names_that_come_again_have_numbers_that_no_job_has() {
+        let unique = |names: &[&str]| unique_names(names.iter().copied());
+        assert_eq!(unique(&["a", "b", "a", "a"]), ["a", "b", "a #2", "a #3"]);
+        assert_eq!(unique(&["a", "a", "a #2", "a #2"]), ["a", "a #3", "a #2", "a #2 #2"]);
+    }
+}
