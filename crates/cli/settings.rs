@@ -195,7 +195,9 @@ impl ProgramSettings {
             check_conflicts_of_tui(items)?;
         }
         program.check_conflicts()?;
-        program.check_sweep(items).map(|()| program)
+        program.check_sweep(items)?;
+        let note = program.note_of_single_reports();
+        Ok(ProgramSettings { notes: program.notes.into_iter().chain(note).collect(), ..program })
     }
 
     /// Refuses options that exclude each other.
@@ -228,14 +230,32 @@ impl ProgramSettings {
             return Err(SettingsError::Conflict("output-format", message.into()));
         }
         let Some((word, why)) = self.all_formats().alone() else { return Ok(()) };
-        if self.status_interval.is_some() {
+        if self.status_interval.is_some() && !self.outputs().any(|formats| formats.may_repeat()) {
             let message = format!(
                 "option --status-interval cannot be combined with the format {word}, because {why}: choose another format, \
-                 or leave out --status-interval"
+                 add one for the reports in between with --output-format=FORMAT:FILE, or leave out --status-interval"
             );
             return Err(SettingsError::Conflict("status-interval", message.into()));
         }
         Ok(())
+    }
+
+    /// The formats of each output that gets a report.
+    fn outputs(&self) -> impl Iterator<Item = Formats> {
+        let main = Some(self.formats).filter(|formats| !formats.are_none());
+        main.into_iter().chain(self.files_of_formats.iter().map(|(format, _)| Formats::only(*format)))
+    }
+
+    /// The note that some outputs get no report of the run so far, although others do.
+    fn note_of_single_reports(&self) -> Option<Diagnostic> {
+        self.status_interval?;
+        let single = self.outputs().filter_map(|formats| formats.alone());
+        let words: Vec<&str> = single.map(|(word, _)| word).collect();
+        if words.is_empty() || self.action == Action::Answer(Query::Version) {
+            return None;
+        }
+        let message = format!("--status-interval: only the final report is written as {}", words.join(", "));
+        Some(Diagnostic::note(message).code("no-interim-report"))
     }
 
     /// Refuses options that do not go with one run, or with several.

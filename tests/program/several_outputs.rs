@@ -86,7 +86,11 @@ fn outputs_that_make_no_sense_are_refused_before_the_run() {
         (&["--output-format=json:no/a,html:b"], "output file open error: No such file or directory: no/a"),
         (&["--output-format=normal,json:a", "--interval-report=1s:a"], "would both go to a"),
         (&["--output-format=html,json"], "write it to a file of its own with html:FILE"),
-        (&["--output-format=json,html:a", "--status-interval=1"], "cannot be combined with the format html"),
+        (&["--output-format=html:a", "--status-interval=1"], "cannot be combined with the format html"),
+        (
+            &["--output-format=openmetrics,rows:a", "--status-interval=1"],
+            "cannot be combined with the format openmetrics",
+        ),
         (&["--output-format=csv:a", "--repeat=2"], "the output is a table"),
     ] {
         let place = Place::new();
@@ -159,5 +163,28 @@ fn called_fio_the_last_output_wins_and_formats_have_no_files() {
     for run in [place.ferrio(&[&["--as=fio"][..], &file].concat()), place.fio(&file)] {
         let run = run.run().ended_with(1);
         assert!(run.stderr.contains("fio: invalid output format json:a"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn formats_that_allow_one_report_are_written_at_the_end_and_others_meanwhile() {
+    for (formats, interim, page) in [
+        (&["--output-format=json:live,html:page"][..], "live", "page"),
+        (&["--output-format=html,json:live", "--output=page"], "live", "page"),
+        (&["--output-format=json,html:page", "--output=live"], "live", "page"),
+    ] {
+        let place = Place::new();
+        let long = ["--name=a", "--ioengine=null", "--size=1m", "--time_based", "--runtime=100"];
+        let words = [&long[..], formats, &["--status-interval=20ms"]].concat();
+        let mut running = place.ferrio(&words).start();
+        let there = |name: &str| place.work().join(name).exists();
+        running.until("a report of the run so far", || there(interim));
+        assert!(!there(page), "{formats:?}: a page before the end");
+        running.signal(nix::sys::signal::Signal::SIGINT);
+        let run = running.wait().ended_with(128);
+        let note = "--status-interval: only the final report is written as html";
+        assert_eq!(run.stderr.matches(note).count(), 1, "{formats:?}: {}", run.stderr);
+        assert_eq!(run.stderr.matches("no report of the run so far").count(), 0, "{}", run.stderr);
+        assert!(place.read(page).ends_with("</html>\n"), "{formats:?}");
     }
 }

@@ -203,3 +203,23 @@ fn the_live_view_takes_the_place_of_the_progress_line_and_needs_a_run() {
         assert!(refusal(&[option, "--tui"]).contains("which run nothing"), "{option}");
     }
 }
+
+#[test]
+fn a_format_that_allows_one_report_leaves_those_in_between_to_other_outputs() {
+    let notes = |words: &[&str]| {
+        let notes = read(&[words, &["--status-interval=1"]].concat()).unwrap().notes;
+        notes.into_iter().map(|note| note.message).collect::<Vec<_>>()
+    };
+    let of = |words| vec![format!("--status-interval: only the final report is written as {words}")];
+    assert_eq!(notes(&["-F", "json,html:a,rows:b"]), of("html, rows"));
+    assert_eq!(notes(&["-F", "openmetrics,json:a"]), of("openmetrics"));
+    assert!(notes(&["-F", "json,terse:a"]).is_empty());
+    assert!(read(&["-F", "json,html:a"]).unwrap().notes.is_empty(), "without --status-interval");
+    for words in ["html:a", "openmetrics,html:a"] {
+        let refused = read(&["-F", words, "--status-interval=1"]);
+        assert!(
+            matches!(refused, Err(SettingsError::Conflict("status-interval", _))),
+            "{words}: {refused:?}"
+        );
+    }
+}
