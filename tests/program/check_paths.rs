@@ -107,3 +107,39 @@ fn what_a_command_makes_is_not_certain_to_fail() {
     assert!(codes.iter().any(|code| *code == "memory-file-not-opened"), "{codes:?}");
     place.ferrio(&[&job]).run().succeeded();
 }
+
+/// What engines require of offsets, block sizes and files.
+#[test]
+fn what_an_engine_refuses_is_foreseen_in_its_words() {
+    let place = Place::new();
+    fs::write(place.work().join("f"), [0; 65536]).unwrap();
+    let job = ["--name=a", "--size=16k", "--filename=f", "--rw=write"];
+    for (options, code, words) in [
+        (
+            "--ioengine=mmap --offset=512",
+            "mapping-within-page",
+            "a mapping begins at a page boundary, but offset 512 is not a multiple of 4096",
+        ),
+        (
+            "--ioengine=mmap --bs=1000 --fsync=1",
+            "mapping-partial-pages",
+            "the mmap engine writes back whole pages",
+        ),
+        ("--ioengine=libpmem", "not-persistent-memory", "file_name does not point to persistent memory"),
+        (
+            "--ioengine=libpmem --filename=new",
+            "not-persistent-memory",
+            "file_name does not point to persistent memory",
+        ),
+    ] {
+        let arguments: Vec<&str> = job.into_iter().chain(options.split(' ')).collect();
+        let check = [&["check", "--output-format=json"], &arguments[..]].concat();
+        let document = place.ferrio(&check).run().ended_with(1).json();
+        let risks = document["risks"].as_array().unwrap();
+        let found = risks.iter().find(|risk| risk["code"] == code).unwrap_or_else(|| panic!("{document:#}"));
+        assert_eq!(found["severity"], "error", "{options}");
+        assert!(found["message"].as_str().unwrap().contains(words), "{options}: {found}");
+        let run = place.ferrio(&arguments).run().ended_with(1);
+        assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
+    }
+}

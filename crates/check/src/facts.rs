@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ferrio_job::{EngineKind, FileKind, JobSpec, Plan, log_files};
 use ferrio_machine::{
     DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room, is_on_hugetlbfs,
-    obstacle_to_loading, obstacle_to_reading, obstacle_to_running, obstacle_to_writing,
+    is_without_dax, obstacle_to_loading, obstacle_to_reading, obstacle_to_running, obstacle_to_writing,
 };
 
 use crate::build::commands;
@@ -55,6 +55,8 @@ pub struct FileFacts {
     pub identity: Option<(u64, u64)>,
     /// What the file system reports about direct I/O on it.
     pub direct: DirectIo,
+    /// It is certain not to be persistent memory.
+    pub without_dax: bool,
     /// What this user may do with it.
     pub access: FileAccess,
 }
@@ -217,9 +219,9 @@ fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
 }
 
 fn file_facts(path: &Path, place: Option<usize>) -> FileFacts {
-    let access = FileAccess::of(path);
+    let (access, without_dax) = (FileAccess::of(path), is_without_dax(path));
     let Ok(metadata) = fs::metadata(path) else {
-        return FileFacts { place, access, ..FileFacts::default() };
+        return FileFacts { place, without_dax, access, ..FileFacts::default() };
     };
     let kind = metadata.file_type();
     let identity = match kind.is_block_device() {
@@ -231,6 +233,7 @@ fn file_facts(path: &Path, place: Option<usize>) -> FileFacts {
         allocated: kind.is_file().then(|| metadata.blocks().saturating_mul(512)),
         identity: Some(identity),
         direct: DirectIo::on(path),
+        without_dax,
         access,
     }
 }

@@ -9,6 +9,7 @@
 //! - [`Diagnostic`] has a code from the table in [`codes`], a place ([`Origin`]) and what to do.
 #![forbid(unsafe_code)]
 
+mod alignment;
 mod buffers;
 mod byte_text;
 mod character;
@@ -49,6 +50,7 @@ mod verify;
 mod work;
 mod zbd;
 
+pub use alignment::*;
 pub use buffers::*;
 pub use byte_text::{exact_bytes, short_bytes};
 pub use character::*;

@@ -1,11 +1,16 @@
-//! Devices of persistent memory that programs map without a file system (device DAX), as `/sys/dev/char` describes them.
+//! Persistent memory: devices that programs map without a file system (device DAX), as `/sys/dev/char` describes them, and files on file
+//! systems that are mounted with DAX.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+
 use crate::devices::{DeviceNumber, device_number};
+use crate::disks::Disk;
 use crate::files::sys_figure;
+use crate::places::storage_device;
 
 /// Bytes that a device maps together unless it says otherwise.
 const USUAL_UNIT: u64 = 2 << 20;
@@ -38,6 +43,19 @@ impl DaxDevice {
     }
 }
 
+/// True if a file or block device at this path is certain not to be mapped as persistent memory (`MAP_SYNC`): it is not accessed with DAX,
+/// or it is not there yet and its file system is on something else. How a file system is mounted may decide, too.
+#[must_use]
+pub fn is_without_dax(path: &Path) -> bool {
+    match statx(CWD, path, AtFlags::empty(), StatxFlags::empty()) {
+        // Kernels before 5.8 do not say.
+        Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::DAX) => {
+            !found.stx_attributes.contains(StatxAttributes::DAX)
+        }
+        _ => !storage_device(path).and_then(Disk::of).is_some_and(|disk| disk.supports_dax()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -65,5 +83,15 @@ mod tests {
         assert_eq!((found((1, 3)), found((9, 9))), (None, None));
         assert_eq!(DaxDevice::at(Path::new("/dev/null")), None);
         assert_eq!(DaxDevice::at(Path::new("/no/such/device")), None);
+    }
+
+    #[test]
+    fn files_of_memory_and_of_disks_are_without_dax() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        assert!(is_without_dax(&file) || Disk::of(storage_device(&file).unwrap()).unwrap().supports_dax());
+        assert!(
+            is_without_dax(Path::new("/dev/shm/no/such/file")) && is_without_dax(Path::new("/proc/stat"))
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::devices::{DeviceNumber, sys_directory, whole_disk};
-use crate::files::entries;
+use crate::files::{entries, sys_figure};
 use crate::interrupted::text_of_file;
 
 /// A whole disk with counters.
@@ -54,6 +54,12 @@ impl Disk {
         let in_use = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
         // Without a choice there are no brackets.
         Some(in_use.unwrap_or(text.trim()).to_owned())
+    }
+
+    /// True for persistent memory, whose file systems can map files without the page cache (DAX).
+    #[must_use]
+    pub fn supports_dax(&self) -> bool {
+        sys_figure(&self.sys.join("queue/dax")) == Some(1)
     }
 
     /// The disks that this one is directly built on, in the order of their directories; a disk with two partitions in use appears twice.

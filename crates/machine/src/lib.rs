@@ -51,7 +51,7 @@ pub use cgroups::{IoCgroups, cgroup_memory_left};
 pub use claims::FileClaims;
 pub use cpu_waits::CpuWaits;
 pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus};
-pub use dax::DaxDevice;
+pub use dax::{DaxDevice, is_without_dax};
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};

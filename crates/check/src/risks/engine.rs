@@ -1,16 +1,22 @@
 //! Engines, threads and CPUs that do not fit the rest of the job.
 
-use ferrio_job::{Direction, EngineKind, JobSpec, LibaioBackend, counted};
+use ferrio_job::{
+    Direction, EngineKind, JobSpec, LibaioBackend, NOT_PERSISTENT_MEMORY, PAGE_BYTES,
+    PERSISTENT_MEMORY_NEEDED, blocks_of_partial_pages, counted, offset_within_page,
+};
 use ferrio_jobfile::Opt;
 use ferrio_machine::IoUringSysctl;
 
+use super::paths::nothing_is_made;
 use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
-use crate::section::{CheckedSection, JobWork, phases_of};
+use crate::section::{CheckedSection, JobWork, is_stored, phases_of};
 
 pub(super) const RULES: &[RiskRule] = &[
     ("io-uring-forbidden", Warning, Section(io_uring_forbidden)),
     ("iodepth-sync-engine", Warning, Section(iodepth_sync_engine)),
     ("mapping-within-page", Warning, Section(mapping_within_page)),
+    ("mapping-partial-pages", Warning, Section(mapping_partial_pages)),
+    ("not-persistent-memory", Warning, Section(not_persistent_memory)),
     ("libaio-buffered", Warning, Section(libaio_buffered)),
     ("sync-without-file", Info, Section(sync_without_file)),
     ("fsync-with-queue", Info, Section(fsync_with_queue)),
@@ -53,17 +59,29 @@ fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 
 /// The region of a file begins within a page: it cannot be mapped, and the job fails when it starts.
 fn mapping_within_page(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    /// Bytes of a page of memory on the machines that ferrio runs on.
-    const PAGE: u64 = 4096;
-    let (_, file) = section.files().find(|(spec, file)| {
-        spec.engine == EngineKind::Mmap && spec.works() && !file.offset.is_multiple_of(PAGE)
-    })?;
-    let message = format!(
-        "a mapping begins at a page boundary, but offset {} is not a multiple of {PAGE}",
-        file.offset
-    );
-    let advice = format!("the job fails: use an offset that is a multiple of {PAGE}");
+    let mut mapped = section.files().filter(|(spec, _)| spec.engine == EngineKind::Mmap && spec.works());
+    let message = mapped.find_map(|(_, file)| offset_within_page(file.offset))?;
+    let advice = format!("the job fails: use an offset that is a multiple of {PAGE_BYTES}");
     Some(Observation::new(message, advice, &[Opt::OffsetIncrement, Opt::Offset]).fails_if(true))
+}
+
+/// Blocks that are not whole pages cannot be written back: the job fails when it starts.
+fn mapping_partial_pages(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let mut mapping = section.running().filter(|spec| spec.engine == EngineKind::Mmap && spec.works());
+    let message = mapping.find_map(blocks_of_partial_pages)?;
+    let advice = "the job fails: use such a block size, or sync once with end_fsync=1";
+    Some(Observation::new(message, advice, &[Opt::Bs, Opt::Bsrange, Opt::Bssplit, Opt::Ba]).fails_if(true))
+}
+
+/// A file cannot be mapped as persistent memory: the job fails when it starts.
+fn not_persistent_memory(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let (_, file) = section.files().find(|(spec, file)| {
+        let maps = spec.engine == EngineKind::Libpmem && spec.works() && is_stored(file);
+        maps && run.facts.files.get(&file.path).is_some_and(|facts| facts.without_dax)
+    })?;
+    let message = format!("ioengine=libpmem: {NOT_PERSISTENT_MEMORY}: {}", file.path.display());
+    let blame = &[Opt::Filename, Opt::Directory, Opt::Ioengine];
+    Some(Observation::new(message, PERSISTENT_MEMORY_NEEDED, blame).fails_if(nothing_is_made(run)))
 }
 
 /// For buffered I/O, `io_submit` returns only when the I/O is complete.
@@ -209,6 +227,38 @@ mod tests {
         assert!(has("mapping-within-page", &format!("{job}numjobs=2\noffset_increment=6k\n")));
         assert!(!has("mapping-within-page", &format!("{job}offset=8k\n")));
         assert!(!has("mapping-within-page", "[a]\nsize=1m\noffset=512\n"));
+    }
+
+    #[test]
+    fn blocks_that_are_no_whole_pages_cannot_be_written_back() {
+        let job = "[a]\nsize=1m\nrw=write\nioengine=mmap\n";
+        let report = report(&format!("{job}bs=1000\nfsync=1\n"));
+        let found = risks(&report, "mapping-partial-pages");
+        let want = "the mmap engine writes back whole pages: with direct, fsync or fdatasync every block size and alignment must be \
+                    a multiple of 4096 bytes";
+        assert_eq!((found[0].severity, &*found[0].message), (RiskSeverity::Error, want));
+        assert_eq!(found[0].origins[0].text, "bs=1000");
+        let has = |options: &str| has("mapping-partial-pages", &format!("{job}{options}"));
+        assert!(has("direct=1\nbsrange=4k-6k\n") && has("rw=randwrite\nfdatasync=4\nba=512\n"));
+        assert!(!has("bs=1000\n") && !has("fsync=1\n") && !has("bs=1000\nend_fsync=1\n"));
+        assert!(!has("bs=1000\nfsync=1\ncreate_only=1\n"));
+    }
+
+    #[test]
+    fn files_without_dax_are_no_persistent_memory() {
+        let job = "[a]\nsize=1m\nioengine=libpmem\n";
+        let without = |facts: &mut crate::Facts| {
+            facts.files.values_mut().for_each(|file| file.without_dax = true);
+        };
+        let found = risks(&report_with(job, without), "not-persistent-memory");
+        let want = "ioengine=libpmem: file_name does not point to persistent memory: a.0.0";
+        assert_eq!((found[0].severity, &*found[0].message), (RiskSeverity::Error, want));
+        let has = |text: &str| has_with("not-persistent-memory", text, without);
+        assert!(!has("[a]\nsize=1m\nioengine=mmap\n") && !has(&format!("{job}create_only=1\n")));
+        let mounted =
+            risks(&report_with(&format!("{job}exec_prerun=mount /pmem\n"), without), "not-persistent-memory");
+        assert_eq!(mounted[0].severity, RiskSeverity::Warning);
+        assert!(!crate::testing::has("not-persistent-memory", job));
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn unwritable(run: &Evidence<'_>, path: &Path) -> Option<String> {
 }
 
 /// Commands of jobs may make what is missing before it is needed.
-fn nothing_is_made(run: &Evidence<'_>) -> bool {
+pub(super) fn nothing_is_made(run: &Evidence<'_>) -> bool {
     let runs = |spec: &JobSpec| {
         spec.life.exec_prerun.is_some() || spec.life.exec_postrun.is_some() || spec.engine == EngineKind::Exec
     };

@@ -18,7 +18,7 @@ use ferrio_engine::{
     Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, SharedFiles, Submit, sigbus,
     sync_ops,
 };
-use ferrio_job::{Diagnostic, Direction, Fadvise, JobSpec, Prefix};
+use ferrio_job::{Diagnostic, Fadvise, JobSpec, Prefix, blocks_of_partial_pages, offset_within_page};
 use mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
 use nix::errno::Errno;
 
@@ -36,11 +36,10 @@ pub struct Mmap {
 
 impl Mmap {
     fn map(&self, file: &OpenFile) -> Result<MappedFile, EngineError> {
-        if file.fd.is_some() && file.size > 0 && !file.offset.is_multiple_of(PAGE) {
-            let hint = format!(
-                "a mapping begins at a page boundary, but offset {} is not a multiple of {PAGE}",
-                file.offset
-            );
+        if file.fd.is_some()
+            && file.size > 0
+            && let Some(hint) = offset_within_page(file.offset)
+        {
             return Err(EngineError::new("mmap", Errno::EINVAL).hint(hint));
         }
         MappedFile::new(file, &self.options)
@@ -73,7 +72,9 @@ impl Mmap {
 
 impl Engine for Mmap {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
-        check_blocks(spec)?;
+        if let Some(hint) = blocks_of_partial_pages(spec) {
+            return Err(EngineError::new("mmap", Errno::EINVAL).hint(hint));
+        }
         sigbus::install().map_err(|errno| EngineError::new("sigaction", errno))?;
         let mut notes = Vec::new();
         if spec.fadvise == Fadvise::NoReuse {
@@ -152,26 +153,6 @@ impl Engine for Mmap {
     fn notes(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.notes)
     }
-}
-
-/// msync(2) takes whole pages.
-fn check_blocks(spec: &JobSpec) -> Result<(), EngineError> {
-    let syncs =
-        spec.direct && spec.events.is_none() || spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
-    let whole = |bytes: u64| bytes.is_multiple_of(PAGE);
-    let all_whole = Direction::ALL
-        .into_iter()
-        .filter(|&direction| spec.rw.does(direction))
-        .map(|direction| &spec.block[direction])
-        .all(|block| whole(block.min) && whole(block.max) && whole(block.align));
-    if !syncs || all_whole {
-        return Ok(());
-    }
-    let hint = format!(
-        "the mmap engine writes back whole pages: with direct, fsync or fdatasync every block size and alignment must be a \
-         multiple of {PAGE} bytes"
-    );
-    Err(EngineError::new("mmap", Errno::EINVAL).hint(hint))
 }
 
 /// MADV_* for the order in which the job accesses its files.

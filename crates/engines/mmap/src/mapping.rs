@@ -10,7 +10,7 @@ use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 
 /// Smallest unit of mapping and write-back, bytes.
-pub(crate) const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = ferrio_job::PAGE_BYTES;
 
 /// How regions are mapped.
 pub(crate) struct MappingOptions {

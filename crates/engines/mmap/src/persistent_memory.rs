@@ -8,7 +8,7 @@ use std::ptr;
 use ferrio_engine::{
     Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sigbus, sync_ops,
 };
-use ferrio_job::{EngineKind, JobSpec, OpenSync};
+use ferrio_job::{EngineKind, JobSpec, NOT_PERSISTENT_MEMORY, OpenSync, PERSISTENT_MEMORY_NEEDED};
 use ferrio_machine::DaxDevice;
 use nix::errno::Errno;
 
@@ -50,8 +50,7 @@ impl PersistentMemory {
         MappedFile::new(file, &self.options).map_err(|error| match (self.options.sharing, error.errno()) {
             (Sharing::Synchronous, libc::EOPNOTSUPP) => {
                 let source = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-                EngineError::new("file_name does not point to persistent memory", source)
-                    .hint("the file system has to be on persistent memory and mounted with DAX; `mmap` works on any other")
+                EngineError::new(NOT_PERSISTENT_MEMORY, source).hint(PERSISTENT_MEMORY_NEEDED)
             }
             _ => error,
         })

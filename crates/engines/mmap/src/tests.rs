@@ -1,7 +1,7 @@
 use std::fs;
 
 use ferrio_engine::testing::{Rig, content, contract, file_with, open};
-use ferrio_job::ReadWrite;
+use ferrio_job::{Direction, ReadWrite};
 use ferrio_plan::testing::{default_job, spec_of};
 
 use super::*;
