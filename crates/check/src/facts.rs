@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{EngineKind, FileKind, JobSpec, Plan, log_files};
 use ferrio_machine::{
-    DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room, is_on_hugetlbfs,
-    is_without_dax, obstacle_to_loading, obstacle_to_reading, obstacle_to_running, obstacle_to_writing,
+    DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room, ScsiGeneric,
+    is_on_hugetlbfs, is_without_dax, obstacle_to_loading, obstacle_to_reading, obstacle_to_running,
+    obstacle_to_writing,
 };
+
+use ferrio_nvme::Namespace;
 
 use crate::build::commands;
 use crate::model::{CheckedDevice, CheckedPlace};
@@ -40,6 +43,10 @@ pub struct Facts {
     pub not_loadable: HashMap<PathBuf, String>,
     /// Files of `mem=mmaphuge` that are, or would be, huge pages.
     pub on_hugetlbfs: HashSet<PathBuf>,
+    /// Bytes of a block of the devices that jobs send SCSI commands to.
+    pub scsi_blocks: HashMap<PathBuf, u64>,
+    /// Namespaces that jobs send NVMe commands to.
+    pub namespaces: HashMap<PathBuf, Namespace>,
     /// The error number with which the trigger file cannot be looked for.
     pub trigger_obstacle: Option<i32>,
 }
@@ -117,7 +124,10 @@ impl Facts {
             facts.logs.insert(path, log);
         }
         facts.whole_run = whole_run;
-        plan.jobs.iter().for_each(|job| facts.ask_about_paths(&job.spec));
+        for job in &plan.jobs {
+            facts.ask_about_paths(&job.spec);
+            facts.ask_about_devices(&job.spec);
+        }
         let logs = facts.whole_run.logs.clone();
         logs.iter().for_each(|log| facts.ask_to_write(log));
         // Only what prevents the question counts: the file need not be there.
@@ -161,6 +171,22 @@ impl Facts {
         let object = PathBuf::from(&spec.external.path);
         if spec.engine == EngineKind::External && !self.not_loadable.contains_key(&object) {
             self.not_loadable.extend(obstacle_to_loading(&object).map(|why| (object, why)));
+        }
+    }
+
+    /// What a device is like whose blocks a job addresses itself.
+    fn ask_about_devices(&mut self, spec: &JobSpec) {
+        for file in &spec.files {
+            let path = &file.path;
+            if spec.engine.needs_scsi_devices() && !self.scsi_blocks.contains_key(path) {
+                let generic = ScsiGeneric::at(path).and_then(|device| device.block);
+                let disk = self.place_of(path).and_then(|place| place.device.as_ref());
+                let block = generic.or(disk.map(|device| device.about.logical_block_bytes));
+                self.scsi_blocks.extend(block.map(|block| (path.clone(), block)));
+            }
+            if spec.engine.passes_through() && !self.namespaces.contains_key(path) {
+                self.namespaces.extend(Namespace::at(path).ok().map(|namespace| (path.clone(), namespace)));
+            }
         }
     }
 

@@ -38,3 +38,11 @@ pub fn blocks_of_partial_pages(spec: &JobSpec) -> Option<String> {
         )
     })
 }
+
+/// Why a command of a device with blocks of `block` bytes cannot move this range of bytes.
+#[must_use]
+pub fn not_whole_blocks(offset: u64, len: u64, block: u64) -> Option<String> {
+    let is_whole = |bytes: u64| block > 0 && bytes.is_multiple_of(block);
+    (!is_whole(offset) || !is_whole(len))
+        .then(|| format!("read/write not sector aligned: the device has blocks of {block} bytes"))
+}

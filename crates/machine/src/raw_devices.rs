@@ -15,6 +15,8 @@ const SECTOR: u64 = 512;
 pub struct ScsiGeneric {
     /// Bytes of the disk behind it, if it is one.
     pub size: Option<u64>,
+    /// Bytes of a logical block of that disk.
+    pub block: Option<u64>,
 }
 
 impl ScsiGeneric {
@@ -30,7 +32,8 @@ impl ScsiGeneric {
         }
         let disks = entries(&here.join("device/block"));
         let size = disks.iter().find_map(|disk| sys_figure(&disk.join("size")));
-        Some(ScsiGeneric { size: size.map(|sectors| sectors.saturating_mul(SECTOR)) })
+        let block = disks.iter().find_map(|disk| sys_figure(&disk.join("queue/logical_block_size")));
+        Some(ScsiGeneric { size: size.map(|sectors| sectors.saturating_mul(SECTOR)), block })
     }
 }
 
@@ -78,11 +81,16 @@ mod tests {
             }
             here
         };
-        let disk = device("21:0", "scsi_generic", &[("device/block/sda/size", "16384\n")]);
+        let figures =
+            [("device/block/sda/size", "16384\n"), ("device/block/sda/queue/logical_block_size", "4096\n")];
+        let disk = device("21:0", "scsi_generic", &figures);
         let tape = device("21:1", "scsi_generic", &[]);
         let flash = device("90:0", "mtd", &[("size", "4194304\n")]);
-        assert_eq!(ScsiGeneric::described_in(&disk), Some(ScsiGeneric { size: Some(8 << 20) }));
-        assert_eq!(ScsiGeneric::described_in(&tape), Some(ScsiGeneric { size: None }));
+        assert_eq!(
+            ScsiGeneric::described_in(&disk),
+            Some(ScsiGeneric { size: Some(8 << 20), block: Some(4096) })
+        );
+        assert_eq!(ScsiGeneric::described_in(&tape), Some(ScsiGeneric { size: None, block: None }));
         assert_eq!(ScsiGeneric::described_in(&flash), None);
         assert_eq!((flash_described_in(&flash), flash_described_in(&disk)), (Some(4 << 20), None));
         assert_eq!(

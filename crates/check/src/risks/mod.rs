@@ -4,6 +4,7 @@
 
 mod cache;
 mod data_loss;
+mod devices;
 mod direct;
 mod engine;
 mod limits;
@@ -112,7 +113,7 @@ impl Observation {
     }
 }
 
-const FAMILIES: [&[RiskRule]; 11] = [
+const FAMILIES: [&[RiskRule]; 12] = [
     data_loss::RULES,
     space::RULES,
     direct::RULES,
@@ -120,6 +121,7 @@ const FAMILIES: [&[RiskRule]; 11] = [
     timing::RULES,
     cache::RULES,
     engine::RULES,
+    devices::RULES,
     sizes::RULES,
     limits::RULES,
     logs::RULES,

@@ -5,8 +5,10 @@
 
 mod command;
 mod namespace;
+mod needs;
 mod status;
 
 pub use command::{Command, PASSTHROUGH, PASSTHROUGH_VECTORED, Range, RwFlags, opcode};
 pub use namespace::{GuardFormat, Namespace, NamespaceError, ProtectionFormat};
+pub use needs::{NamespaceNeeds, NamespaceObstacle};
 pub use status::Status;

@@ -1,7 +1,7 @@
 //! Which command an I/O is: a function of the options and the range.
 
 use ferrio_engine::Op;
-use ferrio_job::SgWriteMode;
+use ferrio_job::{SgWriteMode, not_whole_blocks};
 
 use crate::cdb::{
     self, Blocks, COMPARE_ALL, COMPARE_ONE, Cdb, FUA, NO_DATA_OUT, RangeCommand, UNMAP_LIST_LEN,
@@ -98,8 +98,7 @@ impl Commands {
 
 /// The blocks of a range of bytes.
 fn blocks(offset: u64, len: u64, block: u32) -> Result<Blocks, Refusal> {
-    if block == 0 || !offset.is_multiple_of(block.into()) || !len.is_multiple_of(block.into()) {
-        let why = format!("read/write not sector aligned: the device has blocks of {block} bytes");
+    if let Some(why) = not_whole_blocks(offset, len, block.into()) {
         return Err(Refusal { errno: libc::EINVAL, why });
     }
     let count = u32::try_from(len / u64::from(block)).map_err(|_| Refusal {

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use ferrio_engine::ring::{Ring, Style};
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
-use ferrio_job::{JobSpec, PassthroughOptions, ProtectionOptions, WriteMode};
+use ferrio_job::{JobSpec, PassthroughOptions, ProtectionOptions, WriteMode, not_whole_blocks};
 use ferrio_nvme::{
-    Command, GuardFormat, Namespace, NamespaceError, PASSTHROUGH, PASSTHROUGH_VECTORED, Range, RwFlags,
-    Status, opcode,
+    Command, GuardFormat, Namespace, NamespaceError, NamespaceNeeds, PASSTHROUGH, PASSTHROUGH_VECTORED,
+    Range, RwFlags, Status, opcode,
 };
 use io_uring::cqueue::Entry32;
 use io_uring::opcode::UringCmd80;
@@ -34,13 +34,9 @@ pub struct UringCmd {
     register_files: bool,
     files_are_registered: bool,
     force_async: EveryNth,
-    /// Largest block of the job, and all bounds, to be compared with those of the device.
-    largest_io: u64,
-    block_sizes: Vec<u64>,
+    needs: NamespaceNeeds,
     options: PassthroughOptions,
     protection: ProtectionOptions,
-    /// `verify`: blocks are read back as they were written.
-    verifies: bool,
     modes: Modes,
     /// By unit.
     units: Box<[Unit]>,
@@ -75,14 +71,10 @@ impl Device {
         let metadata = namespace.transferred_metadata(options.by_device);
         let own = match namespace.protection {
             Some(format) if !options.by_device => {
-                let guard = match format.guard {
-                    GuardFormat::Bits16 => Guard::Crc16,
-                    GuardFormat::Bits64 => Guard::Crc64,
-                    GuardFormat::Bits32 => return Err("guards of 32 bits are not supported: use pi_act=1"),
-                };
-                if format.storage_tag_bits > 0 {
-                    return Err("Storage tag not supported");
+                if let Some(text) = namespace.unsupported_protection(options.by_device) {
+                    return Err(text);
                 }
+                let guard = if format.guard == GuardFormat::Bits16 { Guard::Crc16 } else { Guard::Crc64 };
                 let offset = if format.is_first { 0 } else { metadata as usize - guard.bytes() };
                 Some(Protection { guard, offset, has_reference: format.kind != 3 })
             }
@@ -98,21 +90,6 @@ impl Device {
     /// `u32::MAX` for more.
     fn blocks(&self, request: &Request) -> u32 {
         u32::try_from(request.len / u64::from(self.block)).unwrap_or(u32::MAX)
-    }
-
-    /// Why what a job writes cannot be verified. The program or the device puts protection information into a block after the block was
-    /// filled. If the block includes its metadata, what is read back differs from what was filled in.
-    fn cannot_verify(&self) -> Option<String> {
-        let changes_blocks =
-            self.namespace.is_extended && self.namespace.protection.is_some() && self.metadata > 0;
-        changes_blocks.then(|| {
-            let hidden_by_device = self.namespace.transferred_metadata(true) == 0;
-            let way_out = if hidden_by_device { "pi_act=1, " } else { "" };
-            format!(
-                "verify does not work with this namespace, whose protection information lies behind the data in the verified block and \
-                 changes it: use {way_out}a namespace with separate metadata, or no verify"
-            )
-        })
     }
 
     /// Bytes of metadata in a buffer of its own.
@@ -213,6 +190,14 @@ impl UringCmd {
     fn command(&mut self, request: &Request) -> Result<Command, Errno> {
         let device = self.files.get(request.file as usize).copied().flatten().ok_or(Errno::EBADF)?;
         let unit = request.unit as usize;
+        if request.op.moves_data() || request.op == Op::Trim {
+            let obstacle = not_whole_blocks(request.offset, request.len, device.block.into());
+            let is_refused = obstacle.is_some();
+            self.units[unit].details = obstacle;
+            if is_refused {
+                return Err(Errno::EINVAL);
+            }
+        }
         let most = if request.op.moves_data() { Command::MAX_BLOCKS } else { u32::MAX };
         if request.len / u64::from(device.block) > most.into() {
             return Err(Errno::EINVAL);
@@ -233,11 +218,6 @@ impl UringCmd {
                 return Ok(Command::flush(device.namespace.id));
             }
         };
-        if !request.len.is_multiple_of(device.block.into())
-            || !request.offset.is_multiple_of(device.block.into())
-        {
-            return Err(Errno::EINVAL);
-        }
         if !has_data(&command) {
             return Ok(command);
         }
@@ -346,31 +326,11 @@ impl UringCmd {
                 refused(libc::EINVAL, format!("{name}: the format of this namespace is not supported"))
             }
         })?;
-        let device = Device::new(namespace, &self.protection)
-            .map_err(|text| refused(libc::EOPNOTSUPP, format!("{name}: {text}")))?;
-        if let Some(text) = device.cannot_verify().filter(|_| self.verifies) {
-            return Err(refused(libc::EOPNOTSUPP, format!("{name}: {text}")));
+        if let Some(obstacle) = self.needs.obstacle(&namespace) {
+            return Err(refused(obstacle.errno, format!("{name}: {}", obstacle.message)));
         }
-        let block = u64::from(device.block);
-        if let Some(size) = self.block_sizes.iter().find(|&&size| !size.is_multiple_of(block)) {
-            let unit = if device.block > device.namespace.data_bytes {
-                format!("{block} (LBA data size + Metadata size)")
-            } else {
-                format!("LBA data size ({block})")
-            };
-            let better = (size / block).max(1) * block;
-            let text = format!(
-                "{name}: block size must be a multiple of {unit}. Did you mean to use a block size of {better}?"
-            );
-            return Err(refused(libc::EINVAL, text));
-        }
-        let metadata = if device.namespace.is_extended { 0 } else { u64::from(device.metadata) };
-        let needed = metadata * (self.largest_io / block);
-        if needed > self.protection.metadata_bytes.into() {
-            let text = format!("{name}: md_per_io_size should be at least {needed} bytes");
-            return Err(refused(libc::EINVAL, text));
-        }
-        Ok(device)
+        Device::new(namespace, &self.protection)
+            .map_err(|text| refused(libc::EOPNOTSUPP, format!("{name}: {text}")))
     }
 }
 
@@ -386,7 +346,6 @@ impl Engine for UringCmd {
             segment: libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 },
             details: None,
         };
-        let sizes = spec.block.0.iter().flat_map(|sizes| [sizes.min, sizes.max]);
         Ok(UringCmd {
             ring,
             style,
@@ -396,11 +355,9 @@ impl Engine for UringCmd {
             register_files: options.registerfiles || options.sqthread_poll,
             files_are_registered: false,
             force_async: EveryNth::new(options.force_async),
-            largest_io: spec.block.0.iter().map(|sizes| sizes.max).max().unwrap_or(0),
-            block_sizes: sizes.collect(),
+            needs: NamespaceNeeds::of(spec),
             options: options.passthrough.clone(),
             protection: options.protection.clone(),
-            verifies: spec.verify.is_some(),
             modes: Modes { shares: options.passthrough.write_modes.clone(), state: 0x9e37_79b9_7f4a_7c15 },
             units: vec![unit; units].into_boxed_slice(),
             metadata: vec![0; options.protection.metadata_bytes as usize * units].into_boxed_slice(),

@@ -101,27 +101,6 @@ fn formats_that_the_program_cannot_make_are_left_to_the_device() {
 }
 
 #[test]
-fn blocks_that_protection_information_changes_cannot_be_verified() {
-    let reason = |is_extended, metadata_bytes, protected: bool, by_device| {
-        let format = TYPE_1.filter(|_| protected);
-        let namespace = Namespace { metadata_bytes, is_extended, protection: format, ..PLAIN };
-        Device::new(namespace, &protection(by_device)).unwrap().cannot_verify()
-    };
-    let by_program = reason(true, 8, true, false).unwrap();
-    assert!(
-        by_program.ends_with("use pi_act=1, a namespace with separate metadata, or no verify"),
-        "{by_program}"
-    );
-    assert_eq!(reason(true, 8, true, true), None, "the device keeps all metadata to itself");
-    for by_device in [false, true] {
-        let larger = reason(true, 64, true, by_device).unwrap();
-        assert!(larger.ends_with("use a namespace with separate metadata, or no verify"), "{larger}");
-        assert_eq!(reason(false, 64, true, by_device), None, "separate metadata");
-        assert_eq!(reason(true, 64, false, by_device), None, "metadata without protection information");
-    }
-}
-
-#[test]
 fn modes_are_drawn_by_their_shares() {
     let shares = vec![(WriteMode::Write, 70), (WriteMode::Zeroes, 30)];
     let mut modes = Modes { shares, state: 0x9e37_79b9_7f4a_7c15 };
