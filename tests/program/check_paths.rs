@@ -8,7 +8,7 @@ const NULL: [&str; 3] = ["--name=a", "--ioengine=null", "--size=4k"];
 const WRITER: [&str; 5] = ["--name=a", "--filename=f", "--size=16k", "--rw=write", "--verify=crc32c"];
 
 /// A job, an option with `@` for a path, the code of the risk, and whether it is an error.
-const OPENED: [(&[&str], &str, &str, bool); 11] = [
+const OPENED: [(&[&str], &str, &str, bool); 12] = [
     (&NULL, "--write_iolog=@", "recording-not-created", true),
     (&NULL, "--write_lat_log=@/x", "log-not-created", false),
     (&NULL, "--bandwidth-log=@/x", "log-not-created", false),
@@ -20,6 +20,12 @@ const OPENED: [(&[&str], &str, &str, bool); 11] = [
     (&["--name=a"], "--ioengine=exec --program=@", "program-not-run", true),
     (&NULL, "--trigger-file=@/x", "trigger-not-seen", false),
     (&["--name=a", "--filename=f", "--size=4k"], "--ioengine=external:@", "engine-not-loaded", true),
+    (
+        &["--name=a", "--filename=f", "--size=16k", "--rw=write"],
+        "--ioengine=e4defrag --donorname=@",
+        "donor-not-opened",
+        true,
+    ),
 ];
 
 /// Missing directories, files as directories, directories, files, and file systems on which only the kernel makes files.
@@ -66,7 +72,7 @@ fn what_a_run_cannot_open_is_foreseen_in_its_words() {
             }
         }
     }
-    // Of 66: a trigger file may be missing, and some paths are good or refused by the plan.
+    // Of 72: a trigger file may be missing, and some paths are good or refused by the plan.
     assert!(foreseen > 40, "{foreseen}");
 }
 

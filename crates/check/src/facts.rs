@@ -164,6 +164,9 @@ impl Facts {
         for command in commands(spec) {
             self.ask_to_write(&command.output);
         }
+        if spec.engine == EngineKind::E4defrag {
+            self.ask_to_write(&spec.engine_options.donor.path);
+        }
         let program = &spec.engine_options.program.path;
         if spec.engine == EngineKind::Exec && !self.not_runnable.contains_key(program) {
             self.not_runnable.extend(obstacle_to_running(program).map(|errno| (program.clone(), errno)));

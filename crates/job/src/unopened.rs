@@ -53,6 +53,12 @@ pub fn object_not_loaded(why: &str) -> String {
     format!("{why}: build it for this machine with `cc -shared -fPIC`")
 }
 
+/// The donor of `ioengine=e4defrag`.
+#[must_use]
+pub fn donor_not_opened(path: &Path, why: &str) -> String {
+    format!("the donor cannot be opened: {}: {why}", path.display())
+}
+
 /// The file of `--trigger-file`.
 #[must_use]
 pub fn trigger_unseen(path: &Path, why: &str) -> String {

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use ferrio_job::{
-    EngineKind, JobSpec, MEMORY_FILE_NOT_HUGE, command_not_run, log_not_opened, memory_file_not_opened,
-    object_not_loaded, program_not_run, recording_not_opened, state_not_opened, strerror, trigger_unseen,
+    EngineKind, JobSpec, MEMORY_FILE_NOT_HUGE, command_not_run, donor_not_opened, log_not_opened,
+    memory_file_not_opened, object_not_loaded, program_not_run, recording_not_opened, state_not_opened,
+    strerror, trigger_unseen,
 };
 use ferrio_jobfile::Opt;
 use ferrio_plan::LOG_OPTIONS;
@@ -23,6 +24,7 @@ pub(super) const RULES: &[RiskRule] = &[
     ("command-output-not-created", Warning, Section(command_output)),
     ("program-not-run", Warning, Section(program)),
     ("engine-not-loaded", Warning, Section(object)),
+    ("donor-not-opened", Warning, Section(donor)),
     ("trigger-not-seen", Warning, Run(trigger)),
 ];
 
@@ -142,6 +144,19 @@ fn object(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observatio
     let why = specs.find_map(|spec| run.facts.not_loadable.get(Path::new(&spec.external.path)))?;
     let advice = "docs/ferrio_engine.h says how to make one";
     Some(Observation::new(object_not_loaded(why), advice, &[Opt::Ioengine]).fails_if(nothing_is_made(run)))
+}
+
+/// The donor of `ioengine=e4defrag` cannot be opened or created: the job fails when it starts.
+fn donor(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let mut specs = section.running().filter(|spec| spec.engine == EngineKind::E4defrag && spec.works());
+    let (path, why) = specs.find_map(|spec| {
+        let path = &spec.engine_options.donor.path;
+        unwritable(run, path).map(|why| (path, why))
+    })?;
+    let advice =
+        "name a file in a directory that exists and is writable, on the file system of the job's files";
+    let message = donor_not_opened(path, &why);
+    Some(Observation::new(message, advice, &[Opt::Donorname]).fails_if(nothing_is_made(run)))
 }
 
 /// The trigger file cannot be looked for.

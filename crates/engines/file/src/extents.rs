@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::path::PathBuf;
 
 use ferrio_engine::{EngineError, Op, OpenFile, Request, sync_ops};
-use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
+use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, donor_not_opened, reason};
 use ferrio_machine::open_file;
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
@@ -64,7 +64,10 @@ impl DonorFile {
         let failed = |call: &str, error: io::Error| EngineError::new(format!("{call}({name})"), error);
         let new = (!donor.path.exists()).then(|| donor.path.clone());
         let file = open_file(&donor.path, OFlag::O_WRONLY | OFlag::O_CREAT, 0o644);
-        let file = file.map_err(|e| failed("open", e))?;
+        let file = file.map_err(|e| {
+            let hint = donor_not_opened(&donor.path, &reason(&e));
+            failed("open", e).hint(hint)
+        })?;
         let stat = fstat(&file).map_err(|e| failed("fstat", e.into()))?;
         let block = u64::try_from(stat.st_blksize).unwrap_or(0).max(1);
         let donor = DonorFile { file, stat, name, new, reserves_per_io: donor.reserves_per_io, block };
