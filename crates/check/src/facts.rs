@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{EngineKind, FileKind, JobSpec, Plan, log_files};
 use ferrio_machine::{
-    DeviceUse, DirectIo, FileAccess, IoUringSysctl, Place, Places, Resources, Room, ScsiGeneric,
+    DeviceUse, DirectIo, Disk, FileAccess, IoUringSysctl, Place, Places, Resources, Room, ScsiGeneric,
     is_on_hugetlbfs, is_without_dax, obstacle_to_loading, obstacle_to_reading, obstacle_to_running,
     obstacle_to_writing,
 };
@@ -43,6 +43,8 @@ pub struct Facts {
     pub not_loadable: HashMap<PathBuf, String>,
     /// Files of `mem=mmaphuge` that are, or would be, huge pages.
     pub on_hugetlbfs: HashSet<PathBuf>,
+    /// The disks below the places of jobs that switch I/O schedulers, by place: the name of each, and its schedulers.
+    pub schedulers: HashMap<usize, Vec<(String, String)>>,
     /// Bytes of a block of the devices that jobs send SCSI commands to.
     pub scsi_blocks: HashMap<PathBuf, u64>,
     /// Namespaces that jobs send NVMe commands to.
@@ -127,6 +129,7 @@ impl Facts {
         for job in &plan.jobs {
             facts.ask_about_paths(&job.spec);
             facts.ask_about_devices(&job.spec);
+            facts.ask_about_schedulers(&job.spec);
         }
         let logs = facts.whole_run.logs.clone();
         logs.iter().for_each(|log| facts.ask_to_write(log));
@@ -190,6 +193,24 @@ impl Facts {
             if spec.engine.passes_through() && !self.namespaces.contains_key(path) {
                 self.namespaces.extend(Namespace::at(path).ok().map(|namespace| (path.clone(), namespace)));
             }
+        }
+    }
+
+    /// The schedulers of the disks that a job switches.
+    fn ask_about_schedulers(&mut self, spec: &JobSpec) {
+        if spec.worker.io_scheduler.is_none() {
+            return;
+        }
+        let places: HashSet<usize> =
+            spec.files.iter().filter_map(|file| self.files.get(&file.path)?.place).collect();
+        for place in
+            places.into_iter().filter(|place| !self.schedulers.contains_key(place)).collect::<Vec<_>>()
+        {
+            let device = self.places.get(place).and_then(|place| place.device.as_ref());
+            let disk = device.and_then(|device| Disk::of(device.about.number));
+            let lowest = disk.iter().flat_map(Disk::lowest);
+            let known = lowest.filter_map(|disk| Some((disk.name.clone(), disk.schedulers()?))).collect();
+            self.schedulers.insert(place, known);
         }
     }
 

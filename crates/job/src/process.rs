@@ -27,3 +27,15 @@ pub struct Cgroup {
     /// `cgroup_nodelete`: a group that the run created stays.
     pub keep: bool,
 }
+
+/// An I/O scheduler that a disk does not switch to.
+#[must_use]
+pub fn io_scheduler_not_set(wanted: &str) -> String {
+    format!("unable to set io scheduler to {wanted}")
+}
+
+/// The schedulers that a disk has, as the kernel lists them.
+#[must_use]
+pub fn io_schedulers_of(disk: &str, available: &str) -> String {
+    format!("{disk} has {available}")
+}

@@ -56,6 +56,19 @@ impl Disk {
         Some(in_use.unwrap_or(text.trim()).to_owned())
     }
 
+    /// The I/O schedulers of the disk as the kernel lists them, the one in use in brackets; `None` if it has no such list.
+    #[must_use]
+    pub fn schedulers(&self) -> Option<String> {
+        Some(text_of_file(self.scheduler_file()).ok()?.trim().to_owned())
+    }
+
+    /// The disks that do the I/O of this one: a stacked device passes its I/O on.
+    #[must_use]
+    pub fn lowest(&self) -> Vec<Disk> {
+        let below = self.slaves();
+        if below.is_empty() { vec![self.clone()] } else { below.iter().flat_map(Disk::lowest).collect() }
+    }
+
     /// True for persistent memory, whose file systems can map files without the page cache (DAX).
     #[must_use]
     pub fn supports_dax(&self) -> bool {

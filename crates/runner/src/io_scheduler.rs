@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ferrio_job::{Diagnostic, FileKind, JobSpec, Prefix};
-use ferrio_machine::{Disk, open_file, storage_device, text_of_file, write_whole};
+use ferrio_job::{Diagnostic, FileKind, JobSpec, Prefix, io_scheduler_not_set, io_schedulers_of};
+use ferrio_machine::{Disk, open_file, storage_device, write_whole};
 use nix::fcntl::OFlag;
 
 use crate::failure::Failure;
@@ -23,15 +23,10 @@ pub(crate) fn switch(spec: &JobSpec, note: impl FnOnce(Diagnostic)) -> Result<()
             format!("ioscheduler={wanted} has no effect: the job's files are not on a disk of this machine");
         note(Diagnostic::note(message).code("no-io-scheduler").prefix(Prefix::Job));
     }
-    disks.iter().try_for_each(|disk| switch_disk(disk, wanted, spec.worker.uid))
+    disks.iter().flat_map(Disk::lowest).try_for_each(|disk| switch_disk(&disk, wanted, spec.worker.uid))
 }
 
-/// A stacked device passes its I/O on: the disks below it have the schedulers.
 fn switch_disk(disk: &Disk, wanted: &str, uid: Option<u32>) -> Result<(), Failure> {
-    let below = disk.slaves();
-    if !below.is_empty() {
-        return below.iter().try_for_each(|disk| switch_disk(disk, wanted, uid));
-    }
     let path = disk.scheduler_file();
     let mut file = open_file(&path, OFlag::O_WRONLY, 0).map_err(|e| {
         // The worker has taken its `uid` already, so running as root does not help.
@@ -47,10 +42,10 @@ fn switch_disk(disk: &Disk, wanted: &str, uid: Option<u32>) -> Result<(), Failur
     if disk.scheduler().as_deref() == Some(wanted) {
         return Ok(());
     }
-    let available = text_of_file(&path).unwrap_or_default();
+    let available = disk.schedulers().unwrap_or_default();
     Err(Failure::new(libc::EINVAL, "iosched_switch")
-        .note("io-scheduler-failed", format!("unable to set io scheduler to {wanted}"))
-        .note("io-scheduler-failed", format!("{} has {}", disk.name, available.trim())))
+        .note("io-scheduler-failed", io_scheduler_not_set(wanted))
+        .note("io-scheduler-failed", io_schedulers_of(&disk.name, &available)))
 }
 
 #[cfg(test)]

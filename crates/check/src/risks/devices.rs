@@ -1,16 +1,17 @@
-//! Devices whose blocks a job addresses itself: SCSI commands (sg) and NVMe commands (io_uring_cmd).
+//! Devices that a job switches (`ioscheduler`) or sends commands to: SCSI commands (sg) and NVMe commands (io_uring_cmd).
 
-use ferrio_job::{Direction, FileSpec, JobSpec, not_whole_blocks};
+use ferrio_job::{Direction, FileSpec, JobSpec, io_scheduler_not_set, io_schedulers_of, not_whole_blocks};
 use ferrio_jobfile::Opt;
 use ferrio_nvme::NamespaceNeeds;
 
 use super::paths::nothing_is_made;
 use super::{Evidence, Observation, RiskRule, Section, Warning};
-use crate::section::{CheckedSection, JobWork};
+use crate::section::{CheckedSection, JobWork, is_stored};
 
 pub(super) const RULES: &[RiskRule] = &[
     ("namespace-refused", Warning, Section(namespace_refused)),
     ("device-alignment", Warning, Section(device_alignment)),
+    ("io-scheduler-not-set", Warning, Section(io_scheduler)),
 ];
 
 /// The format of an NVMe namespace does not suit the job, which fails when it opens the device.
@@ -44,6 +45,22 @@ fn device_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
     Some(Observation::new(message, advice, blame).fails_if(nothing_is_made(run)))
 }
 
+/// A disk has no I/O scheduler of this name. It is not certain that the job fails: the kernel may load a module with it.
+fn io_scheduler(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+    let mut stored = section.files().filter(|(_, file)| is_stored(file));
+    let message = stored.find_map(|(spec, file)| {
+        let wanted = spec.worker.io_scheduler.as_deref()?;
+        let disks = run.facts.schedulers.get(&run.facts.files.get(&file.path)?.place?)?;
+        let lacks = |available: &str| {
+            !available.split_whitespace().any(|name| name.trim_matches(['[', ']']) == wanted)
+        };
+        let (disk, available) = disks.iter().find(|(_, available)| lacks(available))?;
+        Some([io_scheduler_not_set(wanted), io_schedulers_of(disk, available)].join("; "))
+    })?;
+    let advice = "name one of these, unless the kernel has a module with this scheduler";
+    Some(Observation::new(message, advice, &[Opt::Ioscheduler]))
+}
+
 /// Bytes of a block of the device, if commands go to it and nothing else is wrong with it.
 fn block_bytes(run: &Evidence<'_>, spec: &JobSpec, file: &FileSpec) -> Option<u64> {
     if spec.engine.needs_scsi_devices() {
@@ -73,7 +90,7 @@ mod tests {
     use ferrio_nvme::Namespace;
 
     use crate::model::Risk;
-    use crate::testing::{facts, plan_of, risks};
+    use crate::testing::{facts, plan_of, report_with, risks};
     use crate::{Facts, RiskSeverity};
 
     /// The risks of a job on a device that this machine need not have.
@@ -142,6 +159,24 @@ mod tests {
         let offset = on_nvme("offset=512\n", "device-alignment", 0);
         assert!(offset[0].message.ends_with("the device has blocks of 4096 bytes"), "{offset:?}");
         assert!(on_nvme("offset=4k\n", "device-alignment", 0).is_empty());
+    }
+
+    #[test]
+    fn an_unknown_scheduler_is_reported_with_those_of_the_disk() {
+        let on = |options: &str| {
+            let report = report_with(&format!("[a]\nsize=1m\n{options}"), |facts| {
+                facts.schedulers.insert(0, vec![("sda".to_owned(), "none [mq-deadline] bfq".to_owned())]);
+            });
+            risks(&report, "io-scheduler-not-set")
+        };
+        let found = on("ioscheduler=cfq\n");
+        let want = "unable to set io scheduler to cfq; sda has none [mq-deadline] bfq";
+        assert_eq!((found[0].severity, &*found[0].message), (RiskSeverity::Warning, want));
+        assert_eq!(found[0].origins[0].text, "ioscheduler=cfq");
+        for good in ["ioscheduler=bfq\n", "ioscheduler=mq-deadline\n", "", "ioengine=null\nioscheduler=cfq\n"]
+        {
+            assert!(on(good).is_empty(), "{good}");
+        }
     }
 
     #[test]
