@@ -93,7 +93,9 @@ fn outputs_of_commands_and_of_the_whole_run_count_too() {
         let message = risk["message"].as_str().unwrap();
         assert!(message.ends_with(": Is a directory") && run.stderr.contains(message), "{message}: {run:?}");
     }
-    for output in ["--junit=none/x", "--output=none/x", "--interval-report=1s:none/x"] {
+    let busy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let metrics = format!("--metrics={}", busy.local_addr().unwrap());
+    for output in ["--junit=none/x", "--output=none/x", "--interval-report=1s:none/x", &metrics] {
         let words = [&NULL[..], &[output]].concat();
         let checked = place.ferrio(&[&["check"], &words[..]].concat()).run().ended_with(1);
         let run = place.ferrio(&words).run().ended_with(1);

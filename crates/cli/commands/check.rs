@@ -6,6 +6,7 @@ use std::time::Duration;
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report, WholeRun};
 use ferrio_job::Character;
 use ferrio_jobfile::{Problems, Sources};
+use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{Format, Formats, bandwidth_log_names};
 
@@ -120,6 +121,7 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     settings.check_outputs(&set.sources, Some(&plan))?;
     // Nothing is made unless it is written.
     settings.junit.as_deref().map(JunitFile::begin).transpose()?;
+    settings.metrics.map_or(Ok(()), MetricsAddress::check)?;
     check_thresholds(&plan, settings)?;
     Ok(ferrio_check::check(
         &set,

@@ -51,6 +51,17 @@ struct State {
     wanted: bool,
 }
 
+impl MetricsAddress {
+    /// Finds out whether the address can be served, without serving it.
+    ///
+    /// # Errors
+    /// Those of [`MetricsServer::start`].
+    pub fn check(self) -> Result<(), BindError> {
+        let MetricsAddress(address) = self;
+        TcpListener::bind(address).map(drop).map_err(|error| BindError { address, error })
+    }
+}
+
 impl MetricsServer {
     /// Begins to serve.
     ///
