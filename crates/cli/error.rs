@@ -127,7 +127,7 @@ pub enum Error {
         name: String,
     },
     /// Another process writes to a file of the run.
-    #[error("{what} would go to {name}, which another ferrio is writing")]
+    #[error("{what} cannot be written to {name}: another ferrio process is writing it")]
     OutputInUse {
         /// What would go there.
         what: String,

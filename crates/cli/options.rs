@@ -45,7 +45,7 @@ pub const SET: &str = "set";
 /// The option for limits that the figures must keep.
 pub const FAIL_IF: &str = "fail-if";
 
-/// The option for limits that end the run.
+/// The option for thresholds that end the run early.
 pub const ABORT_IF: &str = "abort-if";
 
 /// The option for labels of a run.
@@ -299,7 +299,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         "COUNT",
         SWEEPS,
         "Run the jobs COUNT times, each in a process of its own, and print a table of the figures; \
-         until:2%[,max=COUNT] ends when the means are known to 2 % (95 % confidence)",
+         until:2%[,max=COUNT] ends when every mean of IOPS is precise to 2 % (95 % confidence)",
     )
     .only_ferrio(),
     own(REPEAT_PAUSE, "TIME", SWEEPS, "Wait TIME between two runs").only_ferrio(),

@@ -163,8 +163,8 @@ fn reference() -> String {
     }
     text.push_str(
         "\n## Where options have no effect\n\n\
-         Options that work may have no effect in some jobs: because of other options, or of what the job does. They are accepted\n\
-         there, and a note gives the reason.\n\n| Options | Reason |\n|---|---|\n",
+         An option may have no effect in a job because of another option, or of what the job does. It is then accepted,\n\
+         and a note gives the reason.\n\n| Options | Reason |\n|---|---|\n",
     );
     for (options, reason) in ferrio_plan::without_effect() {
         let names: Vec<_> = options.into_iter().map(code).collect();

@@ -45,7 +45,7 @@ fn two_runs_do_not_write_one_file_at_once() {
             let second: Vec<&str> = second.iter().map(String::as_str).collect();
             let run =
                 place.ferrio(&[&JOB[..], &second, &["--exec_prerun=touch ran"]].concat()).run().ended_with(1);
-            for part in ["error: ", "which another ferrio is writing", "choose another name"] {
+            for part in ["error: ", "another ferrio process is writing it", "choose another name"] {
                 assert!(run.stderr.contains(part), "{part:?} of {second:?} is expected in\n{}", run.stderr);
             }
             assert_eq!(names(), before, "{second:?}");

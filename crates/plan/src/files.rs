@@ -22,7 +22,7 @@ inert! {
         |job| lacks(job, Opt::ReadIolog) && !changes_data(rw(job)); "the job changes nothing";
     AllowLayoutOverwrite:
         |job| lacks(job, Opt::ReadIolog) && changes_data(rw(job)) && !asks(job, Opt::VerifyOnly);
-        "the job does not only read, so its files may be replaced anyway";
+        "it applies only to jobs that only read: the files of others may be replaced anyway";
     Openfiles:
         has_one_file; "the job has one file";
     FileServiceType:

@@ -21,11 +21,11 @@ inert! {
     HttpPass:
         |job| lacks(job, Opt::HttpUser); "there is no password without `http_user`";
     HttpS3Key HttpS3Keyid HttpS3SecurityToken HttpS3Region HttpS3StorageClass HttpS3SseCustomerKey HttpS3SseCustomerAlgorithm:
-        |job| !chooses(job, Opt::HttpMode, HttpMode::S3); "only http_mode=s3 has it";
+        |job| !chooses(job, Opt::HttpMode, HttpMode::S3); "it applies only to `http_mode=s3`";
     HttpS3SseCustomerAlgorithm:
         |job| lacks(job, Opt::HttpS3SseCustomerKey); "nothing is encrypted without `http_s3_sse_customer_key`";
     HttpSwiftAuthToken:
-        |job| !chooses(job, Opt::HttpMode, HttpMode::Swift); "only http_mode=swift has it";
+        |job| !chooses(job, Opt::HttpMode, HttpMode::Swift); "it applies only to `http_mode=swift`";
 }
 
 /// True when the files of the job are objects of a server.

@@ -14,9 +14,9 @@ inert! {
         |job| chooses(job, Opt::ContinueOnError, ContinueOnError::None) && lacks(job, Opt::IgnoreError);
         "the job ends at its first error without `continue_on_error`";
     ContinueOnError:
-        |job| is_without_use(classes(&job.options), job); "the job does nothing whose errors it names";
+        |job| is_without_use(classes(&job.options), job); "the job has no operation of the kinds that it lists";
     IgnoreError:
-        |job| is_without_use(classes_with_errors(&job.options), job); "the job does nothing whose errors it names";
+        |job| is_without_use(classes_with_errors(&job.options), job); "the job has no operation of the kinds that it lists";
 }
 
 /// Everything that does not depend on other jobs.

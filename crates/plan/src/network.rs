@@ -10,7 +10,7 @@ use crate::findings::Findings;
 
 inert! {
     Nodelay Mss:
-        |job| !protocol(job).is_tcp(); "only TCP has it";
+        |job| !protocol(job).is_tcp(); "it applies only to TCP";
     Interface Ttl:
         |job| !protocol(job).is_datagram(); "only datagrams are multicast";
 }

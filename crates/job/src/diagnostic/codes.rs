@@ -128,7 +128,7 @@ subjects! {
         "mounted-device" Stderr: "a job would write to a device that is mounted or in use elsewhere";
         "write-in-read-only-mode" Stderr: "a job writes or trims with `--readonly`";
         "size-below-block-size" Stderr: "`size` is smaller than the smallest block";
-        "block-size-too-large" Stderr: "a block has 4 EiB or more";
+        "block-size-too-large" Stderr: "a block size is 4 EiB or more";
         "buffers-exceed-memory" Stderr: "`iodepth` buffers of the largest block do not fit in the machine's memory";
         "alignment-not-a-power-of-two" Stderr: "`iomem_align` is not a power of two";
         "not-a-page-size" Stderr: "`hugepage-size` is not a page size";
@@ -260,8 +260,8 @@ subjects! {
         "cgroup-conflict" Stderr: "jobs that run together ask for different cgroups or weights";
         "issue-time-without-offsets" Stderr: "`log_issue_time` is used without `write_lat_log` and `log_offset`";
         "log-sum-without-windows" Stderr: "`log_sum` is used without `log_avg_msec`";
-        "log-sum-with-other-log" Stderr: "`log_sum` is used with an option of logs that cannot be added up";
-        "log-sum-differs" Stderr: "jobs with `log_sum` write one log with different windows, columns or clocks";
+        "log-sum-with-other-log" Stderr: "`log_sum` is combined with a log option whose rows cannot be added up";
+        "log-sum-differs" Stderr: "jobs that share a log by `log_sum` differ in windows, columns or clocks";
         "no-such-cpu" Stderr: "an option names a CPU that does not exist, or none";
         "unsafe-file-name" Stderr: "a file would be made with control characters in its name, or outside of its directory because of the name of the job";
         "invalid-numa-nodes" Stderr: "`numa_cpu_nodes` or `numa_mem_policy` names a node that does not exist, or none";
@@ -278,7 +278,7 @@ subjects! {
         "invalid-sweep" Stderr: "runs cannot be repeated or swept as the command line says";
         "run-failed" Stderr: "a run of a series failed, and no more begin";
         "sweep-order" Hidden: "note: the order of the runs of a series";
-        "repeat-precision" Hidden: "note or warning: how precisely `--repeat=until:` knows the means, and whether that is what was wanted";
+        "repeat-precision" Hidden: "the precision that `--repeat=until:` reached: a note if it is the requested one, a warning if `max` came first";
         "sweep-results" Hidden: "note: where the reports of a series are";
         "invalid-threshold" Stderr: "an expression of `--fail-if` or `--abort-if` is invalid";
         "threshold-without-job" Stderr: "a threshold of `--fail-if` or `--abort-if` can apply to no job";
@@ -300,7 +300,7 @@ subjects! {
         "memory-device" Hidden: "the files are in memory";
         "cached-device" Hidden: "a loop device caches its data in the page cache";
         "libaio-buffered" Hidden: "libaio without direct I/O submits I/Os one at a time, so that `iodepth` is not reached";
-        "sizes-rounded" Hidden: "some block sizes of `bssplit` or `bsrange` never occur, because they are not multiples of the smallest size and `bs_unaligned` is off";
+        "sizes-rounded" Hidden: "some sizes of `bssplit`, or between the bounds of `bsrange`, never occur: without `bs_unaligned`, sizes are multiples of the smallest one (the upper bound of a range excepted)";
         "worker-saturated" Hidden: "a job that tests a device kept a CPU busy nearly all the time";
         "cpus-saturated" Hidden: "the run kept all CPUs of the machine busy";
         "cpu-limit" Hidden: "the CPU limit of ferrio's control group, or of one above it, stopped threads of the group; the times, added over CPUs, are 1 % of the run or more";

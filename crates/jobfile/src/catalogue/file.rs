@@ -38,7 +38,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Nrfiles: "nrfiles" | "nr_files", Int, Count, default "1", max 4294967295;
             Works; "Files the job creates and spreads its size over";
         Openfiles: "openfiles", Int, Count, max 4294967295;
-            Works; "Most files kept open at once; the next is opened when one has had its share of the I/Os";
+            Works; "Most files open at once; a file is closed after its share of the I/Os, and the next one is opened";
         FileServiceType: "file_service_type", EnumArg, Plain, of FileServiceType, under "nrfiles";
             Works; "How the file of the next I/O is chosen (zipf_exact: ferrio only)";
         Fallocate: "fallocate", Enum, Plain, of Fallocate;

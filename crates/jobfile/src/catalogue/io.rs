@@ -51,7 +51,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         Bssplit: "bssplit", Bssplit PerDirection, Bytes, under "rw";
             Works; "Weighted list of block sizes, size/percent joined by colons; blank percents share the rest";
         BsUnaligned: "bs_unaligned" | "blocksize_unaligned", Flag, Plain, under "rw";
-            Works; "Allow bsrange to give any byte size instead of multiples of the minimum";
+            Works; "Allow any byte size in bsrange and bssplit instead of multiples of the smallest";
         BsIsSeqRand: "bs_is_seq_rand", Bool, Plain, default "0", under "bs";
             Works; "Use the read block size for sequential and the write one for random I/O";
         WriteBarrier: "write_barrier", Int, Count, default "0", max 4294967295;

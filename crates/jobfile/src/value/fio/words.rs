@@ -16,7 +16,7 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     if text.starts_with([' ', '\t']) {
         return Err(whole
             .fault("fio accepts no space after the `=` of a word")
-            .help("remove the space, or --strict=fio"));
+            .help("remove the space; called ferrio without --strict=fio, it does not matter"));
     }
     let end = text.find([',', ':']).unwrap_or(text.len());
     let main = find(row, whole.part(0, end))?;
@@ -28,7 +28,9 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         _ => None,
     };
     if let Some(unknown) = unknown {
-        return Err(whole.fault(unknown).help("remove --strict=fio"));
+        return Err(whole
+            .fault(unknown)
+            .help("use one that fio has; only ferrio without --strict=fio has this one"));
     }
     let rest = whole.part(end, text.len());
     let given = rest.text.starts_with(':').then(|| rest.part(1, rest.text.len()));
