@@ -11,8 +11,8 @@
 //!
 //! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
 //! `output` and `intervals`; `live_view` shows the run. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
-//! all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go to a terminal; `output_file` makes files that appear only once they are complete; `exit` turns
-//! the outcome into a status.
+//! all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go to a terminal; `output_file` makes
+//! files that appear only once they are complete; `exit` turns the outcome into a status.
 #![forbid(unsafe_code)]
 
 mod abort;

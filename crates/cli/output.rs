@@ -1,23 +1,24 @@
-//! The report on standard output or in a file, the live line, and messages during a run.
+//! The report on standard output or in a file. `opening` has what is done before the run, `format_files` the formats with files of their own,
+//! `messages` what is said beside the report, `reports` the reports themselves, and `live_line` the line that shows the progress.
 
-use std::env;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+mod format_files;
+mod live_line;
+mod messages;
+mod opening;
+mod reports;
 
-use ferrio_job::{AsFio, Character, Diagnostic, Origin, Plan, codes};
-use ferrio_jobfile::Sources;
-use ferrio_machine::{CpuThrottling, FileClaims, open_file, terminal_columns};
-use ferrio_report::model::Warning;
+use std::io;
+use std::path::Path;
+
+use ferrio_job::{Character, Diagnostic, Plan};
+use ferrio_machine::{CpuThrottling, terminal_columns};
 use ferrio_report::{
-    Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunReport, RunSeries, job_failed,
-    laying_out_line, starting_line, terminating,
+    Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunSeries, job_failed, laying_out_line,
+    starting_line, terminating,
 };
 use ferrio_runner::{Event, OutputWatch, RunResult, stdout};
-use ferrio_thresholds::{Judgement, Threshold, judge};
+use ferrio_thresholds::Threshold;
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
 
 use crate::error::Error;
 use crate::escaped_stream::{self, EscapedStream};
@@ -27,6 +28,10 @@ use crate::option_values::{Eta, IntervalsTo};
 use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
 use crate::visible::{Controls, NamesOfLines};
+use format_files::FormatFile;
+use messages::ReportLines;
+use opening::open_output;
+pub use opening::{begin_file, may_block, status_file};
 
 /// Text for a terminal that the live view has.
 enum Held {
@@ -34,16 +39,6 @@ enum Held {
     Report(String),
     /// On standard error.
     Message(String),
-}
-
-/// A format of the report in a file of its own.
-struct FormatFile {
-    name: String,
-    formats: Formats,
-    stream: ReportStream,
-    error: Option<io::Error>,
-    /// Standard output has what the file lacks.
-    is_rescued: bool,
 }
 
 /// The streams of a run and the first error in writing the report.
@@ -88,17 +83,6 @@ pub struct Output {
     watch: Option<OutputWatch>,
     /// The signal that has ended the run.
     signal: Option<i32>,
-}
-
-/// Where lines go that fio prints in its report, if that is no text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReportLines {
-    /// In front of the report, as in fio.
-    Report,
-    /// Nowhere else: the document has them among its notes.
-    Document,
-    /// Called `ferrio`, and if programs read the messages.
-    StandardError,
 }
 
 impl Output {
@@ -205,15 +189,6 @@ impl Output {
         self.write_to_files(Format::Normal, text);
     }
 
-    /// Writes text to the files of this format.
-    pub fn write_to_files(&mut self, format: Format, text: &str) {
-        for at in 0..self.files.len() {
-            if self.files[at].formats.has(format) {
-                self.write_to_file(at, text);
-            }
-        }
-    }
-
     /// Writes the verdict of a profile: before the text report as fio does, to standard error if there is none.
     pub fn verdict(&mut self, text: &str) {
         if self.announces {
@@ -295,212 +270,6 @@ impl Output {
         self.lost_file || self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
     }
 
-    /// Writes the final report, and then warnings about its figures and exceeded thresholds to standard error. Returns what the
-    /// thresholds found. That which has `aborted` the run stays as it was found then.
-    pub fn report(
-        &mut self,
-        plan: &Plan,
-        result: &RunResult,
-        mut aborted: Option<Judgement>,
-    ) -> Vec<Judgement> {
-        if let Some(error) = self.intervals.as_mut().and_then(IntervalStream::close) {
-            self.message(&error);
-        }
-        let options = self.options.clone().now().within(&self.environment);
-        let mut report = self.report_in(plan, result, &options, options.formats);
-        let mut judgements = judge(&self.thresholds, &report);
-        // Those of --abort-if come last.
-        for judgement in judgements.iter_mut().rev() {
-            if let Some(then) = aborted.take_if(|then| then.report.expression == judgement.report.expression)
-            {
-                *judgement = then;
-            }
-        }
-        let set_thresholds = |report: &mut RunReport| {
-            if let Some(ferrio) = &mut report.ferrio {
-                ferrio.thresholds = judgements.iter().map(|judgement| judgement.report.clone()).collect();
-            }
-        };
-        set_thresholds(&mut report);
-        self.write_report(&report);
-        for at in 0..self.files.len() {
-            let mut report = self.report_in(plan, result, &options, self.files[at].formats);
-            set_thresholds(&mut report);
-            self.write_report_to_file(at, &report);
-        }
-        self.clear_live_line();
-        self.show_kept(report.warnings());
-        self.messages.figure_warnings(report.warnings());
-        for judgement in &judgements {
-            let Some(message) = &judgement.message else { continue };
-            let code = if judgement.is_exceeded() { "threshold-exceeded" } else { "threshold-not-judged" };
-            self.messages.note(&Diagnostic::error(message, Origin::Builtin).code(code));
-        }
-        judgements
-    }
-
-    /// The report of a run for an output in these formats.
-    fn report_in(
-        &self,
-        plan: &Plan,
-        result: &RunResult,
-        options: &ReportOptions,
-        formats: Formats,
-    ) -> RunReport {
-        RunReport::new(plan, result, &options.in_formats(formats))
-    }
-
-    /// The figures so far, for thresholds.
-    pub fn figures_so_far(&self, plan: &Plan, result: &RunResult) -> RunReport {
-        self.report_in(plan, result, &self.options, self.options.formats)
-    }
-
-    /// Writes the report of the run so far to all outputs that can hold several. False if there are none.
-    fn report_so_far(&mut self, plan: &Plan, result: &RunResult) -> bool {
-        let options = self.options.clone().now().within(&self.environment);
-        let mut has_any = false;
-        if options.formats.may_repeat() && !options.formats.are_none() {
-            self.write_report(&self.report_in(plan, result, &options, options.formats));
-            let published = self.stream.publish();
-            self.keep_first_error(published);
-            has_any = true;
-        }
-        for at in 0..self.files.len() {
-            let formats = self.files[at].formats;
-            if formats.may_repeat() {
-                self.write_report_to_file(at, &self.report_in(plan, result, &options, formats));
-                let published = self.files[at].stream.publish();
-                self.keep_error_of_file(at, published);
-                has_any = true;
-            }
-        }
-        has_any
-    }
-
-    /// Writes a report to the file of a format.
-    fn write_report_to_file(&mut self, at: usize, report: &RunReport) {
-        let text = report.in_formats(self.files[at].formats, self.options.terse_layout());
-        self.write_to_file(at, &text);
-        let flushed = self.files[at].stream.flush();
-        self.keep_error_of_file(at, flushed);
-    }
-
-    /// Writes text to the file of a format, with its control characters as text.
-    fn write_to_file(&mut self, at: usize, text: &str) {
-        if self.files[at].is_rescued {
-            self.clear_live_line();
-        }
-        let file = &mut self.files[at];
-        let text = self.names.visible(text, controls_in(file.formats));
-        let written = file.stream.write(&text);
-        self.keep_error_of_file(at, written);
-    }
-
-    /// Keeps the first error of the file of a format, and goes on with standard output, which gets first what the file lacks.
-    fn keep_error_of_file(&mut self, at: usize, written: io::Result<()>) {
-        let Err(error) = written else { return };
-        let file = &mut self.files[at];
-        if file.error.is_some() {
-            file.is_rescued = false;
-            return;
-        }
-        file.error = Some(error);
-        let Some(unwritten) = file.stream.take_unwritten().filter(|_| !stdout::was_closed()) else { return };
-        file.stream = ReportStream::Stdout(escaped_stream::stdout());
-        file.is_rescued = true;
-        self.clear_live_line();
-        // It would stand between documents.
-        self.live = self.live.take().filter(|_| self.files[at].formats.has(Format::Normal));
-        self.begin_watch();
-        let file = &mut self.files[at];
-        let written = file.stream.write(&unwritten).and_then(|()| file.stream.flush());
-        self.keep_error_of_file(at, written);
-    }
-
-    /// Writes and flushes a report in all formats.
-    fn write_report(&mut self, report: &RunReport) {
-        self.write(&report.in_formats(self.options.formats, self.options.terse_layout()));
-        let flushed = self.stream.flush();
-        self.keep_first_error(flushed);
-    }
-
-    /// The metrics of the run so far, with histograms.
-    pub fn metrics(&self, plan: &Plan, result: &RunResult) -> String {
-        let options = ReportOptions { formats: Formats::only(Format::JsonPlus), ..self.options.clone() };
-        let report = RunReport::new(plan, result, &options.now().within(&self.environment));
-        report.in_formats(Formats::only(Format::OpenMetrics), self.options.terse_layout())
-    }
-
-    /// Prints a warning or note that comes before the run, now or after the report.
-    pub fn preface(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
-        match &mut self.kept {
-            Some(kept) => kept.push((diagnostic.clone(), self.messages.text_of(diagnostic, sources))),
-            None => self.message_at(diagnostic, sources),
-        }
-    }
-
-    /// Prints the warnings that were kept, each once and without those that the figures confirm.
-    fn show_kept(&mut self, confirmed: &[Warning]) {
-        let mut shown: Vec<String> = Vec::new();
-        for (diagnostic, text) in self.kept.take().unwrap_or_default() {
-            let is_confirmed = confirmed.iter().any(|warning| warning.confirms(&diagnostic));
-            if !is_confirmed && !shown.contains(&text) {
-                self.messages.write_coloured(&text);
-                shown.push(text);
-            }
-        }
-    }
-
-    /// Prints a diagnostic about the jobs where it belongs, above the live line.
-    pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
-        let means_lost_file = codes::find(diagnostic.code).is_some_and(|code| code.means_lost_file);
-        self.lost_file |= means_lost_file && !self.messages.are_of_fio();
-        let shown = self.names.in_one_line(diagnostic);
-        let diagnostic = shown.as_ref().unwrap_or(diagnostic);
-        match self.messages.place(diagnostic) {
-            AsFio::Hidden => {}
-            AsFio::Report if self.takes_messages => self.write_message(diagnostic),
-            AsFio::Report if self.report_lines == ReportLines::Document => {}
-            AsFio::Report if self.report_lines == ReportLines::Report => self.write_message(diagnostic),
-            AsFio::Report | AsFio::Stderr => {
-                self.print_message(&self.messages.text_of(diagnostic, sources));
-                if self.takes_messages && !self.writes_to_stdout {
-                    self.write_message(diagnostic);
-                }
-            }
-        }
-    }
-
-    /// Prints text to standard error, above the live line.
-    fn print_message(&mut self, text: &str) {
-        match self.held.as_mut().filter(|_| escaped_stream::stderr().is_terminal()) {
-            Some(held) => held.push(Held::Message(text.to_owned())),
-            None => {
-                self.clear_live_line();
-                self.messages.write_coloured(text);
-            }
-        }
-    }
-
-    /// Writes a diagnostic as a line of the text report.
-    fn write_message(&mut self, diagnostic: &Diagnostic) {
-        self.write(&format!("{}\n", diagnostic.line(Character::Fio)));
-    }
-
-    /// Prints that a worker ended early, where such lines go.
-    fn failure(&mut self, diagnostic: &Diagnostic) {
-        if self.takes_messages {
-            self.write_message(diagnostic);
-        } else {
-            self.message(diagnostic);
-        }
-    }
-
-    /// Prints a diagnostic about the run to standard error, above the live line.
-    pub fn message(&mut self, diagnostic: &Diagnostic) {
-        self.message_at(diagnostic, &Sources::default());
-    }
-
     /// Prints an event of the run.
     pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
         match event {
@@ -522,12 +291,15 @@ impl Output {
                 if self.writes_to_stdout {
                     self.live_width = 0;
                 }
-                if self.takes_messages {
+                let message = terminating(*signal);
+                if self.report_lines == ReportLines::Document {
+                    self.options.add_run_note(&message);
+                } else if self.takes_messages {
                     self.write("\n");
                 } else if self.held.is_none() {
                     self.messages.text("\n");
                 }
-                self.message(&terminating(*signal));
+                self.message(&message);
             }
             Event::Interim(result) => {
                 if self.report_so_far(plan, result) {
@@ -580,33 +352,6 @@ impl Output {
         Err(first)
     }
 
-    fn show_live_line(&mut self, line: &str) {
-        let mut stdout = escaped_stream::stdout();
-        // A closed terminal does not stop the run.
-        let written = stdout.write_live_line(line).and_then(|()| stdout.flush());
-        if written.is_ok() && stdout.is_terminal() {
-            self.live_width = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
-        }
-    }
-
-    /// Makes room for `text`. If it begins with an empty line, as a report does, the live line stays above it, as in fio.
-    fn end_live_line(&mut self, text: &str) {
-        if text.starts_with('\n') && self.writes_to_stdout {
-            self.live_width = 0;
-        } else {
-            self.clear_live_line();
-        }
-    }
-
-    fn clear_live_line(&mut self) {
-        if self.live_width > 0 {
-            let mut stdout = escaped_stream::stdout();
-            let blanks = format!("\r{:1$}\r", "", self.live_width);
-            let _ = stdout.write_live_line(&blanks).and_then(|()| stdout.flush());
-            self.live_width = 0;
-        }
-    }
-
     fn keep_first_error(&mut self, written: io::Result<()>) {
         let Err(error) = written else { return };
         if self.error.is_some() {
@@ -646,72 +391,15 @@ impl Output {
     }
 }
 
-impl FormatFile {
-    fn open(format: Format, name: &str) -> Result<Self, Error> {
-        let cannot_open = |error| Error::OpenOutput { name: name.to_owned(), error };
-        let stream = ReportStream::whole(Path::new(name)).map_err(cannot_open)?;
-        let formats = Formats::only(format);
-        Ok(FormatFile { name: name.to_owned(), formats, stream, error: None, is_rescued: false })
-    }
-}
-
 /// The control characters that an output in these formats shows as text. Documents have escapes of their own for the others.
 fn controls_in(formats: Formats) -> Controls {
-    use Format::{Bencher, GithubBigger, GithubSmaller, Html, Json, OpenMetrics};
-    let documents = [Json, OpenMetrics, Html, Bencher, GithubBigger, GithubSmaller];
-    if documents.iter().any(|&format| formats.has(format)) { Controls::C0 } else { Controls::All }
-}
-
-/// Called `fio`, the program truncates the file of the report, if there is one, before it reads jobs, because debug lines and errors
-/// come before the report there. Called `ferrio`, it keeps the last report until there is another one. A file that another process is
-/// writing keeps what it has until then in any case. The file belongs to this process until the claims are dropped.
-///
-/// # Errors
-/// The file cannot be created.
-pub fn begin_file(settings: &mut ProgramSettings) -> Result<(Option<File>, FileClaims), Error> {
-    match &settings.output {
-        Some(name) if settings.character == Character::Fio => {
-            let Ok(claims) = FileClaims::new([Path::new(name)]) else {
-                settings.shares_output = true;
-                return Ok((None, FileClaims::default()));
-            };
-            open_output(name, true)?;
-            Ok((Some(open_output(name, false)?), claims))
-        }
-        _ => Ok((None, FileClaims::default())),
-    }
-}
-
-/// True if the report goes to something that may take it late or never: a pipe, a socket or a terminal.
-pub fn may_block(settings: &ProgramSettings) -> bool {
-    let files = settings.files_of_formats.iter().map(|(_, name)| name.as_str());
-    let mut outputs = std::iter::once(settings.output.as_deref().unwrap_or("/dev/stdout")).chain(files);
-    outputs.any(|name| {
-        fs::metadata(name).is_ok_and(|about| {
-            let kind = about.file_type();
-            kind.is_fifo() || kind.is_socket() || kind.is_char_device() && about.rdev() != NULL_DEVICE
-        })
-    })
-}
-
-/// The number of `/dev/null`, mem(4).
-const NULL_DEVICE: u64 = 1 << 8 | 3;
-
-/// Opens a file of reports to write, from its start or where it ends.
-fn open_output(name: &str, truncate: bool) -> Result<File, Error> {
-    let start = if truncate { OFlag::O_TRUNC } else { OFlag::O_APPEND };
-    let opened = open_file(name, OFlag::O_WRONLY | OFlag::O_CREAT | start, 0o666);
-    opened.map_err(|error| Error::OpenOutput { name: name.to_owned(), error })
-}
-
-/// The file whose creation requests a report of the run so far.
-pub fn status_file() -> PathBuf {
-    let dir = ["TMPDIR", "TEMP"].into_iter().filter_map(env::var_os).find(|dir| !dir.is_empty());
-    Path::new(&dir.unwrap_or_else(|| "/tmp".into())).join("fio-dump-status")
+    if formats.have_escapes() { Controls::C0 } else { Controls::All }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn settings(words: &[&str]) -> ProgramSettings {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::option_values::IntervalsTo;
 
 fn read(words: &[&str]) -> Result<ProgramSettings, SettingsError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

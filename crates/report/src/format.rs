@@ -23,6 +23,8 @@ struct FormatRow {
     only_ferrio: bool,
     /// A JSON document that is read back has all that it needs.
     is_of_documents: bool,
+    /// It writes DEL and the control characters above ASCII in a way of its own.
+    has_escapes: bool,
 }
 
 /// Why nothing may follow a JSON document that its readers take as a whole.
@@ -48,23 +50,23 @@ formats! {
     /// The text for people.
     Normal: "normal", |report, _| report.to_text();
     /// The JSON document.
-    Json: "json", |report, _| report.to_json();
+    Json: "json", |report, _| report.to_json(), has_escapes: true;
     /// The JSON document with histogram buckets.
-    JsonPlus: "json+", |report, _| report.to_json(), includes: Some(Format::Json), has_details: true;
+    JsonPlus: "json+", |report, _| report.to_json(), includes: Some(Format::Json), has_details: true, has_escapes: true;
     /// Lines of fields between semicolons.
     Terse: "terse", to_terse, aliases: &["minimal", "csv"];
     /// One OpenMetrics text.
-    OpenMetrics: "openmetrics", |report, _| to_openmetrics(report), stands_alone: Some("nothing may follow its last line, `# EOF`");
+    OpenMetrics: "openmetrics", |report, _| to_openmetrics(report), stands_alone: Some("nothing may follow its last line, `# EOF`"), has_escapes: true;
     /// One page of HTML.
-    Html: "html", |report, _| report.to_html(), has_details: true, stands_alone: Some("a page is a whole file"), only_ferrio: true, is_of_documents: true;
+    Html: "html", |report, _| report.to_html(), has_details: true, stands_alone: Some("a page is a whole file"), only_ferrio: true, is_of_documents: true, has_escapes: true;
     /// A flat table of comma-separated values.
     Rows: "rows", |report, _| rows(&[report]), stands_alone: Some("the names of its columns begin a file"), only_ferrio: true, is_of_documents: true;
     /// The Bencher Metric Format.
-    Bencher: "bencher", |report, _| to_bencher(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true;
+    Bencher: "bencher", |report, _| to_bencher(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true, has_escapes: true;
     /// Rates, for github-action-benchmark.
-    GithubBigger: "github-bigger", |report, _| to_github_bigger(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true;
+    GithubBigger: "github-bigger", |report, _| to_github_bigger(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true, has_escapes: true;
     /// Latencies, for github-action-benchmark.
-    GithubSmaller: "github-smaller", |report, _| to_github_smaller(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true;
+    GithubSmaller: "github-smaller", |report, _| to_github_smaller(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true, has_escapes: true;
 }
 
 impl FormatRow {
@@ -79,6 +81,7 @@ impl FormatRow {
             stands_alone: None,
             only_ferrio: false,
             is_of_documents: false,
+            has_escapes: false,
         }
     }
 }
@@ -161,6 +164,12 @@ impl Formats {
     #[must_use]
     pub fn have_details(&self) -> bool {
         self.chosen().any(|row| row.has_details)
+    }
+
+    /// True if any of them writes DEL and the control characters above ASCII in a way of its own.
+    #[must_use]
+    pub fn have_escapes(&self) -> bool {
+        self.chosen().any(|row| row.has_escapes)
     }
 
     /// The word of the first that a program called `fio` does not know.

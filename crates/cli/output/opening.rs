@@ -1,0 +1,61 @@
+//! The file of the report before the run, and what is known of the outputs then.
+
+use std::env;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use ferrio_job::Character;
+use ferrio_machine::{FileClaims, open_file};
+use nix::fcntl::OFlag;
+
+use crate::error::Error;
+use crate::settings::ProgramSettings;
+
+/// Called `fio`, the program truncates the file of the report, if there is one, before it reads jobs, because debug lines and errors
+/// come before the report there. Called `ferrio`, it keeps the last report until there is another one. A file that another process is
+/// writing keeps what it has until then in any case. The file belongs to this process until the claims are dropped.
+///
+/// # Errors
+/// The file cannot be created.
+pub fn begin_file(settings: &mut ProgramSettings) -> Result<(Option<File>, FileClaims), Error> {
+    match &settings.output {
+        Some(name) if settings.character == Character::Fio => {
+            let Ok(claims) = FileClaims::new([Path::new(name)]) else {
+                settings.shares_output = true;
+                return Ok((None, FileClaims::default()));
+            };
+            open_output(name, true)?;
+            Ok((Some(open_output(name, false)?), claims))
+        }
+        _ => Ok((None, FileClaims::default())),
+    }
+}
+
+/// True if the report goes to something that may take it late or never: a pipe, a socket or a terminal.
+pub fn may_block(settings: &ProgramSettings) -> bool {
+    let files = settings.files_of_formats.iter().map(|(_, name)| name.as_str());
+    let mut outputs = std::iter::once(settings.output.as_deref().unwrap_or("/dev/stdout")).chain(files);
+    outputs.any(|name| {
+        fs::metadata(name).is_ok_and(|about| {
+            let kind = about.file_type();
+            kind.is_fifo() || kind.is_socket() || kind.is_char_device() && about.rdev() != NULL_DEVICE
+        })
+    })
+}
+
+/// The number of `/dev/null`, mem(4).
+const NULL_DEVICE: u64 = 1 << 8 | 3;
+
+/// Opens a file of reports to write, from its start or where it ends.
+pub(super) fn open_output(name: &str, truncate: bool) -> Result<File, Error> {
+    let start = if truncate { OFlag::O_TRUNC } else { OFlag::O_APPEND };
+    let opened = open_file(name, OFlag::O_WRONLY | OFlag::O_CREAT | start, 0o666);
+    opened.map_err(|error| Error::OpenOutput { name: name.to_owned(), error })
+}
+
+/// The file whose creation requests a report of the run so far.
+pub fn status_file() -> PathBuf {
+    let dir = ["TMPDIR", "TEMP"].into_iter().filter_map(env::var_os).find(|dir| !dir.is_empty());
+    Path::new(&dir.unwrap_or_else(|| "/tmp".into())).join("fio-dump-status")
+}
