@@ -200,6 +200,24 @@ fn numbers_inside_words_are_accepted_as_in_fio() {
     });
 }
 
+/// fio 3.42 refuses a number that no postfix of `rw` may be; 3.33 takes any for a random kind.
+#[test]
+fn a_postfix_of_rw_is_a_number_unless_the_job_is_only_parsed() {
+    let place = Place::new();
+    let run = |value: &str, more: &[&str]| {
+        let option = format!("--rw={value}");
+        let words = ["--as=fio", "--name=x", "--ioengine=null", "--size=8k", &option];
+        place.ferrio(&[&words[..], more].concat()).run().status
+    };
+    for wrong in ["randread:0", "randread:x", "read:x", "randread:4294967296"] {
+        assert_eq!((run(wrong, &[]), run(wrong, &["--parse-only"])), (Some(1), Some(0)), "{wrong}");
+    }
+    for good in ["randread:8", "read:0", "write:-4k", "read:4k"] {
+        assert_eq!(run(good, &[]), Some(0), "{good}");
+    }
+    assert_eq!(run("foo:8", &["--parse-only"]), Some(1));
+}
+
 /// A value of a list with numbers inside its words, good or not quite.
 fn numbers_in_words(dice: &mut Dice) -> String {
     const NUMBERS: &[&str] = &[

@@ -40,6 +40,22 @@ fn ctrl_c_ends_the_run_with_a_full_report() {
     assert_eq!(job["write"]["clat_ns"]["N"], job["write"]["total_ios"]);
 }
 
+/// A client takes any text on standard error for a failure.
+#[test]
+fn called_fio_a_document_has_the_signal_among_its_notes_and_standard_error_is_empty() {
+    let place = Place::new();
+    let mut running = place.ferrio(&[&["--as=fio"], &ENDLESS[..]].concat()).start();
+    running.until("its first write", || place.is_written("f"));
+    running.signal(Signal::SIGINT);
+    let run = running.wait().ended_with(128);
+    assert_eq!(run.stderr, "");
+    let notes = &run.json()["ferrio"]["notes"];
+    assert_eq!(
+        (&notes[0]["code"], &notes[0]["message"]),
+        (&"terminating".into(), &"terminating on signal 2".into())
+    );
+}
+
 #[test]
 fn a_polite_kill_does_the_same() {
     let report = interrupted(&ENDLESS, Signal::SIGTERM);

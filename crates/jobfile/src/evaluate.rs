@@ -84,15 +84,15 @@ pub(crate) fn assignment(
         |text: Option<&str>, fault| findings.push(refusal(line, text.unwrap_or_default(), fault));
     let text = effective(row, line, environment.reading);
     let text = text.map_err(|fault| refuse(line.value.as_deref(), fault)).ok()?;
-    let value = read(environment.reading, row, text.as_deref(), setting.kb_base, &*environment.read_file);
-    let is_unexamined = environment.only_parses
-        && environment.reading == Reading::Fio
-        && text.as_deref().is_some_and(|text| !text.is_empty())
-        && fio::is_left_unexamined(opt);
-    let value = match value {
-        Err(_) if is_unexamined => Value::Nothing,
-        value => value.map_err(|fault| refuse(text.as_deref(), fault)).ok()?,
-    };
+    let read = |text| read(environment.reading, row, text, setting.kb_base, &*environment.read_file);
+    let examined = text.as_deref().filter(|_| environment.only_parses && environment.reading == Reading::Fio);
+    let examined = examined.filter(|text| !text.is_empty()).map(|text| fio::examined_part(opt, text));
+    let value = read(text.as_deref()).or_else(|fault| match examined {
+        Some("") => Ok(Value::Nothing),
+        Some(part) if Some(part) != text.as_deref() => read(Some(part)),
+        _ => Err(fault),
+    });
+    let value = value.map_err(|fault| refuse(text.as_deref(), fault)).ok()?;
     match (opt, &value) {
         (Opt::KbBase, Value::Word(word, _)) => {
             setting.kb_base = KbBase::from_word(word).unwrap_or_default().bytes().into();

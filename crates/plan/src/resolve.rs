@@ -155,7 +155,10 @@ pub(crate) fn echo(given: &[Given], character: Character) -> OptionEcho {
         Character::Ferrio if opt.is_secret() => MASK.to_owned(),
         _ => text,
     };
-    echoed(given).into_iter().map(|(opt, text)| (opt.row().name.to_owned(), shown(opt, text))).collect()
+    echoed(given, character == Character::Fio)
+        .into_iter()
+        .map(|(opt, text)| (opt.row().name.to_owned(), shown(opt, text)))
+        .collect()
 }
 
 /// At most `bytes` bytes of a text, cut between characters.

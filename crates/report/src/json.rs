@@ -142,9 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_its_last_value_only() {
-        let value = pairs(vec![("bs", "4k"), ("rw", "read"), ("bs", "8k")]);
-        assert_eq!(laid_out(&value), "{\n  \"rw\" : \"read\",\n  \"bs\" : \"8k\"\n}");
+    fn options_are_repeated_and_percentiles_are_not() {
+        let value = pairs(vec![("bs", "4k"), ("bs", "8k")]);
+        assert_eq!(laid_out(&value), "{\n  \"bs\" : \"4k\",\n  \"bs\" : \"8k\"\n}");
         let percentiles = Pairs(vec![(50.0, 1_u64), (50.000_000_1, 2), (99.0, 3)]);
         assert_eq!(laid_out(&percentiles), "{\n  \"50.000000\" : 2,\n  \"99.000000\" : 3\n}");
     }

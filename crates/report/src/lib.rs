@@ -4,8 +4,8 @@
 //!
 //! - The tree: `model` is its shape, `build` makes it from plan and result, `warnings` finds figures that may mislead, `environment` is
 //!   the machine as it was before the run; `read` reads documents back, `schema` describes them.
-//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`, `benchmarks`, `rows`; `num` has numbers as fio prints them, and
-//!   `quantity` figures with the unit that fits.
+//! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`, `benchmarks`, `rows`; `num` has numbers as fio
+//!   prints them, `quantity` figures with the unit that fits, and `unique_names` the names of entries where no two may be equal.
 //! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
 //!   for the document), `logs` (written in a thread of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.

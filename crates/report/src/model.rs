@@ -61,7 +61,8 @@ pub struct RunReport {
     ))]
     pub time: String,
     /// Options given for all jobs, under fio's names with the values as written; the value is empty for an option without one. An
-    /// option that was given several times has one value: names and words are joined, and of others the last counts.
+    /// option that was given several times has one value: names and words are joined, and of others the last counts. Called `fio`, only
+    /// names of files are joined, and other options are repeated.
     #[serde(rename = "global options", skip_serializing_if = "Pairs::is_empty")]
     #[serde(default, deserialize_with = "maps::read_options")]
     #[schemars(schema_with = "rules::options")]

@@ -1,4 +1,4 @@
-//! Assignments as reports echo them: each option once, with one text for all of its assignments.
+//! Assignments as reports echo them: each option once, with one text for all of its assignments. fio echoes each assignment.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,14 @@ use crate::value::{Value, fill, pieces, pieces_by_comma};
 
 /// The options of a list of assignments, each name once and where it comes first. The text of an option that was given several times has
 /// the meaning of all its assignments: names and words are joined, directions keep the value that was last given for them, and of all
-/// other options the last text counts.
+/// other options the last text counts. `like_fio`, only names of files are joined, and all other assignments are there.
 #[must_use]
-pub fn echoed(list: &[Given]) -> Vec<(Opt, String)> {
+pub fn echoed(list: &[Given], like_fio: bool) -> Vec<(Opt, String)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut echo: Vec<(Opt, String)> = Vec::new();
     for given in list {
-        match places.get(given.opt.row().name) {
+        let is_joined = !like_fio || adds_files(given.opt);
+        match places.get(given.opt.row().name).filter(|_| is_joined) {
             None => {
                 places.insert(given.opt.row().name, echo.len());
                 echo.push((given.opt, given.text.clone()));
@@ -36,11 +37,16 @@ pub fn echoed(list: &[Given]) -> Vec<(Opt, String)> {
     echo
 }
 
+/// True for options whose values add up to one list of files.
+fn adds_files(opt: Opt) -> bool {
+    matches!(opt, Opt::Filename | Opt::Opendir)
+}
+
 /// Adds an assignment to the text of those before.
 fn add(text: &mut String, given: &Given) {
     let row = given.opt.row();
     match &given.value {
-        Value::List(_) | Value::Text(_) if matches!(given.opt, Opt::Filename | Opt::Opendir) => {
+        Value::List(_) | Value::Text(_) if adds_files(given.opt) => {
             text.push(':');
             text.push_str(&given.text);
         }
@@ -107,7 +113,7 @@ mod tests {
 
     fn echo(opt: Opt, texts: &[&str]) -> String {
         let list: Vec<Given> = texts.iter().map(|text| given(opt, text)).collect();
-        let echo = echoed(&list);
+        let echo = echoed(&list, false);
         assert_eq!(echo.len(), 1);
         echo[0].1.clone()
     }
@@ -128,7 +134,22 @@ mod tests {
     #[test]
     fn an_option_is_where_it_comes_first() {
         let list = [given(Opt::Rw, "read"), given(Opt::Bs, "4k"), given(Opt::Rw, "write")];
-        assert_eq!(echoed(&list), [(Opt::Rw, "write".to_owned()), (Opt::Bs, "4k".to_owned())]);
+        assert_eq!(echoed(&list, false), [(Opt::Rw, "write".to_owned()), (Opt::Bs, "4k".to_owned())]);
+    }
+
+    #[test]
+    fn fio_has_each_assignment_but_one_list_of_files() {
+        let list = [
+            given(Opt::Bs, "4k"),
+            given(Opt::Filename, "a"),
+            given(Opt::Bs, "8k"),
+            given(Opt::Filename, "b"),
+        ];
+        let text = |opt, text: &str| (opt, text.to_owned());
+        assert_eq!(
+            echoed(&list, true),
+            [text(Opt::Bs, "4k"), text(Opt::Filename, "a:b"), text(Opt::Bs, "8k")]
+        );
     }
 
     /// Read as a job file is, the text has the value that all assignments have together.
@@ -163,7 +184,7 @@ mod tests {
             for first in &good {
                 for second in &good {
                     let own = [first.clone(), second.clone()];
-                    let text = echoed(&own)[0].1.clone();
+                    let text = echoed(&own, false)[0].1.clone();
                     let options = Options { own: own.into(), ..Options::default() };
                     let value = parse(row, Some(&text), 1024, &no_file).ok();
                     if row.opt == Opt::Opendir {

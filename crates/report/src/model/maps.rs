@@ -1,7 +1,6 @@
 //! Objects whose keys are data: options, shares by label, percentiles, buckets.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::{ParseFloatError, ParseIntError};
@@ -10,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
-/// An object whose keys are data, in order. Documents of fio may repeat a key; a document that is written has its last value only.
+/// An object whose keys are data, in order. As in fio, options may repeat a key; of percentiles with one text, the last is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs<K, V>(pub Vec<(K, V)>);
 
@@ -47,10 +46,10 @@ impl<K, V> Default for Pairs<K, V> {
 
 impl<K: Key + Serialize, V: Serialize> Serialize for Pairs<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut seen = HashSet::new();
-        let mut pairs: Vec<_> = self.0.iter().rev().filter(|(key, _)| seen.insert(key.text())).collect();
-        pairs.reverse();
-        serializer.collect_map(pairs.into_iter().map(|(key, value)| (key, value)))
+        let is_last =
+            |at: usize, key: &K| !self.0[at + 1..].iter().any(|(other, _)| key.is_written_as(other));
+        let pairs = self.0.iter().enumerate().filter(|(at, (key, _))| is_last(*at, key));
+        serializer.collect_map(pairs.map(|(_, (key, value))| (key, value)))
     }
 }
 
@@ -59,27 +58,21 @@ trait Key: Sized {
     /// The key with this text, or why no document can have it.
     fn parse(text: &str) -> Result<Self, String>;
 
-    /// Its text in a document.
-    fn text(&self) -> Cow<'_, str>;
+    /// True if a document must not have both, because their texts are the same.
+    fn is_written_as(&self, _: &Self) -> bool {
+        false
+    }
 }
 
 impl Key for String {
     fn parse(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
     }
-
-    fn text(&self) -> Cow<'_, str> {
-        self.into()
-    }
 }
 
 impl Key for u64 {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|error: ParseIntError| error.to_string())
-    }
-
-    fn text(&self) -> Cow<'_, str> {
-        self.to_string().into()
     }
 }
 
@@ -89,8 +82,8 @@ impl Key for f64 {
         if number.is_finite() { Ok(number) } else { Err("the number is not finite".to_owned()) }
     }
 
-    fn text(&self) -> Cow<'_, str> {
-        format!("{self:.6}").into()
+    fn is_written_as(&self, other: &Self) -> bool {
+        format!("{self:.6}") == format!("{other:.6}")
     }
 }
 

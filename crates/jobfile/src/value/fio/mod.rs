@@ -19,19 +19,21 @@ use number::FioNumberReader;
 pub(crate) use expression::bc;
 pub(crate) use lists::floats_dropped;
 
-/// True for options whose values fio does not examine with `--parse-only` and `--showcmd`.
-pub(crate) fn is_left_unexamined(opt: Opt) -> bool {
-    matches!(
-        opt,
+/// The part of a value that fio examines with `--parse-only` and `--showcmd`.
+pub(crate) fn examined_part(opt: Opt, text: &str) -> &str {
+    match opt {
+        // The number behind the kind is not examined.
+        Opt::Rw => text.split_once(':').map_or(text, |(kind, _)| kind),
         Opt::CpusAllowed
-            | Opt::Cpumask
-            | Opt::VerifyAsyncCpus
-            | Opt::LogCompressionCpus
-            | Opt::NumaCpuNodes
-            | Opt::NumaMemPolicy
-            | Opt::IgnoreError
-            | Opt::ReplaySkip
-    )
+        | Opt::Cpumask
+        | Opt::VerifyAsyncCpus
+        | Opt::LogCompressionCpus
+        | Opt::NumaCpuNodes
+        | Opt::NumaMemPolicy
+        | Opt::IgnoreError
+        | Opt::ReplaySkip => "",
+        _ => text,
+    }
 }
 
 /// Reads the value of one assignment; `text` includes leading blanks and is `None` for an option name without a value.

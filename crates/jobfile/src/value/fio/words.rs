@@ -1,6 +1,6 @@
 //! Words of a closed list as fio reads them: the rest after the first `,` or `:` is dropped where nothing uses it.
 
-use ferrio_job::{Choice as _, Distribution, ReadWrite};
+use ferrio_job::Distribution;
 
 use super::lists::decimal;
 use super::number::{FioNumberReader, any_good};
@@ -37,15 +37,8 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
     let number = |text| FioNumberReader { row, kb_base }.number(text);
     let counts = match (row.opt, main, given) {
         _ if row.kind != ValueKind::EnumArg => None,
-        // Of the number of I/Os per random offset the lower 32 bits count. Without digits there is none, and no step.
-        (Opt::Rw, word, Some(argument)) if ReadWrite::from_word(word).is_some_and(ReadWrite::is_random) => {
-            number(argument)
-                .ok()
-                .map(|number| number as u32)
-                .filter(|&every| every > 0)
-                .map(|every| every.to_string())
-        }
-        (Opt::Rw, _, Some(argument)) => number(argument).ok().map(|number| (number as i64).to_string()),
+        // fio 3.33 accepts any number for a random kind, 3.42 those that a postfix may be.
+        (Opt::Rw, _, Some(argument)) => Some((number(argument)? as i64).to_string()),
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
             Some(parameters(argument)?)
         }
