@@ -70,7 +70,7 @@ impl ProgramSettings {
         let total = total.map(|name| ("the bandwidth log".to_owned(), PathBuf::from(name)));
         let jobs = plan.jobs.iter().flat_map(|job| {
             let logs = logs_of(&job.spec).map(|(path, what, job)| (format!("{what} of job {job}"), path));
-            let state = ferrio_runner::saved_state(&self.aux_path, &job.spec);
+            let state = job.spec.saves_state().then(|| job.spec.state_file(&self.aux_path));
             logs.chain(state.map(|path| (format!("the verify state of job {}", job.spec.name), path)))
         });
         let files: Vec<(String, PathBuf)> = program.chain(total).chain(jobs).take(MAX_CLAIMS).collect();

@@ -4,7 +4,7 @@ use std::process::exit;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ferrio_job::{MemoryOperation, Plan, Severity, debug_class};
+use ferrio_job::{MemoryOperation, Plan, Severity, debug_class, greatest_common_divisor};
 use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
 use ferrio_report::sysbench::{
     SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
@@ -93,10 +93,6 @@ impl General {
         let all = self.report_interval.iter().chain(&self.checkpoints).copied().chain(second);
         all.reduce(greatest_common_divisor).map(Duration::from_secs)
     }
-}
-
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// Threads that began so long after the run count as having begun with it.
@@ -337,7 +333,6 @@ mod tests {
 
     #[test]
     fn everything_that_is_due_falls_on_a_beat() {
-        assert_eq!(greatest_common_divisor(10, 15), 5);
         assert_eq!([30, 60, 12].into_iter().reduce(greatest_common_divisor), Some(6));
     }
 }

@@ -237,7 +237,6 @@ mod tests {
         }
     }
 
-    /// Noise of 3 %, as disks have it. 400 comparisons without an effect find 20 at 5 %; 33 are three deviations more.
     #[test]
     fn the_interval_of_a_mean_is_that_of_the_tables_of_students_t() {
         let margin = |values: &[f64]| confidence_margin(values, 95.0);
@@ -251,6 +250,7 @@ mod tests {
         assert_eq!((margin(&[7.0; 3]), margin(&[0.0; 3])), (Some(0.0), Some(0.0)));
     }
 
+    /// Noise of 3 %, as disks have it. 400 comparisons without an effect find 20 at 5 %; 33 are three deviations more.
     #[test]
     fn false_alarms_are_as_rare_as_the_confidence_says() {
         for (runs, seed) in [(3, 1), (5, 2), (10, 3), (20, 4)] {

@@ -15,7 +15,14 @@ pub struct BlockSizes {
     pub align: u64,
 }
 
-/// The largest number that divides two block sizes. That of 0 and a number is the number.
+impl BlockSizes {
+    /// Bits of the longest I/O: the two others of a word say in which direction it goes.
+    pub const LENGTH_BITS: u32 = 62;
+    /// Bytes of the longest I/O. What a request moves at most is for its engine to say, and for the device.
+    pub const MAX: u64 = (1 << Self::LENGTH_BITS) - 1;
+}
+
+/// The largest number that divides two numbers. That of 0 and a number is the number.
 #[must_use]
 pub fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {

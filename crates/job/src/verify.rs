@@ -428,10 +428,16 @@ impl JobSpec {
         self.verify.as_ref().is_some_and(|verify| verify.loads_state)
     }
 
-    /// The file of its verify state in this directory. Jobs are numbered from 1, and states from 0.
+    /// The number of its verify state. Jobs are numbered from 1, and states from 0.
+    #[must_use]
+    pub fn state_index(&self) -> u64 {
+        u64::from(self.number).saturating_sub(1)
+    }
+
+    /// The file of its verify state in this directory.
     #[must_use]
     pub fn state_file(&self, directory: &Path) -> PathBuf {
-        let index = u64::from(self.number).saturating_sub(1);
+        let index = self.state_index();
         directory.join(format!("local-{}-{index}-verify.state", self.name.replace('/', ".")))
     }
 }

@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::unistd::gettid;
+use nix::unistd::{getpid, gettid};
 
 use crate::files::names_in;
 use crate::interrupted::text_of_file;
+use crate::processes::{process, running_with_descendants};
 
 /// Times of all threads of this process but the calling one, and of its descendants, at the last look.
 #[derive(Debug)]
@@ -81,17 +82,14 @@ impl CpuTimes {
 fn threads() -> HashMap<PathBuf, CpuTimes> {
     let mut found = HashMap::new();
     let own = gettid().to_string();
-    let mut processes = vec![PathBuf::from("/proc/self")];
-    while let Some(process) = processes.pop() {
-        let tasks = process.join("task");
+    let this = process(getpid().as_raw());
+    for process in running_with_descendants(this.as_slice()) {
+        let tasks = PathBuf::from(format!("/proc/{}/task", process.pid));
         let Ok(names) = names_in(&tasks) else { continue };
-        for name in names.map_while(Result::ok) {
+        for name in names.map_while(Result::ok).filter(|name| **name != *own) {
             let thread = tasks.join(&name);
-            let children = text_of(&thread, "children").unwrap_or_default();
-            processes.extend(children.split_whitespace().map(|child| Path::new("/proc").join(child)));
-            let is_own = process.ends_with("self") && *name == *own;
             let times = || CpuTimes::of(&text_of(&thread, "stat")?, &text_of(&thread, "schedstat")?);
-            if let Some(times) = (!is_own).then(times).flatten() {
+            if let Some(times) = times() {
                 found.insert(thread, times);
             }
         }
@@ -149,11 +147,8 @@ mod tests {
         };
         let found = threads();
         let is_seen = |number: &String| found.keys().any(|thread| thread.ends_with(number));
-        let told = Path::new("/proc/self/task/self")
-            .parent()
-            .is_some_and(|task| task.join(gettid().to_string()).join("children").exists());
         assert_eq!(numbers.len(), 2);
-        assert!(!told || numbers.iter().all(is_seen), "{numbers:?} in {found:?}");
+        assert!(numbers.iter().all(is_seen), "{numbers:?} in {found:?}");
         assert!(!is_seen(&gettid().to_string()));
         drop(shell.stdin.take());
         shell.wait().unwrap();

@@ -51,6 +51,7 @@ mod tests {
         assert_eq!(terminal_columns(openpty(&size(0), None).unwrap().slave), None, "it does not say");
         assert_eq!(terminal_columns(File::open("/dev/null").unwrap()), None);
     }
+
     #[test]
     fn a_terminal_that_does_not_control_the_process_can_be_read_and_a_file_is_none() {
         assert!(readable_terminal(openpty(None, None).unwrap().slave).is_some());

@@ -163,14 +163,10 @@ fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
     }
 }
 
-/// Bytes of the largest block: the workload has two bits of a length for the direction.
-const MAX_BLOCK: u64 = (1 << 62) - 1;
-
-/// What a request moves at most is for the engine to say, and for the device.
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let largest = largest(spec);
-    if largest > MAX_BLOCK && !fails_alone(job, spec) {
-        let message = format!("block size {largest} is too large; the maximum is {MAX_BLOCK}");
+    if largest > BlockSizes::MAX && !fails_alone(job, spec) {
+        let message = format!("block size {largest} is too large; the maximum is {}", BlockSizes::MAX);
         let help = "use blocks of less than 4 EiB";
         refuse(findings, job, &[largest_block(job)], "block-size-too-large", message, help);
     }

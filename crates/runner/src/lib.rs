@@ -83,5 +83,4 @@ pub use result::{
 pub use schedule::{RunOptions, run};
 pub use signals::{hold_signals, prepare_signals};
 pub use trigger::Trigger;
-pub use verify_state::saved_state;
 pub use worker_limits::limit_heaps;

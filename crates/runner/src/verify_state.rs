@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
@@ -198,7 +198,7 @@ pub(crate) fn state_of(
     };
     VerifyState {
         number,
-        index: index(spec),
+        index: spec.state_index(),
         generator: offset_generator(spec, entropy),
         job: spec.name.clone().into_bytes(),
         slots,
@@ -302,17 +302,6 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
             .note("verify-state-advice", advice)
     })?;
     Ok(Some(state.coverage(spec.depth.iodepth)))
-}
-
-/// The file of the verify state that a job saves in this directory, if it saves one.
-#[must_use]
-pub fn saved_state(directory: &Path, spec: &JobSpec) -> Option<PathBuf> {
-    spec.saves_state().then(|| spec.state_file(directory))
-}
-
-/// Jobs are numbered from 1, and states from 0.
-fn index(spec: &JobSpec) -> u64 {
-    u64::from(spec.number).saturating_sub(1)
 }
 
 #[cfg(test)]

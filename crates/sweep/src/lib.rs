@@ -1,8 +1,8 @@
 //! Series of runs: repetitions (`--repeat`) and sweeps (`--sweep`).
 //!
 //! [`Variable`] reads a swept option with its values, [`points`] combines several, [`Rounds`] puts the runs in order, and
-//! [`Precision`] says whether they are enough. [`Table`] shows the
-//! figures of all points and marks the [`knee`]. Nothing here starts a process or prints.
+//! [`Precision`] says whether they are enough. [`Table`] shows the figures of all points and marks the [`knee`]. Nothing here starts a
+//! process or prints.
 #![forbid(unsafe_code)]
 
 mod knee;

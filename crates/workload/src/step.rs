@@ -1,6 +1,6 @@
 //! What the worker and the workload exchange: regions in, steps out, and what can be wrong with a job.
 
-use ferrio_job::Direction;
+use ferrio_job::{BlockSizes, Direction};
 
 /// The part of one file that a job works on, all in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,18 +105,14 @@ pub(crate) struct Packed {
     rest: u64,
 }
 
-/// No I/O has this many bytes or more, which leaves room for the direction in [`Packed`].
-pub(crate) const LENGTH_LIMIT: u64 = 1 << LENGTH_BITS;
-const LENGTH_BITS: u32 = 62;
-
 impl Packed {
     pub(crate) const PASS_END: Packed = Packed { offset: 0, rest: 0 };
 
     /// An I/O to file 0.
     #[inline(always)]
     pub(crate) fn io(direction: Direction, offset: u64, len: u64) -> Self {
-        debug_assert!(len < LENGTH_LIMIT);
-        Packed { offset, rest: len | (direction as u64) << LENGTH_BITS }
+        debug_assert!(len <= BlockSizes::MAX);
+        Packed { offset, rest: len | (direction as u64) << BlockSizes::LENGTH_BITS }
     }
 
     /// The step.
@@ -125,12 +121,12 @@ impl Packed {
         if self.rest == 0 {
             return Step::PassEnd;
         }
-        let direction = match self.rest >> LENGTH_BITS {
+        let direction = match self.rest >> BlockSizes::LENGTH_BITS {
             0 => Direction::Read,
             1 => Direction::Write,
             _ => Direction::Trim,
         };
-        Step::Io(Io { direction, file: 0, offset: self.offset, len: self.rest & (LENGTH_LIMIT - 1) })
+        Step::Io(Io { direction, file: 0, offset: self.offset, len: self.rest & BlockSizes::MAX })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{Direction, JobSpec};
+use ferrio_job::{BlockSizes, Direction, JobSpec};
 
 use crate::code_path::{Called, CodePath};
 use crate::database::{DatabaseCounts, Work};
@@ -13,7 +13,7 @@ use crate::events::SharedEvents;
 use crate::offset_space::{has_map, map_unit, room};
 use crate::random_offsets::FetchWords;
 use crate::seeds::SEEDS;
-use crate::step::{Io, LENGTH_LIMIT, Region, Step, WorkloadError};
+use crate::step::{Io, Region, Step, WorkloadError};
 use crate::step_feed::StepFeed;
 
 /// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
@@ -183,7 +183,7 @@ fn check_blocks(spec: &JobSpec) -> Result<(), WorkloadError> {
     let lends_lengths = |d| spec.bs_is_seq_rand && d != Direction::Trim;
     for direction in Direction::ALL.into_iter().filter(|&d| spec.rw.does(d) || lends_lengths(d)) {
         let block = &spec.block[direction];
-        if block.min == 0 || block.align == 0 || block.min > block.max || block.max >= LENGTH_LIMIT {
+        if block.min == 0 || block.align == 0 || block.min > block.max || block.max > BlockSizes::MAX {
             return Err(WorkloadError::BlockSize {
                 direction: direction.name(),
                 min: block.min,

@@ -1,9 +1,9 @@
 //! Files beside those of the jobs that a run opens and cannot: what is said here is what the run says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ferrio_job::{
-    EngineKind, JobSpec, MEMORY_FILE_NOT_HUGE, command_not_run, donor_not_opened, log_not_opened,
+    EngineKind, MEMORY_FILE_NOT_HUGE, command_not_run, donor_not_opened, log_not_opened,
     memory_file_not_opened, object_not_loaded, program_not_run, recording_not_opened, state_not_opened,
     strerror, trigger_unseen,
 };
@@ -35,10 +35,7 @@ fn unwritable(run: &Evidence<'_>, path: &Path) -> Option<String> {
 
 /// Commands of jobs may make what is missing before it is needed.
 pub(super) fn nothing_is_made(run: &Evidence<'_>) -> bool {
-    let runs = |spec: &JobSpec| {
-        spec.life.exec_prerun.is_some() || spec.life.exec_postrun.is_some() || spec.engine == EngineKind::Exec
-    };
-    !run.plan.jobs.iter().any(|job| runs(&job.spec))
+    nothing_else_runs(run) && !run.plan.jobs.iter().any(|job| job.spec.engine == EngineKind::Exec)
 }
 
 /// A log cannot be created: the run goes on without it.
@@ -132,10 +129,7 @@ fn program(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
 
 /// No command could make the program first.
 fn nothing_else_runs(run: &Evidence<'_>) -> bool {
-    !run.plan
-        .jobs
-        .iter()
-        .any(|job| job.spec.life.exec_prerun.is_some() || job.spec.life.exec_postrun.is_some())
+    !run.plan.jobs.iter().any(|job| job.spec.life.runs_commands())
 }
 
 /// The object of `ioengine=external` is none.
@@ -162,7 +156,7 @@ fn donor(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation
 /// The trigger file cannot be looked for.
 fn trigger(run: &Evidence<'_>) -> Vec<Observation> {
     let unseen = run.facts.whole_run.trigger_file.as_ref().zip(run.facts.trigger_obstacle);
-    let observation = |(path, errno): (&std::path::PathBuf, i32)| {
+    let observation = |(path, errno): (&PathBuf, i32)| {
         let advice = "name a file in a directory that may be searched";
         Observation::new(trigger_unseen(path, &strerror(errno)), advice, &[])
     };

@@ -198,8 +198,7 @@ impl UringCmd {
                 return Err(Errno::EINVAL);
             }
         }
-        let most = if request.op.moves_data() { Command::MAX_BLOCKS } else { u32::MAX };
-        if request.len / u64::from(device.block) > most.into() {
+        if request.op.moves_data() && device.blocks(request) > Command::MAX_BLOCKS {
             return Err(Errno::EINVAL);
         }
         let mut command = match request.op {
@@ -209,7 +208,9 @@ impl UringCmd {
                 rw_command(&device, request, Some(mode), &self.options, &self.protection)
             }
             Op::Trim => {
-                self.units[unit].range = Range::new(device.first_block(request), device.blocks(request));
+                let blocks = request.len / u64::from(device.block);
+                let blocks = u32::try_from(blocks).map_err(|_| Errno::EINVAL)?;
+                self.units[unit].range = Range::new(device.first_block(request), blocks);
                 let mut command = Command::deallocate(device.namespace.id, 1);
                 command.data = &raw const self.units[unit].range as u64;
                 return Ok(command);

@@ -4,6 +4,8 @@
 //! distributions", 1996): invert the integral of `x^-theta` at a random height, round, and in the few cases where the
 //! rounded number may be chosen too often draw again. It needs no table and no sum, whatever the number of ranks.
 
+use ferrio_job::greatest_common_divisor;
+
 use crate::random::T88;
 
 /// The golden ratio minus 1.
@@ -88,15 +90,7 @@ fn wide(draws: &mut T88) -> u64 {
 /// so that any number of steps in a row lie all over the places.
 pub(super) fn coprime_step(n: u64) -> u64 {
     let from = ((n as f64 * GOLDEN) as u64).max(1);
-    (from..).find(|&step| divisor(step, n) == 1).unwrap_or(1)
-}
-
-/// The greatest common divisor.
-fn divisor(mut one: u64, mut other: u64) -> u64 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one
+    (from..).find(|&step| greatest_common_divisor(step, n) == 1).unwrap_or(1)
 }
 
 #[cfg(test)]
