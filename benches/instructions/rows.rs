@@ -84,6 +84,7 @@ pub(crate) static ALL: &[Row] = &[
     generator("next-random-lfsr", "rw=randread random_generator=lfsr"),
     generator("next-random-permute", "rw=randread random_generator=permute"),
     generator("next-zipf", "rw=randread random_distribution=zipf:1.2"),
+    generator("next-zipf-exact", "rw=randread random_distribution=zipf_exact:1.2"),
     generator("next-pareto", "rw=randread random_distribution=pareto:0.2"),
     generator("next-normal", "rw=randread random_distribution=normal:20"),
     generator("next-zoned", "rw=randread random_distribution=zoned:50/10:30/20:20/70"),

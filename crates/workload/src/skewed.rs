@@ -15,7 +15,7 @@ mod tests;
 use ferrio_job::{Skew, SkewShape};
 
 use crate::random::{BATCH, T88};
-use arithmetic::{Remainder, UNDECIDED};
+use arithmetic::Remainder;
 use exact_zipf::{ExactZipf, coprime_step, draw_below};
 use shapes::{Normal, Pareto, Zipf, normal_shift};
 
@@ -45,10 +45,9 @@ enum Ranks {
 /// Where ranks lie.
 #[derive(Clone, Copy, Debug)]
 enum Places {
-    /// Neighbouring ranks side by side.
-    InOrder,
-    /// All over the things, as fio's hash has it: several ranks may share a place.
-    Hashed,
+    /// At the rank times this number, modulo 2^64. With 1, neighbouring ranks are side by side; with [`SPREAD`], they are all over the
+    /// things, as fio's hash has it, and several may share a place.
+    Times(u64),
     /// All over the things, each rank this many places after the one before: each has its own.
     Apart(u64),
 }
@@ -76,9 +75,9 @@ impl Skewed {
             }
         };
         let places = match skew.shape {
-            _ if !hashed => Places::InOrder,
+            _ if !hashed => Places::Times(1),
             SkewShape::ZipfExact(_) => Places::Apart(coprime_step(n)),
-            _ => Places::Hashed,
+            _ => Places::Times(SPREAD),
         };
         Skewed { ranks, draws, shift, places, below: Remainder::new(n) }
     }
@@ -98,45 +97,40 @@ impl Skewed {
 
     /// The next choices, as [`Skewed::next`] makes them one by one.
     pub(crate) fn fill(&mut self, batch: &mut [u64; BATCH]) {
-        let mut draws = self.draws.clone();
-        match &self.ranks {
-            Ranks::Zipf(zipf) => fill(batch, &mut draws, |draw| zipf.guess(draw), |draw| zipf.rank(draw)),
-            Ranks::Pareto(pareto) => {
-                fill(batch, &mut draws, |draw| pareto.guess(draw), |draw| pareto.rank(draw));
+        let draws = self.draws.clone();
+        self.draws = match &self.ranks {
+            Ranks::Zipf(zipf) => zipf.fill(batch, draws),
+            Ranks::ZipfExact(zipf) => zipf.fill(batch, draws),
+            Ranks::Pareto(pareto) => pareto.fill(batch, draws),
+            Ranks::Normal(normal) => normal.fill(batch, draws),
+        };
+        // One loop for each kind: a choice inside would keep the compiler from making vectors of them.
+        match self.places {
+            Places::Times(factor) => {
+                for number in batch {
+                    *number = self.shifted(number.wrapping_mul(factor));
+                }
             }
-            Ranks::ZipfExact(zipf) => batch.fill_with(|| zipf.rank(&mut draws)),
-            Ranks::Normal(normal) => batch.fill_with(|| normal.rank(&mut draws)),
-        }
-        self.draws = draws;
-        for number in batch {
-            *number = self.place(*number);
+            Places::Apart(_) => {
+                for number in batch {
+                    *number = self.place(*number);
+                }
+            }
         }
     }
 
     /// Where a rank lies.
     #[inline(always)]
     fn place(&self, rank: u64) -> u64 {
-        let place = match self.places {
-            Places::InOrder => rank,
-            Places::Hashed => rank.wrapping_mul(SPREAD),
+        self.shifted(match self.places {
+            Places::Times(factor) => rank.wrapping_mul(factor),
             Places::Apart(step) => self.below.of_product(rank, step),
-        };
-        self.below.of(place.wrapping_add(self.shift))
+        })
     }
-}
 
-/// Ranks for the next draws: guesses, and where one is undecided the formula.
-#[inline(always)]
-fn fill(ranks: &mut [u64; BATCH], draws: &mut T88, guess: impl Fn(u32) -> u64, formula: impl Fn(u32) -> u64) {
-    let draws: [u32; BATCH] = std::array::from_fn(|_| draws.draw());
-    let mut undecided = false;
-    for (rank, &draw) in ranks.iter_mut().zip(&draws) {
-        *rank = guess(draw);
-        undecided |= *rank == UNDECIDED;
-    }
-    if undecided {
-        let left = ranks.iter_mut().zip(&draws).filter(|(rank, _)| **rank == UNDECIDED);
-        left.for_each(|(rank, &draw)| *rank = formula(draw));
+    #[inline(always)]
+    fn shifted(&self, place: u64) -> u64 {
+        self.below.of(place.wrapping_add(self.shift))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use ferrio_job::greatest_common_divisor;
 
-use crate::random::T88;
+use crate::random::{BATCH, T88};
 
 /// The golden ratio minus 1.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -31,6 +31,13 @@ impl ExactZipf {
         let last = integral(theta, n as f64 + 0.5);
         let always = 2.0 - inverse(theta, integral(theta, 2.5) - weight(theta, 2.0));
         ExactZipf { theta, n, first, last, always }
+    }
+
+    /// The next ranks; returns the state of the draws after them.
+    #[inline(never)]
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: T88) -> T88 {
+        ranks.fill_with(|| self.rank(&mut draws));
+        draws
     }
 
     /// The next rank, below `n`. Takes two draws, and two more for each number that is rejected.

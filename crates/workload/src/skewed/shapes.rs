@@ -1,9 +1,11 @@
 //! Ranks by the zipf, pareto and normal distributions.
+//!
+//! The `fill` of each stays a function of its own, in which the compiler makes vectors of several ranks; in one function for all it does not.
 
 use std::sync::{Mutex, PoisonError};
 
-use super::arithmetic::{Power, Remainder};
-use crate::random::T88;
+use super::arithmetic::{Power, Remainder, UNDECIDED};
+use crate::random::{BATCH, T88};
 
 /// Most terms that are added.
 const MOST_TERMS: u64 = 10_000_000;
@@ -34,7 +36,13 @@ impl Zipf {
         Zipf { n, zetan, zeta2, alpha, eta, power: Power::new(n, alpha) }
     }
 
-    /// The rank as [`Zipf::rank`] gives it, or [`UNDECIDED`](super::arithmetic::UNDECIDED).
+    /// The next ranks; returns the state of the draws after them.
+    #[inline(never)]
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: T88) -> T88 {
+        fill(ranks, draws, |draw| self.guess(draw), |draw| self.rank(draw))
+    }
+
+    /// The rank as [`Zipf::rank`] gives it, or [`UNDECIDED`].
     #[inline(always)]
     pub(super) fn guess(&self, draw: u32) -> u64 {
         let u = f64::from(draw) / 4_294_967_295.0;
@@ -72,7 +80,13 @@ impl Pareto {
         Pareto { last, exponent, power: Power::new(last, exponent) }
     }
 
-    /// The rank as [`Pareto::rank`] gives it, or [`UNDECIDED`](super::arithmetic::UNDECIDED).
+    /// The next ranks; returns the state of the draws after them.
+    #[inline(never)]
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: T88) -> T88 {
+        fill(ranks, draws, |draw| self.guess(draw), |draw| self.rank(draw))
+    }
+
+    /// The rank as [`Pareto::rank`] gives it, or [`UNDECIDED`].
     #[inline(always)]
     pub(super) fn guess(&self, draw: u32) -> u64 {
         self.power.whole(f64::from(draw) / 4_294_967_295.0)
@@ -81,6 +95,27 @@ impl Pareto {
     pub(super) fn rank(&self, draw: u32) -> u64 {
         (self.last * (f64::from(draw) / 4_294_967_295.0).powf(self.exponent)) as u64
     }
+}
+
+/// Ranks for the next draws: guesses, and where one is undecided the formula.
+#[inline(always)]
+fn fill(
+    ranks: &mut [u64; BATCH],
+    mut draws: T88,
+    guess: impl Fn(u32) -> u64,
+    formula: impl Fn(u32) -> u64,
+) -> T88 {
+    let drawn: [u32; BATCH] = std::array::from_fn(|_| draws.draw());
+    let mut undecided = false;
+    for (rank, &draw) in ranks.iter_mut().zip(&drawn) {
+        *rank = guess(draw);
+        undecided |= *rank == UNDECIDED;
+    }
+    if undecided {
+        let left = ranks.iter_mut().zip(&drawn).filter(|(rank, _)| **rank == UNDECIDED);
+        left.for_each(|(rank, &draw)| *rank = formula(draw));
+    }
+    draws
 }
 
 /// The normal distribution around the middle of `n` things: the mean of twelve draws, with a deviation of its own added if one is asked
@@ -99,6 +134,13 @@ impl Normal {
     pub(super) fn new(deviation: f64, n: u64) -> Self {
         let width = (n as f64 * deviation / 100.0).ceil() as u64;
         Normal { n, each: Remainder::new(n + 1), width: width.min(n / 2) }
+    }
+
+    /// The next ranks; returns the state of the draws after them.
+    #[inline(never)]
+    pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: T88) -> T88 {
+        ranks.fill_with(|| self.rank(&mut draws));
+        draws
     }
 
     #[inline]
