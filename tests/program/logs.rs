@@ -454,6 +454,22 @@ fn jobs_of_a_group_write_one_log_of_their_sums() {
 }
 
 #[test]
+fn two_groups_write_two_logs_of_sums() {
+    let place = Place::new();
+    let job = "[global]\nioengine=null\nsize=1g\nrw=randread\nrate_iops=1000\nnumber_ios=500\ngroup_reporting\nnumjobs=2\n\
+               write_iops_log=x\nlog_avg_msec=100\nlog_sum=1\n[a]\n[b]\nnew_group\nrate_iops=4000\nnumber_ios=2000\n";
+    place.ferrio(&[&place.job(job)]).run().succeeded();
+    assert_eq!(names(&place), ["x_iops.0.log", "x_iops.1.log"]);
+    let ios = |name| column(&place, name, 1).iter().map(|rate| rate / 10).sum::<u64>();
+    let (slow, fast) = (ios("x_iops.0.log"), ios("x_iops.1.log"));
+    // What is left at the end of a job has no window.
+    assert!(
+        (501..=1100).contains(&slow) && (2001..=4400).contains(&fast),
+        "{slow} of 1000, {fast} of 4000 I/Os"
+    );
+}
+
+#[test]
 fn sums_without_windows_are_refused() {
     let place = Place::new();
     let run = place.ferrio(&[&MIX[..], &["--write_iops_log=x", "--log_sum=1"]].concat()).run().ended_with(1);

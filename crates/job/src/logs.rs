@@ -38,8 +38,10 @@ pub struct Logs {
     pub hist_coarseness: u32,
     /// `per_job_logs=0`: file names carry no job number, and jobs add to the end of files.
     pub shared: bool,
-    /// `log_sum`: all jobs whose logs have one name write one log, with the sum of what they did in each window.
+    /// `log_sum`: the jobs of a reporting group whose logs have one name write one log, with the sum of what they did in each window.
     pub summed: bool,
+    /// The number of the reporting group, if names of summed logs need it to differ from those of other groups.
+    pub group_in_names: Option<u32>,
     /// `log_offset`: rows have the offset of the I/O.
     pub offset: bool,
     /// `log_prio`: rows have the whole priority instead of a bit.
@@ -131,10 +133,11 @@ pub struct PlannedLog {
 pub fn log_files(spec: &JobSpec) -> Vec<PlannedLog> {
     let log = |kind: LogKind| {
         let (prefix, window_ms) = (kind.prefix(&spec.logs)?, kind.window_ms(spec)?);
-        let Logs { shared, summed, stored, .. } = spec.logs;
+        let Logs { shared, summed, stored, group_in_names, .. } = spec.logs;
         // Compressed records have no room for histograms: those stay text.
         let stored = stored.filter(|_| kind != LogKind::Histogram);
-        let number = if shared || summed { String::new() } else { format!(".{}", spec.number) };
+        let number = if shared || summed { group_in_names } else { Some(spec.number) };
+        let number = number.map(|number| format!(".{number}")).unwrap_or_default();
         let suffix = if stored.is_some() { "log.fz" } else { "log" };
         let path = format!("{prefix}_{}{number}.{suffix}", kind.word());
         Some(PlannedLog { kind, path, shared: shared && !summed, stored, window_ms })

@@ -191,6 +191,12 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// True if this job and the next one of the plan share an entry of the report: both have `group_reporting` and one group.
+    #[must_use]
+    pub fn shares_entry_with(&self, next: &JobSpec) -> bool {
+        next.group_reporting && self.group_reporting && self.group == next.group
+    }
+
     /// Largest I/O of any direction the buffers must hold, in bytes (trims count only for trimwrite kinds). 0 for a job that only trims,
     /// which moves no data.
     #[must_use]

@@ -509,7 +509,7 @@ fn take_a_cpu(job: &Job, spec: &mut JobSpec) {
 /// Makes a job a clone as fio has them: named after its section whatever `name` says, and run by the caller.
 fn forget_personal_options(job: &Job, spec: &mut JobSpec) {
     spec.name.clone_from(&job.name);
-    logs::resolve_prefixes(job, spec);
+    logs::resolve_prefixes(job, spec, &job.name);
     spec.worker.uid = None;
     spec.worker.gid = None;
 }

@@ -55,6 +55,7 @@ mod sizes;
 mod sprandom;
 mod status;
 mod steadystate;
+mod summed_logs;
 pub mod sysbench;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -161,7 +162,8 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
     sprandom::clones_are_apart(&groups.jobs, &groups.sections, &mut findings);
     work::check_end(&groups.jobs, &mut findings);
     if findings.is_fine() {
-        logs::sums_agree(&groups.jobs, &groups.sections, &mut findings);
+        summed_logs::separate_groups(&mut groups.jobs, &clones);
+        summed_logs::agree(&groups.jobs, &groups.sections, &mut findings);
     }
     if !findings.is_fine() {
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });

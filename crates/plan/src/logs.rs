@@ -1,18 +1,15 @@
 //! The log files of a job (which ones it writes, their columns, how rows are averaged and stored), and the recording of its I/O:
 //! `write_iolog`.
 
-use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
 
-use ferrio_job::{
-    Diagnostic, IologVersion, JobSpec, Logs, Measure, Origin, PlannedJob, PlannedSection, RecordTo,
-    WindowValue, log_files,
-};
+use ferrio_job::{IologVersion, JobSpec, Logs, Measure, Origin, RecordTo};
 use ferrio_jobfile::{Job, JobSet, Opt, Value};
 
 use crate::as_written::{asks, inert, lacks, note, refuse};
 use crate::findings::Findings;
 use crate::measure::clock;
+use crate::summed_logs;
 
 inert! {
     PerJobLogs LogSum LogAvgMsec LogWindowValue LogOffset LogPrio LogIssueTime LogAlternateEpoch
@@ -60,57 +57,12 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     }
     let logged = job.options.is_given(Opt::WriteLatLog) && asks(job, Opt::LogOffset);
     if asks(job, Opt::LogSum) {
-        check_sum(job, findings);
+        summed_logs::check(job, findings);
     }
     if asks(job, Opt::LogIssueTime) && !logged {
         let message = "log_issue_time option requires write_lat_log and log_offset options";
         let help = "give `write_lat_log` and `log_offset=1`";
         refuse(findings, job, &[Opt::LogIssueTime], "issue-time-without-offsets", message, help);
-    }
-}
-
-/// What a sum of several jobs needs, and what it cannot be made of.
-fn check_sum(job: &Job, findings: &mut Findings) {
-    if !asks(job, Opt::LogAvgMsec) {
-        let message = "log_sum adds up windows, and log_avg_msec is their length";
-        let help = "give `log_avg_msec=1000`, or remove `log_sum`";
-        refuse(findings, job, &[Opt::LogSum], "log-sum-without-windows", message, help);
-    }
-    let is_given = |opt: &Opt| match opt {
-        Opt::WriteHistLog => job.options.is_given(*opt),
-        opt => asks(job, *opt),
-    };
-    let others = [Opt::WriteHistLog, Opt::LogCompression, Opt::LogStoreCompressed];
-    for opt in others.into_iter().filter(is_given) {
-        let message = format!("log_sum cannot be combined with {}", opt.row().name);
-        let help = "remove one of them, or set the option in jobs without `log_sum`";
-        refuse(findings, job, &[opt, Opt::LogSum], "log-sum-with-other-log", message, help);
-    }
-}
-
-/// Jobs that add to one log have the same windows.
-pub(crate) fn sums_agree(jobs: &[PlannedJob], sections: &[PlannedSection], findings: &mut Findings) {
-    type Form = (bool, Option<u32>, WindowValue, [bool; 3], Option<i32>);
-    let mut known: HashMap<String, (Form, &str)> = HashMap::new();
-    for section in sections {
-        for spec in jobs[section.jobs.clone()].iter().map(|job| &job.spec) {
-            for log in log_files(spec) {
-                let Logs { summed, window_value, offset, prio, issue_time, epoch_clock, .. } = spec.logs;
-                let form = (summed, log.window_ms, window_value, [offset, prio, issue_time], epoch_clock);
-                let (first, name) = *known.entry(log.path.clone()).or_insert((form, &section.name));
-                if first == form || !(first.0 || form.0) {
-                    continue;
-                }
-                let message = format!(
-                    "{} and {name} write the log {} with different windows, columns or clocks, or without log_sum",
-                    section.name, log.path
-                );
-                let help = "give both the same options of logs, or logs of different names";
-                let problem = Diagnostic::error(message, section.origin.clone());
-                findings.refuse(problem.code("log-sum-differs").help(help).job(&section.name));
-                return;
-            }
-        }
     }
 }
 
@@ -139,7 +91,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
         epoch_clock: epoch.then(|| clock(job, Opt::LogAlternateEpochClockId, findings)),
         ..Logs::default()
     };
-    resolve_prefixes(job, spec);
+    let name = spec.name.clone();
+    resolve_prefixes(job, spec, &name);
     let version = match options.value::<u32>(Opt::WriteIologVersion) {
         2 => IologVersion::Two,
         _ => IologVersion::Three,
@@ -148,11 +101,11 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.iolog = path.map(|path| RecordTo { path: path.into(), version });
 }
 
-/// Names the log files. Those without a prefix are named after the job, or after a clone that has another name.
-pub(crate) fn resolve_prefixes(job: &Job, spec: &mut JobSpec) {
+/// Names the log files. Those without a prefix of their own have `name` as their prefix.
+pub(crate) fn resolve_prefixes(job: &Job, spec: &mut JobSpec, name: &str) {
     let prefix = |opt| {
         let text = job.options.text(opt)?;
-        Some(if text.is_empty() { spec.name.clone() } else { text.to_owned() })
+        Some(if text.is_empty() { name } else { text }.to_owned())
     };
     spec.logs.bw = prefix(Opt::WriteBwLog);
     spec.logs.lat = prefix(Opt::WriteLatLog);
@@ -271,6 +224,8 @@ pub(crate) fn stdin_has_one_user(set: &JobSet, findings: &mut Findings) {
 mod tests {
     use super::*;
     use crate::PlanOptions;
+    use ferrio_job::{WindowValue, log_files};
+
     use crate::testing::{
         first_refusal, jobs_named, jobs_of, notes, notes_of, null, plan_of, refusals, spec_of,
     };
@@ -294,29 +249,6 @@ mod tests {
         assert_eq!(value("log_window_value=both\n"), WindowValue::Both);
         assert_eq!(value("log_max_value=1\n"), WindowValue::Maximum);
         assert_eq!(value("log_window_value=max\nlog_window_value=avg\n"), WindowValue::Average);
-    }
-
-    #[test]
-    fn sums_of_several_jobs_need_windows_that_agree() {
-        let sum = "write_iops_log=x\nlog_sum=1\n";
-        let windows = format!("{sum}log_avg_msec=100\n");
-        let logs = spec(&windows);
-        assert!(logs.logs.summed && log_files(&logs)[0].path == "x_iops.log");
-        assert_eq!(first_refusal(sum), "log_sum adds up windows, and log_avg_msec is their length");
-        for other in ["write_hist_log", "log_compression", "log_store_compressed"] {
-            let value = if other == "log_compression" { "64k" } else { "1" };
-            let message = format!("log_sum cannot be combined with {other}");
-            assert_eq!(first_refusal(&format!("{windows}{other}={value}\n")), message);
-        }
-        let global = "[global]\nioengine=null\nsize=4k\n";
-        let two = |first: &str, second: &str| refusals(&format!("{global}[a]\n{first}[b]\n{second}"));
-        assert!(plan_of(&format!("{global}[a]\n{windows}[b]\n{windows}")).is_ok());
-        let message = [
-            "b and a write the log x_iops.log with different windows, columns or clocks, or without log_sum",
-        ];
-        assert_eq!(two(&windows, &format!("{sum}log_avg_msec=200\n")), message);
-        assert_eq!(two(&windows, "write_iops_log=x\nlog_avg_msec=100\nper_job_logs=0\n"), message);
-        assert!(plan_of(&format!("{global}[a]\n{windows}[b]\nwrite_iops_log=y\n")).is_ok());
     }
 
     #[test]

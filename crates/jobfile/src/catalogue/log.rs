@@ -36,7 +36,7 @@ pub(in crate::catalogue) const ROWS: &[OptionRow] = rows! {
         PerJobLogs: "per_job_logs", Bool, Plain, default "1";
             Works; "Put the job number into log file names";
         LogSum: "log_sum", Bool, Plain, default "0";
-            Works; "Write one log for all jobs whose logs have the same name: the sum of their rates, the mean of their latencies (ferrio only)";
+            Works; "Write one log per reporting group instead of one per job: the sum of the rates, the mean of the latencies (ferrio only)";
         WriteBwLog: "write_bw_log", OptStr, Plain;
             Works; "Log bandwidth; the value is the file prefix, default the job name";
         WriteLatLog: "write_lat_log", OptStr, Plain;

@@ -102,18 +102,13 @@ pub fn entry_jobs(plan: &Plan) -> Vec<Vec<usize>> {
     let spec = |place: usize| &plan.jobs[place].spec;
     for place in (0..plan.jobs.len()).filter(|&place| spec(place).measure.reported) {
         match entries.last_mut() {
-            Some(entry) if entry.last().is_some_and(|&last| share_an_entry(spec(last), spec(place))) => {
+            Some(entry) if entry.last().is_some_and(|&last| spec(last).shares_entry_with(spec(place))) => {
                 entry.push(place);
             }
             _ => entries.push(vec![place]),
         }
     }
     entries
-}
-
-/// True if two jobs of which one follows the other have one entry.
-fn share_an_entry(first: &JobSpec, next: &JobSpec) -> bool {
-    next.group_reporting && first.group_reporting && first.group == next.group
 }
 
 /// Times of the run, s.
