@@ -413,6 +413,7 @@ fn what_fails_at_once_in_a_run_is_an_error_in_the_check() {
 
 #[test]
 fn writing_to_a_read_only_file_system_is_an_error() {
+    needs!("unshare");
     let place = Place::new();
     fs::create_dir(place.work().join("sealed")).unwrap();
     if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {

@@ -49,6 +49,7 @@ fn stored_logs_inflate_to_the_rows_of_fio() {
 
 #[test]
 fn stored_logs_are_zlib_streams_of_records() {
+    needs!("python3");
     let place = Place::new();
     let words = ["--write_lat_log=x", "--log_store_compressed=1", "--log_compression=1k", "--log_offset=1"];
     place.ferrio(&[&MIX[..], &words].concat()).run().succeeded();

@@ -138,6 +138,7 @@ const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" 
 
 #[test]
 fn a_layout_that_fills_the_disk_leaves_no_file_that_looks_laid_out() {
+    needs!("unshare");
     let place = Place::new();
     if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
         return skipped("a layout on a small disk", "this machine does not let the test mount one");

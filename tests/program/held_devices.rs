@@ -39,6 +39,7 @@ fn a_device_with_an_exclusive_owner_is_not_written_to() {
 
 #[test]
 fn a_device_mounted_in_another_mount_namespace_is_not_written_to() {
+    needs!("unshare");
     let place = Place::new();
     let Some(device) = LoopDevice::of(&place, 1 << 20) else { return };
     let script = "mkfs.ext2 -q -F \"$0\" && mount \"$0\" . && echo mounted && read -r end";

@@ -116,6 +116,7 @@ standard input: CSV of Microsoft Research, Cambridge, format msr (found from its
 
 #[test]
 fn a_packed_trace_is_unpacked_and_its_devices_are_chosen_and_renamed() {
+    needs!("gzip");
     let place = Place::new();
     fs::write(place.work().join("t.csv"), MSR).unwrap();
     place.program(installed("gzip"), &["t.csv"]).run().succeeded();

@@ -109,6 +109,7 @@ fn log_and_job_file_appear_together() {
 /// A file that is a mount cannot be replaced, but it can be written.
 #[test]
 fn mounted_files_are_overwritten() {
+    needs!("unshare");
     let place = Place::new();
     if place.program(installed("unshare"), &["-rm", "true"]).run().status != Some(0) {
         return skipped("mounted_files_are_overwritten", "user namespaces are not allowed");

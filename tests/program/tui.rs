@@ -177,6 +177,7 @@ fn seen(bytes: &[u8]) -> String {
 
 #[test]
 fn q_and_signals_end_the_run_and_the_report_follows_on_the_terminal_as_it_was() {
+    needs!("setsid");
     let place = Place::new();
     let job = place.job(JOBS);
     type End = fn(&mut OnTerminal);
@@ -207,6 +208,7 @@ fn q_and_signals_end_the_run_and_the_report_follows_on_the_terminal_as_it_was() 
 
 #[test]
 fn a_hangup_or_a_quit_ends_the_run_as_without_the_view_and_gives_the_terminal_back() {
+    needs!("setsid");
     let place = Place::new();
     let job = place.job(JOBS);
     for signal in [Signal::SIGHUP, Signal::SIGQUIT] {
@@ -223,6 +225,7 @@ fn a_hangup_or_a_quit_ends_the_run_as_without_the_view_and_gives_the_terminal_ba
 
 #[test]
 fn a_program_that_others_stop_and_continue_takes_the_terminal_again() {
+    needs!("setsid");
     let place = Place::new();
     let run = OnTerminal::run(&place, &[&place.job(JOBS), "--output=report"], |_| {});
     run.shows("latency of all jobs: p50 ");
@@ -288,6 +291,7 @@ fn has_thread(child: &Child, name: &str) -> bool {
 
 #[test]
 fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
+    needs!("setsid");
     let place = Place::new();
     let job = place.job(JOBS);
     for (option, text) in [("--tui", "sort:"), ("--eta=always", "Jobs: 4")] {
@@ -316,6 +320,7 @@ fn without_its_terminal_a_run_ends_or_goes_on_as_without_the_view() {
 
 #[test]
 fn a_run_that_ends_by_itself_gives_the_terminal_back() {
+    needs!("setsid");
     let place = Place::new();
     let words = ["--name=a", "--ioengine=null", "--size=1m", "--output-format=json"];
     let (status, text) = OnTerminal::run(&place, &words, |_| {}).end();
@@ -326,6 +331,7 @@ fn a_run_that_ends_by_itself_gives_the_terminal_back() {
 
 #[test]
 fn documents_and_messages_in_files_are_those_of_any_run() {
+    needs!("setsid");
     let place = Place::new();
     let job = place.job(JOBS);
     let line = format!("exec {FERRIO} --tui --output-format=json {job} < /dev/null > out.json 2> err");
@@ -345,6 +351,7 @@ fn documents_and_messages_in_files_are_those_of_any_run() {
 
 #[test]
 fn a_message_is_in_the_view_and_follows_it_on_standard_error() {
+    needs!("setsid");
     let place = Place::new();
     let job = place.job(&JOBS.replace("[writer]", "[refused]\nrw=read\nexec_prerun=false\n[writer]"));
     let mut run = OnTerminal::run(&place, &[&job], |_| {});
@@ -359,6 +366,7 @@ fn a_message_is_in_the_view_and_follows_it_on_standard_error() {
 
 #[test]
 fn without_a_terminal_for_itself_there_is_no_view_and_no_run() {
+    needs!("setsid");
     let place = Place::new();
     let job = place.job(JOBS);
     let before = place.files();
@@ -392,6 +400,7 @@ fn without_a_terminal_for_itself_there_is_no_view_and_no_run() {
 
 #[test]
 fn the_example_of_the_documentation_runs() {
+    needs!("setsid");
     let place = Place::new();
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/live.md");
     let page = fs::read_to_string(page).unwrap();
@@ -542,6 +551,7 @@ fn people_see_figures_and_keys_work() {
 
 #[test]
 fn sessions_of_a_database_show_their_transactions() {
+    needs!("setsid");
     let place = Place::new();
     let job = "[bank]\nworkload=innodb\nsize=4m\nlog_size=1m\ncommit_sync=none\nnumjobs=2\ntime_based\nruntime=3600\nunlink=1\n";
     let mut run = OnTerminal::run(&place, &["--output=report", &place.job(job)], |_| {});

@@ -56,6 +56,7 @@ const ENOSPC: u64 = Errno::ENOSPC as u64;
 
 #[test]
 fn a_layout_keeps_what_was_written() {
+    needs!("unshare");
     for engine in moving() {
         for more in ["--fallocate=native", "--fallocate=none", "--fallocate=posix"] {
             let Some(run) = run(engine, false, &["--rw=read", more]) else { return };
@@ -68,6 +69,7 @@ fn a_layout_keeps_what_was_written() {
 
 #[test]
 fn reserving_more_than_there_is_room_for_fails_the_job_with_keep_only() {
+    needs!("unshare");
     for engine in moving() {
         let Some(run) = run(engine, false, &["--rw=write", "--fallocate=keep"]) else { return };
         assert_eq!(facts(&run), (Some(1), ENOSPC, 0), "{engine}");
@@ -83,6 +85,7 @@ fn reserving_more_than_there_is_room_for_fails_the_job_with_keep_only() {
 
 #[test]
 fn a_write_beyond_the_room_fails_with_its_place() {
+    needs!("unshare");
     for engine in moving() {
         let Some(run) = run(engine, engine.maps_files(), &["--rw=write"]) else { return };
         // A mapping does not say why a page is missing.
@@ -98,6 +101,7 @@ fn a_write_beyond_the_room_fails_with_its_place() {
 
 #[test]
 fn filling_the_disk_is_no_error() {
+    needs!("unshare");
     for engine in moving().filter(|engine| !engine.cannot_extend()) {
         let Some(run) = run(engine, false, &["--rw=write", "--fill_device=1"]) else { return };
         assert_eq!(facts(&run), (Some(0), 0, ROOM), "{engine}");
@@ -114,6 +118,7 @@ const AGAIN_WITH_ROOM: &str = "mount -t tmpfs -o size=2m small . && cd \"$PWD\" 
 
 #[test]
 fn a_file_that_did_not_fit_is_laid_out_again_by_the_next_run() {
+    needs!("unshare");
     for engine in moving() {
         // Called `ferrio`, the second run knows the file as its own by an attribute, which not every tmpfs has.
         for character in ["--as=fio", "--as=ferrio"]

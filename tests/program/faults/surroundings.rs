@@ -85,6 +85,7 @@ fn a_runtime_on_io_uring_fails_in_the_same_way_where_that_is_forbidden() {
 
 #[test]
 fn a_sysctl_that_forbids_io_uring_is_named_by_the_run_and_by_the_check() {
+    needs!("unshare");
     for (sysctl, words) in [("2", "io_uring_disabled is 2"), ("1", "io_uring_disabled is 1")] {
         for engine in ["io_uring", "tokio_uring", "libaio"] {
             let engine_word = format!("--ioengine={engine}");

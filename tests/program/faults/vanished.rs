@@ -86,6 +86,7 @@ fn detached(run: &Running, device: &LoopDevice) -> bool {
 
 #[test]
 fn a_device_that_is_detached_while_it_is_open_fails_its_job() {
+    needs!("python3");
     for (engine, direction) in moving().flat_map(|engine| [(engine, "read"), (engine, "write")]) {
         let place = Place::new();
         let Some(device) = LoopDevice::of(&place, 256 << 20) else { return };
