@@ -127,7 +127,11 @@ pub enum Error {
         name: String,
     },
     /// Another process writes to a file of the run.
-    #[error("{what} cannot be written to {name}: another ferrio process is writing it")]
+    #[error("{what} cannot be written to {name}: {}", if *.has_ended {
+        "it has been written since the launcher started its processes"
+    } else {
+        "another ferrio process is writing it"
+    })]
     OutputInUse {
         /// What would go there.
         what: String,
@@ -135,6 +139,8 @@ pub enum Error {
         name: String,
         /// The variable with the number of this process, if a launcher has started several.
         rank: Option<&'static str>,
+        /// The other process has ended.
+        has_ended: bool,
     },
     /// The file for the interval report cannot be created.
     #[error("cannot create the interval report {name}: {}", reason(.error))]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -68,17 +69,34 @@ impl ProgramSettings {
         let program = self.output_files().map(|(what, name)| (what, PathBuf::from(name)));
         let total = self.bandwidth_log.iter().flat_map(|prefix| ferrio_report::bandwidth_log_names(prefix));
         let total = total.map(|name| ("the bandwidth log".to_owned(), PathBuf::from(name)));
-        let jobs = plan.jobs.iter().flat_map(|job| {
-            let logs = logs_of(&job.spec).map(|(path, what, job)| (format!("{what} of job {job}"), path));
-            let state = job.spec.saves_state().then(|| job.spec.state_file(&self.aux_path));
-            logs.chain(state.map(|path| (format!("the verify state of job {}", job.spec.name), path)))
-        });
-        let files: Vec<(String, PathBuf)> = program.chain(total).chain(jobs).take(MAX_CLAIMS).collect();
-        FileClaims::new(files.iter().map(|(_, path)| path.as_path())).map_err(|index| {
-            let (what, path) = &files[index];
-            let rank = ferrio_machine::rank().map(|found| found.variable);
-            Error::OutputInUse { what: what.clone(), name: path.display().to_string(), rank }
-        })
+        let specs = || plan.jobs.iter().map(|job| &job.spec);
+        let logs = specs().flat_map(logs_of).map(|(path, what, job)| (format!("{what} of job {job}"), path));
+        let mut files: Vec<(String, PathBuf)> = program.chain(total).chain(logs).take(MAX_CLAIMS).collect();
+        let results = files.len();
+        let states = specs().filter(|spec| spec.saves_state());
+        let states = states
+            .map(|spec| (format!("the verify state of job {}", spec.name), spec.state_file(&self.aux_path)));
+        files.extend(states.take(MAX_CLAIMS - results));
+        let rank = ferrio_machine::rank();
+        let refusal = |(what, path): &(String, PathBuf), has_ended| Error::OutputInUse {
+            what: what.clone(),
+            name: path.display().to_string(),
+            rank: rank.map(|found| found.variable),
+            has_ended,
+        };
+        let claims = FileClaims::new(files.iter().map(|(_, path)| path.as_path()))
+            .map_err(|index| refusal(&files[index], false))?;
+        // Another rank may have ended before this one began, or may be on a host whose claims are not seen here. Verify states are updated by
+        // one rank several times.
+        let launched = rank.and_then(|found| found.launched());
+        let is_of_another = |path: &Path| {
+            let about = path.metadata().ok().filter(fs::Metadata::is_file);
+            about.and_then(|about| about.modified().ok()) > launched
+        };
+        match files[..results].iter().find(|(_, path)| launched.is_some() && is_of_another(path)) {
+            Some(file) => Err(refusal(file, true)),
+            None => Ok(claims),
+        }
     }
 
     /// The files of reports as given, each with what goes there.
@@ -193,7 +211,7 @@ fn is(identity: &FileIdentity, path: &Path) -> bool {
 
 /// What tells a file from others; `None` for pipes and sockets, in which nothing is replaced.
 fn identity_of(path: &Path) -> Option<FileIdentity> {
-    let about = std::fs::metadata(path).map(|about| about.file_type());
+    let about = fs::metadata(path).map(|about| about.file_type());
     let keeps_nothing = about.is_ok_and(|kind| kind.is_fifo() || kind.is_socket());
     FileIdentity::of_path(path).filter(|_| !keeps_nothing)
 }

@@ -86,6 +86,12 @@ fn of_several_ranks_with_one_report_one_is_refused_and_told_how_to_name_it() {
     assert!(run.stderr.contains("--output=report.$OMPI_COMM_WORLD_RANK"), "{}", run.stderr);
     fs::write(place.work().join("go"), "").unwrap();
     first.wait().succeeded();
+    let report = place.read("report");
+    let run = rank(&["--output=report"], "1").run().ended_with(1);
+    for part in ["has been written since the launcher started", "--output=report.$OMPI_COMM_WORLD_RANK"] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+    assert_eq!(place.read("report"), report);
     let run = rank(&["--output=report.1", "--output-format=json"], "1").run().succeeded();
     let message = "a launcher has started 2 processes, of which this is number 1";
     assert!(run.stderr.contains(message), "{}", run.stderr);

@@ -1,6 +1,10 @@
 //! Whether a launcher (mpirun, srun) has started this process as one of many.
 
 use std::env;
+use std::time::SystemTime;
+
+use crate::interrupted::bytes_of_file;
+use crate::processes::{Process, ancestors};
 
 /// The place of a process among those that one launcher has started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,20 @@ const VARIABLES: [(&str, &str, Option<&str>); 5] = [
 #[must_use]
 pub fn rank() -> Option<Rank> {
     rank_in(|name| env::var(name).ok())
+}
+
+impl Rank {
+    /// When the process started that is the launcher's on this host: the nearest ancestor without the variable of the rank. `None` without `/proc`.
+    #[must_use]
+    pub fn launched(&self) -> Option<SystemTime> {
+        let variable = format!("{}=", self.variable);
+        let belongs_to_rank = |process: &Process| {
+            let variables = bytes_of_file(format!("/proc/{}/environ", process.pid)).unwrap_or_default();
+            variables.split(|&byte| byte == 0).any(|text| text.starts_with(variable.as_bytes()))
+        };
+        let launcher = ancestors().find(|process| !belongs_to_rank(process))?;
+        SystemTime::now().checked_sub(launcher.age()?)
+    }
 }
 
 fn rank_in(variable: impl Fn(&str) -> Option<String>) -> Option<Rank> {

@@ -1,8 +1,13 @@
 //! Other processes: who has started whom.
 
 use std::collections::HashSet;
+use std::time::Duration;
+
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::SysconfVar;
 
 use crate::files::names_in;
+use crate::host::configured;
 use crate::interrupted::text_of_file;
 
 /// A process that ran when it was seen. Another one that gets its number later is not equal to it.
@@ -50,6 +55,28 @@ pub fn process(pid: i32) -> Option<Process> {
 #[must_use]
 pub fn is_stopped(process: Process) -> bool {
     entry(process.pid).is_none_or(|entry| entry.process != process || entry.is_stopped)
+}
+
+/// The parent of this process, its parent and so on, as far as `/proc` shows them.
+pub(crate) fn ancestors() -> impl Iterator<Item = Process> {
+    let parent_of = |pid: i32| entry(pid).map(|entry| entry.parent);
+    let mut parent = i32::try_from(std::process::id()).ok().and_then(parent_of);
+    std::iter::from_fn(move || {
+        let found = entry(parent?)?;
+        parent = Some(found.parent);
+        Some(found.process)
+    })
+}
+
+impl Process {
+    /// How long ago it started, to 10 ms or so.
+    pub(crate) fn age(self) -> Option<Duration> {
+        let ticks = configured(SysconfVar::CLK_TCK).filter(|&ticks| ticks > 0)?;
+        let started = Duration::from_secs(self.started / ticks)
+            + Duration::from_secs(self.started % ticks) / u32::try_from(ticks).ok()?;
+        let now = clock_gettime(ClockId::CLOCK_BOOTTIME).ok()?;
+        Duration::from(now).checked_sub(started)
+    }
 }
 
 fn running() -> Vec<Entry> {
@@ -108,6 +135,14 @@ mod tests {
         while !running_with_descendants(&seen).is_empty() {
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn ancestors_begin_with_the_parent_and_are_older() {
+        let parent = ancestors().next().unwrap();
+        assert_eq!(parent.pid, nix::unistd::getppid().as_raw());
+        let this = process(i32::try_from(std::process::id()).unwrap()).unwrap();
+        assert!(this.age().unwrap() <= parent.age().unwrap());
     }
 
     #[test]
