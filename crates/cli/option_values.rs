@@ -136,17 +136,17 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 /// Most repetitions of a series that ends by itself, unless a limit is given.
 const DEFAULT_MAX_REPETITIONS: u32 = 30;
 /// Most repetitions of a run.
-const MOST_REPETITIONS: u32 = 10_000;
+const MAX_REPETITIONS: u32 = 10_000;
 
 /// `5`, `until:2%`, `until:2%,max=50`
 fn repetitions(text: &str) -> Result<Repetitions, String> {
     let count_of = |text: &str, least: u32| {
         let count = text.trim().parse::<u32>().ok();
-        count.filter(|count| (least..=MOST_REPETITIONS).contains(count))
+        count.filter(|count| (least..=MAX_REPETITIONS).contains(count))
     };
     let Some(goal) = text.trim().strip_prefix("until:") else {
         return count_of(text, 1).map(Repetitions::Count).ok_or_else(|| {
-            format!("a number from 1 to {MOST_REPETITIONS} is expected, or until:PERCENT%[,max=COUNT]")
+            format!("a number from 1 to {MAX_REPETITIONS} is expected, or until:PERCENT%[,max=COUNT]")
         });
     };
     let (margin, limit) = goal.split_once(',').map_or((goal, None), |(margin, limit)| (margin, Some(limit)));
@@ -160,7 +160,7 @@ fn repetitions(text: &str) -> Result<Repetitions, String> {
             let count = limit.trim().strip_prefix("max=").and_then(|count| count_of(count, MIN_REPETITIONS));
             count.ok_or_else(|| {
                 format!(
-                    "the limit is max=COUNT, with a count from {MIN_REPETITIONS} to {MOST_REPETITIONS}: until:2%,max=50"
+                    "the limit is max=COUNT, with a count from {MIN_REPETITIONS} to {MAX_REPETITIONS}: until:2%,max=50"
                 )
             })?
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use ferrio_compare::{Comparison, MOST_CONFIDENCE, Options, Side, compare, read_side};
+use ferrio_compare::{Comparison, MAX_CONFIDENCE, Options, Side, compare, read_side};
 use ferrio_job::{Diagnostic, Origin, in_one_line};
 use ferrio_jobfile::Sources;
 use ferrio_machine::is_same_file;
@@ -70,9 +70,9 @@ pub fn command() -> Command {
 }
 
 fn confidence(text: &str) -> Result<f64, String> {
-    let wrong = || format!("give a percentage from 50 to {MOST_CONFIDENCE}");
+    let wrong = || format!("give a percentage from 50 to {MAX_CONFIDENCE}");
     let value = percent(text).map_err(|_| wrong())?;
-    if (50.0..=MOST_CONFIDENCE).contains(&value) { Ok(value) } else { Err(wrong()) }
+    if (50.0..=MAX_CONFIDENCE).contains(&value) { Ok(value) } else { Err(wrong()) }
 }
 
 /// A share such as `5` or `5%`.

@@ -45,7 +45,7 @@ Percentiles are those of the completion latency; `-` where there are too few
 I/Os for them.";
 
 /// Shortest time of a job.
-const LEAST_RUNTIME: Duration = Duration::from_millis(100);
+const MIN_RUNTIME: Duration = Duration::from_millis(100);
 
 /// Its command line.
 pub fn command() -> Command {
@@ -73,7 +73,7 @@ pub fn command() -> Command {
         Arg::new("runtime")
             .long("runtime")
             .value_name("TIME")
-            .value_parser(|text: &str| time_of_at_least(text, LEAST_RUNTIME))
+            .value_parser(|text: &str| time_of_at_least(text, MIN_RUNTIME))
             .help("Time of each run of a test; the default is 6s, and 5s with diskmark"),
         Arg::new("format")
             .long("format")

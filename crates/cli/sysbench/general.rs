@@ -7,7 +7,7 @@ use super::log::{Level, Log, Refused};
 use super::options::{SysbenchOption, general};
 
 /// Most checkpoints, as in sysbench.
-const MOST_CHECKPOINTS: usize = 256;
+const MAX_CHECKPOINTS: usize = 256;
 
 /// What holds for every test.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,9 +210,9 @@ fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refused> {
             _ => return Err(log.refuse(&format!("Invalid value for --report-checkpoints: '{word}'"))),
         }
     }
-    if all.len() > MOST_CHECKPOINTS {
+    if all.len() > MAX_CHECKPOINTS {
         return Err(log.refuse(&format!(
-            "Invalid value for --report-checkpoints: {} of them, at most {MOST_CHECKPOINTS} are possible",
+            "Invalid value for --report-checkpoints: {} of them, at most {MAX_CHECKPOINTS} are possible",
             all.len()
         )));
     }

@@ -14,7 +14,7 @@ use crate::statistics::{Estimate, Interval, estimate};
 /// How to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Confidence of intervals and verdicts, percent: from 50 to [`MOST_CONFIDENCE`](crate::MOST_CONFIDENCE).
+    /// Confidence of intervals and verdicts, percent: from 50 to [`MAX_CONFIDENCE`](crate::MAX_CONFIDENCE).
     pub confidence: f64,
 }
 

@@ -22,6 +22,6 @@ pub use ferrio_report::Unit;
 pub use figures::Figure;
 pub use junit::junit;
 pub use read::{ReadError, Run, Side, read_run, read_side};
-pub use statistics::{Interval, MOST_CONFIDENCE, confidence_margin};
+pub use statistics::{Interval, MAX_CONFIDENCE, confidence_margin};
 pub use summary::{JobSummary, Summary, summarize};
 pub use table::{json, markdown, text};

@@ -12,11 +12,11 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Resamples of a bootstrap.
 const RESAMPLES: usize = 2000;
 /// Fewest runs of a side that are resampled.
-const FEWEST_RESAMPLED: usize = 5;
+const MIN_RESAMPLED: usize = 5;
 /// The seed of all bootstraps: one comparison has one result.
 const SEED: u64 = 0x0005_EED0_F0CA_11B5;
 /// Highest level of confidence, in percent: resamples tell no more.
-pub const MOST_CONFIDENCE: f64 = 99.9;
+pub const MAX_CONFIDENCE: f64 = 99.9;
 
 /// A statistic of a sample of runs, which are given by their numbers; a run may be there more than once. Positive.
 pub(crate) trait Statistic {
@@ -79,7 +79,7 @@ pub(crate) fn estimate(
         return Some(Estimate { change, interval, chance: Some(chance) });
     }
     let distance = log_change.abs() / error;
-    let (margin, chance) = match fewest < FEWEST_RESAMPLED {
+    let (margin, chance) = match fewest < MIN_RESAMPLED {
         true => student(&one, &two, distance, confidence)?,
         false => bootstrap(before, after, &one, &two, distance, confidence),
     };

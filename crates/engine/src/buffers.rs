@@ -30,10 +30,10 @@ use lent_slot::SharedMemory;
 const PAGE: usize = 4096;
 
 /// Bytes of an area that gets all its pages before the first I/O.
-const MOST_POPULATED: usize = 64 << 20;
+const MAX_POPULATED: usize = 64 << 20;
 
 /// Bytes of a slot from which on huge pages pay.
-const LEAST_ON_HUGE_PAGES: usize = 64 << 10;
+const MIN_ON_HUGE_PAGES: usize = 64 << 10;
 
 /// Memory for `count` I/Os of up to `stride` bytes each.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Buffers {
             .ok_or_else(too_big)?;
         let places = if memory.one_for_all { 1 } else { count.max(1) };
         let length = stride.checked_mul(places as usize).ok_or_else(too_big)?;
-        let huge = if stride >= LEAST_ON_HUGE_PAGES { huge::transparent_pages(memory, length) } else { None };
+        let huge = if stride >= MIN_ON_HUGE_PAGES { huge::transparent_pages(memory, length) } else { None };
         let unit = huge.map_or(unit, |huge| unit.max(huge.page));
         // Areas begin at a page; a larger alignment may need to begin later.
         let slack = if unit > PAGE { unit } else { 0 };
@@ -132,7 +132,7 @@ impl Buffers {
     /// True if all slots together are small enough to get their pages before the first I/O.
     #[must_use]
     pub fn is_populated_first(&self) -> bool {
-        self.length() <= MOST_POPULATED
+        self.length() <= MAX_POPULATED
     }
 
     /// True if the kernel puts whole huge pages of the slots on such pages, as far as there are any.

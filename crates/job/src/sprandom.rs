@@ -30,7 +30,7 @@ impl Sprandom {
     /// The unit of shares: they are kept in 1/10000.
     pub const WHOLE: u16 = 10_000;
     /// Most regions. More do not differ in their shares.
-    pub const MOST_REGIONS: u32 = 1_000_000;
+    pub const MAX_REGIONS: u32 = 1_000_000;
 
     /// The pass over `logical_bytes`, in writes of `block_bytes`, of a device with this over-provisioning, above 0 and below 1. There may
     /// be more regions than blocks; regions then have no blocks.

@@ -107,14 +107,14 @@ const ENTRIES_BYTES: usize = 16 << 10;
 const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
 
 /// As many links as the kernel follows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// True if a file created at this path would be among devices: in `/dev`, and not in one of the directories for files there.
 #[must_use]
 pub fn is_among_devices(path: &Path) -> bool {
     let mut path = path.to_owned();
     // A link that leads nowhere decides where the file is created.
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
     }

@@ -10,7 +10,7 @@ use nix::sys::statfs::{PROC_SUPER_MAGIC, statfs};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 /// Links that are followed from a path to the file; as many as the kernel follows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// What a path means once its links are followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl OpenDescriptor {
 /// There are too many links.
 pub fn follow_links(path: &Path) -> io::Result<Destination> {
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if let Some(descriptor) = descriptor_at(&path) {
             return Ok(Destination::Descriptor(descriptor));
         }

@@ -4,9 +4,9 @@ use std::io::{self, ErrorKind, Read};
 use std::time::{Duration, Instant};
 
 /// Largest head of a request.
-const MOST_BYTES: usize = 16 << 10;
+const MAX_BYTES: usize = 16 << 10;
 /// Most headers of a request.
-const MOST_HEADERS: usize = 100;
+const MAX_HEADERS: usize = 100;
 /// How long a client may take to send it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -48,7 +48,7 @@ pub fn read(client: &mut impl Read) -> io::Result<Asked> {
         if let Some(asked) = parse(&bytes) {
             return Ok(asked);
         }
-        if bytes.len() > MOST_BYTES {
+        if bytes.len() > MAX_BYTES {
             return Ok(Asked::Malformed);
         }
         if Instant::now() >= until {
@@ -59,7 +59,7 @@ pub fn read(client: &mut impl Read) -> io::Result<Asked> {
 
 /// `None` if more has to come.
 fn parse(bytes: &[u8]) -> Option<Asked> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     match request.parse(bytes) {
         Ok(status) if status.is_partial() => return None,
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(asked("POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"), Some(Asked::OtherMethod));
         assert_eq!(asked("\u{16}\u{3}\u{1} hello\r\n\r\n"), Some(Asked::Malformed));
         assert_eq!(asked("GET /metrics HTTP/1.1\r\n"), None, "it ends too early");
-        let endless = format!("GET /metrics HTTP/1.1\r\nX: {}", "a".repeat(2 * MOST_BYTES));
+        let endless = format!("GET /metrics HTTP/1.1\r\nX: {}", "a".repeat(2 * MAX_BYTES));
         assert_eq!(asked(&endless), Some(Asked::Malformed));
     }
 }

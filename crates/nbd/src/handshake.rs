@@ -30,7 +30,7 @@ const OPTION_GO: u32 = 7;
 const OPTION_STRUCTURED_REPLY: u32 = 8;
 
 /// Replies to one option that a server may send; a few are usual.
-const MOST_REPLIES: u32 = 1000;
+const MAX_REPLIES: u32 = 1000;
 
 const REPLY_ACK: u32 = 1;
 const REPLY_INFO: u32 = 3;
@@ -162,7 +162,7 @@ fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdErro
     send_option(channel, OPTION_GO, &data)?;
     let mut found = None;
     let mut block = ANY_SIZE;
-    for _ in 0..MOST_REPLIES {
+    for _ in 0..MAX_REPLIES {
         let (kind, data) = receive_reply(channel, OPTION_GO)?;
         match kind {
             REPLY_INFO if data.len() >= 12 && u16_at(&data, 0) == INFO_EXPORT => {
@@ -185,7 +185,7 @@ fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdErro
         }
     }
     Err(NbdError::Protocol(format!(
-        "it sent more than {MOST_REPLIES} replies to one option without a last one"
+        "it sent more than {MAX_REPLIES} replies to one option without a last one"
     )))
 }
 

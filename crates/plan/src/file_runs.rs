@@ -18,13 +18,13 @@ use crate::file_names::{CloneNames, NumberedNames};
 use crate::probe::{Found, probe};
 
 /// Most files of a section that a description lists one by one.
-pub(crate) const MOST_LISTED: u64 = 1000;
+pub(crate) const MAX_LISTED: u64 = 1000;
 /// Most files that are looked at one by one.
-const MOST_EXAMINED: u64 = 50_000;
+const MAX_EXAMINED: u64 = 50_000;
 /// Most runs of files that exist: the places of their first files are looked up one by one.
-const MOST_RUNS: u64 = 8000;
+const MAX_RUNS: u64 = 8000;
 /// Most entries of a directory that are read.
-const MOST_ENTRIES: usize = 400_000;
+const MAX_ENTRIES: usize = 400_000;
 
 /// Neighbours in the list of a clone's files that are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl FileRuns {
     }
 
     fn may_look(&self) -> bool {
-        self.examined < MOST_EXAMINED && self.existing_runs < MOST_RUNS
+        self.examined < MAX_EXAMINED && self.existing_runs < MAX_RUNS
     }
 
     /// Appends files to the last run if they are like it.
@@ -184,9 +184,9 @@ impl FileRuns {
     /// The names in a directory; none if it does not exist.
     fn entries(&mut self, directory: &Path) -> Vec<Vec<u8>> {
         let Ok(found) = names_in(directory) else { return Vec::new() };
-        let found = found.map_while(Result::ok).take(MOST_ENTRIES);
+        let found = found.map_while(Result::ok).take(MAX_ENTRIES);
         let mut names: Vec<Vec<u8>> = found.map(OsString::into_vec).collect();
-        self.is_incomplete |= names.len() == MOST_ENTRIES;
+        self.is_incomplete |= names.len() == MAX_ENTRIES;
         names.sort_unstable();
         names
     }

@@ -18,7 +18,7 @@ use crate::as_written::{asks, chooses, name, note, place, refuse};
 use crate::database::{self, DatabaseJobs};
 use crate::direction::changes_data;
 use crate::file_names::{CloneNames, FileNames};
-use crate::file_runs::{FileRuns, FoundRun, MOST_LISTED, list_of, run_of};
+use crate::file_runs::{FileRuns, FoundRun, MAX_LISTED, list_of, run_of};
 use crate::findings::Findings;
 use crate::probe::{Found, probe, probe_dax, probe_flash, probe_namespace, probe_scsi};
 use crate::resolve::SpecDraft;
@@ -98,7 +98,7 @@ impl Groups {
         }
         let first = self.jobs.len();
         let counts_files = self.describes_only
-            && file_names.of_clone(job, 0).count().saturating_mul(u64::from(clones)) > MOST_LISTED
+            && file_names.of_clone(job, 0).count().saturating_mul(u64::from(clones)) > MAX_LISTED
             && can_be_counted(job, &drafts[0].spec);
         self.jobs.reserve(clones as usize);
         // The original first, then the others from the highest number down.

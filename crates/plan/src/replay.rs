@@ -74,7 +74,7 @@ pub(crate) fn read(
     logs.truncate(clones);
     let used = logs.len();
     let kept = match (plan.describes_only, job.options.value(Opt::ReadIologChunked)) {
-        (true, _) => Kept::Summary { most_steps: MOST_DESCRIBED / used.max(1) },
+        (true, _) => Kept::Summary { most_steps: MAX_DESCRIBED / used.max(1) },
         (false, true) => Kept::Place,
         (false, false) => Kept::Steps,
     };
@@ -131,7 +131,7 @@ enum Kept {
 }
 
 /// Steps that are read of the logs of a job that is described.
-const MOST_DESCRIBED: usize = 300_000;
+const MAX_DESCRIBED: usize = 300_000;
 
 impl Kept {
     /// The most steps to read of each log.

@@ -163,7 +163,7 @@ pub(crate) fn regions(
     let mut regions = Regions::default();
     let count = files.iter().map(JobFile::count).sum();
     let mut shares = EvenShares::new(sizing, count);
-    let mut draws = MOST_DRAWN;
+    let mut draws = MAX_DRAWN;
     let mut total = 0_u64;
     let mut files = Consumed::new(files);
     let mut rest = None;
@@ -341,7 +341,7 @@ fn region(
 const MAX_END: u64 = i64::MAX.cast_unsigned();
 
 /// Most sizes that are drawn for files that are counted. A description says "about" in any case.
-const MOST_DRAWN: u64 = 10_000;
+const MAX_DRAWN: u64 = 10_000;
 
 /// Size of the whole file. A file that exists with a size between the bounds keeps it, and nothing is drawn. Of several files, their mean.
 fn whole_file(sizing: &Sizing, file: &mut JobFile, draws: &mut u64, stream: &mut Stream) -> u64 {

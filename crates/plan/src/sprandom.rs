@@ -219,7 +219,7 @@ fn values_make_sense(job: &Job, findings: &mut Findings) {
         findings.refuse(problem.help(help).job(crate::as_written::name(job)));
     }
     let regions = job.options.value::<u32>(Opt::SprNumRegions);
-    let most = Sprandom::MOST_REGIONS;
+    let most = Sprandom::MAX_REGIONS;
     if regions == 0 || regions > most {
         let message = format!("spr_num_regions={regions} is out of range: 1 to {most} are possible");
         let help = "100 regions, the default, are enough for most devices";

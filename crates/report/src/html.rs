@@ -30,7 +30,7 @@ const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
 /// Names of jobs in the title of a page; of more jobs, their number is shown.
-const MOST_NAMES: usize = 6;
+const MAX_NAMES: usize = 6;
 
 /// A run of a page.
 #[derive(Clone, Copy, Debug)]
@@ -120,8 +120,8 @@ fn title(runs: &[PageRun<'_>]) -> String {
     }
     match names.len() {
         0 => "No jobs".to_owned(),
-        1..=MOST_NAMES => names.join(", "),
-        more => format!("{}, and {} more jobs", names[..MOST_NAMES - 1].join(", "), more - MOST_NAMES + 1),
+        1..=MAX_NAMES => names.join(", "),
+        more => format!("{}, and {} more jobs", names[..MAX_NAMES - 1].join(", "), more - MAX_NAMES + 1),
     }
 }
 

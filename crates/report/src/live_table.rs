@@ -19,9 +19,9 @@ use crate::num::whole_ms;
 use crate::series::{EntryLook, Merge, Row, RowIos, SeenJob, is_session};
 
 /// Seconds that an entry remembers at most, while there are few entries.
-const MOST_SECONDS: usize = 600;
+const MAX_SECONDS: usize = 600;
 /// Seconds that all entries remember at most.
-const MOST_SECONDS_IN_ALL: usize = 40 * MOST_SECONDS;
+const MAX_SECONDS_IN_ALL: usize = 40 * MAX_SECONDS;
 /// Seconds that every entry may remember.
 const FEW_SECONDS: usize = 60;
 /// Jobs whose figures are looked at per second, so that looks cost less than 1 % of a CPU. With more jobs, looks are further apart.
@@ -286,7 +286,7 @@ impl LiveTable {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let entries = entry_jobs(plan);
-        let most = (MOST_SECONDS_IN_ALL / entries.len().max(1)).clamp(FEW_SECONDS, MOST_SECONDS);
+        let most = (MAX_SECONDS_IN_ALL / entries.len().max(1)).clamp(FEW_SECONDS, MAX_SECONDS);
         let all = (0..plan.jobs.len()).collect();
         LiveTable {
             elapsed: Duration::ZERO,
@@ -295,7 +295,7 @@ impl LiveTable {
                 .map(|direction| plan.jobs.iter().any(|job| job.spec.rw.does(direction))),
             has_transactions: plan.jobs.iter().any(|job| is_session(&job.spec)),
             units: units(plan),
-            all: LiveEntry { name: "all".to_owned(), ..LiveEntry::new(plan, all, MOST_SECONDS) },
+            all: LiveEntry { name: "all".to_owned(), ..LiveEntry::new(plan, all, MAX_SECONDS) },
             entries: entries.into_iter().map(|jobs| LiveEntry::new(plan, jobs, most)).collect(),
             states: vec![(JobState::NotCreated, plan.jobs.len())],
         }

@@ -70,13 +70,13 @@ impl LogWriter {
         if logging == 0 && bandwidth.is_none() {
             return None;
         }
-        let stay_open = logging * JobLogs::MOST_FILES <= OPEN_FILES;
+        let stay_open = logging * JobLogs::MAX_FILES <= OPEN_FILES;
         let specs = || plan.jobs.iter().map(|job| &job.spec);
         let spool = spool(specs(), report);
         let stored = specs().filter(|spec| spec.logs.any() && spec.logs.stored.is_some()).count();
         let compressor = Compressor::new();
         let packer = |record, piece| {
-            Packer::new(compressor.clone(), record, piece, stored.saturating_mul(JobLogs::MOST_FILES))
+            Packer::new(compressor.clone(), record, piece, stored.saturating_mul(JobLogs::MAX_FILES))
         };
         let mut summed = SummedLogs::default();
         let mut make = |spec: &JobSpec| {

@@ -11,7 +11,7 @@ use crate::series::RunSeries;
 use crate::terse::{TerseLayout, TerseVersion};
 
 /// Notes of the run that a report has at most.
-const MOST_RUN_NOTES: usize = 1000;
+const MAX_RUN_NOTES: usize = 1000;
 
 /// What a report is made from besides plan and result.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl ReportOptions {
 
     /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first 1000 are kept.
     pub fn add_run_note(&mut self, note: &Diagnostic) {
-        let has_room = self.run_notes.len() < MOST_RUN_NOTES;
+        let has_room = self.run_notes.len() < MAX_RUN_NOTES;
         // Damaged blocks are in `verify`.
         let is_new = note.severity != Severity::Error && note.code != "verify-damage";
         if has_room && is_new && !self.run_notes.contains(note) {

@@ -24,9 +24,9 @@ pub(crate) use row::{Row, RowIos, SeenJob, is_session};
 use throttling::ThrottlingRecorder;
 
 /// Rows that an entry has at most, while there are few entries.
-const MOST_ROWS: usize = 480;
+const MAX_ROWS: usize = 480;
 /// Rows that all entries have at most.
-const MOST_ROWS_IN_ALL: usize = 16 * MOST_ROWS;
+const MAX_ROWS_IN_ALL: usize = 16 * MAX_ROWS;
 /// Rows that every entry may have.
 const FEW_ROWS: usize = 30;
 /// Bytes per sector in the kernel's counters.
@@ -93,7 +93,7 @@ impl SeriesRecorder {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let entries = entry_jobs(plan);
-        let most = (MOST_ROWS_IN_ALL / entries.len().max(1)).clamp(FEW_ROWS, MOST_ROWS);
+        let most = (MAX_ROWS_IN_ALL / entries.len().max(1)).clamp(FEW_ROWS, MAX_ROWS);
         SeriesRecorder {
             entries: entries.into_iter().map(|jobs| EntrySeries::new(plan, jobs, most)).collect(),
             disks: Vec::new(),
@@ -133,7 +133,7 @@ impl SeriesRecorder {
     fn observe_disks(&mut self, result: &RunResult) {
         let end_ms = whole_ms(result.elapsed);
         self.seen.resize_with(result.disks.len(), DiskUsage::default);
-        self.disks.resize_with(result.disks.len(), || Rows::new(MOST_ROWS));
+        self.disks.resize_with(result.disks.len(), || Rows::new(MAX_ROWS));
         for ((disk, seen), rows) in result.disks.iter().zip(&mut self.seen).zip(&mut self.disks) {
             let since = rows.rows.last().map_or(0, |row| row.end_ms);
             if end_ms > since {

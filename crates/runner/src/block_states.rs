@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// Bits of a block's word that count its trims.
 const TRIM_BITS: u32 = 29;
-const MOST_TRIMS: u32 = (1 << TRIM_BITS) - 1;
+const MAX_TRIMS: u32 = (1 << TRIM_BITS) - 1;
 
 /// The blocks of a job.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl BlockStates {
     /// A request goes to the engine.
     pub(crate) fn issued(&mut self, request: &Request) {
         match request.op {
-            Op::Trim => self.each(request, |trims| (BlockState::Trimmed, (trims + 1).min(MOST_TRIMS))),
+            Op::Trim => self.each(request, |trims| (BlockState::Trimmed, (trims + 1).min(MAX_TRIMS))),
             Op::Write => self.each(request, |trims| (BlockState::Written, trims)),
             _ => {}
         }
@@ -63,7 +63,7 @@ impl BlockStates {
     /// Counts of all blocks.
     pub(crate) fn errors(&self) -> BlockErrors {
         let mut errors = BlockErrors::default();
-        self.words.iter().for_each(|&word| errors.record(state(word), word & MOST_TRIMS));
+        self.words.iter().for_each(|&word| errors.record(state(word), word & MAX_TRIMS));
         errors
     }
 
@@ -75,7 +75,7 @@ impl BlockStates {
         let touched = at(start / self.block_bytes)..at(end.div_ceil(self.block_bytes));
         for word in &mut self.words[touched] {
             if !state(*word).is_failure() {
-                let (state, trims) = change(*word & MOST_TRIMS);
+                let (state, trims) = change(*word & MAX_TRIMS);
                 *word = (state as u32) << TRIM_BITS | trims;
             }
         }

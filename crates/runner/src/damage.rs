@@ -6,14 +6,14 @@ use ferrio_job::{Diagnostic, Prefix};
 pub use ferrio_verify::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
 
 /// Damaged blocks that are kept in detail, per job.
-pub const MOST_BLOCKS: usize = 100;
+pub const MAX_BLOCKS: usize = 100;
 
 /// The damaged blocks of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DamageTally {
     /// How many blocks of each kind.
     pub counts: BTreeMap<DamageKind, u64>,
-    /// The first [`MOST_BLOCKS`].
+    /// The first [`MAX_BLOCKS`].
     pub blocks: Vec<DamagedBlock>,
 }
 
@@ -31,7 +31,7 @@ impl DamageTally {
     pub(crate) fn add(&mut self, file: &str, damage: Damage) -> Diagnostic {
         let message = format!("{file}: the block at offset {} looks like {damage}", damage.offset);
         *self.counts.entry(damage.kind).or_default() += 1;
-        if self.blocks.len() < MOST_BLOCKS {
+        if self.blocks.len() < MAX_BLOCKS {
             self.blocks.push(DamagedBlock { file: file.to_owned(), damage });
         }
         Diagnostic::note(message).code("verify-damage").prefix(Prefix::Program)

@@ -14,9 +14,9 @@ const FAILED: u32 = u32::MAX;
 const ANY: u32 = u32::MAX - 1;
 
 /// The most runs that are kept. If a job has more without a sync, the files of the later writes are forgotten.
-const MOST_RUNS: usize = 1 << 16;
+const MAX_RUNS: usize = 1 << 16;
 /// The most exceptions in a verify state. Writes from the next exception on are not covered.
-const MOST_EXCEPTIONS: usize = 1 << 16;
+const MAX_EXCEPTIONS: usize = 1 << 16;
 
 /// The writes of a job, by their numbers.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl SyncedWrites {
     }
 
     pub(crate) fn issued(&mut self, number: u64, file: u32) {
-        let is_full = self.open.len() >= MOST_RUNS;
+        let is_full = self.open.len() >= MAX_RUNS;
         match self.open.back_mut() {
             Some(last) if last.file == file && last.end == number => last.end += 1,
             Some(last) if is_full && last.file != FAILED => (last.end, last.file) = (number + 1, ANY),
@@ -151,8 +151,8 @@ impl SyncedWrites {
     pub(crate) fn covered(&self) -> (u64, Vec<u64>) {
         let open = self.open.iter().flat_map(|run| run.first..run.end);
         let mut except: Vec<u64> =
-            open.take_while(|&number| number < self.number).take(MOST_EXCEPTIONS + 1).collect();
-        match except.len() > MOST_EXCEPTIONS {
+            open.take_while(|&number| number < self.number).take(MAX_EXCEPTIONS + 1).collect();
+        match except.len() > MAX_EXCEPTIONS {
             true => (except.pop().unwrap_or_default(), except),
             false => (self.number, except),
         }
@@ -305,11 +305,11 @@ mod tests {
         assert_eq!(synced.open.len(), 1);
         let mut synced = SyncedWrites::new(1);
         (0..1 << 18).for_each(|number| synced.issued(number, number as u32 % 2));
-        assert_eq!(synced.open.len(), MOST_RUNS);
+        assert_eq!(synced.open.len(), MAX_RUNS);
         sync(&mut synced, 0, 1 << 18);
         let (number, except) = synced.covered();
-        let untold = MOST_RUNS as u64 - 1;
-        assert!(except.len() == MOST_EXCEPTIONS && except.iter().all(|&n| n % 2 == 1 || n >= untold));
+        let untold = MAX_RUNS as u64 - 1;
+        assert!(except.len() == MAX_EXCEPTIONS && except.iter().all(|&n| n % 2 == 1 || n >= untold));
         assert!(number < 1 << 18, "what no exception can be made for is not covered");
         synced.synced_all(1 << 18);
         assert_eq!(synced.covered(), (1 << 18, vec![]));

@@ -18,7 +18,7 @@ const FIRST_GUESS_NS: u64 = 60_000;
 /// Bounds of the guess.
 const LATE_NS: std::ops::RangeInclusive<u64> = 5_000..=200_000;
 /// Nothing shorter is slept.
-const LEAST_SLEEP_NS: u64 = 10_000;
+const MIN_SLEEP_NS: u64 = 10_000;
 /// A later end raises the guess by the difference over this,
 const RISE: u64 = 4;
 /// an earlier one lowers it by the difference over this: one sleep in some twenty ends later than guessed.
@@ -52,7 +52,7 @@ impl Waiter {
     #[inline]
     pub(crate) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
         let ns = left_ns.saturating_sub(self.late_ns);
-        (ns >= LEAST_SLEEP_NS).then(|| Duration::from_nanos(ns.min(SLICE_NS)))
+        (ns >= MIN_SLEEP_NS).then(|| Duration::from_nanos(ns.min(SLICE_NS)))
     }
 
     /// A sleep of `asked` took `took_ns`. One that something ended early teaches nothing.

@@ -3,11 +3,11 @@
 use crate::variable::Variable;
 
 /// Most points of a sweep.
-pub const MOST_POINTS: usize = 1000;
+pub const MAX_POINTS: usize = 1000;
 
-/// The variables have more combinations than [`MOST_POINTS`].
+/// The variables have more combinations than [`MAX_POINTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the sweep has more than {MOST_POINTS} points: leave out values")]
+#[error("the sweep has more than {MAX_POINTS} points: leave out values")]
 pub struct TooManyPoints;
 
 /// The jobs of a point, where not all points have all jobs.
@@ -60,7 +60,7 @@ impl PointJobs {
 pub fn points(jobs: Vec<PointJobs>, variables: &[Variable]) -> Result<Vec<Point>, TooManyPoints> {
     let values = variables.iter().map(|variable| variable.values.len());
     let count = values.fold(jobs.len(), usize::saturating_mul);
-    if count > MOST_POINTS {
+    if count > MAX_POINTS {
         return Err(TooManyPoints);
     }
     let mut points: Vec<Point> =

@@ -2,7 +2,7 @@
 
 use ferrio_jobfile::{Opt, size_factor};
 
-use crate::point::MOST_POINTS;
+use crate::point::MAX_POINTS;
 
 /// An option and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub enum VariableError {
     #[error("the step of `{0}` is a whole number above 0")]
     Step(String),
     /// More values than a sweep has points.
-    #[error("more than {MOST_POINTS} values")]
+    #[error("more than {MAX_POINTS} values")]
     TooMany,
 }
 
@@ -77,7 +77,7 @@ impl Variable {
                 }
                 values.push(value);
             }
-            if values.len() > MOST_POINTS {
+            if values.len() > MAX_POINTS {
                 return Err(VariableError::TooMany);
             }
         }
@@ -170,7 +170,7 @@ fn expanded(text: &str) -> Result<Vec<String>, VariableError> {
         }
         values.push(next);
         value = next;
-        if values.len() > MOST_POINTS {
+        if values.len() > MAX_POINTS {
             return Err(VariableError::TooMany);
         }
     }

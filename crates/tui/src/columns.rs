@@ -10,7 +10,7 @@ use crate::board::one_line;
 /// Significant digits of rates.
 const FIGURES: u8 = 4;
 /// The name has at least this many characters, if the terminal does.
-const LEAST_NAME: usize = 8;
+const MIN_NAME: usize = 8;
 /// What is not known or does not exist.
 const NOTHING: &str = "-";
 
@@ -51,7 +51,7 @@ impl Column {
         let all = Column::all(directions, transactions);
         let mut by_importance = all.clone();
         by_importance.sort_by_key(|column| column.importance());
-        let mut room = width.saturating_sub(LEAST_NAME);
+        let mut room = width.saturating_sub(MIN_NAME);
         by_importance.retain(|column| match room.checked_sub(column.width()) {
             Some(rest) => {
                 room = rest;

@@ -16,7 +16,7 @@ use crate::style::Look;
 use crate::view::View;
 
 /// A terminal with fewer rows between heading and keys has no graphs.
-const LEAST_WITH_GRAPHS: u16 = 10;
+const MIN_WITH_GRAPHS: u16 = 10;
 
 /// The keys, the most important ones first.
 const KEYS: [&str; 5] = ["q end", "? help", "p pause", "s sort", "up/down select"];
@@ -57,10 +57,10 @@ impl Rows {
         let rest = rest - keys - message;
         let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(1);
         let table = match rest {
-            LEAST_WITH_GRAPHS.. => wanted.min(rest * 2 / 5),
+            MIN_WITH_GRAPHS.. => wanted.min(rest * 2 / 5),
             _ => rest,
         };
-        let graphs = if rest >= LEAST_WITH_GRAPHS { rest - table } else { 0 };
+        let graphs = if rest >= MIN_WITH_GRAPHS { rest - table } else { 0 };
         Rows { table, graphs, message, keys }
     }
 }

@@ -20,7 +20,7 @@ const RATES: u16 = 3;
 /// Rows by which a graph of rates may be higher.
 const MORE_BARS: u16 = 4;
 /// Rows that a heat map has at least: its title, four bands and the scale of time.
-const LEAST_HEAT: u16 = 6;
+const MIN_HEAT: u16 = 6;
 
 /// Draws what there is room for: rates first if there is little, latencies with all the rest.
 pub(crate) fn draw(
@@ -43,15 +43,15 @@ pub(crate) fn draw(
         draw_rates(frame, area, &format!("bandwidth of {name}"), &values, |v| bandwidth_text(v, units), look);
     };
     let heat = |frame: &mut Frame<'_>, area| draw_heat(frame, area, name, &seconds, every, look);
-    if area.height >= 2 * RATES + LEAST_HEAT {
+    if area.height >= 2 * RATES + MIN_HEAT {
         // Rows that the heat map does not need make the bars of rates finer.
-        let bands = used_bands(&seconds).map_or(LEAST_HEAT, |bands| bands.count() as u16 + 2);
-        let spare = area.height.saturating_sub(2 * RATES + bands.max(LEAST_HEAT));
+        let bands = used_bands(&seconds).map_or(MIN_HEAT, |bands| bands.count() as u16 + 2);
+        let spare = area.height.saturating_sub(2 * RATES + bands.max(MIN_HEAT));
         let rates = RATES + (spare / 2).min(MORE_BARS);
         iops(frame, rows(0, rates));
         bandwidth(frame, rows(rates, rates));
         heat(frame, rows(2 * rates, area.height - 2 * rates));
-    } else if area.height >= RATES + LEAST_HEAT {
+    } else if area.height >= RATES + MIN_HEAT {
         iops(frame, rows(0, RATES));
         heat(frame, rows(RATES, area.height - RATES));
     } else if area.height >= 2 * RATES {

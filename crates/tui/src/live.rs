@@ -30,7 +30,7 @@ use crate::style::Look;
 use crate::view::{Action, View};
 
 /// Shortest time between two drawings, unless a key is pressed.
-const LEAST_TIME: Duration = Duration::from_millis(100);
+const MIN_TIME: Duration = Duration::from_millis(100);
 /// How long the end waits for the last drawing: a terminal may have stopped reading.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes of a drawing that are written at once.
@@ -253,7 +253,7 @@ impl Display<'_> {
                     self.draw(&mut terminal)?;
                     (due, drawn) = (None, Instant::now());
                 }
-                Woken::News => due = due.or(Some(drawn + LEAST_TIME)),
+                Woken::News => due = due.or(Some(drawn + MIN_TIME)),
                 Woken::Input => {
                     if self.read_keys(&mut terminal)? {
                         due = Some(Instant::now());

@@ -12,7 +12,7 @@ use crate::random::T258;
 use crate::step::{Io, Step};
 
 /// Most events that have arrived and that no job has taken, as in sysbench.
-const MOST_WAITING: usize = 131_072;
+const MAX_WAITING: usize = 131_072;
 
 /// What the jobs of one load share.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Arrivals {
 
     fn take(&mut self, now_ns: u64) -> Admission {
         while self.waiting.back().is_none_or(|&last| last <= now_ns) {
-            if self.waiting.len() > MOST_WAITING {
+            if self.waiting.len() > MAX_WAITING {
                 return Admission::Overrun;
             }
             // In (0, 1], so that the logarithm is finite.

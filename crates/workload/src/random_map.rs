@@ -8,10 +8,10 @@ use crate::random::BATCH;
 use crate::random_offsets::FetchWords;
 
 /// Words of a map that are wiped to clear it, 2 MiB; a larger one is allocated again.
-const MOST_WIPED: usize = 1 << 18;
+const MAX_WIPED: usize = 1 << 18;
 
 /// Words of the lowest level from which on they are fetched ahead, 256 KiB: smaller maps stay in the caches of a core.
-const LEAST_FETCHED: u64 = 1 << 15;
+const MIN_FETCHED: u64 = 1 << 15;
 
 /// Enough levels for 2^48 blocks.
 const MAX_LEVELS: usize = 8;
@@ -60,7 +60,7 @@ impl RandomMap {
 
     /// True for a map whose words are hardly ever in the caches of the processor when they are needed.
     pub(crate) fn exceeds_caches(&self) -> bool {
-        self.bits / 64 >= LEAST_FETCHED
+        self.bits / 64 >= MIN_FETCHED
     }
 
     /// Asks for the words of these blocks.
@@ -71,7 +71,7 @@ impl RandomMap {
     /// Clears every block.
     pub(crate) fn clear(&mut self) {
         // Wiping a large map would stall the job, and touch pages that were never used: fresh ones are zeroed one by one.
-        if self.words.len() > MOST_WIPED {
+        if self.words.len() > MAX_WIPED {
             self.words = vec![0; self.words.len()];
         } else {
             self.words.fill(0);

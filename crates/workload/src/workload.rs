@@ -17,7 +17,7 @@ use crate::step::{Io, Region, Step, WorkloadError};
 use crate::step_feed::StepFeed;
 
 /// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
-const MOST_MAPPED: u64 = 1 << 38;
+const MAX_MAPPED: u64 = 1 << 38;
 
 /// All choices of one job.
 #[derive(Debug)]
@@ -215,7 +215,7 @@ fn check_map_memory(spec: &JobSpec, regions: &[Region]) -> Result<(), WorkloadEr
     let all = regions.iter().map(blocks).fold(0, u64::saturating_add);
     // One bit for each block, and one for 64 of these, and so on.
     let bytes = (all / 8).saturating_add(all / 504);
-    if regions.iter().any(|region| blocks(region) > MOST_MAPPED) || !memory_is_there(bytes) {
+    if regions.iter().any(|region| blocks(region) > MAX_MAPPED) || !memory_is_there(bytes) {
         return Err(WorkloadError::MapTooLarge { blocks: all });
     }
     Ok(())

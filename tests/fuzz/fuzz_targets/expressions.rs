@@ -7,7 +7,7 @@ mod target;
 use ferrio_metrics::MetricsAddress;
 use ferrio_nbd::Uri;
 use ferrio_report::{LogName, TerseVersion};
-use ferrio_sweep::{MOST_POINTS, Variable};
+use ferrio_sweep::{MAX_POINTS, Variable};
 use ferrio_thresholds::Threshold;
 
 target::target!(|data: &[u8]| {
@@ -20,7 +20,7 @@ target::target!(|data: &[u8]| {
         },
         1 => match Variable::parse(text) {
             Ok(variable) => {
-                assert!((1..=MOST_POINTS).contains(&variable.values.len()));
+                assert!((1..=MAX_POINTS).contains(&variable.values.len()));
                 assert!(variable.name.ends_with(variable.option()));
                 let _ = (variable.is_load(), variable.ascends());
             }

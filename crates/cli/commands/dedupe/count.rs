@@ -13,7 +13,7 @@ use crate::escaped_stream;
 
 /// Bits of the filter for each block, and at most.
 const BITS_PER_BLOCK: u64 = 16;
-const MOST_BITS: u64 = 1 << 33;
+const MAX_BITS: u64 = 1 << 33;
 /// Bits that a block sets.
 const SET_BITS: u64 = 6;
 
@@ -141,7 +141,7 @@ struct Bloom {
 
 impl Bloom {
     fn new(blocks: u64) -> Result<Self, Problem> {
-        let bits = blocks.saturating_mul(BITS_PER_BLOCK).clamp(1024, MOST_BITS);
+        let bits = blocks.saturating_mul(BITS_PER_BLOCK).clamp(1024, MAX_BITS);
         let (len, mut words) = (bits.div_ceil(64) as usize, Vec::new());
         words.try_reserve_exact(len).map_err(|_| Problem::NoMemory(bits.div_ceil(8) >> 20))?;
         words.resize(len, 0);

@@ -17,7 +17,7 @@ const DATA: u64 = 4 << 30;
 /// Sizes are multiples of this: a job cannot lay out less than one block.
 const BLOCK: u64 = 4096;
 /// Most jobs that lay out files; fio's limit for all jobs is 4096.
-const MOST_FILES: usize = 4000;
+const MAX_FILES: usize = 4000;
 /// Queue depth if the trace does not show one.
 const DEPTH: u32 = 32;
 /// Largest queue depth.
@@ -37,8 +37,8 @@ pub fn text(done: &Done) -> String {
     let needed: Vec<&FileSummary> = summary.files.iter().filter(|file| is_laid_out(file)).collect();
     let total: u64 = needed.iter().fold(0, |sum, file| sum.saturating_add(file.usage.must_exist_up_to));
     let with_data = total <= DATA;
-    let lays_out = !needed.is_empty() && needed.len() <= MOST_FILES;
-    if needed.len() > MOST_FILES {
+    let lays_out = !needed.is_empty() && needed.len() <= MAX_FILES;
+    if needed.len() > MAX_FILES {
         let _ = writeln!(
             text,
             "# {} files must exist before the replay; they are too many to lay out here.",

@@ -16,7 +16,7 @@ use super::refusal::Refusal;
 /// Bytes of the file unless others are asked for.
 const SIZE: u64 = 1 << 30;
 /// A request of the presets is not larger.
-const LEAST_SIZE: u64 = 1 << 20;
+const MIN_SIZE: u64 = 1 << 20;
 /// Bytes that have to stay free on a file system.
 const SPARE: u64 = 64 << 20;
 
@@ -40,7 +40,7 @@ pub fn conditions(
     size: Option<u64>,
     destroy: bool,
 ) -> Result<(Conditions, Option<OwnFile>), Refusal> {
-    if size.is_some_and(|size| size < LEAST_SIZE) {
+    if size.is_some_and(|size| size < MIN_SIZE) {
         return Err(Refusal::new("--size is too small", "the least is 1m, which is one request"));
     }
     let shown = place.display();

@@ -13,7 +13,7 @@ pub(super) const SMALLER: &str = "the I/O buffers need too much memory: use a sm
     (RLIMIT_AS, `ulimit -v`) if there is one";
 
 /// The smallest huge page of any machine.
-const LEAST_PAGE: usize = 1 << 20;
+const MIN_PAGE: usize = 1 << 20;
 
 /// `length` in whole pages.
 pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError> {
@@ -38,7 +38,7 @@ pub(super) struct TransparentPages {
 pub(super) fn transparent_pages(memory: &Memory, length: usize) -> Option<TransparentPages> {
     let is_ordinary = matches!(memory.kind, MemoryType::Malloc | MemoryType::Mmap | MemoryType::MmapShared);
     // Most jobs have less, and the kernel need not be asked.
-    if !memory.transparent_huge || !is_ordinary || memory.file.is_some() || length < LEAST_PAGE {
+    if !memory.transparent_huge || !is_ordinary || memory.file.is_some() || length < MIN_PAGE {
         return None;
     }
     let page = usize::try_from(ferrio_machine::transparent_huge_page()?).ok()?;

@@ -18,7 +18,7 @@ use ferrio_stats::Usage;
 use pool::Pool;
 
 /// Most threads of one job, as many as the C library uses.
-const MOST_THREADS: usize = 20;
+const MAX_THREADS: usize = 20;
 
 /// `ioengine=posixaio`
 pub struct PosixAio {
@@ -32,7 +32,7 @@ pub struct PosixAio {
 impl Engine for PosixAio {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         let iodepth = spec.depth.iodepth.max(1);
-        let threads = spec.files.len().clamp(1, MOST_THREADS).min(iodepth as usize);
+        let threads = spec.files.len().clamp(1, MAX_THREADS).min(iodepth as usize);
         let pool = Pool::new(spec.number, threads, iodepth).map_err(|e| {
             EngineError::new("pthread_create", e)
                 .hint("posixaio needs a thread for each file that is in use, at most 20: start fewer jobs")

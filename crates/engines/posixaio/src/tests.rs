@@ -107,7 +107,7 @@ fn threads_are_as_many_as_can_work_and_their_usage_is_that_of_the_engine() {
     let job = spec_of("[a]\nioengine=posixaio\nsize=1m\nnrfiles=64\niodepth=32\n");
     let buffers = Buffers::new(1, 4096, true).unwrap();
     let mut engine = PosixAio::open(&job, &buffers).unwrap();
-    assert_eq!(engine.pool.threads(), MOST_THREADS);
+    assert_eq!(engine.pool.threads(), MAX_THREADS);
     assert_eq!(PosixAio::open(&spec(32), &buffers).unwrap().pool.threads(), 1);
     let usage = engine.usage();
     assert!(usage.minor_faults > 0, "{usage:?}: threads have stacks");

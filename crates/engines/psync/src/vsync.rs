@@ -14,7 +14,7 @@ use ferrio_engine::{
 use ferrio_job::JobSpec;
 
 /// Segments of one call at most (`IOV_MAX`).
-const MOST_SEGMENTS: usize = 1024;
+const MAX_SEGMENTS: usize = 1024;
 
 /// `ioengine=vsync`: lseek(2), then readv(2) or writev(2) of adjacent I/Os.
 pub struct Vsync {
@@ -39,7 +39,7 @@ impl Vsync {
     /// True when the request goes on where the batch ends, so that one call moves both.
     fn continues(&self, request: &Request) -> bool {
         self.batch.last().is_none_or(|last| {
-            self.batch.len() < MOST_SEGMENTS
+            self.batch.len() < MAX_SEGMENTS
                 && (last.op, last.file) == (request.op, request.file)
                 && last.offset.checked_add(last.len) == Some(request.offset)
         })
@@ -111,7 +111,7 @@ impl Engine for Vsync {
             fds: Descriptors::default(),
             in_call: iodepth == 1,
             batch: Vec::with_capacity(iodepth),
-            segments: Vec::with_capacity(iodepth.min(MOST_SEGMENTS)),
+            segments: Vec::with_capacity(iodepth.min(MAX_SEGMENTS)),
             batch_began: now,
             ended: Vec::with_capacity(iodepth),
             unreported: 0,

@@ -24,10 +24,10 @@ use tokio_uring::Runtime;
 use crate::tasks::Tasks;
 
 /// Descriptors that the process may have open if the engine takes one more.
-const LEAST_DESCRIPTORS: u64 = 64;
+const MIN_DESCRIPTORS: u64 = 64;
 
 /// The longest ring that the kernel makes.
-const MOST_ENTRIES: u32 = 32768;
+const MAX_ENTRIES: u32 = 32768;
 
 /// `ioengine=tokio_uring`
 pub struct TokioUring {
@@ -46,12 +46,12 @@ impl Engine for TokioUring {
         let iodepth = spec.depth.iodepth;
         let entries = iodepth.checked_next_power_of_two().unwrap_or(u32::MAX);
         // The runtime panics if the ring is full and the kernel takes nothing: there is room for what looks whether it does.
-        let entries = if entries < MOST_ENTRIES { entries * 2 } else { entries };
+        let entries = if entries < MAX_ENTRIES { entries * 2 } else { entries };
         let runtime = Runtime::new(tokio_uring::builder().entries(entries)).map_err(refused)?;
         let iodepth = iodepth as usize;
         let tasks = Tasks::new(iodepth);
         // Without the descriptor of a timer, a kernel that refuses requests is noticed by nobody. Where there are few, files need them more.
-        if open_file_limits().is_none_or(|(soft, _)| soft >= LEAST_DESCRIPTORS) {
+        if open_file_limits().is_none_or(|(soft, _)| soft >= MIN_DESCRIPTORS) {
             let _ = runtime.block_on(async { tasks.watch() });
         }
         let runtime = ManuallyDrop::new(runtime);

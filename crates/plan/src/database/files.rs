@@ -14,7 +14,7 @@ use crate::probe::Found;
 
 const CODE: &str = "database-files";
 /// Most files of a database.
-const MOST_FILES: u64 = 1 << 16;
+const MAX_FILES: u64 = 1 << 16;
 
 /// The files that all jobs of a database have, in order: data, log, double-write area.
 pub(crate) struct DatabaseFiles {
@@ -155,8 +155,8 @@ fn data_paths(job: &Job, parameters: &Parameters, findings: &mut Findings) -> Op
         refuse(findings, job, &[Opt::Size, Opt::TableSize], CODE, message, help);
         return None;
     }
-    if count == 0 || count > MOST_FILES {
-        let message = format!("a database has 1 to {MOST_FILES} data files, not {count}");
+    if count == 0 || count > MAX_FILES {
+        let message = format!("a database has 1 to {MAX_FILES} data files, not {count}");
         let opts = [Opt::Nrfiles, Opt::Size, Opt::TableSize];
         let help = match parameters.table {
             Some(_) => "each table is a file: set another `size` or `table_size`",

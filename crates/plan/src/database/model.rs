@@ -24,13 +24,13 @@ const ENGINES: [EngineKind; 6] = [
     EngineKind::Posixaio,
 ];
 /// The largest page in bytes.
-const LARGEST_PAGE: u64 = 16 << 20;
+const MAX_PAGE: u64 = 16 << 20;
 /// The largest I/O of the write-back in bytes.
-const LARGEST_BATCH: u64 = 256 << 20;
+const MAX_BATCH: u64 = 256 << 20;
 /// Direct I/O is in units of at least this many bytes.
 const SECTOR: u64 = 512;
 /// Tables that a store has at least: merges read several and write several.
-const FEWEST_TABLES: u64 = 4;
+const MIN_TABLES: u64 = 4;
 
 /// What the options say, as long as the files are not known.
 pub(crate) struct Parameters {
@@ -167,14 +167,14 @@ pub(crate) fn check_resolved(
         let help = "set a smaller `buffer_pool` or a larger `size`; page_reads=0 reads nothing";
         refuse(findings, job, &[Opt::BufferPool, Opt::Size], CONFLICT, message, help);
     }
-    if parameters.table.is_some() && u64::from(files.data_files) < FEWEST_TABLES {
+    if parameters.table.is_some() && u64::from(files.data_files) < MIN_TABLES {
         let message = format!(
-            "size={} has room for {}, and merging needs at least {FEWEST_TABLES}",
+            "size={} has room for {}, and merging needs at least {MIN_TABLES}",
             exact_bytes(data),
             counted(files.data_files.into(), "table")
         );
         let help =
-            format!("set `size` to at least {FEWEST_TABLES} times `table_size`, or a smaller `table_size`");
+            format!("set `size` to at least {MIN_TABLES} times `table_size`, or a smaller `table_size`");
         refuse(findings, job, &[Opt::Size, Opt::TableSize], CONFLICT, message, &help);
     }
     if let Some(block) = files.log_direct_block
@@ -313,12 +313,12 @@ fn page(job: &Job, spec: &JobSpec, findings: &mut Findings) -> u32 {
         refuse(findings, job, &[Opt::Bs], CONFLICT, message, help);
     }
     let page = read.min;
-    if page == 0 || page > LARGEST_PAGE {
+    if page == 0 || page > MAX_PAGE {
         let message = format!("bs={page} is no size of a page");
-        let help = format!("set 1 byte to {}", exact_bytes(LARGEST_PAGE));
+        let help = format!("set 1 byte to {}", exact_bytes(MAX_PAGE));
         refuse(findings, job, &[Opt::Bs], CONFLICT, message, &help);
     }
-    u32::try_from(page.clamp(1, LARGEST_PAGE)).unwrap_or(u32::MAX)
+    u32::try_from(page.clamp(1, MAX_PAGE)).unwrap_or(u32::MAX)
 }
 
 /// When there is a checkpoint.
@@ -414,12 +414,12 @@ type Wrong<'a> = dyn FnMut(&[Opt], String, &str) + 'a;
 
 fn check_pages(page: u64, pages: &PageWriteBack, wrong: &mut Wrong<'_>) {
     let batch = page.saturating_mul(pages.batch.into());
-    if batch > LARGEST_BATCH {
+    if batch > MAX_BATCH {
         let message = format!(
             "write_back_batch={} has {}, and at most {} are written back together",
             pages.batch,
             exact_bytes(batch),
-            exact_bytes(LARGEST_BATCH)
+            exact_bytes(MAX_BATCH)
         );
         wrong(&[Opt::WriteBackBatch, Opt::Bs], message, "set a smaller `write_back_batch`");
     }

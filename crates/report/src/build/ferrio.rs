@@ -23,7 +23,7 @@ use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
 
 /// Least CPU time, over all processors, that is reported: the kernel counts in steps of 10 ms.
-const LEAST_CPU_US: u64 = 200_000;
+const MIN_CPU_US: u64 = 200_000;
 
 /// The object of a run whose entries are `jobs`.
 pub(super) fn ferrio_report(
@@ -140,7 +140,7 @@ fn run(result: &RunResult, options: &ReportOptions) -> RunFacts {
     };
     let failed_jobs = count(result.jobs.iter().filter(|job| job.error.is_some()).count());
     let cpu = options.cpu;
-    let share = |us: u64| (cpu.all_us >= LEAST_CPU_US).then(|| finite(cpu.share(us)));
+    let share = |us: u64| (cpu.all_us >= MIN_CPU_US).then(|| finite(cpu.share(us)));
     let started = result.started.duration_since(UNIX_EPOCH).unwrap_or_default();
     RunFacts {
         end: match result.signal {

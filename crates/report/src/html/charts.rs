@@ -15,13 +15,13 @@ use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
 use crate::saturating::{saturating_add_to, saturating_total};
 
 /// Tracks of a run that have charts: more would hide each other.
-const MOST_TRACKS: usize = 24;
+const MAX_TRACKS: usize = 24;
 
 /// Curves of latencies that are drawn.
-const MOST_LINES: usize = 48;
+const MAX_LINES: usize = 48;
 
 /// Events that are listed.
-const MOST_EVENTS: usize = 200;
+const MAX_EVENTS: usize = 200;
 
 /// The distribution of latencies in one direction of the jobs with one name.
 #[derive(Debug, PartialEq, Serialize)]
@@ -66,8 +66,8 @@ impl RunData {
     pub(super) fn of(runs: &[PageRun<'_>], number: usize) -> Self {
         let (series, devices) = over_time_of(&runs[number]);
         let mut tracks = tracks(series);
-        let left_out = tracks.len().saturating_sub(MOST_TRACKS);
-        tracks.truncate(MOST_TRACKS);
+        let left_out = tracks.len().saturating_sub(MAX_TRACKS);
+        tracks.truncate(MAX_TRACKS);
         let devices = devices.iter().filter(|device| !device.time_ms.is_empty()).map(|device| DeviceTrack {
             name: device.name.clone(),
             edges: std::iter::once(0).chain(device.time_ms.iter().copied()).collect(),
@@ -140,8 +140,8 @@ pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
         ),
     };
     let mut out = format!("<p class=\"quiet\">{source}</p>\n");
-    if all.len() > MOST_LINES {
-        let _ = writeln!(out, "<p>The first {MOST_LINES} of {} curves are drawn.</p>", all.len());
+    if all.len() > MAX_LINES {
+        let _ = writeln!(out, "<p>The first {MAX_LINES} of {} curves are drawn.</p>", all.len());
     }
     out.push_str("<div class=\"charts\">\n");
     out.push_str(&place(
@@ -273,7 +273,7 @@ fn listed(data: &RunData) -> String {
         return "<p>No errors, no stalls and no throttling were seen.</p>\n".to_owned();
     }
     let mut table = Table::new("Events", &[("from", true), ("to", true), ("job", false), ("what", false)]);
-    for event in data.events.iter().take(MOST_EVENTS) {
+    for event in data.events.iter().take(MAX_EVENTS) {
         let seconds = |ms: u64| format!("{:.3} s", ms as f64 / 1000.0);
         table.row(&[
             seconds(event.from),
@@ -282,7 +282,7 @@ fn listed(data: &RunData) -> String {
             event.what.clone(),
         ]);
     }
-    let more = match data.events.len().checked_sub(MOST_EVENTS) {
+    let more = match data.events.len().checked_sub(MAX_EVENTS) {
         None | Some(0) => String::new(),
         Some(more) => format!("<p>… and {more} more.</p>\n"),
     };
@@ -299,7 +299,7 @@ fn listed(data: &RunData) -> String {
 
 pub(super) fn lines(runs: &[PageRun<'_>]) -> Vec<Line> {
     let mut all = all_lines(runs);
-    all.truncate(MOST_LINES);
+    all.truncate(MAX_LINES);
     all
 }
 

@@ -5,7 +5,7 @@ use super::{PageRun, prefix};
 use crate::model::FerrioReport;
 
 /// Damaged blocks that are listed.
-const MOST_BLOCKS: usize = 100;
+const MAX_BLOCKS: usize = 100;
 
 /// Both; empty if nothing was checked.
 pub(super) fn section(runs: &[PageRun<'_>]) -> String {
@@ -57,7 +57,7 @@ fn damage(runs: &[(String, &FerrioReport)]) -> String {
         for (kind, count) in &report.kinds {
             kinds.row(&[name.clone(), kind.clone(), count.to_string()]);
         }
-        for block in &report.blocks[..report.blocks.len().min(MOST_BLOCKS - listed)] {
+        for block in &report.blocks[..report.blocks.len().min(MAX_BLOCKS - listed)] {
             listed += 1;
             blocks.row(&[
                 name.clone(),

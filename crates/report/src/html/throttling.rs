@@ -7,11 +7,11 @@ use crate::model::{FerrioReport, JobReport, RunReport, ThrottlingCause, Throttli
 use crate::saturating::saturating_total;
 
 /// Rows that a load must have: fewer do not show what is usual.
-const LEAST_ROWS: usize = 20;
+const MIN_ROWS: usize = 20;
 
 /// Rows before and after the fall, at least, and their part of all rows, percent.
-const LEAST_ROWS_EACH: usize = 5;
-const LEAST_SHARE: usize = 10;
+const MIN_ROWS_EACH: usize = 5;
+const MIN_SHARE: usize = 10;
 
 /// The rate after the fall is at most this part of that before.
 const FALL: f64 = 0.7;
@@ -22,7 +22,7 @@ const NOISE: f64 = 3.0;
 /// Two levels must fit the rows better than a straight line does: their squared error is at most this part of that of the line.
 const BETTER_THAN_LINE: f64 = 0.5;
 
-/// The rate falls at once: the [`LEAST_ROWS_EACH`] rows next to the fall on either side have at least this part of it between them.
+/// The rate falls at once: the [`MIN_ROWS_EACH`] rows next to the fall on either side have at least this part of it between them.
 const AT_ONCE: f64 = 0.6;
 
 /// A tenth of the rows before and after may be on the other side of the fall.
@@ -196,8 +196,8 @@ fn rows(track: &Track, from: u64, to: u64) -> Vec<RateRow> {
 
 /// Where these values, one after the other, fall from one level to a lower one, if they do; both sides are constant but for noise.
 fn split(values: &[f64]) -> Option<usize> {
-    let least = LEAST_ROWS_EACH.max((values.len() * LEAST_SHARE).div_ceil(100));
-    if values.len() < LEAST_ROWS {
+    let least = MIN_ROWS_EACH.max((values.len() * MIN_SHARE).div_ceil(100));
+    if values.len() < MIN_ROWS {
         return None;
     }
     // Sums up to each value, and of squares: the squared error of a side is what is left of the squares.
@@ -221,7 +221,7 @@ fn split(values: &[f64]) -> Option<usize> {
     let (was, is) = (quantile(&before, 0.5), quantile(&after, 0.5));
     // Most rows after a fall that did I/O: without, it is a stall.
     let is_fall = is > 0.0 && is < was * FALL && quantile(&after, 1.0 - STRAYS) < quantile(&before, STRAYS);
-    let [last, first] = [&values[at - LEAST_ROWS_EACH..at], &values[at..at + LEAST_ROWS_EACH]];
+    let [last, first] = [&values[at - MIN_ROWS_EACH..at], &values[at..at + MIN_ROWS_EACH]];
     let is_at_once = quantile(&side(last), 0.5) - quantile(&side(first), 0.5) >= (was - is) * AT_ONCE;
     let is_clear = was - is > NOISE * deviation(&before).max(deviation(&after));
     (is_fall && is_at_once && is_clear && errors(&at) <= BETTER_THAN_LINE * error_of_line(values))

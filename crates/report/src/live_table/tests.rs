@@ -230,12 +230,12 @@ fn the_time_left_is_that_of_the_longest_job() {
 
 #[test]
 fn what_is_remembered_has_a_bound() {
-    for (jobs, most) in [(1, MOST_SECONDS), (1000, FEW_SECONDS)] {
+    for (jobs, most) in [(1, MAX_SECONDS), (1000, FEW_SECONDS)] {
         let plan = plan(jobs, false);
         let (mut recorder, mut table) = (LiveRecorder::new(&plan), LiveTable::new(&plan));
         let waiting: Vec<JobResult> = plan.jobs.iter().map(|_| JobResult::default()).collect();
         let look = recorder.look(&at(1000, waiting));
-        (0..=MOST_SECONDS).for_each(|_| table.add(look.clone()));
-        assert_eq!((table.entries[0].history.len(), table.all.history.len()), (most, MOST_SECONDS));
+        (0..=MAX_SECONDS).for_each(|_| table.add(look.clone()));
+        assert_eq!((table.entries[0].history.len(), table.all.history.len()), (most, MAX_SECONDS));
     }
 }

@@ -94,7 +94,7 @@ pub(super) struct Window {
 pub(super) const SHORTEST_MS: u64 = 125;
 
 /// Pieces at most. With one more, pairs become one.
-const MOST_PIECES: usize = 480;
+const MAX_PIECES: usize = 480;
 
 /// Times from here on are counted from 1970 (`log_alternate_epoch`), ms: no run takes three years.
 pub(super) const EPOCH_MS: u64 = 100_000_000_000;
@@ -113,7 +113,7 @@ impl Singles {
         }
         self.last_ms = self.last_ms.max(time_ms);
         let since = time_ms.saturating_sub(self.origin_ms);
-        while since / self.step_ms >= MOST_PIECES as u64 {
+        while since / self.step_ms >= MAX_PIECES as u64 {
             self.halve();
         }
         let place = (since / self.step_ms) as usize;

@@ -98,7 +98,7 @@ pub(super) struct HistogramRow {
 
 /// Most I/Os of a row: a machine with 100 million I/Os per second takes three hours for them. Rows with more are damaged, and sums of I/Os
 /// could overflow.
-const MOST_IOS_PER_ROW: u64 = 1 << 40;
+const MAX_IOS_PER_ROW: u64 = 1 << 40;
 
 impl HistogramRow {
     /// `None` if the line is no row of such a log.
@@ -107,7 +107,7 @@ impl HistogramRow {
         let mut next = || fields.next().and_then(number);
         let (time_ms, direction, _block_size) = (next()?, next()?, next()?);
         let counts: Vec<u64> = fields.map(number).collect::<Option<_>>()?;
-        if saturating_total(counts.iter().copied()) > MOST_IOS_PER_ROW {
+        if saturating_total(counts.iter().copied()) > MAX_IOS_PER_ROW {
             return None;
         }
         let coarseness = (0..=6_u32).find(|coarseness| FIO_BUCKETS >> coarseness == counts.len())?;

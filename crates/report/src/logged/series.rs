@@ -10,7 +10,7 @@ use crate::model::{DirectionSeries, JobReport, RunReport, Series};
 use crate::saturating::saturating_total;
 
 /// Rows of a job at most.
-const MOST_ROWS: u64 = 480;
+const MAX_ROWS: u64 = 480;
 
 /// A day: a run begins at most this long before the first row of its logs.
 const DAY_MS: u64 = 86_400_000;
@@ -140,7 +140,7 @@ impl Grid {
         let ends = logs.iter().filter_map(|log| last_of_windows(log)).map(|end| clock.at(end));
         let common = ends.filter(|&end| end + step + step / 2 >= last).min();
         let end = common.unwrap_or(last).max(start + 1);
-        let step_ms = step * ((end - start) / step / MOST_ROWS + 1);
+        let step_ms = step * ((end - start) / step / MAX_ROWS + 1);
         let mut edges: Vec<u64> =
             (0..).map(|row| start + row * step_ms).take_while(|&edge| edge < end).collect();
         // What is left at the end says little about rates: it belongs to the row before.

@@ -48,7 +48,7 @@ struct SampleLog {
 
 impl JobLogs {
     /// Most files that one job can have.
-    pub(super) const MOST_FILES: usize = LogKind::ALL.len();
+    pub(super) const MAX_FILES: usize = LogKind::ALL.len();
 
     /// Creates the files of the job: `make` creates the file of a name, `packer` the compressor of a file that is stored compressed.
     pub(super) fn create(

@@ -5,7 +5,7 @@ use ferrio_machine::CpuThrottling;
 use crate::model::{ThrottlingCause, ThrottlingPeriod};
 
 /// Periods of one cause that a document has at most. Beyond that, those with the shortest pauses between them become one.
-const MOST_PERIODS: usize = 100;
+const MAX_PERIODS: usize = 100;
 
 /// Periods in which the CPUs were throttled.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ fn add(periods: &mut Vec<Period>, next: Period) {
         Some(last) if last.to_ms >= next.from_ms => last.append(next),
         _ => periods.push(next),
     }
-    if periods.len() > MOST_PERIODS {
+    if periods.len() > MAX_PERIODS {
         let pause = |at: &usize| periods[at + 1].from_ms.saturating_sub(periods[*at].to_ms);
         if let Some(at) = (0..periods.len() - 1).min_by_key(pause) {
             let next = periods.remove(at + 1);
@@ -152,7 +152,7 @@ mod tests {
             }
         }
         let found = recorded(&looks);
-        assert!(found.len() <= MOST_PERIODS && found.len() > MOST_PERIODS / 2, "{}", found.len());
+        assert!(found.len() <= MAX_PERIODS && found.len() > MAX_PERIODS / 2, "{}", found.len());
         assert_eq!(found.iter().filter_map(|period| period.throttled_ms).sum::<u64>(), 1500);
         let pauses: Vec<u64> = found.windows(2).map(|pair| pair[1].from_ms - pair[0].to_ms).collect();
         assert!(pauses.iter().all(|&pause| pause > 0) && pauses.iter().any(|&pause| pause >= 60_000));

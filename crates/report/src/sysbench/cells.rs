@@ -7,7 +7,7 @@ use ferrio_stats::Latency;
 
 const CELLS: usize = 1024;
 /// Values of the first and the last cell, ms.
-const LEAST_MS: f64 = 0.001;
+const MIN_MS: f64 = 0.001;
 const RATIO: f64 = 1e8;
 
 /// How many latencies each cell has.
@@ -49,13 +49,13 @@ impl Cells {
 }
 
 fn cell_of(ms: f64) -> usize {
-    let place = ((ms / LEAST_MS).ln() * (CELLS - 1) as f64 / RATIO.ln() + 0.5).floor();
+    let place = ((ms / MIN_MS).ln() * (CELLS - 1) as f64 / RATIO.ln() + 0.5).floor();
     // Also of 0, whose logarithm is not finite.
     place.clamp(0.0, (CELLS - 1) as f64) as usize
 }
 
 fn value_of(cell: usize) -> f64 {
-    LEAST_MS * RATIO.powf(cell as f64 / (CELLS - 1) as f64)
+    MIN_MS * RATIO.powf(cell as f64 / (CELLS - 1) as f64)
 }
 
 #[cfg(test)]

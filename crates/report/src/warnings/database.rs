@@ -8,9 +8,9 @@ use crate::database::databases;
 
 /// A device takes longer than this for a write and the sync that waits for it, ns: the interrupt at the end alone takes about a
 /// microsecond, and the fastest media 6 µs.
-const LEAST_SYNC_NS: u64 = 3000;
+const MIN_SYNC_NS: u64 = 3000;
 /// Fewer syncs are not judged.
-const LEAST_SYNCS: u64 = 100;
+const MIN_SYNCS: u64 = 100;
 
 /// Syncs of data in the page cache that come back before a device can have seen any of it.
 pub(super) fn cheap_syncs(run: &RunView<'_>) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub(super) fn cheap_syncs(run: &RunView<'_>) -> Vec<Finding> {
     for (index, spec, result) in run.reported() {
         let Some(calls) = &result.stats.sync.latency else { continue };
         let median = calls.percentiles(ferrio_stats::Buckets::Hdr, &[50.0]).first().map_or(0, |&(_, ns)| ns);
-        let cheap = calls.count() >= LEAST_SYNCS && median < LEAST_SYNC_NS;
+        let cheap = calls.count() >= MIN_SYNCS && median < MIN_SYNC_NS;
         if cheap && syncs_cached_writes(spec, result, index) && is_stored(run, index) {
             jobs.push(index);
             (least, syncs) = (least.min(median), syncs + calls.count());

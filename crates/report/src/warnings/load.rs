@@ -109,7 +109,7 @@ pub(super) fn start_spread(run: &RunView<'_>) -> Vec<Finding> {
 /// Others move at least this much of what the jobs move, percent,
 const CLEARLY_MORE: u64 = 25;
 /// and at least this many bytes per second: even an idle system writes logs.
-const LEAST_RATE: u64 = 512 << 10;
+const MIN_RATE: u64 = 512 << 10;
 
 /// Programs spend at least this part of their time in user space, percent.
 const OTHERS_USER: f64 = 10.0;
@@ -127,7 +127,7 @@ pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
         let directions = || [Direction::Read, Direction::Write].into_iter();
         let moved: u64 = directions().map(|direction| disk.job_bytes(direction, |_| true)).sum();
         let foreign: u64 = directions().map(|direction| foreign(disk, direction)).sum();
-        let fast = u128::from(foreign) * 1000 >= u128::from(LEAST_RATE) * ms;
+        let fast = u128::from(foreign) * 1000 >= u128::from(MIN_RATE) * ms;
         let much = u128::from(foreign) * 100 >= u128::from(moved) * u128::from(CLEARLY_MORE);
         (moved > 0 && fast && much).then(|| {
             let jobs: Vec<usize> = disk.users.iter().map(|user| user.index).collect();

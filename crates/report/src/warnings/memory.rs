@@ -9,7 +9,7 @@ use super::database::{is_session, unsynced_logs};
 use super::run_view::{DiskTraffic, DiskUser, Finding, RunView, bytes, disk_traffic, uncounted};
 
 /// Less data is not judged: the file system itself may read as much.
-const LEAST_BYTES: u64 = 1 << 20;
+const MIN_BYTES: u64 = 1 << 20;
 /// A device that moved less than this share of the data, percent, was not measured: with a quarter of the data from memory the figures
 /// are a third too good.
 const PART: u64 = 75;
@@ -80,7 +80,7 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     let limit = run.environment.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
     let kept = |user: &DiskUser<'_>| {
         let moved = user.bytes(Direction::Write);
-        writes(user) && moved >= LEAST_BYTES && moved < limit && run.result.elapsed.as_secs() < EXPIRE
+        writes(user) && moved >= MIN_BYTES && moved < limit && run.result.elapsed.as_secs() < EXPIRE
     };
     let unwatched = unwatched(run).filter(kept).map(|user| {
         let jobs = vec![user.index];
@@ -136,7 +136,7 @@ fn unseen(
     let moved = disk.job_bytes(direction, &counts);
     let of_others = disk.job_bytes(direction, |user| !counts(user));
     let on_disk = disk.disk_bytes(direction).saturating_sub(of_others);
-    if moved < LEAST_BYTES || on_disk >= moved / 100 * PART {
+    if moved < MIN_BYTES || on_disk >= moved / 100 * PART {
         return None;
     }
     let to = if direction == Direction::Read { "of it came from" } else { "of it had reached" };
@@ -170,7 +170,7 @@ fn read_again<'a>(run: &RunView<'a>) -> impl Iterator<Item = (usize, u64, u64)> 
         let data: u64 = user.spec.files.iter().map(|file| file.size).sum();
         let again = user.is_cached(Direction::Read)
             && user.is_measured(Direction::Read)
-            && moved >= LEAST_BYTES
+            && moved >= MIN_BYTES
             && moved / TIMES >= data
             && data < memory;
         again.then_some((user.index, moved, data))

@@ -29,7 +29,7 @@ pub(super) struct Finding {
 }
 
 /// Load from others is not judged in shorter runs, ms.
-const LEAST_OBSERVED_MS: u128 = 1000;
+const MIN_OBSERVED_MS: u128 = 1000;
 
 impl<'a> RunView<'a> {
     /// All jobs with their results.
@@ -57,7 +57,7 @@ impl<'a> RunView<'a> {
 
     /// The run was long enough to judge load from others.
     pub(super) fn is_long_enough(&self) -> bool {
-        self.result.elapsed.as_millis() >= LEAST_OBSERVED_MS
+        self.result.elapsed.as_millis() >= MIN_OBSERVED_MS
     }
 
     /// Names of jobs, each once, in order.

@@ -132,7 +132,7 @@ fn highest(percentiles: &Percentiles) -> Option<f64> {
 }
 
 /// In a shorter run, more than a percent is start and end of jobs, and there is hardly a bandwidth sample (500 ms).
-const LEAST_MS: u64 = 1000;
+const MIN_MS: u64 = 1000;
 
 /// A job did I/O for less than a second.
 pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
@@ -148,7 +148,7 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
         let directions = job.stats.directions.iter().map(|direction| direction.runtime_ms);
         (directions.fold(job.stats.job_runtime_ms, u64::max), index)
     });
-    let short: Vec<(u64, usize)> = ran.filter(|&(ms, _)| ms < LEAST_MS).collect();
+    let short: Vec<(u64, usize)> = ran.filter(|&(ms, _)| ms < MIN_MS).collect();
     let Some(&(ms, _)) = short.iter().min() else { return Vec::new() };
     let jobs: Vec<usize> = short.into_iter().map(|(_, index)| index).collect();
     let who = run.who(&jobs);

@@ -9,7 +9,7 @@ use ferrio_job::{Diagnostic, reason};
 /// Main waits this long for figures at most, and no longer than half of the time between two reports,
 const PATIENCE: Duration = Duration::from_millis(100);
 /// but at least this long: a job that sleeps checks every 20 ms, and on a busy machine it needs some time to get a CPU.
-const LEAST_PATIENCE: Duration = Duration::from_millis(50);
+const MIN_PATIENCE: Duration = Duration::from_millis(50);
 /// Time between two checks for the status file.
 const FILE_CHECK: Duration = Duration::from_millis(250);
 
@@ -63,7 +63,7 @@ impl DueReports {
             status: status.map(Beat::new),
             intervals: intervals.iter().copied().map(Beat::new).collect(),
             file: status_file,
-            patience: shortest.map_or(PATIENCE, |every| (every / 2).clamp(LEAST_PATIENCE, PATIENCE)),
+            patience: shortest.map_or(PATIENCE, |every| (every / 2).clamp(MIN_PATIENCE, PATIENCE)),
             ..DueReports::default()
         }
     }

@@ -51,7 +51,7 @@ impl Ord for Entry {
 }
 
 /// Most I/Os whose ends are followed to find out how many were in flight. No job has a larger queue.
-const MOST_IN_FLIGHT: usize = 65536;
+const MAX_IN_FLIGHT: usize = 65536;
 
 impl Order {
     /// Sorts within a window of this many events.
@@ -100,7 +100,7 @@ impl Depth {
         while self.ends.peek().is_some_and(|Reverse(end)| *end <= event.time_ns) {
             self.ends.pop();
         }
-        if self.ends.len() < MOST_IN_FLIGHT {
+        if self.ends.len() < MAX_IN_FLIGHT {
             self.ends.push(Reverse(event.time_ns.saturating_add(took_ns)));
         }
         self.deepest = self.deepest.max(self.ends.len() as u32);

@@ -7,8 +7,8 @@ use super::{Damage, DamageKind, DamagedPart, Evidence, media};
 use crate::{Header, HeaderLayout, IntervalFailure, Problem, Verifier, layout};
 
 /// Writes that left a header, and seeds without one: more of them are not considered.
-const MOST_HEADERS: usize = 4;
-const MOST_SEEDS: usize = 3;
+const MAX_HEADERS: usize = 4;
+const MAX_SEEDS: usize = 3;
 /// The farthest that a stretch is looked for from where its block could begin, bytes.
 const LONGEST_BLOCK: usize = 16 << 20;
 
@@ -195,7 +195,7 @@ impl<'a> Scene<'a> {
     /// The seed of most of the rows that belong to none of the headers.
     fn seed_without_header(&self) -> Option<u64> {
         let is_named = |seed| self.identities().any(|(_, identity)| identity.seed == seed);
-        seeds_in(&self.raw, 0, MOST_SEEDS).into_iter().find(|&seed| !is_named(seed))
+        seeds_in(&self.raw, 0, MAX_SEEDS).into_iter().find(|&seed| !is_named(seed))
     }
 
     /// The write that should be in the interval that begins at `start`, if its header or its body says so.
@@ -282,7 +282,7 @@ impl<'a> Scene<'a> {
             if !built.iter().any(|(known, ..)| *known == identity) {
                 let complete = self.with_readable_fields(identity, start);
                 // A read of many blocks of the writer has many identities, each good for one stretch.
-                built.truncate(MOST_HEADERS);
+                built.truncate(MAX_HEADERS);
                 let block = Candidate::of(self, &complete, len);
                 built.insert(0, (identity, complete, block));
             }
@@ -364,7 +364,7 @@ impl<'a> Scene<'a> {
         let mut others: Vec<Identity> = Vec::new();
         let is_wanted = |identity: &Identity| wanted.identity.is_some_and(|wanted| wanted.agrees(identity));
         for (_, identity) in self.identities().filter(|(_, identity)| self.seed_fits(identity.seed)) {
-            if others.len() < MOST_HEADERS && !is_wanted(&identity) && !others.contains(&identity) {
+            if others.len() < MAX_HEADERS && !is_wanted(&identity) && !others.contains(&identity) {
                 others.push(identity);
             }
         }
@@ -384,7 +384,7 @@ impl<'a> Scene<'a> {
                     || others.iter().any(|identity| identity.seed == seed)
             };
             let seeds: Vec<u64> =
-                seeds_in(&self.raw, 0, MOST_SEEDS).into_iter().filter(|&seed| !known(seed)).collect();
+                seeds_in(&self.raw, 0, MAX_SEEDS).into_iter().filter(|&seed| !known(seed)).collect();
             for seed in seeds {
                 // A body that has moved by whole rows gives a seed as well.
                 match wanted.identity.and_then(|wanted| self.moved_by(wanted.seed, seed)) {

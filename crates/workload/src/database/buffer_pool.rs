@@ -16,7 +16,7 @@ const DIRTY: u8 = 4;
 /// Uses of pages that go before the first transaction, for each page that the pool holds.
 const WARM_UP: u64 = 4;
 /// Most of them: about a second.
-const MOST_WARM_UP: u64 = 1 << 24;
+const MAX_WARM_UP: u64 = 1 << 24;
 
 /// The pool.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl BufferPool {
     pub(super) fn warm_up(&self, mut next: impl FnMut() -> u64) {
         let (room, pages) = (self.room(), self.states.len() as u64);
         if room < pages {
-            (0..(room.saturating_mul(WARM_UP)).min(MOST_WARM_UP)).for_each(|_| {
+            (0..(room.saturating_mul(WARM_UP)).min(MAX_WARM_UP)).for_each(|_| {
                 self.use_page(next());
             });
         }

@@ -18,7 +18,7 @@ use super::log::Append;
 use super::waiters::Waiters;
 
 /// Most pages that the queue has room for from the start.
-const MOST_ROOM: u64 = 1 << 16;
+const MAX_ROOM: u64 = 1 << 16;
 
 /// The pages that are changed and not written back.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl DirtyPages {
             most: write_back.most_dirty.into(),
             batch: write_back.batch.max(1).into(),
             at_once: write_back.interval.is_zero(),
-            queue: Mutex::new(VecDeque::with_capacity(room.min(MOST_ROOM) as usize)),
+            queue: Mutex::new(VecDeque::with_capacity(room.min(MAX_ROOM) as usize)),
             waiting: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             written: AtomicU64::new(0),

@@ -13,7 +13,7 @@ use crate::skewed::Skewed;
 use crate::step::Region;
 
 /// Files that may end in a row without an I/O before a pass over files that are never finished ends: none of them has room for one.
-const MOST_TRIES: u32 = 5000;
+const MAX_TRIES: u32 = 5000;
 
 /// The files of a job.
 #[derive(Clone, Debug)]
@@ -245,7 +245,7 @@ impl FileRotation {
     fn is_fruitless(&mut self, issued: u64) -> bool {
         let (tries, then) = self.fruitless;
         self.fruitless = (if issued == then { tries + 1 } else { 0 }, issued);
-        self.fruitless.0 >= MOST_TRIES
+        self.fruitless.0 >= MAX_TRIES
     }
 }
 

@@ -8,7 +8,7 @@ use super::arithmetic::{Power, Remainder, UNDECIDED};
 use crate::random::{BATCH, T88};
 
 /// Most terms that are added.
-const MOST_TERMS: u64 = 10_000_000;
+const MAX_TERMS: u64 = 10_000_000;
 /// Terms between two sums that are kept.
 const STEP: u64 = 1024;
 
@@ -171,7 +171,7 @@ pub(super) fn normal_shift(center: Option<f64>, n: u64) -> u64 {
 /// Ten million terms take a tenth of a second, and a job may have thousands of files, and clones: so the sums on the way are kept at
 /// regular steps and shared by all that have the same theta. What is kept depends on nothing but theta.
 fn zeta(theta: f64, n: u64) -> f64 {
-    let n = n.min(MOST_TERMS);
+    let n = n.min(MAX_TERMS);
     let whole = n / STEP;
     let start = kept(theta, whole as usize);
     add(start, theta, whole * STEP, n)

@@ -6,7 +6,7 @@ use super::super::fields::{duration_ns, whole};
 const SECOND: u64 = 1_000_000_000;
 const DAY: u64 = 86_400 * SECOND;
 /// Largest number of a process on Linux. A larger number at the beginning of a line is a time.
-const LARGEST_PID: u64 = 1 << 22;
+const MAX_PID: u64 = 1 << 22;
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ fn pid(text: &[u8]) -> (Option<u32>, &[u8]) {
     };
     let bare = || {
         let end = text.iter().position(|byte| !byte.is_ascii_digit())?;
-        let number = whole::<u64>(&text[..end]).filter(|&number| number <= LARGEST_PID)?;
+        let number = whole::<u64>(&text[..end]).filter(|&number| number <= MAX_PID)?;
         text[end..].starts_with(b" ").then_some((number as u32, &text[end..]))
     };
     match bracketed().or_else(bare) {
