@@ -5,10 +5,10 @@
 
 use std::ffi::OsString;
 
-use ferrio_job::{ArgOrigin, Character, Diagnostic, FioWords};
+use ferrio_job::{ArgOrigin, Compat, Diagnostic, FioWords};
 use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, masked, nearest, option_names};
 
-use crate::character::of_call;
+use crate::compat::of_call;
 use crate::options::{ProgramOption, Takes};
 
 /// An option or a job file on the command line.
@@ -53,7 +53,7 @@ pub struct InvalidCommandLine {
 }
 
 /// Splits the program's `arguments` (without its name). The first has the number `first`, which is above 1 after the name of a
-/// sub-command. A `process` with this character follows them unless they ask for another, which is returned: it decides which job options
+/// sub-command. The compatibility of the `process` holds unless they ask for another, which is returned: it decides which job options
 /// there are.
 ///
 /// # Errors
@@ -62,19 +62,19 @@ pub fn read(
     arguments: &[OsString],
     first: u32,
     program: &[ProgramOption],
-    process: Character,
-) -> (Result<Vec<Item>, InvalidCommandLine>, Character) {
+    process: Compat,
+) -> (Result<Vec<Item>, InvalidCommandLine>, Compat) {
     let scanned = read_as(arguments, first, program, process);
-    let character = of_call(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), process);
-    let scanned = if character == process { scanned } else { read_as(arguments, first, program, character) };
-    (scanned, character)
+    let compat = of_call(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), process);
+    let scanned = if compat == process { scanned } else { read_as(arguments, first, program, compat) };
+    (scanned, compat)
 }
 
 fn read_as(
     arguments: &[OsString],
     first: u32,
     program: &[ProgramOption],
-    character: Character,
+    compat: Compat,
 ) -> Result<Vec<Item>, InvalidCommandLine> {
     let mut not_utf8 = Vec::new();
     let text = |(index, argument): (u32, &OsString)| {
@@ -87,7 +87,7 @@ fn read_as(
         text
     };
     let texts: Vec<String> = (first..).zip(arguments).map(text).collect();
-    match scan(&texts, first, program, character) {
+    match scan(&texts, first, program, compat) {
         outcome if not_utf8.is_empty() => outcome,
         Ok(items) => Err(InvalidCommandLine { mistakes: not_utf8, items }),
         // Other mistakes may be due to the conversion.
@@ -103,11 +103,11 @@ pub fn scan(
     arguments: &[String],
     first: u32,
     program: &[ProgramOption],
-    character: Character,
+    compat: Compat,
 ) -> Result<Vec<Item>, InvalidCommandLine> {
     let engines = Engines::default();
     let mut scanner =
-        Scanner { arguments, first, program, character, current: 0, at: 0, items: Vec::new(), engines };
+        Scanner { arguments, first, program, compat, current: 0, at: 0, items: Vec::new(), engines };
     let mut mistakes = Vec::new();
     while let Some(argument) = scanner.next() {
         if argument == "--" {
@@ -143,7 +143,7 @@ struct Scanner<'a> {
     first: u32,
     program: &'a [ProgramOption],
     /// Whose job options there are.
-    character: Character,
+    compat: Compat,
     /// The option that is being read.
     current: usize,
     /// The next argument.
@@ -335,16 +335,16 @@ impl<'a> Scanner<'a> {
         }
         let program: &'a [ProgramOption] = self.program;
         if let Some(option) =
-            program.iter().find(|option| option.name == name && option.exists_for(self.character))
+            program.iter().find(|option| option.name == name && option.exists_for(self.compat))
         {
             return Lookup::Found(Meaning::Program(option));
         }
         let engine = self.engines.current();
-        let character = self.character;
-        let options = program.iter().filter(|option| option.exists_for(character));
+        let compat = self.compat;
+        let options = program.iter().filter(|option| option.exists_for(compat));
         let options = options.filter(|option| option.name.starts_with(name)).map(Meaning::Program);
-        let known = option_names(engine, character)
-            .filter_map(|full| Some((full, Opt::from_name(full, engine, character)?)));
+        let known = option_names(engine, compat)
+            .filter_map(|full| Some((full, Opt::from_name(full, engine, compat)?)));
         let mut found: Vec<Meaning<'a>> = options.collect();
         for (full, opt) in known.filter(|(full, _)| full.starts_with(name)) {
             if full == name {
@@ -377,9 +377,9 @@ impl<'a> Scanner<'a> {
             let mistake = self.mistake(message, "option-of-other-engine", label);
             return mistake.help(format!("write it after --ioengine={owner}"));
         }
-        let known = self.program.iter().filter(|option| option.exists_for(self.character));
+        let known = self.program.iter().filter(|option| option.exists_for(self.compat));
         let known = known.map(|option| option.name);
-        let of_jobs = option_names(self.engines.current(), self.character);
+        let of_jobs = option_names(self.engines.current(), self.compat);
         let near = nearest(name, known.chain(of_jobs.map(|name| -> &str { name })));
         let Some(near) = near.map(|name| format!("--{name}")) else {
             return self.mistake(message, "unknown-option", "no such option").in_fio(FioWords::Unrecognized);

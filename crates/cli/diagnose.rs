@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ferrio_job::{Character, Diagnostic, FioWords, Origin};
+use ferrio_job::{Compat, Diagnostic, FioWords, Origin};
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_report::Format;
 use ferrio_thresholds::ExpressionError;
@@ -19,16 +19,16 @@ pub fn command_line(invalid: InvalidCommandLine) -> Error {
     problems(invalid.mistakes)
 }
 
-/// All mistakes in the program options among `items`, read for a call of this character; `error` is the first.
+/// All mistakes in the program options among `items`, read with this compatibility; `error` is the first.
 #[must_use]
-pub fn settings(error: SettingsError, items: &[Item], character: Character) -> Error {
+pub fn settings(error: SettingsError, items: &[Item], compat: Compat) -> Error {
     if let SettingsError::Help = error {
         return Error::Help;
     }
     // Reading each option by itself finds every wrong one.
     let wrong = items.iter().filter_map(|item| match item {
         Item::Program { name, value, origin } => {
-            let error = ProgramSettings::read_each(std::slice::from_ref(item), character).err()?;
+            let error = ProgramSettings::read_each(std::slice::from_ref(item), compat).err()?;
             let place = match value.as_deref() {
                 // The option is refused with any value.
                 _ if matches!(error, SettingsError::Refused(..)) => origin.name_origin(),
@@ -171,9 +171,9 @@ mod tests {
 
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, options::OPTIONS, Character::Ferrio).unwrap();
-        let character = Character::Ferrio;
-        match settings(ProgramSettings::read(&items, character).unwrap_err(), &items, character) {
+        let items = arguments::scan(&words, 1, options::OPTIONS, Compat::Ferrio).unwrap();
+        let compat = Compat::Ferrio;
+        match settings(ProgramSettings::read(&items, compat).unwrap_err(), &items, compat) {
             Error::Problems(problems) => problems.diagnostics,
             other => panic!("{other}"),
         }

@@ -26,7 +26,7 @@ pub enum Error {
     },
     /// The variable `FERRIO_AS` has a value that does not exist.
     #[error("invalid value `{word}` of the variable FERRIO_AS: choices are ferrio and fio")]
-    UnknownCharacter {
+    UnknownCompat {
         /// Its value.
         word: String,
     },
@@ -198,7 +198,7 @@ impl Error {
             Error::NoJobs | Error::NoJobsIn(_) => "no-jobs",
             Error::NothingToCheck | Error::SweepToCheck => "nothing-to-check",
             Error::Run(_) => "run-failed",
-            Error::NoAnswerFormat | Error::UnknownCharacter { .. } | Error::NoLiveView { .. } => {
+            Error::NoAnswerFormat | Error::UnknownCompat { .. } | Error::NoLiveView { .. } => {
                 "invalid-program-option"
             }
             Error::UnknownShell { .. } | Error::UnexpectedArgument { .. } | Error::HelperArguments { .. } => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use ferrio_job::{Character, Diagnostic, HttpOptions, Origin, Plan};
+use ferrio_job::{Compat, Diagnostic, HttpOptions, Origin, Plan};
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_machine::{FileClaims, Rank};
 use ferrio_metrics::MetricsServer;
@@ -69,7 +69,7 @@ pub fn execute(
     // The address is checked before the file of the report is truncated.
     let metrics = settings.metrics.map(MetricsServer::start).transpose()?;
     let (mut output, claims) = begin(plan, sources, settings, messages, &format!("{FIO_VERSION}\n"))?;
-    if let Some(rank) = ferrio_machine::rank().filter(|_| settings.character == Character::Ferrio) {
+    if let Some(rank) = ferrio_machine::rank().filter(|_| settings.compat == Compat::Ferrio) {
         output.event(plan, &Event::Diagnostic(one_of_many(&rank)));
     }
     let junit = settings.junit.as_deref().map(JunitFile::begin).transpose()?;
@@ -81,10 +81,10 @@ pub fn execute(
     // Before any worker is started, as it blocks signals.
     let mut view = terminal.map(|terminal| live_view::start(terminal, plan, messages)).transpose()?;
     output.hold(view.is_some());
-    output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.character));
+    output.set_machine(RunEnvironment::ask(plan, env!("CARGO_PKG_VERSION"), settings.compat));
     // Opening a log may take for ever.
     let opens_logs = settings.bandwidth_log.is_some() || plan.jobs.iter().any(|job| job.spec.logs.any());
-    let watched = settings.character == Character::Ferrio;
+    let watched = settings.compat == Compat::Ferrio;
     if opens_logs && watched {
         output.begin_watch();
     }
@@ -177,7 +177,7 @@ pub fn execute(
     let was_aborted = aborted.is_some();
     let thresholds = output.report(plan, &result, aborted);
     let lost_file = output.lost_file();
-    let verdict_failed = failed && settings.character == Character::Ferrio;
+    let verdict_failed = failed && settings.compat == Compat::Ferrio;
     let outcome = RunOutcome { result, lost_file, verdict_failed, thresholds, was_aborted };
     let written = junit.map_or(Ok(()), |file| file.write(junit::of_run(plan, &outcome)));
     let closed = output.close();
@@ -246,7 +246,7 @@ fn begin(
     let claims = settings.claim_outputs(plan)?;
     let mut output = Output::open(settings, messages)?;
     output.open_intervals(settings)?;
-    output.set_names(plan, settings.character);
+    output.set_names(plan, settings.compat);
     let shown = plan.diagnostics.iter().filter(|diagnostic| messages.shows(diagnostic));
     shown.for_each(|diagnostic| output.preface(diagnostic, sources));
     let is_verbose = |http: &HttpOptions| http.verbose > 0;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 
-use ferrio_job::{AsFio, Character, Diagnostic, FioWords, Prefix};
+use ferrio_job::{AsFio, Compat, Diagnostic, FioWords, Prefix};
 use ferrio_jobfile::{Environment, JobSet, Sources, showcmd};
 use ferrio_report::{Format, start_debug};
 use ferrio_stats::CalibrationStart;
@@ -36,18 +36,18 @@ impl From<u8> for Ended {
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
-pub fn run(words: &[OsString], process: Character, messages: &mut Messages) -> Result<Ended, Error> {
+pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Result<Ended, Error> {
     // Reading and planning the jobs takes about as long as the calibration.
     let calibration = CalibrationStart::now();
-    let (scanned, character) = arguments::read(words, 1, OPTIONS, process);
+    let (scanned, compat) = arguments::read(words, 1, OPTIONS, process);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
-    *messages = Messages::of(read, character);
+    *messages = Messages::of(read, compat);
     let messages = *messages;
     let items = scanned.map_err(diagnose::command_line)?;
-    let mut settings = ProgramSettings::read(&items, character)
-        .map_err(|error| diagnose::settings(error, &items, character))?;
+    let mut settings =
+        ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
     if let Action::Answer(query) = &settings.action {
-        return queries::answer(query, character, messages).map(Ended::from);
+        return queries::answer(query, compat, messages).map(Ended::from);
     }
     if let Some(wanted) = &settings.sweep {
         return sweep::run(&items, &settings, wanted, messages).map(Ended::from);
@@ -125,14 +125,14 @@ fn is_before(items: &[Item], first: &str, second: &str) -> bool {
 
 /// The format of messages that the arguments ask for, whatever else is wrong.
 pub fn messages(words: &[OsString]) -> Messages {
-    let (scanned, _) = arguments::read(words, 1, OPTIONS, Character::default());
-    Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Character::default())
+    let (scanned, _) = arguments::read(words, 1, OPTIONS, Compat::default());
+    Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Compat::default())
 }
 
 /// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`. The command line of a job file whose engine is
 /// missing here is still of use to fio.
 fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages) -> Result<u8, Error> {
-    let only_command_line = settings.character == Character::Fio || settings.action == Action::ShowCommands;
+    let only_command_line = settings.compat == Compat::Fio || settings.action == Action::ShowCommands;
     ferrio_plan::check_engines(set, only_command_line).map_err(Error::Problems)?;
     let mut output = Output::open(settings, messages)?;
     output.write_commands(text);
@@ -144,9 +144,9 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
 /// # Errors
 /// All mistakes in the arguments and job files, or a request for help.
 pub fn read_jobs(words: &[OsString], environment: Environment) -> Result<JobSet, Error> {
-    let (scanned, character) = arguments::read(words, 1, OPTIONS, Character::Ferrio);
+    let (scanned, compat) = arguments::read(words, 1, OPTIONS, Compat::Ferrio);
     let items: Vec<Item> = scanned.map_err(diagnose::command_line)?;
-    let settings = ProgramSettings::read(&items, character)
-        .map_err(|error| diagnose::settings(error, &items, character))?;
+    let settings =
+        ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
     job_files::read(&items, &settings, environment)
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{Character, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
+use ferrio_job::{Compat, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
 use ferrio_jobfile::Sources;
 use ferrio_machine::{FileClaims, FileIdentity, is_same_file};
 
@@ -22,10 +22,10 @@ impl ProgramSettings {
     /// The first output that would replace such a file.
     pub fn check_outputs(&self, sources: &Sources, plan: Option<&Plan>) -> Result<(), Error> {
         // fio has no interval report: one that is asked for has a file of its own all the same.
-        if self.character == Character::Ferrio || self.interval_report.is_some() {
+        if self.compat == Compat::Ferrio || self.interval_report.is_some() {
             self.check_outputs_differ()?;
         }
-        if self.character == Character::Fio {
+        if self.compat == Compat::Fio {
             return Ok(());
         }
         let intervals = self.interval_report.as_ref().and_then(|intervals| match &intervals.to {
@@ -63,7 +63,7 @@ impl ProgramSettings {
     /// # Errors
     /// Another process has claimed one of them.
     pub fn claim_outputs(&self, plan: &Plan) -> Result<FileClaims, Error> {
-        if self.character == Character::Fio {
+        if self.compat == Compat::Fio {
             return Ok(FileClaims::default());
         }
         let program = self.output_files().map(|(what, name)| (what, PathBuf::from(name)));

@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use ferrio_job::{ArgOrigin, Character, Diagnostic, Origin, reason};
+use ferrio_job::{ArgOrigin, Compat, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
 use ferrio_machine::{Machine, RetryInterrupted, open_file, open_to_read, retry_interrupted};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -35,7 +35,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     let mb_memory = environment.mb_memory;
     let mut builder = Builder::new(environment);
     builder.reading(settings.strict);
-    builder.character(settings.character);
+    builder.compat(settings.compat);
     builder.only_parses(matches!(settings.action, Action::Parse | Action::ShowCommands));
     for item in items {
         if let Item::Program { name, value: Some(value), origin } = item
@@ -69,7 +69,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     for (name, content) in files {
         match content {
             Ok(text) => builder.file(name, &text),
-            Err(error) if is_empty_to_fio(&error) && settings.character == Character::Fio => {
+            Err(error) if is_empty_to_fio(&error) && settings.compat == Compat::Fio => {
                 let message = format!("the directory `{name}` counts as an empty job file");
                 builder.problem(Diagnostic::note(message).code("no-effect"));
                 builder.file(name, b"");
@@ -79,7 +79,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     }
     let set = builder
         .finish()
-        .map_err(|problems| Error::Problems(with_program_options(problems, settings.character)))?;
+        .map_err(|problems| Error::Problems(with_program_options(problems, settings.compat)))?;
     let again: Vec<Diagnostic> = set.jobs.iter().filter(|_| reads_stdin).filter_map(stdin_again).collect();
     if again.is_empty() {
         Ok(set)
@@ -138,14 +138,14 @@ fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
 }
 
 /// Adds advice to unknown options in job files that are options of the program.
-fn with_program_options(mut problems: Problems, character: Character) -> Problems {
+fn with_program_options(mut problems: Problems, compat: Compat) -> Problems {
     for wrong in problems.diagnostics.iter_mut().filter(|wrong| wrong.code == "unknown-option") {
         let Origin::File { source, line, column, length } = wrong.origin else { continue };
         let line = problems.sources.line(source, line).chars();
         let name: String = line.skip(column.saturating_sub(1) as usize).take(length as usize).collect();
         // Job options are written with underscores, so users may write them here, too.
         let name = name.replace('_', "-");
-        if OPTIONS.iter().any(|option| option.name == name && option.exists_for(character)) {
+        if OPTIONS.iter().any(|option| option.name == name && option.exists_for(compat)) {
             wrong.label = "an option of the command line".to_owned();
             wrong.help = Some(format!("take it out of the job file and write --{name} on the command line"));
             wrong.suggestion = None;
@@ -249,8 +249,8 @@ mod tests {
 
     fn jobs(words: &[&str]) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, OPTIONS, Character::Ferrio).unwrap();
-        read(&items, &ProgramSettings::read(&items, Character::Ferrio).unwrap(), environment())
+        let items = arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+        read(&items, &ProgramSettings::read(&items, Compat::Ferrio).unwrap(), environment())
     }
 
     #[test]

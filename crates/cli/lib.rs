@@ -17,8 +17,8 @@
 
 mod abort;
 mod arguments;
-mod character;
 mod commands;
+mod compat;
 mod diagnose;
 mod error;
 mod escaped_stream;
@@ -50,7 +50,7 @@ use std::process::ExitCode;
 pub use error::Error;
 pub use fio::read_jobs;
 
-use ferrio_job::Character;
+use ferrio_job::Compat;
 use messages::Messages;
 
 /// Runs the program with these arguments, the first of which is its own name. Returns the exit status.
@@ -64,9 +64,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(sysbench::run(&words));
     }
     let mut messages = Messages::default();
-    let variable = std::env::var_os(character::VARIABLE);
-    let status = match character::of_process(program.as_deref(), variable.as_deref()) {
-        Ok(character) => run(program.as_deref(), &words, character, &mut messages),
+    let variable = std::env::var_os(compat::VARIABLE);
+    let status = match compat::of_process(program.as_deref(), variable.as_deref()) {
+        Ok(compat) => run(program.as_deref(), &words, compat, &mut messages),
         Err(error) => {
             messages = fio::messages(&words);
             Err(error)
@@ -80,21 +80,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(
     program: Option<&OsStr>,
     words: &[OsString],
-    character: Character,
+    compat: Compat,
     messages: &mut Messages,
 ) -> Result<u8, Error> {
     if let Some(helper) = program.and_then(commands::helper) {
-        *messages = Messages::of(&[], character);
+        *messages = Messages::of(&[], compat);
         return commands::run_helper(helper, words, messages);
     }
-    let command = match character {
-        Character::Ferrio => commands::run(words, messages),
-        Character::Fio => None,
+    let command = match compat {
+        Compat::Ferrio => commands::run(words, messages),
+        Compat::Fio => None,
     };
     if let Some(status) = command {
         return status;
     }
-    let ended = fio::run(words, character, messages)?;
+    let ended = fio::run(words, compat, messages)?;
     if ended.has_abandoned_jobs {
         ferrio_runner::exit_at_once(ended.status);
     }

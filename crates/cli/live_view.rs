@@ -84,15 +84,15 @@ fn other_writer(
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::Character;
+    use ferrio_job::Compat;
 
     use super::*;
     use crate::options::OPTIONS;
 
     fn writer(words: &[&str], stdout: bool, stderr: bool) -> Option<&'static str> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = crate::arguments::scan(&words, 1, OPTIONS, Character::Ferrio).unwrap();
-        let settings = ProgramSettings::read(&items, Character::Ferrio).unwrap();
+        let items = crate::arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+        let settings = ProgramSettings::read(&items, Compat::Ferrio).unwrap();
         other_writer(&Plan::default(), &settings, Terminals { stdout, stderr }).map(|(other, _)| other)
     }
 

@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal as _, Stdout, Write};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use ferrio_job::{AsFio, Character, Diagnostic, Origin, Severity, codes};
+use ferrio_job::{AsFio, Compat, Diagnostic, Origin, Severity, codes};
 use ferrio_jobfile::{Sources, diagnostics_json, diagnostics_render, diagnostics_render_as_fio};
 use ferrio_machine::RetryInterrupted;
 use ferrio_report::WriteLine;
@@ -31,7 +31,7 @@ const NOTE: Style = AnsiColor::BrightGreen.on_default().bold();
 pub struct Messages {
     json: bool,
     quiet: bool,
-    character: Character,
+    compat: Compat,
     color: ColorChoice,
 }
 
@@ -46,9 +46,9 @@ fn color(when: &str) -> Option<ColorChoice> {
 }
 
 impl Messages {
-    /// The settings in a command line of a program of this character; of several values the last one counts.
+    /// The settings in a command line; of several values the last one counts.
     #[must_use]
-    pub fn of(items: &[Item], character: Character) -> Self {
+    pub fn of(items: &[Item], compat: Compat) -> Self {
         let last = |option: &str| {
             items.iter().rev().find_map(|item| match item {
                 Item::Program { name, value: Some(value), .. } if *name == option => Some(value.as_str()),
@@ -57,7 +57,7 @@ impl Messages {
         };
         let quiet = items.iter().any(|item| item.is_program_option(QUIET));
         let color = last(COLOR).and_then(color).unwrap_or_default();
-        Messages { json: last(MESSAGE_FORMAT) == Some("json"), quiet, character, color }
+        Messages { json: last(MESSAGE_FORMAT) == Some("json"), quiet, compat, color }
     }
 
     /// The same with the colours that one word of a command line asks for: `--color=never`. `None` for any other word.
@@ -73,7 +73,7 @@ impl Messages {
     pub fn colors(self, stream: &impl RawStream) -> bool {
         let choice = match self.color {
             // fio has no colours.
-            ColorChoice::Auto if self.character == Character::Fio => ColorChoice::Never,
+            ColorChoice::Auto if self.compat == Compat::Fio => ColorChoice::Never,
             ColorChoice::Auto => AutoStream::choice(stream),
             choice => choice,
         };
@@ -95,16 +95,16 @@ impl Messages {
     /// Where a message goes.
     #[must_use]
     pub fn place(self, diagnostic: &Diagnostic) -> AsFio {
-        match self.character {
-            Character::Ferrio => AsFio::Stderr,
-            Character::Fio => diagnostic.as_fio(),
+        match self.compat {
+            Compat::Ferrio => AsFio::Stderr,
+            Compat::Fio => diagnostic.as_fio(),
         }
     }
 
     /// True if warnings that come before the run are printed after the report: captured logs are read from their end.
     #[must_use]
     pub fn warnings_follow_report(self) -> bool {
-        self.character == Character::Ferrio && !self.json && !stderr().is_terminal()
+        self.compat == Compat::Ferrio && !self.json && !stderr().is_terminal()
     }
 
     /// Prints diagnostics with the place, the line of the job file and advice.
@@ -124,7 +124,7 @@ impl Messages {
 
     /// Prints warnings about misleading figures, which fio does not have, without blank lines between them.
     pub fn figure_warnings(self, warnings: &[Warning]) {
-        if self.shows_warnings() && self.character == Character::Ferrio {
+        if self.shows_warnings() && self.compat == Compat::Ferrio {
             self.write_coloured(&self.figure_warnings_text(warnings));
         }
     }
@@ -138,16 +138,16 @@ impl Messages {
     /// has one: to standard output or to the `file` of the report.
     #[must_use]
     pub fn debug_writer(self, has_text: bool, file: Option<File>) -> WriteLine {
-        match (self.character, file) {
+        match (self.compat, file) {
             _ if self.json => Box::new(|line| write_message(stderr(), &debug_object(&line))),
-            (Character::Fio, Some(file)) if has_text => {
+            (Compat::Fio, Some(file)) if has_text => {
                 let is_terminal = file.is_terminal();
                 Box::new(move |line| match is_terminal {
                     true => write_message(&file, &visible(&line, Controls::All)),
                     false => write_message(&file, &line),
                 })
             }
-            (Character::Fio, None) if has_text => Box::new(|line| write_message(stdout(), &line)),
+            (Compat::Fio, None) if has_text => Box::new(|line| write_message(stdout(), &line)),
             _ => Box::new(move |line| write_message(stderr(), &self.visible(&line))),
         }
     }
@@ -166,7 +166,7 @@ impl Messages {
     /// Prints a line where reports go if there is none: to their `file`, or to standard output. If programs read the messages, it is one of
     /// them.
     pub fn report_line(self, diagnostic: &Diagnostic, sources: &Sources, file: Option<&File>) {
-        let line = || format!("{}\n", diagnostic.line(self.character));
+        let line = || format!("{}\n", diagnostic.line(self.compat));
         match file {
             _ if !self.are_text() => self.line(diagnostic, sources),
             Some(file) if file.is_terminal() => write_message(file, &visible(&line(), Controls::All)),
@@ -178,7 +178,7 @@ impl Messages {
     /// True if the program prints what fio prints.
     #[must_use]
     pub fn are_of_fio(self) -> bool {
-        self.character == Character::Fio
+        self.compat == Compat::Fio
     }
 
     /// True unless programs read the messages.
@@ -207,7 +207,7 @@ impl Messages {
     fn diagnostics_text(self, diagnostics: &[Diagnostic], sources: &Sources) -> String {
         if self.json {
             diagnostics_json(diagnostics, sources)
-        } else if self.character == Character::Fio {
+        } else if self.compat == Compat::Fio {
             diagnostics_render_as_fio(diagnostics, sources, self.colors(stderr().get_ref()))
         } else {
             diagnostics_render(diagnostics, sources, self.colors(stderr().get_ref()))
@@ -254,7 +254,7 @@ impl Messages {
             }
         };
         let has_place = diagnostic.severity == Severity::Warning && diagnostic.origin != Origin::Builtin;
-        if has_place && self.character == Character::Ferrio {
+        if has_place && self.compat == Compat::Ferrio {
             return self.diagnostics_text(std::slice::from_ref(diagnostic), sources);
         }
         let style = match diagnostic.severity {
@@ -262,11 +262,11 @@ impl Messages {
             Severity::Warning => WARNING,
             Severity::Note => NOTE,
         };
-        match diagnostic.line_label(self.character) {
+        match diagnostic.line_label(self.compat) {
             Some(label) if self.colors(stderr().get_ref()) => {
                 format!("{style}{}:{style:#} {}\n", self.visible(label), diagnostic.message)
             }
-            _ => format!("{}\n", self.visible(&diagnostic.line(self.character))),
+            _ => format!("{}\n", self.visible(&diagnostic.line(self.compat))),
         }
     }
 
@@ -330,28 +330,28 @@ mod tests {
     use crate::{arguments, options};
 
     const JSON: Messages =
-        Messages { json: true, quiet: false, character: Character::Ferrio, color: ColorChoice::Auto };
+        Messages { json: true, quiet: false, compat: Compat::Ferrio, color: ColorChoice::Auto };
 
     fn items(words: &[&str]) -> Vec<Item> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        arguments::scan(&words, 1, options::OPTIONS, Character::Ferrio).unwrap()
+        arguments::scan(&words, 1, options::OPTIONS, Compat::Ferrio).unwrap()
     }
 
     fn of(items: &[Item]) -> Messages {
-        Messages::of(items, Character::Ferrio)
+        Messages::of(items, Compat::Ferrio)
     }
 
     #[test]
     fn fio_has_only_its_own_notes() {
         let note = |code| Diagnostic::note("x").code(code);
-        let shown = |character| {
-            let messages = Messages { character, ..Messages::default() };
+        let shown = |compat| {
+            let messages = Messages { compat, ..Messages::default() };
             ["no-effect", "option-without-effect", "iodepth-sync-engine"]
                 .map(|code| messages.shows(&note(code)))
         };
-        assert_eq!(shown(Character::Ferrio), [true; 3]);
-        assert_eq!(shown(Character::Fio), [false, false, true]);
-        let fio = Messages { character: Character::Fio, ..Messages::default() };
+        assert_eq!(shown(Compat::Ferrio), [true; 3]);
+        assert_eq!(shown(Compat::Fio), [false, false, true]);
+        let fio = Messages { compat: Compat::Fio, ..Messages::default() };
         assert_eq!(fio.place(&note("iodepth-sync-engine")), AsFio::Report);
         let error = Diagnostic::error("x", Origin::Builtin).code("trigger");
         assert_eq!(fio.place(&error), AsFio::Stderr, "errors are never left out");

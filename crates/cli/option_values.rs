@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
-use ferrio_job::{Character, Choice as _};
+use ferrio_job::{Choice as _, Compat};
 use ferrio_jobfile::{Reading, nearest, size_factor, time_factor};
 use ferrio_metrics::MetricsAddress;
 use ferrio_report::{Format, TerseVersion, row_columns};
@@ -12,7 +12,7 @@ use ferrio_sweep::{MIN_REPETITIONS, Repetitions};
 use ferrio_sweep::{TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
-use crate::character::AS;
+use crate::compat::AS;
 use crate::options::{
     ABORT_IF, COLOR, FAIL_IF, JUNIT, LABEL, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
     SWEEP, SWEEP_SEED,
@@ -92,7 +92,7 @@ pub fn parser(name: &str) -> ValueParser {
         "terse-version" => {
             PossibleValuesParser::new(TerseVersion::WORDS).try_map(|word| word.parse::<TerseVersion>()).into()
         }
-        AS => ValueParser::new(|word: &str| Character::from_word(word).ok_or("choices are ferrio and fio")),
+        AS => ValueParser::new(|word: &str| Compat::from_word(word).ok_or("choices are ferrio and fio")),
         "strict" => ValueParser::new(|word: &str| match word {
             "ferrio" => Ok(Reading::Ferrio),
             "fio" => Ok(Reading::Fio),

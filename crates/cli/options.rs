@@ -3,10 +3,10 @@
 //! The scanner, clap, `--help`, the manual page and the shell completions read it. `settings.rs` gives the options their meaning,
 //! `option_values.rs` reads their values.
 
-use ferrio_job::Character;
+use ferrio_job::Compat;
 use ferrio_report::Format;
 
-use crate::character::AS;
+use crate::compat::AS;
 
 /// The option for the format of messages. `messages.rs` reads it before all others.
 pub const MESSAGE_FORMAT: &str = "message-format";
@@ -107,10 +107,10 @@ impl ProgramOption {
         matches!(self.name, "help" | "version" | "cmdhelp" | "enghelp")
     }
 
-    /// True if a program of this character has the option.
+    /// True if a program with this compatibility has the option.
     #[must_use]
-    pub fn exists_for(&self, character: Character) -> bool {
-        !self.only_ferrio || character == Character::Ferrio
+    pub fn exists_for(&self, compat: Compat) -> bool {
+        !self.only_ferrio || compat == Compat::Ferrio
     }
 
     /// The help, with the lack of support in brackets.

@@ -10,7 +10,7 @@ mod reports;
 use std::io;
 use std::path::Path;
 
-use ferrio_job::{Character, Diagnostic, Plan};
+use ferrio_job::{Compat, Diagnostic, Plan};
 use ferrio_machine::{CpuThrottling, terminal_columns};
 use ferrio_report::{
     Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunSeries, job_failed, laying_out_line,
@@ -93,11 +93,11 @@ impl Output {
     pub fn open(settings: &ProgramSettings, messages: Messages) -> Result<Self, Error> {
         let to_stdout = settings.output.is_none();
         let stream = match &settings.output {
-            None if settings.character == Character::Ferrio && stdout::was_closed() => {
+            None if settings.compat == Compat::Ferrio && stdout::was_closed() => {
                 return Err(Error::stdout(Errno::EBADF.into()));
             }
             None => ReportStream::Stdout(escaped_stream::stdout()),
-            Some(name) if settings.character == Character::Ferrio || settings.shares_output => {
+            Some(name) if settings.compat == Compat::Ferrio || settings.shares_output => {
                 let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };
                 ReportStream::whole(Path::new(name)).map_err(cannot_open)?
             }
@@ -110,7 +110,7 @@ impl Output {
             Eta::Never => false,
             // Debug messages come from all threads and would tear the line.
             Eta::Auto if settings.tui => false,
-            Eta::Auto if settings.debug.any() && settings.character == Character::Ferrio => false,
+            Eta::Auto if settings.debug.any() && settings.compat == Compat::Ferrio => false,
             Eta::Auto => escaped_stream::stdout().is_terminal(),
         };
         let intervals = settings.interval_report.as_ref();
@@ -129,16 +129,15 @@ impl Output {
             options: settings.report_options(),
             environment: RunEnvironment::default(),
             announces,
-            takes_messages: announces && settings.character == Character::Fio && messages.are_text(),
-            report_lines: match settings.character {
-                Character::Fio if !messages.are_text() => ReportLines::StandardError,
-                Character::Fio if settings.formats.has(Format::Json) => ReportLines::Document,
-                Character::Fio => ReportLines::Report,
-                Character::Ferrio => ReportLines::StandardError,
+            takes_messages: announces && settings.compat == Compat::Fio && messages.are_text(),
+            report_lines: match settings.compat {
+                Compat::Fio if !messages.are_text() => ReportLines::StandardError,
+                Compat::Fio if settings.formats.has(Format::Json) => ReportLines::Document,
+                Compat::Fio => ReportLines::Report,
+                Compat::Ferrio => ReportLines::StandardError,
             },
             kept: messages.warnings_follow_report().then(Vec::new),
-            live: live
-                .then(|| LiveLine::new(settings.character, settings.eta_interval, settings.eta_newline)),
+            live: live.then(|| LiveLine::new(settings.compat, settings.eta_interval, settings.eta_newline)),
             intervals: None,
             shown_controls: None,
             names: NamesOfLines::default(),
@@ -162,11 +161,11 @@ impl Output {
     }
 
     /// Sets the jobs that texts may name. Their control characters are shown as text; called `fio`, only on a terminal.
-    pub fn set_names(&mut self, plan: &Plan, character: Character) {
+    pub fn set_names(&mut self, plan: &Plan, compat: Compat) {
         self.names = NamesOfLines::of(plan);
         let is_seen = self.writes_to_stdout && escaped_stream::stdout().is_terminal();
         self.shown_controls =
-            (character == Character::Ferrio || is_seen).then(|| controls_in(self.options.formats));
+            (compat == Compat::Ferrio || is_seen).then(|| controls_in(self.options.formats));
     }
 
     /// Writes text that a program may read, or run: control characters are shown as text on a terminal only.
@@ -405,8 +404,8 @@ mod tests {
     fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         ProgramSettings::read(
-            &crate::arguments::scan(&words, 1, crate::options::OPTIONS, Character::Ferrio).unwrap(),
-            Character::Ferrio,
+            &crate::arguments::scan(&words, 1, crate::options::OPTIONS, Compat::Ferrio).unwrap(),
+            Compat::Ferrio,
         )
         .unwrap()
     }

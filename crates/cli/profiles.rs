@@ -8,7 +8,7 @@ mod act;
 mod act_verdict;
 mod tiobench;
 
-use ferrio_job::{ArgOrigin, Character, Diagnostic, Direction, Origin, Plan};
+use ferrio_job::{ArgOrigin, Compat, Diagnostic, Direction, Origin, Plan};
 use ferrio_jobfile::{Builder, Environment, Opt, OptionScope, Options, Problems, Sources};
 
 use crate::arguments::Item;
@@ -61,7 +61,7 @@ struct Generated {
 struct Surroundings {
     /// Memory of the machine, MiB.
     mb_memory: u64,
-    character: Character,
+    compat: Compat,
 }
 
 /// A job option with a value.
@@ -92,12 +92,12 @@ pub fn add(
     });
     let place = place.unwrap_or(ArgOrigin { index: 0, text: format!("--profile={}", profile.name()) });
     let own = own_options(profile, items)?;
-    let surroundings = Surroundings { mb_memory, character: settings.character };
+    let surroundings = Surroundings { mb_memory, compat: settings.compat };
     let generated = match profile {
         Profile::Act => act::jobs(&own, &place)?,
         Profile::Tiobench => tiobench::jobs(&own, &surroundings),
     };
-    let as_fio = settings.character == Character::Fio;
+    let as_fio = settings.compat == Compat::Fio;
     let add = |builder: &mut Builder, lines: Lines| {
         for (name, value) in lines {
             builder.command_option(name, value.as_deref(), place.clone());
@@ -176,37 +176,37 @@ mod tests {
     use crate::options::OPTIONS;
     use ferrio_jobfile::JobSet;
 
-    fn read(words: &[&str], character: Character) -> Result<JobSet, Error> {
+    fn read(words: &[&str], compat: Compat) -> Result<JobSet, Error> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let items = arguments::scan(&words, 1, OPTIONS, Character::Ferrio).unwrap();
-        let settings = ProgramSettings::read(&items, character).unwrap();
+        let items = arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+        let settings = ProgramSettings::read(&items, compat).unwrap();
         let machine = Environment { mb_memory: 1000, ..job_files::environment() };
         job_files::read(&items, &settings, machine)
     }
 
     fn refused(words: &[&str]) -> String {
-        read(words, Character::Ferrio).unwrap_err().to_string()
+        read(words, Compat::Ferrio).unwrap_err().to_string()
     }
 
     /// The value of an option of each job.
-    fn each(words: &[&str], character: Character, opt: Opt) -> Vec<String> {
-        let set = read(words, character).unwrap();
+    fn each(words: &[&str], compat: Compat, opt: Opt) -> Vec<String> {
+        let set = read(words, compat).unwrap();
         let text = |job: &ferrio_jobfile::Job| job.options.given(opt).map(|given| given.text.clone());
         set.jobs.iter().map(|job| text(job).unwrap_or_default()).collect()
     }
 
     #[test]
     fn tiobench_is_four_jobs_one_after_the_other() {
-        for character in [Character::Ferrio, Character::Fio] {
+        for compat in [Compat::Ferrio, Compat::Fio] {
             let words = ["--profile=tiobench"];
-            assert_eq!(each(&words, character, Opt::Name), ["seqwrite", "randwrite", "seqread", "randread"]);
-            assert_eq!(each(&words, character, Opt::Rw), ["write", "randwrite", "read", "randread"]);
-            assert_eq!(each(&words, character, Opt::EndFsync), ["1", "1", "", ""]);
+            assert_eq!(each(&words, compat, Opt::Name), ["seqwrite", "randwrite", "seqread", "randread"]);
+            assert_eq!(each(&words, compat, Opt::Rw), ["write", "randwrite", "read", "randread"]);
+            assert_eq!(each(&words, compat, Opt::EndFsync), ["1", "1", "", ""]);
             // 4096 bytes per MiB of memory.
-            assert_eq!(each(&words, character, Opt::Size), ["4096000"; 4]);
-            assert_eq!(each(&words, character, Opt::Runtime), ["600"; 4]);
+            assert_eq!(each(&words, compat, Opt::Size), ["4096000"; 4]);
+            assert_eq!(each(&words, compat, Opt::Runtime), ["600"; 4]);
             let files = ".fio.tio.1:.fio.tio.2:.fio.tio.3:.fio.tio.4";
-            assert_eq!(each(&words, character, Opt::Filename), [files; 4]);
+            assert_eq!(each(&words, compat, Opt::Filename), [files; 4]);
         }
     }
 
@@ -214,36 +214,35 @@ mod tests {
     fn options_of_tiobench_work_in_ferrio_and_not_in_fio() {
         let words =
             ["--profile=tiobench", "--block=8k", "--numruns=3", "--threads=2", "--size=1m", "--runtime=9"];
-        let of = |character, opt| each(&words, character, opt)[3].clone();
-        let all = |character| {
-            [Opt::Bs, Opt::Loops, Opt::Numjobs, Opt::Size, Opt::Runtime].map(|opt| of(character, opt))
-        };
-        assert_eq!(all(Character::Ferrio), ["8192", "3", "2", "1m", "9"]);
-        assert_eq!(all(Character::Fio), ["4096", "1", "1", "4096000", "600"]);
+        let of = |compat, opt| each(&words, compat, opt)[3].clone();
+        let all =
+            |compat| [Opt::Bs, Opt::Loops, Opt::Numjobs, Opt::Size, Opt::Runtime].map(|opt| of(compat, opt));
+        assert_eq!(all(Compat::Ferrio), ["8192", "3", "2", "1m", "9"]);
+        assert_eq!(all(Compat::Fio), ["4096", "1", "1", "4096000", "600"]);
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().to_str().unwrap();
         let words = ["--profile=tiobench", &format!("--dir={dir}")];
-        assert_eq!(each(&words, Character::Ferrio, Opt::Directory), [dir; 4]);
+        assert_eq!(each(&words, Compat::Ferrio, Opt::Directory), [dir; 4]);
     }
 
     #[test]
     fn act_is_readers_and_a_writer_for_each_device() {
         let words = ["--profile=act", "--device-names=/a,/b", "--load=4", "--test-duration=90"];
         let names = ["act-read-/a", "act-write-/a", "act-read-/b", "act-write-/b"];
-        assert_eq!(each(&words, Character::Ferrio, Opt::Name), names);
-        assert_eq!(each(&words, Character::Ferrio, Opt::RateIops), ["1000", "48", "1000", "48"]);
-        assert_eq!(each(&words, Character::Ferrio, Opt::Bs)[..2], ["1536", "131072"]);
-        assert_eq!(each(&words, Character::Ferrio, Opt::Numjobs)[..2], ["8", ""]);
-        assert_eq!(each(&words, Character::Ferrio, Opt::Runtime), ["90s"; 4]);
+        assert_eq!(each(&words, Compat::Ferrio, Opt::Name), names);
+        assert_eq!(each(&words, Compat::Ferrio, Opt::RateIops), ["1000", "48", "1000", "48"]);
+        assert_eq!(each(&words, Compat::Ferrio, Opt::Bs)[..2], ["1536", "131072"]);
+        assert_eq!(each(&words, Compat::Ferrio, Opt::Numjobs)[..2], ["8", ""]);
+        assert_eq!(each(&words, Compat::Ferrio, Opt::Runtime), ["90s"; 4]);
         let minutes = ["--profile=act", "--device-names=/a", "--test-duration=2m"];
-        assert_eq!(each(&minutes, Character::Fio, Opt::Runtime)[0], "120s");
+        assert_eq!(each(&minutes, Compat::Fio, Opt::Runtime)[0], "120s");
     }
 
     #[test]
     fn the_loads_of_act_are_those_of_fio() {
         let rates = |options: &[&str]| {
             let words = [&["--profile=act", "--device-names=/a"], options].concat();
-            each(&words, Character::Ferrio, Opt::RateIops).join(" ")
+            each(&words, Compat::Ferrio, Opt::RateIops).join(" ")
         };
         assert_eq!(rates(&[]), "250 12");
         assert_eq!(rates(&["--load=2", "--threads-per-queue=3"]), "1333 24");
@@ -257,9 +256,9 @@ mod tests {
     fn the_preparation_of_act_fills_each_device_twice() {
         let words = ["--profile=act", "--device-names=/a,/b", "--prep"];
         let names = ["act-prep-zeroes-/a", "act-prep-salt-/a", "act-prep-zeroes-/b", "act-prep-salt-/b"];
-        assert_eq!(each(&words, Character::Ferrio, Opt::Name), names);
-        assert_eq!(each(&words, Character::Ferrio, Opt::Ioengine)[..2], ["sync", "libaio"]);
-        let set = read(&words, Character::Ferrio).unwrap();
+        assert_eq!(each(&words, Compat::Ferrio, Opt::Name), names);
+        assert_eq!(each(&words, Compat::Ferrio, Opt::Ioengine)[..2], ["sync", "libaio"]);
+        let set = read(&words, Compat::Ferrio).unwrap();
         let given = |opt| set.jobs.iter().map(|job| job.options.is_given(opt)).collect::<Vec<_>>();
         assert_eq!(given(Opt::ZeroBuffers), [true, false, true, false]);
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use ferrio_job::{Character, Diagnostic, EngineKind, Origin, Prefix};
+use ferrio_job::{Compat, Diagnostic, EngineKind, Origin, Prefix};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
 use ferrio_machine::{RetryInterrupted, open_to_read};
 use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
@@ -19,11 +19,11 @@ use crate::settings::{FIO_VERSION, Query};
 ///
 /// # Errors
 /// Standard output cannot be written to.
-pub fn answer(query: &Query, character: Character, messages: Messages) -> Result<u8, Error> {
+pub fn answer(query: &Query, compat: Compat, messages: Messages) -> Result<u8, Error> {
     let help = match query {
-        Query::Version => Help::found(format!("{}\n", version(character))),
+        Query::Version => Help::found(format!("{}\n", version(compat))),
         // As in fio, an unknown option is no failure, but an unknown engine is one.
-        Query::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref(), character) },
+        Query::Options(name) => Help { failed: false, ..cmdhelp(name.as_deref(), compat) },
         Query::Engines(what) => {
             let (engine, option) = match what.as_deref().map(|what| what.split_once(',')) {
                 Some(Some((engine, option))) => (Some(engine), Some(option)),
@@ -38,7 +38,7 @@ pub fn answer(query: &Query, character: Character, messages: Messages) -> Result
             enghelp(&engines, engine, option)
         }
         Query::DebugClasses => {
-            Help::found(format!("{}: dumping debug options:{}\n", character.word(), debug_words()))
+            Help::found(format!("{}: dumping debug options:{}\n", compat.word(), debug_words()))
         }
         Query::Log(file) => return inflate(file),
         Query::Checksums(names) => {
@@ -88,10 +88,10 @@ fn inflate(path: &Path) -> Result<u8, Error> {
 }
 
 /// The version line; scripts that call the program `fio` expect fio's.
-fn version(character: Character) -> String {
-    match character {
-        Character::Fio => FIO_VERSION.to_owned(),
-        Character::Ferrio => format!("ferrio {} ({FIO_VERSION} compatible)", env!("CARGO_PKG_VERSION")),
+fn version(compat: Compat) -> String {
+    match compat {
+        Compat::Fio => FIO_VERSION.to_owned(),
+        Compat::Ferrio => format!("ferrio {} ({FIO_VERSION} compatible)", env!("CARGO_PKG_VERSION")),
     }
 }
 
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn the_version_line_follows_the_character() {
-        assert_eq!(version(Character::Fio), "fio-3.42");
+        assert_eq!(version(Compat::Fio), "fio-3.42");
         assert_eq!(
-            version(Character::Ferrio),
+            version(Compat::Ferrio),
             format!("ferrio {} (fio-3.42 compatible)", env!("CARGO_PKG_VERSION"))
         );
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use ferrio_job::{Character, Diagnostic};
+use ferrio_job::{Compat, Diagnostic};
 use ferrio_jobfile::Reading;
 use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
@@ -90,7 +90,7 @@ pub struct ProgramSettings {
     /// Treat warnings about jobs as errors.
     pub warnings_fatal: bool,
     /// Whose habits the program has.
-    pub character: Character,
+    pub compat: Compat,
     /// How to read odd values of job options.
     pub strict: Reading,
     /// Directory of verify states; the current one if empty.
@@ -191,12 +191,12 @@ pub enum SettingsError {
 }
 
 impl ProgramSettings {
-    /// Reads the program options among `items`, in order, for a call of this character.
+    /// Reads the program options among `items`, in order.
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
-    pub fn read(items: &[Item], character: Character) -> Result<Self, SettingsError> {
-        let program = Self::read_each(items, character)?;
+    pub fn read(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
+        let program = Self::read_each(items, compat)?;
         if program.tui {
             check_conflicts_of_tui(items)?;
         }
@@ -210,10 +210,10 @@ impl ProgramSettings {
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
-    pub fn read_each(items: &[Item], character: Character) -> Result<Self, SettingsError> {
+    pub fn read_each(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
         let mut notes = Vec::new();
         let typed = items.iter().filter_map(|item| match item {
-            Item::Program { name, value: Some(value), .. } if character == Character::Fio => {
+            Item::Program { name, value: Some(value), .. } if compat == Compat::Fio => {
                 let read = option_values::read_by_fio(name, value);
                 if read.is_none() {
                     notes.push(ignored(name, value));
@@ -237,14 +237,14 @@ impl ProgramSettings {
         if sections.iter().any(|name| name == "global") {
             return Err(SettingsError::GlobalSection);
         }
-        let debug = DebugOptions::parse(&words(&matches, "debug"), character);
+        let debug = DebugOptions::parse(&words(&matches, "debug"), compat);
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
-        let outputs = Outputs::of(items, character)?;
+        let outputs = Outputs::of(items, compat)?;
         let formats = outputs.formats;
         let no_document = formats.has(Format::Normal) || given(&matches, "output");
-        let (trigger, idle_trigger) = trigger(&matches, character, no_document);
+        let (trigger, idle_trigger) = trigger(&matches, compat, no_document);
         notes.extend(idle_trigger);
         if debugging {
             notes.extend(without_effect(&matches));
@@ -277,10 +277,10 @@ impl ProgramSettings {
             readonly: matches.get_flag("readonly"),
             sections,
             warnings_fatal: matches.get_flag("warnings-fatal"),
-            character,
-            strict: matches.get_one("strict").copied().unwrap_or(match character {
-                Character::Ferrio => Reading::Ferrio,
-                Character::Fio => Reading::Fio,
+            compat,
+            strict: matches.get_one("strict").copied().unwrap_or(match compat {
+                Compat::Ferrio => Reading::Ferrio,
+                Compat::Fio => Reading::Fio,
             }),
             aux_path: matches.get_one::<String>("aux-path").map(PathBuf::from).unwrap_or_default(),
             profile: profile(&matches)?,
@@ -299,7 +299,7 @@ impl ProgramSettings {
         PlanOptions {
             readonly: self.readonly,
             warnings_fatal: self.warnings_fatal,
-            character: self.character,
+            compat: self.compat,
             describes_only: false,
             merges_only: matches!(self.action, Action::MergeTraces),
             server_patience: None,
@@ -315,7 +315,7 @@ impl ProgramSettings {
     /// True if the document has what jobs and devices did over time.
     #[must_use]
     pub fn has_series(&self) -> bool {
-        self.character == Character::Ferrio && self.all_formats().have_details()
+        self.compat == Compat::Ferrio && self.all_formats().have_details()
     }
 
     /// How reports are made.
@@ -325,7 +325,7 @@ impl ProgramSettings {
             // All outputs have the same percentiles.
             fio_bins: self.fio_bins || self.all_formats().have_details(),
             each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
-            character: self.character,
+            compat: self.compat,
             labels: self.labels.clone(),
             terse_header: self.terse_header,
             asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
@@ -448,11 +448,7 @@ fn ignored(name: &str, value: &str) -> Diagnostic {
 }
 
 /// The trigger, and a note if it can never fire. There is `no_document` on standard output if the report is a text or in a file.
-fn trigger(
-    matches: &ArgMatches,
-    character: Character,
-    no_document: bool,
-) -> (Option<Trigger>, Option<Diagnostic>) {
+fn trigger(matches: &ArgMatches, compat: Compat, no_document: bool) -> (Option<Trigger>, Option<Diagnostic>) {
     let command: Option<String> = matches.get_one("trigger").cloned();
     let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
     let timeout = matches.get_one("trigger-timeout").copied().filter(|time| *time != Duration::ZERO);
@@ -460,9 +456,9 @@ fn trigger(
         let message = "--trigger never runs without --trigger-file or --trigger-timeout";
         return (None, command.map(|_| Diagnostic::note(message).code("no-effect")));
     }
-    let saves_all_states = character == Character::Fio;
+    let saves_all_states = compat == Compat::Fio;
     // As in fio, but never beside a document.
-    let writes_to_stdout = character == Character::Fio && no_document;
+    let writes_to_stdout = compat == Compat::Fio && no_document;
     (Some(Trigger { file, timeout, command, writes_to_stdout, saves_all_states }), None)
 }
 

@@ -32,7 +32,7 @@ fn compare(jobs: &[JobOptions]) -> usize {
     compare_with(Program::Ferrio, jobs)
 }
 
-/// The same with ferrio in a character.
+/// The same with ferrio, called `ferrio` or `fio`.
 fn compare_with(ferrio: Program, jobs: &[JobOptions]) -> usize {
     let installed = rules_of_fio();
     let (fio, ferrio) = (logs(Program::Fio, jobs), logs(ferrio, jobs));

@@ -8,7 +8,7 @@ use crate::options;
 
 fn try_scan(words: &[&str]) -> Result<Vec<Item>, InvalidCommandLine> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    scan(&words, 1, options::OPTIONS, Character::Ferrio)
+    scan(&words, 1, options::OPTIONS, Compat::Ferrio)
 }
 
 /// Items in a short form: `name=value` of jobs, `--name=value` of the program, `<file>`.
@@ -149,7 +149,7 @@ fn arguments_that_are_not_utf_8_are_reported_by_number() {
     use std::os::unix::ffi::OsStringExt;
     let words = [b"--name=a".to_vec(), b"--filename=\xff".to_vec(), b"\xfe.fio".to_vec()];
     let words: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
-    let invalid = read(&words, 1, options::OPTIONS, Character::Ferrio).0.unwrap_err();
+    let invalid = read(&words, 1, options::OPTIONS, Compat::Ferrio).0.unwrap_err();
     let reported: Vec<_> = invalid.mistakes.iter().map(|mistake| mistake.message.as_str()).collect();
     let want =
         ["argument 2 is not valid UTF-8: --filename=\u{fffd}", "argument 3 is not valid UTF-8: \u{fffd}.fio"];
@@ -176,7 +176,7 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
         "-{0,3}[a-zA-Z_+-]{0,12}(=.{0,6})?",
-        prop::sample::select(option_names("io_uring", Character::Ferrio).collect::<Vec<_>>())
+        prop::sample::select(option_names("io_uring", Compat::Ferrio).collect::<Vec<_>>())
             .prop_map(|name| format!("--{name}")),
         "-[oFxPsrwhvcié=]{1,5}",
     ]

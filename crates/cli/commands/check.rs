@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report, WholeRun};
-use ferrio_job::Character;
+use ferrio_job::Compat;
 use ferrio_jobfile::{Problems, Sources};
 use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
@@ -57,10 +57,10 @@ pub const OPTIONS: &[ProgramOption] = &[own_flag(DENY, JOBS, "Exit with status 2
 /// # Errors
 /// These errors.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let (scanned, character) =
-        arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options(), Character::Ferrio);
+    let (scanned, compat) =
+        arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options(), Compat::Ferrio);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
-    *invocation.messages = Messages::of(read, character);
+    *invocation.messages = Messages::of(read, compat);
     let answer = JsonAnswer::of(read);
     if let Ok(items) = &scanned
         && items.iter().any(|item| item.is_program_option("help"))
@@ -68,7 +68,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         return print(|out| out.write_all(invocation.command.text().as_bytes()).map(|()| true));
     }
     let messages = *invocation.messages;
-    let checked = check(scanned.map_err(diagnose::command_line), character, messages);
+    let checked = check(scanned.map_err(diagnose::command_line), compat, messages);
     if let (Err(error), Some(answer)) = (&checked, answer)
         && let Err(unwritten) = answer.refused(error)
     {
@@ -77,13 +77,13 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     checked
 }
 
-fn check(items: Result<Vec<Item>, Error>, character: Character, messages: Messages) -> Result<u8, Error> {
+fn check(items: Result<Vec<Item>, Error>, compat: Compat, messages: Messages) -> Result<u8, Error> {
     let mut items = items?;
     let before = items.len();
     items.retain(|item| !item.is_program_option(DENY));
     let deny = items.len() < before;
-    let mut settings = ProgramSettings::read(&items, character)
-        .map_err(|error| diagnose::settings(error, &items, character))?;
+    let mut settings =
+        ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
     if settings.sweep.is_some() {
         return Err(Error::SweepToCheck);
     }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use ferrio_job::{Character, Choice as _, Diagnostic, EngineKind, Origin, codes};
+use ferrio_job::{Choice as _, Compat, Diagnostic, EngineKind, Origin, codes};
 use ferrio_jobfile::{
     AbsentEngine, Opt, OptionRow, OptionScope, OptionStatus, Sources, absent_engine, absent_engines, cmdhelp,
     enghelp, is_listed, nearest, option_help, rows,
@@ -38,7 +38,7 @@ const TOPICS: &[Topic] = &[
     Topic {
         name: "options",
         about: "all options of jobs, one per line",
-        text: |_| cmdhelp(None, Character::Ferrio).text,
+        text: |_| cmdhelp(None, Compat::Ferrio).text,
     },
     Topic {
         name: "engines",

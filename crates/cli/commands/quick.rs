@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use ferrio_job::{Character, reason};
+use ferrio_job::{Compat, reason};
 use ferrio_jobfile::Sources;
 use ferrio_machine::{create_file, text_of_file, write_whole};
 use ferrio_report::model::{DeviceReport, RunReport};
@@ -160,7 +160,7 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
     let mut output = OsString::from("--output=");
     output.push(&document);
     let words = ["--output-format=json+".into(), output, job_file.into_os_string()];
-    let status = fio::run(&words, Character::Ferrio, messages)?.status;
+    let status = fio::run(&words, Compat::Ferrio, messages)?.status;
     drop(own_file);
     let json = text_of_file(&document).map_err(|error| cannot("read the report", &error))?;
     let saved = save.map(|(mut file, cannot_write)| {

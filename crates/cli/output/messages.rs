@@ -1,6 +1,6 @@
 //! Messages before and during a run: in the report, or on standard error above the live line.
 
-use ferrio_job::{AsFio, Character, Diagnostic, codes};
+use ferrio_job::{AsFio, Compat, Diagnostic, codes};
 use ferrio_jobfile::Sources;
 use ferrio_report::model::Warning;
 
@@ -72,7 +72,7 @@ impl Output {
 
     /// Writes a diagnostic as a line of the text report.
     pub(super) fn write_message(&mut self, diagnostic: &Diagnostic) {
-        self.write(&format!("{}\n", diagnostic.line(Character::Fio)));
+        self.write(&format!("{}\n", diagnostic.line(Compat::Fio)));
     }
 
     /// Prints that a worker ended early, where such lines go.

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use ferrio_job::Character;
+use ferrio_job::Compat;
 use ferrio_machine::{FileClaims, open_file};
 use nix::fcntl::OFlag;
 
@@ -20,7 +20,7 @@ use crate::settings::ProgramSettings;
 /// The file cannot be created.
 pub fn begin_file(settings: &mut ProgramSettings) -> Result<(Option<File>, FileClaims), Error> {
     match &settings.output {
-        Some(name) if settings.character == Character::Fio => {
+        Some(name) if settings.compat == Compat::Fio => {
             let Ok(claims) = FileClaims::new([Path::new(name)]) else {
                 settings.shares_output = true;
                 return Ok((None, FileClaims::default()));

@@ -1,6 +1,6 @@
 //! The profile `tiobench`: four files, written and read sequentially and at random by direct I/O, one job after the other.
 
-use ferrio_job::Character;
+use ferrio_job::Compat;
 use ferrio_jobfile::{Opt, Options};
 
 use super::{Generated, Lines, Surroundings, flag, value};
@@ -11,7 +11,7 @@ const BYTES_PER_MIB: u64 = 4096;
 
 /// The jobs. fio accepts the options of the profile and does nothing with them.
 pub(super) fn jobs(own: &Options, surroundings: &Surroundings) -> Generated {
-    let is_used = |opt| surroundings.character == Character::Ferrio && own.is_given(opt);
+    let is_used = |opt| surroundings.compat == Compat::Ferrio && own.is_given(opt);
     let number = |opt, default: u32| if is_used(opt) { own.value(opt) } else { default };
     let directory = own.text(Opt::Dir).filter(|_| is_used(Opt::Dir)).unwrap_or("./");
     let all_jobs = vec![

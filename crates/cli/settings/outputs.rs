@@ -1,6 +1,6 @@
 //! Where the report goes, in which formats.
 
-use ferrio_job::Character;
+use ferrio_job::Compat;
 use ferrio_report::{Format, Formats};
 
 use super::SettingsError;
@@ -22,7 +22,7 @@ impl Outputs {
     /// `--output-format` and `--minimal` replace earlier formats without a file of their own, `--append-terse` adds to them. Called
     /// `ferrio`, several `--output` are the files of as many formats, in their order, and all `--output-format` add up. Called `fio`, the
     /// last counts. The values are already checked.
-    pub(super) fn of(items: &[Item], character: Character) -> Result<Self, SettingsError> {
+    pub(super) fn of(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
         let values = |wanted: &'static str| {
             items.iter().filter_map(move |item| match item {
                 Item::Program { name, value: Some(value), .. } if name == wanted => Some(value),
@@ -30,7 +30,7 @@ impl Outputs {
             })
         };
         let mut files: Vec<&String> = values(OUTPUT).collect();
-        if character == Character::Fio {
+        if compat == Compat::Fio {
             files.drain(..files.len().saturating_sub(1));
         }
         let adds_up = files.len() > 1;
@@ -41,7 +41,7 @@ impl Outputs {
             let chosen = match item {
                 Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
                     let with_file = value.split(',').find(|item| item.contains(':'));
-                    if let Some(item) = with_file.filter(|_| character == Character::Fio) {
+                    if let Some(item) = with_file.filter(|_| compat == Compat::Fio) {
                         return Err(SettingsError::FormatOfFerrio(item.to_owned()));
                     }
                     option_values::formats(value).unwrap_or_default()
@@ -65,7 +65,7 @@ impl Outputs {
         }
         let in_report = wanted.iter().filter(|wanted| wanted.file.is_none());
         let formats = in_report.clone().fold(Formats::NONE, |formats, wanted| formats.with(wanted.format));
-        if let Some(word) = formats.only_of_ferrio().filter(|_| character == Character::Fio) {
+        if let Some(word) = formats.only_of_ferrio().filter(|_| compat == Compat::Fio) {
             return Err(SettingsError::FormatOfFerrio(word.to_owned()));
         }
         let given = in_report.count();

@@ -4,8 +4,8 @@ use crate::option_values::IntervalsTo;
 fn read(words: &[&str]) -> Result<ProgramSettings, SettingsError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     ProgramSettings::read(
-        &crate::arguments::scan(&words, 1, OPTIONS, Character::Ferrio).unwrap(),
-        Character::Ferrio,
+        &crate::arguments::scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap(),
+        Compat::Ferrio,
     )
 }
 

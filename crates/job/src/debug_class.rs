@@ -3,7 +3,7 @@
 //! All crates write `log::debug!(target: debug_class::FILE, job = number; ...)`: the target names the class, `job` the number of the
 //! job whose worker sends the message.
 
-use crate::Character;
+use crate::Compat;
 
 /// A class of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub struct DebugClass {
 }
 
 impl DebugClass {
-    /// The target of the messages that a program of this character prints.
+    /// The target that messages are printed with.
     #[must_use]
-    pub fn target(&self, character: Character) -> &'static str {
-        match character {
-            Character::Fio => self.fio_target.unwrap_or(self.name),
-            Character::Ferrio => self.name,
+    pub fn target(&self, compat: Compat) -> &'static str {
+        match compat {
+            Compat::Fio => self.fio_target.unwrap_or(self.name),
+            Compat::Ferrio => self.name,
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct JobSpec {
     /// `description`, cut at 255 bytes.
     pub description: Option<String>,
     /// Whose habits the job follows where the two programs treat failures differently, or say more.
-    pub character: Character,
+    pub compat: Compat,
     /// 1-based number over the whole run in creation order; seeds random streams and numbers log files.
     pub number: u32,
     /// Clone number as used in file names and `offset_increment`: 0, N-1, ..., 1 in creation order.

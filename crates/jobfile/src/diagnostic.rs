@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use ferrio_job::{Character, Diagnostic, FioWords, Origin, Severity};
+use ferrio_job::{Compat, Diagnostic, FioWords, Origin, Severity};
 use serde::Serialize;
 
 use crate::catalogue::Opt;
@@ -55,13 +55,13 @@ fn fio_lines(diagnostic: &Diagnostic, sources: &Sources) -> String {
     let meant = diagnostic.suggestion.iter();
     let meant = meant.map(|word| format!("Did you mean {}?", word.trim_start_matches('-')));
     let lines = match &diagnostic.fio {
-        FioWords::Message => vec![printable(&diagnostic.line(Character::Fio))],
+        FioWords::Message => vec![printable(&diagnostic.line(Compat::Fio))],
         FioWords::FailedParsing(reason) => {
             let reason = reason.iter().map(|reason| printable(reason));
             reason.chain([format!("fio: failed parsing {}", written())]).collect()
         }
         FioWords::Unrecognized => {
-            [printable(&diagnostic.line(Character::Fio))].into_iter().chain(meant).collect()
+            [printable(&diagnostic.line(Compat::Fio))].into_iter().chain(meant).collect()
         }
         FioWords::BadOption => [format!("Bad option <{}>", written())].into_iter().chain(meant).collect(),
         FioWords::OutsideSection => {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use ferrio_job::Character;
+use ferrio_job::Compat;
 
 use crate::value::Reading;
 
@@ -28,7 +28,7 @@ pub struct Environment {
     /// How lines and values are read.
     pub reading: Reading,
     /// Whose options jobs have.
-    pub character: Character,
+    pub compat: Compat,
     /// The jobs do not run: read as by fio, the values of some options are not examined.
     pub only_parses: bool,
 }
@@ -54,7 +54,7 @@ impl Default for Environment {
             mb_memory: 1024,
             ncpus: 1,
             reading: Reading::default(),
-            character: Character::default(),
+            compat: Compat::default(),
             only_parses: false,
         }
     }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use ferrio_job::{Character, Choice as _, Diagnostic, FioWords, KbBase, Origin, Prefix, debug_class};
+use ferrio_job::{Choice as _, Compat, Diagnostic, FioWords, KbBase, Origin, Prefix, debug_class};
 use log::debug;
 
 use crate::catalogue::{MASK, Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
@@ -48,11 +48,11 @@ pub(crate) fn section(
     let mut found = Vec::with_capacity(lines.len());
     let mut complaints = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        match Opt::from_name(&line.name, &setting.engine, environment.character) {
+        match Opt::from_name(&line.name, &setting.engine, environment.compat) {
             Some(opt) => found.push((at, opt)),
             None => {
                 let suggest = complaints.len() + wrong.len() < SUGGESTIONS;
-                complaints.push((at, unknown(line, &setting.engine, environment.character, suggest)));
+                complaints.push((at, unknown(line, &setting.engine, environment.compat, suggest)));
             }
         }
     }
@@ -178,7 +178,7 @@ pub fn engines_with_option(name: &str) -> Vec<&'static str> {
 }
 
 /// The error for an option that does not exist for jobs with `engine`.
-pub(crate) fn unknown(line: &Assignment, engine: &str, character: Character, suggest: bool) -> Diagnostic {
+pub(crate) fn unknown(line: &Assignment, engine: &str, compat: Compat, suggest: bool) -> Diagnostic {
     let name = &line.name;
     let owners = engines_with_option(name);
     if !owners.is_empty() {
@@ -194,11 +194,11 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, character: Character, sug
     let diagnostic =
         Diagnostic::error(format!("unknown option `{name}`"), line.origin.clone()).code("unknown-option");
     let diagnostic = diagnostic.in_fio(FioWords::BadOption);
-    if let Some(meant) = separated(line, engine, character) {
+    if let Some(meant) = separated(line, engine, compat) {
         return diagnostic.label(format!("did you mean `{meant}`?")).suggest(meant);
     }
     let known_engine = Opt::Ioengine.row().choice(engine).is_some();
-    match suggest.then(|| nearest(name, option_names(engine, character))).flatten() {
+    match suggest.then(|| nearest(name, option_names(engine, compat))).flatten() {
         Some(word) => diagnostic.label(format!("did you mean `{word}`?")).suggest(word),
         None if !known_engine => {
             diagnostic.help(format!("private options of engine {engine} are unknown here"))
@@ -213,11 +213,10 @@ pub(crate) fn unknown(line: &Assignment, engine: &str, character: Character, sug
 }
 
 /// `rw=read` for a line such as `rw read` or `rw: read`, without an equals sign between name and value.
-fn separated(line: &Assignment, engine: &str, character: Character) -> Option<String> {
+fn separated(line: &Assignment, engine: &str, compat: Compat) -> Option<String> {
     let (name, value) = line.name.split_once([' ', '\t', ':']).filter(|_| line.value.is_none())?;
     let value = value.trim_start_matches([' ', '\t', ':']);
-    (!value.is_empty() && Opt::from_name(name, engine, character).is_some())
-        .then(|| format!("{name}={value}"))
+    (!value.is_empty() && Opt::from_name(name, engine, compat).is_some()).then(|| format!("{name}={value}"))
 }
 
 /// The private option whose misspelling `name` probably is, with an engine that has it.

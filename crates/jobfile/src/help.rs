@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ferrio_job::{Character, Choice as _, DatabaseModel, Diagnostic, EngineKind, Origin, Prefix, Word};
+use ferrio_job::{Choice as _, Compat, DatabaseModel, Diagnostic, EngineKind, Origin, Prefix, Word};
 
 use crate::catalogue::{
     Multi, Opt, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, rows,
@@ -38,10 +38,10 @@ fn not_found(message: String) -> Diagnostic {
 
 /// `--cmdhelp` (`None` or `all`): all options that do not belong to an engine, one per line. `--cmdhelp=NAME`: one option in detail; for an
 /// unknown name, the most similar option if there is one.
-pub fn cmdhelp(what: Option<&str>, character: Character) -> Help {
+pub fn cmdhelp(what: Option<&str>, compat: Compat) -> Help {
     let is_here = move |row: &&OptionRow| {
         matches!(row.scope, OptionScope::Core | OptionScope::Database)
-            && row.is_known_to(character)
+            && row.is_known_to(compat)
             && is_listed(row)
     };
     let core = || rows().iter().filter(is_here);
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn one_option_is_shown_with_everything_about_it() {
-        insta::assert_snapshot!(cmdhelp(Some("blocksize"), Character::Fio).text, @r"
+        insta::assert_snapshot!(cmdhelp(Some("blocksize"), Compat::Fio).text, @r"
                      bs: Block size per direction
                   alias: blocksize
                    type: integer value (opt=100)
@@ -334,7 +334,7 @@ mod tests {
                    unit: bytes
              directions: read,write,trim
         ");
-        insta::assert_snapshot!(cmdhelp(Some("fallocate"), Character::Fio).text, @r"
+        insta::assert_snapshot!(cmdhelp(Some("fallocate"), Compat::Fio).text, @r"
            fallocate: How space is reserved when laying out files
                 type: string (opt=none)
              default: native
@@ -367,36 +367,36 @@ mod tests {
 
     #[test]
     fn words_that_are_refused_are_no_choices() {
-        let help = cmdhelp(Some("zonemode"), Character::Fio).text;
+        let help = cmdhelp(Some("zonemode"), Compat::Fio).text;
         assert!(help.contains(": strided    ") && help.contains(": zbd    "), "{help}");
-        let help = cmdhelp(Some("ioengine"), Character::Fio).text;
+        let help = cmdhelp(Some("ioengine"), Compat::Fio).text;
         assert!(help.contains(": io_uring   ") && !help.contains(": rbd "), "{help}");
-        assert!(!cmdhelp(Some("mem"), Character::Fio).text.contains(": cudamalloc GPU"));
+        assert!(!cmdhelp(Some("mem"), Compat::Fio).text.contains(": cudamalloc GPU"));
     }
 
     #[test]
     fn a_near_miss_shows_the_nearest_and_nonsense_nothing() {
-        let near = cmdhelp(Some("rww"), Character::Fio);
-        assert_eq!(near.complaints[0].line(Character::Fio), "No such command: rww - showing closest match");
+        let near = cmdhelp(Some("rww"), Compat::Fio);
+        assert_eq!(near.complaints[0].line(Compat::Fio), "No such command: rww - showing closest match");
         assert!(near.text.starts_with("                  rw: "), "{}", near.text);
-        let nonsense = cmdhelp(Some("zzzzzzzzzzz"), Character::Fio);
+        let nonsense = cmdhelp(Some("zzzzzzzzzzz"), Compat::Fio);
         assert_eq!((nonsense.text.as_str(), nonsense.failed), ("", true));
-        assert_eq!(nonsense.complaints[0].line(Character::Fio), "No such command: zzzzzzzzzzz");
-        assert!(cmdhelp(Some("verifysort"), Character::Fio).failed, "hidden");
-        let private = cmdhelp(Some("userspace_reap"), Character::Fio).complaints;
+        assert_eq!(nonsense.complaints[0].line(Compat::Fio), "No such command: zzzzzzzzzzz");
+        assert!(cmdhelp(Some("verifysort"), Compat::Fio).failed, "hidden");
+        let private = cmdhelp(Some("userspace_reap"), Compat::Fio).complaints;
         assert!(private[0].message.ends_with("see --enghelp=libaio,userspace_reap"));
     }
 
     #[test]
     fn the_list_has_every_core_option_once_with_children_below_their_parents() {
-        let text = cmdhelp(None, Character::Fio).text;
+        let text = cmdhelp(None, Compat::Fio).text;
         let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim())).collect();
         for row in rows().iter().filter(|row| row.scope == OptionScope::Core && is_listed(row)) {
             assert_eq!(names.iter().filter(|name| **name == row.name).count(), 1, "{}", row.name);
         }
         assert!(text.contains("\niodepth                 : "), "{text}");
         assert!(text.contains("\n  iodepth_batch         : "), "{text}");
-        assert_eq!(cmdhelp(Some("all"), Character::Fio).text, text);
+        assert_eq!(cmdhelp(Some("all"), Compat::Fio).text, text);
     }
 
     #[test]

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ferrio_job::{
-    Character, Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine,
-    FioWords, JobSpec, PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode,
-    WriteMode,
+    Choice as _, Compat, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords,
+    JobSpec, PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode, WriteMode,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
@@ -214,9 +213,9 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
         protection: protection(options),
         passthrough: passthrough(options),
-        userspace_reap: match spec.character {
+        userspace_reap: match spec.compat {
             // Waiting jobs of fio ask the kernel even with the option.
-            Character::Ferrio if lacks(job, Opt::UserspaceReap) => true,
+            Compat::Ferrio if lacks(job, Opt::UserspaceReap) => true,
             _ => options.value(Opt::UserspaceReap),
         },
         libaio_vectored: options.value(Opt::LibaioVectored),

@@ -6,9 +6,8 @@ use std::io;
 use std::path::Path;
 
 use ferrio_job::{
-    ByFile, Character, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec,
-    FioWords, JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of,
-    reason,
+    ByFile, Compat, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec, FioWords,
+    JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of, reason,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{DeviceNumber, MOUNTINFO, Machine, Mounts, is_held, is_mounted};
@@ -50,7 +49,7 @@ pub(crate) struct Groups {
     describes_only: bool,
     /// Files that are counted.
     runs: FileRuns,
-    character: Character,
+    compat: Compat,
     /// The zones of the files that jobs have in zones.
     zones: ZonesByPath,
     /// What servers said about the exports of jobs.
@@ -68,8 +67,8 @@ pub(crate) struct Groups {
 impl Groups {
     /// No job yet.
     pub(crate) fn new(options: &PlanOptions) -> Self {
-        let PlanOptions { character, describes_only, .. } = *options;
-        Groups { character, describes_only, ..Groups::default() }
+        let PlanOptions { compat, describes_only, .. } = *options;
+        Groups { compat, describes_only, ..Groups::default() }
     }
 
     /// Adds all clones of a job, which take its drafts in turn; there is at least one.
@@ -107,12 +106,12 @@ impl Groups {
             let mut spec = draft.spec.clone();
             spec.clone = clone;
             spec.clones = clones;
-            if clone > 0 && self.character == Character::Fio {
+            if clone > 0 && self.compat == Compat::Fio {
                 forget_personal_options(job, &mut spec);
             }
             spec.files_are_named = file_names.are_named();
             // fio leaves nothing beside the data, and asks nobody before it replaces a file.
-            spec.marks_layout = spec.files_are_named && self.character == Character::Ferrio;
+            spec.marks_layout = spec.files_are_named && self.compat == Compat::Ferrio;
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
             take_a_cpu(job, &mut spec);
             spec.group = self.group;
@@ -122,7 +121,7 @@ impl Groups {
                 (None, Some(log)) => self.find_logged_files(job, &log, &mut spec, findings),
                 (None, None) => {
                     // A clone of fio without names of its own does nothing.
-                    let is_idle = self.character == Character::Fio
+                    let is_idle = self.compat == Compat::Fio
                         && !spec.engine.has_export()
                         && file_names.repeat_the_first(job, clone);
                     let names =
@@ -155,7 +154,7 @@ impl Groups {
         }
         let mut spec = draft.spec.clone();
         spec.group = self.group;
-        spec.marks_layout = self.character == Character::Ferrio;
+        spec.marks_layout = self.compat == Compat::Ferrio;
         let parameters = database::Parameters::of(job, model, &spec, findings);
         if !findings.is_fine() {
             return;
@@ -223,9 +222,9 @@ impl Groups {
 
     fn clones(&self, job: &Job, findings: &mut Findings) -> Option<u32> {
         let clones = job.options.value::<i64>(Opt::Numjobs);
-        let most = match self.character {
-            Character::Fio => MAX_JOBS_OF_FIO,
-            Character::Ferrio => MAX_JOBS,
+        let most = match self.compat {
+            Compat::Fio => MAX_JOBS_OF_FIO,
+            Compat::Ferrio => MAX_JOBS,
         };
         let free = most - self.jobs.len();
         match u32::try_from(clones) {
@@ -262,7 +261,7 @@ impl Groups {
                 "writing to it would destroy the file system on it",
             ),
             Ok(_) => {
-                let asks = self.character == Character::Ferrio;
+                let asks = self.compat == Compat::Ferrio;
                 if !asks || !*self.held.entry(device).or_insert_with(|| is_held(path)) {
                     return;
                 }
@@ -275,7 +274,7 @@ impl Groups {
                 )
             }
             // As in fio: what is not known to be mounted is not.
-            Err(_) if self.character == Character::Fio => return,
+            Err(_) if self.compat == Compat::Fio => return,
             Err(error) => (
                 format!(
                     "whether {name_of_device} is mounted is unknown: {MOUNTINFO} cannot be read: {}",
@@ -330,7 +329,7 @@ impl Groups {
         }
         nbd::name_export(spec);
         protection::find_missing_devices(&mut spec.files, spec.files_are_named);
-        if self.character == Character::Ferrio {
+        if self.compat == Compat::Ferrio {
             let changed = |file: &FileSpec| self.laid_out.1.get(file).is_some_and(|size| *size != file.found);
             protection::check(job, spec, &changed, findings);
             own_names::check(job, spec, findings);
@@ -372,8 +371,8 @@ impl Groups {
                 None if spec.engine.passes_through() => {
                     probe_namespace(&path, spec.engine_options.protection.by_device)?
                 }
-                None if spec.engine.needs_scsi_devices() => probe_scsi(&path, filetype, self.character)?,
-                None if spec.engine.needs_flash_devices() => probe_flash(&path, self.character)?,
+                None if spec.engine.needs_scsi_devices() => probe_scsi(&path, filetype, self.compat)?,
+                None if spec.engine.needs_flash_devices() => probe_flash(&path, self.compat)?,
                 None => probe(&path, filetype)?,
             };
             self.check_mounted(job, spec, &path, &found, findings);
@@ -450,7 +449,7 @@ impl Groups {
             });
         }
         protection::find_missing_devices(&mut spec.files, true);
-        if self.character == Character::Ferrio {
+        if self.compat == Compat::Ferrio {
             // A replay lays nothing out.
             protection::check(job, spec, &|_| false, findings);
         }

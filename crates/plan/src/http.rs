@@ -1,7 +1,7 @@
 //! The server of jobs with the engine http, and what their requests say.
 
 use ferrio_job::{
-    Character, Choice as _, Direction, EngineKind, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options,
+    Choice as _, Compat, Direction, EngineKind, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options,
     Secret, SetupError,
 };
 use ferrio_jobfile::{Job, Opt};
@@ -62,13 +62,13 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
             token: secret(Opt::HttpS3SecurityToken),
             storage_class: text(Opt::HttpS3StorageClass),
             customer_key: secret(Opt::HttpS3SseCustomerKey),
-            customer_key_is_encoded: spec.character == Character::Ferrio
+            customer_key_is_encoded: spec.compat == Compat::Ferrio
                 && options.text(Opt::HttpS3SseCustomerKey).is_some_and(is_encoded_key),
             customer_algorithm: text(Opt::HttpS3SseCustomerAlgorithm),
         },
         swift_token: secret(Opt::HttpSwiftAuthToken),
         verbose: options.value(Opt::HttpVerbose),
-        missing_is_zeroes: spec.character == Character::Fio || trims(job, spec),
+        missing_is_zeroes: spec.compat == Compat::Fio || trims(job, spec),
     }));
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         wrong(&[Opt::HttpMode], message, help);
     }
     if let Some(key) = &http.s3.customer_key
-        && spec.character == Character::Ferrio
+        && spec.compat == Compat::Ferrio
         && key.reveal().len() != CUSTOMER_KEY
         && !http.s3.customer_key_is_encoded
     {
@@ -133,7 +133,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 /// With `http_object_mode=range`, writes that do not cover their file leave an object of one block: fio does that.
 pub(crate) fn check_files(spec: &JobSpec) -> Result<(), SetupError> {
     let ranges = spec.http.as_ref().is_some_and(|http| http.object_mode == HttpObjectMode::Range);
-    if !ranges || spec.character == Character::Fio {
+    if !ranges || spec.compat == Compat::Fio {
         return Ok(());
     }
     let changes =
@@ -168,10 +168,10 @@ mod tests {
     use crate::testing::jobs_of;
 
     // The engine is not in every build, so no job with it can be planned in all of them.
-    fn resolved(options: &str, character: Character) -> (JobSpec, Vec<String>) {
+    fn resolved(options: &str, compat: Compat) -> (JobSpec, Vec<String>) {
         let set = jobs_of(&format!("[a]\nioengine=http\nsize=64k\nrw=write\n{options}"));
         let job = &set.jobs[0];
-        let mut spec = JobSpec { engine: EngineKind::Http, character, ..crate::testing::default_job("a") };
+        let mut spec = JobSpec { engine: EngineKind::Http, compat, ..crate::testing::default_job("a") };
         spec.rw = crate::direction::rw(job);
         resolve(job, &mut spec);
         let mut findings = Findings::new(false);
@@ -181,11 +181,11 @@ mod tests {
     }
 
     fn http(options: &str) -> HttpOptions {
-        *resolved(options, Character::Ferrio).0.http.unwrap()
+        *resolved(options, Compat::Ferrio).0.http.unwrap()
     }
 
     fn refusals(options: &str) -> Vec<String> {
-        resolved(options, Character::Ferrio).1
+        resolved(options, Compat::Ferrio).1
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn nothing_is_synced_and_workers_are_threads() {
-        let spec = resolved("fsync=1\nend_fsync=1\nsync=1\nunlink=1\npre_read=1\n", Character::Fio).0;
+        let spec = resolved("fsync=1\nend_fsync=1\nsync=1\nunlink=1\npre_read=1\n", Compat::Fio).0;
         assert!(!spec.is_durable() && !spec.unlink && !spec.pre_read && spec.thread);
     }
 
@@ -229,33 +229,33 @@ mod tests {
         let [plain, encoded] = [with(&"k".repeat(32)), with(&format!("{}=", "k".repeat(43)))];
         assert!(refusals(&plain).is_empty() && !http(&plain).s3.customer_key_is_encoded);
         assert!(refusals(&encoded).is_empty() && http(&encoded).s3.customer_key_is_encoded);
-        assert!(resolved(&with("short"), Character::Fio).1.is_empty(), "the server may refuse it");
+        assert!(resolved(&with("short"), Compat::Fio).1.is_empty(), "the server may refuse it");
     }
 
     #[test]
     fn missing_objects_are_zeroes_to_fio_and_to_jobs_that_remove_them() {
-        let zeroes = |options, character| resolved(options, character).0.http.unwrap().missing_is_zeroes;
-        assert!(zeroes("", Character::Fio));
-        assert!(!zeroes("", Character::Ferrio));
-        assert!(zeroes("rw=randtrimwrite\n", Character::Ferrio));
-        assert!(zeroes("verify=crc32c\ntrim_percentage=10\n", Character::Ferrio));
+        let zeroes = |options, compat| resolved(options, compat).0.http.unwrap().missing_is_zeroes;
+        assert!(zeroes("", Compat::Fio));
+        assert!(!zeroes("", Compat::Ferrio));
+        assert!(zeroes("rw=randtrimwrite\n", Compat::Ferrio));
+        assert!(zeroes("verify=crc32c\ntrim_percentage=10\n", Compat::Ferrio));
     }
 
     #[test]
     fn a_write_that_would_cut_its_object_is_refused_except_as_fio() {
-        let checked = |options: &str, blocks: (u64, u64), character| {
-            let mut spec = resolved(options, character).0;
+        let checked = |options: &str, blocks: (u64, u64), compat| {
+            let mut spec = resolved(options, compat).0;
             let block = &mut spec.block[Direction::Write];
             (block.min, block.max) = blocks;
             spec.files = vec![crate::testing::file("/b/o", ferrio_job::FileKind::Pretend, 65536)];
             check_files(&spec).map_err(|error| error.message)
         };
         let range = "http_object_mode=range\n";
-        let refusal = checked(range, (4096, 4096), Character::Ferrio).unwrap_err();
+        let refusal = checked(range, (4096, 4096), Compat::Ferrio).unwrap_err();
         assert!(refusal.contains("each write of a block would replace the whole object /b/o"), "{refusal}");
-        assert!(checked(range, (4096, 65536), Character::Ferrio).is_err());
-        assert_eq!(checked(range, (65536, 65536), Character::Ferrio), Ok(()));
-        assert_eq!(checked(range, (4096, 4096), Character::Fio), Ok(()));
-        assert_eq!(checked("", (4096, 4096), Character::Ferrio), Ok(()));
+        assert!(checked(range, (4096, 65536), Compat::Ferrio).is_err());
+        assert_eq!(checked(range, (65536, 65536), Compat::Ferrio), Ok(()));
+        assert_eq!(checked(range, (4096, 4096), Compat::Fio), Ok(()));
+        assert_eq!(checked("", (4096, 4096), Compat::Ferrio), Ok(()));
     }
 }

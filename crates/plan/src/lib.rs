@@ -67,7 +67,7 @@ mod zones;
 
 use std::time::Duration;
 
-use ferrio_job::{Character, Plan};
+use ferrio_job::{Compat, Plan};
 use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
 
@@ -87,7 +87,7 @@ pub struct PlanOptions {
     /// `--warnings-fatal`: warnings are refusals.
     pub warnings_fatal: bool,
     /// Whose habits the program has: ferrio's protect the user's files, and verify states are only saved if they are asked for.
-    pub character: Character,
+    pub compat: Compat,
     /// The plan is described, not run: it lacks the steps of the logs that jobs replay.
     pub describes_only: bool,
     /// `--merge-blktrace-only`: traces are merged, and merged traces are not replayed.
@@ -183,7 +183,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         jobs: groups.jobs,
         sections: groups.sections,
         clock: measure::clock_source(set),
-        globals: resolve::echo(&set.globals, options.character),
+        globals: resolve::echo(&set.globals, options.compat),
         diagnostics: findings.into_notes(),
         inert,
     })

@@ -9,7 +9,7 @@ use ferrio_machine::{DaxDevice, DeviceNumber, ScsiGeneric, block_device_bytes, d
 
 use ferrio_nvme::{Namespace, NamespaceError};
 
-use ferrio_job::{Character, FileKind, FileType, Prefix, SetupError, strerror};
+use ferrio_job::{Compat, FileKind, FileType, Prefix, SetupError, strerror};
 
 /// A file of this name is standard input or output.
 const STANDARD_STREAMS: &str = "-";
@@ -90,11 +90,11 @@ pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result
 }
 
 /// Looks at a path that must be a SCSI disk, or a SCSI generic device.
-pub(crate) fn probe_scsi(path: &Path, wanted: FileType, character: Character) -> Result<Found, SetupError> {
+pub(crate) fn probe_scsi(path: &Path, wanted: FileType, compat: Compat) -> Result<Found, SetupError> {
     let kind = if path.exists() { probe(path, wanted)?.kind } else { FileKind::Regular };
     let refused = |words: &str, what: &str| {
         let advice = format!("{} is {what}; name one such as /dev/sg0 or /dev/sda", path.display());
-        Err(not_of_the_engine("sg", words, &advice, character))
+        Err(not_of_the_engine("sg", words, &advice, compat))
     };
     match kind {
         FileKind::Block => probe(path, wanted),
@@ -112,23 +112,23 @@ pub(crate) fn probe_scsi(path: &Path, wanted: FileType, character: Character) ->
 }
 
 /// Looks at a path that must be a device of raw flash.
-pub(crate) fn probe_flash(path: &Path, character: Character) -> Result<Found, SetupError> {
+pub(crate) fn probe_flash(path: &Path, compat: Compat) -> Result<Found, SetupError> {
     match flash_bytes(path) {
         Some(size) => Ok(Found { kind: FileKind::Char, size: Some(size), device: None }),
         None => {
             let words = format!("libmtd: error!: \"{}\" is not a character device", path.display());
             let advice = format!("{} is no raw flash; name a device such as /dev/mtd0", path.display());
-            Err(not_of_the_engine("mtd", &words, &advice, character))
+            Err(not_of_the_engine("mtd", &words, &advice, compat))
         }
     }
 }
 
 /// What an engine cannot use: called `fio` in fio's words, which have no prefix, and otherwise with what to name instead.
-fn not_of_the_engine(engine: &str, words: &str, advice: &str, character: Character) -> SetupError {
+fn not_of_the_engine(engine: &str, words: &str, advice: &str, compat: Compat) -> SetupError {
     let error = |message: String| SetupError::new(libc::EINVAL, "setup_files", message);
-    match character {
-        Character::Fio => SetupError { prefix: Prefix::None, ..error(words.to_owned()) },
-        Character::Ferrio => error(format!("ioengine={engine} needs a device of its kind: {advice}")),
+    match compat {
+        Compat::Fio => SetupError { prefix: Prefix::None, ..error(words.to_owned()) },
+        Compat::Ferrio => error(format!("ioengine={engine} needs a device of its kind: {advice}")),
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let refused = probe(&fifo).unwrap_err();
         assert_eq!(
-            refused.diagnostic("a").line(Character::Fio),
+            refused.diagnostic("a").line(Compat::Fio),
             format!("a: failed to get file size of {}", fifo.display())
         );
     }

@@ -73,7 +73,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::Path;
 
-    use ferrio_job::Character;
+    use ferrio_job::Compat;
     use nix::fcntl::{FallocateFlags, fallocate};
 
     use crate::PlanOptions;
@@ -118,7 +118,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("data");
         fs::write(&path, [1; 4096]).unwrap();
-        let as_fio = PlanOptions { character: Character::Fio, ..PlanOptions::default() };
+        let as_fio = PlanOptions { compat: Compat::Fio, ..PlanOptions::default() };
         let jobs = [job(&path, "rw=read"), "[a]\nfilename=/dev/typo\nsize=4k\n".to_owned()];
         assert!(jobs.iter().all(|job| crate::plan(&jobs_of(job), &as_fio).is_ok()));
     }

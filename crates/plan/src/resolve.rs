@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{Character, JobSpec, OptionEcho, Replay, SetupError};
+use ferrio_job::{Compat, JobSpec, OptionEcho, Replay, SetupError};
 use ferrio_jobfile::{Given, Job, MASK, Opt, echoed};
 
 use crate::as_written::name;
@@ -78,9 +78,9 @@ pub(crate) fn resolve(
     let mut spec = JobSpec {
         name: name(job).to_owned(),
         engine,
-        character: plan.character,
+        compat: plan.compat,
         readonly: plan.readonly,
-        options: echo(&job.own, plan.character),
+        options: echo(&job.own, plan.compat),
         ..JobSpec::default()
     };
     resolve_subjects(job, &mut spec, log, findings);
@@ -150,12 +150,12 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
 }
 
 /// Options as reports echo them. Reports are passed on, passwords are not; called `fio`, scripts find what fio writes.
-pub(crate) fn echo(given: &[Given], character: Character) -> OptionEcho {
-    let shown = |opt: Opt, text| match character {
-        Character::Ferrio if opt.is_secret() => MASK.to_owned(),
+pub(crate) fn echo(given: &[Given], compat: Compat) -> OptionEcho {
+    let shown = |opt: Opt, text| match compat {
+        Compat::Ferrio if opt.is_secret() => MASK.to_owned(),
         _ => text,
     };
-    echoed(given, character == Character::Fio)
+    echoed(given, compat == Compat::Fio)
         .into_iter()
         .map(|(opt, text)| (opt.row().name.to_owned(), shown(opt, text)))
         .collect()

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use ferrio_job::{Character, FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, SetupError};
+use ferrio_job::{Compat, FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, SetupError};
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
@@ -61,7 +61,7 @@ impl Sizing {
                 Some(BytesOrPercent::Bytes(count.saturating_mul(zone.unwrap_or(0))))
             }
             // As in fio, there is nothing that it is a number of.
-            Amount::Zones(_) if spec.character == Character::Fio => Some(BytesOrPercent::Bytes(0)),
+            Amount::Zones(_) if spec.compat == Compat::Fio => Some(BytesOrPercent::Bytes(0)),
             Amount::Zones(_) => {
                 let message = format!("option `{}` in zones needs zonemode=zbd", opt.row().name);
                 let help = "give bytes or percent, or set zonemode=zbd";
@@ -86,7 +86,7 @@ impl Sizing {
             min_block: block_sizes::smallest(job, spec),
             file_append: spec.file_append,
             lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
-            like_fio: spec.character == Character::Fio,
+            like_fio: spec.compat == Compat::Fio,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use ferrio_job::{
-    ArgOrigin, Character, Diagnostic, EngineKind, FileKind, FileSpec, JobSpec, Origin, Plan, PlannedJob,
+    ArgOrigin, Compat, Diagnostic, EngineKind, FileKind, FileSpec, JobSpec, Origin, Plan, PlannedJob,
     PlannedSection, ReadWrite, Verify,
 };
 use ferrio_jobfile::{Builder, Environment, JobSet, Problems};
@@ -147,7 +147,7 @@ pub fn plan_of_jobs(set: &JobSet) -> Result<Plan, Problems> {
 /// The plan of jobs that nothing is wrong with, as a program called `fio` makes it: it protects no files.
 #[must_use]
 pub fn good_plan_as_fio(set: &JobSet) -> Plan {
-    let options = PlanOptions { character: Character::Fio, ..PlanOptions::default() };
+    let options = PlanOptions { compat: Compat::Fio, ..PlanOptions::default() };
     crate::plan_for(&MACHINE, set, &options).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
 

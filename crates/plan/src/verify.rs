@@ -2,7 +2,7 @@
 
 mod rules;
 
-use ferrio_job::{Character, Direction, JobSpec, ReadWrite, Verify, VerifyMethod, VerifyPolicy};
+use ferrio_job::{Compat, Direction, JobSpec, ReadWrite, Verify, VerifyMethod, VerifyPolicy};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::{asks, inert, lacks};
@@ -92,10 +92,10 @@ fn has_headers(job: &Job) -> bool {
 
 /// Verification, if requested. The interval is settled when the block sizes are.
 ///
-/// The default of `verify_state_save` is that of the program's character: fio saves states unless told otherwise, also of `verify_only`,
+/// The default of `verify_state_save` depends on the compatibility: fio saves states unless told otherwise, also of `verify_only`,
 /// which may then replace the state that says what to check.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    let as_fio = spec.character == Character::Fio;
+    let as_fio = spec.compat == Compat::Fio;
     let Some(mut verify) = method(job).map(|method| settings(&job.options, method, as_fio)) else { return };
     verify.saves_state &= as_fio || !verify.only;
     spec.verify = Some(verify);

@@ -52,7 +52,7 @@ pub(crate) fn leave_out_io(spec: &mut JobSpec) {
     *spec = JobSpec {
         name: whole.name,
         description: whole.description,
-        character: whole.character,
+        compat: whole.compat,
         life: LifeCycle { ends_with_others: whole.engine.only_makes_load() && exits, ..whole.life },
         group_reporting: whole.group_reporting,
         thread: whole.thread,

@@ -8,7 +8,7 @@ mod verify;
 
 use std::time::Duration;
 
-use ferrio_job::{Character, Plan, Tuning, UnifiedReporting};
+use ferrio_job::{Compat, Plan, Tuning, UnifiedReporting};
 use ferrio_runner::{DiskUsage, Idleness, RunResult};
 use ferrio_stats::DirectionStats;
 use jiff::Zoned;
@@ -123,7 +123,7 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
 /// Seconds that the run will still take: like fio's, those of the whole run, not of one job.
 fn eta(plan: &Plan, result: &RunResult, elapsed: u64) -> u64 {
     match &result.progress {
-        Some(progress) => remaining(plan, progress, Character::Fio).unwrap_or(ETA_UNKNOWN),
+        Some(progress) => remaining(plan, progress, Compat::Fio).unwrap_or(ETA_UNKNOWN),
         None if elapsed < ETA_AFTER_SECONDS => ETA_UNKNOWN,
         None => 0,
     }

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use ferrio_job::debug_class::{ALL, CLASSES, HTTP, JOB};
-use ferrio_job::{Character, Diagnostic};
+use ferrio_job::{Compat, Diagnostic};
 use log::kv::Key;
 use log::{LevelFilter, Log, Metadata, Record};
 
@@ -15,15 +15,15 @@ pub struct DebugOptions {
     /// One bit per class.
     classes: u32,
     job: Option<u32>,
-    character: Character,
+    compat: Compat,
     notes: Vec<Diagnostic>,
 }
 
 impl DebugOptions {
     /// Reads comma lists of class words. A word means the class it begins with; a wrong one is reported and skipped.
     #[must_use]
-    pub fn parse<S: AsRef<str>>(lists: &[S], character: Character) -> Self {
-        let mut options = DebugOptions { character, ..DebugOptions::default() };
+    pub fn parse<S: AsRef<str>>(lists: &[S], compat: Compat) -> Self {
+        let mut options = DebugOptions { compat, ..DebugOptions::default() };
         let words = lists.iter().flat_map(|list| list.as_ref().split(','));
         for word in words.filter(|word| !word.is_empty()) {
             options.choose(word);
@@ -86,7 +86,7 @@ impl DebugOptions {
         if target == HTTP {
             return Some(HTTP);
         }
-        let at = CLASSES.iter().position(|class| class.target(self.character) == target)?;
+        let at = CLASSES.iter().position(|class| class.target(self.compat) == target)?;
         (self.classes >> at & 1 == 1).then(|| CLASSES[at].name)
     }
 }
@@ -151,12 +151,12 @@ mod tests {
     use super::*;
 
     fn notes(options: &DebugOptions) -> Vec<String> {
-        options.notes().iter().map(|note| note.line(Character::Fio)).collect()
+        options.notes().iter().map(|note| note.line(Compat::Fio)).collect()
     }
 
     #[test]
     fn a_word_chooses_the_class_it_begins_with() {
-        let options = DebugOptions::parse(&["parsefoo,io", "file"], Character::Ferrio);
+        let options = DebugOptions::parse(&["parsefoo,io", "file"], Compat::Ferrio);
         let wants = |target| options.wanted(target).is_some();
         assert!(wants("parse") && wants("io") && wants("file"));
         assert!(!wants("process") && !wants("ferrio_job"));
@@ -166,14 +166,14 @@ mod tests {
 
     #[test]
     fn all_is_every_class() {
-        let options = DebugOptions::parse(&["all"], Character::Ferrio);
+        let options = DebugOptions::parse(&["all"], Compat::Ferrio);
         assert!(CLASSES.iter().all(|class| options.wanted(class.name) == Some(class.name)));
         assert_eq!(notes(&options), ["fio: set all debug options"]);
     }
 
     #[test]
     fn wrong_words_and_silent_classes_have_notes() {
-        let options = DebugOptions::parse(&["nosuch,,job,job:x,verify"], Character::Ferrio);
+        let options = DebugOptions::parse(&["nosuch,,job,job:x,verify"], Compat::Ferrio);
         assert_eq!(
             notes(&options),
             [
@@ -195,7 +195,7 @@ mod tests {
                 &Record::builder().target(class).args(format_args!("text")).key_values(&pair).build(),
             )
         };
-        let options = DebugOptions::parse(&["io,job:2"], Character::Ferrio);
+        let options = DebugOptions::parse(&["io,job:2"], Compat::Ferrio);
         let tid = nix::unistd::gettid();
         assert_eq!(reported(&options, "io", 2), Some(format!("io       {tid:<5} text\n")));
         assert_eq!(reported(&options, "io", 1), None, "of another job");
@@ -206,12 +206,12 @@ mod tests {
 
     #[test]
     fn called_fio_some_classes_have_the_form_of_fio() {
-        let fio = DebugOptions::parse(&["io,file"], Character::Fio);
+        let fio = DebugOptions::parse(&["io,file"], Compat::Fio);
         assert_eq!(
             ["io", "fio:io", "file", "fio:file", "fio:parse"].map(|target| fio.wanted(target).is_some()),
             [false, true, true, false, false]
         );
-        let ferrio = DebugOptions::parse(&["io"], Character::Ferrio);
+        let ferrio = DebugOptions::parse(&["io"], Compat::Ferrio);
         assert_eq!(["io", "fio:io"].map(|target| ferrio.wanted(target).is_some()), [true, false]);
         let record = Record::builder().target("fio:io").args(format_args!("text")).build();
         assert!(line(&fio, &record).unwrap().starts_with("io       "));

@@ -2,7 +2,7 @@
 //!
 //! The kernel is asked once, before the run, because files may be gone after it.
 
-use ferrio_job::{Character, Plan};
+use ferrio_job::{Compat, Plan};
 use ferrio_machine::{CpuMeter, CpuThrottling, CpuUse, Host, Place, Places, ThrottleMeter};
 use ferrio_stats::Clock;
 
@@ -29,7 +29,7 @@ pub struct RunEnvironment {
 impl RunEnvironment {
     /// Asks the kernel about the host and the files of a plan. `version` is that of the program.
     #[must_use]
-    pub fn ask(plan: &Plan, version: &str, character: Character) -> Self {
+    pub fn ask(plan: &Plan, version: &str, compat: Compat) -> Self {
         let mut places = Places::begin();
         let places_of = plan
             .jobs
@@ -50,9 +50,9 @@ impl RunEnvironment {
             places_of,
             counter_is_invariant: Clock::counter_is_invariant(),
             cpu: CpuMeter::begin(),
-            throttling: match character {
-                Character::Ferrio => ThrottleMeter::begin(),
-                Character::Fio => ThrottleMeter::default(),
+            throttling: match compat {
+                Compat::Ferrio => ThrottleMeter::begin(),
+                Compat::Fio => ThrottleMeter::default(),
             },
             jobs_began: false,
         }
@@ -108,7 +108,7 @@ mod tests {
             job(EngineKind::Null, FileKind::Pretend, Path::new("c")),
             job(EngineKind::Psync, FileKind::Char, Path::new("/dev/null")),
         ]);
-        let setting = RunEnvironment::ask(&plan, "1.2.3", Character::Ferrio);
+        let setting = RunEnvironment::ask(&plan, "1.2.3", Compat::Ferrio);
         assert_eq!(setting.places.len(), 1);
         assert_eq!(setting.places_of, [vec![0], vec![0], vec![], vec![]]);
         assert!(setting.of_job(7).is_empty() && setting.version == "1.2.3");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ferrio_job::{Character, Direction, EventLoad, JobSpec, Plan, ReadWrite};
+use ferrio_job::{Compat, Direction, EventLoad, JobSpec, Plan, ReadWrite};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 /// fio gives no estimate before this many seconds.
@@ -20,8 +20,8 @@ pub(crate) fn seconds(elapsed: Duration) -> u64 {
 
 /// Seconds until the last job ends, or the first one with `exitall`. fio has no estimate in the first seconds of a run, and lets the run
 /// time of jobs that have ended extend that of others.
-pub(crate) fn remaining(plan: &Plan, progress: &Progress, character: Character) -> Option<u64> {
-    let is_fio = character == Character::Fio;
+pub(crate) fn remaining(plan: &Plan, progress: &Progress, compat: Compat) -> Option<u64> {
+    let is_fio = compat == Compat::Fio;
     if is_fio && seconds(progress.elapsed) < ETA_AFTER_SECONDS {
         return None;
     }
@@ -197,7 +197,7 @@ mod tests {
         remaining(
             &plan,
             &Progress { elapsed: Duration::from_secs(elapsed), jobs: jobs.to_vec() },
-            Character::Fio,
+            Compat::Fio,
         )
     }
 
@@ -324,7 +324,7 @@ mod tests {
             remaining(
                 &plan,
                 &Progress { elapsed: Duration::from_secs(4), jobs: jobs.to_vec() },
-                Character::Ferrio,
+                Compat::Ferrio,
             )
         };
         assert_eq!(left(Some(400), 0, [70, 30]), Some(12));

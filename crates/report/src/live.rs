@@ -10,7 +10,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use ferrio_job::{Character, Direction, JobSpec, Plan, ReadWrite, Units};
+use ferrio_job::{Compat, Direction, JobSpec, Plan, ReadWrite, Units};
 use ferrio_runner::{JobProgress, JobState, Progress};
 
 use crate::eta;
@@ -22,7 +22,7 @@ const FIGURES: u8 = 4;
 /// Composes the live line of one run.
 #[derive(Debug)]
 pub struct LiveLine {
-    character: Character,
+    compat: Compat,
     interval: Duration,
     newline: Option<Duration>,
     /// The totals that rates are measured from: those of the last line; with fio, of the start until something was moved.
@@ -67,9 +67,9 @@ impl LiveLine {
     /// Makes a line every `interval` (`--eta-interval`, usually 1 s). With `newline` (`--eta-newline`), one line is kept whenever that
     /// much time has passed.
     #[must_use]
-    pub fn new(character: Character, interval: Duration, newline: Option<Duration>) -> Self {
+    pub fn new(compat: Compat, interval: Duration, newline: Option<Duration>) -> Self {
         LiveLine {
-            character,
+            compat,
             interval,
             newline,
             from: LiveTotals::default(),
@@ -93,19 +93,19 @@ impl LiveLine {
         // The last column stays free: a full row makes some terminals begin the next one.
         let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(1).max(1));
         let is_complete = parts.remaining.is_some();
-        let line: String = match self.character {
-            Character::Fio => parts.to_string(),
-            Character::Ferrio => parts.that_fit(room),
+        let line: String = match self.compat {
+            Compat::Fio => parts.to_string(),
+            Compat::Ferrio => parts.that_fit(room),
         };
         let line: String = line.chars().take(room).collect();
         // The newline before a line counts as part of it when fio pads it.
         let line = if self.newline_due { format!("\n{line}") } else { line };
         let text = format!("{line:length$}\r", length = self.length.min(room));
-        if is_complete || self.character == Character::Ferrio {
+        if is_complete || self.compat == Compat::Ferrio {
             self.length = line.chars().count();
         }
         self.mark_newline(progress.elapsed);
-        if totals.moved || self.character == Character::Ferrio {
+        if totals.moved || self.compat == Compat::Ferrio {
             self.from = totals;
         }
         Some(text)
@@ -144,8 +144,8 @@ impl LiveLine {
             limits: limits(units, beyond_ramp().map(|(spec, _)| *spec)),
             ..LineParts::default()
         };
-        let is_fio = self.character == Character::Fio;
-        let remaining = eta::remaining(plan, progress, self.character);
+        let is_fio = self.compat == Compat::Fio;
+        let remaining = eta::remaining(plan, progress, self.compat);
         let Some(remaining) = remaining.filter(|_| !is_fio || !running.is_empty()) else {
             return parts;
         };
@@ -168,7 +168,7 @@ impl LiveLine {
         all_ramp: bool,
         remaining: u64,
     ) -> String {
-        if all_ramp && self.character == Character::Ferrio {
+        if all_ramp && self.compat == Compat::Ferrio {
             return "ramp".to_owned();
         }
         if all_ramp || (remaining == 0 && !self.percent_shown) {

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ferrio_job::{Character, Direction, Plan, Units};
+use ferrio_job::{Compat, Direction, Plan, Units};
 use ferrio_runner::{JobProgress, JobState, Progress, RunResult};
 
 use crate::build::entry_jobs;
@@ -323,7 +323,7 @@ impl LiveTable {
             entry.left = entry.left.filter(|&seconds| seconds > 0);
         }
         self.all.set_progress(progress);
-        self.all.left = eta::remaining(plan, progress, Character::Ferrio).filter(|&seconds| seconds > 0);
+        self.all.left = eta::remaining(plan, progress, Compat::Ferrio).filter(|&seconds| seconds > 0);
         true
     }
 }

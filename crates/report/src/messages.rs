@@ -194,7 +194,7 @@ mod tests {
         let failed = job_failed("a", 31_862, &error);
         let want = "fio: pid=31862, err=28/file:worker.rs:88, func=io_u error, error=No space left on device";
         assert_eq!(
-            (failed.line(ferrio_job::Character::Fio).as_str(), &failed.jobs[..]),
+            (failed.line(ferrio_job::Compat::Fio).as_str(), &failed.jobs[..]),
             (want, &["a".to_owned()][..])
         );
     }

@@ -1,6 +1,6 @@
 //! What a report is made from besides plan and result.
 
-use ferrio_job::{Character, Diagnostic, Severity};
+use ferrio_job::{Compat, Diagnostic, Severity};
 use ferrio_machine::{CpuThrottling, CpuUse, local_now};
 use ferrio_stats::Buckets;
 use jiff::Zoned;
@@ -27,7 +27,7 @@ pub struct ReportOptions {
     /// The names of their fields precede them (`--terse-header`).
     pub terse_header: bool,
     /// Whose documents these are: fio's have no object `ferrio`, unless it has warnings or notes, or the format lists everything.
-    pub character: Character,
+    pub compat: Compat,
     /// The version of fio that documents follow (`fio-3.42`).
     pub version: String,
     /// Percentiles that latencies have beside those of the document ([`unlisted`](crate::model::LatencyReport::unlisted)), percent.
@@ -58,7 +58,7 @@ impl ReportOptions {
             each_cpu: false,
             terse_version,
             terse_header: false,
-            character: Character::Ferrio,
+            compat: Compat::Ferrio,
             version: version.into(),
             asked_percentiles: Vec::new(),
             labels: Vec::new(),
@@ -85,7 +85,7 @@ impl ReportOptions {
 
     /// True if a JSON document has the object `ferrio` even without warnings and notes.
     pub(crate) fn always_has_own_object(&self) -> bool {
-        self.character == Character::Ferrio || !self.formats.has(Format::Json) || self.formats.have_details()
+        self.compat == Compat::Ferrio || !self.formats.has(Format::Json) || self.formats.have_details()
     }
 
     /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first 1000 are kept.

@@ -7,7 +7,7 @@ use std::io;
 
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
 use ferrio_engine::{EngineError, LockedMemory};
-use ferrio_job::{Character, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
+use ferrio_job::{Compat, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
 use nix::unistd::{Pid, gettid};
@@ -73,7 +73,7 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
     let bytes = usize::try_from(spec.worker.lockmem).unwrap_or(usize::MAX);
     let locked =
         (bytes > 0).then(|| LockedMemory::lock(bytes, || context.control.stop_requested())).transpose();
-    let locked = locked.map_err(|e| cannot_lock(&e, spec.character))?;
+    let locked = locked.map_err(|e| cannot_lock(&e, spec.compat))?;
     if let Some(priority) = spec.priorities.own {
         set_io_priority(priority).map_err(|e| {
             let failure = Failure::from_io(&e, "ioprio_set");
@@ -90,11 +90,11 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
 }
 
 /// fio's message has neither a prefix nor advice.
-fn cannot_lock(error: &EngineError, character: Character) -> Failure {
+fn cannot_lock(error: &EngineError, compat: Compat) -> Failure {
     let failure = Failure::from_engine(error).excusable();
-    match character {
-        Character::Ferrio => failure,
-        Character::Fio => {
+    match compat {
+        Compat::Ferrio => failure,
+        Compat::Fio => {
             let message = format!("mlock: {}", reason(&error.source));
             let note = Diagnostic::note(message).code("engine-failed").prefix(Prefix::None);
             Failure { notes: vec![note], ..failure }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use ferrio_engine::futexes;
 use ferrio_engine::programs::ProgramGroup;
-use ferrio_job::{Character, ClockSource, Diagnostic, EngineKind, Plan, PlannedJob, debug_class};
+use ferrio_job::{ClockSource, Compat, Diagnostic, EngineKind, Plan, PlannedJob, debug_class};
 use ferrio_stats::{CalibrationStart, Clock, TickSource};
 use log::debug;
 
@@ -109,7 +109,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let requests = Arc::new(SignalRequests::default());
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let controls: &'static [JobControl] = controls.leak();
-    let as_fio = plan.jobs.iter().any(|job| job.spec.character == Character::Fio);
+    let as_fio = plan.jobs.iter().any(|job| job.spec.compat == Compat::Fio);
     let watch = SignalWatcher::start(
         sender.clone(),
         controls,

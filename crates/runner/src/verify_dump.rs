@@ -50,7 +50,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
-    use ferrio_job::Character;
+    use ferrio_job::Compat;
     use ferrio_verify::DumpKind;
     use tempfile::TempDir;
 
@@ -61,7 +61,7 @@ mod tests {
     }
 
     fn lines(notes: &[Diagnostic]) -> Vec<String> {
-        notes.iter().map(|note| note.line(Character::Fio)).collect()
+        notes.iter().map(|note| note.line(Compat::Fio)).collect()
     }
 
     #[test]

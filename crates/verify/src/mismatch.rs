@@ -178,12 +178,12 @@ impl fmt::Display for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_job::Character;
+    use ferrio_job::Compat;
 
     fn lines(len: u64, problem: Problem) -> Vec<String> {
         let failure = IntervalFailure { offset: 5120, len, problem };
         let mismatch = Mismatch { offset: 4096, len: 4096, failures: vec![failure] };
-        mismatch.diagnostics("f", 0x88, |_| Vec::new()).iter().map(|note| note.line(Character::Fio)).collect()
+        mismatch.diagnostics("f", 0x88, |_| Vec::new()).iter().map(|note| note.line(Compat::Fio)).collect()
     }
 
     #[test]

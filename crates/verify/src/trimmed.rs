@@ -15,7 +15,7 @@ pub fn check_trimmed(block: &[u8], offset: u64) -> Result<(), Box<Mismatch>> {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::Character;
+    use ferrio_job::Compat;
 
     use super::*;
 
@@ -30,7 +30,7 @@ mod tests {
             let want = format!(
                 "verify failed for zeroed data at file f offset 8192, length 4096, block offset {at}"
             );
-            assert_eq!(lines.iter().map(|line| line.line(Character::Fio)).collect::<Vec<_>>(), [want]);
+            assert_eq!(lines.iter().map(|line| line.line(Compat::Fio)).collect::<Vec<_>>(), [want]);
             block[at] = 0;
         }
     }

@@ -15,7 +15,7 @@ use ferrio_engine::ring::{Entries, Ring, Setup, Style};
 use ferrio_engine::{
     Buffers, Completion, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{Character, Diagnostic, JobSpec, LibaioBackend, Prefix};
+use ferrio_job::{Compat, Diagnostic, JobSpec, LibaioBackend, Prefix};
 
 /// `ioengine=libaio`
 pub struct Libaio {
@@ -37,7 +37,7 @@ impl Backend {
     fn kernel(spec: &JobSpec) -> Result<Self, EngineError> {
         let polling = spec.depth.complete_min == 0;
         // In fio, a job that waits asks the kernel whatever is in the ring.
-        let takes_from_ring = polling || spec.character == Character::Ferrio;
+        let takes_from_ring = polling || spec.compat == Compat::Ferrio;
         let options = AioOptions {
             read_flags: sync_ops::rw_flags(spec).cast_unsigned(),
             write_flags: sync_ops::write_flags(spec).cast_unsigned(),

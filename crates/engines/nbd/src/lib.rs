@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{
     Buffers, Completion, Ending, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit,
 };
-use ferrio_job::{Character, Diagnostic, Direction, JobSpec, OpenSync};
+use ferrio_job::{Compat, Diagnostic, Direction, JobSpec, OpenSync};
 use ferrio_nbd::wire::{Command, FLAG_FUA};
 use ferrio_nbd::{ExportFlags, NbdError, Uri};
 use nix::errno::Errno;
@@ -71,7 +71,7 @@ impl<'a> Nbd<'a> {
         }
         wait_in_receive(&socket).map_err(|e| EngineError::new("setsockopt", e))?;
         let depth = spec.units();
-        let fio = spec.character == Character::Fio;
+        let fio = spec.compat == Compat::Fio;
         let connected = || Diagnostic::note("connected to NBD server").code("connected-to-server");
         Ok(Nbd {
             socket,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_engine::programs::{ProgramGroup, ProgramStatus, StartedProgram};
 use ferrio_engine::{EngineError, sleep};
-use ferrio_job::{Character, Diagnostic, JobSpec, Prefix, Program, program_not_run, reason};
+use ferrio_job::{Compat, Diagnostic, JobSpec, Prefix, Program, program_not_run, reason};
 use ferrio_machine::create_file;
 use nix::sys::signal::Signal;
 
@@ -25,7 +25,7 @@ const STEP: Duration = Duration::from_millis(5);
 pub(crate) struct RunningProgram {
     program: Program,
     job: String,
-    character: Character,
+    compat: Compat,
     /// With run time and name of the job in their places.
     arguments: Option<String>,
     /// What was started, and was not seen to have ended.
@@ -37,13 +37,7 @@ impl RunningProgram {
     pub(crate) fn new(spec: &JobSpec) -> Self {
         let program = spec.engine_options.program.clone();
         let arguments = program.arguments_of(&spec.name, spec.limits.runtime);
-        RunningProgram {
-            program,
-            job: spec.name.clone(),
-            character: spec.character,
-            arguments,
-            started: None,
-        }
+        RunningProgram { program, job: spec.name.clone(), compat: spec.compat, arguments, started: None }
     }
 
     /// Starts the program.
@@ -147,7 +141,7 @@ impl RunningProgram {
     /// What fio says of the program.
     pub(crate) fn notes(&self) -> Vec<Diagnostic> {
         let Program { path, redirects, .. } = &self.program;
-        let missing = if self.character == Character::Fio { "(null)" } else { "" };
+        let missing = if self.compat == Compat::Fio { "(null)" } else { "" };
         let [written, arguments] =
             [&self.program.arguments, &self.arguments].map(|text| text.as_deref().unwrap_or(missing));
         let job = &self.job;

@@ -5,7 +5,7 @@ pub mod codes;
 
 use std::io;
 
-use crate::{Character, Origin};
+use crate::{Compat, Origin};
 pub use codes::AsFio;
 
 /// How bad a diagnostic is.
@@ -158,8 +158,8 @@ impl Diagnostic {
     }
 
     /// The message as one line of text: prefix and message, without severity, place and advice.
-    pub fn line(&self, character: Character) -> String {
-        match (self.line_label(character), self.lines_of_fio(character)) {
+    pub fn line(&self, compat: Compat) -> String {
+        match (self.line_label(compat), self.lines_of_fio(compat)) {
             (_, Some(lines)) => lines.join("\n"),
             (Some(label), None) => format!("{label}: {}", self.message),
             (None, None) => self.message.clone(),
@@ -167,19 +167,19 @@ impl Diagnostic {
     }
 
     /// What fio prints instead, if that is known.
-    fn lines_of_fio(&self, character: Character) -> Option<&[String]> {
-        match (character, &self.fio) {
-            (Character::Fio, FioWords::Lines(lines)) => Some(lines),
+    fn lines_of_fio(&self, compat: Compat) -> Option<&[String]> {
+        match (compat, &self.fio) {
+            (Compat::Fio, FioWords::Lines(lines)) => Some(lines),
             _ => None,
         }
     }
 
     /// What stands before the message in its line.
-    pub fn line_label(&self, character: Character) -> Option<&str> {
+    pub fn line_label(&self, compat: Compat) -> Option<&str> {
         match (self.prefix, self.jobs.first()) {
-            _ if self.lines_of_fio(character).is_some() => None,
+            _ if self.lines_of_fio(compat).is_some() => None,
             (Prefix::Job, Some(job)) => Some(job),
-            (Prefix::Program | Prefix::Job, _) => Some(character.word()),
+            (Prefix::Program | Prefix::Job, _) => Some(compat.word()),
             (Prefix::Note, _) => Some("note"),
             (Prefix::None, _) => None,
         }

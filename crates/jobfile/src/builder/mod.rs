@@ -8,7 +8,7 @@ mod overrides;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ferrio_job::{ArgOrigin, Character, Diagnostic, Origin, Severity};
+use ferrio_job::{ArgOrigin, Compat, Diagnostic, Origin, Severity};
 
 use crate::catalogue::Opt;
 use crate::diagnostic::Problems;
@@ -100,8 +100,8 @@ impl Builder {
     }
 
     /// Sets whose options jobs have; must be called before the first option or file.
-    pub fn character(&mut self, character: Character) {
-        self.environment.character = character;
+    pub fn compat(&mut self, compat: Compat) {
+        self.environment.compat = compat;
     }
 
     /// Sets that the jobs do not run, as with `--parse-only`; must be called before the first option or file.
@@ -136,9 +136,9 @@ impl Builder {
             literal: value.is_some_and(|value| argument.text.ends_with(value)),
             ..Assignment::default()
         };
-        let character = self.environment.character;
-        let Some(opt) = Opt::from_name(name, &setting.engine, character) else {
-            self.diagnostics.push(unknown(&line, &setting.engine, character, true));
+        let compat = self.environment.compat;
+        let Some(opt) = Opt::from_name(name, &setting.engine, compat) else {
+            self.diagnostics.push(unknown(&line, &setting.engine, compat, true));
             return;
         };
         list.extend(evaluate::assignment(opt, &line, setting, &self.environment, &mut self.diagnostics));
@@ -208,7 +208,7 @@ impl Builder {
 
     /// Leaves out a job of the command line. Its options go nowhere, but to fio they are globals.
     fn skip(&mut self, name: &str, argument: &ArgOrigin) {
-        if self.environment.character == Character::Fio {
+        if self.environment.compat == Compat::Fio {
             self.target = Target::Globals;
             return;
         }
@@ -240,7 +240,7 @@ impl Builder {
         }
         let source = self.library.sources.add(name, text);
         // fio forgets the names after the first file.
-        if scope > 0 && self.environment.character == Character::Fio {
+        if scope > 0 && self.environment.compat == Compat::Fio {
             self.wanted.clear();
         }
         let names: HashSet<&str> = self.wanted.iter().map(|section| section.name.as_str()).collect();
@@ -283,7 +283,7 @@ impl Builder {
             return Err(Problems { diagnostics, sources: self.library.sources });
         }
         let lists: Vec<Arc<[Given]>> = self.scopes.into_iter().map(|globals| globals.list.into()).collect();
-        let jobs = assemble(self.drafts, &lists, personal_options(self.environment.character));
+        let jobs = assemble(self.drafts, &lists, personal_options(self.environment.compat));
         Ok(JobSet {
             files: lists.iter().cloned().zip(self.files).collect(),
             jobs,
@@ -343,10 +343,10 @@ impl Builder {
 }
 
 /// Options that jobs do not inherit from the globals. A job is named by its section; `uid` and `gid` are lost in fio only.
-fn personal_options(character: Character) -> &'static [Opt] {
-    match character {
-        Character::Ferrio => &[Opt::Name],
-        Character::Fio => &[Opt::Name, Opt::Uid, Opt::Gid],
+fn personal_options(compat: Compat) -> &'static [Opt] {
+    match compat {
+        Compat::Ferrio => &[Opt::Name],
+        Compat::Fio => &[Opt::Name, Opt::Uid, Opt::Gid],
     }
 }
 

@@ -175,7 +175,7 @@ fn named_sections_are_kept_and_others_are_not_read() {
 #[test]
 fn fio_forgets_the_named_sections_after_the_first_file_and_makes_skipped_options_globals() {
     let set = build(|builder| {
-        builder.character(Character::Fio);
+        builder.compat(Compat::Fio);
         section(builder, "a");
         argument(builder, "name=q");
         argument(builder, "bs=4k");
@@ -412,17 +412,17 @@ fn a_job_named_like_the_globals_gets_a_warning() {
 #[test]
 fn jobs_inherit_no_name_and_in_fio_no_user() {
     let text = "[global]\nname=G\nuid=1\ngid=2\nbs=8k\n[a]\n[b]\nname=zz\nuid=3\n";
-    for (character, uids, dropped) in [
-        (Character::Ferrio, [Some(1), Some(3)], &["name"][..]),
-        (Character::Fio, [None, Some(3)], &["name", "uid", "gid"]),
+    for (compat, uids, dropped) in [
+        (Compat::Ferrio, [Some(1), Some(3)], &["name"][..]),
+        (Compat::Fio, [None, Some(3)], &["name", "uid", "gid"]),
     ] {
         let set = build(|builder| {
-            builder.character(character);
+            builder.compat(compat);
             builder.file("j.fio", text.as_bytes());
         })
         .unwrap();
         let names = [0, 1].map(|job: usize| set.jobs[job].options.text(Opt::Name));
-        assert_eq!(names, [None, Some("zz")], "{character:?}");
+        assert_eq!(names, [None, Some("zz")], "{compat:?}");
         assert_eq!([0, 1].map(|job: usize| set.jobs[job].options.if_given::<u32>(Opt::Uid)), uids);
         for job in &set.jobs {
             assert_eq!(job.options.not_inherited().map(|given| given.name).collect::<Vec<_>>(), dropped);

@@ -23,7 +23,7 @@ mod stat;
 mod verify;
 mod zone;
 
-use ferrio_job::{Character, DatabaseModel};
+use ferrio_job::{Compat, DatabaseModel};
 use opt::COUNT;
 
 pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word, absent_words};
@@ -56,8 +56,8 @@ impl Opt {
 
     /// The option that `name` means in a job that uses `engine`: a core option, one of a database or a profile, or a private one of that
     /// engine.
-    pub fn from_name(name: &str, engine: &str, character: Character) -> Option<Opt> {
-        let is_meant = |opt: &Opt| opt.row().belongs_to(engine) && opt.row().is_known_to(character);
+    pub fn from_name(name: &str, engine: &str, compat: Compat) -> Option<Opt> {
+        let is_meant = |opt: &Opt| opt.row().belongs_to(engine) && opt.row().is_known_to(compat);
         Opt::named(name).find(is_meant)
     }
 
@@ -83,9 +83,9 @@ pub fn preset_options() -> impl Iterator<Item = Opt> {
 }
 
 /// The option names and aliases a job using `engine` has, in table order.
-pub fn option_names(engine: &str, character: Character) -> impl Iterator<Item = &'static str> {
+pub fn option_names(engine: &str, compat: Compat) -> impl Iterator<Item = &'static str> {
     ROWS.iter()
-        .filter(move |row| row.belongs_to(engine) && row.is_known_to(character))
+        .filter(move |row| row.belongs_to(engine) && row.is_known_to(compat))
         .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
 }
 
@@ -211,26 +211,26 @@ mod tests {
 
     #[test]
     fn a_shared_name_means_the_row_of_the_engine_in_use() {
-        assert_eq!(Opt::from_name("hipri", "io_uring", Character::Fio), Some(Opt::HipriIoUring));
-        assert_eq!(Opt::from_name("hipri", "pvsync2", Character::Fio), Some(Opt::HipriPvsync2));
-        assert_eq!(Opt::from_name("hipri", "psync", Character::Fio), None);
+        assert_eq!(Opt::from_name("hipri", "io_uring", Compat::Fio), Some(Opt::HipriIoUring));
+        assert_eq!(Opt::from_name("hipri", "pvsync2", Compat::Fio), Some(Opt::HipriPvsync2));
+        assert_eq!(Opt::from_name("hipri", "psync", Compat::Fio), None);
         assert_eq!(Opt::named("hipri").count(), 5);
-        assert_eq!(Opt::from_name("readwrite", "null", Character::Fio), Some(Opt::Rw));
-        assert_eq!(Opt::from_name("userspace_reap", "linuxaio", Character::Fio), Some(Opt::UserspaceReap));
+        assert_eq!(Opt::from_name("readwrite", "null", Compat::Fio), Some(Opt::Rw));
+        assert_eq!(Opt::from_name("userspace_reap", "linuxaio", Compat::Fio), Some(Opt::UserspaceReap));
         assert_eq!(
-            Opt::from_name("size", "psync", Character::Fio),
+            Opt::from_name("size", "psync", Compat::Fio),
             Some(Opt::Size),
             "not the profile's option of that name"
         );
-        assert_eq!(Opt::from_name("threads", "psync", Character::Fio), Some(Opt::Threads));
+        assert_eq!(Opt::from_name("threads", "psync", Compat::Fio), Some(Opt::Threads));
     }
 
     #[test]
     fn the_pool_of_an_engine_has_its_private_options_only() {
-        let libaio: HashSet<_> = option_names("libaio", Character::Ferrio).collect();
+        let libaio: HashSet<_> = option_names("libaio", Compat::Ferrio).collect();
         assert!(
             libaio.contains("libaio_backend") && libaio.contains("blocksize") && !libaio.contains("hipri")
         );
-        assert_eq!(option_names("psync", Character::Ferrio).filter(|name| *name == "hipri").count(), 0);
+        assert_eq!(option_names("psync", Compat::Ferrio).filter(|name| *name == "hipri").count(), 0);
     }
 }

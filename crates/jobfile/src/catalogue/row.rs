@@ -1,6 +1,6 @@
 //! A row of the option table: the grammar and unit of the value, which jobs have the option, and whether ferrio supports it.
 
-use ferrio_job::{Character, Word};
+use ferrio_job::{Compat, Word};
 
 use super::absent::{absent_engine, absent_word};
 use super::opt::Opt;
@@ -211,9 +211,9 @@ impl OptionRow {
         }
     }
 
-    /// Whether jobs of a program of this character can name the option.
-    pub fn is_known_to(&self, character: Character) -> bool {
-        character == Character::Ferrio || self.scope != OptionScope::Database
+    /// Whether jobs can name the option: as fio, the options of databases are unknown.
+    pub fn is_known_to(&self, compat: Compat) -> bool {
+        compat == Compat::Ferrio || self.scope != OptionScope::Database
     }
 
     /// When an assignment is evaluated in a section of a job file: smaller numbers first, equal ones in the order written.

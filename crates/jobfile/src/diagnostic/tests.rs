@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalogue::option_names;
 use crate::{Builder, Environment};
-use ferrio_job::{ArgOrigin, Character};
+use ferrio_job::{ArgOrigin, Compat};
 
 fn shown(file: &str) -> String {
     let mut builder = Builder::new(Environment::default());
@@ -98,6 +98,6 @@ fn typing_errors_are_recognised_and_other_words_are_not() {
         ("7", None),
         ("", None),
     ] {
-        assert_eq!(nearest(typed, option_names("psync", Character::Fio)), want, "{typed}");
+        assert_eq!(nearest(typed, option_names("psync", Compat::Fio)), want, "{typed}");
     }
 }

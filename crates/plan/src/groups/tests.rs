@@ -70,16 +70,16 @@ fn too_many_jobs_or_none_are_refused() {
     let want = ["maximum number of jobs reached"];
     assert_eq!(refusals("[a]\nioengine=null\nsize=4k\nnumjobs=32001\n"), want);
     assert_eq!(refusals("[a]\nioengine=null\nsize=4k\nnumjobs=0\n"), want);
-    let jobs = |number: u32, character| {
+    let jobs = |number: u32, compat| {
         let set = jobs_of(&format!("[a]\nioengine=null\nsize=4k\nnumjobs={number}\n"));
-        let options = PlanOptions { character, ..PlanOptions::default() };
+        let options = PlanOptions { compat, ..PlanOptions::default() };
         crate::plan(&set, &options)
             .map(|plan| plan.jobs.len())
             .map_err(|problems| problems.diagnostics[0].message.clone())
     };
-    assert_eq!(jobs(4089, Character::Ferrio), Ok(4089));
-    assert_eq!(jobs(4088, Character::Fio), Ok(4088));
-    assert_eq!(jobs(4089, Character::Fio), Err(want[0].to_owned()));
+    assert_eq!(jobs(4089, Compat::Ferrio), Ok(4089));
+    assert_eq!(jobs(4088, Compat::Fio), Ok(4088));
+    assert_eq!(jobs(4089, Compat::Fio), Err(want[0].to_owned()));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn messages(regions: &Regions) -> Vec<&str> {
 
 fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, String) {
     let error = regions(0, &sizing, files(kind, sizes), &no_path, &mut stream()).unwrap_err();
-    (error.errno, error.diagnostic("a").line(Character::Fio))
+    (error.errno, error.diagnostic("a").line(Compat::Fio))
 }
 
 #[test]

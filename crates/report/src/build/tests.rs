@@ -3,7 +3,7 @@ use super::entry::shares;
 use super::*;
 use crate::model::{LatencyReport, ToleratedErrors};
 use crate::{Format, Formats, TerseVersion};
-use ferrio_job::{Character, EngineKind, JobSpec};
+use ferrio_job::{Compat, EngineKind, JobSpec};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_runner::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};
 use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
@@ -16,20 +16,20 @@ fn options() -> ReportOptions {
 
 #[test]
 fn a_document_of_fio_has_no_object_of_ours_unless_there_are_warnings_or_lean_jobs() {
-    let has_with = |tuning, character, format, engine| {
+    let has_with = |tuning, compat, format, engine| {
         let plan = plan(vec![JobSpec { engine, tuning, ..default_job("a") }]);
         let result =
             run_result(vec![JobResult { start_ms: 1, stats: reading(10, 500), ..JobResult::default() }], 500);
         let result = RunResult { clock: TickSource::Tsc, ..result };
-        let options = ReportOptions { character, formats: Formats::only(format), ..options() };
+        let options = ReportOptions { compat, formats: Formats::only(format), ..options() };
         RunReport::new(&plan, &result, &options).to_json().contains("\n  \"ferrio\" : {")
     };
-    let has = |character, format, engine| has_with(Tuning::Fio, character, format, engine);
+    let has = |compat, format, engine| has_with(Tuning::Fio, compat, format, engine);
     let (null, short) = (EngineKind::Null, EngineKind::Psync);
-    assert!(!has(Character::Fio, Format::Json, null) && has(Character::Fio, Format::Json, short));
-    assert!(has(Character::Fio, Format::JsonPlus, null) && has(Character::Ferrio, Format::Json, null));
+    assert!(!has(Compat::Fio, Format::Json, null) && has(Compat::Fio, Format::Json, short));
+    assert!(has(Compat::Fio, Format::JsonPlus, null) && has(Compat::Ferrio, Format::Json, null));
     // Without the object, it would count as one of fio's conditions.
-    assert!(has_with(Tuning::Lean, Character::Fio, Format::Json, null));
+    assert!(has_with(Tuning::Lean, Compat::Fio, Format::Json, null));
 }
 
 /// `ios` reads of 4 KiB in `runtime_ms` with latencies of 1, 2, 3... µs.

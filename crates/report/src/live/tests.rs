@@ -36,7 +36,7 @@ fn totals(ms: u64, jobs: &[JobProgress]) -> Progress {
 }
 
 fn live() -> LiveLine {
-    LiveLine::new(Character::Fio, Duration::from_secs(1), None)
+    LiveLine::new(Compat::Fio, Duration::from_secs(1), None)
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_waiting_job_shows_no_percentage_and_a_ramping_one_no_progress() {
 #[test]
 fn a_newline_keeps_a_line() {
     let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
-    let mut live = LiveLine::new(Character::Fio, Duration::from_secs(1), Some(Duration::from_millis(1500)));
+    let mut live = LiveLine::new(Compat::Fio, Duration::from_secs(1), Some(Duration::from_millis(1500)));
     let starts = [1000, 2000, 3000, 4000, 5000, 6000, 7000].map(|ms| {
         let text = live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)]), None).unwrap();
         text.starts_with('\n')
@@ -146,13 +146,13 @@ fn a_newline_keeps_a_line() {
 #[test]
 fn a_newline_is_a_part_of_the_line_when_the_next_one_is_padded() {
     let plan = plan(vec![timed("a", ReadWrite::Read, 60)]);
-    let mut live = LiveLine::new(Character::Fio, Duration::from_secs(1), Some(Duration::from_millis(500)));
+    let mut live = LiveLine::new(Compat::Fio, Duration::from_secs(1), Some(Duration::from_millis(500)));
     let [.., before, with_newline, after] = [1000, 2000, 3000, 4000, 5000]
         .map(|ms| live.update(&plan, &totals(ms, &[job(JobState::Running, ms, ms, 0)]), None).unwrap());
     assert!(before.starts_with("\nJobs: 1 (f=1): [R(1)][5.0%]") && before.ends_with("s]\r"), "{before:?}");
     assert!(with_newline.starts_with("\nJobs") && with_newline.ends_with("s]\r"), "{with_newline:?}");
     assert!(after.ends_with("s]\r"), "{after:?}");
-    let mut live = LiveLine::new(Character::Fio, Duration::from_secs(1), None);
+    let mut live = LiveLine::new(Compat::Fio, Duration::from_secs(1), None);
     live.newline_due = true;
     live.update(&plan, &totals(4000, &[job(JobState::Running, 4000, 4000, 0)]), None);
     let padded = live.update(&plan, &totals(5000, &[job(JobState::Running, 5000, 8000, 0)]), None).unwrap();
@@ -264,7 +264,7 @@ fn equal_neighbours_are_condensed() {
 }
 
 fn ferrio() -> LiveLine {
-    LiveLine::new(Character::Ferrio, Duration::from_secs(1), None)
+    LiveLine::new(Compat::Ferrio, Duration::from_secs(1), None)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ferrio_engine::{Completion, Engine, Op, Ran, Submit};
 
-use ferrio_job::Character;
+use ferrio_job::Compat;
 
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
@@ -42,9 +42,9 @@ impl<E: Engine> IoLoop<'_, E> {
     /// one, so that nothing else is in flight; otherwise the queue fills.
     #[inline(never)]
     fn poll(&mut self) {
-        match self.spec.character {
-            Character::Fio => self.reap_once(),
-            Character::Ferrio => self.reap(0, 1),
+        match self.spec.compat {
+            Compat::Fio => self.reap_once(),
+            Compat::Ferrio => self.reap(0, 1),
         }
     }
 

@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use ferrio_job::{Character, Diagnostic};
+use ferrio_job::{Compat, Diagnostic};
 use ferrio_machine::CpuWaits;
 
 use super::state::Run;
@@ -119,7 +119,7 @@ impl Run<'_, '_> {
         let stuck = self.stuck();
         let Some(&first) = stuck.first() else { return };
         let spec = &self.plan.jobs[first].spec;
-        if spec.character == Character::Fio {
+        if spec.compat == Compat::Fio {
             return;
         }
         let others = match stuck.len() - 1 {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ferrio_job::{Character, JobSpec, ReadWrite};
+use ferrio_job::{Compat, JobSpec, ReadWrite};
 use ferrio_runner::{Event, RunOptions, RunResult, run};
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ fn noted(directory: &Path, specs: Vec<JobSpec>) -> (RunResult, Vec<String>) {
     let prefix = format!("{}/", directory.display());
     let result = run(Box::leak(Box::new(plan(specs))), &RunOptions::default(), &mut |event| {
         if let Event::Diagnostic(note) = event {
-            lines.push(note.line(Character::Fio).replace(&prefix, ""));
+            lines.push(note.line(Compat::Fio).replace(&prefix, ""));
         }
     });
     (result, lines)
