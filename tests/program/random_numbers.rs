@@ -1,9 +1,9 @@
 //! Numbers for generated jobs.
 
 /// Numbers that look random and are the same every time.
-pub struct Dice(pub u64);
+pub struct RandomNumbers(pub u64);
 
-impl Dice {
+impl RandomNumbers {
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

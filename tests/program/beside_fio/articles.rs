@@ -2,7 +2,7 @@
 
 use ferrio_job::EngineKind;
 
-use crate::differential::{compare, compare_alike, compare_all};
+use crate::beside_fio::work::{compare, compare_alike, compare_all};
 use crate::engines::scene::{BLOCK, BLOCKS, Scene};
 use crate::support::{Place, number};
 

@@ -7,7 +7,7 @@
 use std::fs;
 use std::sync::Mutex;
 
-use crate::dice::Dice;
+use crate::random_numbers::RandomNumbers;
 use crate::support::{Place, Run, at_once, same};
 
 /// Files both take.
@@ -219,13 +219,13 @@ fn a_postfix_of_rw_is_a_number_unless_the_job_is_only_parsed() {
 }
 
 /// A value of a list with numbers inside its words, good or not quite.
-fn numbers_in_words(dice: &mut Dice) -> String {
+fn numbers_in_words(dice: &mut RandomNumbers) -> String {
     const NUMBERS: &[&str] = &[
         "", "0", "1", "5", "40", "60", "100", "120", "0.1", "1.5", "99.9", "50%", "5.5%x", "1k", "0.5m",
         "512k", "0x10", "+5", "5x", "x", "5 ",
     ];
-    let number = |dice: &mut Dice| dice.of(NUMBERS).to_owned();
-    let zones = |dice: &mut Dice| {
+    let number = |dice: &mut RandomNumbers| dice.of(NUMBERS).to_owned();
+    let zones = |dice: &mut RandomNumbers| {
         // Mostly shares that add up.
         let shares = [["60", "40"], ["50", "50"], ["99", "1"], ["60.5", "39.5"], ["60x", "40"]];
         let mut shares = shares[dice.next() as usize % shares.len()].map(str::to_owned);
@@ -265,7 +265,7 @@ fn numbers_in_words(dice: &mut Dice) -> String {
 #[test]
 fn numbers_inside_generated_words_are_accepted_as_in_fio() {
     needs!("fio");
-    let mut dice = Dice(33);
+    let mut dice = RandomNumbers(33);
     let values: Vec<String> = (0..160).map(|_| numbers_in_words(&mut dice)).collect();
     let place = Place::new();
     let parts: Vec<_> = values.chunks(40).collect();

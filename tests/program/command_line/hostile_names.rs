@@ -3,8 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use crate::live::live_line::written;
 use crate::support::{FERRIO, Place};
-use crate::terminal::written;
 
 const EVIL: &str = "a\u{1b}[2J\u{9b}\u{7}\nb: (groupid=7, jobs=1): err= 0";
 

@@ -105,7 +105,7 @@ fn logs_do_not_replace_what_jobs_read_or_each_other() {
 fn called_fio_the_program_does_as_fio() {
     needs!("fio");
     let place = place();
-    let fio = place.program(super::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();
+    let fio = place.program(crate::support::installed("fio"), &["--output=in.fio", "in.fio"]).run();
     let other = self::place();
     let ours = other.ferrio(&["--as=fio", "--output=in.fio", "in.fio"]).run();
     assert_eq!(ours.status, fio.status, "{}\n{}", ours.stderr, fio.stderr);

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use nix::sys::statfs::{EXT4_SUPER_MAGIC, statfs};
 
-use crate::differential::compare_all;
+use crate::beside_fio::work::compare_all;
 use crate::support::{Place, Run, number, skipped};
 
 /// A job on three files of one block each.

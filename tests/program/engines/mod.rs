@@ -1,8 +1,20 @@
 //! What holds for every engine. Which engines a test is about follows from the engine table, so that a new engine is in all of them.
 
 mod contract;
+pub mod external;
+pub mod file;
+mod http;
+pub mod nbd;
+pub mod network;
+mod offload;
+mod passthrough;
+mod persistent_memory;
+mod raw_devices;
 mod round_trip;
 pub mod scene;
+mod syscalls;
+mod uring_requests;
+mod work;
 
 use ferrio_job::EngineKind;
 
@@ -31,7 +43,7 @@ pub enum Target {
     Objects,
     /// They have devices of their own kind; the tests are beside the code.
     Devices,
-    /// What the engine of somebody else works on; `external_engine` tests the way to it.
+    /// What the engine of somebody else works on; `external` tests the way to it.
     Foreign,
 }
 

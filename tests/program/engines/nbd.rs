@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::differential::compare;
+use crate::beside_fio::work::compare;
 use crate::requirements::all_installed;
 use crate::support::{Place, Run, number, text, until};
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use ferrio_job::EngineKind;
 
 use super::Target;
-use crate::external_engine::with_example;
-use crate::file_engines::is_on_ext4;
-use crate::nbd::{Server, has_nbdkit};
-use crate::network::free_port;
+use crate::engines::external::with_example;
+use crate::engines::file::is_on_ext4;
+use crate::engines::nbd::{Server, has_nbdkit};
+use crate::engines::network::free_port;
 use crate::support::{FERRIO, Invocation, Place, Run, installed};
 
 /// The number of I/Os of a job, unless it works on names.

@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::differential::compare;
+use crate::beside_fio::work::compare;
 use crate::support::{FERRIO, Place, both, number, same};
 
 /// Sums of I/Os and bytes of all directions of a job.

@@ -1,11 +1,11 @@
-//! Little memory: limits of control groups, and logs of millions of rows. tests/program/limits.rs has the limits of a process.
+//! Little memory: limits of control groups, and logs of millions of rows. tests/program/failures/process_limits.rs has the limits of a process.
 
 use std::fs;
 use std::path::PathBuf;
 
 use nix::errno::Errno;
 
-use crate::limits::{place_for_all, under};
+use crate::failures::process_limits::{place_for_all, under};
 use crate::support::{FERRIO, Place, number, skipped};
 
 /// A control group with a limit of memory, of either version, which is removed at the end.

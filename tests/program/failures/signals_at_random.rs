@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::dice::Dice;
+use crate::random_numbers::RandomNumbers;
 use crate::support::{Place, at_once, segments, segments_of};
 
 /// Runs that every run of the tests tries.
@@ -47,7 +47,7 @@ const ENDING: [Signal; 5] =
     [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2];
 
 /// One signal, or two: stopped and continued.
-fn draw(dice: &mut Dice) -> (Signal, bool) {
+fn draw(dice: &mut RandomNumbers) -> (Signal, bool) {
     let others = [
         (Signal::SIGUSR1, false),
         (Signal::SIGPIPE, false),
@@ -60,7 +60,7 @@ fn draw(dice: &mut Dice) -> (Signal, bool) {
 
 /// Runs a job and sends it signals. Returns what is wrong.
 fn trial(seed: u64) -> Vec<String> {
-    let mut dice = Dice(seed);
+    let mut dice = RandomNumbers(seed);
     let place = Place::new();
     let (job, jobs) = JOBS[(dice.next() % JOBS.len() as u64) as usize];
     let before = segments();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::differential::compare;
+use crate::beside_fio::work::compare;
 use crate::support::{FERRIO, Place, Run, installed, number};
 
 /// The system calls that name or hold the file `f` while a job runs, one a line.

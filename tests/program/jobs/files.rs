@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::differential::compare_all;
+use crate::beside_fio::work::compare_all;
 use crate::engines::{moving, moving_at_depths};
 use crate::support::{FERRIO, Place, Run, installed, skipped};
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::differential::compare;
+use crate::beside_fio::work::compare;
 use crate::support::{FERRIO, Place, Run, number, same, text};
 
 /// Name, group, error, bytes read and written of a job.
@@ -166,11 +166,12 @@ fn called_fio_a_job_that_cannot_begin_does_nothing_and_succeeds() {
     ];
     for (limit, message, options) in starts {
         for program in ["fio", FERRIO] {
-            let place = crate::limits::place_for_all();
+            let place = crate::failures::process_limits::place_for_all();
             let job = ["--output-format=json", "--output=o.json", "--name=a", "--ioengine=null", "--size=4k"];
             let words = [&job[..], options].concat();
-            let run =
-                crate::limits::under(&place, limit, true, program, &words).env("FERRIO_AS", "fio").run();
+            let run = crate::failures::process_limits::under(&place, limit, true, program, &words)
+                .env("FERRIO_AS", "fio")
+                .run();
             assert_eq!(run.status, Some(0), "{program} {options:?}: {}", run.stderr);
             assert!([&run.stdout[..], &run.stderr].concat().contains(message), "{program}: {}", run.stderr);
             let text = place.read("o.json");

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use nix::unistd::getuid;
 
-use crate::limits::place_for_all;
+use crate::failures::process_limits::place_for_all;
 use crate::support::{Place, Run, same, skipped};
 
 const JOB: [&str; 3] = ["--name=a", "--ioengine=null", "--size=4k"];

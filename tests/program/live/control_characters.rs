@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use crate::live::live_line::written;
 use crate::support::Place;
-use crate::terminal::written;
 
 /// Sets the title, clears the screen, hides what follows, returns to the start of the line, deletes, changes the colour in one byte,
 /// and turns the text around.

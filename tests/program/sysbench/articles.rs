@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use crate::support::{FERRIO, Place, Run};
-use crate::sysbench::figure;
+use crate::sysbench::figures::figure;
 
 /// The commands of "Testing I/O Performance with Sysbench" (ADMIN magazine) and of the articles beside it.
 const PUBLISHED: [&str; 7] = [

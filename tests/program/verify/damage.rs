@@ -4,7 +4,7 @@ use std::os::unix::fs::FileExt;
 
 use serde_json::{Value, json};
 
-use crate::json_document::document;
+use crate::reports::json_document::document;
 use crate::support::{Place, Run, number};
 
 const BLOCK: u64 = 4096;

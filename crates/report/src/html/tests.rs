@@ -1,4 +1,4 @@
-//! The page as text: escaping, figures, what is left out. `tests/program/page.rs` opens it in a browser.
+//! The page as text: escaping, figures, what is left out. `tests/program/commands/report.rs` opens it in a browser.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Generated jobs: all kinds of I/O, and with each of them a choice of the options that decide what is done where. The same on every run.
 
 use super::options::JobOptions;
-use crate::dice::Dice;
+use crate::random_numbers::RandomNumbers;
 
 const KINDS: [&str; 10] = [
     "read",
@@ -18,7 +18,7 @@ const KINDS: [&str; 10] = [
 
 /// A job under construction.
 struct Draft {
-    dice: Dice,
+    dice: RandomNumbers,
     words: Vec<String>,
     random: bool,
     trimwrite: bool,
@@ -32,7 +32,7 @@ impl Draft {
         let kind = KINDS[number % KINDS.len()];
         let words = vec![format!("rw={kind}")];
         Draft {
-            dice: Dice(list << 32 | number as u64),
+            dice: RandomNumbers(list << 32 | number as u64),
             words,
             random: kind.starts_with("rand"),
             trimwrite: kind.ends_with("trimwrite"),
@@ -249,7 +249,7 @@ const ZONED: &[&str] = &["zoned:50/5:30/15:20/80", "zoned:60/10:40/90", "zoned:7
 pub fn newer(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
         let mut draft = Draft::new(7, [3, 4, 5, 7][number % 4]);
-        draft.dice = Dice(7 << 32 | number as u64);
+        draft.dice = RandomNumbers(7 << 32 | number as u64);
         draft.add("size", &["200k", "400k"]);
         draft.maybe(30, "offset", &["16k"]);
         draft.maybe(40, "bssplit", &["4k/0:8k/60", "4k/100:8k/0", "4k/0:8k"]);
@@ -309,7 +309,7 @@ pub fn skewed(count: usize) -> Vec<JobOptions> {
     let job = |number: usize| {
         // The random kinds only.
         let mut draft = Draft::new(5, [3, 4, 5, 7, 9][number % 5]);
-        draft.dice = Dice(5 << 32 | number as u64);
+        draft.dice = RandomNumbers(5 << 32 | number as u64);
         draft.lengths();
         draft.places();
         draft.mix();

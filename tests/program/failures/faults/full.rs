@@ -6,8 +6,8 @@ use ferrio_job::EngineKind;
 use nix::errno::Errno;
 
 use super::job;
+use crate::command_line::protection::keeps_attributes;
 use crate::engines::moving;
-use crate::protection::keeps_attributes;
 use crate::support::{FERRIO, Place, Run, installed, json_file, number, skipped};
 
 /// Bytes of the file system.

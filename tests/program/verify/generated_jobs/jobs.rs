@@ -9,8 +9,8 @@
 
 use std::fmt;
 
-use crate::dice::Dice;
-use crate::verify::DIGESTS;
+use crate::random_numbers::RandomNumbers;
+use crate::verify::reading_back::DIGESTS;
 
 /// Synchronous engines, which issue writes in the order of the job, and others.
 const SYNC: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "mmap"];
@@ -124,7 +124,7 @@ impl fmt::Display for Job {
 
 /// A job under construction.
 struct Draft {
-    dice: Dice,
+    dice: RandomNumbers,
     job: Job,
     random: bool,
     mixed: bool,
@@ -149,7 +149,7 @@ impl Draft {
             check: Check::None,
         };
         Draft {
-            dice: Dice(8 << 32 | number as u64),
+            dice: RandomNumbers(8 << 32 | number as u64),
             job,
             random: kind.starts_with("rand"),
             mixed: kind.ends_with("rw"),

@@ -19,7 +19,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use serde_json::Value;
 
-use crate::dice::Dice;
+use crate::random_numbers::RandomNumbers;
 use crate::support::{Place, at_once, installed, segments, segments_of, skipped};
 use ferrio_job::reason;
 use jobs::{JOBS, ends_if_it_always_fails, errors};
@@ -267,7 +267,7 @@ fn whatever_call_fails_the_run_ends_and_says_so() {
     }
     let wanted = std::env::var("FERRIO_FAULTS").unwrap_or_else(|_| SAMPLE.to_string());
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let mut dice = Dice(number("FERRIO_SEED").unwrap_or(17));
+    let mut dice = RandomNumbers(number("FERRIO_SEED").unwrap_or(17));
     let found = Mutex::new(Vec::new());
     at_once_in_lanes(JOBS.len(), |job| {
         let (faults, files) = faults(job);

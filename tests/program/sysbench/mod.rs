@@ -1,0 +1,6 @@
+//! Tests of sysbench.
+
+mod articles;
+mod compared;
+pub mod figures;
+mod readers;
