@@ -10,9 +10,9 @@ use ferrio_thresholds::Judgement;
 use crate::commands::{COMMANDS, Subcommand};
 use crate::error::Error;
 use crate::escaped_stream;
-use crate::execute::RunOutcome;
 use crate::messages::{Messages, print, print_coloured};
 use crate::options::OPTIONS;
+use crate::reported_run::RunOutcome;
 use crate::settings::{self, FIO_VERSION};
 
 /// Largest number of failed jobs in an exit status, which has 128 added for a signal.

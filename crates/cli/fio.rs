@@ -10,10 +10,11 @@ use ferrio_stats::CalibrationStart;
 
 use crate::arguments::{self, Item};
 use crate::error::Error;
-use crate::execute::{announce, execute};
+use crate::execute::leak;
 use crate::messages::Messages;
 use crate::options::{DEBUG, OPTIONS, OUTPUT};
 use crate::output::{Output, begin_file};
+use crate::reported_run::{announce, run_and_report};
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, exit, job_files, queries, sweep};
 
@@ -92,9 +93,8 @@ pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Resu
         lines.iter().for_each(|line| messages.note(line));
         return Ok(Ended::from(u8::from(!lines.is_empty())));
     }
-    // Workers that hang in the kernel outlive the run.
-    let plan: &'static _ = Box::leak(Box::new(plan));
-    let outcome = execute(plan, &set.sources, &settings, messages, calibration)?;
+    let plan = leak(plan);
+    let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
     Ok(Ended { status: exit::status(plan, &outcome), has_abandoned_jobs: outcome.result.abandoned > 0 })
 }
 

@@ -9,7 +9,7 @@
 //!
 //! `sweep` runs jobs several times, each in a process of its own.
 //!
-//! A front end turns its arguments into a plan and `settings` and gives both to `execute`, which runs the plan and writes the reports to
+//! A front end turns its arguments into a plan, which `execute` runs. `reported_run` is such a run with `settings`, and writes its reports to
 //! `output` and `intervals`; `live_view` shows the run. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
 //! all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go to a terminal; `output_file` makes
 //! files that appear only once they are complete; `exit` turns the outcome into a status.
@@ -38,6 +38,7 @@ mod output_file;
 mod profiles;
 mod queries;
 mod report_stream;
+mod reported_run;
 mod selftest;
 mod settings;
 mod sweep;
@@ -61,7 +62,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let program = arguments.next();
     let words: Vec<OsString> = arguments.collect();
     if sysbench::is_called(program.as_deref()) {
-        return ExitCode::from(sysbench::run(&words));
+        return ExitCode::from(commands::run_sysbench(&words));
     }
     let mut messages = Messages::default();
     let variable = std::env::var_os(compat::VARIABLE);

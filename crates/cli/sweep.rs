@@ -20,12 +20,12 @@ use ferrio_sweep::{
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::escaped_stream;
-use crate::execute::check_thresholds;
 use crate::exit::EXCEEDED;
 use crate::job_files;
 use crate::messages::{Messages, print};
 use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED};
 use crate::report_stream::ReportStream;
+use crate::reported_run::check_thresholds;
 use crate::settings::{ProgramSettings, SweepSettings};
 use children::{Children, Ended};
 use results::{Results, set_aside};

@@ -25,7 +25,7 @@ use command_line::CommandLine;
 use general::General;
 use log::{Level, Log, Refused};
 use options::SysbenchOption;
-use run::TestCall;
+use run::{Execute, TestCall};
 use work::Work;
 
 pub use completion::command;
@@ -128,10 +128,10 @@ pub fn is_option_of_files(name: &str) -> bool {
 }
 
 /// Runs what the words ask for and returns the exit status.
-pub fn run(words: &[OsString]) -> u8 {
+pub fn run(words: &[OsString], execute: &Execute) -> u8 {
     let log = Arc::new(Log::new());
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let status = answer(&words, &log).unwrap_or(1);
+    let status = answer(&words, &log, execute).unwrap_or(1);
     match log.finish() {
         // The reader of a closed pipe has seen enough.
         Some(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -142,7 +142,7 @@ pub fn run(words: &[OsString]) -> u8 {
     }
 }
 
-fn answer(words: &[String], log: &Arc<Log>) -> Result<u8, Refused> {
+fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Refused> {
     let line = CommandLine::read(words, log)?;
     if general::is_on(&line, "help") {
         log.always(&help::general());
@@ -163,7 +163,8 @@ fn answer(words: &[String], log: &Arc<Log>) -> Result<u8, Refused> {
     let command = line.command.as_deref().ok_or_else(|| {
         log.mistake(&format!("The '{name}' test requires a command argument. See 'sysbench {name} help'"))
     })?;
-    let call = TestCall { test: test.name, options: test.options, line: &line, general: &general, log };
+    let call =
+        TestCall { test: test.name, options: test.options, line: &line, general: &general, log, execute };
     match (command, &test.run) {
         ("help", _) => {
             log.always(&format!("{name} options:\n{}\n", options::list(test.options)));

@@ -14,7 +14,6 @@ use super::subcommand::Invocation;
 use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::escaped_stream;
-use crate::execute::check_thresholds;
 use crate::inputs::is_any_of;
 use crate::junit::JunitFile;
 use crate::messages::{Messages, print};
@@ -22,6 +21,7 @@ use crate::option_values::Intervals;
 use crate::options::{self, JOBS, OUTPUT, ProgramOption, own_flag};
 use crate::output::Output;
 use crate::report_stream::ReportStream;
+use crate::reported_run::check_thresholds;
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, job_files};
 

@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::messages::{Messages, print};
 pub use subcommand::Subcommand;
 use subcommand::{Invocation, Operand};
+pub use sysbench::run_words as run_sysbench;
 
 /// All sub-commands, in the order of the help text.
 pub const COMMANDS: &[Subcommand] = &[

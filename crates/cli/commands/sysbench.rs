@@ -5,10 +5,12 @@ use std::path::Path;
 
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::Sources;
+use ferrio_runner::RunOptions;
 use nix::errno::Errno;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
+use crate::execute::{execute, leak};
 use crate::messages::Messages;
 use crate::sysbench;
 pub use crate::sysbench::{ABOUT, NAME, command, names, on_database, on_option, on_test, option_lists};
@@ -49,7 +51,15 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     if ferrio_runner::stdout::was_closed() {
         return Err(Error::stdout(Errno::EBADF.into()));
     }
-    Ok(sysbench::run(invocation.arguments))
+    Ok(run_words(invocation.arguments))
+}
+
+/// Runs what the words ask for and returns the exit status.
+pub fn run_words(words: &[OsString]) -> u8 {
+    sysbench::run(words, &|plan, interval, sink| {
+        let options = RunOptions { intervals: interval.into_iter().collect(), ..RunOptions::default() };
+        execute(leak(plan), options, sink)
+    })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
 use ferrio_report::sysbench::{
     SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
 };
-use ferrio_runner::{Event, JobError, JobState, RunOptions, RunResult};
+use ferrio_runner::{Event, JobError, JobState, RunResult};
 use log::{LevelFilter, Metadata, Record};
 
 use super::command_line::CommandLine;
@@ -21,6 +21,9 @@ use super::work::Work;
 
 /// The exit status of a run that was stopped after its time.
 const FORCED: u8 = 2;
+
+/// Runs a plan with a snapshot of its figures at each interval, and hands all events to the sink.
+pub type Execute = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(Event<'_>)) -> RunResult;
 
 /// A run of a test.
 pub struct TestCall<'a> {
@@ -34,6 +37,8 @@ pub struct TestCall<'a> {
     pub general: &'a General,
     /// What is written.
     pub log: &'a Arc<Log>,
+    /// Runs a plan.
+    pub execute: &'a Execute,
 }
 
 impl TestCall<'_> {
@@ -77,11 +82,7 @@ impl TestCall<'_> {
         show_requests(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
         let mut reporter = Reporter::new(self, report);
-        let options =
-            RunOptions { intervals: self.general.beat().into_iter().collect(), ..RunOptions::default() };
-        // Workers that hang in the kernel outlive the run.
-        let plan: &'static Plan = Box::leak(Box::new(plan));
-        let result = ferrio_runner::run(plan, &options, &mut |event| reporter.observe(&event));
+        let result = (self.execute)(plan, self.general.beat(), &mut |event| reporter.observe(&event));
         reporter.finish(&result)
     }
 }
