@@ -5,7 +5,7 @@ use std::time::Duration;
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_report::entry_jobs;
 use ferrio_report::model::RunReport;
-use ferrio_runner::{JobState, RunResult};
+use ferrio_results::{JobState, RunResult};
 use ferrio_thresholds::{Judgement, Threshold, judge};
 
 /// How long the jobs of an entry must have been measured before its figures count. The first I/Os of a job are not like the rest.
@@ -72,7 +72,7 @@ fn counts(result: &RunResult, place: usize) -> bool {
 mod tests {
     use ferrio_plan::testing::plan_of;
     use ferrio_report::model::{DirectionReport, JobReport, TextFigures};
-    use ferrio_runner::{JobProgress, JobResult, Progress};
+    use ferrio_results::{JobProgress, JobResult, Progress};
 
     use super::*;
 

@@ -1,7 +1,8 @@
 //! The road from a plan to its figures, for every front end: only this module calls the runner.
 
 use ferrio_job::Plan;
-use ferrio_runner::{Event, RunOptions, RunResult};
+use ferrio_results::{Event, RunResult};
+use ferrio_runner::RunOptions;
 
 /// Makes a plan that can run: workers that hang in the kernel outlive the run.
 pub fn leak(plan: Plan) -> &'static Plan {

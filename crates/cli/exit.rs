@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use ferrio_job::{Compat, Plan, strerror};
 use ferrio_jobfile::Sources;
-use ferrio_runner::{RunResult, stdout};
+use ferrio_results::RunResult;
+use ferrio_runner::stdout;
 use ferrio_thresholds::Judgement;
 
 use crate::commands::{COMMANDS, Subcommand};
@@ -132,8 +133,7 @@ pub fn help() -> clap::Command {
 mod tests {
     use ferrio_job::SetupError;
     use ferrio_plan::testing::{default_job, plan};
-    use ferrio_runner::damage::DamageKind;
-    use ferrio_runner::{JobError, JobResult};
+    use ferrio_results::{DamageKind, JobError, JobResult};
 
     use super::*;
 

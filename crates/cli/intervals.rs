@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
 use ferrio_machine::{close_file, create_file};
 use ferrio_report::IntervalReport;
-use ferrio_runner::RunResult;
+use ferrio_results::RunResult;
 use nix::errno::Errno;
 
 use crate::error::Error;
@@ -121,7 +121,7 @@ mod tests {
     use std::time::Duration;
 
     use ferrio_plan::testing::{default_job, plan};
-    use ferrio_runner::{JobError, JobResult};
+    use ferrio_results::{JobError, JobResult};
 
     use super::*;
 

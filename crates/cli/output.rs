@@ -16,7 +16,8 @@ use ferrio_report::{
     Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunSeries, job_failed, laying_out_line,
     starting_line, terminating,
 };
-use ferrio_runner::{Event, OutputWatch, RunResult, stdout};
+use ferrio_results::{Event, RunResult};
+use ferrio_runner::{OutputWatch, stdout};
 use ferrio_thresholds::Threshold;
 use nix::errno::Errno;
 

@@ -2,7 +2,7 @@
 
 use ferrio_job::{Diagnostic, Origin, Plan};
 use ferrio_report::{Format, Formats, ReportOptions, RunReport};
-use ferrio_runner::RunResult;
+use ferrio_results::RunResult;
 use ferrio_thresholds::{Judgement, judge};
 
 use super::Output;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ferrio_job::Direction;
-use ferrio_runner::RunResult;
+use ferrio_results::RunResult;
 use ferrio_stats::{JobStats, Latency};
 
 /// A latency in ms, and the percentage of reads that may take longer.
@@ -90,7 +90,7 @@ fn shares(latency: Option<&Latency>) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrio_runner::JobResult;
+    use ferrio_results::JobResult;
     use ferrio_stats::DirectionRecorder;
 
     /// A run of 1000 reads, of which this many took 2 ms and the others 100 µs.

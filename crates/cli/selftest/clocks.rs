@@ -8,8 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ferrio_machine::allowed_cpus;
-use ferrio_runner::run_on;
+use ferrio_machine::{allowed_cpus, run_on};
 use ferrio_stats::{Clock, TickSource};
 
 /// How long the clocks of the CPUs are compared.

@@ -1,7 +1,7 @@
 //! Why a run ends early, in the words of sysbench.
 
 use ferrio_job::{Direction, strerror};
-use ferrio_runner::{EventFailure, JobError};
+use ferrio_results::{EventFailure, JobError};
 use ferrio_verify::BlockFault;
 use nix::errno::Errno;
 

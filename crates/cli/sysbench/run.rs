@@ -9,7 +9,7 @@ use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
 use ferrio_report::sysbench::{
     SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
 };
-use ferrio_runner::{Event, JobError, JobState, RunResult};
+use ferrio_results::{Event, JobError, JobState, RunResult};
 use log::{LevelFilter, Metadata, Record};
 
 use super::command_line::CommandLine;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use nix::sched::{CpuSet, sched_getaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::unistd::{Pid, SysconfVar};
 
@@ -26,6 +26,16 @@ const MAX_ID: u32 = 65_535;
 pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     let allowed = sched_getaffinity(Pid::from_raw(0))?;
     Ok((0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu).unwrap_or(false)).collect())
+}
+
+/// Restricts the calling thread to these CPUs.
+///
+/// # Errors
+/// EINVAL for a number that no CPU can have, or when this process may use none of them.
+pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    cpus.into_iter().try_for_each(|cpu| set.set(cpu))?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
 /// A NUMA node.

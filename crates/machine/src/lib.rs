@@ -50,7 +50,7 @@ mod zoned;
 pub use cgroups::{IoCgroups, cgroup_memory_left};
 pub use claims::FileClaims;
 pub use cpu_waits::CpuWaits;
-pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus};
+pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus, run_on};
 pub use dax::{DaxDevice, is_without_dax};
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};

@@ -9,7 +9,7 @@ mod verify;
 use std::time::Duration;
 
 use ferrio_job::{Compat, Plan, Tuning, UnifiedReporting};
-use ferrio_runner::{DiskUsage, Idleness, RunResult};
+use ferrio_results::{DiskUsage, Idleness, RunResult};
 use ferrio_stats::DirectionStats;
 use jiff::Zoned;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ferrio_job::{
     Database, DatabaseFile, DatabaseRole, EventKind, EventLoad, JobSpec, Plan, TransactionStep,
 };
-use ferrio_runner::{DatabaseIo, JobResult, RunResult};
+use ferrio_results::{DatabaseIo, JobResult, RunResult};
 use ferrio_stats::Latency;
 
 /// A model with its jobs.

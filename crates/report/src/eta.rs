@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ferrio_job::{Compat, Direction, EventLoad, JobSpec, Plan, ReadWrite};
-use ferrio_runner::{JobProgress, JobState, Progress};
+use ferrio_results::{JobProgress, JobState, Progress};
 
 /// fio gives no estimate before this many seconds.
 pub(crate) const ETA_AFTER_SECONDS: u64 = 3;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ferrio_job::{Direction, JobSpec, Plan};
-use ferrio_runner::{JobResult, JobState, RunResult};
+use ferrio_results::{JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 
 use crate::database::databases;

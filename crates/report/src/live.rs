@@ -11,7 +11,7 @@ use std::fmt;
 use std::time::Duration;
 
 use ferrio_job::{Compat, Direction, JobSpec, Plan, ReadWrite, Units};
-use ferrio_runner::{JobProgress, JobState, Progress};
+use ferrio_results::{JobProgress, JobState, Progress};
 
 use crate::eta;
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, percent};

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ferrio_job::{Compat, Direction, Plan, Units};
-use ferrio_runner::{JobProgress, JobState, Progress, RunResult};
+use ferrio_results::{JobProgress, JobState, Progress, RunResult};
 
 use crate::build::entry_jobs;
 use crate::eta;

@@ -19,8 +19,9 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use ferrio_job::{Diagnostic, Direction, JobSpec, LogKind, Origin, Plan, PlannedLog, log_files, reason};
+use ferrio_machine::run_on;
+use ferrio_results::RunResult;
 use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, RateSample, log_queue};
-use ferrio_runner::{RunResult, run_on};
 use nix::sys::signal::{SigSet, SigmaskHow};
 
 use compressed::{Compressor, Packer};

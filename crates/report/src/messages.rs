@@ -1,7 +1,7 @@
 //! Names of jobs, lines before the run, and messages about errors and signals, in the words that tools search for.
 
 use ferrio_job::{Diagnostic, Direction, JobSpec, Origin, Plan, counted, strerror};
-use ferrio_runner::JobError;
+use ferrio_results::JobError;
 
 use crate::num::{NumberUnit, Prefixes, num};
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ferrio_job::Plan;
 use ferrio_machine::CpuThrottling;
-use ferrio_runner::{DiskUsage, RunResult};
+use ferrio_results::{DiskUsage, RunResult};
 
 use crate::build::entry_jobs;
 use crate::messages::report_name;

@@ -6,7 +6,7 @@ mod latency;
 use std::fmt::{self, Write};
 
 use ferrio_job::{Tuning, TuningUse, Units, strerror};
-use ferrio_runner::UnitWork;
+use ferrio_results::UnitWork;
 
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport,

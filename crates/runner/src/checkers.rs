@@ -10,11 +10,12 @@ use std::thread::{Builder, JoinHandle};
 
 use ferrio_engine::LentSlot;
 use ferrio_job::{Diagnostic, JobSpec, Prefix, Verify};
+use ferrio_machine::run_on;
 use ferrio_stats::Usage;
 use ferrio_verify::{Expected, Mismatch, Verifier};
 
 use crate::failure::Failure;
-use crate::{placement, worker_limits};
+use crate::worker_limits;
 
 /// Stack of a thread: digests are computed in place.
 const STACK: usize = 128 << 10;
@@ -97,7 +98,7 @@ impl Checkers {
             let thread = Builder::new().name(format!("verify-{number}")).stack_size(STACK).spawn(move || {
                 let placed = match cpus.is_empty() {
                     true => Ok(()),
-                    false => placement::run_on(cpus.into_iter().map(|cpu| cpu as usize)),
+                    false => run_on(cpus.into_iter().map(|cpu| cpu as usize)),
                 };
                 let is_placed = placed.is_ok();
                 let _ = started_sender.send(placed);

@@ -6,6 +6,7 @@ use std::sync::mpsc::SyncSender;
 
 use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_results::JobResult;
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
@@ -19,7 +20,6 @@ use crate::gate::Gate;
 use crate::logs::LogSender;
 use crate::memory_limit::MemoryLimit;
 use crate::overlap::SharedRanges;
-use crate::result::JobResult;
 use crate::timing::SharedRamp;
 use crate::verify_state::WriteProgress;
 use crate::worker_limits::AddressSpace;

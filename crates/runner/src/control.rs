@@ -6,10 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use ferrio_engine::{Ending, Interrupter};
 use ferrio_job::debug_class;
+use ferrio_results::JobState;
 use ferrio_stats::LiveCounters;
 use log::debug;
-
-use crate::result::JobState;
 
 const STATES: [JobState; 11] = [
     JobState::NotCreated,

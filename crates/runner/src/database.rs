@@ -6,10 +6,9 @@ use std::sync::OnceLock;
 use std::thread::Thread;
 
 use ferrio_job::{Database, DatabaseFile, DatabaseRole, Direction, TransactionStep};
+use ferrio_results::{DatabaseFigures, DatabaseIo};
 use ferrio_stats::{Clock, Recorder};
 use ferrio_workload::DatabaseCounts;
-
-use crate::events::{DatabaseFigures, DatabaseIo};
 
 /// The threads of the jobs of a model, by their number in the load.
 #[derive(Debug)]

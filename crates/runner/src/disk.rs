@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::{Disk, DiskCounters, storage_device};
-
-use crate::result::DiskUsage;
+use ferrio_results::DiskUsage;
 
 /// Watches the disks of a run from the first reading to the last.
 #[derive(Debug, Default)]

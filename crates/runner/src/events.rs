@@ -1,21 +1,20 @@
 //! Loads whose work is counted in events: what their jobs share, and what each has measured.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use ferrio_engine::{Op, Request, SharedFiles};
 use ferrio_job::{
-    DatabaseFile, DatabaseRole, Diagnostic, Direction, EventKind, EventPart, Fileio, JobSpec, Plan,
-    TransactionStep, debug_class,
+    DatabaseRole, Diagnostic, Direction, EventKind, EventPart, Fileio, JobSpec, Plan, debug_class,
 };
-use ferrio_stats::{Clock, Latency, Recorder};
-use ferrio_verify::{BlockFault, add_checksum, check_checksum};
+use ferrio_results::{EventFailure, EventFigures, JobError};
+use ferrio_stats::{Clock, Recorder};
+use ferrio_verify::{add_checksum, check_checksum};
 use ferrio_workload::{Admission, DatabaseCounts, SharedEvents, SyncKind};
 use log::{Level, debug, log_enabled};
 
 use crate::database::{DatabaseJob, StepTimes, Threads};
-use crate::failure::{Failure, JobError};
+use crate::failure::Failure;
 use crate::open;
 use crate::waiting::Waiter;
 
@@ -372,103 +371,4 @@ struct FileioPart {
     /// Blocks of so many bytes have checksums.
     validated: Option<u64>,
     end_sync: Option<SyncKind>,
-}
-
-/// What went wrong in an event, or with the files of all events.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EventFailure {
-    /// A file cannot be opened.
-    Open {
-        /// Its path.
-        path: PathBuf,
-        /// Why.
-        errno: i32,
-    },
-    /// A file that must be new cannot be made.
-    Create {
-        /// Its path.
-        path: PathBuf,
-        /// Why.
-        errno: i32,
-    },
-    /// A file is shorter than its share.
-    TooShort {
-        /// Its path.
-        path: PathBuf,
-        /// Bytes that it has.
-        size: u64,
-        /// Bytes that it needs.
-        expected: u64,
-    },
-    /// A read or a write failed, or moved less than all of its bytes.
-    Transfer {
-        /// Which of both.
-        direction: Direction,
-        /// Index of the file.
-        file: u32,
-        /// Where in the file.
-        offset: u64,
-        /// Why, 0 if it moved less.
-        errno: i32,
-    },
-    /// A sync failed.
-    Sync {
-        /// Index of the file.
-        file: u32,
-        /// Why.
-        errno: i32,
-    },
-    /// A block that was read is not what was written.
-    Block {
-        /// Index of the file.
-        file: u32,
-        /// Where in the file.
-        offset: u64,
-        /// What is wrong with it.
-        fault: BlockFault,
-    },
-}
-
-/// The events that a job has done.
-#[derive(Clone, Debug, Default)]
-pub struct EventFigures {
-    /// How many. Of a job that did not answer these are more than the latencies are of.
-    pub done: u64,
-    /// From the beginning of each, or from its arrival where events arrive at a rate, to its end. Copies share it.
-    pub latency: Arc<Latency>,
-    /// Of a job of a model of a database.
-    pub database: Option<DatabaseFigures>,
-}
-
-/// What a job did for a model of a database. Those of all its jobs add up.
-#[derive(Clone, Debug, Default)]
-pub struct DatabaseFigures {
-    /// Time of each step of [`TransactionStep::ALL`], with one sample for each transaction: 0 where it did not take the step. The sums of
-    /// all steps are at most that of the transactions.
-    pub steps: [Latency; TransactionStep::ALL.len()],
-    /// I/Os to files of each kind of [`DatabaseFile::ALL`].
-    pub files: [DatabaseIo; DatabaseFile::ALL.len()],
-    /// Pages that transactions used and found in the buffer pool.
-    pub pool_hits: u64,
-    /// Whole pages that were put into the log.
-    pub full_pages: u64,
-    /// Pages or tables that were written back.
-    pub written_back: u64,
-    /// Checkpoints.
-    pub checkpoints: u64,
-}
-
-/// I/Os to one kind of files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DatabaseIo {
-    /// Completed reads.
-    pub reads: u64,
-    /// Bytes of these.
-    pub read_bytes: u64,
-    /// Completed writes.
-    pub writes: u64,
-    /// Bytes of these.
-    pub written_bytes: u64,
-    /// Completed syncs.
-    pub syncs: u64,
 }

@@ -1,50 +1,9 @@
 //! Why a worker or the layout failed: the error for the report, and lines that help the user.
 
 use std::io;
-use std::panic::Location;
 
 use ferrio_job::{Diagnostic, Prefix};
-
-use crate::events::EventFailure;
-
-/// Why a job failed, in the words of fio's report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobError {
-    /// Errno; 0 for a failure that fio reports without a number (it counts as failed all the same).
-    pub errno: i32,
-    /// What failed (`io_u error`, `open(FILE)`, `total_file_size`).
-    pub func: String,
-    /// Source file name of the place that noticed.
-    pub file: &'static str,
-    /// Line in it.
-    pub line: u32,
-    /// What went wrong in an event, for a job whose work is counted in them.
-    pub event: Option<Box<EventFailure>>,
-}
-
-impl JobError {
-    /// An error noticed by the caller.
-    #[track_caller]
-    #[must_use]
-    pub fn new(errno: i32, func: impl Into<String>) -> Self {
-        let place = Location::caller();
-        let file = place.file().rsplit('/').next().unwrap_or_default();
-        JobError { errno, func: func.into(), file, line: place.line(), event: None }
-    }
-
-    /// An error of a system call, noticed by the caller.
-    #[track_caller]
-    #[must_use]
-    pub fn from_io(error: &io::Error, func: impl Into<String>) -> Self {
-        JobError::new(error.raw_os_error().unwrap_or(libc::EIO), func)
-    }
-}
-
-/// The error in the report of a job that continued after all of its errors.
-#[must_use]
-pub fn tolerated_error(errno: i32) -> JobError {
-    JobError::new(errno, "xfer")
-}
+use ferrio_results::{EventFailure, JobError};
 
 /// An error on its way from a worker to main.
 #[derive(Debug)]

@@ -12,9 +12,8 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::kernel::run_when_idle;
-use ferrio_machine::allowed_cpus;
-
-use crate::placement::run_on;
+use ferrio_machine::{allowed_cpus, run_on};
+use ferrio_results::{Idleness, UnitWork};
 
 /// Steps of a unit: 10 to 20 µs where the compiler optimises, short against the time slices that it is interrupted for, long against
 /// the count after it.
@@ -23,42 +22,6 @@ const STEPS: u32 = 8192;
 const MEASURED: usize = 101;
 const STACK: usize = 64 * 1024;
 const LOWEST_NICE: i32 = 19;
-
-/// How idle the CPUs were.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Idleness {
-    /// Number and idleness in percent, 0 to 100, of each CPU that this process may use.
-    pub cpus: Vec<(usize, f64)>,
-    /// What a unit of work takes.
-    pub unit: UnitWork,
-}
-
-impl Idleness {
-    /// The mean of all CPUs in percent.
-    #[must_use]
-    pub fn system(&self) -> f64 {
-        mean(&self.cpus.iter().map(|&(_, percent)| percent).collect::<Vec<_>>())
-    }
-}
-
-/// The time of a unit of work over the CPUs, µs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct UnitWork {
-    /// Mean of the CPUs.
-    pub mean_us: f64,
-    /// Their sample deviation, 0 for one CPU.
-    pub stddev_us: f64,
-}
-
-impl UnitWork {
-    fn of(unit_ns: &[u64]) -> Self {
-        let us: Vec<f64> = unit_ns.iter().map(|&ns| ns as f64 / 1000.0).collect();
-        let mean_us = mean(&us);
-        let squares: f64 = us.iter().map(|us| (us - mean_us).powi(2)).sum();
-        let stddev_us = if us.len() < 2 { 0.0 } else { (squares / (us.len() - 1) as f64).sqrt() };
-        UnitWork { mean_us, stddev_us }
-    }
-}
 
 /// Measures the unit of work on all CPUs (`--idle-prof=calibrate`).
 ///
@@ -137,7 +100,7 @@ impl IdleThreads {
             (cpu.number, idle_percent(units, cpu.unit_ns, elapsed))
         });
         let unit_ns: Vec<u64> = self.cpus.iter().map(|cpu| cpu.unit_ns).collect();
-        Idleness { cpus: cpus.collect(), unit: UnitWork::of(&unit_ns) }
+        Idleness { cpus: cpus.collect(), unit: UnitWork::from_ns(&unit_ns) }
     }
 
     #[cfg(test)]
@@ -199,10 +162,6 @@ fn idle_percent(units: u64, unit_ns: u64, elapsed: Duration) -> f64 {
     if elapsed_ns == 0.0 { 0.0 } else { (100.0 * units as f64 * unit_ns as f64 / elapsed_ns).min(100.0) }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,15 +173,6 @@ mod tests {
         assert_eq!(idle_percent(0, 10_000, ms(10)), 0.0);
         assert_eq!(idle_percent(2000, 10_000, ms(10)), 100.0, "a unit may be faster than it was measured");
         assert_eq!(idle_percent(1, 1, Duration::ZERO), 0.0);
-    }
-
-    #[test]
-    fn the_system_is_as_idle_as_its_cpus_are_on_average() {
-        let unit = UnitWork::of(&[6000, 8000]);
-        let idleness = Idleness { cpus: vec![(0, 27.5), (1, 82.5)], unit };
-        assert_eq!(idleness.system(), 55.0);
-        assert_eq!((unit.mean_us, unit.stddev_us), (7.0, 2.0f64.sqrt()));
-        assert_eq!(UnitWork::of(&[6000]).stddev_us, 0.0);
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! Runs a plan: lays files out, starts groups one after the other, drives one worker thread per job, watches signals.
 //!
-//! It prints nothing: [`Event`]s report what happens, [`RunResult`] what was measured.
+//! It prints nothing: events ([`ferrio_results::Event`]) report what happens, [`ferrio_results::RunResult`] what was measured.
 //!
 //! - The main thread: `schedule` starts the jobs in waves; `schedule::state` is what it knows of them,
 //!   `schedule::set_up` lays files out first, `schedule::ending` ends jobs. `monitor` takes samples,
 //!   `steadystate` ends jobs with a steady state, `totals` adds up the bandwidth of all jobs, `signals` and `trigger` end the run.
 //!   `schedule::due_reports` decides when a report of the run so far is due, `schedule::interim` collects its figures.
 //! - Between main and workers: `control` (requests, states, live counters), `context` (what a worker is given, and its messages),
-//!   `logs` (the queue to the log writer), `failure`, `worker_limits` (under a limit of address space). For the caller:
-//!   `result` (events and results).
+//!   `logs` (the queue to the log writer), `failure`, `worker_limits` (under a limit of address space).
 //! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (user, CPUs, priorities) and `open` (files) to the end;
 //!   `io_loop` does its I/O, with `timing` (ramps, run time) and `waiting`.
-//! - Present only in jobs that ask for it: `verification`, `damage` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
+//! - Present only in jobs that ask for it: `verification` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
 //!   (`block_error_percentiles`), `flow`, `events` (what several
 //!   jobs do together: the tests of sysbench), `overlap` (`serialize_overlap`), `engine_wrapper` (that and `--debug`), `cgroups` and
 //!   `io_scheduler`.
@@ -20,7 +19,6 @@
 
 pub mod idle;
 pub mod logs;
-pub mod result;
 pub mod trigger;
 
 mod any_engine;
@@ -31,8 +29,7 @@ mod close;
 mod commands;
 mod context;
 mod control;
-pub mod damage;
-mod database;
+pub mod database;
 mod disk;
 mod duty;
 mod engine_wrapper;
@@ -72,14 +69,7 @@ mod zones;
 pub use ferrio_engine::kernel::exit_at_once;
 pub use ferrio_engine::stdout;
 
-pub use events::{DatabaseFigures, DatabaseIo, EventFailure, EventFigures};
-pub use failure::{JobError, tolerated_error};
-pub use idle::{Idleness, UnitWork};
 pub use output_watch::OutputWatch;
-pub use placement::run_on;
-pub use result::{
-    DiskUsage, Event, JobProgress, JobResult, JobState, Progress, RunResult, SteadyCheck, SteadyResult,
-};
 pub use schedule::{RunOptions, run};
 pub use signals::{hold_signals, prepare_signals};
 pub use trigger::Trigger;

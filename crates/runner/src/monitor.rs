@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use ferrio_job::Plan;
+use ferrio_results::{JobProgress, JobState, Progress, SteadyResult};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
 use crate::io_loop::windows::samples_itself;
 use crate::logs::{Backlog, LogBatch, LogSender, RateSample};
-use crate::result::{JobProgress, JobState, Progress, SteadyResult};
 use crate::steadystate::SteadyWatch;
 
 /// KiB in the unit of bandwidth samples.

@@ -13,11 +13,11 @@ use ferrio_job::{
     JobSpec, OpenSync, Tuning, TuningUse, debug_class, reason,
 };
 use ferrio_machine::{open_file, set_length};
+use ferrio_results::EventFailure;
 use log::debug;
 use nix::fcntl::{FcntlArg, OFlag, PosixFadviseAdvice, fcntl, posix_fadvise};
 use nix::sys::resource::{Resource, setrlimit};
 
-use crate::events::EventFailure;
 use crate::failure::Failure;
 
 /// Descriptors that a job needs besides those of its files.

@@ -3,14 +3,14 @@
 
 use std::ffi::CString;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io;
 
 use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
 use ferrio_engine::{EngineError, LockedMemory};
 use ferrio_job::{Compat, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
+use ferrio_machine::run_on;
 use ferrio_workload::SEEDS;
-use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
-use nix::unistd::{Pid, gettid};
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::gettid;
 use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{Gid, Uid, set_name, set_thread_gid, set_thread_groups, set_thread_uid};
 
@@ -26,16 +26,6 @@ const NICE_REFUSED: &str =
 /// Kernel id of the calling thread: the pid that reports print.
 pub(crate) fn thread_id() -> u32 {
     gettid().as_raw().unsigned_abs()
-}
-
-/// Has the calling thread run on these CPUs and no others.
-///
-/// # Errors
-/// EINVAL for a number that no CPU can have, or when this process may use none of them.
-pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
-    let mut set = CpuSet::new();
-    cpus.into_iter().try_for_each(|cpu| set.set(cpu))?;
-    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
 /// What a worker holds while it runs: its cgroup and locked memory, released on drop.

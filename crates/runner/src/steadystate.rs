@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ferrio_job::{Plan, SteadyFigure, SteadyState};
+use ferrio_results::{JobState, SteadyCheck, SteadyResult};
 use ferrio_stats::Clock;
 
 use crate::control::JobControl;
-use crate::result::{JobState, SteadyCheck, SteadyResult};
 
 /// Watches all jobs of a run that have a steady state.
 pub(crate) struct SteadyWatch {

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use ferrio_job::Plan;
+use ferrio_results::JobState;
 use ferrio_stats::Clock;
 
 use crate::control::JobControl;
 use crate::logs::{LogBatch, LogSender, RateSample};
-use crate::result::JobState;
 
 /// Time between two ticks, since the run began, ms and ns.
 const TICK_MS: u64 = 250;

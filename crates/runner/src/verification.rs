@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use ferrio_engine::LentSlot;
 use ferrio_job::{Direction, JobSpec, Overwrites, VerifyPolicy};
+use ferrio_results::DamageTally;
 use ferrio_verify::{
     Coverage, Covered, DrawnSeeds, Mismatch, Stamp, Uncovered, Verifier, VerifySpec, Written, WrittenList,
     check_trimmed,
@@ -23,7 +24,6 @@ use ferrio_verify::{
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS, TrimMarks, Workload};
 
 use crate::checkers::{Block, Checked, Checkers, LostBlocks};
-use crate::damage::DamageTally;
 use crate::failure::Failure;
 use crate::verify_state::{WriteProgress, saves_at_syncs};
 use backlog::BacklogState;

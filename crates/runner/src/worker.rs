@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use ferrio_engine::prefetch::prefetch_words;
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_job::{Compat, Diagnostic, FileSpec, JobSpec, Prefix, debug_class};
+use ferrio_results::{JobResult, JobState};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
 
@@ -19,7 +20,6 @@ use crate::io_loop::{Hooks, IoLoop};
 use crate::iolog::Iolog;
 use crate::layout::LaidOut;
 use crate::log_reader::LogReader;
-use crate::result::{JobResult, JobState};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
 use crate::zones::JobZones;

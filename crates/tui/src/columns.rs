@@ -3,7 +3,7 @@
 use ferrio_job::{Direction, Units};
 use ferrio_report::num::{NumberUnit, Prefixes, num};
 use ferrio_report::{LiveEntry, LiveFigures, LiveLatency, LiveTable, Unit, clock_text};
-use ferrio_runner::JobState;
+use ferrio_results::JobState;
 
 use crate::board::one_line;
 

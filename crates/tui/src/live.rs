@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_job::Plan;
 use ferrio_report::{LiveRecorder, LiveTable, job_failed, laying_out_line, terminating};
-use ferrio_runner::{Event, Progress, RunResult};
+use ferrio_results::{Event, Progress, RunResult};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};

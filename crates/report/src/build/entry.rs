@@ -4,8 +4,7 @@ use ferrio_job::{
     Compat, Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, TuningUse,
     UnifiedReporting, Units,
 };
-use ferrio_runner::damage::DamageTally;
-use ferrio_runner::{JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
+use ferrio_results::{DamageTally, JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockErrors, BlockState, DirectionStats, JobStats};
 
 use super::direction::{Histograms, direction_report, sync_percentiles, sync_report};

@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use ferrio_job::{Plan, Severity};
 use ferrio_machine::{BlockDevice, Host, Place};
-use ferrio_runner::RunResult;
+use ferrio_results::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
 use super::database::database_report;

@@ -5,7 +5,7 @@ use crate::model::{LatencyReport, ToleratedErrors};
 use crate::{Format, Formats, TerseVersion};
 use ferrio_job::{Compat, EngineKind, JobSpec};
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_runner::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};
+use ferrio_results::{JobError, JobProgress, JobResult, JobState, Progress, tolerated_error};
 use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
 use jiff::{Timestamp, tz::TimeZone};
 

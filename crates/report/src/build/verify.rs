@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ferrio_runner::damage::{Damage, DamageKind, DamageTally, DamagedBlock};
+use ferrio_results::{Damage, DamageKind, DamageTally, DamagedBlock};
 
 use crate::model::{DamagedBlockReport, JobReport, VerifyReport};
 

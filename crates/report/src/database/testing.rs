@@ -8,7 +8,7 @@ use ferrio_job::{
     EventPart, PageReads, PageWriteBack, Plan, ReadWrite, TransactionStep, WriteBack, WriteBackSync,
 };
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_runner::{DatabaseFigures, DatabaseIo, EventFigures, JobResult, RunResult};
+use ferrio_results::{DatabaseFigures, DatabaseIo, EventFigures, JobResult, RunResult};
 use ferrio_stats::{DirectionRecorder, JobStats, Latency};
 
 /// Pages of data, log blocks and batches of the model, bytes.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_runner::JobResult;
+use ferrio_results::JobResult;
 use ferrio_stats::Buckets;
 use schemars::JsonSchema;
 use serde::Serialize;

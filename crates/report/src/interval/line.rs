@@ -6,7 +6,7 @@
 use std::io;
 
 use ferrio_job::{Direction, JobSpec};
-use ferrio_runner::JobState;
+use ferrio_results::JobState;
 use ferrio_stats::{Buckets, DirectionStats, JobStats, Latency, SyncStats};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;

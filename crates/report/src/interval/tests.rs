@@ -1,6 +1,6 @@
 use ferrio_job::ReadWrite;
 use ferrio_plan::testing::{self, default_job};
-use ferrio_runner::{JobError, JobProgress, Progress};
+use ferrio_results::{JobError, JobProgress, Progress};
 use ferrio_stats::DirectionRecorder;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@ use std::time::UNIX_EPOCH;
 
 use ferrio_job::{JobSpec, ReadWrite};
 use ferrio_plan::testing::{self, default_job};
-use ferrio_runner::{JobProgress, JobResult};
+use ferrio_results::{JobProgress, JobResult};
 use ferrio_stats::{DirectionRecorder, JobStats};
 
 use super::*;

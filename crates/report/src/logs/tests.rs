@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ferrio_job::{JobSpec, WindowValue};
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_runner::JobResult;
+use ferrio_results::JobResult;
 use ferrio_runner::logs::sums::{IoAtEnd, LogSums, NextRows};
 use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;

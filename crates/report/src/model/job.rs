@@ -1,7 +1,7 @@
 //! One entry of `jobs`: a job, or the jobs of a group that are reported as one.
 
 use ferrio_job::{TuningUse, Units};
-use ferrio_runner::damage::DamageKind;
+use ferrio_results::DamageKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ferrio_runner::{JobResult, RunResult};
+use ferrio_results::{JobResult, RunResult};
 
 use super::row::{Row, SeenJob};
 use crate::num::whole_ms;

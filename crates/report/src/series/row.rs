@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ferrio_job::{DatabaseRole, JobSpec};
-use ferrio_runner::{DiskUsage, JobResult};
+use ferrio_results::{DiskUsage, JobResult};
 use ferrio_stats::{JobStats, Latency, NewSamples};
 
 use super::{Merge, SECTOR};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferrio_runner::{JobResult, RunResult};
+use ferrio_results::{JobResult, RunResult};
 use ferrio_stats::Latency;
 
 /// The figures of all threads.

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Format, Formats, ReportOptions, TerseVersion};
 use ferrio_job::{Compat, Plan, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_plan::testing::{default_job, plan};
-use ferrio_runner::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
+use ferrio_results::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Models of databases: what limits their transactions. Syncs that reach no device, which count most there, in all jobs.
 
 use ferrio_job::{CommitSync, DatabaseRole, Direction, JobSpec, TransactionStep};
-use ferrio_runner::JobResult;
+use ferrio_results::JobResult;
 
 use super::run_view::{DiskUser, Finding, RunView, bytes, uncounted};
 use crate::database::databases;

@@ -2,7 +2,7 @@
 
 use ferrio_job::{Direction, JobSpec, OpenSync, Plan};
 use ferrio_machine::{CpuThrottling, CpuUse, Place};
-use ferrio_runner::{DiskUsage, JobResult, RunResult};
+use ferrio_results::{DiskUsage, JobResult, RunResult};
 
 use crate::environment::RunEnvironment;
 use crate::messages::job_names;

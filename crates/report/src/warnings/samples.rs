@@ -1,7 +1,7 @@
 //! Runs that are too short and percentiles of too few samples.
 
 use ferrio_job::{JobSpec, counted};
-use ferrio_runner::JobResult;
+use ferrio_results::JobResult;
 
 use super::database::is_session;
 use super::run_view::{Finding, RunView};
@@ -206,7 +206,7 @@ mod tests {
         assert!(TestRun::new().job_with("a", reading(10, 5000), verifying).warnings("few-ios").is_empty());
         let few = || TestRun::new().job("a", reading(10, 5000));
         let mut failed = few();
-        failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
+        failed.result.jobs[0].error = Some(ferrio_results::JobError::new(5, "io_u error"));
         assert!(failed.warnings("few-ios").is_empty());
         assert!(few().running().warnings("few-ios").is_empty(), "more are to come");
     }
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(found(TestRun::new().job_with("warm-up", reading(1000, 500), unreported)), 0);
         assert_eq!(found(TestRun::new().job_with("check", reading(1000, 500), verifying)), 0);
         let mut failed = short();
-        failed.result.jobs[0].error = Some(ferrio_runner::JobError::new(5, "io_u error"));
+        failed.result.jobs[0].error = Some(ferrio_results::JobError::new(5, "io_u error"));
         assert_eq!(found(failed), 0);
         assert_eq!(found(short().running()), 0, "it may yet run for a second");
         let without_data = |spec: &mut ferrio_job::JobSpec| spec.engine = ferrio_job::EngineKind::Null;

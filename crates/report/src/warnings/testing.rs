@@ -6,7 +6,7 @@ use std::time::Duration;
 use ferrio_job::{FileKind, FileSpec, JobSpec, Plan};
 use ferrio_machine::{BlockDevice, CpuThrottling, CpuUse, Place};
 use ferrio_plan::testing::{self, default_job};
-use ferrio_runner::{DiskUsage, JobResult, Progress, RunResult};
+use ferrio_results::{DiskUsage, JobResult, Progress, RunResult};
 use ferrio_stats::{DirectionRecorder, JobStats, TickSource};
 use jiff::{Timestamp, tz::TimeZone};
 

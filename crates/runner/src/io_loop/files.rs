@@ -11,6 +11,7 @@ use std::{fs, io};
 use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
 use ferrio_job::{Compat, Diagnostic, Direction, FileSpec, debug_class};
 use ferrio_machine::{open_file, retry_interrupted};
+use ferrio_results::JobState;
 use ferrio_workload::LayoutContent;
 use log::debug;
 use nix::errno::Errno;
@@ -20,7 +21,6 @@ use super::IoLoop;
 use super::slots::InFlight;
 use crate::failure::Failure;
 use crate::layout::LaidOut;
-use crate::result::JobState;
 use crate::{close, layout, open, pre_read};
 
 /// Held while a job removes its files, lays them out again and opens them.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
+use ferrio_results::JobState;
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
 use super::hooks::Hooks;
@@ -13,7 +14,6 @@ use super::windows::{NEVER, RateWindows, end_ticks, samples_itself, stamps_every
 use crate::context::Context;
 use crate::control::JobControl;
 use crate::logs::{self, IoLog};
-use crate::result::JobState;
 use crate::timing::Timing;
 
 /// Which latencies are taken, decided once per job.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ferrio_engine::{Engine, Op};
 use ferrio_job::{Diagnostic, Direction, Prefix, Severity};
+use ferrio_results::JobState;
 use ferrio_verify::{IntervalFailure, Mismatch, Uncovered, Written};
 use ferrio_workload::Step;
 
@@ -11,7 +12,6 @@ use super::slots::Slots;
 use super::{IoLoop, Next};
 use crate::checkers::{Checked, Found, LostBlocks};
 use crate::failure::Failure;
-use crate::result::JobState;
 use crate::verification::Due;
 use crate::{verify_dump, verify_state};
 

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use ferrio_job::{Diagnostic, ExitWhat, LifeCycle, Prefix, debug_class};
+use ferrio_results::{Event, JobResult, JobState};
 use log::debug;
 
 use super::state::Run;
-use crate::result::{Event, JobResult, JobState};
 use crate::verify_state;
 
 impl Run<'_, '_> {

@@ -7,13 +7,13 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use ferrio_results::{Event, JobResult, JobState, RunResult};
 use ferrio_stats::JobStats;
 
 use super::due_reports::{Due, Round};
 use super::state::Run;
 use crate::context::Snapshot;
 use crate::control::JobControl;
-use crate::result::{Event, JobResult, JobState, RunResult};
 
 impl Run<'_, '_> {
     /// Begins and ends the collection of figures. Returns how long main may sleep.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 
 use ferrio_job::{Diagnostic, FileKind, JobSpec, debug_class};
+use ferrio_results::{Event, JobError, JobState};
 use ferrio_workload::LayoutContent;
 use log::debug;
 
 use super::state::Run;
-use crate::failure::{Failure, JobError};
-use crate::result::{Event, JobState};
+use crate::failure::Failure;
 use crate::{layout, verify_state};
 
 impl Run<'_, '_> {

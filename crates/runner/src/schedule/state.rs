@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::Plan;
+use ferrio_results::{Event, JobResult};
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
@@ -25,7 +26,6 @@ use crate::logs::LogSender;
 use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
-use crate::result::{Event, JobResult};
 use crate::signals::SignalRequests;
 use crate::timing::SharedRamp;
 use crate::totals::Totals;

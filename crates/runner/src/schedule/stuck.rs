@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use ferrio_job::{Compat, Diagnostic};
 use ferrio_machine::CpuWaits;
+use ferrio_results::{Event, JobError};
 
 use super::state::Run;
-use crate::failure::JobError;
-use crate::result::Event;
 
 /// Time after the first signal until the user is told which jobs go on.
 const HINT: Duration = Duration::from_secs(3);

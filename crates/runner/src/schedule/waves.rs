@@ -7,14 +7,13 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use ferrio_job::debug_class;
+use ferrio_results::{Event, JobError};
 use ferrio_workload::startdelay;
 use log::debug;
 
 use super::state::Run;
 use crate::context::{Context, Message};
-use crate::failure::JobError;
 use crate::gate::Gate;
-use crate::result::Event;
 use crate::worker_limits::AddressSpace;
 use crate::{placement, registry, worker_limits};
 

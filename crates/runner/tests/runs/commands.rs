@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use ferrio_job::{Compat, JobSpec, ReadWrite};
-use ferrio_runner::{Event, RunOptions, RunResult, run};
+use ferrio_results::{Event, RunResult};
+use ferrio_runner::{RunOptions, run};
 use tempfile::TempDir;
 
 use crate::support::{SIZE, bytes, disk, end_ms, null, plan, timed};

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use ferrio_job::{ExitWhat, JobSpec, ReadWrite};
 use ferrio_plan::testing::verify_of;
-use ferrio_runner::{Event, RunOptions, RunResult, Trigger, run};
+use ferrio_results::{Event, RunResult};
+use ferrio_runner::{RunOptions, Trigger, run};
 use tempfile::TempDir;
 
 use crate::support::{SIZE, disk, done, endless, null, plan, run_all, timed};

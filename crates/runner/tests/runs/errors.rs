@@ -4,7 +4,8 @@ use std::path::Path;
 
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_plan::testing::file;
-use ferrio_runner::{Event, RunOptions, run};
+use ferrio_results::Event;
+use ferrio_runner::{RunOptions, run};
 
 use crate::support::{bytes, disk, plan};
 

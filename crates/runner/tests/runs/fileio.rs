@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use ferrio_job::{OpenSync, Plan};
 use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio, SysbenchRun, plan};
-use ferrio_runner::{EventFailure, RunOptions, RunResult, run};
+use ferrio_results::{EventFailure, RunResult};
+use ferrio_runner::{RunOptions, run};
 use ferrio_verify::{BlockFault, add_checksum, check_checksum};
 use tempfile::TempDir;
 

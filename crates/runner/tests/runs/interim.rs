@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use ferrio_job::JobSpec;
-use ferrio_runner::{Event, JobState, RunOptions, RunResult, Trigger, run};
+use ferrio_results::{Event, JobState, RunResult};
+use ferrio_runner::{RunOptions, Trigger, run};
 
 use crate::support::{bytes, endless, null, plan, timed};
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_plan::testing::file;
-use ferrio_runner::{Event, JobResult, RunOptions, Trigger, run};
+use ferrio_results::{Event, JobResult};
+use ferrio_runner::{RunOptions, Trigger, run};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 

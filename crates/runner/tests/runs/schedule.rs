@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use ferrio_job::{ClockSource, EngineKind, JobSpec, Plan, ReadWrite, SetupError};
-use ferrio_runner::{Event, RunOptions, run};
+use ferrio_results::Event;
+use ferrio_runner::{RunOptions, run};
 use tempfile::TempDir;
 
 use crate::support::{SIZE, bytes, disk, end_ms, null, plan, run_all, started_after, timed, told};

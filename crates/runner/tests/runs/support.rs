@@ -5,7 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use ferrio_job::{FileKind, JobSpec, Plan, ReadWrite};
 use ferrio_plan::testing::{self, file};
-use ferrio_runner::{Event, JobResult, RunOptions, RunResult, run};
+use ferrio_results::{Event, JobResult, RunResult};
+use ferrio_runner::{RunOptions, run};
 
 pub const SIZE: u64 = 1 << 20;
 

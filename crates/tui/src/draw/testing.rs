@@ -5,7 +5,7 @@ use std::time::Duration;
 use ferrio_job::{JobSpec, ReadWrite};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_report::{BAND_STARTS_NS, LiveFigures, LiveLatency, LiveTable};
-use ferrio_runner::JobState;
+use ferrio_results::JobState;
 
 use crate::board::Board;
 

@@ -1,7 +1,7 @@
 use ferrio_job::ReadWrite;
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_report::{LiveLatency, LiveTable, Transactions};
-use ferrio_runner::JobState;
+use ferrio_results::JobState;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};

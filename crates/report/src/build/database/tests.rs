@@ -1,5 +1,5 @@
 use ferrio_job::{Plan, TransactionStep};
-use ferrio_runner::RunResult;
+use ferrio_results::RunResult;
 
 use crate::RunReport;
 use crate::database::testing::{Session, change_load, cleaner, database_plan, database_run, innodb};

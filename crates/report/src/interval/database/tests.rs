@@ -1,7 +1,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use ferrio_job::Plan;
-use ferrio_runner::{JobProgress, JobResult, JobState, Progress, RunResult};
+use ferrio_results::{JobProgress, JobResult, JobState, Progress, RunResult};
 use serde_json::Value;
 
 use crate::IntervalReport;

@@ -1,5 +1,5 @@
 use ferrio_job::{CommitSync, DatabaseFile, DatabaseModel, EventKind, PageReads, Plan};
-use ferrio_runner::{JobResult, RunResult};
+use ferrio_results::{JobResult, RunResult};
 
 use crate::RunReport;
 use crate::database::testing::{change_load, database_run};

@@ -9,10 +9,10 @@ use ferrio_job::{
     DatabaseRole, EventKind, EventLoad, EventPart, PageReads, PageWriteBack, TableWriteBack, TransactionStep,
     WriteBack, WriteBackSync,
 };
+use ferrio_results::{DatabaseFigures, DatabaseIo};
 use ferrio_stats::Latency;
 
 use super::*;
-use crate::events::{DatabaseFigures, DatabaseIo};
 
 const PAGE: u32 = 4096;
 

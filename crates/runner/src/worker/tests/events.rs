@@ -5,9 +5,9 @@ use std::sync::Arc;
 use ferrio_engine_null::Null;
 use ferrio_job::{EventKind, EventLoad, EventPart, EventWork};
 use ferrio_plan::sysbench::{self, FileIoMode, FileTest, SysbenchFileio, SysbenchRun};
+use ferrio_results::EventFailure;
 
 use super::*;
-use crate::events::EventFailure;
 
 /// A job that does the events of a load of its own.
 fn event_job(limit: u64, rate: Option<f64>) -> JobSpec {

@@ -2,9 +2,9 @@
 
 use ferrio_engine_psync::Psync;
 use ferrio_plan::testing::spec_of;
+use ferrio_results::DamageKind;
 
 use super::*;
-use crate::damage::DamageKind;
 
 /// Does nothing for a trim.
 struct LosingTrims(Psync);

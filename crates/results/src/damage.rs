@@ -1,19 +1,19 @@
-//! What a job found in place of its blocks: how often each kind of damage, and the first blocks in detail.
+//! Damaged blocks that a job found: the number of each kind, and the first ones in detail.
 
 use std::collections::BTreeMap;
 
 use ferrio_job::{Diagnostic, Prefix};
-pub use ferrio_verify::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
+use ferrio_verify::{Damage, DamageKind};
 
 /// Damaged blocks that are kept in detail, per job.
-pub const MAX_BLOCKS: usize = 100;
+const MAX_BLOCKS: usize = 100;
 
 /// The damaged blocks of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DamageTally {
     /// How many blocks of each kind.
     pub counts: BTreeMap<DamageKind, u64>,
-    /// The first [`MAX_BLOCKS`].
+    /// The first 100.
     pub blocks: Vec<DamagedBlock>,
 }
 
@@ -28,7 +28,8 @@ pub struct DamagedBlock {
 
 impl DamageTally {
     /// Adds a block. Returns the line that explains it to the user.
-    pub(crate) fn add(&mut self, file: &str, damage: Damage) -> Diagnostic {
+    #[must_use]
+    pub fn add(&mut self, file: &str, damage: Damage) -> Diagnostic {
         let message = format!("{file}: the block at offset {} looks like {damage}", damage.offset);
         *self.counts.entry(damage.kind).or_default() += 1;
         if self.blocks.len() < MAX_BLOCKS {

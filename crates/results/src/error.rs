@@ -1,0 +1,102 @@
+//! Why a job failed.
+
+use std::io;
+use std::panic::Location;
+use std::path::PathBuf;
+
+use ferrio_job::Direction;
+use ferrio_verify::BlockFault;
+
+/// Why a job failed, in the words of fio's report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobError {
+    /// Errno; 0 for a failure that fio reports without a number (it counts as failed all the same).
+    pub errno: i32,
+    /// What failed (`io_u error`, `open(FILE)`, `total_file_size`).
+    pub func: String,
+    /// Source file name of the place that noticed.
+    pub file: &'static str,
+    /// Line in it.
+    pub line: u32,
+    /// What went wrong in an event, for a job whose work is counted in them.
+    pub event: Option<Box<EventFailure>>,
+}
+
+impl JobError {
+    /// An error noticed by the caller.
+    #[track_caller]
+    #[must_use]
+    pub fn new(errno: i32, func: impl Into<String>) -> Self {
+        let place = Location::caller();
+        let file = place.file().rsplit('/').next().unwrap_or_default();
+        JobError { errno, func: func.into(), file, line: place.line(), event: None }
+    }
+
+    /// An error of a system call, noticed by the caller.
+    #[track_caller]
+    #[must_use]
+    pub fn from_io(error: &io::Error, func: impl Into<String>) -> Self {
+        JobError::new(error.raw_os_error().unwrap_or(libc::EIO), func)
+    }
+}
+
+/// The error in the report of a job that continued after all of its errors.
+#[must_use]
+pub fn tolerated_error(errno: i32) -> JobError {
+    JobError::new(errno, "xfer")
+}
+
+/// What went wrong in an event, or with the files of all events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventFailure {
+    /// A file cannot be opened.
+    Open {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        errno: i32,
+    },
+    /// A file that must be new cannot be made.
+    Create {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        errno: i32,
+    },
+    /// A file is shorter than its share.
+    TooShort {
+        /// Its path.
+        path: PathBuf,
+        /// Bytes that it has.
+        size: u64,
+        /// Bytes that it needs.
+        expected: u64,
+    },
+    /// A read or a write failed, or moved less than all of its bytes.
+    Transfer {
+        /// Which of both.
+        direction: Direction,
+        /// Index of the file.
+        file: u32,
+        /// Where in the file.
+        offset: u64,
+        /// Why, 0 if it moved less.
+        errno: i32,
+    },
+    /// A sync failed.
+    Sync {
+        /// Index of the file.
+        file: u32,
+        /// Why.
+        errno: i32,
+    },
+    /// A block that was read is not what was written.
+    Block {
+        /// Index of the file.
+        file: u32,
+        /// Where in the file.
+        offset: u64,
+        /// What is wrong with it.
+        fault: BlockFault,
+    },
+}

@@ -1,0 +1,50 @@
+//! Figures of a load that is counted in events, and of a model of a database.
+
+use std::sync::Arc;
+
+use ferrio_job::{DatabaseFile, TransactionStep};
+use ferrio_stats::Latency;
+
+/// The events that a job has done.
+#[derive(Clone, Debug, Default)]
+pub struct EventFigures {
+    /// How many. Of a job that did not answer these are more than the latencies are of.
+    pub done: u64,
+    /// From the beginning of each, or from its arrival where events arrive at a rate, to its end. Copies share it.
+    pub latency: Arc<Latency>,
+    /// Of a job of a model of a database.
+    pub database: Option<DatabaseFigures>,
+}
+
+/// What a job did for a model of a database. Those of all its jobs add up.
+#[derive(Clone, Debug, Default)]
+pub struct DatabaseFigures {
+    /// Time of each step of [`TransactionStep::ALL`], with one sample for each transaction: 0 where it did not take the step. The sums of
+    /// all steps are at most that of the transactions.
+    pub steps: [Latency; TransactionStep::ALL.len()],
+    /// I/Os to files of each kind of [`DatabaseFile::ALL`].
+    pub files: [DatabaseIo; DatabaseFile::ALL.len()],
+    /// Pages that transactions used and found in the buffer pool.
+    pub pool_hits: u64,
+    /// Whole pages that were put into the log.
+    pub full_pages: u64,
+    /// Pages or tables that were written back.
+    pub written_back: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+}
+
+/// I/Os to one kind of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseIo {
+    /// Completed reads.
+    pub reads: u64,
+    /// Bytes of these.
+    pub read_bytes: u64,
+    /// Completed writes.
+    pub writes: u64,
+    /// Bytes of these.
+    pub written_bytes: u64,
+    /// Completed syncs.
+    pub syncs: u64,
+}

@@ -1,0 +1,24 @@
+//! The results and the progress of a run as plain data: what `runner` measures, and what reports, live displays and thresholds read.
+//!
+//! Nothing here runs a job or formats a figure.
+#![forbid(unsafe_code)]
+
+mod damage;
+mod error;
+mod event;
+mod events;
+mod idleness;
+mod job;
+mod progress;
+mod run;
+
+pub use ferrio_verify::{BlockFault, Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
+
+pub use damage::{DamageTally, DamagedBlock};
+pub use error::{EventFailure, JobError, tolerated_error};
+pub use event::Event;
+pub use events::{DatabaseFigures, DatabaseIo, EventFigures};
+pub use idleness::{Idleness, UnitWork};
+pub use job::{JobResult, SteadyCheck, SteadyResult};
+pub use progress::{JobProgress, JobState, Progress};
+pub use run::{DiskUsage, RunResult};
