@@ -1,7 +1,7 @@
-//! The I/O buffers of one worker: one stretch of memory of the kind that `mem` asks for, cut into `iodepth` slots.
+//! The I/O buffers of one worker: one memory area of the kind that `mem` selects, divided into `iodepth` slots.
 //!
-//! Pages of ordinary memory cost nothing until touched, so a thousand idle jobs with large blocks are cheap. Every slot begins
-//! at a multiple of `iomem_align`, and of a page for direct I/O.
+//! Pages of ordinary memory cost nothing until touched, so a thousand idle jobs with large blocks are cheap. Every slot is aligned to
+//! `iomem_align`, and to a page for direct I/O.
 
 mod area;
 mod file;
@@ -23,54 +23,54 @@ use nix::errno::Errno;
 
 use crate::EngineError;
 use area::Area;
-use huge::SMALLER;
+use huge::SMALLER_BUFFERS;
 use lent_slot::SharedMemory;
 
-/// Bytes of a page, as direct I/O wants them.
-const PAGE: usize = 4096;
+/// Page size that direct I/O requires, in bytes.
+const PAGE_BYTES: usize = 4096;
 
-/// Bytes of an area that gets all its pages before the first I/O.
-const MAX_POPULATED: usize = 64 << 20;
+/// Largest area whose pages are all allocated before the first I/O, in bytes.
+const MAX_POPULATED_BYTES: usize = 64 << 20;
 
-/// Bytes of a slot from which on huge pages pay.
-const MIN_ON_HUGE_PAGES: usize = 64 << 10;
+/// Smallest slot for which huge pages pay, in bytes.
+const MIN_HUGE_SLOT_BYTES: usize = 64 << 10;
 
 /// Memory for `count` I/Os of up to `stride` bytes each.
 #[derive(Debug)]
 pub struct Buffers {
     base: NonNull<u8>,
     stride: usize,
-    /// Bytes from one slot to the next: the stride, or 0 if all slots are one.
+    /// Bytes from one slot to the next: the stride, or 0 if all slots share the same memory.
     step: usize,
     count: u32,
-    /// Slots that [`fill`](Self::fill) gives: all until the first is lent, none from then on. So the check of the range, which is made in
-    /// any case, is also the check that nothing is lent.
+    /// Number of slots that [`fill`](Self::fill) accepts: all of them until the first is lent, 0 afterwards. The range check, which is
+    /// needed in any case, thus also checks that no slot is lent.
     fillable: u32,
-    /// The kernel was asked for huge pages, and has them.
+    /// True if the kernel was asked for huge pages and has them.
     on_huge_pages: bool,
-    /// Owns what `base` points into, together with the slots that are lent.
+    /// Owns the memory at `base`, together with the lent slots.
     memory: Arc<SharedMemory>,
 }
 
-/// What keeps the memory of [`Buffers`].
+/// Keeps the memory of [`Buffers`] alive.
 #[derive(Clone)]
-pub struct KeptMemory(#[expect(dead_code, reason = "it is only held")] Arc<SharedMemory>);
+pub struct BufferMemory(#[expect(dead_code, reason = "it is only held")] Arc<SharedMemory>);
 
-impl fmt::Debug for KeptMemory {
+impl fmt::Debug for BufferMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KeptMemory")
+        f.write_str("BufferMemory")
     }
 }
 
 impl Buffers {
-    /// The memory, for an engine that may have to let go of requests while the kernel still owns their buffers: what is held, or
-    /// forgotten, is not freed.
+    /// A handle that keeps the memory alive, for an engine that may have to abandon requests while the kernel still owns their buffers.
+    /// Holding or forgetting the handle prevents the memory from being freed.
     #[must_use]
-    pub fn kept(&self) -> KeptMemory {
-        KeptMemory(Arc::clone(&self.memory))
+    pub fn memory(&self) -> BufferMemory {
+        BufferMemory(Arc::clone(&self.memory))
     }
 
-    /// Ordinary memory. `size` is rounded up to whole pages when `page_aligned` (direct I/O needs every slot aligned), otherwise
+    /// Allocates ordinary memory. `size` is rounded up to whole pages when `page_aligned` (direct I/O needs every slot aligned), otherwise
     /// to a multiple of 8.
     ///
     /// # Errors
@@ -79,34 +79,35 @@ impl Buffers {
         Self::allocate(&Memory::default(), count, size, page_aligned).map_err(|e| e.source)
     }
 
-    /// Memory of a kind. `size` is rounded up to a multiple of what slots are aligned to: the alignment of `memory`, whole pages when
-    /// `page_aligned`, and 8 in any case.
+    /// Allocates memory as `memory` describes. `size` is rounded up to a multiple of the slot alignment: that of `memory`, a page when
+    /// `page_aligned`, and at least 8.
     ///
     /// # Errors
-    /// There is no such memory, or not as much, with advice where something can be done; the file of a mapping cannot be used.
+    /// The memory is unavailable or insufficient, or the file of a mapping cannot be used. The error has advice where something can be
+    /// done.
     pub fn allocate(memory: &Memory, count: u32, size: u64, page_aligned: bool) -> Result<Self, EngineError> {
-        let too_big = || EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER);
-        // Memory that no I/O uses needs no huge page, of which there may be none.
+        let too_big = || EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER_BUFFERS);
+        // Memory that no I/O uses needs no huge page; there may be none left.
         let ordinary = Memory::default();
         let memory = if size == 0 && memory.kind.is_huge() { &ordinary } else { memory };
         let align = usize::try_from(memory.align).map_err(|_| too_big())?;
-        let unit = align.max(if page_aligned { PAGE } else { 8 });
+        let unit = align.max(if page_aligned { PAGE_BYTES } else { 8 });
         let stride = usize::try_from(size.max(1))
             .ok()
             .and_then(|s| s.checked_next_multiple_of(unit))
             .ok_or_else(too_big)?;
         let places = if memory.one_for_all { 1 } else { count.max(1) };
         let length = stride.checked_mul(places as usize).ok_or_else(too_big)?;
-        let huge = if stride >= MIN_ON_HUGE_PAGES { huge::transparent_pages(memory, length) } else { None };
+        let huge = if stride >= MIN_HUGE_SLOT_BYTES { huge::transparent_pages(memory, length) } else { None };
         let unit = huge.map_or(unit, |huge| unit.max(huge.page));
-        // Areas begin at a page; a larger alignment may need to begin later.
-        let slack = if unit > PAGE { unit } else { 0 };
+        // Areas are page-aligned; a larger alignment may move the start.
+        let slack = if unit > PAGE_BYTES { unit } else { 0 };
         let area = Area::allocate(memory, length.checked_add(slack).ok_or_else(too_big)?)?;
         let start = area.start();
         let skipped = start.as_ptr().align_offset(unit);
         debug_assert!(skipped <= slack);
-        // SAFETY: an area begins at a page, so `skipped` is 0 unless `unit` is larger than a page, and then it is less than
-        // `slack`: the sum stays inside the area of `length + slack` bytes.
+        // SAFETY: areas are page-aligned, so `skipped` is 0 unless `unit` is larger than a page, and then it is less than `slack`: the sum
+        // stays inside the area of `length + slack` bytes.
         let base = unsafe { start.add(skipped) };
         let on_huge_pages = huge.is_some_and(|huge| huge.advise(base));
         let count = count.max(1);
@@ -115,50 +116,51 @@ impl Buffers {
         Ok(Buffers { base, stride, step, count, fillable: count, on_huge_pages, memory })
     }
 
-    /// Gives the slots their pages now, so that first I/Os do not wait for them. Areas of more than 64 MiB get theirs as they are used:
-    /// not all of their slots may be. Kernels before Linux 5.14 do nothing.
+    /// Allocates the pages of the slots now, so that the first I/Os do not wait for them. Areas of more than 64 MiB are left to allocate
+    /// their pages on use, as not all of their slots may be used. Does nothing before Linux 5.14.
     pub fn populate(&self) {
         if !self.is_populated_first() {
             return;
         }
         let length = self.length();
-        let start = self.base.as_ptr().map_addr(|address| address & !(PAGE - 1));
+        let start = self.base.as_ptr().map_addr(|address| address & !(PAGE_BYTES - 1));
         let length = length + (self.base.as_ptr().addr() - start.addr());
-        // SAFETY: the range lies in the area, which begins at a page; this advice makes its pages and changes no contents. A page that
-        // cannot be had now is made when it is touched.
+        // SAFETY: the range lies in the area, which is page-aligned. This advice allocates pages and changes no contents. A page that
+        // cannot be allocated now is allocated when it is touched.
         unsafe { libc::madvise(start.cast(), length, libc::MADV_POPULATE_WRITE) };
     }
 
-    /// True if all slots together are small enough to get their pages before the first I/O.
+    /// True if all slots together are small enough for their pages to be allocated before the first I/O.
     #[must_use]
     pub fn is_populated_first(&self) -> bool {
-        self.length() <= MAX_POPULATED
+        self.length() <= MAX_POPULATED_BYTES
     }
 
-    /// True if the kernel puts whole huge pages of the slots on such pages, as far as there are any.
+    /// True if the kernel was asked for huge pages and uses them where it has enough.
     #[must_use]
     pub fn on_huge_pages(&self) -> bool {
         self.on_huge_pages
     }
 
-    /// Bytes of all slots.
+    /// Size of all slots together, in bytes.
     fn length(&self) -> usize {
         self.step * (self.count - 1) as usize + self.stride
     }
 
-    /// For memory of a file: keeps it accessible if the file is cut short or its disk fails, and calls `on_loss`, which ends the job, in a
-    /// signal handler: it may do nothing but change atomic values. Then what the slots hold is lost, as [`check`](Self::check) tells.
+    /// For memory of a file: keeps the memory accessible if the file is truncated or its disk fails, and calls `on_loss`, which must end
+    /// the job. `on_loss` runs in a signal handler and may only change atomic values. The contents of the slots are lost then;
+    /// [`check`](Self::check) reports that.
     ///
     /// # Errors
-    /// Those of sigaction(2).
+    /// sigaction(2)'s error.
     pub fn watch(&self, on_loss: impl Fn() + Send + Sync + 'static) -> Result<(), EngineError> {
         self.memory.area.watch(on_loss)
     }
 
-    /// To be called after the last I/O: finds out whether pages of the memory's file were missing.
+    /// Checks, after the last I/O, whether pages of the memory's file were missing.
     ///
     /// # Errors
-    /// EFAULT if so.
+    /// EFAULT if pages were missing.
     pub fn check(&self) -> Result<(), EngineError> {
         let area = &self.memory.area;
         let Some((file, offset)) = area.file().zip(area.lost()) else { return Ok(()) };
@@ -169,10 +171,10 @@ impl Buffers {
         Err(EngineError::new(format!("mmap({})", file.path().display()), Errno::EFAULT).hint(hint))
     }
 
-    /// Removes the file of the memory if it was created for this. The memory stays.
+    /// Removes the file of the memory if it was created for this job. The memory stays.
     ///
     /// # Errors
-    /// Those of unlink(2), except ENOENT.
+    /// unlink(2)'s error, except ENOENT.
     pub fn remove_file(&self) -> Result<(), EngineError> {
         let Some(file) = self.memory.area.file() else { return Ok(()) };
         let path = file.path().display();
@@ -188,7 +190,7 @@ impl Buffers {
         self.count
     }
 
-    /// Bytes of a slot.
+    /// Size of a slot in bytes.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
@@ -204,8 +206,8 @@ impl Buffers {
         unsafe { self.base.as_ptr().add(unit as usize * self.step) }
     }
 
-    /// The first `len` bytes of slot `unit`, to fill. No request that uses the slot may be in flight, and none at all if all slots are one.
-    /// For jobs that lend no slots.
+    /// The first `len` bytes of slot `unit`, to fill. No request that uses the slot may be in flight, and no request at all if all slots
+    /// share the same memory. Only for jobs that lend no slots.
     #[inline]
     pub fn fill(&mut self, unit: u32, len: usize) -> &mut [u8] {
         assert!(
@@ -214,22 +216,22 @@ impl Buffers {
             self.fillable,
             self.stride
         );
-        // SAFETY: in range by the assertion, and no slot was ever lent; `&mut self` excludes other slices, and callers fill a slot only
+        // SAFETY: in range by the assertion, and no slot was ever lent. `&mut self` excludes other slices, and callers fill a slot only
         // while no request that uses it is in flight (a slot is free until it is submitted).
         unsafe { std::slice::from_raw_parts_mut(self.slot(unit), len) }
     }
 
-    /// The same for jobs that lend slots. `None` while the slot is lent, and where there are not as many slots or bytes.
+    /// Like [`fill`](Self::fill), for jobs that lend slots. `None` while the slot is lent, and if `unit` or `len` is out of range.
     pub fn fill_unless_lent(&mut self, unit: u32, len: usize) -> Option<&mut [u8]> {
         if unit >= self.count || len > self.stride || self.memory.is_lent(unit) {
             return None;
         }
-        // SAFETY: in range and not lent, as was just checked; otherwise as in `fill`.
+        // SAFETY: in range and not lent, as just checked; otherwise as in `fill`.
         Some(unsafe { std::slice::from_raw_parts_mut(self.slot(unit), len) })
     }
 
-    /// The first `len` bytes of slot `unit`, for another thread. No request that uses the slot may be in flight, and none may be made until
-    /// what this returns is dropped. `None` while the slot is lent, and where there are not as many slots or bytes.
+    /// Lends the first `len` bytes of slot `unit` to another thread. No request that uses the slot may be in flight, and none may be made
+    /// until the returned value is dropped. `None` while the slot is already lent, and if `unit` or `len` is out of range.
     pub fn lend(&mut self, unit: u32, len: usize) -> Option<LentSlot> {
         let start = NonNull::from(self.fill_unless_lent(unit, len)?).cast();
         self.fillable = 0;

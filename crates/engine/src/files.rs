@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use ferrio_machine::open_file;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-/// One open file. A clone is the same one, under the same descriptor.
+/// One open file. Clones refer to the same open file and descriptor.
 #[derive(Clone, Debug)]
 pub struct OpenFile {
     /// Descriptor, which workers may share; `None` for an engine without files.
@@ -20,7 +20,7 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// The raw descriptor, -1 when there is none.
+    /// The raw descriptor; -1 if there is none.
     #[must_use]
     pub fn raw_fd(&self) -> RawFd {
         self.fd.as_ref().map_or(-1, AsRawFd::as_raw_fd)
@@ -30,14 +30,14 @@ impl OpenFile {
 /// All files of one worker, in the order of [`ferrio_job::JobSpec::files`].
 #[derive(Debug, Default)]
 pub struct FileSet {
-    /// The files; a request's `file` indexes here.
+    /// Indexed by [`Request::file`](crate::Request::file).
     pub files: Vec<OpenFile>,
-    /// The same files, if other workers have them too.
+    /// The same files, if other workers use them too.
     pub shared: Option<Arc<SharedFiles>>,
 }
 
 impl FileSet {
-    /// Files that only this worker has open, or by an open of its own.
+    /// A set of files that no other worker uses, or that were opened separately.
     #[must_use]
     pub fn new(files: Vec<OpenFile>) -> Self {
         FileSet { files, shared: None }
@@ -47,35 +47,35 @@ impl FileSet {
 /// Files that several workers share.
 #[derive(Debug)]
 pub struct SharedFiles {
-    /// The files.
+    /// In the order of [`FileSet::files`].
     pub files: Vec<OpenFile>,
-    /// What the engines of these workers share: the first makes it.
+    /// State shared by the engines of these workers; the first one creates it.
     pub engines: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
 }
 
-/// The descriptors of a worker's files, by the index in requests: all that most engines keep of a file.
+/// The descriptors of a worker's files, indexed by [`Request::file`](crate::Request::file). Most engines keep nothing else of a file.
 #[derive(Debug, Default)]
 pub struct Descriptors(Vec<RawFd>);
 
 impl Descriptors {
-    /// Takes over those of all files, as [`Engine::attach`](crate::Engine::attach) passes them.
+    /// Stores the descriptors of all files, as passed to [`Engine::attach`](crate::Engine::attach).
     pub fn attach(&mut self, files: &FileSet) {
         self.0 = files.files.iter().map(OpenFile::raw_fd).collect();
     }
 
-    /// Takes over that of one file, as [`Engine::attach_one`](crate::Engine::attach_one) passes it.
+    /// Stores the descriptor of one file, as passed to [`Engine::attach_one`](crate::Engine::attach_one).
     pub fn attach_one(&mut self, index: usize, file: &OpenFile) {
         self.0[index] = file.raw_fd();
     }
 
-    /// The descriptor of file number `file`; -1 if it has none.
+    /// The descriptor of file `file`; -1 if it has none.
     #[inline]
     #[must_use]
     pub fn of(&self, file: u32) -> RawFd {
         self.0[file as usize]
     }
 
-    /// Those of all files, in order.
+    /// All descriptors, in the order of the files.
     #[must_use]
     pub fn all(&self) -> &[RawFd] {
         &self.0
@@ -89,22 +89,22 @@ impl Descriptors {
 }
 
 impl OpenFile {
-    /// The same open file under a descriptor of its own; the position is shared.
+    /// The same open file under a new descriptor; the file position is shared.
     ///
     /// # Errors
-    /// EMFILE mostly.
+    /// dup(2)'s error, usually EMFILE.
     pub fn duplicated(&self) -> io::Result<OpenFile> {
         self.with(OwnedFd::try_clone)
     }
 
-    /// The same file opened once more with the same flags: the position is private.
+    /// The file opened again with the same flags; the file position is separate.
     ///
     /// # Errors
     /// open(2)'s error; ENOENT where /proc is not mounted.
     pub fn reopened(&self) -> io::Result<OpenFile> {
         self.with(|fd| {
             let flags = fcntl(fd, FcntlArg::F_GETFL)?;
-            // The path leads to the file itself, even if its name is gone. The table of descriptors is the thread's own.
+            // The path leads to the file even if its name was removed. The descriptor table belongs to this thread.
             let path = format!("/proc/thread-self/fd/{}", fd.as_raw_fd());
             open_file(path, OFlag::from_bits_retain(flags), 0).map(OwnedFd::from)
         })

@@ -1,7 +1,7 @@
-//! The contract between the worker loop and an I/O engine, and what both share: requests, buffers, open files.
+//! The contract between the worker loop and an I/O engine, and the types that both use: requests, buffers, open files.
 //!
-//! The loop is generic over [`Engine`]: engines that people measure fast devices with have a copy of it, without dynamic dispatch per
-//! I/O; all others share one. An engine is one small crate that implements the trait, and one line in the runner's registry.
+//! The loop is generic over [`Engine`]. Engines that fast devices are measured with get a copy of the loop without dynamic dispatch per
+//! I/O; all others share one. An engine is a small crate that implements the trait, and one line in the runner's registry.
 
 pub mod buffers;
 pub mod files;
@@ -20,7 +20,7 @@ pub mod syscall;
 pub mod testing;
 pub mod zones;
 
-pub use buffers::{Buffers, KeptMemory, LentSlot, LockedMemory};
+pub use buffers::{BufferMemory, Buffers, LentSlot, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile, SharedFiles};
 pub use sleep::sleep;
 
@@ -34,7 +34,7 @@ use ferrio_job::{Diagnostic, JobSpec, TuningUse};
 use ferrio_stats::Usage;
 use nix::errno::Errno;
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Read `len` bytes at `offset` into the buffer.
@@ -47,12 +47,12 @@ pub enum Op {
     Fsync,
     /// fdatasync(2)
     Fdatasync,
-    /// sync_file_range(2) over `offset`, `len` with these `SYNC_FILE_RANGE_*`, which are below 8.
+    /// sync_file_range(2) over `offset`, `len` with these `SYNC_FILE_RANGE_*` flags, which are below 8.
     SyncFileRange(u8),
 }
 
 impl Op {
-    /// What it is called in messages, and in I/O logs.
+    /// The name in messages and in I/O logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,15 +76,15 @@ impl Op {
 /// One I/O handed to an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// What to do.
+    /// The operation.
     pub op: Op,
     /// Slot of the I/O, below iodepth; an engine returns it in the [`Completion`].
     pub unit: u32,
     /// Index into the [`FileSet`].
     pub file: u32,
-    /// Bytes to move.
+    /// Length in bytes.
     pub len: u64,
-    /// I/O priority as the kernel packs it. That of the job is what its thread has anyway.
+    /// I/O priority in the kernel's format. Equal to the thread's own priority if it is the job's.
     pub priority: u16,
     /// File offset in bytes.
     pub offset: u64,
@@ -93,15 +93,15 @@ pub struct Request {
 }
 
 impl Request {
-    /// Most bytes that one system call reads or writes; the kernel leaves the rest of a longer request undone.
+    /// Most bytes that one system call reads or writes; the kernel does not process the rest of a longer request.
     pub const MAX_TRANSFER: u32 = 0x7fff_f000;
 }
 
-// Every I/O makes one and queues keep copies of it: a field more has to be worth its cost.
+// Every I/O makes one and queues keep copies: an additional field has to be worth its cost.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Request>() == 40);
 
-/// The end of one I/O.
+/// The result of one I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// Slot given in the request.
@@ -110,43 +110,43 @@ pub struct Completion {
     pub result: i64,
 }
 
-/// When a request ran, counted back from the end of the call that reaped it: for engines that run requests in threads of their own.
+/// When a request ran, relative to the end of the call that reaped it: for engines that run requests in their own threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ran {
-    /// Time since the call that did the I/O began.
+pub struct ExecutionTimes {
+    /// Time since the start of the call that did the I/O.
     pub began_ago: Duration,
-    /// Time since it ended.
+    /// Time since the end of that call.
     pub ended_ago: Duration,
 }
 
-/// What became of a request.
+/// The immediate result of submitting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submit {
-    /// Completed in the call: bytes moved, or a negated errno.
+    /// The request completed in the call: bytes moved, or a negated errno.
     Done(i64),
-    /// The engine owns it until it is reaped. It may still wait for [`Engine::flush`].
+    /// The engine owns the request until it is reaped. It may still wait for [`Engine::flush`].
     Queued,
-    /// Nothing happened: flush, reap at least one, try again. With nothing in flight an engine with a peer only says so after it has
-    /// waited for the peer.
+    /// The request was not accepted: flush, reap at least one, try again. With nothing in flight, an engine with a peer returns this only
+    /// after it has waited for the peer.
     Full,
 }
 
-/// Whether a job has to end, for engines that wait for somebody else.
+/// Whether and how urgently a job has to stop, for engines that wait for a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It goes on.
+pub enum StopRequest {
+    /// The job continues.
     No,
-    /// As soon as what is in flight is done.
+    /// Stop once the requests in flight are done.
     Soon,
-    /// Whatever is in flight: it was asked twice.
+    /// Stop without waiting for requests in flight: the user asked twice.
     AtOnce,
 }
 
-/// The result of a request that found the end of what there is to do: the peer has ended the transfer. The job ends without an error.
-pub const ENDED: i64 = i64::MIN;
+/// The result of a request that the peer answered by ending the transfer. The job ends without an error.
+pub const PEER_ENDED: i64 = i64::MIN;
 
-/// Ends the requests in flight from another thread: for an engine whose requests wait for somebody else, who may never answer. It is
-/// called for every signal that asks for the end; the first one may leave time for an orderly end. What it ends is [`ENDED`].
+/// Ends the requests in flight from another thread, for an engine whose requests wait for a peer that may never answer. Called for every
+/// signal that asks for the end; the first call may leave time for an orderly end. The requests that it ends have the result [`PEER_ENDED`].
 pub struct Interrupter(pub Box<dyn Fn() + Send + Sync>);
 
 impl fmt::Debug for Interrupter {
@@ -155,16 +155,16 @@ impl fmt::Debug for Interrupter {
     }
 }
 
-/// A failed set-up call: which one, the kernel's answer, and what the user can do about it.
+/// A failed set-up call: its name, the kernel's error, and advice for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{func}: {source}{}", hint.as_deref().map(|h| format!(" ({h})")).unwrap_or_default())]
 pub struct EngineError {
-    /// The call that failed, in fio's `func=` words (`io_queue_init`, `mmap`, `open(FILE)`).
+    /// The failed call, named as in fio's `func=` (`io_queue_init`, `mmap`, `open(FILE)`).
     pub func: String,
-    /// The kernel's answer.
+    /// The kernel's error.
     #[source]
     pub source: io::Error,
-    /// What to change.
+    /// Advice for the user.
     pub hint: Option<String>,
 }
 
@@ -175,47 +175,47 @@ impl EngineError {
         EngineError { func: func.into(), source: source.into(), hint: None }
     }
 
-    /// Adds what the user can do about it.
+    /// Adds advice for the user.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         EngineError { hint: Some(hint.into()), ..self }
     }
 
-    /// Adds what the user can do about this errno, if `hint` knows.
+    /// Adds advice about this errno, if `hint` has any.
     #[must_use]
     pub fn hint_for(self, hint: impl FnOnce(i32) -> Option<&'static str>) -> Self {
         let hint = hint(self.errno()).map(str::to_owned);
         EngineError { hint, ..self }
     }
 
-    /// The errno, EIO when the error is not one of the kernel's.
+    /// The errno; EIO if the error is not one of the kernel's.
     #[must_use]
     pub fn errno(&self) -> i32 {
         self.source.raw_os_error().unwrap_or(libc::EIO)
     }
 }
 
-/// A way to do I/O. One value per worker, used by that worker's thread only.
+/// A way to do I/O. Each worker has its own engine value and uses it in its own thread only.
 pub trait Engine {
-    /// Sets the engine up in the worker's thread. Files are not open yet.
+    /// Sets up the engine in the worker's thread. Files are not open yet.
     ///
     /// # Errors
-    /// What the kernel refused, with the call's name.
+    /// The kernel's error, with the name of the call.
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError>
     where
         Self: Sized;
 
-    /// Called after the files were opened, and again whenever they were reopened for a further pass.
+    /// Called after the files were opened, and again after they were reopened for another pass.
     ///
     /// # Errors
-    /// What the kernel refused (registering, mapping), with the call's name.
+    /// The kernel's error (registering, mapping), with the name of the call.
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError>;
 
-    /// Called after one file was opened in the middle of a pass, and before one is closed, then without its descriptor. Nothing
-    /// of that file is in flight; I/O of others may be.
+    /// Called after one file was opened in the middle of a pass, and before one is closed, then without its descriptor. Nothing of that
+    /// file is in flight; I/O of other files may be.
     ///
     /// # Errors
-    /// As for [`Engine::attach`]; an engine that does not say how to do this cannot.
+    /// Like [`Engine::attach`]. The default refuses, for engines that cannot do this.
     fn attach_one(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
         let _ = (index, file);
         Err(EngineError::new("attach", Errno::ENOTSUP).hint(
@@ -223,26 +223,26 @@ pub trait Engine {
         ))
     }
 
-    /// What the engine measures, done to one file in place of opening it; the descriptor, if there is one then. Only for engines with
-    /// [`ferrio_job::EngineKind::operates_on_files`].
+    /// Performs the operation that the engine measures on one file, in place of opening it. Returns the descriptor if the file is open
+    /// afterwards. Only for engines with [`ferrio_job::EngineKind::operates_on_files`].
     ///
     /// # Errors
-    /// What the kernel refused, with the call and the path.
+    /// The kernel's error, with the call and the path.
     fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
         Err(EngineError::new(format!("operate({})", path.display()), Errno::ENOTSUP))
     }
 
-    /// Called before each pass, the first one included, when all jobs of the wave are ready and the time of the pass has not begun: ends the
-    /// connection to a peer and makes a new one. `stopped` says that the job has to end: then there is none.
+    /// Called before each pass, including the first, when all jobs of the wave are ready and before the time of the pass begins: closes the
+    /// connection to a peer and makes a new one. `stopped` returns true if the job has to end; then no connection is made.
     ///
     /// # Errors
-    /// What the kernel or the peer refused, with the call's name.
+    /// The error of the kernel or the peer, with the name of the call.
     fn connect(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), EngineError> {
         let _ = stopped;
         Ok(())
     }
 
-    /// Reads that the peer sent and that never came.
+    /// Number of reads that the peer sent but that never arrived.
     fn dropped(&self) -> u64 {
         0
     }
@@ -250,24 +250,24 @@ pub trait Engine {
     /// Starts one request, or completes it at once.
     fn submit(&mut self, request: &Request) -> Submit;
 
-    /// True when [`Engine::submit`] would answer [`Submit::Full`] until something is reaped. For engines that know beforehand and often:
-    /// asking spares the loop a request that it has to submit again.
+    /// True if [`Engine::submit`] would return [`Submit::Full`] until something is reaped. For engines that know in advance and are often
+    /// full: the check spares the loop from submitting a request twice.
     #[inline]
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Hands queued requests to the kernel; returns how many it took since the last call (reaping may have handed some over).
+    /// Hands queued requests to the kernel. Returns how many the kernel took since the last call (reaping may have handed some over).
     /// Engines that submit in [`Engine::submit`] return 0.
     ///
     /// # Errors
-    /// An error of the submitting system call itself; those of single requests arrive as completions.
+    /// An error of the submitting system call itself; errors of single requests arrive as completions.
     fn flush(&mut self) -> io::Result<u32> {
         Ok(0)
     }
 
-    /// Appends at least `min` completions to `done` (waiting for them), at most `max`, or all there are at once: `done` has room for
-    /// what is in flight.
+    /// Appends at least `min` completions to `done`, waiting for them, and at most `max`, or all available ones at once: `done` has room
+    /// for all requests in flight.
     ///
     /// # Errors
     /// An error of the waiting system call itself.
@@ -277,26 +277,26 @@ pub trait Engine {
         Ok(())
     }
 
-    /// When the request of unit `unit`, just reaped, ran; `None` when it ended as the loop saw it.
+    /// The execution times of the request of unit `unit`, just reaped; `None` if it ended when the loop saw it end.
     #[inline]
-    fn ran(&self, unit: u32) -> Option<Ran> {
+    fn execution_times(&self, unit: u32) -> Option<ExecutionTimes> {
         let _ = unit;
         None
     }
 
-    /// What the device or the server said about the failure of the request of `unit`, the last one of this unit that completed.
+    /// Details from the device or server about the failure of the request of `unit` that completed last.
     fn failure_details(&self, unit: u32) -> Option<String> {
         let _ = unit;
         None
     }
 
-    /// What threads of the engine's own used so far.
+    /// Resources used so far by the engine's own threads.
     fn usage(&mut self) -> Usage {
         Usage::default()
     }
 
-    /// Waits until a completion can be reaped, at most for `timeout`, and appends what is there, at most `max`: perhaps nothing.
-    /// Flush first. False when the engine cannot wait like that: then nothing happened, and the caller has to poll.
+    /// Waits until a completion can be reaped, at most for `timeout`, and appends up to `max` available completions, perhaps none. Flush
+    /// first. Returns false, without waiting, if the engine does not support this: the caller has to poll.
     ///
     /// # Errors
     /// An error of the waiting system call itself.
@@ -305,27 +305,27 @@ pub trait Engine {
         Ok(false)
     }
 
-    /// How long the job pauses after the last request; `None` when its options alone decide. Asked only in jobs that pause.
+    /// How long the job pauses after the last request; `None` if only its options decide. Called only in jobs that pause.
     fn pause(&self) -> Option<Duration> {
         None
     }
 
-    /// Ends requests in flight, if the engine needs help with that; called once after `open`.
+    /// A handle to end requests in flight, if the engine needs one. Called once after `open`.
     fn interrupter(&mut self) -> Option<Interrupter> {
         None
     }
 
-    /// What the engine does because of `tuning=lean`, once files are attached.
+    /// The optimisations in use because of `tuning=lean`. Called after files are attached.
     fn tuning_use(&self) -> TuningUse {
         TuningUse::NONE
     }
 
-    /// What the user should know (fallbacks taken); called once after `attach`.
+    /// Notes for the user about the set-up, such as fallbacks. Called once after `attach`.
     fn notes(&mut self) -> Vec<Diagnostic> {
         Vec::new()
     }
 
-    /// What the user should know about the requests of the job; called once after the last of them.
+    /// Notes for the user about the requests of the job. Called once after the last request.
     fn notes_at_end(&mut self) -> Vec<Diagnostic> {
         Vec::new()
     }

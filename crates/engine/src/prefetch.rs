@@ -1,7 +1,7 @@
-//! Memory that is needed soon.
+//! Prefetching memory that is needed soon.
 
-/// Asks the processor to fetch the words of these indices into its caches, without waiting for them. Indices beyond the end are ignored,
-/// and so are words in pages that were never touched.
+/// Asks the processor to fetch the words of these indices into its caches, without waiting. Indices beyond the end are ignored, and so are
+/// words in pages that were never touched.
 #[inline]
 pub fn prefetch_words(words: &[u64], indices: &[u64]) {
     for &index in indices {

@@ -1,4 +1,4 @@
-//! Programs that jobs start, with all that these start: the terminal that they may read, how they end, and signals to them.
+//! Programs that jobs start, including their descendants: which terminal they may read, how they end, and how signals reach them.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -17,35 +17,35 @@ use nix::unistd::Pid;
 
 use crate::sleep;
 
-/// Signals that come to a whole process group, from a terminal or from a program that ends the group.
+/// Signals that reach a whole process group, from a terminal or from a program that ends the group.
 const GROUP_SIGNALS: [Signal; 4] = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGTERM];
-/// How long a signal that is in no queue any more may take until the jobs know of it.
+/// Longest time from the delivery of a signal until the jobs notice it.
 const SIGNAL_TIMEOUT: Duration = Duration::from_millis(100);
 /// Longest wait for a signal that is still in the queue of this process.
 const QUEUED_SIGNAL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longest wait until processes are stopped. Those in calls that cannot be interrupted, and those of other users, may never be.
+/// Longest wait until processes are stopped. Those in uninterruptible calls, and those of other users, may never stop.
 const STOP_TIMEOUT: Duration = Duration::from_millis(200);
-/// Time between two looks for either.
-const SIGNAL_STEP: Duration = Duration::from_millis(1);
+/// Interval between two checks for either.
+const SIGNAL_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The process group of a program that a job starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramGroup {
-    /// A new one, in a session of its own. There is no terminal, so that reading one fails; the kernel would stop the program for ever in a
-    /// background group.
+    /// A new one, in a session of its own. It has no terminal, so that reading one fails; in a background group, the kernel would stop the
+    /// program forever.
     Own,
-    /// That of this process, so that the program can read the terminal, for example a password. Ctrl-C reaches the program as well.
+    /// The group of this process, so that the program can read the terminal, for example a password. Ctrl-C reaches the program as well.
     Terminal,
 }
 
 impl ProgramGroup {
-    /// The group for the programs of this process. `terminal_is_free` unless something else reads the keys of the terminal.
+    /// The group for programs that this process starts. `terminal_is_free` is true unless something else reads the keys of the terminal.
     #[must_use]
     pub fn for_programs(terminal_is_free: bool) -> Self {
         if terminal_is_free && has_terminal() { ProgramGroup::Terminal } else { ProgramGroup::Own }
     }
 
-    /// The standard input of a program: that of this process if it is a terminal that the program may read, else an empty one.
+    /// Standard input for a program: that of this process if it is a terminal that the program may read, else an empty one.
     ///
     /// # Errors
     /// `/dev/null` cannot be opened.
@@ -56,8 +56,8 @@ impl ProgramGroup {
         }
     }
 
-    /// Tells whether a program that failed may have been ended by a signal that has come to this process too and ends its job. The program may
-    /// have been the first to get it, so this waits a moment for `stop` to say so.
+    /// Returns true if a program that failed may have been ended by a signal that this process also received and that ends its job. The
+    /// program may have received it first, so this waits briefly for `stop` to confirm.
     pub fn failed_by_signal(self, mut stop: impl FnMut() -> bool) -> bool {
         if self == ProgramGroup::Own {
             return false;
@@ -75,13 +75,13 @@ impl ProgramGroup {
             if began.elapsed() > limit.min(QUEUED_SIGNAL_TIMEOUT) {
                 return false;
             }
-            sleep(SIGNAL_STEP);
+            sleep(SIGNAL_POLL_INTERVAL);
         }
         true
     }
 }
 
-/// How a program ended.
+/// The way a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramStatus {
     /// Exit status.
@@ -99,19 +99,19 @@ impl fmt::Display for ProgramStatus {
     }
 }
 
-/// A program that was started, and all that it has started.
+/// A started program and its descendants.
 #[derive(Debug)]
 pub struct StartedProgram {
     group: ProgramGroup,
     root: Pid,
     status: Option<ProgramStatus>,
-    /// Processes in the terminal's group that were seen and may still run.
-    seen: Vec<Process>,
+    /// Processes of the terminal's group that were found and may still run.
+    found: Vec<Process>,
 }
 
 impl StartedProgram {
-    /// Starts the program `words[0]`, which is looked up in `PATH`, with signals as a login shell has them: this process blocks some. Output
-    /// and errors go where those of this process go unless they are given.
+    /// Starts the program `words[0]`, which is looked up in `PATH`. Signals are set as in a login shell, as this process blocks some.
+    /// Output and errors are inherited from this process unless they are given.
     ///
     /// # Errors
     /// The program cannot be run.
@@ -143,17 +143,17 @@ impl StartedProgram {
             CString::new(text).ok()
         });
         let root = posix_spawnp(program, &files, &attributes, words, &variables.collect::<Vec<CString>>())?;
-        let seen = match group {
+        let found = match group {
             ProgramGroup::Own => Vec::new(),
             ProgramGroup::Terminal => process(root.as_raw()).into_iter().collect(),
         };
-        Ok(StartedProgram { group, root, status: None, seen })
+        Ok(StartedProgram { group, root, status: None, found })
     }
 
-    /// How the program ended, if it did.
+    /// The way the program ended, or `None` while it runs.
     ///
     /// # Errors
-    /// It cannot be waited for.
+    /// waitpid(2)'s error.
     pub fn status(&mut self) -> io::Result<Option<ProgramStatus>> {
         if self.status.is_none() {
             self.status = match retry_interrupted(|| waitpid(self.root, Some(WaitPidFlag::WNOHANG)))? {
@@ -165,12 +165,12 @@ impl StartedProgram {
         Ok(self.status)
     }
 
-    /// Sends a signal to the program and all that it has started. In the terminal's group, these are its children, their children and so
-    /// on, and those that earlier calls have found; a process whose parent had ended before the first call is not among them.
+    /// Sends a signal to the program and its descendants. In the terminal's group these are found by following parents, plus those that
+    /// earlier calls found; a process whose parent ended before the first call is missed.
     pub fn signal(&mut self, signal: Signal) {
         match self.group {
             ProgramGroup::Own => {
-                // A group has its number as long as it has a process.
+                // A group keeps its number as long as it has a process.
                 let _ = killpg(self.root, signal);
             }
             ProgramGroup::Terminal => {
@@ -181,44 +181,44 @@ impl StartedProgram {
         }
     }
 
-    /// Whether the program, or something that it has started, still runs.
+    /// True while the program or one of its descendants runs.
     pub fn is_running(&mut self) -> bool {
         match self.group {
             ProgramGroup::Own => killpg(self.root, None).is_ok(),
             ProgramGroup::Terminal => {
-                self.look();
-                !self.seen.is_empty()
+                self.find_running();
+                !self.found.is_empty()
             }
         }
     }
 
-    /// Stops all processes of the tree: one that starts another right before it ends would hide that one.
+    /// Stops all processes of the tree; otherwise one that starts another right before it ends would hide the new one.
     fn stop(&mut self) {
         let began = Instant::now();
         loop {
             self.send(Signal::SIGSTOP);
-            // A fork that has begun is completed before that.
-            let are_stopped = self.seen.iter().copied().all(is_stopped);
-            let found_more = self.look();
+            // A fork in progress completes before this.
+            let are_stopped = self.found.iter().copied().all(is_stopped);
+            let found_more = self.find_running();
             if are_stopped && !found_more || began.elapsed() > STOP_TIMEOUT {
                 return;
             }
             if !are_stopped {
-                sleep(SIGNAL_STEP);
+                sleep(SIGNAL_POLL_INTERVAL);
             }
         }
     }
 
-    /// Finds what runs. True if there is more than was seen before.
-    fn look(&mut self) -> bool {
-        let found = running_with_descendants(&self.seen);
-        let before = std::mem::replace(&mut self.seen, found);
-        self.seen.iter().any(|process| !before.contains(process))
+    /// Finds the running processes. True if some are new.
+    fn find_running(&mut self) -> bool {
+        let found = running_with_descendants(&self.found);
+        let before = std::mem::replace(&mut self.found, found);
+        self.found.iter().any(|process| !before.contains(process))
     }
 
-    /// To all that were seen. Those of other users get nothing.
+    /// Sends a signal to all processes found. Those of other users do not get it.
     fn send(&self, signal: Signal) {
-        for process in &self.seen {
+        for process in &self.found {
             let _ = kill(Pid::from_raw(process.pid), signal);
         }
     }

@@ -1,15 +1,15 @@
 //! Access to mapped files that survives SIGBUS.
 //!
-//! The kernel sends SIGBUS when a page of a mapping cannot be read: the file became shorter, or its device failed. Its default action
-//! ends the process, with the reports of all jobs. Here the handler puts an empty page in place of the missing one, so that the access
-//! completes, and records the loss. There are two kinds of accesses:
+//! The kernel sends SIGBUS when a page of a mapping cannot be read: the file was truncated, or its device failed. The default action ends
+//! the process, losing the reports of all jobs. This handler maps an empty page in place of the missing one, so that the access completes,
+//! and records the loss. There are two kinds of accesses:
 //!
-//! - A copy from or to a mapping ([`copy`], [`access`]) by the thread that does it: the caller maps the file again and reports an error
-//!   instead of the copied bytes. Writing back the CPU's caches is guarded like the copy before it.
-//! - Memory that is accessed from everywhere, as I/O buffers are ([`WatchedMemory`]): its owner is told to stop, and asks afterwards
-//!   whether something was lost.
+//! - A copy from or to a mapping ([`copy`], [`access`]) by the current thread: the caller maps the file again and reports an error instead
+//!   of the copied bytes. Writing back the CPU's caches is guarded like the copy before it.
+//! - Memory that any thread accesses, such as I/O buffers ([`WatchedMemory`]): its owner is asked to stop, and checks afterwards whether
+//!   something was lost.
 //!
-//! Any other SIGBUS goes to the handler that was there before.
+//! Any other SIGBUS goes to the previous handler.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,31 +23,31 @@ use nix::errno::Errno;
 
 /// The part of a mapping that this thread copies from or to at the moment.
 #[derive(Clone, Copy)]
-struct Watched {
+struct WatchedRange {
     start: usize,
     end: usize,
-    /// Bytes that are mapped together: pages, or the larger units of some devices.
+    /// Bytes that are mapped together: a page, or the larger unit of some devices.
     unit: usize,
 }
 
-const NOTHING: Watched = Watched { start: 0, end: 0, unit: 1 };
+const NO_RANGE: WatchedRange = WatchedRange { start: 0, end: 0, unit: 1 };
 
 thread_local! {
-    // Constant values without destructors: a signal handler may read them.
-    static WATCHED: Cell<Watched> = const { Cell::new(NOTHING) };
+    // Constants without destructors, so that a signal handler may read them.
+    static WATCHED: Cell<WatchedRange> = const { Cell::new(NO_RANGE) };
     static PAGE_WAS_MISSING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What handled SIGBUS before, or why the kernel refused the new handler.
-static BEFORE: OnceLock<Result<libc::sigaction, Errno>> = OnceLock::new();
+/// The previous handler of SIGBUS, or the error that installing ours returned.
+static PREVIOUS_HANDLER: OnceLock<Result<libc::sigaction, Errno>> = OnceLock::new();
 
-/// Handles SIGBUS from now on, in the whole process.
+/// Installs the handler for the whole process.
 ///
 /// # Errors
-/// The kernel's, which has no reason to refuse.
+/// sigaction(2)'s error, which is not expected.
 pub fn install() -> Result<(), Errno> {
-    let before = BEFORE.get_or_init(|| {
-        // SAFETY: all zeros are a valid sigaction. The handler has the form that SA_SIGINFO asks for and is async-signal-safe, and
+    let before = PREVIOUS_HANDLER.get_or_init(|| {
+        // SAFETY: all zeros are a valid sigaction. The handler has the signature that SA_SIGINFO requires and is async-signal-safe, and
         // sigaction(2) fills `before` unless it fails.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -61,16 +61,16 @@ pub fn install() -> Result<(), Errno> {
 }
 
 extern "C" fn on_sigbus(_signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    // SAFETY: the kernel hands over a siginfo_t of a fault, which has an address.
+    // SAFETY: the kernel passes the siginfo_t of a fault, which has an address.
     let address = unsafe { (*info).si_addr() } as usize;
     let watched = WATCHED.get();
     if (watched.start..watched.end).contains(&address) && put_empty_page(address, watched.unit) {
         PAGE_WAS_MISSING.set(true);
     } else if WatchedMemory::at(address).is_some_and(|memory| memory.lose_page(address)) {
-        // The access happens again when this returns, and succeeds.
-    } else if let Some(Ok(before)) = BEFORE.get() {
-        // The access happens again when this returns, and raises the signal again.
-        // SAFETY: `before` is what sigaction(2) returned; the call is async-signal-safe.
+        // The access is repeated on return, and succeeds.
+    } else if let Some(Ok(before)) = PREVIOUS_HANDLER.get() {
+        // The access is repeated on return, and raises the signal again.
+        // SAFETY: sigaction(2) returned `before`; the call is async-signal-safe.
         unsafe { libc::sigaction(libc::SIGBUS, before, ptr::null_mut()) };
     }
 }
@@ -79,14 +79,14 @@ fn put_empty_page(address: usize, unit: usize) -> bool {
     let page = address - address % unit;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: the page belongs to a mapping that this thread copies from or to and that is not used otherwise, or to buffers, which are
-    // worthless from now on; mmap(2) is a plain system call and may be made in a signal handler.
+    // SAFETY: the page belongs to a mapping that this thread copies from or to and that is not used otherwise, or to buffers, whose
+    // contents are lost. mmap(2) is a plain system call and may be made in a signal handler.
     let at = unsafe { libc::mmap(page as *mut libc::c_void, unit, protection, flags, -1, 0) };
     at != libc::MAP_FAILED
 }
 
-/// Copies `len` bytes, where `mapped` is the side of the copy that is in a mapping of whole `unit`s. False when a page of it was missing:
-/// the bytes are worthless then, and the mapping has empty pages of its own in place of the file's.
+/// Copies `len` bytes, where `mapped` is the side of the copy that is in a mapping of whole `unit`s. Returns false if a page of it was
+/// missing: the copied bytes are then worthless, and the mapping has private empty pages in place of the file's.
 ///
 /// # Safety
 /// As for [`ptr::copy_nonoverlapping`], except that pages at `mapped` may be missing. [`install`] was called.
@@ -96,43 +96,43 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, mapped: *const u8, len: usize, 
     access(mapped, len, unit, || unsafe { ptr::copy_nonoverlapping(from, to, len) })
 }
 
-/// The same for another way to access `len` bytes of a mapping. Pages may be missing in `access` only, and [`install`] was called.
+/// Like [`copy`] for another way to access `len` bytes of a mapping. Pages may be missing in `access` only, and [`install`] was called.
 #[inline]
 pub fn access(mapped: *const u8, len: usize, unit: usize, access: impl FnOnce()) -> bool {
     let start = mapped as usize;
-    WATCHED.set(Watched { start, end: start + len, unit });
+    WATCHED.set(WatchedRange { start, end: start + len, unit });
     compiler_fence(SeqCst);
     access();
     compiler_fence(SeqCst);
-    WATCHED.set(NOTHING);
+    WATCHED.set(NO_RANGE);
     !PAGE_WAS_MISSING.get() || forget_missing_page()
 }
 
-/// The next copy begins as if no page had been missing. Always false: this copy is not complete.
+/// Resets the flag for the next copy. Returns false: this copy is not complete.
 #[cold]
 fn forget_missing_page() -> bool {
     PAGE_WAS_MISSING.set(false);
     false
 }
 
-/// All memory that was ever watched, each entry before those that are older. Entries stay: a handler may be looking at them.
+/// Every memory range that was ever watched, newest first. EntryBuilder are never freed, as a handler may be reading them.
 static WATCHED_MEMORY: AtomicPtr<WatchedMemory> = AtomicPtr::new(ptr::null_mut());
 
 /// A mapping of a file that any thread may access, and that stays accessible when pages of the file are missing.
 pub struct WatchedMemory {
     start: usize,
-    /// Set to `start` at the end of the watch: no address is between them then.
+    /// Set to `start` when the watch ends, so that no address is in the range.
     end: AtomicUsize,
-    /// Bytes of a page of the file.
+    /// Page size of the file in bytes.
     unit: usize,
-    /// 1 + the offset of the first page that was missing; 0 if none was.
+    /// 1 + the offset of the first missing page; 0 if none was missing.
     lost: AtomicUsize,
     /// Called in the signal handler.
     on_loss: Box<dyn Fn() + Send + Sync>,
     older: *const WatchedMemory,
 }
 
-// SAFETY: the pointer leads to an entry that is never freed or changed through it; all else may be shared anyway.
+// SAFETY: the pointer leads to an entry that is never freed or changed through it; everything else may be shared anyway.
 unsafe impl Sync for WatchedMemory {}
 
 impl fmt::Debug for WatchedMemory {
@@ -142,11 +142,11 @@ impl fmt::Debug for WatchedMemory {
 }
 
 impl WatchedMemory {
-    /// Watches the addresses of a mapping, until [`end`](Self::end). `unit` is the size of a page of the file. When a page is missing,
-    /// `on_loss` is called in a signal handler: it may do nothing but change atomic values.
+    /// Watches the addresses of a mapping until [`end`](Self::end). `unit` is the page size of the file. When a page is missing, `on_loss`
+    /// is called in a signal handler: it may only change atomic values.
     ///
     /// # Errors
-    /// Those of [`install`].
+    /// The error of [`install`].
     pub fn begin(
         addresses: Range<usize>,
         unit: usize,
@@ -167,12 +167,12 @@ impl WatchedMemory {
         }
     }
 
-    /// Ends the watch, before the memory is unmapped.
+    /// Ends the watch; call it before the memory is unmapped.
     pub fn end(&self) {
         self.end.store(self.start, Release);
     }
 
-    /// The offset of the first page that was missing, from the beginning of the mapping.
+    /// The offset of the first missing page from the start of the mapping.
     #[must_use]
     pub fn lost(&self) -> Option<usize> {
         self.lost.load(Relaxed).checked_sub(1)
@@ -180,7 +180,7 @@ impl WatchedMemory {
 
     /// The entry that watches an address.
     fn at(address: usize) -> Option<&'static Self> {
-        // SAFETY: the list has entries that are never freed, each complete before it got there.
+        // SAFETY: entries of the list are never freed, and each was complete before it was added.
         let mut entry = unsafe { WATCHED_MEMORY.load(Acquire).as_ref() };
         while let Some(memory) = entry {
             if (memory.start..memory.end.load(Acquire)).contains(&address) {
@@ -192,7 +192,7 @@ impl WatchedMemory {
         None
     }
 
-    /// Puts an empty page in place of a missing one, and tells the owner.
+    /// Maps an empty page in place of a missing one, and informs the owner.
     fn lose_page(&self, address: usize) -> bool {
         let is_there = put_empty_page(address, self.unit);
         if is_there {

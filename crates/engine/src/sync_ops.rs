@@ -1,5 +1,5 @@
-//! What several engines do the same way: fsync(2), fdatasync(2), sync_file_range(2) and the discard of a range of a block device in the
-//! submitting call, the flags of reads and writes, and the translation of a system call's answer into a result.
+//! Operations common to several engines: fsync(2), fdatasync(2), sync_file_range(2) and the discard of a range of a block device in the
+//! submitting call, the flags of reads and writes, and the conversion of a system call's return value into a result.
 
 use std::os::fd::RawFd;
 
@@ -11,7 +11,7 @@ use crate::{Op, Request};
 /// `BLKDISCARD`: discard a byte range of a block device.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
-/// RWF_* that the job wants for its reads and writes: `nowait`, and `uncached` (Linux 6.14) unless I/O is direct.
+/// The RWF_* flags of the job's reads and writes: `nowait`, and `uncached` (Linux 6.14) unless I/O is direct.
 #[must_use]
 pub fn rw_flags(spec: &JobSpec) -> i32 {
     let nowait = if spec.engine_options.nowait { libc::RWF_NOWAIT } else { 0 };
@@ -26,7 +26,7 @@ pub fn write_flags(spec: &JobSpec) -> i32 {
     rw_flags(spec) | atomic
 }
 
-/// The result of a request from the answer of a system call that leaves its error in `errno`.
+/// Converts the return value of a system call that sets `errno` into the result of a request.
 #[inline]
 #[must_use]
 pub fn outcome(answer: i64) -> i64 {
@@ -39,8 +39,8 @@ fn last_error() -> i64 {
     -i64::from(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// Runs a request that moves no data: 0 for syncs, the length for a trim, or a negated errno. EINTR is retried. Reads and
-/// writes are not handled here: -EINVAL.
+/// Runs a request that moves no data. Returns 0 for syncs, the length for a trim, or a negated errno. EINTR is retried. Reads and writes
+/// are not supported: -EINVAL.
 #[must_use]
 pub fn run(fd: RawFd, request: &Request) -> i64 {
     match request.op {
@@ -68,7 +68,7 @@ fn until_done(mut call: impl FnMut() -> i64) -> i64 {
 }
 
 fn sync_file_range(fd: RawFd, offset: u64, len: u64, flags: u8) -> i64 {
-    // Offsets beyond i64::MAX turn negative, which the kernel refuses with EINVAL: the right answer.
+    // Offsets beyond i64::MAX become negative, which the kernel correctly refuses with EINVAL.
     // SAFETY: the call takes plain numbers and touches no memory of this process.
     i64::from(unsafe { libc::sync_file_range(fd, offset.cast_signed(), len.cast_signed(), flags.into()) })
 }

@@ -1,15 +1,15 @@
-//! System calls that run once per I/O, without the C library: its `syscall` shifts all arguments by one register, and stores the error
-//! in a variable of the thread from where it has to be fetched again.
+//! System calls that run once per I/O, without the C library: its `syscall` shifts all arguments by one register and stores the error in
+//! the thread-local `errno`, which costs another load.
 
-/// A system call with up to six arguments; the rest is 0. The result, or the negated errno.
+/// Makes a system call with up to six arguments; the rest is 0. Returns the result or the negated errno.
 ///
 /// # Safety
-/// As the call demands: what the arguments point to is valid for as long as the kernel uses it.
+/// All pointers among the arguments must stay valid while the kernel uses them.
 #[inline(always)]
 #[must_use]
 pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> i64 {
     let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { raw(number, a, b, c, d, e, f) }
 }
 
@@ -48,7 +48,7 @@ unsafe fn raw(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: 
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 unsafe fn raw(number: libc::c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     crate::sync_ops::outcome(i64::from(unsafe { libc::syscall(number, a, b, c, d, e, f) }))
 }
 

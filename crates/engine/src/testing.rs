@@ -15,7 +15,7 @@ use crate::{Buffers, Completion, Engine, FileSet, Op, OpenFile, Request, Submit}
 /// A temporary file of `content`, on the file system of the test program (which takes O_DIRECT where /tmp might not).
 ///
 /// # Panics
-/// When it cannot be made.
+/// When the file cannot be created.
 #[must_use]
 #[expect(clippy::expect_used, reason = "support of tests")]
 pub fn file_with(content: &[u8]) -> NamedTempFile {

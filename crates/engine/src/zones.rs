@@ -1,26 +1,26 @@
-//! The zones of a zoned block device: the kernel's report of them, and what changes their write pointers.
+//! The zones of a zoned block device: the kernel's report of them, and the commands that change their write pointers.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// `BLKREPORTZONE`: the zones from a sector on.
+/// `BLKREPORTZONE`: reports the zones from a sector on.
 const BLKREPORTZONE: libc::Ioctl = 0xc010_1282_u32 as libc::Ioctl;
-/// `BLKRESETZONE`: the zones of a range are empty from now on.
+/// `BLKRESETZONE`: empties the zones of a range.
 const BLKRESETZONE: libc::Ioctl = 0x4010_1283_u32 as libc::Ioctl;
-/// `BLKFINISHZONE`: the zones of a range are full from now on.
+/// `BLKFINISHZONE`: makes the zones of a range full.
 const BLKFINISHZONE: libc::Ioctl = 0x4010_1288_u32 as libc::Ioctl;
 /// `BLK_ZONE_REP_CAPACITY`: the report has the capacity of each zone.
 const HAS_CAPACITY: u32 = 1;
-/// Bytes of the head of a report: the first sector, the number of zones, flags.
-const HEAD: usize = 16;
-/// Bytes that describe one zone.
-const ENTRY: usize = 64;
-/// Zones that one call reports at most.
-const MOST: usize = 8192;
-/// The kernel counts in sectors.
-const SECTOR: u64 = 512;
+/// Size of the header of a report: the first sector, the number of zones, flags.
+const HEADER_BYTES: usize = 16;
+/// Size of the entry of one zone.
+const ENTRY_BYTES: usize = 64;
+/// Most zones that one call reports.
+const MAX_ZONES_PER_CALL: usize = 8192;
+/// The kernel's unit of offsets and lengths.
+const SECTOR_BYTES: u64 = 512;
 
-/// How a zone may be written.
+/// Where a zone may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneType {
     /// Anywhere.
@@ -31,54 +31,54 @@ pub enum ZoneType {
     SequentialPreferred,
 }
 
-/// What a zone can be used for now.
+/// The state of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneCondition {
-    /// It has no write pointer.
+    /// The zone has no write pointer.
     NoPointer,
     /// Nothing is written.
     Empty,
-    /// It is open for writing, or was and is written in part.
+    /// The zone is open for writing, or closed and partly written.
     Active,
     /// Nothing more can be written.
     Full,
-    /// It can only be read.
+    /// The zone can only be read.
     ReadOnly,
-    /// It cannot be used.
+    /// The zone cannot be used.
     Offline,
 }
 
 /// A zone as the device reports it, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneReport {
-    /// Where it begins.
+    /// Offset of the first byte.
     pub start: u64,
-    /// Its length.
+    /// Length, including the part beyond `capacity`.
     pub len: u64,
-    /// The part of it that can be written, from its start.
+    /// Number of bytes that can be written, from the start.
     pub capacity: u64,
-    /// Where the next write goes.
+    /// Offset of the next write.
     pub write_pointer: u64,
-    /// How it may be written.
+    /// Where the zone may be written.
     pub kind: ZoneType,
-    /// What it can be used for now.
+    /// The state of the zone.
     pub condition: ZoneCondition,
 }
 
-/// The zones of a device from byte `from` on, as many as one call reports; none beyond the last.
+/// Reports the zones of a device from byte `from` on, as many as one call returns; none beyond the last.
 ///
 /// # Errors
 /// ENOTTY for a device without zones, EIO if it does not answer.
 pub fn report_zones(device: BorrowedFd<'_>, from: u64) -> io::Result<Vec<ZoneReport>> {
-    let mut report = vec![0_u8; HEAD + MOST * ENTRY];
-    report[..8].copy_from_slice(&(from / SECTOR).to_ne_bytes());
-    report[8..12].copy_from_slice(&(MOST as u32).to_ne_bytes());
-    // SAFETY: the kernel writes at most as many entries behind the head as the head says, and the vector has room for these.
+    let mut report = vec![0_u8; HEADER_BYTES + MAX_ZONES_PER_CALL * ENTRY_BYTES];
+    report[..8].copy_from_slice(&(from / SECTOR_BYTES).to_ne_bytes());
+    report[8..12].copy_from_slice(&(MAX_ZONES_PER_CALL as u32).to_ne_bytes());
+    // SAFETY: the kernel writes at most as many entries after the header as the header says, and the vector has room for these.
     let answer = unsafe { libc::ioctl(device.as_raw_fd(), BLKREPORTZONE, report.as_mut_ptr()) };
     if answer == 0 { Ok(zones_of(&report)) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Makes the zones of a range empty.
+/// Empties the zones of a range.
 ///
 /// # Errors
 /// EIO for a zone that cannot be reset, EACCES without the right to write to the device.
@@ -95,22 +95,22 @@ pub fn finish_zones(device: BorrowedFd<'_>, start: u64, len: u64) -> io::Result<
 }
 
 fn change(device: BorrowedFd<'_>, command: libc::Ioctl, start: u64, len: u64) -> io::Result<()> {
-    let range = [start / SECTOR, len / SECTOR];
+    let range = [start / SECTOR_BYTES, len / SECTOR_BYTES];
     // SAFETY: the kernel reads two u64 at the address, and only during the call.
     let answer = unsafe { libc::ioctl(device.as_raw_fd(), command, range.as_ptr()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The zones of a report as the kernel writes it.
+/// Parses a report as the kernel writes it.
 fn zones_of(report: &[u8]) -> Vec<ZoneReport> {
-    let Some((head, entries)) = report.split_at_checked(HEAD) else { return Vec::new() };
+    let Some((head, entries)) = report.split_at_checked(HEADER_BYTES) else { return Vec::new() };
     let zones = number(head, 8) as u32 as usize;
     let has_capacity = (number(head, 8) >> 32) as u32 & HAS_CAPACITY != 0;
-    entries.chunks_exact(ENTRY).take(zones).map(|entry| zone_of(entry, has_capacity)).collect()
+    entries.chunks_exact(ENTRY_BYTES).take(zones).map(|entry| zone_of(entry, has_capacity)).collect()
 }
 
 fn zone_of(entry: &[u8], has_capacity: bool) -> ZoneReport {
-    let bytes = |at| number(entry, at).saturating_mul(SECTOR);
+    let bytes = |at| number(entry, at).saturating_mul(SECTOR_BYTES);
     let len = bytes(8);
     ZoneReport {
         start: bytes(0),
@@ -125,17 +125,17 @@ fn zone_of(entry: &[u8], has_capacity: bool) -> ZoneReport {
         condition: match entry[25] {
             0 => ZoneCondition::NoPointer,
             1 => ZoneCondition::Empty,
-            // Open by a write or by a command, or closed.
+            // Opened by a write or a command, or closed.
             2..=4 => ZoneCondition::Active,
             0xd => ZoneCondition::ReadOnly,
             0xe => ZoneCondition::Full,
-            // Also what a later kernel may add: nothing is known of it.
+            // Also the value for conditions that later kernels may add.
             _ => ZoneCondition::Offline,
         },
     }
 }
 
-/// The u64 at this place; 0 beyond the end.
+/// The u64 at `at`; 0 beyond the end.
 fn number(bytes: &[u8], at: usize) -> u64 {
     let word = bytes.get(at..at + 8).and_then(|word| <[u8; 8]>::try_from(word).ok());
     word.map_or(0, u64::from_ne_bytes)

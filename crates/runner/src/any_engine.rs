@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Ran, Request, Submit,
+    Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, OpenFile, Request, Submit,
 };
 use ferrio_job::{Diagnostic, JobSpec, TuningUse};
 use ferrio_stats::Usage;
@@ -68,8 +68,8 @@ impl Engine for AnyEngine<'_> {
         self.0.reap(min, max, done)
     }
 
-    fn ran(&self, unit: u32) -> Option<Ran> {
-        self.0.ran(unit)
+    fn execution_times(&self, unit: u32) -> Option<ExecutionTimes> {
+        self.0.execution_times(unit)
     }
 
     fn usage(&mut self) -> Usage {

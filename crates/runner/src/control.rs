@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
-use ferrio_engine::{Ending, Interrupter};
+use ferrio_engine::{Interrupter, StopRequest};
 use ferrio_job::debug_class;
 use ferrio_results::JobState;
 use ferrio_stats::LiveCounters;
@@ -110,11 +110,11 @@ impl JobControl {
     }
 
     /// Whether the job has to end, for an engine that waits for somebody else.
-    pub(crate) fn ending(&self) -> Ending {
+    pub(crate) fn stop_request(&self) -> StopRequest {
         match (self.stop_requested(), self.signals()) {
-            (false, _) => Ending::No,
-            (true, 0 | 1) => Ending::Soon,
-            (true, _) => Ending::AtOnce,
+            (false, _) => StopRequest::No,
+            (true, 0 | 1) => StopRequest::Soon,
+            (true, _) => StopRequest::AtOnce,
         }
     }
 

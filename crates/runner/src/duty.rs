@@ -3,7 +3,7 @@
 use std::sync::mpsc::SyncSender;
 
 use ferrio_engine::programs::ProgramGroup;
-use ferrio_engine_work::Duty;
+use ferrio_engine_work::JobHandle;
 use ferrio_job::Diagnostic;
 use ferrio_stats::Clock;
 
@@ -31,7 +31,7 @@ impl<'a> WorkerDuty<'a> {
     }
 }
 
-impl Duty for WorkerDuty<'_> {
+impl JobHandle for WorkerDuty<'_> {
     /// The end of a ramp ends nothing.
     fn is_over(&self) -> bool {
         let since = self.control.measuring_since();

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, Ran, Request, Submit,
+    Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, Op, OpenFile, Request,
+    Submit,
 };
 use ferrio_job::{Diagnostic, JobSpec, Sprandom, TuningUse, debug_class};
 use ferrio_stats::Usage;
@@ -243,8 +244,8 @@ impl<E: Engine> Engine for EngineWrapper<E> {
         reaped
     }
 
-    fn ran(&self, unit: u32) -> Option<Ran> {
-        self.engine.ran(unit)
+    fn execution_times(&self, unit: u32) -> Option<ExecutionTimes> {
+        self.engine.execution_times(unit)
     }
 
     fn failure_details(&self, unit: u32) -> Option<String> {

@@ -115,7 +115,7 @@ fn run_shared(context: Context<'_>) {
             None if spec.offload => AnyEngine::of(Offload::<AnyEngine<'static>>::open(spec, buffers)?),
             // A server may never answer: the engine asks how long to wait.
             None if spec.engine == EngineKind::Nbd => {
-                AnyEngine::of(Nbd::new(spec, Box::new(|| control.ending()))?)
+                AnyEngine::of(Nbd::new(spec, Box::new(|| control.stop_request()))?)
             }
             None => open(spec, buffers)?,
         };

@@ -1,4 +1,4 @@
-//! One stretch of memory, by its kind: mapped by mmap(2), anonymous or of a file, or a segment of System V shared memory.
+//! One memory area: mapped by mmap(2) (anonymous or from a file), or a segment of System V shared memory.
 
 use std::fs::File;
 use std::io;
@@ -9,20 +9,20 @@ use std::sync::OnceLock;
 use ferrio_job::{Memory, MemoryType};
 
 use super::file::BackingFile;
-use super::huge::{self, SMALLER};
+use super::huge::{self, SMALLER_BUFFERS};
 use crate::EngineError;
 use crate::sigbus::WatchedMemory;
 
-/// Bits of the flags of shmget(2) that the size of a huge page begins at.
+/// Bit offset of the huge page size in the flags of shmget(2).
 const SHM_HUGE_SHIFT: libc::c_int = 26;
 
-/// Memory that is given back when this is dropped.
+/// Memory that is freed on drop.
 #[derive(Debug)]
 pub(super) enum Area {
-    /// Memory of this process, or of a file.
+    /// Memory of this process or of a file.
     Mapping {
         mapping: MappedMemory,
-        /// Dropped after the mapping: removes the file, if that was made for it.
+        /// Dropped after the mapping. Dropping removes the file if it was created for this mapping.
         file: Option<BackingFile>,
     },
     /// System V shared memory.
@@ -34,11 +34,11 @@ pub(super) enum Area {
 pub(super) struct MappedMemory {
     start: NonNull<u8>,
     length: usize,
-    /// For a file that may lose pages.
+    /// Present for a file whose pages may go missing.
     watched: OnceLock<&'static WatchedMemory>,
 }
 
-// SAFETY: a mapping belongs to the process. What is in here is its place, which any thread may read, and unmap when all are done.
+// SAFETY: a mapping belongs to the process. This value only has its address, which any thread may read and, as the last user, unmap.
 unsafe impl Send for MappedMemory {}
 // SAFETY: as above; nothing is changed through a shared reference.
 unsafe impl Sync for MappedMemory {}
@@ -49,22 +49,22 @@ pub(super) struct Segment {
     start: NonNull<u8>,
 }
 
-// SAFETY: as for mappings: the process has it attached, not a thread.
+// SAFETY: as for mappings: the process attaches a segment, not a thread.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
 
 impl Area {
-    /// At least `length` bytes, from the beginning of a page.
+    /// Allocates at least `length` bytes, page-aligned.
     pub(super) fn allocate(memory: &Memory, length: usize) -> Result<Self, EngineError> {
         let page = memory.huge_page;
         match (memory.kind, &memory.file) {
-            // Nothing is set aside for it. GPU memory is refused by the planner.
+            // No memory is reserved for it. The planner refuses GPU memory.
             (MemoryType::Malloc | MemoryType::CudaMalloc, _)
             | (MemoryType::Mmap | MemoryType::MmapShared, None) => {
                 MappedMemory::anonymous(length, libc::MAP_NORESERVE)
                     .map(|mapping| Area::Mapping { mapping, file: None })
-                    .map_err(|e| e.hint(SMALLER))
+                    .map_err(|e| e.hint(SMALLER_BUFFERS))
             }
             (MemoryType::Mmap, Some(path)) => {
                 let file = BackingFile::open(path)?;
@@ -81,7 +81,7 @@ impl Area {
             }
             (MemoryType::MmapHuge, None) => {
                 let length = huge::whole_pages(length, page)?;
-                // Set aside at once: a page that is missing shows here and not when it is touched.
+                // Reserved at once: a missing page is an error here, not a signal when the page is touched.
                 let flags = libc::MAP_HUGETLB | huge::size_flag(page, libc::MAP_HUGE_SHIFT);
                 MappedMemory::anonymous(length, flags)
                     .map(|mapping| Area::Mapping { mapping, file: None })
@@ -108,7 +108,7 @@ impl Area {
         }
     }
 
-    /// The file of a mapping.
+    /// The file of a mapping, if it has one.
     pub(super) fn file(&self) -> Option<&BackingFile> {
         match self {
             Area::Mapping { file, .. } => file.as_ref(),
@@ -116,7 +116,7 @@ impl Area {
         }
     }
 
-    /// Keeps the memory of a file accessible when pages of the file are missing. `on_loss` is called in a signal handler then.
+    /// Keeps the memory of a file accessible when pages of the file are missing. `on_loss` is then called in a signal handler.
     pub(super) fn watch(&self, on_loss: impl Fn() + Send + Sync + 'static) -> Result<(), EngineError> {
         let Area::Mapping { mapping, file: Some(file) } = self else { return Ok(()) };
         let start = mapping.start.addr().get();
@@ -126,13 +126,13 @@ impl Area {
         Ok(())
     }
 
-    /// Where the first page of the file was missing.
+    /// Offset of the first missing page of the file, if any was missing.
     pub(super) fn lost(&self) -> Option<usize> {
         let Area::Mapping { mapping, .. } = self else { return None };
         mapping.watched.get()?.lost()
     }
 
-    /// The first byte, at the beginning of a page.
+    /// The first byte; page-aligned.
     pub(super) fn start(&self) -> NonNull<u8> {
         match self {
             Area::Mapping { mapping, .. } => mapping.start,
@@ -142,17 +142,17 @@ impl Area {
 }
 
 impl MappedMemory {
-    /// Private memory. With huge pages `length` is a multiple of the page.
+    /// Maps private memory. With huge pages, `length` must be a multiple of the page size.
     pub(super) fn anonymous(length: usize, flags: libc::c_int) -> Result<Self, EngineError> {
         Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags, -1)
     }
 
-    /// Its first byte and its length.
+    /// The first byte and the length.
     pub(super) fn range(&self) -> (NonNull<u8>, usize) {
         (self.start, self.length)
     }
 
-    /// The beginning of a file that has at least `length` bytes. `kind` is MAP_PRIVATE or MAP_SHARED.
+    /// Maps the first `length` bytes of a file, which must be that long. `kind` is MAP_PRIVATE or MAP_SHARED.
     fn of_file(file: &File, length: usize, kind: libc::c_int) -> Result<Self, EngineError> {
         Self::map(length, kind, file.as_raw_fd())
     }
@@ -175,27 +175,27 @@ impl Drop for MappedMemory {
         if let Some(watched) = self.watched.get() {
             watched.end();
         }
-        // SAFETY: start and length are those of the mapping made in `map`. Whatever points into it, buffers and slots that are lent, shares
-        // the ownership of the area, so that the last of them drops it.
+        // SAFETY: start and length are those of the mapping made in `map`. Everything that points into it (buffers and lent slots) shares
+        // ownership of the area, so the last of them drops it.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
 
 impl Segment {
-    /// `flags` ask for huge pages; then `length` is a multiple of the page.
+    /// Creates and attaches a segment. If `flags` ask for huge pages, `length` must be a multiple of the page size.
     fn attach(length: usize, flags: libc::c_int) -> Result<Self, EngineError> {
-        // SAFETY: makes a segment; no memory of this process is touched.
+        // SAFETY: creates a segment; no memory of this process is touched.
         let id = unsafe { libc::shmget(libc::IPC_PRIVATE, length, libc::IPC_CREAT | 0o600 | flags) };
         if id < 0 {
             return Err(EngineError::new("shmget", io::Error::last_os_error()));
         }
-        // SAFETY: attaches at an address of the kernel's choice, where nothing is.
+        // SAFETY: attaches at an unused address of the kernel's choice.
         let start = unsafe { libc::shmat(id, std::ptr::null(), 0) };
         let attached = match NonNull::new(start.cast()) {
             Some(start) if start.addr().get() != usize::MAX => Ok(Segment { start }),
             _ => Err(EngineError::new("shmat", io::Error::last_os_error())),
         };
-        // Marked at once, the segment goes with the last process that has it attached, however that ends.
+        // Marked for removal at once, so that the segment disappears with the last process attached to it, however that process ends.
         // SAFETY: IPC_RMID takes no buffer.
         if unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) } < 0 {
             let error = EngineError::new("shmctl", io::Error::last_os_error());
@@ -218,6 +218,6 @@ fn segment_advice(errno: i32) -> Option<&'static str> {
     match errno {
         libc::EINVAL => Some("the segment is larger than kernel.shmmax allows: raise it, or use mem=mmap"),
         libc::ENOSPC => Some("kernel.shmall or kernel.shmmni is used up: raise it, or use mem=mmap"),
-        _ => Some(SMALLER),
+        _ => Some(SMALLER_BUFFERS),
     }
 }

@@ -1,4 +1,4 @@
-//! The file that `mem=mmap:FILE`, `mmapshared:FILE` and `mmaphuge:FILE` map: made if it is missing, and removed again in that case.
+//! The file mapped by `mem=mmap:FILE`, `mmapshared:FILE` and `mmaphuge:FILE`. A missing file is created, and removed again at the end.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,19 +13,19 @@ use nix::sys::statfs::{HUGETLBFS_MAGIC, fstatfs};
 
 use crate::EngineError;
 
-/// An open file; one that was made here is removed with it.
+/// An open file; dropping it removes the file if `open` created it.
 #[derive(Debug)]
 pub(super) struct BackingFile {
     file: File,
     path: PathBuf,
-    /// Bytes of a page of its mapping.
+    /// Page size of the mapping in bytes.
     page: usize,
-    /// It did not exist before, and has not been removed.
+    /// True if `open` created the file and it has not been removed since.
     is_own: AtomicBool,
 }
 
 impl BackingFile {
-    /// Opens a file, or makes it.
+    /// Opens a file, creating it if it is missing.
     pub(super) fn open(path: &Path) -> Result<Self, EngineError> {
         let new = OFlag::O_CREAT | OFlag::O_EXCL;
         let (file, is_own) = match open_file(path, OFlag::O_RDWR | new, 0o644) {
@@ -36,23 +36,26 @@ impl BackingFile {
             let hint = memory_file_not_opened(path, &reason(&e));
             EngineError::new(format!("open({})", path.display()), e).hint(hint)
         })?;
-        Ok(BackingFile { file, path: path.to_path_buf(), page: super::PAGE, is_own: AtomicBool::new(is_own) })
+        Ok(BackingFile {
+            file,
+            path: path.to_path_buf(),
+            page: super::PAGE_BYTES,
+            is_own: AtomicBool::new(is_own),
+        })
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes of a page of its mapping.
     pub(super) fn page(&self) -> usize {
         self.page
     }
 
-    /// Removes a file that was made here. Mappings of it stay.
+    /// Removes the file if `open` created it. Mappings of it stay valid.
     ///
     /// # Errors
-    /// As unlink(2), but for a file that is gone already.
+    /// unlink(2)'s error, except for a file that no longer exists.
     pub(super) fn remove(&self) -> io::Result<()> {
         if !self.is_own.swap(false, Relaxed) {
             return Ok(());
@@ -63,12 +66,11 @@ impl BackingFile {
         }
     }
 
-    /// The file.
     pub(super) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Makes a shorter file this long: beyond its end there is nothing to map. A longer one keeps its length.
+    /// Extends a shorter file to `length`, as nothing can be mapped beyond its end. A longer file keeps its length.
     pub(super) fn extend(&self, length: usize) -> Result<(), EngineError> {
         let failed =
             |e| EngineError::new("ftruncate", e).hint("the file of `mem` cannot be made large enough");
@@ -79,7 +81,7 @@ impl BackingFile {
         Ok(())
     }
 
-    /// Gives a regular file its space now, so that a full file system is an error here and not a signal later.
+    /// Reserves the space of a regular file now, so that a full file system is an error here and not a signal later.
     pub(super) fn reserve(&self, length: usize) -> Result<(), EngineError> {
         if !self.file.metadata().is_ok_and(|now| now.is_file()) {
             return Ok(());
@@ -92,7 +94,7 @@ impl BackingFile {
         }
     }
 
-    /// The page size of the hugetlbfs that the file is on.
+    /// Reads the page size of the hugetlbfs that the file is on.
     pub(super) fn huge_page(&mut self) -> Result<u64, EngineError> {
         let about = fstatfs(&self.file).map_err(|e| EngineError::new("fstatfs", e))?;
         if about.filesystem_type() != HUGETLBFS_MAGIC {
@@ -107,7 +109,7 @@ impl BackingFile {
 
 impl Drop for BackingFile {
     fn drop(&mut self) {
-        // Usually done already; a job that failed before its I/O has told why.
+        // Usually removed already; a job that failed before its I/O has reported why.
         let _ = self.remove();
     }
 }

@@ -1,4 +1,4 @@
-//! Huge pages: their sizes as flags, and what to do when there are none.
+//! Huge pages: their sizes as flags, and advice when there are none.
 
 use std::ptr::NonNull;
 
@@ -8,37 +8,37 @@ use nix::errno::Errno;
 
 use crate::EngineError;
 
-/// Advice when there is not enough memory of any kind.
-pub(super) const SMALLER: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth, or raise the limit of address space \
+/// Advice when memory of any kind is short.
+pub(super) const SMALLER_BUFFERS: &str = "the I/O buffers need too much memory: use a smaller bs or iodepth, or raise the limit of address space \
     (RLIMIT_AS, `ulimit -v`) if there is one";
 
-/// The smallest huge page of any machine.
-const MIN_PAGE: usize = 1 << 20;
+/// The smallest huge page size of any machine, in bytes.
+const MIN_HUGE_PAGE_BYTES: usize = 1 << 20;
 
-/// `length` in whole pages.
+/// Rounds `length` up to whole pages.
 pub(super) fn whole_pages(length: usize, page: u64) -> Result<usize, EngineError> {
     usize::try_from(page)
         .ok()
         .filter(|&page| page > 0)
         .and_then(|page| length.checked_next_multiple_of(page))
-        .ok_or_else(|| EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER))
+        .ok_or_else(|| EngineError::new("init buffers", Errno::ENOMEM).hint(SMALLER_BUFFERS))
 }
 
-/// Huge pages that ordinary memory is to be on.
+/// Transparent huge pages for ordinary memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TransparentPages {
-    /// Bytes of one, at a multiple of which the memory has to begin.
+    /// Page size in bytes, to which the memory has to be aligned.
     pub page: usize,
-    /// Bytes of the memory that are whole pages.
+    /// Bytes of the memory that are whole huge pages.
     length: usize,
 }
 
-/// The huge pages that `length` bytes of a kind of memory fill; `None` without any, and where the kernel has none. Only pages that are
-/// filled count: a thousand jobs with small buffers take no more memory than these buffers.
+/// The huge pages that `length` bytes of memory fill; `None` if they fill none or the kernel has none. Partly filled pages do not count, so
+/// a thousand jobs with small buffers take no more memory than these buffers.
 pub(super) fn transparent_pages(memory: &Memory, length: usize) -> Option<TransparentPages> {
     let is_ordinary = matches!(memory.kind, MemoryType::Malloc | MemoryType::Mmap | MemoryType::MmapShared);
-    // Most jobs have less, and the kernel need not be asked.
-    if !memory.transparent_huge || !is_ordinary || memory.file.is_some() || length < MIN_PAGE {
+    // Most jobs have less; the kernel need not be asked.
+    if !memory.transparent_huge || !is_ordinary || memory.file.is_some() || length < MIN_HUGE_PAGE_BYTES {
         return None;
     }
     let page = usize::try_from(ferrio_machine::transparent_huge_page()?).ok()?;
@@ -47,19 +47,19 @@ pub(super) fn transparent_pages(memory: &Memory, length: usize) -> Option<Transp
 }
 
 impl TransparentPages {
-    /// Asks the kernel for these pages from `start` on; false if it has none.
+    /// Asks the kernel to use huge pages from `start` on. False if it has none.
     pub(super) fn advise(self, start: NonNull<u8>) -> bool {
         // SAFETY: the range lies in the new area that begins at `start`; the advice changes neither access nor contents.
         unsafe { libc::madvise(start.as_ptr().cast(), self.length, libc::MADV_HUGEPAGE) == 0 }
     }
 }
 
-/// The flag that asks mmap(2) or shmget(2) for pages of this size, a power of two.
+/// The flag that asks mmap(2) or shmget(2) for pages of this size, which must be a power of two.
 pub(super) fn size_flag(page: u64, shift: libc::c_int) -> libc::c_int {
     (page.trailing_zeros() as libc::c_int) << shift
 }
 
-/// Says what the system has of these pages and how to get more.
+/// Adds to the error how many such pages the system has and how to get more.
 pub(super) fn advise(error: EngineError, kind: &str, length: usize, page: u64) -> EngineError {
     let hint = match HugePagePool::of(page >> 10) {
         Some(pool) => too_few(&pool, &error, kind, length, page),

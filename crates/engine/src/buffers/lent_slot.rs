@@ -1,4 +1,4 @@
-//! A slot of the buffers that another thread works on while the job goes on with the others.
+//! A buffer slot that another thread works on while the job continues with the others.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -12,23 +12,21 @@ use std::sync::atomic::{
 
 use super::area::Area;
 
-/// The memory of all slots, and which of them are lent. It lives as long as the buffers or any slot that is lent.
+/// The memory of all slots, with a mark for each lent slot. Lives as long as the buffers or any lent slot.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
-    /// Given back when this is dropped.
     pub(super) area: Area,
     lent: Box<[AtomicBool]>,
 }
 
 impl SharedMemory {
-    /// Memory for this many slots, none of which is lent.
     pub(super) fn new(area: Area, slots: u32) -> Self {
         SharedMemory { area, lent: (0..slots).map(|_| AtomicBool::new(false)).collect() }
     }
 
-    /// True while the slot is lent, and for one that does not exist.
+    /// True while the slot is lent, and for a slot that does not exist.
     pub(super) fn is_lent(&self, unit: u32) -> bool {
-        // What the borrower has written is seen by those who see that the slot is back.
+        // Acquire: whoever sees that the slot is back also sees what the borrower wrote.
         self.lent.get(unit as usize).is_none_or(|lent| lent.load(Acquire))
     }
 
@@ -38,7 +36,8 @@ impl SharedMemory {
     }
 }
 
-/// The bytes of a slot. Its memory lives as long as this does, whatever becomes of the buffers, and nobody else gets it meanwhile.
+/// The bytes of a lent slot. The memory stays valid until this is dropped, even if the buffers are dropped first, and is not used otherwise
+/// meanwhile.
 pub struct LentSlot {
     start: NonNull<u8>,
     len: usize,
@@ -47,11 +46,11 @@ pub struct LentSlot {
 }
 
 // SAFETY: the bytes belong to this value alone until it is dropped: it exists only while its slot is marked as lent, and such a slot is
-// neither filled nor lent again. Memory is not bound to the thread that mapped it, and an area may be given back by any thread.
+// neither filled nor lent again. Memory is not bound to the thread that mapped it, and any thread may free an area.
 unsafe impl Send for LentSlot {}
 
 impl LentSlot {
-    /// Lends the slot `unit`, whose first `len` bytes begin at `start` and lie in `memory`. `None` while it is lent.
+    /// Lends the slot `unit`, whose first `len` bytes begin at `start` and lie in `memory`. `None` while it is already lent.
     pub(super) fn new(start: NonNull<u8>, len: usize, unit: u32, memory: &Arc<SharedMemory>) -> Option<Self> {
         memory.lend(unit).then(|| LentSlot { start, len, unit, memory: Arc::clone(memory) })
     }
@@ -61,7 +60,7 @@ impl Deref for LentSlot {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: the bytes lie in the memory that this value keeps alive, and nothing else uses them while the slot is lent.
+        // SAFETY: this value keeps the memory alive, and nothing else uses the bytes while the slot is lent.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }

@@ -12,17 +12,17 @@ use crate::EngineError;
 /// Bytes that one mlock(2) locks. The kernel clears them, which takes about 0.1 s; a signal can end the run only between two calls.
 const BYTES_PER_CALL: usize = 128 << 20;
 
-/// Locked memory, given back when this is dropped.
+/// Locked memory, freed on drop.
 #[derive(Debug)]
 pub struct LockedMemory {
     _memory: MappedMemory,
 }
 
 impl LockedMemory {
-    /// Locks `bytes` of memory, a piece at a time. Once `stopped` is true, returns with the pieces that are locked so far.
+    /// Locks `bytes` of memory, a piece at a time. Once `stopped` returns true, returns with the pieces locked so far.
     ///
     /// # Errors
-    /// mlock(2)'s error, with advice: ENOMEM or EPERM beyond RLIMIT_MEMLOCK, ENOMEM when there is not as much memory.
+    /// mlock(2)'s error, with advice: ENOMEM or EPERM beyond RLIMIT_MEMLOCK, ENOMEM when memory is short.
     pub fn lock(bytes: usize, stopped: impl Fn() -> bool) -> Result<Self, EngineError> {
         // Otherwise the kernel would lock all memory and then kill some program.
         if machine_bytes().is_some_and(|all| bytes >= all) {
@@ -36,7 +36,7 @@ impl LockedMemory {
     }
 }
 
-/// All memory of the machine.
+/// Total memory of the machine in bytes.
 fn machine_bytes() -> Option<usize> {
     let value = |what| sysconf(what).ok().flatten().and_then(|value| usize::try_from(value).ok());
     value(SysconfVar::_PHYS_PAGES)?.checked_mul(value(SysconfVar::PAGE_SIZE)?)
@@ -51,7 +51,7 @@ fn advice(errno: i32) -> Option<&'static str> {
 }
 
 impl MappedMemory {
-    /// Locks the mapping from its beginning, until `stopped` is true.
+    /// Locks the mapping from its start, until `stopped` returns true.
     fn lock_in_pieces(&self, piece: usize, stopped: impl Fn() -> bool) -> io::Result<()> {
         let (_, length) = self.range();
         let mut starts = (0..length).step_by(piece).take_while(|_| !stopped());

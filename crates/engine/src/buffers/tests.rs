@@ -196,12 +196,12 @@ fn huge_pages_work_where_there_are_some_and_are_an_advice_where_not() {
 
 #[test]
 fn populated_slots_have_their_pages() {
-    let buffers = Buffers::new(5, 3 * PAGE as u64, true).unwrap();
+    let buffers = Buffers::new(5, 3 * PAGE_BYTES as u64, true).unwrap();
     let mut resident = [0u8; 15];
     let mut look = || {
         let start = buffers.slot(0).cast();
         // SAFETY: the range is that of the slots, and there is a byte for each of its 15 pages.
-        assert_eq!(unsafe { libc::mincore(start, 15 * PAGE, resident.as_mut_ptr()) }, 0);
+        assert_eq!(unsafe { libc::mincore(start, 15 * PAGE_BYTES, resident.as_mut_ptr()) }, 0);
         resident.iter().filter(|&&page| page & 1 == 1).count()
     };
     assert_eq!(look(), 0);

@@ -1,4 +1,4 @@
-//! Makes submission queue entries from requests.
+//! Builds submission queue entries from requests.
 
 use std::os::fd::RawFd;
 
@@ -8,9 +8,9 @@ use io_uring::types::{Fd, FsyncFlags};
 
 use crate::{Op, Request};
 
-/// How data requests name their memory.
+/// How data requests address their memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum Addressing {
     /// READ, WRITE: address and length in the entry (Linux 5.6).
     Plain,
     /// READV, WRITEV: one segment each.
@@ -22,24 +22,24 @@ pub enum Style {
 /// `BLOCK_URING_CMD_DISCARD` (Linux 6.12): discard a byte range of a block device.
 const DISCARD: u32 = 0x1200;
 
-/// Makes entries; `user_data` is the unit.
-pub struct Entries {
-    style: Style,
+/// Builds entries; `user_data` is the unit.
+pub struct EntryBuilder {
+    style: Addressing,
     read_flags: i32,
     write_flags: i32,
     flags: Flags,
     targets: Vec<Fd>,
-    /// One segment per unit for [`Style::Vectored`]; the kernel may read it as late as the request starts.
+    /// One segment per unit for [`Addressing::Vectored`]; the kernel may read it until the request starts.
     segments: Box<[libc::iovec]>,
 }
 
-impl Entries {
-    /// Entries of one style for units below `iodepth`; reads and writes have these RWF_* flags.
+impl EntryBuilder {
+    /// A builder for units below `iodepth`; `read_flags` and `write_flags` are RWF_*.
     #[must_use]
-    pub fn new(style: Style, read_flags: i32, write_flags: i32, iodepth: u32) -> Self {
-        let count = if style == Style::Vectored { iodepth.max(1) } else { 0 };
+    pub fn new(style: Addressing, read_flags: i32, write_flags: i32, iodepth: u32) -> Self {
+        let count = if style == Addressing::Vectored { iodepth.max(1) } else { 0 };
         let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        Entries {
+        EntryBuilder {
             style,
             read_flags,
             write_flags,
@@ -49,25 +49,25 @@ impl Entries {
         }
     }
 
-    /// Requests name these descriptors from now on.
+    /// Makes requests address files by these descriptors.
     pub fn use_descriptors(&mut self, files: &[RawFd]) {
         self.flags = Flags::empty();
         self.targets = files.iter().map(|&file| Fd(file)).collect();
     }
 
-    /// Requests to one file name another descriptor from now on.
+    /// Makes requests to one file use another descriptor.
     pub fn use_descriptor(&mut self, index: usize, fd: RawFd) {
         self.targets[index] = Fd(fd);
     }
 
-    /// Requests name the first `count` registered files from now on.
+    /// Makes requests address the first `count` registered files.
     pub fn use_registered(&mut self, count: usize) {
         self.flags = Flags::FIXED_FILE;
         self.targets = (0..count).map(|index| Fd(index as i32)).collect();
     }
 
-    /// The entry of a request; `None` for a trim, which [`Entries::discard`] does on some devices. It points to the request's buffer, and
-    /// for vectored requests into this value.
+    /// The entry of a request; `None` for a trim, which [`EntryBuilder::discard`] builds for some devices. It points to the request's
+    /// buffer, and for vectored requests into this value.
     #[inline]
     pub fn entry(&mut self, request: &Request) -> Option<Entry> {
         let fd = Fd(self.targets[request.file as usize].0);
@@ -76,32 +76,32 @@ impl Entries {
         let len = u32::try_from(request.len).unwrap_or(Request::MAX_TRANSFER);
         let (read, write) = (self.read_flags, self.write_flags);
         let entry = match (request.op, self.style) {
-            (Op::Read, Style::Plain) => {
+            (Op::Read, Addressing::Plain) => {
                 Read::new(fd, buffer, len).offset(offset).rw_flags(read).ioprio(prio).build()
             }
-            (Op::Write, Style::Plain) => {
+            (Op::Write, Addressing::Plain) => {
                 Write::new(fd, buffer, len).offset(offset).rw_flags(write).ioprio(prio).build()
             }
-            (Op::Read, Style::Fixed) => ReadFixed::new(fd, buffer, len, unit as u16)
+            (Op::Read, Addressing::Fixed) => ReadFixed::new(fd, buffer, len, unit as u16)
                 .offset(offset)
                 .rw_flags(read)
                 .ioprio(prio)
                 .build(),
-            (Op::Write, Style::Fixed) => WriteFixed::new(fd, buffer, len, unit as u16)
+            (Op::Write, Addressing::Fixed) => WriteFixed::new(fd, buffer, len, unit as u16)
                 .offset(offset)
                 .rw_flags(write)
                 .ioprio(prio)
                 .build(),
-            (Op::Read, Style::Vectored) => {
+            (Op::Read, Addressing::Vectored) => {
                 Readv::new(fd, self.segment(request), 1).offset(offset).rw_flags(read).ioprio(prio).build()
             }
-            (Op::Write, Style::Vectored) => {
+            (Op::Write, Addressing::Vectored) => {
                 Writev::new(fd, self.segment(request), 1).offset(offset).rw_flags(write).ioprio(prio).build()
             }
             (Op::Fsync, _) => Fsync::new(fd).build(),
             (Op::Fdatasync, _) => Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
             (Op::SyncFileRange(flags), _) => {
-                // 0 is all up to the end of the file.
+                // A length of 0 means up to the end of the file.
                 let len = u32::try_from(request.len).unwrap_or(0);
                 SyncFileRange::new(fd, len).offset(offset).flags(flags.into()).build()
             }
@@ -110,11 +110,11 @@ impl Entries {
         Some(entry.flags(self.flags).user_data(u64::from(unit)))
     }
 
-    /// The entry that discards the range of a request, where the device and the kernel know it.
+    /// The entry that discards the range of a request, for devices and kernels that support it.
     #[must_use]
     pub fn discard(&self, request: &Request) -> Entry {
         let fd = Fd(self.targets[request.file as usize].0);
-        // The range is where other commands have an address and 16 bytes of their own.
+        // The range is stored in the fields that other commands use for an address and for 16 bytes of command data.
         let mut own = [0; 16];
         own[..8].copy_from_slice(&request.len.to_ne_bytes());
         let entry = UringCmd16::new(fd, DISCARD).addr(Some(request.offset)).cmd(own).build();
@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn data_requests_carry_their_priority_and_syncs_none() {
-        for style in [Style::Plain, Style::Vectored, Style::Fixed] {
-            let mut entries = Entries::new(style, 0, 0, 1);
+        for style in [Addressing::Plain, Addressing::Vectored, Addressing::Fixed] {
+            let mut entries = EntryBuilder::new(style, 0, 0, 1);
             entries.use_registered(1);
             let mut entry = |op| {
                 let buffer = std::ptr::null_mut();
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_discard_is_a_command_with_the_range_and_nothing_else() {
-        let mut entries = Entries::new(Style::Plain, 8, 8, 1);
+        let mut entries = EntryBuilder::new(Addressing::Plain, 8, 8, 1);
         entries.use_registered(1);
         let buffer = std::ptr::without_provenance_mut(4096);
         let request = Request {
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_request_that_is_too_long_for_an_entry_asks_for_what_the_kernel_moves_at_once() {
-        for style in [Style::Plain, Style::Fixed] {
-            let mut entries = Entries::new(style, 0, 0, 1);
+        for style in [Addressing::Plain, Addressing::Fixed] {
+            let mut entries = EntryBuilder::new(style, 0, 0, 1);
             entries.use_registered(1);
             let mut len = |op, len| {
                 let buffer = std::ptr::null_mut();
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn reads_and_writes_have_flags_of_their_own_and_syncs_none() {
-        for style in [Style::Plain, Style::Vectored, Style::Fixed] {
-            let mut entries = Entries::new(style, libc::RWF_NOWAIT, libc::RWF_ATOMIC, 1);
+        for style in [Addressing::Plain, Addressing::Vectored, Addressing::Fixed] {
+            let mut entries = EntryBuilder::new(style, libc::RWF_NOWAIT, libc::RWF_ATOMIC, 1);
             entries.use_registered(1);
             let mut flags = |op| {
                 let buffer = std::ptr::null_mut();

@@ -1,14 +1,14 @@
-//! An io_uring as engines use it: set up with the best flags that the kernel accepts; submits batches and takes completions with as
-//! few io_uring_enter(2) calls as possible. Shared by the io_uring engine and by libaio's io_uring backend.
+//! An io_uring for engines: set up with the best flags that the kernel accepts. Submits batches and reaps completions with as few
+//! io_uring_enter(2) calls as possible. Shared by the io_uring engine and libaio's io_uring backend.
 //!
-//! Cost model: a submission writes one 64-byte entry; a batch is one system call, which also runs deferred completion work, so
-//! that I/O the kernel completed while submitting is reaped without a second call.
+//! Cost model: a submission writes one 64-byte entry. A batch is one system call, which also runs deferred completion work, so that I/O the
+//! kernel completed while submitting is reaped without a second call.
 
 mod entries;
 mod setup;
 
-pub use entries::{Entries, Style};
-pub use setup::{Setup, refused};
+pub use entries::{Addressing, EntryBuilder};
+pub use setup::{RingSetup, setup_error};
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -20,38 +20,38 @@ use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 
 use crate::{Completion, EngineError, syscall};
 
-/// Looks at the completion queue of a ring with a submission thread before giving the CPU away, in case that thread has no other: some
-/// 100 us. Nothing sleeps in the kernel: who polls wants to know at once.
-const SPINS: u32 = 1 << 12;
+/// Number of times to poll the completion queue of a ring with a submission thread before yielding the CPU, which that thread may need;
+/// about 100 us. It never sleeps in the kernel: polling is chosen for low latency.
+const MAX_SPINS: u32 = 1 << 12;
 
-/// A ring and the count of what it owns. Its entries have the usual size unless commands need more room.
+/// A ring with counts of the requests it owns. EntryBuilder have the usual size unless commands need more room.
 pub struct Ring<S = squeue::Entry, C = cqueue::Entry>
 where
     S: squeue::EntryMarker,
     C: cqueue::EntryMarker,
 {
     ring: IoUring<S, C>,
-    /// Index given to io_uring_enter(2), or the descriptor when the kernel registers none.
+    /// Index passed to io_uring_enter(2), or the descriptor if the kernel registers none.
     enter_fd: i32,
     /// Flags of every io_uring_enter(2).
     enter_flags: u32,
-    /// True when `enter_fd` is an index to give back.
+    /// True if `enter_fd` is an index to unregister.
     registered: bool,
-    /// True when a kernel thread takes entries off the submission queue.
+    /// True if a kernel thread takes entries off the submission queue.
     sqpoll: bool,
-    /// True when the ring itself shows that an io_uring_enter(2) would bring completions.
+    /// True if the ring's flags show that an io_uring_enter(2) would bring completions.
     shows_work: bool,
-    /// [`Setup::unregisters`]
+    /// See [`RingSetup::unregisters`].
     unregisters: bool,
-    /// Files are registered.
+    /// True if files are registered.
     has_files: bool,
-    /// Buffers are registered.
+    /// True if buffers are registered.
     has_buffers: bool,
-    /// Entries pushed and not submitted to the kernel yet.
+    /// EntryBuilder pushed and not yet submitted to the kernel.
     unsubmitted: u32,
-    /// Entries handed over while reaping, not yet part of what [`Ring::submit`] returned.
+    /// EntryBuilder submitted while reaping and not yet counted in a result of [`Ring::submit`].
     unreported: u32,
-    /// Entries pushed whose completion was not reaped yet.
+    /// EntryBuilder pushed whose completion was not reaped yet.
     in_flight: u32,
 }
 
@@ -60,11 +60,11 @@ where
     S: squeue::EntryMarker,
     C: cqueue::EntryMarker,
 {
-    /// Makes the ring, trying fewer and fewer of the newer flags while the kernel refuses them.
+    /// Creates the ring, dropping the newer flags one by one while the kernel refuses them.
     ///
     /// # Errors
     /// io_uring_setup(2)'s error as `io_queue_init`, with a hint for the usual reasons.
-    pub fn new(setup: &Setup) -> Result<Self, EngineError> {
+    pub fn new(setup: &RingSetup) -> Result<Self, EngineError> {
         let (ring, shows_work) = setup.build()?;
         let no_iowait =
             if ring.params().is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
@@ -75,7 +75,7 @@ where
             enter_flags: (no_iowait | registered).bits(),
             registered: index.is_some(),
             sqpoll: ring.params().is_setup_sqpoll(),
-            // A polled ring has nothing to show: the kernel looks at the device when it is asked.
+            // A polled ring shows nothing: the kernel checks the device when asked.
             shows_work: shows_work && !ring.params().is_setup_iopoll(),
             unregisters: setup.unregisters,
             has_files: false,
@@ -87,16 +87,16 @@ where
         })
     }
 
-    /// For registrations.
+    /// Gives access to io_uring_register(2).
     #[must_use]
     pub fn submitter(&self) -> Submitter<'_> {
         self.ring.submitter()
     }
 
-    /// Registers these descriptors in place of those that are registered; -1 is a place without a file.
+    /// Registers these descriptors in place of those registered before; -1 stands for no file.
     ///
     /// # Errors
-    /// io_uring_register(2)'s error, with the name of the call. Then none is registered.
+    /// io_uring_register(2)'s error, with the name of the call. No file is registered afterwards.
     pub fn register_files(&mut self, files: &[RawFd]) -> Result<(), EngineError> {
         if std::mem::take(&mut self.has_files) {
             let answer = self.ring.submitter().unregister_files();
@@ -113,16 +113,16 @@ where
     /// io_uring_register(2)'s error, with the name of the call.
     ///
     /// # Safety
-    /// The memory outlives the ring.
+    /// The memory must outlive the ring.
     pub unsafe fn register_buffers(&mut self, buffers: &[libc::iovec]) -> Result<(), EngineError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let answer = unsafe { self.ring.submitter().register_buffers(buffers) };
         self.has_buffers = answer.is_ok();
         answer.map_err(|e| EngineError::new("io_uring_register_buffers", e))
     }
 
-    /// Appends an entry to the submission queue; false when there is no room. A submission thread may start it at once, else it
-    /// waits for [`Ring::submit`].
+    /// Appends an entry to the submission queue; false if there is no room. A submission thread may start it at once, otherwise it waits
+    /// for [`Ring::submit`].
     ///
     /// # Safety
     /// Memory that the entry points to must stay valid until its completion is reaped or the ring is dropped.
@@ -135,11 +135,11 @@ where
         room
     }
 
-    /// Hands all pushed entries to the kernel; returns how many it took since the last call. Fewer than pushed only when the
-    /// kernel is out of requests while others are in flight: reaping makes room.
+    /// Submits all pushed entries; returns how many the kernel took since the last call. Fewer than were pushed only if the kernel is out
+    /// of requests while others are in flight; reaping frees some.
     ///
     /// # Errors
-    /// io_uring_enter(2)'s error; EAGAIN and EBUSY only when nothing is in flight that could be reaped.
+    /// io_uring_enter(2)'s error; EAGAIN and EBUSY only if nothing in flight could be reaped.
     #[inline]
     pub fn submit(&mut self) -> io::Result<u32> {
         if self.unsubmitted > 0 {
@@ -148,7 +148,7 @@ where
         Ok(std::mem::take(&mut self.unreported))
     }
 
-    /// Appends completions to `done`: at least `min` (waiting for them, as far as that many are in flight), at most `max`.
+    /// Appends completions to `done`: at least `min`, waiting for them if that many are in flight, and at most `max`.
     ///
     /// # Errors
     /// io_uring_enter(2)'s error.
@@ -159,15 +159,15 @@ where
             return Ok(());
         }
         if min == 0 && self.shows_work && self.unsubmitted == 0 && !self.has_work() {
-            // Who polls comes again at once.
+            // A polling caller calls again at once.
             std::hint::spin_loop();
             return Ok(());
         }
         self.wait(min, max, taken, done)
     }
 
-    /// Appends completions to `done`, at most `max`. When there is none yet: waits for the first one, at most for `timeout`. A polled
-    /// ring has nothing to sleep on and answers at once. False when the kernel is too old to wait like that (before Linux 5.11).
+    /// Appends up to `max` completions to `done`. If there is none yet, waits for the first one, at most for `timeout`. A polled ring
+    /// cannot sleep and returns at once. Returns false if the kernel does not support this wait (before Linux 5.11).
     ///
     /// # Errors
     /// io_uring_enter(2)'s error.
@@ -196,14 +196,14 @@ where
         Ok(true)
     }
 
-    /// True when completions wait for an io_uring_enter(2).
+    /// True if an io_uring_enter(2) would bring completions.
     fn has_work(&mut self) -> bool {
         let queue = self.ring.submission();
         queue.taskrun() || queue.cq_overflow()
     }
 
     fn wait(&mut self, min: u32, max: u32, mut taken: u32, done: &mut Vec<Completion>) -> io::Result<()> {
-        let mut spins = SPINS;
+        let mut spins = MAX_SPINS;
         loop {
             let missing = min.saturating_sub(taken).min(self.in_flight);
             if self.unsubmitted > 0 {
@@ -212,7 +212,7 @@ where
                 spins -= 1;
                 std::hint::spin_loop();
             } else if self.sqpoll {
-                spins = SPINS;
+                spins = MAX_SPINS;
                 std::thread::yield_now();
             } else {
                 self.enter(0, missing, EnterFlags::GETEVENTS)?;
@@ -224,7 +224,7 @@ where
         }
     }
 
-    /// Takes what is in the completion queue.
+    /// Takes completions from the queue.
     #[inline]
     fn take(&mut self, max: u32, done: &mut Vec<Completion>) -> u32 {
         let before = done.len();
@@ -240,8 +240,8 @@ where
         taken
     }
 
-    /// Tells the kernel of all pushed entries. Without a submission thread: io_uring_enter(2) until it took them, the last call
-    /// waits for `min` completions.
+    /// Submits all pushed entries. Without a submission thread: calls io_uring_enter(2) until the kernel took them; the last call waits for
+    /// `min` completions.
     fn hand_over(&mut self, min: u32) -> io::Result<()> {
         if self.sqpoll {
             return self.wake();
@@ -258,7 +258,7 @@ where
                     if !busy || self.in_flight == self.unsubmitted {
                         return Err(error);
                     }
-                    // Out of requests, or completions the queue had no room for: wait for one if the caller waits at all.
+                    // Out of requests, or completions that the queue had no room for: wait for one if the caller waits at all.
                     self.enter(0, min.min(1), EnterFlags::GETEVENTS)?;
                     break;
                 }
@@ -267,7 +267,7 @@ where
         Ok(())
     }
 
-    /// The submission thread sees pushed entries by itself, unless it went to sleep.
+    /// Wakes the submission thread if it sleeps; awake, it sees pushed entries by itself.
     fn wake(&mut self) -> io::Result<()> {
         if self.ring.submission().need_wakeup() {
             self.enter(self.unsubmitted, 0, EnterFlags::SQ_WAKEUP)?;
@@ -302,11 +302,11 @@ where
     S: squeue::EntryMarker,
     C: cqueue::EntryMarker,
 {
-    /// Waits for whatever the kernel still owns: it may write into buffers that are freed next.
+    /// Waits for everything that the kernel still owns: it may write into buffers that are freed next.
     fn drop(&mut self) {
         let mut done = Vec::with_capacity(self.in_flight as usize);
         if !self.sqpoll {
-            // The kernel never saw these.
+            // EntryBuilder that the kernel never saw.
             self.in_flight -= self.unsubmitted;
             self.unsubmitted = 0;
         }

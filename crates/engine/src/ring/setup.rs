@@ -1,4 +1,4 @@
-//! Sets up a ring: its flags, the order in which unsupported flags are dropped, and the error message when the kernel has no io_uring.
+//! Creates a ring: its flags, the order in which unsupported flags are dropped, and the error message if the kernel has no io_uring.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -8,32 +8,32 @@ use io_uring::{Builder, IoUring, cqueue, squeue};
 
 use crate::EngineError;
 
-/// io_uring_register(2) operations that the ring needs before it exists as a value.
+/// Operations of io_uring_register(2) that are needed before the ring is built.
 const REGISTER_RING_FDS: u32 = 20;
 const UNREGISTER_RING_FDS: u32 = 21;
 
-/// Entries of the largest ring.
-const LARGEST: u32 = 32768;
+/// EntryBuilder of the largest ring that the kernel creates.
+const MAX_ENTRIES: u32 = 32768;
 
-/// What kind of ring.
+/// Properties of the ring to create.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Setup {
-    /// Requests in flight at most; rounded up to a power of two.
+pub struct RingSetup {
+    /// Maximum number of requests in flight; rounded up to a power of two.
     pub iodepth: u32,
-    /// Completions are polled for instead of interrupting (direct I/O on devices with poll queues).
+    /// Polls for completions instead of using interrupts (direct I/O on devices with poll queues).
     pub iopoll: bool,
-    /// A kernel thread takes entries off the submission queue.
+    /// Lets a kernel thread take entries off the submission queue.
     pub sqpoll: bool,
     /// CPU of that thread.
     pub sqpoll_cpu: Option<u32>,
-    /// Registered files and buffers are unregistered when the ring is dropped. The kernel takes its time to end a ring: until then a file
-    /// system could not be unmounted, and the next job would find the limit of locked memory used up.
+    /// Unregisters files and buffers when the ring is dropped. The kernel takes its time to end a ring; until then a file system could not
+    /// be unmounted, and the next job would find the limit of locked memory used up.
     pub unregisters: bool,
 }
 
-/// Flags that older kernels, or other flags, refuse.
+/// Flags that older kernels refuse, or that conflict with other flags.
 #[derive(Clone, Copy)]
-struct Extras {
+struct OptionalFlags {
     /// SINGLE_ISSUER and DEFER_TASKRUN (Linux 6.1): completion work runs when this thread asks for completions.
     defer: bool,
     /// COOP_TASKRUN and TASKRUN_FLAG (5.19): no interrupt to run completion work, but a flag that there is some.
@@ -42,8 +42,8 @@ struct Extras {
     cq_size: bool,
 }
 
-impl Setup {
-    /// A ring, and whether the word of its flags shows that completion work waits.
+impl RingSetup {
+    /// Builds a ring. The boolean is true if the ring's flags show pending completion work.
     pub(super) fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         &self,
     ) -> Result<(IoUring<S, C>, bool), EngineError> {
@@ -52,7 +52,7 @@ impl Setup {
         let attempts = [(own, own, true), (false, own, true), (false, false, true), (false, false, false)];
         let mut error = io::Error::from_raw_os_error(libc::EINVAL);
         for (defer, cooperative, cq_size) in attempts {
-            match self.builder(Extras { defer, cooperative, cq_size }).build(self.entries()) {
+            match self.builder(OptionalFlags { defer, cooperative, cq_size }).build(self.entries()) {
                 Ok(ring) => return Ok((ring, cooperative)),
                 Err(e) => error = e,
             }
@@ -60,17 +60,20 @@ impl Setup {
                 break;
             }
         }
-        Err(refused(error))
+        Err(setup_error(error))
     }
 
-    /// Twice the depth with a submission thread: it gives places back only after a whole batch, when the completions of that
-    /// batch may be reaped and followed by new requests already.
+    /// Number of entries. Doubled with a submission thread, which frees entries only after a whole batch, when completions of that batch
+    /// may already have been reaped and followed by new requests.
     fn entries(&self) -> u32 {
         let depth = self.iodepth.max(1).checked_next_power_of_two().unwrap_or(u32::MAX);
-        if self.sqpoll && depth < LARGEST { depth * 2 } else { depth }
+        if self.sqpoll && depth < MAX_ENTRIES { depth * 2 } else { depth }
     }
 
-    fn builder<S: squeue::EntryMarker, C: cqueue::EntryMarker>(&self, extras: Extras) -> Builder<S, C> {
+    fn builder<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+        &self,
+        extras: OptionalFlags,
+    ) -> Builder<S, C> {
         let mut builder = IoUring::<S, C>::builder();
         if self.iopoll {
             builder.setup_iopoll();
@@ -94,9 +97,9 @@ impl Setup {
     }
 }
 
-/// An error of io_uring_setup(2) as `io_queue_init`, with a hint for the usual reasons.
+/// Converts an error of io_uring_setup(2) into one of `io_queue_init`, with a hint for the usual reasons.
 #[must_use]
-pub fn refused(error: io::Error) -> EngineError {
+pub fn setup_error(error: io::Error) -> EngineError {
     let error = EngineError::new("io_queue_init", error);
     if error.errno() == libc::EPERM {
         return error.hint(forbidden_by(IoUringSysctl::ask()));
@@ -111,7 +114,7 @@ pub fn refused(error: io::Error) -> EngineError {
     })
 }
 
-/// Who forbids io_uring, and what to do about it.
+/// Names who forbids io_uring, and the remedy.
 fn forbidden_by(sysctl: IoUringSysctl) -> String {
     match sysctl.obstacle() {
         Some(obstacle) => format!("{obstacle}; {}", IoUringSysctl::ADVICE),
@@ -130,8 +133,8 @@ struct ResourceUpdate {
     data: u64,
 }
 
-/// Gives this thread an index for the ring that io_uring_enter(2) takes without looking up the descriptor; `None` before Linux
-/// 5.18.
+/// Registers the ring for this thread and returns an index that io_uring_enter(2) takes without looking up the descriptor; `None` before
+/// Linux 5.18.
 pub(super) fn register_ring_fd(ring: RawFd) -> Option<i32> {
     let mut update = ResourceUpdate { offset: u32::MAX, reserved: 0, data: u64::from(ring.cast_unsigned()) };
     // SAFETY: the kernel reads and writes one ResourceUpdate, which lives until the call returns.
@@ -140,7 +143,7 @@ pub(super) fn register_ring_fd(ring: RawFd) -> Option<i32> {
     if count == 1 { i32::try_from(update.offset).ok() } else { None }
 }
 
-/// Gives the index back; it holds the ring open otherwise.
+/// Unregisters the index, which would keep the ring open.
 pub(super) fn unregister_ring_fd(ring: RawFd, index: i32) {
     let mut update = ResourceUpdate { offset: index.cast_unsigned(), reserved: 0, data: 0 };
     // SAFETY: the kernel reads one ResourceUpdate, which lives until the call returns.
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_depth_that_no_ring_has_is_refused_with_the_limit() {
-        let error = Setup { iodepth: 1 << 20, ..Setup::default() };
+        let error = RingSetup { iodepth: 1 << 20, ..RingSetup::default() };
         let error = error.build::<squeue::Entry, cqueue::Entry>().err().unwrap();
         assert_eq!((error.func.as_str(), error.errno()), ("io_queue_init", libc::EINVAL));
         assert!(error.to_string().contains("32768"), "{error}");
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_missing_io_uring_says_what_to_do() {
-        let text = |errno| refused(io::Error::from_raw_os_error(errno)).to_string();
+        let text = |errno| setup_error(io::Error::from_raw_os_error(errno)).to_string();
         assert!(text(libc::ENOSYS).contains("ioengine=libaio"));
     }
 
@@ -173,15 +176,18 @@ mod tests {
         assert_eq!(all.each_ref().map(|text| text.contains("seccomp")), [true, false, false], "{all:?}");
         let cure = "sysctl kernel.io_uring_disabled=0";
         assert_eq!(all.each_ref().map(|text| text.contains(cure)), [false, true, true], "{all:?}");
-        let of_kernel = refused(io::Error::from_raw_os_error(libc::EPERM));
+        let of_kernel = setup_error(io::Error::from_raw_os_error(libc::EPERM));
         assert_eq!(of_kernel.hint, Some(forbidden_by(IoUringSysctl::ask())));
     }
 
     #[test]
     fn entries_are_a_power_of_two() {
-        assert_eq!(Setup { iodepth: 3, ..Setup::default() }.entries(), 4);
-        assert_eq!(Setup { iodepth: 32, ..Setup::default() }.entries(), 32);
-        assert_eq!(Setup { iodepth: 32, sqpoll: true, ..Setup::default() }.entries(), 64);
-        assert_eq!(Setup { iodepth: LARGEST, sqpoll: true, ..Setup::default() }.entries(), LARGEST);
+        assert_eq!(RingSetup { iodepth: 3, ..RingSetup::default() }.entries(), 4);
+        assert_eq!(RingSetup { iodepth: 32, ..RingSetup::default() }.entries(), 32);
+        assert_eq!(RingSetup { iodepth: 32, sqpoll: true, ..RingSetup::default() }.entries(), 64);
+        assert_eq!(
+            RingSetup { iodepth: MAX_ENTRIES, sqpoll: true, ..RingSetup::default() }.entries(),
+            MAX_ENTRIES
+        );
     }
 }

@@ -1,18 +1,18 @@
-//! What every engine that moves data from and to files promises, for the tests of each.
+//! Properties that every engine for file I/O must have, for the tests of each engine.
 
 use ferrio_job::JobSpec;
 
 use super::{Rig, content, file_with, open};
 use crate::{Engine, Op, OpenFile};
 
-/// Bytes of the files.
+/// Size of the files in bytes.
 const SIZE: usize = 256 << 10;
 const BLOCK: usize = 4096;
 
-/// Checks the engine `E` of a job, which `spec` names and says the queue depth of.
+/// Checks the engine `E`; `spec` names it and sets the queue depth.
 ///
 /// # Panics
-/// When the engine breaks a promise.
+/// When the engine lacks one of the properties.
 pub fn holds_for<E: Engine>(spec: &JobSpec) {
     moves_all_bytes_and_no_others::<E>(spec);
     ends_where_the_file_ends::<E>(spec);
@@ -43,7 +43,7 @@ fn moves_all_bytes_and_no_others<E: Engine>(spec: &JobSpec) {
     assert!(std::fs::read(file.path()).expect("the file is readable") == expected);
 }
 
-/// Reads beyond the end are short, and empty behind it. A mapping ends there, and such a read is an error.
+/// Reads across the end of the file are short, and reads beyond it are empty. For a mapping such reads are errors.
 fn ends_where_the_file_ends<E: Engine>(spec: &JobSpec) {
     let file = file_with(&content(SIZE));
     let mut rig = rig::<E>(spec, &file);
@@ -64,7 +64,7 @@ fn reports_errors_as_results<E: Engine>(spec: &JobSpec) {
             assert_eq!(rig.run(Op::Read, 0, 4096), -i64::from(libc::EBADF));
             rig.write(0, &[3; 512]);
         }
-        // What is not readable cannot be mapped.
+        // A file that is not readable cannot be mapped.
         Err(error) => assert!(spec.engine.maps_files() && error.errno() == libc::EACCES, "{error}"),
     }
 }

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 use ferrio_engine::{
-    Buffers, ENDED, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, Request, Submit,
+    Buffers, Engine, EngineError, FileSet, Interrupter, Op, OpenFile, PEER_ENDED, Request, Submit,
 };
 use ferrio_job::{Diagnostic, HttpObjectMode, HttpOptions, JobSpec};
 
@@ -196,7 +196,7 @@ impl Engine for Http {
         Submit::Done(match self.run(request) {
             Ok(()) if matches!(request.op, Op::Read | Op::Write | Op::Trim) => request.len.cast_signed(),
             Ok(()) => 0,
-            Err(_) if self.interrupted.load(Relaxed) => ENDED,
+            Err(_) if self.interrupted.load(Relaxed) => PEER_ENDED,
             Err(refused) => {
                 self.failure = Some(refused.failure);
                 -i64::from(refused.errno)

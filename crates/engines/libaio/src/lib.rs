@@ -11,7 +11,7 @@ use std::io;
 use std::time::Duration;
 
 use context::{AioContext, AioOptions};
-use ferrio_engine::ring::{Entries, Ring, Setup, Style};
+use ferrio_engine::ring::{Addressing, EntryBuilder, Ring, RingSetup};
 use ferrio_engine::{
     Buffers, Completion, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
@@ -30,7 +30,7 @@ pub struct Libaio {
 enum Backend {
     Kernel(AioContext),
     /// The ring is dropped first, which waits for all I/O.
-    IoUring(Ring, Entries),
+    IoUring(Ring, EntryBuilder),
 }
 
 impl Backend {
@@ -51,9 +51,11 @@ impl Backend {
 
     fn io_uring(spec: &JobSpec) -> Result<Self, EngineError> {
         let iodepth = spec.depth.iodepth;
-        let ring = Ring::new(&Setup { iodepth, ..Setup::default() })?;
-        let style = if spec.engine_options.libaio_vectored { Style::Vectored } else { Style::Plain };
-        let entries = Entries::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth);
+        let ring = Ring::new(&RingSetup { iodepth, ..RingSetup::default() })?;
+        let style =
+            if spec.engine_options.libaio_vectored { Addressing::Vectored } else { Addressing::Plain };
+        let entries =
+            EntryBuilder::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth);
         Ok(Backend::IoUring(ring, entries))
     }
 }

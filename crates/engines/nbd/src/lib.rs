@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::{
-    Buffers, Completion, Ending, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit,
+    Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, StopRequest, Submit,
 };
 use ferrio_job::{Compat, Diagnostic, Direction, JobSpec, OpenSync};
 use ferrio_nbd::wire::{Command, FLAG_FUA};
@@ -50,19 +50,19 @@ pub struct Nbd<'a> {
     broken: Option<String>,
     /// Since when the server sends nothing although the job has to end.
     silent_since: Option<Instant>,
-    ending: Box<dyn Fn() -> Ending + 'a>,
+    stop_request: Box<dyn Fn() -> StopRequest + 'a>,
     notes: Vec<Diagnostic>,
 }
 
 impl<'a> Nbd<'a> {
-    /// Connects to the export of the job. `ending` says whether the job has to end.
+    /// Connects to the export of the job. `stop_request` says whether the job has to end.
     ///
     /// # Errors
     /// There is no such export, or it cannot do what the job needs.
-    pub fn new(spec: &JobSpec, ending: Box<dyn Fn() -> Ending + 'a>) -> Result<Self, EngineError> {
+    pub fn new(spec: &JobSpec, stop_request: Box<dyn Fn() -> StopRequest + 'a>) -> Result<Self, EngineError> {
         let uri = spec.engine_options.uri.parse::<Uri>().map_err(|error| refused(&error))?;
         let (socket, export) =
-            ferrio_nbd::open(&uri, &|| ending() != Ending::No).map_err(|error| refused(&error))?;
+            ferrio_nbd::open(&uri, &|| stop_request() != StopRequest::No).map_err(|error| refused(&error))?;
         let synchronous = spec.rw.does(Direction::Write) && spec.open_sync != OpenSync::None;
         if synchronous && !export.flags.can_fua() {
             return Err(EngineError::new("nbd_connect_uri", Errno::EOPNOTSUPP).hint(
@@ -83,7 +83,7 @@ impl<'a> Nbd<'a> {
             submitted: 0,
             broken: None,
             silent_since: None,
-            ending,
+            stop_request,
             notes: fio.then(connected).into_iter().collect(),
         })
     }
@@ -147,13 +147,13 @@ impl<'a> Nbd<'a> {
 
     /// Looks whether a job that waits in vain has to end.
     #[cold]
-    fn check_ending(&mut self) {
-        let ending = (self.ending)();
-        if ending == Ending::No {
+    fn check_stop_request(&mut self) {
+        let stop_request = (self.stop_request)();
+        if stop_request == StopRequest::No {
             return;
         }
         let silent_since = *self.silent_since.get_or_insert_with(Instant::now);
-        if ending == Ending::AtOnce || silent_since.elapsed() >= GRACE {
+        if stop_request == StopRequest::AtOnce || silent_since.elapsed() >= GRACE {
             let why = "the NBD server did not answer before the job was ended";
             self.give_up(libc::ETIMEDOUT, why.to_owned());
         }
@@ -172,7 +172,7 @@ fn refused(error: &NbdError) -> EngineError {
 
 impl Engine for Nbd<'_> {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
-        Nbd::new(spec, Box::new(|| Ending::No))
+        Nbd::new(spec, Box::new(|| StopRequest::No))
     }
 
     fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
@@ -219,7 +219,7 @@ impl Engine for Nbd<'_> {
             if came {
                 self.silent_since = None;
             } else {
-                self.check_ending();
+                self.check_stop_request();
             }
         }
         self.receiver.take(max, done);

@@ -99,14 +99,14 @@ fn job(depth: u32, place: &TempDir) -> JobSpec {
 
 impl<'a> Rig<'a> {
     fn new(depth: u32, serve: impl FnOnce(&mut Server) + Send + 'static) -> Rig<'a> {
-        Rig::with(depth, ALL, |_| {}, Box::new(|| Ending::No), serve).unwrap()
+        Rig::with(depth, ALL, |_| {}, Box::new(|| StopRequest::No), serve).unwrap()
     }
 
     fn with(
         depth: u32,
         flags: u8,
         change: impl FnOnce(&mut JobSpec),
-        ending: Box<dyn Fn() -> Ending + 'a>,
+        stop_request: Box<dyn Fn() -> StopRequest + 'a>,
         serve: impl FnOnce(&mut Server) + Send + 'static,
     ) -> Result<Rig<'a>, EngineError> {
         let place = TempDir::new().unwrap();
@@ -126,7 +126,7 @@ impl<'a> Rig<'a> {
         spec.engine = ferrio_job::EngineKind::Nbd;
         change(&mut spec);
         let buffers = Buffers::new(depth, SIZE as u64, true).unwrap();
-        let engine = Nbd::new(&spec, ending)?;
+        let engine = Nbd::new(&spec, stop_request)?;
         Ok(Rig { engine, buffers, done: Vec::new(), server: Some(server), _place: place })
     }
 
@@ -360,7 +360,7 @@ fn what_is_in_flight_fails_when_the_server_goes_or_breaks_the_protocol() {
 #[test]
 fn an_export_is_not_asked_for_what_it_cannot_do() {
     let unsupported = -i64::from(libc::EOPNOTSUPP);
-    let mut rig = Rig::with(1, 1, |_| {}, Box::new(|| Ending::No), obey).unwrap();
+    let mut rig = Rig::with(1, 1, |_| {}, Box::new(|| StopRequest::No), obey).unwrap();
     assert_eq!((rig.run(Op::Trim, 0, 4096), rig.run(Op::Fsync, 0, 0)), (unsupported, unsupported));
     assert_eq!(rig.run(Op::Write, 0, 4096), 4096);
     rig.end();
@@ -378,10 +378,10 @@ fn synchronous_writes_are_forced_to_stable_storage() {
             server.answer(&asked, 0);
         }
     };
-    let mut rig = Rig::with(1, ALL, writes, Box::new(|| Ending::No), check_flags).unwrap();
+    let mut rig = Rig::with(1, ALL, writes, Box::new(|| StopRequest::No), check_flags).unwrap();
     assert_eq!((rig.run(Op::Write, 0, 4096), rig.run(Op::Read, 0, 4096)), (4096, 4096));
     rig.end();
-    let refused = Rig::with(1, 1, writes, Box::new(|| Ending::No), |_| {}).err().unwrap();
+    let refused = Rig::with(1, 1, writes, Box::new(|| StopRequest::No), |_| {}).err().unwrap();
     assert_eq!(refused.errno(), libc::EOPNOTSUPP);
     assert!(refused.hint.unwrap().contains("replace `sync` by fsync=1"));
 }
@@ -391,13 +391,14 @@ fn a_silent_server_does_not_keep_a_job_that_is_told_twice_to_end() {
     // How often the engine asks during the handshake depends on how fast the server is.
     let connected = Cell::new(false);
     let told = Cell::new(false);
-    let ending = || match (connected.get(), told.replace(connected.get())) {
-        (false, _) => Ending::No,
-        (true, false) => Ending::Soon,
-        (true, true) => Ending::AtOnce,
+    let stop_request = || match (connected.get(), told.replace(connected.get())) {
+        (false, _) => StopRequest::No,
+        (true, false) => StopRequest::Soon,
+        (true, true) => StopRequest::AtOnce,
     };
     let mut rig =
-        Rig::with(2, ALL, |_| {}, Box::new(&ending), |server| while server.next().is_some() {}).unwrap();
+        Rig::with(2, ALL, |_| {}, Box::new(&stop_request), |server| while server.next().is_some() {})
+            .unwrap();
     connected.set(true);
     rig.submit(0, Op::Read, 0, 4096);
     rig.submit(1, Op::Fsync, 0, 0);

@@ -16,7 +16,7 @@ use std::slice;
 use std::time::Duration;
 
 use carrier::{Pipe, Step};
-use ferrio_engine::{Buffers, ENDED, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
+use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, PEER_ENDED, Request, Submit};
 use ferrio_job::{Diagnostic, JobSpec, Network, Prefix, Protocol};
 use nix::errno::Errno;
 use socket2::{SockAddr, Socket};
@@ -158,12 +158,12 @@ impl Net {
                 Step::Wait => break Submit::Full,
                 Step::End => {
                     self.peer_vanished |= self.network.protocol.is_tcp();
-                    break Submit::Done(ENDED);
+                    break Submit::Done(PEER_ENDED);
                 }
                 Step::Failed(errno) => break Submit::Done(-i64::from(errno)),
             }
             if !sends && self.moved == wire::CLOSE.len() && unit.starts_with(&wire::CLOSE) {
-                break Submit::Done(ENDED);
+                break Submit::Done(PEER_ENDED);
             }
             if self.moved < unit.len() {
                 continue;

@@ -15,7 +15,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, FileSet, Interrupter, OpenFile, Ran, Request, Submit,
+    Buffers, Completion, Engine, EngineError, ExecutionTimes, FileSet, Interrupter, OpenFile, Request, Submit,
 };
 use ferrio_job::{Diagnostic, EngineKind, JobSpec, TuningUse};
 use ferrio_stats::Usage;
@@ -27,7 +27,7 @@ pub struct Offload<E> {
     answers: Receiver<Result<Answer, EngineError>>,
     ended: Receiver<Ended>,
     /// When the request that each unit had last began and ended.
-    ran: Vec<(Instant, Instant)>,
+    execution_times: Vec<(Instant, Instant)>,
     /// What the device said about the failure of each unit's last request.
     failure_details: Vec<Option<String>>,
     /// The end of the last reap.
@@ -77,7 +77,7 @@ impl<E> Offload<E> {
 
     fn take(&mut self, ended: Ended, done: &mut Vec<Completion>) {
         let unit = ended.completion.unit as usize;
-        self.ran[unit] = (ended.began, ended.at);
+        self.execution_times[unit] = (ended.began, ended.at);
         self.failure_details[unit] = ended.failure_details;
         done.push(ended.completion);
     }
@@ -100,7 +100,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             threads: Vec::with_capacity(depth as usize),
             answers,
             ended,
-            ran: vec![(now, now); depth as usize],
+            execution_times: vec![(now, now); depth as usize],
             failure_details: vec![None; depth as usize],
             reaped: now,
             accepted: 0,
@@ -206,9 +206,9 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         Ok(true)
     }
 
-    fn ran(&self, unit: u32) -> Option<Ran> {
-        let (began, ended) = self.ran[unit as usize];
-        Some(Ran { began_ago: self.reaped - began, ended_ago: self.reaped - ended })
+    fn execution_times(&self, unit: u32) -> Option<ExecutionTimes> {
+        let (began, ended) = self.execution_times[unit as usize];
+        Some(ExecutionTimes { began_ago: self.reaped - began, ended_ago: self.reaped - ended })
     }
 
     fn failure_details(&self, unit: u32) -> Option<String> {

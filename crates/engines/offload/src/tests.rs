@@ -75,8 +75,8 @@ fn errors_and_short_transfers_come_back_as_results() {
     assert_eq!(rig.run(Op::Read, 4096, 4096), 2048);
     assert_eq!(rig.run(Op::Write, 0, 4096), -i64::from(libc::EBADF));
     assert_eq!(rig.run(Op::Fsync, 0, 0), 0);
-    let ran = rig.engine.ran(0).unwrap();
-    assert!(ran.began_ago >= ran.ended_ago);
+    let times = rig.engine.execution_times(0).unwrap();
+    assert!(times.began_ago >= times.ended_ago);
 }
 
 #[test]

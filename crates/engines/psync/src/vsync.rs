@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use ferrio_engine::sync_ops::{self, outcome};
 use ferrio_engine::{
-    Buffers, Completion, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Ran, Request, Submit,
+    Buffers, Completion, Descriptors, Engine, EngineError, ExecutionTimes, FileSet, Op, OpenFile, Request,
+    Submit,
 };
 use ferrio_job::JobSpec;
 
@@ -31,7 +32,7 @@ pub struct Vsync {
     /// Requests moved while reaping, not yet part of what `flush` returned.
     unreported: u32,
     /// When the request of a unit was collected and when it was moved.
-    ran: Box<[(Instant, Instant)]>,
+    execution_times: Box<[(Instant, Instant)]>,
     reaped: Instant,
 }
 
@@ -67,7 +68,7 @@ impl Vsync {
         }
         let now = Instant::now();
         for request in self.batch.drain(..) {
-            self.ran[request.unit as usize] = (self.batch_began, now);
+            self.execution_times[request.unit as usize] = (self.batch_began, now);
         }
         self.unreported += moved as u32;
     }
@@ -115,7 +116,7 @@ impl Engine for Vsync {
             batch_began: now,
             ended: Vec::with_capacity(iodepth),
             unreported: 0,
-            ran: vec![(now, now); iodepth].into_boxed_slice(),
+            execution_times: vec![(now, now); iodepth].into_boxed_slice(),
             reaped: now,
         })
     }
@@ -169,13 +170,13 @@ impl Engine for Vsync {
         Ok(())
     }
 
-    fn ran(&self, unit: u32) -> Option<Ran> {
+    fn execution_times(&self, unit: u32) -> Option<ExecutionTimes> {
         if self.in_call {
             return None;
         }
-        let (began, ended) = self.ran[unit as usize];
+        let (began, ended) = self.execution_times[unit as usize];
         let ago = |at| self.reaped.saturating_duration_since(at);
-        Some(Ran { began_ago: ago(began), ended_ago: ago(ended) })
+        Some(ExecutionTimes { began_ago: ago(began), ended_ago: ago(ended) })
     }
 
     fn reap_within(&mut self, _timeout: Duration, max: u32, done: &mut Vec<Completion>) -> io::Result<bool> {
@@ -274,7 +275,7 @@ mod tests {
         let file = file_with(&content(8192));
         let mut rig = rig(&file, 1);
         assert_eq!(submit(&mut rig, &[1]), [Submit::Done(4096)]);
-        assert_eq!(rig.engine.ran(0), None);
+        assert_eq!(rig.engine.execution_times(0), None);
     }
 
     #[test]
@@ -287,7 +288,7 @@ mod tests {
         assert_eq!(done, []);
         rig.engine.reap(1, 1, &mut done).unwrap();
         assert_eq!((done.len(), rig.engine.flush().unwrap()), (2, 2));
-        let ran = rig.engine.ran(1).unwrap();
-        assert!(ran.began_ago >= ran.ended_ago);
+        let times = rig.engine.execution_times(1).unwrap();
+        assert!(times.began_ago >= times.ended_ago);
     }
 }

@@ -12,9 +12,9 @@
 mod tasks;
 mod watch;
 
-use ferrio_engine::ring::refused;
+use ferrio_engine::ring::setup_error;
 use ferrio_engine::{
-    Buffers, Completion, Engine, EngineError, FileSet, KeptMemory, Op, OpenFile, Request, Submit, sync_ops,
+    BufferMemory, Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::JobSpec;
 use ferrio_machine::open_file_limits;
@@ -34,7 +34,7 @@ pub struct TokioUring {
     runtime: ManuallyDrop<Runtime>,
     tasks: Tasks,
     /// The kernel may own buffers longer than the engine exists.
-    buffers: KeptMemory,
+    buffers: BufferMemory,
     /// I/Os queued or in flight at most.
     iodepth: usize,
     /// Tasks spawned while reaping, not yet part of what `flush` returned.
@@ -47,7 +47,7 @@ impl Engine for TokioUring {
         let entries = iodepth.checked_next_power_of_two().unwrap_or(u32::MAX);
         // The runtime panics if the ring is full and the kernel takes nothing: there is room for what looks whether it does.
         let entries = if entries < MAX_ENTRIES { entries * 2 } else { entries };
-        let runtime = Runtime::new(tokio_uring::builder().entries(entries)).map_err(refused)?;
+        let runtime = Runtime::new(tokio_uring::builder().entries(entries)).map_err(setup_error)?;
         let iodepth = iodepth as usize;
         let tasks = Tasks::new(iodepth);
         // Without the descriptor of a timer, a kernel that refuses requests is noticed by nobody. Where there are few, files need them more.
@@ -55,7 +55,7 @@ impl Engine for TokioUring {
             let _ = runtime.block_on(async { tasks.watch() });
         }
         let runtime = ManuallyDrop::new(runtime);
-        Ok(TokioUring { runtime, tasks, buffers: buffers.kept(), iodepth, unreported: 0 })
+        Ok(TokioUring { runtime, tasks, buffers: buffers.memory(), iodepth, unreported: 0 })
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {

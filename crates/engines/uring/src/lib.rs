@@ -17,7 +17,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use ferrio_engine::ring::{Entries, Ring, Setup, Style};
+use ferrio_engine::ring::{Addressing, EntryBuilder, Ring, RingSetup};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
@@ -30,7 +30,7 @@ use registration::Registration;
 pub struct Uring {
     /// First, so that it is dropped, which waits for all I/O, while the memory of `entries` is still there.
     ring: Ring,
-    entries: Entries,
+    entries: EntryBuilder,
     fds: Vec<RawFd>,
     files: Registration,
     /// Buffers are registered because of `tuning=lean`.
@@ -94,10 +94,10 @@ impl Engine for Uring {
         let (ring, style) = new_ring(spec, buffers)?;
         Ok(Uring {
             ring,
-            entries: Entries::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth),
+            entries: EntryBuilder::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth),
             fds: Vec::new(),
             files: registration::of_files(spec),
-            lean_buffers: style == Style::Fixed && !options.fixedbufs,
+            lean_buffers: style == Addressing::Fixed && !options.fixedbufs,
             iopoll: options.hipri,
             force_async: EveryNth::new(options.force_async),
         })
@@ -165,9 +165,9 @@ impl Engine for Uring {
 fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     spec: &JobSpec,
     buffers: &Buffers,
-) -> Result<(Ring<S, C>, Style), EngineError> {
+) -> Result<(Ring<S, C>, Addressing), EngineError> {
     let options = &spec.engine_options;
-    let mut ring = Ring::new(&Setup {
+    let mut ring = Ring::new(&RingSetup {
         iodepth: spec.depth.iodepth,
         iopoll: options.hipri,
         sqpoll: options.sqthread_poll,
@@ -178,9 +178,11 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     match registration::of_buffers(spec, buffers) {
         Registration::Required => {
             register_buffers(&mut ring, buffers).map_err(|e| e.hint_for(registration::advice_on_buffers))?;
-            Ok((ring, Style::Fixed))
+            Ok((ring, Addressing::Fixed))
         }
-        Registration::IfPossible if register_buffers(&mut ring, buffers).is_ok() => Ok((ring, Style::Fixed)),
+        Registration::IfPossible if register_buffers(&mut ring, buffers).is_ok() => {
+            Ok((ring, Addressing::Fixed))
+        }
         Registration::IfPossible | Registration::Never => {
             let style = style(&ring, options);
             Ok((ring, style))
@@ -191,7 +193,7 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
 fn style<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     ring: &Ring<S, C>,
     options: &EngineOptions,
-) -> Style {
+) -> Addressing {
     let plain = match options.nonvectored {
         -1 => {
             let mut probe = Probe::new();
@@ -201,7 +203,7 @@ fn style<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         }
         value => value != 0,
     };
-    if plain { Style::Plain } else { Style::Vectored }
+    if plain { Addressing::Plain } else { Addressing::Vectored }
 }
 
 fn register_buffers<S: squeue::EntryMarker, C: cqueue::EntryMarker>(

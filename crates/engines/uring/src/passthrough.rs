@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use ferrio_engine::ring::{Ring, Style};
+use ferrio_engine::ring::{Addressing, Ring};
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
 use ferrio_job::{JobSpec, PassthroughOptions, ProtectionOptions, WriteMode, not_whole_blocks};
 use ferrio_nvme::{
@@ -27,7 +27,7 @@ use crate::{EveryNth, new_ring};
 pub struct UringCmd {
     /// First, so that it is dropped, which waits for all I/O, while the memory below is still there.
     ring: Ring<Entry128, Entry32>,
-    style: Style,
+    style: Addressing,
     fds: Vec<RawFd>,
     files: Vec<Option<Device>>,
     names: Vec<String>,
@@ -248,8 +248,8 @@ impl UringCmd {
 
     fn entry(&mut self, request: &Request, command: &Command) -> Entry128 {
         let unit = request.unit as usize;
-        let fixed = self.style == Style::Fixed && has_data(command);
-        let vectored = self.style == Style::Vectored && has_data(command);
+        let fixed = self.style == Addressing::Fixed && has_data(command);
+        let vectored = self.style == Addressing::Vectored && has_data(command);
         let mut command = *command;
         if vectored {
             self.units[unit].segment =

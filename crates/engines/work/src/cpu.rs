@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_job::{CpuLoad, CpuMode, Diagnostic, JobSpec, Prefix};
 
-use crate::Duty;
+use crate::JobHandle;
 
 /// Turns of the empty loop between two looks at the clock, some microseconds.
 const TURNS: u32 = 10_000;
@@ -28,7 +28,7 @@ impl Cpu {
     }
 
     /// One busy stretch; shorter if the job ends meanwhile.
-    pub(crate) fn burn(&mut self, duty: &dyn Duty) {
+    pub(crate) fn burn(&mut self, duty: &dyn JobHandle) {
         match self.load.mode {
             CpuMode::Noop => spin(self.load.chunk, duty),
             CpuMode::Qsort => {
@@ -45,7 +45,7 @@ impl Cpu {
     }
 }
 
-fn spin(chunk: Duration, duty: &dyn Duty) {
+fn spin(chunk: Duration, duty: &dyn JobHandle) {
     let began = Instant::now();
     while began.elapsed() < chunk && !duty.is_over() {
         for turn in 0..TURNS {
@@ -55,7 +55,7 @@ fn spin(chunk: Duration, duty: &dyn Duty) {
 }
 
 /// Sorts numbers that are out of order, then those in another order than they are in, three times.
-fn sort(numbers: &mut [u32], duty: &dyn Duty) {
+fn sort(numbers: &mut [u32], duty: &dyn JobHandle) {
     let orders: [fn(&mut [u32]); 4] = [
         |numbers| {
             scramble(numbers);
@@ -100,10 +100,10 @@ mod tests {
     #[test]
     fn each_stretch_sorts_the_same_numbers_in_the_last_order() {
         let mut once = vec![0; 1000];
-        sort(&mut once, &crate::Endless);
+        sort(&mut once, &crate::UnlimitedJob);
         assert!(once.is_sorted_by_key(|number| number.reverse_bits()));
         let mut twice = once.clone();
-        sort(&mut twice, &crate::Endless);
+        sort(&mut twice, &crate::UnlimitedJob);
         assert_eq!(once, twice);
     }
 
@@ -112,7 +112,7 @@ mod tests {
         let load = CpuLoad { percent: 25, chunk: Duration::from_millis(50), mode: CpuMode::Qsort };
         let mut cpu = Cpu::new(load);
         assert_eq!(cpu.pause(), Duration::from_millis(150));
-        cpu.burn(&crate::Endless);
+        cpu.burn(&crate::UnlimitedJob);
         assert_eq!(cpu.pause(), cpu.busy * 3);
         assert_ne!(cpu.busy, load.chunk);
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ferrio_engine::EngineError;
 use ferrio_job::{EventKind, EventPart, EventWork, MemoryOperation};
 
-use crate::Duty;
+use crate::JobHandle;
 use crate::division::least_divisor;
 use crate::memory::Words;
 use crate::shared::{self, Shared};
@@ -55,7 +55,7 @@ impl Event {
     }
 
     /// Does one event. Its time limit does not shorten it, a signal does.
-    pub(crate) fn perform(&mut self, duty: &dyn Duty) {
+    pub(crate) fn perform(&mut self, duty: &dyn JobHandle) {
         let is_over = || duty.signals() > 0;
         let locks = &self.shared.locks;
         let words = self.shared.words.as_ref().map_or(&[][..], Words::all);
@@ -173,7 +173,7 @@ mod tests {
     use ferrio_job::EventLoad;
 
     use super::*;
-    use crate::Endless;
+    use crate::UnlimitedJob;
     use crate::mutex::Mutex;
 
     fn parts(work: EventWork) -> [Event; 2] {
@@ -193,18 +193,18 @@ mod tests {
     #[test]
     fn each_event_yields_with_the_next_of_the_locks_that_jobs_share() {
         let mut parts = parts(EventWork::Yields { yields: 8, locks: 3 });
-        parts[0].perform(&Endless);
-        parts[1].perform(&Endless);
+        parts[0].perform(&UnlimitedJob);
+        parts[1].perform(&UnlimitedJob);
         assert_eq!(counts(&parts[0]), [8, 8, 0]);
-        (0..3).for_each(|_| parts[0].perform(&Endless));
+        (0..3).for_each(|_| parts[0].perform(&UnlimitedJob));
         assert_eq!(counts(&parts[1]), [16, 16, 8]);
     }
 
     #[test]
     fn jobs_take_as_many_mutexes_as_they_should_each_by_chance() {
         let mut parts = parts(EventWork::Mutexes { mutexes: 5, locks: 1000, loops: 2 });
-        parts[0].perform(&Endless);
-        parts[1].perform(&Endless);
+        parts[0].perform(&UnlimitedJob);
+        parts[1].perform(&UnlimitedJob);
         let counts = counts(&parts[1]);
         assert_eq!(counts.iter().sum::<u64>(), 2000);
         assert!(counts.iter().all(|&count| count > 300), "{counts:?}");
@@ -221,7 +221,7 @@ mod tests {
                 in_huge_pages: false,
                 times: None,
             });
-            parts[0].perform(&Endless);
+            parts[0].perform(&UnlimitedJob);
             parts.map(|part| {
                 part.shared
                     .words

@@ -1,7 +1,7 @@
 //! The engines that do no I/O: `cpuio` keeps a CPU busy, `exec` runs a program, and the events of a load may be work without I/O. To the loop of a worker they are one engine, whose
 //! requests are pieces of work that move nothing.
 //!
-//! A piece of work may take long, so the engine itself looks whether its job is to end, which it learns from a [`Duty`].
+//! A piece of work may take long, so the engine itself looks whether its job is to end, which it learns from a [`JobHandle`].
 #![deny(unsafe_code)]
 
 mod cpu;
@@ -23,7 +23,7 @@ use event::Event;
 use program::RunningProgram;
 
 /// The job that an engine works for.
-pub trait Duty {
+pub trait JobHandle {
     /// True once the job must end: its time is up, or a signal or another job ended it.
     fn is_over(&self) -> bool;
     /// How many signals asked for the end: a second one is not to wait for anything.
@@ -37,9 +37,9 @@ pub trait Duty {
 }
 
 /// A job that nothing ends.
-struct Endless;
+struct UnlimitedJob;
 
-impl Duty for Endless {
+impl JobHandle for UnlimitedJob {
     fn is_over(&self) -> bool {
         false
     }
@@ -59,7 +59,7 @@ impl Duty for Endless {
 
 /// `ioengine=cpuio`, `ioengine=exec`
 pub struct Work<'a> {
-    duty: Box<dyn Duty + 'a>,
+    duty: Box<dyn JobHandle + 'a>,
     kind: Kind,
     notes: Vec<Diagnostic>,
 }
@@ -73,7 +73,7 @@ enum Kind {
 impl<'a> Work<'a> {
     /// The engine of `spec`, which ends its work when `duty` is over.
     #[must_use]
-    pub fn new(spec: &JobSpec, duty: Box<dyn Duty + 'a>) -> Self {
+    pub fn new(spec: &JobSpec, duty: Box<dyn JobHandle + 'a>) -> Self {
         if let Some(event) = spec.events.as_ref().and_then(|part| Event::new(part, spec.memory.huge_page)) {
             return Work { duty, kind: Kind::Event(Box::new(event)), notes: Vec::new() };
         }
@@ -92,7 +92,7 @@ impl<'a> Work<'a> {
 impl Engine for Work<'_> {
     /// Without a job that could end it early.
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
-        Ok(Work::new(spec, Box::new(Endless)))
+        Ok(Work::new(spec, Box::new(UnlimitedJob)))
     }
 
     fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {

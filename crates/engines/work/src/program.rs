@@ -14,7 +14,7 @@ use ferrio_job::{Compat, Diagnostic, JobSpec, Prefix, Program, program_not_run, 
 use ferrio_machine::create_file;
 use nix::sys::signal::Signal;
 
-use crate::Duty;
+use crate::JobHandle;
 
 /// Length of a piece of work: how long one look at the program lasts, as in fio.
 const PIECE: Duration = Duration::from_millis(50);
@@ -82,7 +82,7 @@ impl RunningProgram {
     }
 
     /// Waits a while for the program. When it has ended, so has the job.
-    pub(crate) fn look(&mut self, duty: &dyn Duty) {
+    pub(crate) fn look(&mut self, duty: &dyn JobHandle) {
         let began = Instant::now();
         while began.elapsed() < PIECE && !duty.is_over() {
             let Some(started) = &mut self.started else { return };
@@ -109,7 +109,7 @@ impl RunningProgram {
     }
 
     /// Ends a program that still runs, with its children: SIGTERM, and SIGKILL after the grace time or at a second signal.
-    pub(crate) fn end(&mut self, duty: &dyn Duty) {
+    pub(crate) fn end(&mut self, duty: &dyn JobHandle) {
         let Some(started) = &mut self.started else { return };
         let has_ended = |started: &mut StartedProgram| !matches!(started.status(), Ok(None));
         if has_ended(started) {

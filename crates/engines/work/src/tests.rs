@@ -7,7 +7,7 @@ use ferrio_engine::{Engine as _, FileSet, Op, Request, Submit};
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_plan::testing::spec_of;
 
-use super::{Duty, Work};
+use super::{JobHandle, Work};
 
 /// Over after a number of questions.
 struct Short<'a> {
@@ -29,13 +29,13 @@ impl Seen {
         Seen { questions: Cell::new(questions), ..Seen::default() }
     }
 
-    fn duty(&self, signals: u32) -> Box<dyn Duty + '_> {
+    fn duty(&self, signals: u32) -> Box<dyn JobHandle + '_> {
         let Seen { questions, done, notes } = self;
         Box::new(Short { questions, signals, done, notes })
     }
 }
 
-impl Duty for Short<'_> {
+impl JobHandle for Short<'_> {
     fn is_over(&self) -> bool {
         let left = self.questions.get();
         self.questions.set(left.saturating_sub(1));

@@ -1,6 +1,6 @@
 //! Records what the engine completed, and submits the rest of short transfers.
 
-use ferrio_engine::{Completion, ENDED, Engine, Op, Request, Submit};
+use ferrio_engine::{Completion, Engine, Op, PEER_ENDED, Request, Submit};
 
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
@@ -116,7 +116,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let errors = self.meter.stats.total_errors;
         loop {
             let Some(rest) = self.short_rest(&request, direction, result) else {
-                return result != ENDED
+                return result != PEER_ENDED
                     && (self.failure.is_some() || self.meter.stats.total_errors == errors);
             };
             request = rest;
@@ -167,7 +167,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Looks at an incomplete transfer. Returns the request for the rest, if there is one to make; errors are recorded.
     fn short_rest(&mut self, request: &Request, direction: usize, result: i64) -> Option<Request> {
         let moved = result.max(0).cast_unsigned().min(request.len);
-        if result == ENDED || self.peer_went_first(result) {
+        if result == PEER_ENDED || self.peer_went_first(result) {
             self.take_back(direction);
             self.context.control.request_stop();
             return None;

@@ -1,6 +1,6 @@
 //! Batches: requests on their way to the kernel and completions on their way back, and the requests that wait to be submitted again.
 
-use ferrio_engine::{Completion, Engine, Op, Ran, Submit};
+use ferrio_engine::{Completion, Engine, ExecutionTimes, Op, Submit};
 
 use ferrio_job::Compat;
 
@@ -206,9 +206,9 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let mut index = 0;
         while let Some(&completion) = self.slots.done.get(index) {
-            match self.engine.ran(completion.unit) {
+            match self.engine.execution_times(completion.unit) {
                 None => self.complete(completion),
-                Some(ran) => self.complete_offloaded(completion, ran),
+                Some(times) => self.complete_offloaded(completion, times),
             }
             index += 1;
         }
@@ -262,17 +262,17 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Completes a request that ran in a thread of the engine's own, and ended before it was reaped.
     #[cold]
     #[inline(never)]
-    fn complete_offloaded(&mut self, completion: Completion, ran: Ran) {
+    fn complete_offloaded(&mut self, completion: Completion, times: ExecutionTimes) {
         if !self.meter.stamps_all() {
             return self.complete(completion);
         }
         let reaped = self.meter.now;
         let unit = &mut self.slots.units[completion.unit as usize];
-        unit.issued = reaped.saturating_sub(self.meter.clock.ticks(ran.began_ago)).max(unit.start);
+        unit.issued = reaped.saturating_sub(self.meter.clock.ticks(times.began_ago)).max(unit.start);
         if self.spec.measure.slat && is_data(unit.request.op) {
             self.meter.record_submission(unit.direction, unit.start, unit.issued);
         }
-        self.meter.now = reaped.saturating_sub(self.meter.clock.ticks(ran.ended_ago)).max(unit.issued);
+        self.meter.now = reaped.saturating_sub(self.meter.clock.ticks(times.ended_ago)).max(unit.issued);
         self.complete(completion);
         self.meter.now = reaped;
     }
