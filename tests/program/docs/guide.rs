@@ -32,12 +32,13 @@ fn commands(page: &str) -> String {
     commands.map(short).collect::<Vec<_>>().join("\n")
 }
 
-/// The job file of the guide, with less to do.
-fn job_file() -> String {
-    let lines = code("find-the-knee.md");
-    let begin = lines.iter().position(|line| line == "[reads]").unwrap();
-    let end = lines.iter().position(|line| line == "runtime=2s").unwrap();
-    lines[begin..=end].join("\n").replace("runtime=2s", "runtime=100ms").replace("size=256m", "size=2m")
+/// The lines of a page from `first` to `last`: a job file, with less to do.
+fn job_file(page: &str, first: &str, last: &str) -> String {
+    let lines = code(page);
+    let begin = lines.iter().position(|line| line == first).unwrap();
+    let end = begin + lines[begin..].iter().position(|line| line == last).unwrap();
+    let text = lines[begin..=end].join("\n");
+    text.replace("runtime=2s", "runtime=100ms").replace("runtime=5s", "runtime=100ms").replace("=256m", "=2m")
 }
 
 /// Runs the commands of a page one after the other, up to the first that fails. The output of all.
@@ -45,12 +46,28 @@ fn run(place: &Place, page: &str) -> String {
     let programs = place.beside("bin");
     fs::create_dir_all(&programs).unwrap();
     symlink(FERRIO, programs.join("ferrio")).unwrap();
-    fs::write(place.work().join("reads.fio"), job_file()).unwrap();
+    let (first, knee) = ("first-job-file.md", "find-the-knee.md");
+    fs::write(place.work().join("reads.fio"), job_file(knee, "[reads]", "runtime=2s")).unwrap();
+    fs::write(place.work().join("first.fio"), job_file(first, "[reads]", "runtime=5s")).unwrap();
+    let three = job_file(first, "[global]", "rwmixread=70") + "\niodepth=8\n";
+    fs::write(place.work().join("three.fio"), three).unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let commands = commands(page);
     assert!(!commands.is_empty(), "{page} has no commands");
     let script = format!("set -eu\n{commands}\n");
     place.program("bash", &["-c", &script]).env("PATH", &path).run().succeeded().stdout
+}
+
+#[test]
+fn the_first_job_files_are_checked_run_and_shown() {
+    let place = Place::new();
+    let shown = run(&place, "first-job-file.md");
+    assert!(shown.contains("creates  2MiB of files before the jobs start"), "{shown}");
+    assert_eq!(shown.matches("\nreads: (groupid=0, jobs=1): err= 0").count(), 2, "{shown}");
+    assert!(shown.contains("iodepth=32") && shown.contains("runs   3 jobs, 3 phases in sequence"), "{shown}");
+    assert!(shown.contains("\nmixed: (groupid=2, jobs=1): err= 0"), "{shown}");
+    assert!(place.read("three.html").contains("one-at-a-time"));
+    assert!(!place.is_written("first.tmp"));
 }
 
 #[test]

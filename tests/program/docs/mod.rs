@@ -2,4 +2,5 @@
 
 mod example_jobs;
 mod guide;
+mod links;
 mod reference;
