@@ -86,7 +86,7 @@ fn python(place: &Place, program: &str, arguments: &[&Path]) -> Run {
 /// `tests/clients/wheel` does the same with the module and the program of the wheel.
 fn the_python_module_runs_jobs_and_reads_and_compares_their_reports() {
     let place = Place::new();
-    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/python");
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("python");
     let words = [source("module.py"), place.work()].map(|path| path.to_str().unwrap().to_owned());
     let run = place.program(environment().join("bin/python"), &words);
     let run = run
