@@ -5,24 +5,15 @@
 
 pub mod buffers;
 pub mod files;
-pub mod futexes;
-pub mod heap;
-pub mod kernel;
 pub mod prefetch;
-pub mod programs;
 pub mod ring;
-pub mod sigbus;
-mod sleep;
-pub mod stdout;
 pub mod sync_ops;
-pub mod syscall;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod zones;
 
 pub use buffers::{BufferMemory, Buffers, LentSlot, LockedMemory};
 pub use files::{Descriptors, FileSet, OpenFile, SharedFiles};
-pub use sleep::sleep;
 
 use std::fmt;
 use std::io;

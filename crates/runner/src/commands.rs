@@ -14,9 +14,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use ferrio_engine::programs::{ProgramGroup, ProgramStatus, StartedProgram};
-use ferrio_engine::sleep;
 use ferrio_job::{Diagnostic, Prefix, command_not_run, reason};
+use ferrio_kernel::programs::{ProgramGroup, ProgramStatus, StartedProgram};
+use ferrio_kernel::sleep;
 use ferrio_machine::create_file;
 use nix::sys::signal::Signal;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_kernel::programs::ProgramGroup;
 use ferrio_results::JobResult;
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::SyncSender;
 
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine_work::JobHandle;
 use ferrio_job::Diagnostic;
+use ferrio_kernel::programs::ProgramGroup;
 use ferrio_stats::Clock;
 
 use crate::context::{Context, Message};

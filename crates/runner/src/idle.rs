@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use ferrio_engine::kernel::run_when_idle;
+use ferrio_kernel::run_when_idle;
 use ferrio_machine::{allowed_cpus, run_on};
 use ferrio_results::{Idleness, UnitWork};
 

@@ -66,8 +66,8 @@ mod worker;
 mod worker_limits;
 mod zones;
 
-pub use ferrio_engine::kernel::exit_at_once;
-pub use ferrio_engine::stdout;
+pub use ferrio_kernel::exit_at_once;
+pub use ferrio_kernel::stdout;
 
 pub use output_watch::OutputWatch;
 pub use schedule::{RunOptions, run};

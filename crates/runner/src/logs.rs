@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ferrio_engine::sleep;
 use ferrio_job::{JobSpec, LogKind, Logs};
+use ferrio_kernel::sleep;
 use sums::{Histogram, IoAtEnd, LogSums, NextRows, Window, WindowSummary};
 
 use crate::control::JobControl;

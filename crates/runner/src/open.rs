@@ -7,11 +7,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use ferrio_engine::{FileSet, OpenFile, SharedFiles, kernel};
+use ferrio_engine::{FileSet, OpenFile, SharedFiles};
 use ferrio_job::{
     CommitSync, Compat, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec, Fileio,
     JobSpec, OpenSync, Tuning, TuningUse, debug_class, reason,
 };
+use ferrio_kernel::{flush_buffers, set_write_hint};
 use ferrio_machine::{open_file, set_length};
 use ferrio_results::EventFailure;
 use log::debug;
@@ -155,7 +156,7 @@ pub(crate) fn open_one(
     debug!(target: debug_class::FILE, job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
     prepare_cache(spec, file, &fd, note);
     if let Some(hint) = spec.write_hint {
-        kernel::set_write_hint(fd.as_fd(), hint, spec.direct).map_err(|e| {
+        set_write_hint(fd.as_fd(), hint, spec.direct).map_err(|e| {
             let message = format!("write_hint={} is refused for {}", hint.word(), file.path.display());
             Failure::from_io(&e, "fcntl write hint").note("write-hint-refused", message)
         })?;
@@ -287,7 +288,7 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
     if spec.invalidate {
         let dropped = match file.kind {
             FileKind::Regular => advise(PosixFadviseAdvice::POSIX_FADV_DONTNEED),
-            FileKind::Block => kernel::flush_buffers(fd.as_fd()),
+            FileKind::Block => flush_buffers(fd.as_fd()),
             FileKind::Char | FileKind::Pretend => Ok(()),
         };
         if let Err(e) = dropped {

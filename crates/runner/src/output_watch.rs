@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use ferrio_engine::kernel::exit_at_once;
+use ferrio_kernel::exit_at_once;
 use ferrio_machine::{pending_signals, switches_of_blocked_main, switches_of_other_threads};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 

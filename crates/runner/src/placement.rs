@@ -4,9 +4,9 @@
 use std::ffi::CString;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
-use ferrio_engine::kernel::{set_io_priority, set_memory_policy};
 use ferrio_engine::{EngineError, LockedMemory};
 use ferrio_job::{Compat, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
+use ferrio_kernel::{set_io_priority, set_memory_policy};
 use ferrio_machine::run_on;
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, unshare};

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_engine::futexes;
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::{ClockSource, Compat, Diagnostic, EngineKind, Plan, PlannedJob, debug_class};
+use ferrio_kernel::futexes;
+use ferrio_kernel::programs::ProgramGroup;
 use ferrio_results::{Event, JobError, JobResult, JobState, RunResult};
 use ferrio_stats::{CalibrationStart, Clock, TickSource};
 use log::debug;

@@ -8,8 +8,8 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 
-use ferrio_engine::kernel::{keep_ended_children, wait_for_signal};
 use ferrio_job::{Diagnostic, reason};
+use ferrio_kernel::{keep_ended_children, wait_for_signal};
 use ferrio_machine::{Interrupted, switches_of_blocked_main};
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};

@@ -6,8 +6,8 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::{Diagnostic, Origin, reason, trigger_unseen};
+use ferrio_kernel::programs::ProgramGroup;
 
 use crate::commands::{self, ShellStatus};
 

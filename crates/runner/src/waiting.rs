@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use ferrio_engine::sleep;
+use ferrio_kernel::sleep;
 use ferrio_stats::Clock;
 
 use crate::control::JobControl;

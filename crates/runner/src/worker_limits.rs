@@ -21,7 +21,7 @@ const WORKER: u64 = 1 << 20;
 /// Prepares a process that has a limit of address space for more threads. To be called before the first of them starts.
 pub fn limit_heaps() {
     if address_space_left().is_some() {
-        ferrio_engine::heap::share();
+        ferrio_kernel::heap::share();
     }
 }
 

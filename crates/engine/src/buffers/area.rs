@@ -11,7 +11,7 @@ use ferrio_job::{Memory, MemoryType};
 use super::file::BackingFile;
 use super::huge::{self, SMALLER_BUFFERS};
 use crate::EngineError;
-use crate::sigbus::WatchedMemory;
+use ferrio_kernel::sigbus::WatchedMemory;
 
 /// Bit offset of the huge page size in the flags of shmget(2).
 const SHM_HUGE_SHIFT: libc::c_int = 26;

@@ -14,11 +14,12 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
+use ferrio_kernel::syscall;
 use ferrio_machine::Interrupted;
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 
-use crate::{Completion, EngineError, syscall};
+use crate::{Completion, EngineError};
 
 /// Number of times to poll the completion queue of a ring with a submission thread before yielding the CPU, which that thread may need;
 /// about 100 us. It never sleeps in the kernel: polling is chosen for low latency.

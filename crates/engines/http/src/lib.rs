@@ -216,7 +216,7 @@ impl Engine for Http {
             let grace = if asked.swap(true, Relaxed) { Duration::ZERO } else { GRACE };
             // It ends with the process if that comes first.
             let _ = thread::Builder::new().name("ferrio-http-end".into()).spawn(move || {
-                ferrio_engine::sleep(grace);
+                ferrio_kernel::sleep(grace);
                 interrupted.store(true, Relaxed);
                 agent.shutdown();
             });

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use ferrio_engine::syscall;
+use ferrio_kernel::syscall;
 
 /// `IOCB_CMD_*`
 pub(crate) const PREAD: u16 = 0;

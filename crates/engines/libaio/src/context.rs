@@ -153,7 +153,7 @@ impl AioContext {
                         && attempts < ATTEMPTS =>
                 {
                     attempts += 1;
-                    ferrio_engine::sleep(PAUSE);
+                    ferrio_kernel::sleep(PAUSE);
                 }
                 Some(libc::EAGAIN | libc::ENOMEM) => {
                     self.pending.drain(..taken);

@@ -1,7 +1,7 @@
 //! The mmap engine: maps the job's region of every file once; I/O copies from and to the mapping, a sync is msync(2).
 //!
 //! A mapping cannot extend a file: files that are too short are refused when they are attached. A file that becomes shorter during the
-//! run, or whose device fails, is an error of the I/O, not the end of the process (`ferrio_engine::sigbus`). Write-capable mappings of block
+//! run, or whose device fails, is an error of the I/O, not the end of the process (`ferrio_kernel::sigbus`). Write-capable mappings of block
 //! devices are left as they are (fio punches them out first, which destroys the data).
 //!
 //! libpmem and dev-dax do the same to persistent memory, where the CPU makes data durable (`persistent_memory`, `write_back`).
@@ -15,10 +15,10 @@ pub use persistent_memory::PersistentMemory;
 use std::sync::{Arc, PoisonError};
 
 use ferrio_engine::{
-    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, SharedFiles, Submit, sigbus,
-    sync_ops,
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, SharedFiles, Submit, sync_ops,
 };
 use ferrio_job::{Diagnostic, Fadvise, JobSpec, Prefix, blocks_of_partial_pages, offset_within_page};
+use ferrio_kernel::sigbus;
 use mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
 use nix::errno::Errno;
 

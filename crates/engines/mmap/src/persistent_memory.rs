@@ -6,9 +6,10 @@ use std::io;
 use std::ptr;
 
 use ferrio_engine::{
-    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sigbus, sync_ops,
+    Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::{EngineKind, JobSpec, NOT_PERSISTENT_MEMORY, OpenSync, PERSISTENT_MEMORY_NEEDED};
+use ferrio_kernel::sigbus;
 use ferrio_machine::DaxDevice;
 use nix::errno::Errno;
 

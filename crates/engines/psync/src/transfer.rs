@@ -2,9 +2,10 @@
 
 use std::os::fd::RawFd;
 
+use ferrio_engine::Request;
 use ferrio_engine::sync_ops::{outcome, rw_flags, write_flags};
-use ferrio_engine::{Request, syscall};
 use ferrio_job::JobSpec;
+use ferrio_kernel::syscall;
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("file offsets are passed to the system calls in one register");

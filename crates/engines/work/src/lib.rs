@@ -14,9 +14,9 @@ mod shared;
 
 use std::time::Duration;
 
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Submit};
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
+use ferrio_kernel::programs::ProgramGroup;
 
 use cpu::Cpu;
 use event::Event;

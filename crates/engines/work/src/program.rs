@@ -8,9 +8,10 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use ferrio_engine::programs::{ProgramGroup, ProgramStatus, StartedProgram};
-use ferrio_engine::{EngineError, sleep};
+use ferrio_engine::EngineError;
 use ferrio_job::{Compat, Diagnostic, JobSpec, Prefix, Program, program_not_run, reason};
+use ferrio_kernel::programs::{ProgramGroup, ProgramStatus, StartedProgram};
+use ferrio_kernel::sleep;
 use ferrio_machine::create_file;
 use nix::sys::signal::Signal;
 

@@ -2,9 +2,9 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine::{Engine as _, FileSet, Op, Request, Submit};
 use ferrio_job::{Diagnostic, JobSpec};
+use ferrio_kernel::programs::ProgramGroup;
 use ferrio_plan::testing::spec_of;
 
 use super::{JobHandle, Work};

@@ -98,7 +98,7 @@ impl<E: Engine> IoLoop<'_, E> {
             Ok(false) => {
                 self.reap(0, self.slots.submitted());
                 if self.slots.done.is_empty() {
-                    ferrio_engine::sleep(sleep.min(LOOK));
+                    ferrio_kernel::sleep(sleep.min(LOOK));
                 }
             }
         }

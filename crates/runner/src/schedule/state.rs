@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_job::Plan;
+use ferrio_kernel::programs::ProgramGroup;
 use ferrio_results::{Event, JobResult};
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
-use ferrio_engine::programs::ProgramGroup;
 use ferrio_engine::{Completion, EngineError, FileSet, Op, Request, Submit};
 use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, PerDirection, ReadWrite, Verify};
+use ferrio_kernel::programs::ProgramGroup;
 use ferrio_plan::testing::{file, job_on, plan, verify_of};
 use ferrio_stats::Clock;
 use ferrio_workload::SEEDS;
