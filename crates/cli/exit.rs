@@ -133,6 +133,7 @@ pub fn help() -> clap::Command {
 mod tests {
     use ferrio_job::SetupError;
     use ferrio_plan::testing::{default_job, plan};
+    use ferrio_report::RunReport;
     use ferrio_results::{DamageKind, JobError, JobResult};
 
     use super::*;
@@ -145,6 +146,7 @@ mod tests {
         let result = RunResult { jobs: errors.iter().map(result).collect(), signal, ..RunResult::default() };
         let outcome = RunOutcome {
             result,
+            report: RunReport::default(),
             lost_file: false,
             verdict_failed: false,
             thresholds: Vec::new(),

@@ -10,12 +10,11 @@
 //! `sweep` runs jobs several times, each in a process of its own.
 //!
 //! A front end turns its arguments into a plan, which `execute` runs. `reported_run` is such a run with `settings`, and writes its reports to
-//! `output` and `intervals`; `live_view` shows the run. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
+//! `output`; `watchers` look at its figures at intervals, and `live_view` shows it. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
 //! all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go to a terminal; `output_file` makes
 //! files that appear only once they are complete; `exit` turns the outcome into a status.
 #![forbid(unsafe_code)]
 
-mod abort;
 mod arguments;
 mod commands;
 mod compat;
@@ -26,7 +25,6 @@ mod execute;
 mod exit;
 mod fio;
 mod inputs;
-mod intervals;
 mod job_files;
 mod junit;
 mod live_view;
@@ -44,6 +42,7 @@ mod settings;
 mod sweep;
 mod sysbench;
 mod visible;
+mod watchers;
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;

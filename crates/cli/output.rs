@@ -1,399 +1,234 @@
-//! The report on standard output or in a file. `opening` has what is done before the run, `format_files` the formats with files of their own,
-//! `messages` what is said beside the report, `reports` the reports themselves, and `live_line` the line that shows the progress.
+//! Where the results of a run go, in a type for each phase: [`Output`] is open before the run, `LiveOutput` shows a run, and `FinalOutput`
+//! reports on it.
+//!
+//! It has three parts: `report_file` is one stream of reports, `screen` the terminal with messages and the live line or view, and the
+//! [watchers](crate::watchers) look at the figures of a run. `messages` routes lines between report and screen; `opening` has what is known
+//! of the outputs before the run.
 
-mod format_files;
-mod live_line;
+mod final_output;
+mod live_output;
 mod messages;
 mod opening;
-mod reports;
+mod report_file;
+mod screen;
 
-use std::io;
-use std::path::Path;
-
-use ferrio_job::{Compat, Diagnostic, Plan};
-use ferrio_machine::{CpuThrottling, terminal_columns};
-use ferrio_report::{
-    Format, Formats, LiveLine, ReportOptions, RunEnvironment, RunSeries, job_failed, laying_out_line,
-    starting_line, terminating,
-};
-use ferrio_results::{Event, RunResult};
-use ferrio_runner::{OutputWatch, stdout};
-use ferrio_thresholds::Threshold;
-use nix::errno::Errno;
+use ferrio_job::{Compat, Plan};
+use ferrio_report::{Format, Formats, ReportOptions, RunEnvironment, RunReport};
+use ferrio_results::RunResult;
+use ferrio_runner::OutputWatch;
 
 use crate::error::Error;
-use crate::escaped_stream::{self, EscapedStream};
-use crate::intervals::IntervalStream;
+use crate::escaped_stream;
 use crate::messages::Messages;
-use crate::option_values::{Eta, IntervalsTo};
-use crate::report_stream::ReportStream;
 use crate::settings::ProgramSettings;
 use crate::visible::{Controls, NamesOfLines};
-use format_files::FormatFile;
+use final_output::FinalOutput;
+pub use final_output::FinalReport;
 use messages::ReportLines;
-use opening::open_output;
 pub use opening::{begin_file, may_block, status_file};
+use report_file::{ReportFile, Unwritten, controls_in};
+use screen::{HeldText, Screen};
 
-/// Text for a terminal that the live view has.
-enum Held {
-    /// Of the report, on standard output.
-    Report(String),
-    /// On standard error.
-    Message(String),
-}
+/// The report with `--output`, or on standard output, among all reports.
+const MAIN: usize = 0;
 
-/// The streams of a run and the first error in writing the report.
+/// The streams of reports, and the screen.
 pub struct Output {
-    messages: Messages,
-    name: String,
-    stream: ReportStream,
-    /// The report goes to standard output, where the live line is.
-    writes_to_stdout: bool,
-    /// Formats with a file of their own.
-    files: Vec<FormatFile>,
-    /// Limits for the figures of the last report.
-    thresholds: Vec<Threshold>,
+    screen: Screen,
+    /// The main report, then formats with a file of their own.
+    files: Vec<ReportFile>,
+    /// Jobs that texts may name, where the names have line ends.
+    names: NamesOfLines,
     /// How reports are made, apart from their time.
     options: ReportOptions,
     /// The machine that the jobs run on.
     environment: RunEnvironment,
-    /// Lines before the run are written, which only the text report has.
-    announces: bool,
     /// As in fio, failed jobs and signals are lines of the text report, and a file of it has all other messages as well.
     takes_messages: bool,
-    /// Where lines go that fio prints in its report, if that is no text.
     report_lines: ReportLines,
-    /// Warnings and notes that come before the run, and their texts, if they follow the report.
-    kept: Option<Vec<(Diagnostic, String)>>,
-    live: Option<LiveLine>,
-    intervals: Option<IntervalStream>,
-    /// Control characters of the report that are shown as text.
-    shown_controls: Option<Controls>,
-    /// What jobs are called, where it has line ends.
-    names: NamesOfLines,
-    /// What the live view keeps from the terminal, in order.
-    held: Option<Vec<Held>>,
-    /// A message reported a file that is missing or incomplete.
-    lost_file: bool,
-    /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
-    live_width: usize,
-    error: Option<io::Error>,
-    /// Standard output has what the file of the report lacks.
-    is_rescued: bool,
-    /// Ends the program if nobody reads it.
+    /// A file beside the report is missing or incomplete.
+    has_lost_file: bool,
+    /// Ends the program if nobody reads an output.
     watch: Option<OutputWatch>,
     /// The signal that has ended the run.
     signal: Option<i32>,
 }
 
 impl Output {
-    /// Opens the stream of the report. Called `fio`, the program has [begun](begin_file) its file before.
+    /// Opens the streams of reports. Called `fio`, the program has [begun](begin_file) its file before.
     ///
     /// # Errors
-    /// The file cannot be created.
+    /// A file cannot be created.
     pub fn open(settings: &ProgramSettings, messages: Messages) -> Result<Self, Error> {
-        let to_stdout = settings.output.is_none();
-        let stream = match &settings.output {
-            None if settings.compat == Compat::Ferrio && stdout::was_closed() => {
-                return Err(Error::stdout(Errno::EBADF.into()));
-            }
-            None => ReportStream::Stdout(escaped_stream::stdout()),
-            Some(name) if settings.compat == Compat::Ferrio || settings.shares_output => {
-                let cannot_open = |error| Error::OpenOutput { name: name.clone(), error };
-                ReportStream::whole(Path::new(name)).map_err(cannot_open)?
-            }
-            Some(name) => ReportStream::File(EscapedStream::new(open_output(name, false)?)),
-        };
-        let files = settings.files_of_formats.iter().map(|(format, name)| FormatFile::open(*format, name));
-        let files = files.collect::<Result<Vec<_>, _>>()?;
-        let wanted = match settings.eta {
-            Eta::Always => true,
-            Eta::Never => false,
-            // Debug messages come from all threads and would tear the line.
-            Eta::Auto if settings.tui => false,
-            Eta::Auto if settings.debug.any() && settings.compat == Compat::Ferrio => false,
-            Eta::Auto => escaped_stream::stdout().is_terminal(),
-        };
-        let intervals = settings.interval_report.as_ref();
-        let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
-        // A live line would corrupt a document on standard output.
-        let has_document = to_stdout && !settings.formats.has(Format::Normal) && !settings.formats.are_none();
-        let live = wanted && !has_document && !intervals_to_stdout;
-        let announces = settings.formats.has(Format::Normal);
+        let mut files = vec![ReportFile::open_output(settings)?];
+        for (format, name) in &settings.files_of_formats {
+            files.push(ReportFile::open_format(*format, name)?);
+        }
+        let is_text = settings.formats.has(Format::Normal);
         Ok(Output {
-            messages,
-            name: settings.output.clone().unwrap_or_else(|| "standard output".to_owned()),
-            stream,
-            writes_to_stdout: to_stdout,
+            screen: Screen::new(settings, messages),
             files,
-            thresholds: settings.thresholds.clone(),
+            names: NamesOfLines::default(),
             options: settings.report_options(),
             environment: RunEnvironment::default(),
-            announces,
-            takes_messages: announces && settings.compat == Compat::Fio && messages.are_text(),
-            report_lines: match settings.compat {
-                Compat::Fio if !messages.are_text() => ReportLines::StandardError,
-                Compat::Fio if settings.formats.has(Format::Json) => ReportLines::Document,
-                Compat::Fio => ReportLines::Report,
-                Compat::Ferrio => ReportLines::StandardError,
-            },
-            kept: messages.warnings_follow_report().then(Vec::new),
-            live: live.then(|| LiveLine::new(settings.compat, settings.eta_interval, settings.eta_newline)),
-            intervals: None,
-            shown_controls: None,
-            names: NamesOfLines::default(),
-            held: None,
-            lost_file: false,
-            live_width: 0,
-            error: None,
-            is_rescued: false,
+            takes_messages: is_text && settings.compat == Compat::Fio && messages.are_text(),
+            report_lines: ReportLines::of(settings, messages),
+            has_lost_file: false,
             watch: None,
             signal: None,
         })
     }
 
-    /// Opens the interval report, if one is wanted.
-    ///
-    /// # Errors
-    /// Its file cannot be created.
-    pub fn open_intervals(&mut self, settings: &ProgramSettings) -> Result<(), Error> {
-        self.intervals = settings.interval_report.as_ref().map(IntervalStream::open).transpose()?;
-        Ok(())
-    }
-
     /// Sets the jobs that texts may name. Their control characters are shown as text; called `fio`, only on a terminal.
     pub fn set_names(&mut self, plan: &Plan, compat: Compat) {
         self.names = NamesOfLines::of(plan);
-        let is_seen = self.writes_to_stdout && escaped_stream::stdout().is_terminal();
-        self.shown_controls =
-            (compat == Compat::Ferrio || is_seen).then(|| controls_in(self.options.formats));
+        let is_shown = compat == Compat::Ferrio || self.is_on_terminal();
+        self.files[MAIN].shown_controls = is_shown.then(|| controls_in(self.options.formats));
     }
 
     /// Writes text that a program may read, or run: control characters are shown as text on a terminal only.
     pub fn write_commands(&mut self, text: &str) {
-        let is_seen = self.writes_to_stdout && escaped_stream::stdout().is_terminal();
-        self.shown_controls = is_seen.then_some(Controls::All);
+        self.files[MAIN].shown_controls = self.is_on_terminal().then_some(Controls::All);
         self.write(text);
     }
 
-    /// True if there is a live line.
-    pub fn is_live(&self) -> bool {
-        self.live.is_some()
+    fn writes_to_stdout(&self) -> bool {
+        self.files[MAIN].is_stdout()
     }
 
-    /// Writes lines before the run, which only the text report has.
-    pub fn announce(&mut self, text: &str) {
-        if self.announces {
-            self.write(text);
-        }
-        self.write_to_files(Format::Normal, text);
+    fn is_on_terminal(&self) -> bool {
+        self.writes_to_stdout() && escaped_stream::stdout().is_terminal()
     }
 
-    /// Writes the verdict of a profile: before the text report as fio does, to standard error if there is none.
-    pub fn verdict(&mut self, text: &str) {
-        if self.announces {
-            self.write(text);
-        } else {
-            self.clear_live_line();
-            self.messages.text(text);
-        }
-        self.write_to_files(Format::Normal, text);
-    }
-
-    /// From now on, what would go to a terminal waits until it is [released](Output::release), if the live view has the terminal.
-    pub fn hold(&mut self, has_view: bool) {
-        self.held = has_view.then(Vec::new);
-    }
-
-    /// Writes what waits. The live view must have given the terminal back.
-    pub fn release(&mut self) {
-        for held in self.held.take().unwrap_or_default() {
-            match held {
-                Held::Report(text) => self.write(&text),
-                Held::Message(text) => self.messages.write_coloured(&text),
-            }
-        }
-    }
-
-    /// Writes a part of the report. The empty line at the start of a text report keeps the live line, as in fio.
+    /// Writes a part of the main report.
     pub fn write(&mut self, text: &str) {
-        if let Some(held) =
-            self.held.as_mut().filter(|_| self.writes_to_stdout && escaped_stream::stdout().is_terminal())
-        {
-            held.push(Held::Report(text.to_owned()));
-            return;
-        }
-        self.end_live_line(text);
-        let text = match self.shown_controls {
-            Some(controls) => self.names.visible(text, controls),
-            None => text.into(),
-        };
-        let written = self.stream.write(&text);
-        self.keep_first_error(written);
+        self.write_to(MAIN, text);
     }
 
-    /// Writes text that may be coloured, in which all that is not the program's own has no control characters.
+    /// Writes text that may be coloured to the main report. All that is not the program's own has no control characters.
     pub fn write_coloured(&mut self, text: &str) {
-        let written = self.stream.write_coloured(text);
-        self.keep_first_error(written);
+        let unwritten = self.files[MAIN].write_coloured(text);
+        self.rescue(MAIN, unwritten);
     }
 
-    /// Sets the machine that the jobs run on, for all reports.
-    pub fn set_machine(&mut self, environment: RunEnvironment) {
-        self.environment = environment;
+    /// Writes text to the files that this format has for itself.
+    pub fn write_to_files(&mut self, format: Format, text: &str) {
+        for at in MAIN + 1..self.files.len() {
+            if self.files[at].formats.has(format) {
+                self.write_to(at, text);
+            }
+        }
     }
 
-    /// What throttled the CPUs since the jobs began their I/O.
-    pub fn cpu_throttling(&self) -> CpuThrottling {
-        self.environment.throttling_so_far()
+    /// Writes lines before the run, which only text reports have.
+    pub fn announce(&mut self, text: &str) {
+        if self.files[MAIN].formats.has(Format::Normal) {
+            self.write(text);
+        }
+        self.write_to_files(Format::Normal, text);
     }
 
-    /// Sets what jobs and devices did over time, for the report that follows.
-    pub fn set_series(&mut self, series: RunSeries) {
-        self.options.series = series;
-    }
-
-    /// Writes the lines of an interval to the interval report, if there is one. A failed write is reported once.
-    pub fn write_interval(&mut self, plan: &Plan, result: &RunResult) {
-        if self.intervals.is_none() {
+    /// Writes a part of the report at this place.
+    fn write_to(&mut self, at: usize, text: &str) {
+        let is_stdout = self.files[at].is_stdout();
+        if is_stdout && self.screen.holds_report(at, text) {
             return;
         }
-        self.clear_live_line();
-        if let Some(error) = self.intervals.as_mut().and_then(|intervals| intervals.write(plan, result)) {
-            self.message(&error);
+        // The empty line at the start of a text report keeps the live line, as in fio.
+        if is_stdout && text.starts_with('\n') {
+            self.screen.leave_live_line();
+        } else if is_stdout || at == MAIN {
+            self.screen.clear_live_line();
         }
+        let unwritten = self.files[at].write(text, &self.names);
+        self.rescue(at, unwritten);
     }
 
-    /// True if a file that the run was to write beside its report is missing or incomplete, and the exit status says so. As in fio, that of
-    /// a program called `fio` does not for logs and verify states.
-    pub fn lost_file(&self) -> bool {
-        self.lost_file || self.intervals.as_ref().is_some_and(IntervalStream::is_lost)
+    /// Writes and flushes a report to the stream at this place.
+    fn write_report(&mut self, at: usize, report: &RunReport) {
+        self.write_to(at, &report.in_formats(self.files[at].formats, self.options.terse_layout()));
+        let unwritten = self.files[at].flush();
+        self.rescue(at, unwritten);
     }
 
-    /// Prints an event of the run.
-    pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
-        match event {
-            Event::Starting { threads, processes } => self.announce(&starting_line(*threads, *processes)),
-            Event::LayingOut { job, files, bytes } => self.announce(&laying_out_line(job, *files, *bytes)),
-            Event::Diagnostic(diagnostic) => {
-                self.options.add_run_note(diagnostic);
-                self.message(diagnostic);
-            }
-            // Without an error number there is only a message, which came as a diagnostic.
-            Event::JobFailed { error, .. } if error.errno == 0 => {}
-            // A job that could not be set up has no worker.
-            Event::JobFailed { job, pid, error } if *pid == 0 => self.message(&job_failed(job, 0, error)),
-            Event::JobFailed { job, pid, error } => self.failure(&job_failed(job, *pid, error)),
-            Event::Terminating { signal } => {
-                self.signal = Some(*signal);
-                self.watch.iter().for_each(|watch| watch.signalled(*signal));
-                // The live line stays, and the message begins on a new line.
-                if self.writes_to_stdout {
-                    self.live_width = 0;
-                }
-                let message = terminating(*signal);
-                if self.report_lines == ReportLines::Document {
-                    self.options.add_run_note(&message);
-                } else if self.takes_messages {
-                    self.write("\n");
-                } else if self.held.is_none() {
-                    self.messages.text("\n");
-                }
-                self.message(&message);
-            }
-            Event::Interim(result) => {
-                if self.report_so_far(plan, result) {
-                    return;
-                }
-                let all = self.files.iter().fold(self.options.formats, |all, file| all.and(file.formats));
-                let word = all.alone().map_or("", |(word, _)| word);
-                let message =
-                    format!("no report of the run so far: the format {word} allows only one, at the end");
-                self.message(&Diagnostic::note(message).code("no-interim-report"));
-            }
-            // What wants intervals gets them from the run.
-            Event::Interval { .. } => {}
-            Event::Released => self.environment.begin_jobs(),
-            Event::Progress(progress) => {
-                let columns = terminal_columns(escaped_stream::stdout());
-                if let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) {
-                    self.show_live_line(&line);
-                }
-            }
+    /// Writes what a file lacks to standard output, which the report goes on with.
+    fn rescue(&mut self, at: usize, unwritten: Unwritten) {
+        let Some(unwritten) = unwritten else { return };
+        self.screen.clear_live_line();
+        // It would stand between documents.
+        if !self.files[at].formats.has(Format::Normal) {
+            self.screen.stop_live_line();
         }
-    }
-
-    /// Removes the live line, flushes the report and prints warnings that no report came before.
-    ///
-    /// # Errors
-    /// The first error of any write to the report.
-    pub fn close(mut self) -> Result<(), Error> {
-        self.clear_live_line();
-        self.show_kept(&[]);
-        // A report that could not be written does not replace an older one.
-        if self.error.is_none() {
-            let closed = self.stream.close();
-            self.keep_first_error(closed);
-        }
-        for at in 0..self.files.len() {
-            if self.files[at].error.is_none() {
-                let closed = self.files[at].stream.close();
-                self.keep_error_of_file(at, closed);
-            }
-        }
-        let outputs = std::iter::once((self.name, self.error, self.is_rescued))
-            .chain(self.files.into_iter().map(|file| (file.name, file.error, file.is_rescued)));
-        let mut errors = outputs.filter_map(|(name, error, is_rescued)| match (error?, is_rescued) {
-            (error, true) => Some(Error::ReportElsewhere { name, error }),
-            (error, false) => Some(Error::WriteOutput { name, error }),
-        });
-        let Some(first) = errors.next() else { return Ok(()) };
-        errors.for_each(|error| self.messages.note(&error.diagnostic()));
-        Err(first)
-    }
-
-    fn keep_first_error(&mut self, written: io::Result<()>) {
-        let Err(error) = written else { return };
-        if self.error.is_some() {
-            // Standard output has failed, too.
-            self.is_rescued = false;
-            return;
-        }
-        self.error = Some(error);
-        if let Some(unwritten) = self.stream.take_unwritten().filter(|_| !stdout::was_closed()) {
-            self.rescue(&unwritten);
-        }
+        self.begin_watch();
+        self.write_to(at, &unwritten);
+        let unwritten = self.files[at].flush();
+        self.rescue(at, unwritten);
     }
 
     /// From now on, a signal ends the program if an output is blocked, unless it is so already.
-    pub fn begin_watch(&mut self) {
+    fn begin_watch(&mut self) {
         self.watch = self.watch.take().or_else(OutputWatch::begin);
         self.watch.iter().zip(self.signal).for_each(|(watch, signal)| watch.signalled(signal));
     }
 
-    /// Jobs are about to begin, which may be blocked for other reasons. The run itself looks at its outputs.
-    pub fn end_watch(&mut self) {
-        self.watch = self.watch.take().filter(|_| self.is_rescued);
+    /// The report of a run for the stream at this place.
+    fn report_at(&self, at: usize, plan: &Plan, result: &RunResult, options: &ReportOptions) -> RunReport {
+        RunReport::new(plan, result, &options.in_formats(self.files[at].formats))
     }
 
-    /// Goes on with standard output, which gets first what the file of the report lacks.
-    fn rescue(&mut self, unwritten: &str) {
-        self.clear_live_line();
-        self.stream = ReportStream::Stdout(escaped_stream::stdout());
-        self.writes_to_stdout = true;
-        // It would stand between documents.
-        self.live = self.live.take().filter(|_| self.options.formats.has(Format::Normal));
-        self.is_rescued = true;
-        self.begin_watch();
-        self.write(unwritten);
-        let flushed = self.stream.flush();
-        self.keep_first_error(flushed);
+    /// How a report is made now.
+    fn options_now(&self) -> ReportOptions {
+        self.options.clone().now().within(&self.environment)
     }
-}
 
-/// The control characters that an output in these formats shows as text. Documents have escapes of their own for the others.
-fn controls_in(formats: Formats) -> Controls {
-    if formats.have_escapes() { Controls::C0 } else { Controls::All }
+    /// The figures so far, for thresholds.
+    pub fn figures_so_far(&self, plan: &Plan, result: &RunResult) -> RunReport {
+        self.report_at(MAIN, plan, result, &self.options)
+    }
+
+    /// The metrics of the run so far, with histograms.
+    pub fn metrics(&self, plan: &Plan, result: &RunResult) -> String {
+        let options = ReportOptions { formats: Formats::only(Format::JsonPlus), ..self.options_now() };
+        let report = RunReport::new(plan, result, &options);
+        report.in_formats(Formats::only(Format::OpenMetrics), self.options.terse_layout())
+    }
+
+    /// The machine that the jobs run on.
+    pub const fn environment(&self) -> &RunEnvironment {
+        &self.environment
+    }
+
+    /// Notes that a file beside the report is missing or incomplete, which the exit status says.
+    pub const fn lose_file(&mut self) {
+        self.has_lost_file = true;
+    }
+
+    /// Makes room for text of another part of the program.
+    pub fn clear_live_line(&mut self) {
+        self.screen.clear_live_line();
+    }
+
+    /// Shows the figures of a moment in the live view.
+    pub fn show_snapshot(&mut self, result: &RunResult) {
+        self.screen.show_snapshot(result);
+    }
+
+    /// Removes the live line, flushes the reports and prints warnings that no report came before.
+    ///
+    /// # Errors
+    /// The first error of any write to a report. Others are printed.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.screen.clear_live_line();
+        self.screen.show_kept(&[]);
+        for at in 0..self.files.len() {
+            let unwritten = self.files[at].close();
+            self.rescue(at, unwritten);
+        }
+        let mut errors = self.files.into_iter().filter_map(ReportFile::into_error);
+        let Some(first) = errors.next() else { return Ok(()) };
+        errors.for_each(|error| self.screen.messages.note(&error.diagnostic()));
+        Err(first)
+    }
 }
 
 #[cfg(test)]
@@ -401,6 +236,9 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use ferrio_results::Event;
+
+    use crate::watchers::Watchers;
 
     fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -411,20 +249,21 @@ mod tests {
         .unwrap()
     }
 
-    fn opened(words: &[&str]) -> Result<Output, Error> {
+    fn open(words: &[&str]) -> Result<Output, Error> {
         Output::open(&settings(words), Messages::default())
     }
 
     fn printed(format: &str) -> String {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("out").display().to_string();
-        let mut output = opened(&["--output", &file, "--output-format", format]).unwrap();
+        let mut output = open(&["--output", &file, "--output-format", format]).unwrap();
         let plan = Plan::default();
         output.announce("header\n");
+        let mut output = output.begin(RunEnvironment::default(), Watchers::default());
         output.event(&plan, &Event::Starting { threads: 1, processes: 0 });
         output.event(&plan, &Event::LayingOut { job: "a", files: 1, bytes: 1 << 20 });
-        output.write("report\n");
-        output.close().unwrap();
+        output.output.write("report\n");
+        output.output.close().unwrap();
         fs::read_to_string(file).unwrap()
     }
 
@@ -437,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_reported_at_the_end() {
-        let mut output = opened(&["--output=/dev/full"]).unwrap();
+        let mut output = open(&["--output=/dev/full"]).unwrap();
         output.write("report\n");
         let error = output.close().unwrap_err().to_string();
         assert_eq!(error, "cannot write to /dev/full: No space left on device");
@@ -447,16 +286,7 @@ mod tests {
     fn a_file_that_cannot_be_created_is_reported_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("away/x").display().to_string();
-        let error = opened(&["--output", &file]).err().unwrap().to_string();
+        let error = open(&["--output", &file]).err().unwrap().to_string();
         assert_eq!(error, format!("output file open error: No such file or directory: {file}"));
-    }
-
-    #[test]
-    fn a_live_line_never_corrupts_a_document_on_standard_output() {
-        let live = |words: &[&str]| opened(words).unwrap().live.is_some();
-        assert!(live(&["--eta=always"]));
-        assert!(!live(&["--eta=always", "--output-format=json"]));
-        assert!(live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));
-        assert!(!live(&["--eta=never"]));
     }
 }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::settings::ProgramSettings;
 
 /// The verdict of `act`, the only profile that has one.
-pub use act_verdict::ActVerdict as Verdict;
+pub use act_verdict::{ActVerdict as Verdict, VerdictJudgement};
 
 /// A built-in profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

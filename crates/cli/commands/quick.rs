@@ -6,23 +6,27 @@ mod refusal;
 mod table;
 mod target;
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use ferrio_job::{Compat, reason};
-use ferrio_jobfile::Sources;
-use ferrio_machine::{create_file, text_of_file, write_whole};
+use ferrio_jobfile::{Builder, Sources};
+use ferrio_machine::write_whole;
 use ferrio_report::model::{DeviceReport, RunReport};
+use ferrio_report::{Format, Formats, TerseVersion};
+use ferrio_stats::CalibrationStart;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
-use crate::fio;
+use crate::execute::leak;
 use crate::messages::{Messages, print};
 use crate::option_values::{size, time_of_at_least};
 use crate::output_file::OutputFile;
+use crate::reported_run::run_and_report;
+use crate::settings::ProgramSettings;
+use crate::{diagnose, exit, job_files};
 use preset::{Conditions, NAMES, Preset};
 use refusal::Refusal;
 
@@ -100,7 +104,7 @@ pub fn command() -> Command {
 /// The arguments are wrong, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    match quick(&arguments, invocation.messages) {
+    match quick(&arguments, *invocation.messages) {
         Ok(status) => Ok(status),
         Err(Stop::Refused(refusal)) => {
             invocation.messages.show(&[refusal.diagnostic()], &Sources::default());
@@ -131,11 +135,29 @@ impl From<Error> for Stop {
 /// Makes the answer of a report, below lines of heading.
 type Table = fn(&RunReport, &[String]) -> String;
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    write_whole(&mut create_file(path)?, text.as_bytes())
+/// The format of the complete report.
+const COMPLETE: Formats = Formats::only(Format::JsonPlus);
+
+/// Runs the jobs. Returns the report and the exit status.
+fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport, u8), Error> {
+    // Reading and planning the jobs takes about as long as the calibration.
+    let calibration = CalibrationStart::now();
+    let settings = ProgramSettings::read(&[], Compat::Ferrio)
+        .map_err(|error| diagnose::settings(error, &[], Compat::Ferrio))?;
+    // The report is the answer to this function, and what it becomes is decided later.
+    let settings = ProgramSettings { formats: COMPLETE, output: Some("/dev/null".to_owned()), ..settings };
+    let mut builder = Builder::new(job_files::environment());
+    builder.file(preset.file, jobs.as_bytes());
+    let set = builder.finish().map_err(Error::Problems)?;
+    let mut plan = ferrio_plan::plan(&set, &settings.plan_options()).map_err(Error::Problems)?;
+    plan.diagnostics.splice(..0, set.warnings.iter().cloned());
+    let plan = leak(plan);
+    let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
+    let status = exit::status(plan, &outcome);
+    Ok((outcome.report, status))
 }
 
-fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
+fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Stop> {
     let place = arguments.get_one::<PathBuf>("place").map_or(Path::new(""), PathBuf::as_path);
     let name = arguments.get_one::<String>("profile").map_or(NAMES[0], String::as_str);
     let preset = Preset::named(name).unwrap_or(&preset::PRESETS[0]);
@@ -153,22 +175,13 @@ fn quick(arguments: &ArgMatches, messages: &mut Messages) -> Result<u8, Stop> {
         OutputFile::begin(file).map(|begun| (begun, cannot_write)).map_err(cannot_write)
     });
     let save = save.transpose()?;
-    let directory =
-        tempfile::tempdir().map_err(|error| cannot("make a directory for the job file", &error))?;
-    let (job_file, document) = (directory.path().join(preset.file), directory.path().join("report.json"));
-    write(&job_file, &jobs).map_err(|error| cannot("write the job file", &error))?;
-    let mut output = OsString::from("--output=");
-    output.push(&document);
-    let words = ["--output-format=json+".into(), output, job_file.into_os_string()];
-    let status = fio::run(&words, Compat::Ferrio, messages)?.status;
+    let (report, status) = measure(preset, &jobs, messages)?;
     drop(own_file);
-    let json = text_of_file(&document).map_err(|error| cannot("read the report", &error))?;
+    let json = report.in_formats(COMPLETE, TerseVersion::default());
     let saved = save.map(|(mut file, cannot_write)| {
         let written = write_whole(&mut file, json.as_bytes()).and_then(|()| file.keep());
         written.map_err(cannot_write)
     });
-    let report = ferrio_report::read(&json)
-        .map_err(|error| Refusal::new(format!("the report is incomplete: {error}"), "run it again"))?;
     let answer = match arguments.get_one::<String>("format").map(String::as_str) {
         Some("json") => json,
         format => {

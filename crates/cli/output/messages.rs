@@ -1,11 +1,12 @@
-//! Messages before and during a run: in the report, or on standard error above the live line.
+//! Messages about a run: in the report, or on standard error above the live line.
 
 use ferrio_job::{AsFio, Compat, Diagnostic, codes};
 use ferrio_jobfile::Sources;
-use ferrio_report::model::Warning;
+use ferrio_report::Format;
 
-use super::{Held, Output};
-use crate::escaped_stream;
+use super::Output;
+use crate::messages::Messages;
+use crate::settings::ProgramSettings;
 
 /// Where lines go that fio prints in its report, if that is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,60 +19,59 @@ pub(super) enum ReportLines {
     StandardError,
 }
 
+impl ReportLines {
+    pub(super) fn of(settings: &ProgramSettings, messages: Messages) -> Self {
+        match settings.compat {
+            Compat::Fio if !messages.are_text() => ReportLines::StandardError,
+            Compat::Fio if settings.formats.has(Format::Json) => ReportLines::Document,
+            Compat::Fio => ReportLines::Report,
+            Compat::Ferrio => ReportLines::StandardError,
+        }
+    }
+}
+
 impl Output {
     /// Prints a warning or note that comes before the run, now or after the report.
     pub fn preface(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
-        match &mut self.kept {
-            Some(kept) => kept.push((diagnostic.clone(), self.messages.text_of(diagnostic, sources))),
-            None => self.message_at(diagnostic, sources),
+        if !self.screen.keeps(diagnostic, sources) {
+            self.message_at(diagnostic, sources);
         }
     }
 
-    /// Prints the warnings that were kept, each once and without those that the figures confirm.
-    pub(super) fn show_kept(&mut self, confirmed: &[Warning]) {
-        let mut shown: Vec<String> = Vec::new();
-        for (diagnostic, text) in self.kept.take().unwrap_or_default() {
-            let is_confirmed = confirmed.iter().any(|warning| warning.confirms(&diagnostic));
-            if !is_confirmed && !shown.contains(&text) {
-                self.messages.write_coloured(&text);
-                shown.push(text);
-            }
-        }
+    /// Prints a diagnostic about the run where it belongs, above the live line.
+    pub fn message(&mut self, diagnostic: &Diagnostic) {
+        self.message_at(diagnostic, &Sources::default());
     }
 
-    /// Prints a diagnostic about the jobs where it belongs, above the live line.
-    pub fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+    /// The same for a diagnostic about the jobs.
+    fn message_at(&mut self, diagnostic: &Diagnostic, sources: &Sources) {
+        let messages = self.screen.messages;
         let means_lost_file = codes::find(diagnostic.code).is_some_and(|code| code.means_lost_file);
-        self.lost_file |= means_lost_file && !self.messages.are_of_fio();
+        self.has_lost_file |= means_lost_file && !messages.are_of_fio();
         let shown = self.names.in_one_line(diagnostic);
         let diagnostic = shown.as_ref().unwrap_or(diagnostic);
-        match self.messages.place(diagnostic) {
+        match messages.place(diagnostic) {
             AsFio::Hidden => {}
             AsFio::Report if self.takes_messages => self.write_message(diagnostic),
             AsFio::Report if self.report_lines == ReportLines::Document => {}
             AsFio::Report if self.report_lines == ReportLines::Report => self.write_message(diagnostic),
             AsFio::Report | AsFio::Stderr => {
-                self.print_message(&self.messages.text_of(diagnostic, sources));
-                if self.takes_messages && !self.writes_to_stdout {
+                self.screen.print_message(&messages.text_of(diagnostic, sources));
+                if self.takes_messages && !self.writes_to_stdout() {
                     self.write_message(diagnostic);
                 }
             }
         }
     }
 
-    /// Prints text to standard error, above the live line.
-    pub(super) fn print_message(&mut self, text: &str) {
-        match self.held.as_mut().filter(|_| escaped_stream::stderr().is_terminal()) {
-            Some(held) => held.push(Held::Message(text.to_owned())),
-            None => {
-                self.clear_live_line();
-                self.messages.write_coloured(text);
-            }
-        }
+    /// Prints a diagnostic that reports have among their notes.
+    pub fn note(&mut self, diagnostic: &Diagnostic) {
+        self.options.add_run_note(diagnostic);
+        self.message(diagnostic);
     }
 
     /// Writes a diagnostic as a line of the text report.
-    pub(super) fn write_message(&mut self, diagnostic: &Diagnostic) {
+    fn write_message(&mut self, diagnostic: &Diagnostic) {
         self.write(&format!("{}\n", diagnostic.line(Compat::Fio)));
     }
 
@@ -84,8 +84,19 @@ impl Output {
         }
     }
 
-    /// Prints a diagnostic about the run to standard error, above the live line.
-    pub fn message(&mut self, diagnostic: &Diagnostic) {
-        self.message_at(diagnostic, &Sources::default());
+    /// Prints that a signal ends the run.
+    pub(super) fn terminating(&mut self, message: &Diagnostic) {
+        // The live line stays, and the message begins on a new line.
+        if self.writes_to_stdout() {
+            self.screen.leave_live_line();
+        }
+        if self.report_lines == ReportLines::Document {
+            self.options.add_run_note(message);
+        } else if self.takes_messages {
+            self.write("\n");
+        } else if !self.screen.has_view() {
+            self.screen.messages.text("\n");
+        }
+        self.message(message);
     }
 }

@@ -10,15 +10,12 @@ use ferrio_stats::{JobStats, Latency};
 /// A latency in ms, and the percentage of reads that may take longer.
 const LIMITS: [(u64, f64); 3] = [(1, 5.0), (8, 1.0), (64, 0.1)];
 
-/// Time that each slice covers.
-const SLICE: Duration = Duration::from_secs(3600);
-
 /// The percentages of reads beyond each limit: of the whole latency, then of the device's part.
 type Slice = [[f64; 3]; 2];
 
 /// The end of the test.
 #[derive(Debug)]
-pub struct Judgement {
+pub struct VerdictJudgement {
     /// The table and the verdict, as fio prints them.
     pub text: String,
     /// All devices were fast enough.
@@ -34,24 +31,22 @@ pub struct ActVerdict {
 }
 
 impl ActVerdict {
-    /// How often the run calls [`ActVerdict::observe`]: at the end of each slice.
-    pub fn interval(&self) -> Duration {
-        SLICE
-    }
+    /// Time that each slice covers: the verdict looks at the run at the end of each.
+    pub const SLICE: Duration = Duration::from_secs(3600);
 
     /// Looks at a run in progress; a slice ends when its hour is over.
     pub fn observe(&mut self, result: &RunResult) {
-        if result.elapsed >= SLICE * (self.slices.len() as u32 + 1) {
+        if result.elapsed >= Self::SLICE * (self.slices.len() as u32 + 1) {
             self.end_slice(result);
         }
     }
 
     /// The verdict on the whole run.
-    pub fn finish(mut self, result: &RunResult) -> Judgement {
+    pub fn finish(mut self, result: &RunResult) -> VerdictJudgement {
         self.end_slice(result);
         let within = |shares: &[f64; 3]| shares.iter().zip(LIMITS).all(|(share, (_, most))| *share <= most);
         let passed = !self.slices.is_empty() && self.slices.iter().flatten().all(within);
-        Judgement { text: self.text(passed), passed }
+        VerdictJudgement { text: self.text(passed), passed }
     }
 
     fn end_slice(&mut self, result: &RunResult) {
@@ -106,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_twentieth_of_the_reads_may_take_more_than_a_millisecond() {
-        let Judgement { text, passed } = ActVerdict::default().finish(&run(50, 1));
+        let VerdictJudgement { text, passed } = ActVerdict::default().finish(&run(50, 1));
         assert!(passed);
         assert!(text.contains("\n    1\t5.00\t0.00\t0.00\t5.00\t0.00\t0.00\n"), "{text}");
         assert!(text.ends_with("\nact: test complete, device(s): PASSED\n"), "{text}");

@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::io::{self, Stderr, Stdout, Write};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use ferrio_job::{Diagnostic, Origin, Plan, reason};
 use ferrio_machine::{close_file, create_file};
@@ -13,18 +13,20 @@ use ferrio_report::IntervalReport;
 use ferrio_results::RunResult;
 use nix::errno::Errno;
 
+use super::{Findings, Watcher};
 use crate::error::Error;
 use crate::escaped_stream::{self, EscapedStream};
 use crate::option_values::{Intervals, IntervalsTo};
+use crate::output::Output;
 
 /// The interval report and its stream.
 pub struct IntervalStream {
     report: IntervalReport,
+    every: Duration,
     /// File name, `standard output` or `standard error`.
     name: String,
     /// `None` once a write has failed, or all is written.
     stream: Option<Stream>,
-    is_lost: bool,
 }
 
 enum Stream {
@@ -82,44 +84,60 @@ impl IntervalStream {
         };
         Ok(IntervalStream {
             report: IntervalReport::new(),
+            every: wanted.every,
             name: name.to_owned(),
             stream: Some(stream),
-            is_lost: false,
         })
     }
 
     /// Writes the lines of the interval that ends with `result`. A write that fails ends the interval report and returns the error.
-    pub fn write(&mut self, plan: &Plan, result: &RunResult) -> Option<Diagnostic> {
+    fn write(&mut self, plan: &Plan, result: &RunResult) -> Option<Diagnostic> {
         let stream = self.stream.as_mut()?;
         let lines = self.report.lines(plan, result, SystemTime::now());
         let error = stream.write_all(&lines).err()?;
         self.stream = None;
-        Some(self.lose(&error, "; the run goes on without it"))
+        Some(self.failure(&error, "; the run goes on without it"))
     }
 
     /// Closes the file after the last interval: a network file system may tell only then that it has no room. Returns the error.
-    pub fn close(&mut self) -> Option<Diagnostic> {
+    fn close(&mut self) -> Option<Diagnostic> {
         let Stream::File(file) = self.stream.take()? else { return None };
         let error = close_file(file.into_inner()).err()?;
-        Some(self.lose(&error, ""))
+        Some(self.failure(&error, ""))
     }
 
-    /// True if lines are missing.
-    pub const fn is_lost(&self) -> bool {
-        self.is_lost
-    }
-
-    fn lose(&mut self, error: &io::Error, and: &str) -> Diagnostic {
-        self.is_lost = true;
+    fn failure(&self, error: &io::Error, and: &str) -> Diagnostic {
         let message = format!("cannot write the interval report to {}: {}{and}", self.name, reason(error));
         Diagnostic::error(message, Origin::Builtin).code("output-error")
     }
 }
 
+/// Reports that lines are missing.
+fn report_loss(error: Option<Diagnostic>, output: &mut Output) {
+    if let Some(error) = error {
+        output.lose_file();
+        output.message(&error);
+    }
+}
+
+impl Watcher for IntervalStream {
+    fn interval(&self) -> Duration {
+        self.every
+    }
+
+    fn observe(&mut self, plan: &Plan, result: &RunResult, output: &mut Output) {
+        output.clear_live_line();
+        report_loss(self.write(plan, result), output);
+    }
+
+    fn finish(mut self: Box<Self>, plan: &Plan, result: &RunResult, output: &mut Output, _: &mut Findings) {
+        self.observe(plan, result, output);
+        report_loss(self.close(), output);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use ferrio_plan::testing::{default_job, plan};
     use ferrio_results::{JobError, JobResult};
 
@@ -158,7 +176,7 @@ mod tests {
         let error = stream.write(&plan, &result).unwrap();
         let wanted = "cannot write the interval report to /dev/full: No space left on device; the run goes on without it";
         assert_eq!((error.message.as_str(), error.code), (wanted, "output-error"));
-        assert!(stream.is_lost() && stream.write(&plan, &result).is_none() && stream.close().is_none());
+        assert!(stream.write(&plan, &result).is_none() && stream.close().is_none());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `--abort-if`: thresholds that are judged while the jobs run, and end the run.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use ferrio_job::{Diagnostic, Origin, Plan};
@@ -8,30 +10,33 @@ use ferrio_report::model::RunReport;
 use ferrio_results::{JobState, RunResult};
 use ferrio_thresholds::{Judgement, Threshold, judge};
 
+use super::{Findings, Watcher};
+use crate::output::Output;
+
 /// How long the jobs of an entry must have been measured before its figures count. The first I/Os of a job are not like the rest.
 const MIN_MEASURED: Duration = Duration::from_secs(3);
 
-/// Judges the figures of a run at intervals.
+/// Judges the figures of a run at intervals, and ends it once a threshold is exceeded.
 #[derive(Debug)]
-pub struct AbortWatch {
+pub struct AbortWatcher {
     thresholds: Vec<Threshold>,
     /// The places in the plan of the jobs of each entry of the report.
     entries: Vec<Vec<usize>>,
     exceeded: Option<Judgement>,
+    /// Ends the run.
+    early_end: Arc<AtomicBool>,
 }
 
-impl AbortWatch {
-    /// Time between two looks.
-    pub const EVERY: Duration = Duration::from_secs(1);
-
-    /// `None` without thresholds.
-    pub fn new(thresholds: &[Threshold], plan: &Plan) -> Option<Self> {
-        let watch = AbortWatch { thresholds: thresholds.to_vec(), entries: entry_jobs(plan), exceeded: None };
-        (!thresholds.is_empty()).then_some(watch)
+impl AbortWatcher {
+    /// `None` without thresholds. The run ends early when `early_end` is set.
+    pub fn new(thresholds: &[Threshold], plan: &Plan, early_end: Arc<AtomicBool>) -> Option<Self> {
+        let (thresholds, entries) = (thresholds.to_vec(), entry_jobs(plan));
+        let watcher = AbortWatcher { thresholds, entries, exceeded: None, early_end };
+        (!watcher.thresholds.is_empty()).then_some(watcher)
     }
 
-    /// Looks at the figures so far. Returns why the run must end, once.
-    pub fn observe(&mut self, result: &RunResult, report: impl FnOnce() -> RunReport) -> Option<Diagnostic> {
+    /// Why the run must end, once.
+    fn judge(&mut self, result: &RunResult, report: impl FnOnce() -> RunReport) -> Option<Diagnostic> {
         let counts: Vec<bool> =
             self.entries.iter().map(|places| places.iter().all(|&place| counts(result, place))).collect();
         if self.exceeded.is_some() || !counts.contains(&true) {
@@ -51,10 +56,22 @@ impl AbortWatch {
         self.exceeded = Some(exceeded);
         Some(Diagnostic::warning(message, Origin::Builtin).code("run-aborted"))
     }
+}
 
-    /// What has ended the run.
-    pub fn finish(self) -> Option<Judgement> {
-        self.exceeded
+impl Watcher for AbortWatcher {
+    fn interval(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn observe(&mut self, plan: &Plan, result: &RunResult, output: &mut Output) {
+        if let Some(why) = self.judge(result, || output.figures_so_far(plan, result)) {
+            self.early_end.store(true, Relaxed);
+            output.note(&why);
+        }
+    }
+
+    fn finish(self: Box<Self>, _: &Plan, _: &RunResult, _: &mut Output, findings: &mut Findings) {
+        findings.aborted = self.exceeded;
     }
 }
 
@@ -114,9 +131,9 @@ mod tests {
     fn only_jobs_that_were_measured_for_long_enough_end_the_run_and_they_do_so_once() {
         let plan = plan_of("[global]\nioengine=null\nsize=4k\n[a]\n[b]\n").unwrap();
         let thresholds = [Threshold::parse("read.iops < 50").unwrap()];
-        assert!(AbortWatch::new(&[], &plan).is_none());
-        let mut watch = AbortWatch::new(&thresholds, &plan).unwrap();
-        let mut ends = |jobs, iops| watch.observe(&result(jobs), || report(iops)).map(|found| found.message);
+        assert!(AbortWatcher::new(&[], &plan, Arc::default()).is_none());
+        let mut watch = AbortWatcher::new(&thresholds, &plan, Arc::default()).unwrap();
+        let mut ends = |jobs, iops| watch.judge(&result(jobs), || report(iops)).map(|found| found.message);
         let (running, ramp, ended) = (JobState::Running, JobState::Ramp, JobState::Reaped);
         let slow = [1.0, 1.0];
         assert_eq!(ends([(running, 2, false), (JobState::NotCreated, 0, false)], slow), None);
@@ -125,7 +142,7 @@ mod tests {
         let why = "--abort-if='read.iops < 50' ends all jobs 7.0 s after the start of the run: job b has 1, the limit is 50";
         assert_eq!(ends([(running, 3, false), (ended, 1, false)], [100.0, 1.0]).as_deref(), Some(why));
         assert_eq!(ends([(running, 4, false), (running, 4, false)], slow), None, "once");
-        let exceeded = watch.finish().unwrap();
+        let exceeded = watch.exceeded.unwrap();
         assert_eq!((exceeded.report.jobname.as_deref(), exceeded.report.value), (Some("b"), Some(1.0)));
     }
 }

@@ -1,0 +1,139 @@
+//! The output while jobs run: events on the screen and in the report, and figures for the watchers.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ferrio_job::{Diagnostic, Plan};
+use ferrio_report::{RunEnvironment, job_failed, laying_out_line, starting_line, terminating};
+use ferrio_results::{Event, RunResult};
+use ferrio_tui::LiveView;
+
+use super::{FinalOutput, HeldText, MAIN, Output};
+use crate::watchers::Watchers;
+
+/// The output of a run.
+pub struct LiveOutput {
+    pub(super) output: Output,
+    watchers: Watchers,
+}
+
+impl Output {
+    /// Goes on with a run in this environment.
+    pub fn begin(self, environment: RunEnvironment, watchers: Watchers) -> LiveOutput {
+        LiveOutput { output: Output { environment, ..self }, watchers }
+    }
+}
+
+impl LiveOutput {
+    /// Prints a message above the live line.
+    pub fn message(&mut self, diagnostic: &Diagnostic) {
+        self.output.message(diagnostic);
+    }
+
+    /// Gives the terminal to the live view: what would go there waits until the run ends.
+    pub fn show_view(&mut self, view: LiveView, plan: &Plan) {
+        self.output.screen.show_view(view);
+        self.watchers.add_view(plan);
+    }
+
+    /// True if the live line or view wants to know the progress of the run.
+    pub const fn wants_progress(&self) -> bool {
+        self.output.screen.is_live()
+    }
+
+    /// True if the live view has the terminal.
+    pub const fn has_view(&self) -> bool {
+        self.output.screen.has_view()
+    }
+
+    /// How often each watcher looks at the figures.
+    pub fn intervals(&self) -> Vec<Duration> {
+        self.watchers.intervals()
+    }
+
+    /// True once a watcher wants the run to end.
+    pub fn early_end(&self) -> Arc<AtomicBool> {
+        self.watchers.early_end()
+    }
+
+    /// Does what may block before the run, such as opening logs: a signal ends the program then. The run itself looks at its outputs.
+    pub fn watched<T>(&mut self, is_watched: bool, open: impl FnOnce(&mut Self) -> T) -> T {
+        if is_watched {
+            self.output.begin_watch();
+        }
+        let done = open(self);
+        let is_rescued = self.output.files.iter().any(|file| file.is_rescued());
+        self.output.watch = self.output.watch.take().filter(|_| is_rescued);
+        done
+    }
+
+    /// Prints an event of the run, or shows the figures of an interval to their watcher.
+    pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
+        let output = &mut self.output;
+        if let Event::Interval { which, result } = event {
+            return self.watchers.observe(*which, plan, result, output);
+        }
+        output.screen.show_event(plan, event);
+        match event {
+            Event::Starting { threads, processes } => output.announce(&starting_line(*threads, *processes)),
+            Event::LayingOut { job, files, bytes } => output.announce(&laying_out_line(job, *files, *bytes)),
+            Event::Diagnostic(diagnostic) => output.note(diagnostic),
+            // Without an error number there is only a message, which came as a diagnostic.
+            Event::JobFailed { error, .. } if error.errno == 0 => {}
+            // A job that could not be set up has no worker.
+            Event::JobFailed { job, pid, error } if *pid == 0 => output.message(&job_failed(job, 0, error)),
+            Event::JobFailed { job, pid, error } => output.failure(&job_failed(job, *pid, error)),
+            Event::Terminating { signal } => {
+                output.signal = Some(*signal);
+                output.watch.iter().for_each(|watch| watch.signalled(*signal));
+                output.terminating(&terminating(*signal));
+            }
+            Event::Interim(result) => output.report_so_far(plan, result),
+            Event::Interval { .. } => {}
+            Event::Released => output.environment.begin_jobs(),
+            Event::Progress(progress) => output.screen.show_progress(plan, progress),
+        }
+    }
+
+    /// Takes the terminal back after the run, and asks the watchers what they have found. If the reports may block, a signal ends the program.
+    pub fn end(mut self, plan: &Plan, result: &RunResult, may_block: bool) -> FinalOutput {
+        let output = &mut self.output;
+        for held in output.screen.end_view() {
+            match held {
+                HeldText::Report(at, text) => output.write_to(at, &text),
+                HeldText::Message(text) => output.screen.messages.write_coloured(&text),
+            }
+        }
+        if may_block {
+            output.begin_watch();
+        }
+        let findings = self.watchers.finish(plan, result, output);
+        FinalOutput { output: self.output, findings }
+    }
+}
+
+impl Output {
+    /// Writes the report of the run so far to all streams that can hold several.
+    fn report_so_far(&mut self, plan: &Plan, result: &RunResult) {
+        let options = self.options_now();
+        let mut has_any = false;
+        for at in 0..self.files.len() {
+            let formats = self.files[at].formats;
+            // Without formats, all have files of their own.
+            if formats.may_repeat() && !formats.are_none() {
+                self.write_report(at, &self.report_at(at, plan, result, &options));
+                let unwritten = self.files[at].publish();
+                self.rescue(at, unwritten);
+                has_any = true;
+            }
+        }
+        if !has_any {
+            let all = self.files.iter().fold(self.files[MAIN].formats, |all, file| all.and(file.formats));
+            let word = all.alone().map_or("", |(word, _)| word);
+            let message =
+                format!("no report of the run so far: the format {word} allows only one, at the end");
+            self.message(&Diagnostic::note(message).code("no-interim-report"));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The terminal during a run: messages on standard error, and the live line or the live view, which give way to all other text.
+
+use std::io::Write as _;
+
+use ferrio_job::{Compat, Diagnostic, Plan};
+use ferrio_jobfile::Sources;
+use ferrio_machine::terminal_columns;
+use ferrio_report::model::Warning;
+use ferrio_report::{Format, LiveLine};
+use ferrio_results::{Event, Progress, RunResult};
+use ferrio_tui::LiveView;
+
+use crate::escaped_stream;
+use crate::messages::Messages;
+use crate::option_values::{Eta, IntervalsTo};
+use crate::settings::ProgramSettings;
+
+/// Text for a terminal that the live view has.
+pub(super) enum HeldText {
+    /// For the report at this place, on standard output.
+    Report(usize, String),
+    /// For standard error.
+    Message(String),
+}
+
+/// The live view, and what waits until it has given the terminal back, in order.
+struct HeldTerminal {
+    view: LiveView,
+    texts: Vec<HeldText>,
+}
+
+/// Messages, and the live line or view.
+pub(super) struct Screen {
+    pub(super) messages: Messages,
+    live: Option<LiveLine>,
+    /// Characters of the live line on the terminal; 0 on a pipe, which keeps every line.
+    live_width: usize,
+    view: Option<HeldTerminal>,
+    /// Warnings and notes that come before the run, and their texts, if they follow the report.
+    kept: Option<Vec<(Diagnostic, String)>>,
+}
+
+impl Screen {
+    pub(super) fn new(settings: &ProgramSettings, messages: Messages) -> Self {
+        let live = has_live_line(settings)
+            .then(|| LiveLine::new(settings.compat, settings.eta_interval, settings.eta_newline));
+        let kept = messages.warnings_follow_report().then(Vec::new);
+        Screen { messages, live, live_width: 0, view: None, kept }
+    }
+
+    /// True if there is a live line or view.
+    pub(super) const fn is_live(&self) -> bool {
+        self.live.is_some() || self.view.is_some()
+    }
+
+    pub(super) const fn has_view(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Gives the terminal to the live view.
+    pub(super) fn show_view(&mut self, view: LiveView) {
+        self.view = Some(HeldTerminal { view, texts: Vec::new() });
+    }
+
+    /// Takes the terminal back from the live view. Returns what has waited for it.
+    pub(super) fn end_view(&mut self) -> Vec<HeldText> {
+        self.view.take().map(|held| held.texts).unwrap_or_default()
+    }
+
+    pub(super) fn show_event(&mut self, plan: &Plan, event: &Event<'_>) {
+        self.view.iter_mut().for_each(|held| held.view.event(plan, event));
+    }
+
+    pub(super) fn show_snapshot(&mut self, result: &RunResult) {
+        self.view.iter_mut().for_each(|held| held.view.look(result));
+    }
+
+    /// Keeps text for standard output until the live view ends. False if it may be written now.
+    pub(super) fn holds_report(&mut self, at: usize, text: &str) -> bool {
+        match self.view.as_mut().filter(|_| escaped_stream::stdout().is_terminal()) {
+            Some(held) => held.texts.push(HeldText::Report(at, text.to_owned())),
+            None => return false,
+        }
+        true
+    }
+
+    /// Prints text to standard error, above the live line.
+    pub(super) fn print_message(&mut self, text: &str) {
+        match self.view.as_mut().filter(|_| escaped_stream::stderr().is_terminal()) {
+            Some(held) => held.texts.push(HeldText::Message(text.to_owned())),
+            None => {
+                self.clear_live_line();
+                self.messages.write_coloured(text);
+            }
+        }
+    }
+
+    /// Prints a warning or note that comes before the run after the report, if such messages follow it. False if they do not.
+    pub(super) fn keeps(&mut self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
+        let Some(kept) = &mut self.kept else { return false };
+        kept.push((diagnostic.clone(), self.messages.text_of(diagnostic, sources)));
+        true
+    }
+
+    /// Prints the warnings that were kept, each once and without those that the figures confirm.
+    pub(super) fn show_kept(&mut self, confirmed: &[Warning]) {
+        let mut shown: Vec<String> = Vec::new();
+        for (diagnostic, text) in self.kept.take().unwrap_or_default() {
+            let is_confirmed = confirmed.iter().any(|warning| warning.confirms(&diagnostic));
+            if !is_confirmed && !shown.contains(&text) {
+                self.messages.write_coloured(&text);
+                shown.push(text);
+            }
+        }
+    }
+
+    /// Shows the live line in place of the one before.
+    pub(super) fn show_progress(&mut self, plan: &Plan, progress: &Progress) {
+        let mut stdout = escaped_stream::stdout();
+        let columns = terminal_columns(&stdout);
+        let Some(line) = self.live.as_mut().and_then(|live| live.update(plan, progress, columns)) else {
+            return;
+        };
+        // A closed terminal does not stop the run.
+        let written = stdout.write_live_line(&line).and_then(|()| stdout.flush());
+        if written.is_ok() && stdout.is_terminal() {
+            self.live_width = line.trim_start_matches('\n').trim_end_matches('\r').chars().count();
+        }
+    }
+
+    /// Ends the live line for good.
+    pub(super) fn stop_live_line(&mut self) {
+        self.live = None;
+    }
+
+    /// Leaves the live line where it is: text on standard output begins on a new line.
+    pub(super) const fn leave_live_line(&mut self) {
+        self.live_width = 0;
+    }
+
+    /// Removes the live line from the terminal.
+    pub(super) fn clear_live_line(&mut self) {
+        if self.live_width > 0 {
+            let mut stdout = escaped_stream::stdout();
+            let blanks = format!("\r{:1$}\r", "", self.live_width);
+            let _ = stdout.write_live_line(&blanks).and_then(|()| stdout.flush());
+            self.live_width = 0;
+        }
+    }
+}
+
+fn has_live_line(settings: &ProgramSettings) -> bool {
+    let is_wanted = match settings.eta {
+        Eta::Always => true,
+        Eta::Never => false,
+        // Debug messages come from all threads and would tear the line.
+        Eta::Auto if settings.tui => false,
+        Eta::Auto if settings.debug.any() && settings.compat == Compat::Ferrio => false,
+        Eta::Auto => escaped_stream::stdout().is_terminal(),
+    };
+    let intervals = settings.interval_report.as_ref();
+    let intervals_to_stdout = intervals.is_some_and(|wanted| wanted.to == IntervalsTo::StandardOutput);
+    // A live line would corrupt a document on standard output.
+    let formats = settings.formats;
+    let has_document = settings.output.is_none() && !formats.has(Format::Normal) && !formats.are_none();
+    is_wanted && !has_document && !intervals_to_stdout
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::scan;
+    use crate::options::OPTIONS;
+
+    #[test]
+    fn a_live_line_never_corrupts_a_document_on_standard_output() {
+        let is_live = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            let items = scan(&words, 1, OPTIONS, Compat::Ferrio).unwrap();
+            has_live_line(&ProgramSettings::read(&items, Compat::Ferrio).unwrap())
+        };
+        assert!(is_live(&["--eta=always"]));
+        assert!(!is_live(&["--eta=always", "--output-format=json"]));
+        assert!(is_live(&["--eta=always", "--output-format=json", "--output=/dev/null"]));
+        assert!(!is_live(&["--eta=never"]));
+    }
+}
