@@ -3,45 +3,17 @@
 //! Options may be abbreviated, begin with one dash or two, and mix with job files. The meaning of a name may depend on the engine
 //! chosen to its left. Values are read elsewhere: those of job options by the job file reader, the others by clap.
 
+mod item;
+
 use std::ffi::OsString;
 
 use ferrio_job::{ArgOrigin, Compat, Diagnostic, FioWords};
 use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, masked, nearest, option_names};
 
 use crate::compat::of_call;
-use crate::options::{ProgramOption, Takes};
+use crate::options::{ProgramOptionRow, Takes};
 
-/// An option or a job file on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
-    /// An option of the program itself, by its long name.
-    Program {
-        /// Long name.
-        name: String,
-        /// Its value.
-        value: Option<String>,
-        /// Its place.
-        origin: ArgOrigin,
-    },
-    /// An option of a job; `name` begins a new job.
-    Job {
-        /// Name or alias, in full.
-        name: String,
-        /// Its value.
-        value: Option<String>,
-        /// Its place.
-        origin: ArgOrigin,
-    },
-    /// A job file; `-` is standard input.
-    File(String),
-}
-
-impl Item {
-    /// True for the option of the program with this long name.
-    pub fn is_program_option(&self, wanted: &str) -> bool {
-        matches!(self, Item::Program { name, .. } if name == wanted)
-    }
-}
+pub use item::{Item, values_of};
 
 /// A command line with mistakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +33,7 @@ pub struct InvalidCommandLine {
 pub fn read(
     arguments: &[OsString],
     first: u32,
-    program: &[ProgramOption],
+    program: &'static [ProgramOptionRow],
     process: Compat,
 ) -> (Result<Vec<Item>, InvalidCommandLine>, Compat) {
     let scanned = read_as(arguments, first, program, process);
@@ -73,7 +45,7 @@ pub fn read(
 fn read_as(
     arguments: &[OsString],
     first: u32,
-    program: &[ProgramOption],
+    program: &'static [ProgramOptionRow],
     compat: Compat,
 ) -> Result<Vec<Item>, InvalidCommandLine> {
     let mut not_utf8 = Vec::new();
@@ -102,7 +74,7 @@ fn read_as(
 pub fn scan(
     arguments: &[String],
     first: u32,
-    program: &[ProgramOption],
+    program: &'static [ProgramOptionRow],
     compat: Compat,
 ) -> Result<Vec<Item>, InvalidCommandLine> {
     let engines = Engines::default();
@@ -141,7 +113,7 @@ struct Scanner<'a> {
     arguments: &'a [String],
     /// Number of the first of them.
     first: u32,
-    program: &'a [ProgramOption],
+    program: &'static [ProgramOptionRow],
     /// Whose job options there are.
     compat: Compat,
     /// The option that is being read.
@@ -186,14 +158,14 @@ impl Engines {
 }
 
 /// The option that a name means.
-enum Meaning<'a> {
-    Program(&'a ProgramOption),
+enum Meaning {
+    Program(&'static ProgramOptionRow),
     Job(&'static str, Opt),
 }
 
 /// The result of looking up a name.
-enum Lookup<'a> {
-    Found(Meaning<'a>),
+enum Lookup {
+    Found(Meaning),
     Ambiguous(Vec<String>),
     Unknown,
 }
@@ -269,8 +241,8 @@ impl<'a> Scanner<'a> {
                 _ => argument.to_owned(),
             };
             let origin = self.origin(text);
-            self.items.push(Item::Program { name: option.name.to_owned(), value, origin });
-            if option.ends_scan() {
+            self.items.push(Item::Program { option: option.option, value, origin });
+            if option.ends_scan {
                 return Ok(true);
             }
             if option.takes != Takes::Nothing {
@@ -280,7 +252,7 @@ impl<'a> Scanner<'a> {
         Ok(false)
     }
 
-    fn option(&mut self, argument: &str, body: &str, meaning: &Meaning<'_>) -> Result<bool, Box<Diagnostic>> {
+    fn option(&mut self, argument: &str, body: &str, meaning: &Meaning) -> Result<bool, Box<Diagnostic>> {
         let takes = match meaning {
             Meaning::Program(option) => option.takes,
             Meaning::Job(_, opt) if opt.row().kind == ValueKind::Flag => Takes::Optional,
@@ -305,8 +277,8 @@ impl<'a> Scanner<'a> {
         let origin = self.origin(text);
         match meaning {
             Meaning::Program(option) => {
-                self.items.push(Item::Program { name: option.name.to_owned(), value, origin });
-                Ok(option.ends_scan())
+                self.items.push(Item::Program { option: option.option, value, origin });
+                Ok(option.ends_scan)
             }
             Meaning::Job(name, _) => {
                 if takes == Takes::Value && value.as_deref() == Some("") {
@@ -328,12 +300,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// The option with that full name, or else the only one whose name begins so.
-    fn look_up(&self, body: &str) -> Lookup<'a> {
+    fn look_up(&self, body: &str) -> Lookup {
         let name = body.split_once('=').map_or(body, |(name, _)| name);
         if name.is_empty() {
             return Lookup::Unknown;
         }
-        let program: &'a [ProgramOption] = self.program;
+        let program = self.program;
         if let Some(option) =
             program.iter().find(|option| option.name == name && option.exists_for(self.compat))
         {
@@ -345,7 +317,7 @@ impl<'a> Scanner<'a> {
         let options = options.filter(|option| option.name.starts_with(name)).map(Meaning::Program);
         let known = option_names(engine, compat)
             .filter_map(|full| Some((full, Opt::from_name(full, engine, compat)?)));
-        let mut found: Vec<Meaning<'a>> = options.collect();
+        let mut found: Vec<Meaning> = options.collect();
         for (full, opt) in known.filter(|(full, _)| full.starts_with(name)) {
             if full == name {
                 return Lookup::Found(Meaning::Job(full, opt));
@@ -355,7 +327,7 @@ impl<'a> Scanner<'a> {
                 found.push(Meaning::Job(full, opt));
             }
         }
-        let full = |meaning: &Meaning<'_>| match meaning {
+        let full = |meaning: &Meaning| match meaning {
             Meaning::Program(option) => option.name.to_owned(),
             Meaning::Job(full, _) => (*full).to_owned(),
         };

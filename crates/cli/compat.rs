@@ -5,12 +5,11 @@ use std::path::Path;
 
 use ferrio_job::{Choice as _, Compat};
 
-use crate::arguments::Item;
+use crate::arguments::{Item, values_of};
 use crate::commands;
 use crate::error::Error;
+use crate::options::ProgramOption;
 
-/// The option that chooses between fio's behaviour and ferrio's.
-pub const AS: &str = "as";
 /// The variable that chooses it for programs that pass no options of their own.
 pub const VARIABLE: &str = "FERRIO_AS";
 
@@ -32,10 +31,7 @@ pub fn of_process(program: Option<&OsStr>, variable: Option<&OsStr>) -> Result<C
 /// The compatibility of a call with this command line: the last `--as` decides, else that of the process. A word that does not exist
 /// is refused when the value is read, like that of any option.
 pub fn of_call(items: &[Item], process: Compat) -> Compat {
-    let asked_for = items.iter().rev().find_map(|item| match item {
-        Item::Program { name, value: Some(value), .. } if *name == AS => Compat::from_word(value),
-        _ => None,
-    });
+    let asked_for = values_of(items, ProgramOption::As).rev().find_map(Compat::from_word);
     asked_for.unwrap_or(process)
 }
 

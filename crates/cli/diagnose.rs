@@ -5,12 +5,11 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ferrio_job::{Compat, Diagnostic, FioWords, Origin};
 use ferrio_jobfile::{Problems, Sources};
-use ferrio_report::Format;
 use ferrio_thresholds::ExpressionError;
 
 use crate::arguments::{InvalidCommandLine, Item};
 use crate::error::Error;
-use crate::option_values;
+use crate::options::{self, ProgramOption};
 use crate::settings::{ProgramSettings, SettingsError};
 
 /// The mistakes of a command line that cannot be read.
@@ -27,7 +26,7 @@ pub fn settings(error: SettingsError, items: &[Item], compat: Compat) -> Error {
     }
     // Reading each option by itself finds every wrong one.
     let wrong = items.iter().filter_map(|item| match item {
-        Item::Program { name, value, origin } => {
+        Item::Program { option, value, origin } => {
             let error = ProgramSettings::read_each(std::slice::from_ref(item), compat).err()?;
             let place = match value.as_deref() {
                 // The option is refused with any value.
@@ -35,25 +34,22 @@ pub fn settings(error: SettingsError, items: &[Item], compat: Compat) -> Error {
                 Some(value) if !value.is_empty() => origin.value_origin(value),
                 _ => origin.origin(),
             };
-            Some(option(&error, name, place))
+            Some(diagnostic(&error, Some(*option), place))
         }
         _ => None,
     });
     let mut diagnostics: Vec<Diagnostic> = wrong.collect();
     if diagnostics.is_empty() {
         // Each is right by itself, so they exclude each other.
-        let at_fault = match error {
-            SettingsError::Conflict(name, _) => name,
-            SettingsError::NoProfile(_) => "profile",
-            _ => "",
-        };
-        let place = items.iter().rev().find_map(|item| match item {
-            Item::Program { name, value: Some(value), origin } if name == at_fault => {
-                Some(origin.value_origin(value))
-            }
+        let at_fault = match &error {
+            SettingsError::Conflict(conflict) => Some(conflict.option),
+            SettingsError::NoProfile(_) => Some(ProgramOption::Profile),
             _ => None,
-        });
-        diagnostics.push(option(&error, at_fault, place.unwrap_or(Origin::Builtin)));
+        };
+        let item = |option| items.iter().rev().find_map(|item| item.value_of(option));
+        let place =
+            at_fault.and_then(item).map_or(Origin::Builtin, |(value, origin)| origin.value_origin(value));
+        diagnostics.push(diagnostic(&error, at_fault, place));
     }
     problems(diagnostics)
 }
@@ -63,55 +59,25 @@ fn problems(diagnostics: Vec<Diagnostic>) -> Error {
     Error::Problems(Problems { diagnostics, sources: Sources::default() })
 }
 
-/// The mistake in the program option `name` or in its value, at `place`.
-fn option(error: &SettingsError, name: &str, place: Origin) -> Diagnostic {
-    let fio = fio_words(error, name);
-    let diagnostic = match error {
-        SettingsError::Value(error) => value(error, name, place),
-        SettingsError::Refused(..) => {
+/// The mistake in a program option or in its value, at `place`.
+fn diagnostic(error: &SettingsError, option: Option<ProgramOption>, place: Origin) -> Diagnostic {
+    let lines = match error {
+        SettingsError::Value(error) => {
+            option.and_then(|option| (option.row().error_in_fio)(given_value(error)))
+        }
+        SettingsError::Refused(option, _) => (option.row().error_in_fio)(""),
+        SettingsError::NoProfile(profile) => Some(vec![format!("fio: profile '{profile}' not found")]),
+        SettingsError::FormatOfFerrio(word) => Some(options::invalid_format(word)),
+        _ => None,
+    };
+    let diagnostic = match (error, option) {
+        (SettingsError::Value(error), Some(option)) => value(error, option, place),
+        (SettingsError::Refused(..), _) => {
             Diagnostic::error(error.to_string(), place).code("unimplemented-program-option")
         }
         _ => Diagnostic::error(error.to_string(), place).code("invalid-program-option"),
     };
-    diagnostic.in_fio(fio)
-}
-
-/// The lines of fio for a mistake in the program option `name`.
-fn fio_words(error: &SettingsError, name: &str) -> FioWords {
-    let error = match error {
-        SettingsError::Value(error) => error,
-        SettingsError::NoProfile(profile) => {
-            return FioWords::Lines(vec![format!("fio: profile '{profile}' not found")]);
-        }
-        SettingsError::FormatOfFerrio(word) => return FioWords::Lines(invalid_format(word)),
-        SettingsError::Refused("latency-log", _) => {
-            let line = "fio: --latency-log is deprecated. Use per-job latency log options.";
-            return FioWords::Lines(vec![line.to_owned()]);
-        }
-        _ => return FioWords::Message,
-    };
-    let given = given_value(error);
-    let no_time = option_values::time(given).is_none();
-    let lines = match name {
-        "output-format" => {
-            let unknown = given.split(',').find(|word| Format::of_word(word).is_none());
-            invalid_format(unknown.unwrap_or_default())
-        }
-        "terse-version" => vec!["fio: bad terse version format".to_owned()],
-        "eta-newline" if no_time => vec![format!("fio: failed parsing eta time {given}")],
-        "eta-newline" => vec!["fio: eta new line time too short".to_owned()],
-        "eta-interval" if no_time => vec![format!("fio: failed parsing eta interval {given}")],
-        "eta-interval" => vec!["fio: eta interval time too short (250msec min)".to_owned()],
-        "status-interval" | "trigger-timeout" if no_time => vec![format!("fio: failed parsing time {given}")],
-        "status-interval" => vec!["fio: status interval too small".to_owned()],
-        "idle-prof" => vec![format!("fio: incorrect idle-prof option: {given}")],
-        _ => return FioWords::Message,
-    };
-    FioWords::Lines(lines)
-}
-
-fn invalid_format(word: &str) -> Vec<String> {
-    vec![format!("fio: invalid output format {word}"), "fio: failed parsing output-format".to_owned()]
+    diagnostic.in_fio(lines.map_or(FioWords::Message, FioWords::Lines))
 }
 
 /// The value that clap refuses.
@@ -123,11 +89,11 @@ fn given_value(error: &clap::Error) -> &str {
 }
 
 /// An error of clap about the value of an option.
-fn value(error: &clap::Error, name: &str, place: Origin) -> Diagnostic {
+fn value(error: &clap::Error, option: ProgramOption, place: Origin) -> Diagnostic {
     let given = given_value(error);
     let message = match given {
-        "" => format!("option `--{name}` has an empty value"),
-        given => format!("invalid value `{given}` for option `--{name}`"),
+        "" => format!("option `--{option}` has an empty value"),
+        given => format!("invalid value `{given}` for option `--{option}`"),
     };
     match error.kind() {
         ErrorKind::ValueValidation => {
@@ -153,7 +119,9 @@ fn value(error: &clap::Error, name: &str, place: Origin) -> Diagnostic {
             let suggestion = near.map(str::to_owned);
             Diagnostic { suggestion, ..diagnostic }.help(format!("choices are {}", choices.join(", ")))
         }
-        kind => Diagnostic::error(format!("option `--{name}`: {kind}"), place).code("invalid-program-option"),
+        kind => {
+            Diagnostic::error(format!("option `--{option}`: {kind}"), place).code("invalid-program-option")
+        }
     }
 }
 
@@ -167,7 +135,7 @@ fn expression(wrong: &ExpressionError, message: String, place: &Origin) -> Diagn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{arguments, options};
+    use crate::arguments;
 
     fn wrong(words: &[&str]) -> Vec<Diagnostic> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

@@ -12,7 +12,7 @@ use crate::arguments::{self, Item};
 use crate::error::Error;
 use crate::execute::leak;
 use crate::messages::Messages;
-use crate::options::{DEBUG, OPTIONS, OUTPUT};
+use crate::options::{OPTIONS, ProgramOption};
 use crate::output::{Output, begin_file};
 use crate::reported_run::{announce, run_and_report};
 use crate::settings::{Action, ProgramSettings};
@@ -56,7 +56,7 @@ pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Resu
     let has_text = settings.formats.has(Format::Normal);
     let (file, _claims) = begin_file(&mut settings)?;
     // As in fio, what is said while the command line is read is in the file from `--output` on.
-    let noted_in = file.as_ref().filter(|_| is_before(&items, OUTPUT, DEBUG));
+    let noted_in = file.as_ref().filter(|_| is_before(&items, ProgramOption::Output, ProgramOption::Debug));
     messages.debug_notes(settings.debug.notes(), has_text, noted_in);
     let for_lines = file.as_ref().and_then(|file| file.try_clone().ok());
     start_debug(&settings.debug, messages.debug_writer(has_text, file));
@@ -117,9 +117,9 @@ fn without_report_lines(mut error: Error, messages: Messages, file: Option<&File
     error
 }
 
-/// True if the first program option named `first` comes before that named `second`.
-fn is_before(items: &[Item], first: &str, second: &str) -> bool {
-    let place = |name| items.iter().position(|item| item.is_program_option(name));
+/// True if the option `first` is there, and `second` does not come before it.
+fn is_before(items: &[Item], first: ProgramOption, second: ProgramOption) -> bool {
+    let place = |option| items.iter().position(|item| item.is(option));
     place(first).is_some_and(|first| place(second).is_none_or(|second| first < second))
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use ferrio_job::{ArgOrigin, Compat, Diagnostic, Origin, reason};
+use ferrio_job::{Compat, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Builder, Environment, Job, JobSet, Opt, Problems};
 use ferrio_machine::{Machine, RetryInterrupted, open_file, open_to_read, retry_interrupted};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, poll};
 
 use crate::arguments::Item;
 use crate::error::Error;
-use crate::options::{OPTIONS, SECTION, SET};
+use crate::options::{OPTIONS, ProgramOption};
 use crate::output_file::is_descriptor;
 use crate::profiles;
 use crate::settings::{Action, ProgramSettings};
@@ -37,15 +37,12 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     builder.reading(settings.strict);
     builder.compat(settings.compat);
     builder.only_parses(matches!(settings.action, Action::Parse | Action::ShowCommands));
-    for item in items {
-        if let Item::Program { name, value: Some(value), origin } = item
-            && name == SET
-        {
-            builder.set(value, origin);
-        }
+    for (value, origin) in items.iter().filter_map(|item| item.value_of(ProgramOption::Set)) {
+        builder.set(value, origin);
     }
     if let Some(profile) = settings.profile {
-        items.iter().filter_map(section_of).for_each(|(name, origin)| builder.section(name, origin));
+        let sections = items.iter().filter_map(|item| item.value_of(ProgramOption::Section));
+        sections.for_each(|(name, origin)| builder.section(name, origin));
         profiles::add(profile, items, settings, mb_memory, &mut builder)?;
         return builder.finish().map_err(Error::Problems);
     }
@@ -58,7 +55,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
                 builder.command_option(name, value.as_deref(), origin.clone())
             }
             Item::Program { .. } => {
-                if let Some((name, origin)) = section_of(item) {
+                if let Some((name, origin)) = item.value_of(ProgramOption::Section) {
                     builder.section(name, origin);
                 }
             }
@@ -85,14 +82,6 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
         Ok(set)
     } else {
         Err(Error::Problems(Problems { diagnostics: again, sources: set.sources }))
-    }
-}
-
-/// The name that `--section` selects, and its place.
-fn section_of(item: &Item) -> Option<(&str, &ArgOrigin)> {
-    match item {
-        Item::Program { name, value: Some(section), origin } if name == SECTION => Some((section, origin)),
-        _ => None,
     }
 }
 

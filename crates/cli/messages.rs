@@ -16,10 +16,10 @@ use ferrio_report::WriteLine;
 use ferrio_report::model::Warning;
 use nix::errno::Errno;
 
-use crate::arguments::Item;
+use crate::arguments::{Item, values_of};
 use crate::error::Error;
 use crate::escaped_stream::{EscapedStream, stderr, stdout};
-use crate::options::{COLOR, MESSAGE_FORMAT, QUIET};
+use crate::options::ProgramOption;
 use crate::visible::{Controls, visible};
 
 const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
@@ -49,21 +49,21 @@ impl Messages {
     /// The settings in a command line; of several values the last one counts.
     #[must_use]
     pub fn of(items: &[Item], compat: Compat) -> Self {
-        let last = |option: &str| {
-            items.iter().rev().find_map(|item| match item {
-                Item::Program { name, value: Some(value), .. } if *name == option => Some(value.as_str()),
-                _ => None,
-            })
-        };
-        let quiet = items.iter().any(|item| item.is_program_option(QUIET));
-        let color = last(COLOR).and_then(color).unwrap_or_default();
-        Messages { json: last(MESSAGE_FORMAT) == Some("json"), quiet, compat, color }
+        let last = |option| values_of(items, option).next_back();
+        let quiet = items.iter().any(|item| item.is(ProgramOption::Quiet));
+        let color = last(ProgramOption::Color).and_then(color).unwrap_or_default();
+        let json = last(ProgramOption::MessageFormat) == Some("json");
+        Messages { json, quiet, compat, color }
     }
 
     /// The same with the colours that one word of a command line asks for: `--color=never`. `None` for any other word.
     #[must_use]
     pub fn with_color(self, word: &OsStr) -> Option<Self> {
-        let when = word.to_str()?.strip_prefix("--")?.strip_prefix(COLOR)?.strip_prefix('=')?;
+        let when = word
+            .to_str()?
+            .strip_prefix("--")?
+            .strip_prefix(ProgramOption::Color.row().name)?
+            .strip_prefix('=')?;
         Some(Messages { color: color(when)?, ..self })
     }
 

@@ -1,22 +1,10 @@
 //! The values of the program's options: formats, times, words.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
-use ferrio_job::{Choice as _, Compat};
-use ferrio_jobfile::{Reading, nearest, size_factor, time_factor};
-use ferrio_metrics::MetricsAddress;
-use ferrio_report::{Format, TerseVersion, row_columns};
-use ferrio_sweep::{MIN_REPETITIONS, Repetitions};
-use ferrio_sweep::{TableFormat, Variable};
-use ferrio_thresholds::Threshold;
-
-use crate::compat::AS;
-use crate::options::{
-    ABORT_IF, COLOR, FAIL_IF, JUNIT, LABEL, MESSAGE_FORMAT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
-    SWEEP, SWEEP_SEED,
-};
+use ferrio_jobfile::{nearest, size_factor, time_factor};
+use ferrio_report::{Format, row_columns};
+use ferrio_sweep::{MIN_REPETITIONS, Repetitions, TableFormat};
 
 /// When the live line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,76 +48,6 @@ pub enum IntervalsTo {
     File(String),
 }
 
-/// The parser for the value of the option `name`; for most, the text itself.
-pub fn parser(name: &str) -> ValueParser {
-    match name {
-        "output-format" => ValueParser::new(formats),
-        "eta" => ValueParser::new(PossibleValuesParser::new(["auto", "always", "never"]).map(|word| {
-            match word.as_str() {
-                "always" => Eta::Always,
-                "never" => Eta::Never,
-                _ => Eta::Auto,
-            }
-        })),
-        "eta-newline" | "status-interval" => {
-            ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(1)))
-        }
-        "eta-interval" => ValueParser::new(|text: &str| time_of_at_least(text, Duration::from_millis(250))),
-        "interval-report" => ValueParser::new(intervals),
-        REPEAT => ValueParser::new(repetitions),
-        REPEAT_PAUSE => ValueParser::new(|text: &str| time_of_at_least(text, Duration::ZERO)),
-        SWEEP => ValueParser::new(|text: &str| Variable::parse(text)),
-        SWEEP_SEED => {
-            ValueParser::new(|text: &str| text.parse::<u64>().map_err(|_| "a whole number is expected"))
-        }
-        LABEL => ValueParser::new(label),
-        FAIL_IF | ABORT_IF => ValueParser::new(|text: &str| Threshold::parse(text)),
-        "metrics" => ValueParser::new(|text: &str| text.parse::<MetricsAddress>()),
-        "trigger-timeout" => ValueParser::new(|text: &str| match time(text) {
-            Some(Duration::ZERO) => Ok(Duration::ZERO),
-            _ => time_of_at_least(text, Duration::from_secs(1)),
-        }),
-        "terse-version" => {
-            PossibleValuesParser::new(TerseVersion::WORDS).try_map(|word| word.parse::<TerseVersion>()).into()
-        }
-        AS => ValueParser::new(|word: &str| Compat::from_word(word).ok_or("choices are ferrio and fio")),
-        "strict" => ValueParser::new(|word: &str| match word {
-            "ferrio" => Ok(Reading::Ferrio),
-            "fio" => Ok(Reading::Fio),
-            _ => Err("choices are ferrio and fio"),
-        }),
-        COLOR => PossibleValuesParser::new(["auto", "always", "never"]).into(),
-        MESSAGE_FORMAT => PossibleValuesParser::new(["human", "json"]).into(),
-        "idle-prof" => {
-            ValueParser::new(PossibleValuesParser::new(["system", "percpu", "calibrate"]).map(|word| {
-                match word.as_str() {
-                    "percpu" => IdleProf::EachCpu,
-                    "calibrate" => IdleProf::Calibrate,
-                    _ => IdleProf::System,
-                }
-            }))
-        }
-        "output" | JUNIT | SET | RESULTS | SECTION | "trigger-file" | "inflate-log" | "aux-path" => {
-            NonEmptyStringValueParser::new().into()
-        }
-        _ => ValueParser::string(),
-    }
-}
-
-/// The value that fio takes from this one of the option `name`; `None` if it ignores the option.
-pub fn read_by_fio<'a>(name: &str, value: &'a str) -> Option<Cow<'a, str>> {
-    match name {
-        "eta" if !["always", "never"].contains(&value) => None,
-        // It counts whole seconds; 0 turns the option off.
-        "trigger-timeout" => match time(value) {
-            Some(time) if !time.is_zero() && time.as_secs() == 0 => None,
-            Some(time) => Some(time.as_secs().to_string().into()),
-            None => Some(value.into()),
-        },
-        _ => Some(value.into()),
-    }
-}
-
 /// Shortest interval of `--interval-report`: in shorter ones, writing the lines would affect the figures.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -139,7 +57,7 @@ const DEFAULT_MAX_REPETITIONS: u32 = 30;
 const MAX_REPETITIONS: u32 = 10_000;
 
 /// `5`, `until:2%`, `until:2%,max=50`
-fn repetitions(text: &str) -> Result<Repetitions, String> {
+pub fn repetitions(text: &str) -> Result<Repetitions, String> {
     let count_of = |text: &str, least: u32| {
         let count = text.trim().parse::<u32>().ok();
         count.filter(|count| (least..=MAX_REPETITIONS).contains(count))
@@ -168,9 +86,23 @@ fn repetitions(text: &str) -> Result<Repetitions, String> {
     Ok(Repetitions::Until { margin, max })
 }
 
-/// The format of the table of a series that a value of `--output-format` asks for. Without a series, `csv` is the terse format.
-pub fn table_format(text: &str) -> Option<TableFormat> {
-    TableFormat::of_word(text)
+/// The value of `--output-format`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputFormat {
+    /// Formats of the report; none if the word is one for a table only.
+    pub formats: Vec<WantedFormat>,
+    /// The format of the table of a series of runs. `csv` is one, and without a series the terse format.
+    pub table: Option<TableFormat>,
+}
+
+/// Reads the value of `--output-format`.
+pub fn output_format(text: &str) -> Result<OutputFormat, String> {
+    let table = TableFormat::of_word(text);
+    let formats = match table {
+        None | Some(TableFormat::Csv) => formats(text)?,
+        Some(_) => Vec::new(),
+    };
+    Ok(OutputFormat { formats, table })
 }
 
 /// A format of the report, and the file that it has for itself (`json:FILE`).
@@ -182,13 +114,9 @@ pub struct WantedFormat {
     pub file: Option<String>,
 }
 
-/// Reads a list of formats, `normal,json:FILE`, without empty words; the file `-` is where the report goes. The format of a table is no
-/// format of a report.
-pub fn formats(text: &str) -> Result<Vec<WantedFormat>, String> {
+/// Reads a list of formats, `normal,json:FILE`, without empty words; the file `-` is where the report goes.
+fn formats(text: &str) -> Result<Vec<WantedFormat>, String> {
     let mut formats: Vec<WantedFormat> = Vec::new();
-    if table_format(text).is_some_and(|table| table != TableFormat::Csv) {
-        return Ok(formats);
-    }
     for item in text.split(',') {
         let (word, file) = item.split_once(':').map_or((item, None), |(word, file)| (word, Some(file)));
         if word.is_empty() {
@@ -236,7 +164,7 @@ pub fn repeated_label(labels: &[(String, String)]) -> Option<&str> {
 }
 
 /// Reads the length of intervals and where their lines go: `1s`, `500ms:FILE`, `1s:-`. File names may contain colons.
-fn intervals(text: &str) -> Result<Intervals, String> {
+pub fn intervals(text: &str) -> Result<Intervals, String> {
     let (time, to) = text.split_once(':').map_or((text, None), |(time, to)| (time, Some(to)));
     let every = time_of_at_least(time, SHORTEST_INTERVAL)?;
     let to = match to {
@@ -355,18 +283,6 @@ mod tests {
             (us(""), us("soon"), us("1.5s"), us("-1"), us("99999999999999999999")),
             (None, None, None, None, None)
         );
-    }
-
-    #[test]
-    fn fio_ignores_unknown_words_and_parts_of_seconds() {
-        let read = |name, value| read_by_fio(name, value).map(Cow::into_owned);
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(["always", "never", "auto", "nevr", ""].map(|word| read("eta", word)), {
-            [some("always"), some("never"), None, None, None]
-        });
-        let times = ["1500ms", "2", "0", "999ms", "soon"].map(|time| read("trigger-timeout", time));
-        assert_eq!(times, [some("1"), some("2"), some("0"), None, some("soon")]);
-        assert_eq!(read("status-interval", "500ms"), some("500ms"));
     }
 
     #[test]

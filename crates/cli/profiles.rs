@@ -13,6 +13,7 @@ use ferrio_jobfile::{Builder, Environment, Opt, OptionScope, Options, Problems, 
 
 use crate::arguments::Item;
 use crate::error::Error;
+use crate::options::ProgramOption;
 use crate::settings::ProgramSettings;
 
 /// The verdict of `act`, the only profile that has one.
@@ -86,10 +87,8 @@ pub fn add(
     builder: &mut Builder,
 ) -> Result<(), Error> {
     refuse_other_jobs(profile, items)?;
-    let place = items.iter().rev().find_map(|item| match item {
-        Item::Program { name, origin, .. } if name == "profile" => Some(origin.clone()),
-        _ => None,
-    });
+    let place = items.iter().rev().find_map(|item| item.value_of(ProgramOption::Profile));
+    let place = place.map(|(_, origin)| origin.clone());
     let place = place.unwrap_or(ArgOrigin { index: 0, text: format!("--profile={}", profile.name()) });
     let own = own_options(profile, items)?;
     let surroundings = Surroundings { mb_memory, compat: settings.compat };

@@ -1,15 +1,16 @@
-//! The settings that the program's own options make. Their table is in `options.rs`; `option_values.rs` reads their values. `outputs` has those
+//! The settings that the program's own options make. Their table is in `options`; `option_values.rs` reads their values. `outputs` has those
 //! of the report, and `conflicts` the options that exclude each other.
 
+mod action;
 mod conflicts;
+mod given;
 mod outputs;
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Command;
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Command};
 use ferrio_job::{Compat, Diagnostic};
 use ferrio_jobfile::Reading;
 use ferrio_metrics::MetricsAddress;
@@ -20,20 +21,17 @@ use ferrio_sweep::{Repetitions, TableFormat, Variable};
 use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
-use crate::option_values::{self, Eta, IdleProf, Intervals};
-use crate::options::{
-    ABORT_IF, FAIL_IF, JUNIT, LABEL, OPTIONS, ProgramOption, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET,
-    SHUFFLE_JOBS, SWEEP, SWEEP_SEED, Support, TUI, Takes,
-};
+use crate::option_values::{Eta, IdleProf, Intervals, OutputFormat};
+use crate::options::{Conflict, OPTIONS, ProgramOption, ProgramOptionRow, Support};
 use crate::profiles::Profile;
-use conflicts::check_conflicts_of_tui;
+use action::action;
 use outputs::Outputs;
+
+pub use action::{Action, Query};
+pub use given::Given;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
-
-/// Options whose repeated values add up; of all others the last value counts.
-const REPEATED: [&str; 7] = ["debug", SECTION, FAIL_IF, ABORT_IF, LABEL, SET, SWEEP];
 
 /// Columns of the help text.
 const COLUMNS: usize = 80;
@@ -126,44 +124,6 @@ pub struct SweepSettings {
     pub table: TableFormat,
 }
 
-/// What to do with the jobs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Run them.
-    Run,
-    /// Read them and run none.
-    Parse,
-    /// Print them as command lines.
-    ShowCommands,
-    /// Plan them, merging traces, and run none.
-    MergeTraces,
-    /// Print information; there are no jobs.
-    Answer(Query),
-}
-
-/// Information that is printed without running jobs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Query {
-    /// `--version`
-    Version,
-    /// `--cmdhelp`: all job options or one.
-    Options(Option<String>),
-    /// `--enghelp`: all engines, one (`libaio`), or an option of one (`libaio,nowait`).
-    Engines(Option<String>),
-    /// `--debug=help`
-    DebugClasses,
-    /// `--inflate-log`: the contents of this file.
-    Log(PathBuf),
-    /// `--crctest`: all functions or those in a list.
-    Checksums(Option<String>),
-    /// `--memcpytest`: all methods and lengths or those in a list.
-    Copies(Option<String>),
-    /// `--cpuclock-test`
-    Clocks,
-    /// `--idle-prof=calibrate`
-    UnitWork,
-}
-
 /// Why the program's own options cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -175,13 +135,13 @@ pub enum SettingsError {
     Value(Box<clap::Error>),
     /// An option that is not supported, and why.
     #[error("option --{0} is {1}")]
-    Refused(&'static str, &'static str),
+    Refused(ProgramOption, &'static str),
     /// `--profile` with a name that fio does not know either.
     #[error("profile '{0}' not found: the profiles are act and tiobench")]
     NoProfile(String),
-    /// An option that excludes others, and why.
-    #[error("{1}")]
-    Conflict(&'static str, Cow<'static, str>),
+    /// Options that cannot be used together.
+    #[error("{}", .0.message)]
+    Conflict(Conflict),
     /// `--output-format` with a format that fio does not have, in a call as fio.
     #[error("invalid output format {0}: fio has no such format")]
     FormatOfFerrio(String),
@@ -196,12 +156,8 @@ impl ProgramSettings {
     /// # Errors
     /// A wrong value, an option that is not implemented, options that exclude each other, or a request for help.
     pub fn read(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
-        let program = Self::read_each(items, compat)?;
-        if program.tui {
-            check_conflicts_of_tui(items)?;
-        }
-        program.check_conflicts()?;
-        program.check_sweep(items)?;
+        let (program, given) = Self::read_each(items, compat)?;
+        program.check_conflicts(&given)?;
         let note = program.note_of_single_reports();
         Ok(ProgramSettings { notes: program.notes.into_iter().chain(note).collect(), ..program })
     }
@@ -210,85 +166,85 @@ impl ProgramSettings {
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
-    pub fn read_each(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
+    pub fn read_each(items: &[Item], compat: Compat) -> Result<(Self, Given), SettingsError> {
         let mut notes = Vec::new();
         let typed = items.iter().filter_map(|item| match item {
-            Item::Program { name, value: Some(value), .. } if compat == Compat::Fio => {
-                let read = option_values::read_by_fio(name, value);
+            Item::Program { option, value: Some(value), .. } if compat == Compat::Fio => {
+                let read = (option.row().value_in_fio)(value);
                 if read.is_none() {
-                    notes.push(ignored(name, value));
+                    notes.push(ignored(*option, value));
                 }
-                read.map(|value| format!("--{name}={value}"))
+                read.map(|value| format!("--{option}={value}"))
             }
-            Item::Program { name, value: Some(value), .. } => Some(format!("--{name}={value}")),
-            Item::Program { name, value: None, .. } => Some(format!("--{name}")),
+            Item::Program { option, value: Some(value), .. } => Some(format!("--{option}={value}")),
+            Item::Program { option, value: None, .. } => Some(format!("--{option}")),
             _ => None,
         });
-        let arguments = std::iter::once("ferrio".to_owned()).chain(typed);
-        let matches = command().try_get_matches_from(arguments).map_err(|error| match error.kind() {
+        let given = Given::read(typed).map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp => SettingsError::Help,
             _ => SettingsError::Value(Box::new(error)),
         })?;
-        let action = action(&matches);
+        let action = action(&given);
         if action != Action::Answer(Query::Version) {
-            refuse_unsupported(&matches)?;
+            refuse_unsupported(&given)?;
         }
-        let sections = words(&matches, SECTION);
+        let sections: Vec<String> = given.values(ProgramOption::Section);
         if sections.iter().any(|name| name == "global") {
             return Err(SettingsError::GlobalSection);
         }
-        let debug = DebugOptions::parse(&words(&matches, "debug"), compat);
+        let debug = DebugOptions::parse(&given.values::<String>(ProgramOption::Debug), compat);
         let debugging = !debug.notes().is_empty();
         // On a terminal the live line and debug messages would mix.
         let eta = if debugging { Eta::Never } else { Eta::Auto };
         let outputs = Outputs::of(items, compat)?;
         let formats = outputs.formats;
-        let no_document = formats.has(Format::Normal) || given(&matches, "output");
-        let (trigger, idle_trigger) = trigger(&matches, compat, no_document);
+        let no_document = formats.has(Format::Normal) || given.has(ProgramOption::Output);
+        let (trigger, idle_trigger) = trigger(&given, compat, no_document);
         notes.extend(idle_trigger);
         if debugging {
-            notes.extend(without_effect(&matches));
+            notes.extend(without_effect(&given));
         }
-        Ok(ProgramSettings {
+        let settings = ProgramSettings {
             output: outputs.file,
             shares_output: false,
-            junit: matches.get_one(JUNIT).cloned(),
-            sweep: sweep(&matches, items),
+            junit: given.value(ProgramOption::Junit),
+            sweep: sweep(&given),
             formats,
             files_of_formats: outputs.files_of_formats,
-            fio_bins: matches.get_flag("fio-bins"),
-            terse_version: matches.get_one("terse-version").copied().unwrap_or_default(),
-            terse_header: matches.get_flag("terse-header"),
-            eta: matches.get_one("eta").copied().unwrap_or(eta),
-            eta_newline: matches.get_one("eta-newline").copied(),
-            status_interval: matches.get_one("status-interval").copied(),
-            eta_interval: matches.get_one("eta-interval").copied().unwrap_or(Duration::from_secs(1)),
-            tui: matches.get_flag(TUI),
-            idle_prof: matches.get_one("idle-prof").copied(),
-            bandwidth_log: bandwidth_log(&matches),
-            interval_report: matches.get_one("interval-report").cloned(),
-            thresholds: [FAIL_IF, ABORT_IF]
+            fio_bins: given.has(ProgramOption::FioBins),
+            terse_version: given.value(ProgramOption::TerseVersion).unwrap_or_default(),
+            terse_header: given.has(ProgramOption::TerseHeader),
+            eta: given.value(ProgramOption::Eta).unwrap_or(eta),
+            eta_newline: given.value(ProgramOption::EtaNewline),
+            status_interval: given.value(ProgramOption::StatusInterval),
+            eta_interval: given.value(ProgramOption::EtaInterval).unwrap_or(Duration::from_secs(1)),
+            tui: given.has(ProgramOption::Tui),
+            idle_prof: given.value(ProgramOption::IdleProf),
+            bandwidth_log: bandwidth_log(&given),
+            interval_report: given.value(ProgramOption::IntervalReport),
+            thresholds: [ProgramOption::FailIf, ProgramOption::AbortIf]
                 .into_iter()
-                .flat_map(|option| matches.get_many(option).unwrap_or_default().cloned())
+                .flat_map(|option| given.values(option))
                 .collect(),
-            aborting: matches.get_many(ABORT_IF).unwrap_or_default().cloned().collect(),
-            labels: matches.get_many(LABEL).unwrap_or_default().cloned().collect(),
-            metrics: matches.get_one("metrics").copied(),
-            readonly: matches.get_flag("readonly"),
+            aborting: given.values(ProgramOption::AbortIf),
+            labels: given.values(ProgramOption::Label),
+            metrics: given.value(ProgramOption::Metrics),
+            readonly: given.has(ProgramOption::Readonly),
             sections,
-            warnings_fatal: matches.get_flag("warnings-fatal"),
+            warnings_fatal: given.has(ProgramOption::WarningsFatal),
             compat,
-            strict: matches.get_one("strict").copied().unwrap_or(match compat {
+            strict: given.value(ProgramOption::Strict).unwrap_or(match compat {
                 Compat::Ferrio => Reading::Ferrio,
                 Compat::Fio => Reading::Fio,
             }),
-            aux_path: matches.get_one::<String>("aux-path").map(PathBuf::from).unwrap_or_default(),
-            profile: profile(&matches)?,
+            aux_path: given.value::<String>(ProgramOption::AuxPath).map(PathBuf::from).unwrap_or_default(),
+            profile: profile(&given)?,
             trigger,
             debug,
             notes,
             action,
-        })
+        };
+        Ok((settings, given))
     }
 }
 
@@ -335,26 +291,21 @@ impl ProgramSettings {
 }
 
 /// Several runs, if there are to be several. The values are already checked.
-fn sweep(matches: &ArgMatches, items: &[Item]) -> Option<SweepSettings> {
-    let variables: Vec<Variable> = matches.get_many(SWEEP).unwrap_or_default().cloned().collect();
-    let repetitions = matches.get_one::<Repetitions>(REPEAT).copied();
+fn sweep(given: &Given) -> Option<SweepSettings> {
+    let variables: Vec<Variable> = given.values(ProgramOption::Sweep);
+    let repetitions: Option<Repetitions> = given.value(ProgramOption::Repeat);
     if repetitions.is_none() && variables.is_empty() {
         return None;
     }
-    let table = items.iter().rev().find_map(|item| match item {
-        Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
-            Some(option_values::table_format(value))
-        }
-        _ => None,
-    });
+    let format: Option<OutputFormat> = given.value(ProgramOption::OutputFormat);
     Some(SweepSettings {
         repetitions: repetitions.unwrap_or(Repetitions::Count(1)),
-        pause: matches.get_one(REPEAT_PAUSE).copied().unwrap_or_default(),
+        pause: given.value(ProgramOption::RepeatPause).unwrap_or_default(),
         variables,
-        shuffle_jobs: matches.get_flag(SHUFFLE_JOBS),
-        seed: matches.get_one(SWEEP_SEED).copied(),
-        results: matches.get_one::<String>(RESULTS).map(PathBuf::from),
-        table: table.flatten().unwrap_or_default(),
+        shuffle_jobs: given.has(ProgramOption::ShuffleJobs),
+        seed: given.value(ProgramOption::SweepSeed),
+        results: given.value::<String>(ProgramOption::Results).map(PathBuf::from),
+        table: format.and_then(|format| format.table).unwrap_or_default(),
     })
 }
 
@@ -370,63 +321,28 @@ pub fn command() -> Command {
         .disable_help_flag(true)
         .term_width(COLUMNS)
         .args_override_self(true)
-        .args(OPTIONS.iter().map(argument))
-}
-
-/// An option of the program as an argument of clap.
-pub fn argument(option: &ProgramOption) -> Arg {
-    let argument = Arg::new(option.name).long(option.name).help(option.full_help());
-    let argument = argument.help_heading(option.heading);
-    let argument = match option.letter {
-        Some(letter) => argument.short(letter),
-        None => argument,
-    };
-    match (option.name, option.takes) {
-        ("help", _) => argument.action(ArgAction::Help),
-        (_, Takes::Nothing) => argument.action(ArgAction::SetTrue),
-        (name, takes) => {
-            let argument = argument
-                .value_name(option.value)
-                .value_parser(option_values::parser(name))
-                .hide_possible_values(true);
-            let argument =
-                if REPEATED.contains(&name) { argument.action(ArgAction::Append) } else { argument };
-            match takes {
-                Takes::Optional => argument.num_args(0..=1).require_equals(true),
-                _ => argument.num_args(1),
-            }
-        }
-    }
-}
-
-fn given(matches: &ArgMatches, name: &str) -> bool {
-    matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine)
-}
-
-fn words(matches: &ArgMatches, name: &str) -> Vec<String> {
-    matches.get_many(name).unwrap_or_default().cloned().collect()
+        .args(OPTIONS.iter().map(ProgramOptionRow::argument))
 }
 
 /// Refuses unsupported options. It runs after their values are read, so that a wrong value is reported first.
-fn refuse_unsupported(matches: &ArgMatches) -> Result<(), SettingsError> {
-    for option in OPTIONS.iter().filter(|option| given(matches, option.name)) {
-        if let Support::Refused(why) = option.support {
-            return Err(SettingsError::Refused(option.name, why));
-        }
-    }
-    Ok(())
+fn refuse_unsupported(given: &Given) -> Result<(), SettingsError> {
+    let refused = given.rows().find_map(|row| match row.support {
+        Support::Refused(why) => Some(SettingsError::Refused(row.option, why)),
+        _ => None,
+    });
+    refused.map_or(Ok(()), Err)
 }
 
-fn profile(matches: &ArgMatches) -> Result<Option<Profile>, SettingsError> {
-    let Some(name) = matches.get_one::<String>("profile") else { return Ok(None) };
-    Profile::named(name).map(Some).ok_or_else(|| SettingsError::NoProfile(name.clone()))
+fn profile(given: &Given) -> Result<Option<Profile>, SettingsError> {
+    let Some(name) = given.value::<String>(ProgramOption::Profile) else { return Ok(None) };
+    Profile::named(&name).map(Some).ok_or(SettingsError::NoProfile(name))
 }
 
 /// Notes on options that have no effect.
-fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = Diagnostic> {
-    OPTIONS.iter().filter(|option| given(matches, option.name)).filter_map(|option| match option.support {
+fn without_effect(given: &Given) -> impl Iterator<Item = Diagnostic> {
+    given.rows().filter_map(|row| match row.support {
         Support::NoEffect(why) => {
-            let message = format!("--{} has no effect: {why}", option.name);
+            let message = format!("--{} has no effect: {why}", row.name);
             Some(Diagnostic::note(message).code("no-effect"))
         }
         _ => None,
@@ -434,24 +350,21 @@ fn without_effect(matches: &ArgMatches) -> impl Iterator<Item = Diagnostic> {
 }
 
 /// The prefix of the logs of all jobs together.
-fn bandwidth_log(matches: &ArgMatches) -> Option<String> {
-    let prefix: Option<String> = matches.get_one("bandwidth-log").cloned();
-    given(matches, "bandwidth-log").then(|| match prefix {
-        Some(prefix) if !prefix.is_empty() => prefix,
-        _ => "agg".to_owned(),
-    })
+fn bandwidth_log(given: &Given) -> Option<String> {
+    let prefix = given.text(ProgramOption::BandwidthLog);
+    given.has(ProgramOption::BandwidthLog).then(|| prefix.unwrap_or_else(|| "agg".to_owned()))
 }
 
 /// The note about a value that fio ignores.
-fn ignored(name: &str, value: &str) -> Diagnostic {
-    Diagnostic::note(format!("--{name}={value} has no effect: fio ignores this value")).code("no-effect")
+fn ignored(option: ProgramOption, value: &str) -> Diagnostic {
+    Diagnostic::note(format!("--{option}={value} has no effect: fio ignores this value")).code("no-effect")
 }
 
 /// The trigger, and a note if it can never fire. There is `no_document` on standard output if the report is a text or in a file.
-fn trigger(matches: &ArgMatches, compat: Compat, no_document: bool) -> (Option<Trigger>, Option<Diagnostic>) {
-    let command: Option<String> = matches.get_one("trigger").cloned();
-    let file = matches.get_one::<String>("trigger-file").map(PathBuf::from);
-    let timeout = matches.get_one("trigger-timeout").copied().filter(|time| *time != Duration::ZERO);
+fn trigger(given: &Given, compat: Compat, no_document: bool) -> (Option<Trigger>, Option<Diagnostic>) {
+    let command: Option<String> = given.value(ProgramOption::Trigger);
+    let file = given.value::<String>(ProgramOption::TriggerFile).map(PathBuf::from);
+    let timeout = given.value(ProgramOption::TriggerTimeout).filter(|time| *time != Duration::ZERO);
     if file.is_none() && timeout.is_none() {
         let message = "--trigger never runs without --trigger-file or --trigger-timeout";
         return (None, command.map(|_| Diagnostic::note(message).code("no-effect")));
@@ -460,49 +373,6 @@ fn trigger(matches: &ArgMatches, compat: Compat, no_document: bool) -> (Option<T
     // As in fio, but never beside a document.
     let writes_to_stdout = compat == Compat::Fio && no_document;
     (Some(Trigger { file, timeout, command, writes_to_stdout, saves_all_states }), None)
-}
-
-fn action(matches: &ArgMatches) -> Action {
-    if let Some(query) = query(matches) {
-        Action::Answer(query)
-    } else if matches.get_flag("showcmd") {
-        Action::ShowCommands
-    } else if matches.get_flag("parse-only") {
-        Action::Parse
-    } else if matches.get_flag("merge-blktrace-only") {
-        Action::MergeTraces
-    } else {
-        Action::Run
-    }
-}
-
-fn query(matches: &ArgMatches) -> Option<Query> {
-    let text = |name: &str| matches.get_one::<String>(name).filter(|text| !text.is_empty()).cloned();
-    if matches.get_flag("version") {
-        Some(Query::Version)
-    } else if given(matches, "cmdhelp") {
-        Some(Query::Options(text("cmdhelp")))
-    } else if given(matches, "enghelp") {
-        Some(Query::Engines(text("enghelp")))
-    } else if words(matches, "debug")
-        .iter()
-        .flat_map(|list| list.split(','))
-        .any(|word| word == "help" || word == "?")
-    {
-        Some(Query::DebugClasses)
-    } else if let Some(file) = matches.get_one::<String>("inflate-log") {
-        Some(Query::Log(PathBuf::from(file)))
-    } else if given(matches, "crctest") {
-        Some(Query::Checksums(text("crctest")))
-    } else if given(matches, "memcpytest") {
-        Some(Query::Copies(text("memcpytest")))
-    } else if matches.get_flag("cpuclock-test") {
-        Some(Query::Clocks)
-    } else if matches.get_one("idle-prof") == Some(&IdleProf::Calibrate) {
-        Some(Query::UnitWork)
-    } else {
-        None
-    }
 }
 
 #[cfg(test)]

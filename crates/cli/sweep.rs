@@ -17,13 +17,13 @@ use ferrio_sweep::{
     Table, points,
 };
 
-use crate::arguments::Item;
+use crate::arguments::{Item, values_of};
 use crate::error::Error;
 use crate::escaped_stream;
 use crate::exit::EXCEEDED;
 use crate::job_files;
 use crate::messages::{Messages, print};
-use crate::options::{OUTPUT, REPEAT, REPEAT_PAUSE, RESULTS, SECTION, SET, SHUFFLE_JOBS, SWEEP, SWEEP_SEED};
+use crate::options::ProgramOption;
 use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
 use crate::settings::{ProgramSettings, SweepSettings};
@@ -31,8 +31,16 @@ use children::{Children, Ended};
 use results::{Results, set_aside};
 
 /// Options of the series itself, which its runs do not get.
-const OF_SWEEP: [&str; 8] =
-    [REPEAT, REPEAT_PAUSE, RESULTS, SHUFFLE_JOBS, SWEEP, SWEEP_SEED, OUTPUT, "output-format"];
+const OF_SWEEP: [ProgramOption; 8] = [
+    ProgramOption::Repeat,
+    ProgramOption::RepeatPause,
+    ProgramOption::Results,
+    ProgramOption::ShuffleJobs,
+    ProgramOption::Sweep,
+    ProgramOption::SweepSeed,
+    ProgramOption::Output,
+    ProgramOption::OutputFormat,
+];
 
 /// Added to a status that a signal ended with.
 const SIGNALLED: u8 = 128;
@@ -58,7 +66,7 @@ pub fn run(
     let results = Results::create(wanted.results.as_deref())?;
     let seed = wanted.seed.unwrap_or_else(new_seed);
     if points.len() > 1 && messages.shows_warnings() {
-        let message = format!("the order of the runs is that of --{SWEEP_SEED}={seed}");
+        let message = format!("the order of the runs is that of --sweep-seed={seed}");
         messages.note(&Diagnostic::note(message).code("sweep-order"));
     }
     let all = Runs { items, points: &points, results: &results, messages };
@@ -121,12 +129,9 @@ fn check(items: &[Item], files: &[String], wanted: &SweepSettings) -> Result<(),
             let message = format!("the option `{}` is swept twice", variable.name);
             return Err(refusal(message, Some("give all values to one --sweep")));
         }
-        let set = items.iter().filter_map(|item| match item {
-            Item::Program { name, value: Some(value), .. } if *name == SET => Some(value),
-            _ => None,
-        });
-        if set.map(|value| value.split('=').next().unwrap_or(value)).any(|name| is_same(name, &variable.name))
-        {
+        let mut set =
+            values_of(items, ProgramOption::Set).map(|value| value.split('=').next().unwrap_or(value));
+        if set.any(|name| is_same(name, &variable.name)) {
             let message = format!("the option `{}` is both set and swept", variable.name);
             return Err(refusal(message, Some("leave out one of --set and --sweep")));
         }
@@ -164,10 +169,8 @@ fn jobs_of_points(
         let point = Point { jobs, settings: Vec::new(), directory: String::new() };
         let set = job_files::read(&items_of(items, &point), settings, job_files::environment())?;
         if set.jobs.iter().any(|job| job.from_command_line) {
-            let message = format!(
-                "--{SHUFFLE_JOBS} runs the sections of job files one by one, and there are jobs of the command line"
-            );
-            return Err(refusal(message, Some("write the jobs into a job file")));
+            let message = "--shuffle-jobs runs the sections of job files one by one, and there are jobs of the command line";
+            return Err(refusal(message.to_owned(), Some("write the jobs into a job file")));
         }
         let first = all.len();
         for job in set.jobs {
@@ -227,13 +230,9 @@ fn check_points(
 /// The command line of a point.
 fn items_of(items: &[Item], point: &Point) -> Vec<Item> {
     let place = |name: &str| {
-        items.iter().find_map(|item| match item {
-            Item::Program { name: option, value: Some(value), origin } if *option == SWEEP => {
-                let swept = value.split('=').next().unwrap_or(value).trim();
-                (swept == name).then_some(origin.index)
-            }
-            _ => None,
-        })
+        let swept = items.iter().filter_map(|item| item.value_of(ProgramOption::Sweep));
+        let named = |value: &str| value.split('=').next().unwrap_or(value).trim() == name;
+        swept.filter(|(value, _)| named(value)).map(|(_, origin)| origin.index).next()
     };
     let mut of_point: Vec<Item> = items
         .iter()
@@ -245,14 +244,15 @@ fn items_of(items: &[Item], point: &Point) -> Vec<Item> {
         .collect();
     of_point.extend(point.settings.iter().map(|(name, value)| {
         let value = format!("{name}={value}");
-        let origin = ArgOrigin { index: place(name).unwrap_or_default(), text: format!("--{SWEEP} {value}") };
-        Item::Program { name: SET.to_owned(), value: Some(value), origin }
+        let text = format!("--{} {value}", ProgramOption::Sweep);
+        let origin = ArgOrigin { index: place(name).unwrap_or_default(), text };
+        Item::Program { option: ProgramOption::Set, value: Some(value), origin }
     }));
     if let Some(section) = &point.jobs.section {
-        of_point.retain(|item| !item.is_program_option(SECTION));
-        let (name, value) = (SECTION.to_owned(), Some(section.clone()));
-        let origin = ArgOrigin { index: 0, text: format!("--{SECTION}={section}") };
-        of_point.push(Item::Program { name, value, origin });
+        let option = ProgramOption::Section;
+        of_point.retain(|item| !item.is(option));
+        let origin = ArgOrigin { index: 0, text: format!("--{option}={section}") };
+        of_point.push(Item::Program { option, value: Some(section.clone()), origin });
     }
     // A file that is given twice is two points with the same jobs.
     let mut files = 0;
@@ -269,18 +269,18 @@ fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
     let mut files = Vec::new();
     for item in items_of(items, point) {
         match item {
-            Item::Program { name, .. } if OF_SWEEP.contains(&name.as_str()) => {}
-            Item::Program { name, value: Some(value), .. } | Item::Job { name, value: Some(value), .. } => {
-                options.push(format!("--{name}={value}"));
-            }
-            Item::Program { name, .. } | Item::Job { name, .. } => options.push(format!("--{name}")),
+            Item::Program { option, .. } if OF_SWEEP.contains(&option) => {}
+            Item::Program { option, value: Some(value), .. } => options.push(format!("--{option}={value}")),
+            Item::Program { option, value: None, .. } => options.push(format!("--{option}")),
+            Item::Job { name, value: Some(value), .. } => options.push(format!("--{name}={value}")),
+            Item::Job { name, value: None, .. } => options.push(format!("--{name}")),
             Item::File(name) => files.push(name),
         }
     }
     // Warnings are shown once, after the table. Errors are shown.
-    options.push("--quiet".to_owned());
-    options.push("--output-format=json+".to_owned());
-    options.push(format!("--{OUTPUT}={}", report.display()));
+    options.push(format!("--{}", ProgramOption::Quiet));
+    options.push(format!("--{}=json+", ProgramOption::OutputFormat));
+    options.push(format!("--{}={}", ProgramOption::Output, report.display()));
     options.push("--".to_owned());
     options.into_iter().chain(files).collect()
 }
@@ -400,9 +400,9 @@ impl Runs<'_> {
             return (true, Diagnostic::note(message).code("repeat-precision"));
         }
         let message = format!(
-            "after {repetition} repetitions, the most that --{REPEAT} allows, the mean IOPS of {row} are known to \
+            "after {repetition} repetitions, the most that --repeat allows, the mean IOPS of {row} are known to \
              ±{found} % with {CONFIDENCE} % confidence, not to ±{wanted} %: run longer, or allow more repetitions \
-             (--{REPEAT}=until:{wanted}%,max=COUNT)"
+             (--repeat=until:{wanted}%,max=COUNT)"
         );
         (false, Diagnostic::warning(message, Origin::Builtin).code("repeat-precision"))
     }

@@ -15,7 +15,7 @@ fn try_scan(words: &[&str]) -> Result<Vec<Item>, InvalidCommandLine> {
 fn items(words: &[&str]) -> Vec<String> {
     let valued = |value: &Option<String>| value.as_ref().map(|value| format!("={value}")).unwrap_or_default();
     let short = |item: Item| match item {
-        Item::Program { name, value, .. } => format!("--{name}{}", valued(&value)),
+        Item::Program { option, value, .. } => format!("--{option}{}", valued(&value)),
         Item::Job { name, value, .. } => format!("{name}{}", valued(&value)),
         Item::File(name) => format!("<{name}>"),
     };

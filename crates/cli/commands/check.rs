@@ -11,14 +11,14 @@ use ferrio_plan::PlanOptions;
 use ferrio_report::{Format, Formats, bandwidth_log_names};
 
 use super::subcommand::Invocation;
-use crate::arguments::{self, Item};
+use crate::arguments::{self, Item, values_of};
 use crate::error::Error;
 use crate::escaped_stream;
 use crate::inputs::is_any_of;
 use crate::junit::JunitFile;
 use crate::messages::{Messages, print};
 use crate::option_values::Intervals;
-use crate::options::{self, JOBS, OUTPUT, ProgramOption, own_flag};
+use crate::options::{ProgramOption, ROWS};
 use crate::output::Output;
 use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
@@ -33,8 +33,6 @@ const WRONG: u8 = 1;
 const SERVER_PATIENCE: Duration = Duration::from_millis(800);
 /// The number of the first argument after `check`.
 const FIRST_ARGUMENT: u32 = 2;
-/// The name of its own option.
-const DENY: &str = "deny-warnings";
 
 /// Help below the usage.
 pub const DETAILS: &str = "\
@@ -49,21 +47,17 @@ Takes the arguments of a run. These affect the check:
 Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 ";
 
-/// The options that only `check` has.
-pub const OPTIONS: &[ProgramOption] = &[own_flag(DENY, JOBS, "Exit with status 2 if there are warnings")];
-
 /// Checks the jobs of the arguments. A document, if one is asked for, has the errors that would stop a run before its first job.
 ///
 /// # Errors
 /// These errors.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
-    let (scanned, compat) =
-        arguments::read(invocation.arguments, FIRST_ARGUMENT, &all_options(), Compat::Ferrio);
+    let (scanned, compat) = arguments::read(invocation.arguments, FIRST_ARGUMENT, ROWS, Compat::Ferrio);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
     *invocation.messages = Messages::of(read, compat);
     let answer = JsonAnswer::of(read);
     if let Ok(items) = &scanned
-        && items.iter().any(|item| item.is_program_option("help"))
+        && items.iter().any(|item| item.is(ProgramOption::Help))
     {
         return print(|out| out.write_all(invocation.command.text().as_bytes()).map(|()| true));
     }
@@ -80,7 +74,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 fn check(items: Result<Vec<Item>, Error>, compat: Compat, messages: Messages) -> Result<u8, Error> {
     let mut items = items?;
     let before = items.len();
-    items.retain(|item| !item.is_program_option(DENY));
+    items.retain(|item| !item.is(ProgramOption::DenyWarnings));
     let deny = items.len() < before;
     let mut settings =
         ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
@@ -166,25 +160,20 @@ struct JsonAnswer {
 impl JsonAnswer {
     /// `None` if the command line does not ask for JSON.
     fn of(items: &[Item]) -> Option<Self> {
-        let values = |option: &'static str| {
-            items.iter().filter_map(move |item| match item {
-                Item::Program { name, value: Some(value), .. } if name == option => Some(value.as_str()),
-                _ => None,
-            })
-        };
         let json = |item: &'_ str| {
             let (word, file) = item.split_once(':').map_or((item, None), |(word, file)| (word, Some(file)));
             let format = Format::of_word(word.trim())?;
             let file = file.filter(|file| !["", "-"].contains(file)).map(str::to_owned);
             Formats::only(format).has(Format::Json).then_some(file)
         };
-        let wanted = values("output-format").flat_map(|list| list.split(',')).find_map(json);
+        let wanted =
+            values_of(items, ProgramOption::OutputFormat).flat_map(|list| list.split(',')).find_map(json);
         let job_file = |item: &Item| match item {
             Item::File(name) => Some(name.clone()),
             _ => None,
         };
         wanted.map(|file| JsonAnswer {
-            to: file.or_else(|| values(OUTPUT).next_back().map(str::to_owned)),
+            to: file.or_else(|| values_of(items, ProgramOption::Output).next_back().map(str::to_owned)),
             job_files: items.iter().filter_map(job_file).collect(),
         })
     }
@@ -235,19 +224,4 @@ fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Res
     output.write_to_files(Format::Normal, &ferrio_check::text(report, false));
     output.write_to_files(Format::Json, &ferrio_check::json(report));
     output.close()
-}
-
-fn all_options() -> Vec<ProgramOption> {
-    options::OPTIONS.iter().chain(OPTIONS).copied().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_help_names_the_option_that_only_check_has() {
-        assert!(DETAILS.contains(&format!("--{DENY}")));
-        assert!(options::OPTIONS.iter().all(|option| option.name != DENY));
-    }
 }

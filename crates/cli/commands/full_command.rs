@@ -4,17 +4,17 @@ use std::collections::HashSet;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint};
-use ferrio_job::{EngineKind, Word, debug_class};
-use ferrio_jobfile::{Opt, OptionRow, OptionScope, ValueKind, is_listed, rows};
+use ferrio_job::Word;
+use ferrio_jobfile::{Opt, OptionRow, ValueKind, is_listed, rows};
 
 use super::subcommand::{Operand, Subcommand};
-use crate::options::SECTION;
+use crate::options::{OPTIONS, ProgramOptionRow};
 use crate::settings;
 
 /// The program's options, job options as long options, and sub-commands.
 pub fn full_command(commands: &[Subcommand]) -> Command {
     let command = settings::command()
-        .mut_args(with_completions)
+        .mut_args(with_completion)
         .arg(Arg::new("files").num_args(0..).value_hint(ValueHint::FilePath));
     let mut taken: HashSet<String> =
         command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect();
@@ -30,7 +30,7 @@ pub fn full_command(commands: &[Subcommand]) -> Command {
 /// A sub-command; those that take jobs have the arguments of a run.
 fn subcommand(command: &Subcommand, commands: &[Subcommand], of_run: &[Arg]) -> Command {
     let subcommand = Command::new(command.name).about(command.help).disable_help_flag(true);
-    let own = command.options.iter().map(settings::argument);
+    let own = command.options.iter().map(ProgramOptionRow::argument);
     match command.operand {
         Operand::Jobs => subcommand.args(of_run.iter().cloned().chain(own)),
         Operand::Foreign(arguments) => arguments().name(command.name).about(command.help).args(own),
@@ -57,23 +57,12 @@ pub fn operand_words(command: &Subcommand, commands: &[Subcommand]) -> Option<Ve
     }
 }
 
-/// An option of the program with the words that complete its value.
-fn with_completions(argument: Arg) -> Arg {
+/// An option of the program with the completion of its value.
+fn with_completion(argument: Arg) -> Arg {
     let argument = argument.hide_possible_values(false);
-    match argument.get_id().as_str() {
-        "output-format" => argument.value_parser(ferrio_report::Format::WORDS),
-        "strict" => argument.value_parser(["ferrio", "fio"]),
-        "debug" => argument.value_parser(debug_class::CLASSES.map(|class| class.name)),
-        "output" | "trigger-file" | "junit" => argument.value_hint(ValueHint::FilePath),
-        "aux-path" => argument.value_hint(ValueHint::DirPath),
-        SECTION | "eta-newline" | "eta-interval" | "status-interval" | "trigger-timeout" => {
-            argument.value_hint(ValueHint::Other)
-        }
-        "cmdhelp" => argument.value_parser(names()),
-        "enghelp" => {
-            argument.value_parser(EngineKind::ALL.iter().map(|engine| engine.word()).collect::<Vec<_>>())
-        }
-        _ => argument,
+    match OPTIONS.iter().find(|row| argument.get_id() == row.name) {
+        Some(row) => row.completed(argument),
+        None => argument,
     }
 }
 
@@ -99,14 +88,6 @@ fn argument(row: &'static OptionRow, taken: &mut HashSet<String>) -> Option<Arg>
     };
     let words = words(row);
     Some(if words.is_empty() { argument } else { argument.value_parser(words) })
-}
-
-/// Names of the options that every job has.
-fn names() -> Vec<PossibleValue> {
-    let common = rows()
-        .iter()
-        .filter(|row| matches!(row.scope, OptionScope::Core | OptionScope::Database) && is_listed(row));
-    common.map(|row| PossibleValue::new(row.name)).collect()
 }
 
 /// The words that complete a value; none if any value is valid.

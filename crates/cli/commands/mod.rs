@@ -25,6 +25,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::messages::{Messages, print};
+use crate::options::OPTIONS_OF_CHECK;
 pub use subcommand::Subcommand;
 use subcommand::{Invocation, Operand};
 pub use sysbench::run_words as run_sysbench;
@@ -44,7 +45,7 @@ pub const COMMANDS: &[Subcommand] = &[
         operand: Operand::Jobs,
         help: "Describe what a run would do and its risks; run nothing",
         details: check::DETAILS,
-        options: check::OPTIONS,
+        options: OPTIONS_OF_CHECK,
         run: check::run,
     },
     Subcommand {

@@ -15,7 +15,7 @@ use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::messages::print;
 use crate::option_values::{label, repeated_label};
-use crate::options::LABEL;
+use crate::options::ProgramOption;
 use crate::output_file::OutputFile;
 use inputs::{Input, Refusal};
 
@@ -63,8 +63,8 @@ pub fn command() -> Command {
             .default_value(Format::Html.word())
             .value_parser(PossibleValuesParser::new(formats().map(Format::word)))
             .help("What to make of the reports"),
-        Arg::new(LABEL)
-            .long(LABEL)
+        Arg::new(ProgramOption::Label.row().name)
+            .long(ProgramOption::Label.row().name)
             .value_name("KEY=VALUE")
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(label))
@@ -86,7 +86,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     };
     let word = arguments.get_one::<String>("output-format").map(String::as_str);
     let format = word.and_then(Format::of_word).unwrap_or(Format::Html);
-    let labels: Vec<(String, String)> = arguments.get_many(LABEL).unwrap_or_default().cloned().collect();
+    let labels: Vec<(String, String)> =
+        arguments.get_many(ProgramOption::Label.row().name).unwrap_or_default().cloned().collect();
     if let Some(name) = repeated_label(&labels) {
         let message = format!("--label={name}=... is given twice: a label has one value");
         return refuse(Refusal { message, help: None });

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::error::Error;
 use crate::messages::{Messages, print};
-use crate::options::ProgramOption;
+use crate::options::ProgramOptionRow;
 
 /// A sub-command.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Subcommand {
     /// More help, below the usage; empty if there is no more to say.
     pub details: &'static str,
     /// Options that only this sub-command has.
-    pub options: &'static [ProgramOption],
+    pub options: &'static [ProgramOptionRow],
     /// Runs it and returns the exit status.
     pub run: fn(Invocation<'_>) -> Result<u8, Error>,
 }

@@ -4,9 +4,9 @@ use ferrio_job::Compat;
 use ferrio_report::{Format, Formats};
 
 use super::SettingsError;
-use crate::arguments::Item;
-use crate::option_values::{self, WantedFormat};
-use crate::options::OUTPUT;
+use crate::arguments::{Item, values_of};
+use crate::option_values::{WantedFormat, output_format};
+use crate::options::ProgramOption;
 
 /// Where the report goes, in which formats.
 pub(super) struct Outputs {
@@ -23,13 +23,7 @@ impl Outputs {
     /// `ferrio`, several `--output` are the files of as many formats, in their order, and all `--output-format` add up. Called `fio`, the
     /// last counts. The values are already checked.
     pub(super) fn of(items: &[Item], compat: Compat) -> Result<Self, SettingsError> {
-        let values = |wanted: &'static str| {
-            items.iter().filter_map(move |item| match item {
-                Item::Program { name, value: Some(value), .. } if name == wanted => Some(value),
-                _ => None,
-            })
-        };
-        let mut files: Vec<&String> = values(OUTPUT).collect();
+        let mut files: Vec<&str> = values_of(items, ProgramOption::Output).collect();
         if compat == Compat::Fio {
             files.drain(..files.len().saturating_sub(1));
         }
@@ -38,16 +32,18 @@ impl Outputs {
         let mut wanted = vec![of(Format::Normal)];
         let mut is_default = true;
         for item in items {
-            let chosen = match item {
-                Item::Program { name, value: Some(value), .. } if *name == "output-format" => {
-                    let with_file = value.split(',').find(|item| item.contains(':'));
+            let Item::Program { option, value, .. } = item else { continue };
+            let chosen = match option {
+                ProgramOption::OutputFormat => {
+                    let list = value.as_deref().unwrap_or_default();
+                    let with_file = list.split(',').find(|item| item.contains(':'));
                     if let Some(item) = with_file.filter(|_| compat == Compat::Fio) {
                         return Err(SettingsError::FormatOfFerrio(item.to_owned()));
                     }
-                    option_values::formats(value).unwrap_or_default()
+                    output_format(list).map(|value| value.formats).unwrap_or_default()
                 }
-                _ if item.is_program_option("minimal") => vec![of(Format::Terse)],
-                _ if item.is_program_option("append-terse") => {
+                ProgramOption::Minimal => vec![of(Format::Terse)],
+                ProgramOption::AppendTerse => {
                     if !wanted.contains(&of(Format::Terse)) {
                         wanted.push(of(Format::Terse));
                     }
@@ -73,31 +69,27 @@ impl Outputs {
         let mut left = files.iter();
         for WantedFormat { format, file } in wanted {
             let paired =
-                if adds_up && file.is_none() { left.next().map(|file| (*file).clone()) } else { file };
+                if adds_up && file.is_none() { left.next().map(|file| (*file).to_owned()) } else { file };
             files_of_formats.extend(paired.map(|file| (format, file)));
         }
         match files.as_slice() {
             [] => Ok(Outputs { file: None, formats, files_of_formats }),
-            [file] if given > 0 => Ok(Outputs { file: Some((*file).clone()), formats, files_of_formats }),
-            [file] => Err(SettingsError::Conflict(
-                OUTPUT,
+            [file] if given > 0 => Ok(Outputs { file: Some((*file).to_owned()), formats, files_of_formats }),
+            [file] => Err(SettingsError::Conflict(ProgramOption::Output.conflict(
                 format!(
                     "--output={file} would have nothing: each format of --output-format has a file of its own. Leave out --output, or add a \
                      format without a file"
-                )
-                .into(),
-            )),
+                ),
+            ))),
             several if several.len() == given => Ok(Outputs { file: None, formats: Formats::NONE, files_of_formats }),
-            several => Err(SettingsError::Conflict(
-                OUTPUT,
+            several => Err(SettingsError::Conflict(ProgramOption::Output.conflict(
                 format!(
                     "--output is given {} times, for {given} {}: give one file for each format, as in \
                      --output-format=json:a.json,html:a.html, or one --output",
                     several.len(),
                     if given == 1 { "format" } else { "formats" }
-                )
-                .into(),
-            )),
+                ),
+            ))),
         }
     }
 }

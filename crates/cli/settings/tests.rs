@@ -1,5 +1,6 @@
 use super::*;
 use crate::option_values::IntervalsTo;
+use crate::options::Takes;
 
 fn read(words: &[&str]) -> Result<ProgramSettings, SettingsError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -70,13 +71,21 @@ fn no_format_can_be_combined_with_openmetrics() {
     for words in
         [&["-F", "openmetrics,json"][..], &["-F", "normal,openmetrics"], &["-F", "openmetrics", "-f"]]
     {
-        let Err(error @ SettingsError::Conflict("output-format", _)) = read(words) else {
+        let Err(error @ SettingsError::Conflict(Conflict { option: ProgramOption::OutputFormat, .. })) =
+            read(words)
+        else {
             panic!("{words:?} is taken")
         };
         assert!(error.to_string().contains("openmetrics cannot be combined"), "{error}");
     }
     let interim = read(&["-F", "openmetrics", "--status-interval=1"]);
-    assert!(matches!(interim, Err(SettingsError::Conflict("status-interval", _))), "{interim:?}");
+    assert!(
+        matches!(
+            interim,
+            Err(SettingsError::Conflict(Conflict { option: ProgramOption::StatusInterval, .. }))
+        ),
+        "{interim:?}"
+    );
 }
 
 #[test]
@@ -219,7 +228,10 @@ fn a_format_that_allows_one_report_leaves_those_in_between_to_other_outputs() {
     for words in ["html:a", "openmetrics,html:a"] {
         let refused = read(&["-F", words, "--status-interval=1"]);
         assert!(
-            matches!(refused, Err(SettingsError::Conflict("status-interval", _))),
+            matches!(
+                refused,
+                Err(SettingsError::Conflict(Conflict { option: ProgramOption::StatusInterval, .. }))
+            ),
             "{words}: {refused:?}"
         );
     }

@@ -1,0 +1,242 @@
+//! The table of the program's options, in the order of `--help`.
+
+use clap::builder::ValueParser;
+use ferrio_metrics::MetricsAddress;
+use ferrio_report::Format;
+use ferrio_sweep::Variable;
+
+use super::{Completion, ProgramOptionRow, Relation, flag, own, own_flag, value, values};
+use crate::option_values::{intervals, label, output_format, repetitions};
+
+/// Heading: what to report, where and how.
+const REPORT: &str = "Report";
+/// Heading: which jobs to run, and how.
+const JOBS: &str = "Running jobs";
+/// Heading: several runs.
+const SWEEPS: &str = "Repeating and sweeping";
+/// Heading: information printed without running jobs.
+const HELP: &str = "Help";
+const TESTS: &str = "Tests of this machine";
+const NETWORK: &str = "Jobs on other machines";
+
+const MEMORY: &str = "memory is allocated as needed";
+const NO_NETWORK: &str = "not implemented yet: there is no client/server mode; run ferrio on each machine";
+
+/// The options that make a series of runs.
+const SERIES: &[ProgramOption] = &[ProgramOption::Repeat, ProgramOption::Sweep];
+/// An option that runs no jobs makes no series of runs.
+const NO_SERIES: &[Relation] = &[Relation {
+    others: &[ProgramOption::Sweep, ProgramOption::Repeat],
+    message: "--repeat and --sweep run jobs: leave out --parse-only, --showcmd and --merge-blktrace-only",
+}];
+
+/// Makes the enum and its rows, so that an option is in both.
+macro_rules! program_options {
+    ($($option:ident => $row:expr;)*) => {
+        /// An option of the program.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ProgramOption {
+            $($option,)*
+        }
+
+        /// The rows of all options, in the order of the enum.
+        pub const ROWS: &[ProgramOptionRow] =
+            &[$(ProgramOptionRow { option: ProgramOption::$option, ..$row },)*];
+    };
+}
+
+/// The options of a run.
+pub const OPTIONS: &[ProgramOptionRow] = ROWS.split_at(ProgramOption::DenyWarnings as usize).0;
+/// The options that only `ferrio check` has; they are the last ones of the table.
+pub const OPTIONS_OF_CHECK: &[ProgramOptionRow] = ROWS.split_at(ProgramOption::DenyWarnings as usize).1;
+
+program_options! {
+    Output => value("output", 'o', "FILE", REPORT, "Write the report to FILE instead of standard output")
+        .parser(values::name)
+        .completion(Completion::File);
+    OutputFormat => value("output-format", 'F', "FORMATS", REPORT, Format::HELP)
+        .parser(|| ValueParser::new(output_format))
+        .completion(Completion::Words(values::formats))
+        .error_in_fio(values::invalid_formats);
+    Minimal => flag("minimal", 'm', REPORT, "Report in the terse format only");
+    AppendTerse => value("append-terse", 'f', "X", REPORT, "Add the terse format to those of --output-format")
+        .optional();
+    TerseVersion => value("terse-version", 'V', "VERSION", REPORT, "Version of the terse format, 2 to 5")
+        .parser(values::terse_version)
+        .error_in_fio(values::invalid_terse_version);
+    TerseHeader => own_flag("terse-header", REPORT,
+        "Print the names of the fields before terse lines; `ferrio help terse` explains them")
+        .only_ferrio();
+    FioBins => own_flag("fio-bins", REPORT, "Compute percentiles from fio's histogram buckets, as json+ does");
+    Eta => value("eta", 'e', "WHEN", REPORT, "When to show the progress line: auto, always, never")
+        .parser(values::eta)
+        .value_in_fio(values::eta_in_fio);
+    EtaNewline => value("eta-newline", 'E', "TIME", REPORT, "Start a new progress line every TIME and keep the old one")
+        .parser(values::interval)
+        .completion(Completion::Nothing)
+        .error_in_fio(values::invalid_eta_newline);
+    EtaInterval => value("eta-interval", 'O', "TIME", REPORT, "Time between updates of the progress line, at least 250ms")
+        .parser(values::eta_interval)
+        .completion(Completion::Nothing)
+        .error_in_fio(values::invalid_eta_interval);
+    Tui => own_flag("tui", REPORT,
+        "While the jobs run, show their rates, latencies and errors on all of the terminal; ? lists the keys, q ends the run")
+        .only_ferrio()
+        .excluded_by(&[
+            Relation {
+                others: SERIES,
+                message: "each run of --repeat and --sweep would take the terminal: leave out --tui",
+            },
+            Relation {
+                others: &[ProgramOption::Eta, ProgramOption::EtaInterval, ProgramOption::EtaNewline],
+                message: "--tui takes the place of the progress line: leave out --eta, --eta-interval and --eta-newline",
+            },
+            Relation {
+                others: &[ProgramOption::ParseOnly, ProgramOption::Showcmd, ProgramOption::MergeBlktraceOnly],
+                message: "--tui shows a run: it cannot be combined with --parse-only, --showcmd or --merge-blktrace-only, which \
+                          run nothing",
+            },
+        ]);
+    StatusInterval => value("status-interval", 'L', "TIME", REPORT, "Report the results so far every TIME")
+        .parser(values::interval)
+        .completion(Completion::Nothing)
+        .error_in_fio(values::invalid_status_interval);
+    BandwidthLog => value("bandwidth-log", 'b', "PREFIX", REPORT, "Log the bandwidth of all jobs together")
+        .optional()
+        .excluded_by(&[Relation {
+            others: SERIES,
+            message: "each run of --repeat and --sweep would write the same bandwidth log: leave out --bandwidth-log",
+        }]);
+    LatencyLog => value("latency-log", 'l', "PREFIX", REPORT, "Log the latency of all jobs together")
+        .refused("deprecated; use write_lat_log in the jobs")
+        .error_in_fio(values::refused_latency_log);
+    IdleProf => value("idle-prof", 'I', "HOW", REPORT, "Report CPU idleness: system, percpu, calibrate")
+        .parser(values::idle_prof)
+        .error_in_fio(values::invalid_idle_prof);
+    IntervalReport => own("interval-report", "TIME[:FILE|-]", REPORT,
+        "Report each job's I/O every TIME as JSON lines, to standard error or FILE; - is standard output")
+        .parser(|| ValueParser::new(intervals));
+    Metrics => own("metrics", "[ADDR:]PORT", REPORT,
+        "Serve the metrics of the run over HTTP while jobs run, at /metrics; without ADDR to this machine only")
+        .only_ferrio()
+        .parser(|| ValueParser::new(|text: &str| text.parse::<MetricsAddress>()));
+    MessageFormat => own("message-format", "FORMAT", REPORT,
+        "Format of errors, warnings and notes on standard error: human or json")
+        .parser(|| ["human", "json"].into());
+    Color => own("color", "WHEN", REPORT, "When to colour messages: auto (on a terminal), always, never")
+        .parser(|| ["auto", "always", "never"].into());
+    Quiet => own_flag("quiet", REPORT, "Leave out warnings about figures and notes on options; errors are still printed");
+    FailIf => own("fail-if", "EXPRESSION", REPORT,
+        "End with status 3 if EXPRESSION is true for the report, such as 'read.clat.p99 > 5ms'; may be repeated")
+        .only_ferrio()
+        .adds_up()
+        .parser(values::threshold);
+    AbortIf => own("abort-if", "EXPRESSION", REPORT,
+        "Like --fail-if, and end the run as soon as EXPRESSION is true for the figures so far; may be repeated")
+        .only_ferrio()
+        .adds_up()
+        .parser(values::threshold);
+    Label => own("label", "KEY=VALUE", REPORT,
+        "Label the run: a column of the format rows, and a key of `labels` in JSON; may be repeated")
+        .only_ferrio()
+        .adds_up()
+        .parser(|| ValueParser::new(label));
+    Junit => own("junit", "FILE", REPORT, "Write the jobs and the thresholds of --fail-if to FILE as test cases, in JUnit XML")
+        .only_ferrio()
+        .parser(values::name)
+        .completion(Completion::File)
+        .excluded_by(&[Relation {
+            others: SERIES,
+            message: "each run of --repeat and --sweep would write the same JUnit file: leave out --junit",
+        }]);
+    Readonly => flag("readonly", 'r', JOBS, "Refuse jobs that write or trim");
+    Section => value("section", 'x', "NAME", JOBS, "Run only the jobs of this section; may be repeated")
+        .adds_up()
+        .parser(values::name)
+        .completion(Completion::Nothing);
+    Set => own("set", "[JOB:]OPTION=VALUE", JOBS,
+        "Set a job option in all jobs, or in those named JOB, whatever job files and command line say; may be repeated")
+        .only_ferrio()
+        .adds_up()
+        .parser(values::name);
+    WarningsFatal => flag("warnings-fatal", 'w', JOBS, "Treat warnings about jobs as errors");
+    As => own("as", "PROGRAM", JOBS,
+        "Behave as ferrio, strict and with warnings, or as fio. The default is the value of FERRIO_AS, or else the name that the \
+         program is called by")
+        .parser(values::compat);
+    Strict => own("strict", "PROGRAM", JOBS,
+        "What to do with job option values that fio misreads: ferrio refuses them, fio reads them as fio does; the default is that of --as")
+        .parser(values::reading)
+        .completion(Completion::Words(values::programs));
+    ParseOnly => flag("parse-only", 'P', JOBS, "Check job files and options; run nothing").excluded_by(NO_SERIES);
+    Showcmd => flag("showcmd", 's', JOBS, "Print job files as command lines; run nothing").excluded_by(NO_SERIES);
+    MergeBlktraceOnly => flag("merge-blktrace-only", 'A', JOBS, "Plan the jobs and merge their traces; run nothing")
+        .excluded_by(NO_SERIES);
+    Profile => value("profile", 'p', "NAME", JOBS, "Run a built-in set of jobs: act or tiobench");
+    TriggerFile => value("trigger-file", 'W', "FILE", JOBS, "When FILE exists, remove it, end the jobs and run the trigger")
+        .parser(values::name)
+        .completion(Completion::File);
+    TriggerTimeout => value("trigger-timeout", 'B', "TIME", JOBS, "End the jobs and run the trigger after TIME; 0 means never")
+        .parser(values::trigger_timeout)
+        .completion(Completion::Nothing)
+        .value_in_fio(values::trigger_timeout_in_fio)
+        .error_in_fio(values::invalid_trigger_timeout);
+    Trigger => value("trigger", 'H', "COMMAND", JOBS, "The shell command that --trigger-file and --trigger-timeout run");
+    AuxPath => value("aux-path", 'K', "DIRECTORY", JOBS, "Keep verify state files and dumps of bad blocks in DIRECTORY")
+        .parser(values::name)
+        .completion(Completion::Directory);
+    MaxJobs => value("max-jobs", 'j', "COUNT", JOBS, "Maximum number of jobs").without_effect(MEMORY);
+    AllocSize => value("alloc-size", 'a', "KIB", JOBS, "Size of the memory pool for jobs").without_effect(MEMORY);
+    Debug => value("debug", 'd', "CLASSES", JOBS, "Print debug messages of these classes; `help` lists them")
+        .adds_up()
+        .completion(Completion::Words(values::debug_classes));
+    Repeat => own("repeat", "COUNT", SWEEPS,
+        "Run the jobs COUNT times, each in a process of its own, and print a table of the figures; \
+         until:2%[,max=COUNT] ends when every mean of IOPS is precise to 2 % (95 % confidence)")
+        .only_ferrio()
+        .parser(|| ValueParser::new(repetitions));
+    RepeatPause => own("repeat-pause", "TIME", SWEEPS, "Wait TIME between two runs")
+        .only_ferrio()
+        .parser(values::pause)
+        .needs(SERIES, "--repeat-pause is the time between several runs: add --repeat or --sweep");
+    Sweep => own("sweep", "OPTION=VALUES", SWEEPS,
+        "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations")
+        .only_ferrio()
+        .adds_up()
+        .parser(|| ValueParser::new(|text: &str| Variable::parse(text)));
+    ShuffleJobs => own_flag("shuffle-jobs", SWEEPS,
+        "Run each section of the job files by itself, and shuffle their order too, for jobs that need nothing of each other")
+        .only_ferrio()
+        .needs(SERIES, "--shuffle-jobs is about the order of several runs: add --repeat or --sweep");
+    SweepSeed => own("sweep-seed", "NUMBER", SWEEPS, "Seed of the shuffled order of the runs, as an earlier series printed it")
+        .only_ferrio()
+        .parser(values::seed)
+        .needs(SERIES, "--sweep-seed is the order of several runs: add --repeat or --sweep");
+    Results => own("results", "DIRECTORY", SWEEPS,
+        "Keep the report of each run in DIRECTORY, which is new or empty; the default is ferrio-results-YYYYMMDD-HHMMSS")
+        .only_ferrio()
+        .parser(values::name)
+        .needs(SERIES, "--results is the directory for the reports of several runs: add --repeat or --sweep");
+    Help => flag("help", 'h', HELP, "Print this text").ends_scan();
+    Version => flag("version", 'v', HELP, "Print the version").ends_scan();
+    Cmdhelp => value("cmdhelp", 'c', "OPTION", HELP, "Describe a job option, or list all")
+        .optional()
+        .ends_scan()
+        .completion(Completion::Words(values::job_options));
+    Enghelp => value("enghelp", 'i', "ENGINE[,OPTION]", HELP, "Describe the options of an engine, or list all engines")
+        .optional()
+        .ends_scan()
+        .completion(Completion::Words(values::engines));
+    InflateLog => value("inflate-log", 'X', "FILE", HELP, "Print a compressed log as text").parser(values::name);
+    Crctest => value("crctest", 'G', "NAMES", TESTS, "Measure the speed of checksum functions; `help` lists them").optional();
+    Memcpytest => value("memcpytest", 'M', "NAMES", TESTS, "Measure the speed of copying memory; `help` lists the methods")
+        .optional();
+    CpuclockTest => flag("cpuclock-test", 'T', TESTS, "Test whether the CPUs' clocks agree");
+    Server => value("server", 'S', "ADDRESS", NETWORK, "Wait for jobs from clients").optional().refused(NO_NETWORK);
+    Daemonize => value("daemonize", 'D', "PIDFILE", NETWORK, "Run as a server in the background").refused(NO_NETWORK);
+    Client => value("client", 'C', "ADDRESS", NETWORK, "Run the jobs on a server").refused(NO_NETWORK);
+    RemoteConfig => value("remote-config", 'R', "FILE", NETWORK, "Run a job file that is on the server").refused(NO_NETWORK);
+    TriggerRemote => value("trigger-remote", 'J', "COMMAND", NETWORK, "The shell command that servers run as the trigger")
+        .refused("not implemented yet: there is no client/server mode; use --trigger on each machine");
+    DenyWarnings => own_flag("deny-warnings", JOBS, "Exit with status 2 if there are warnings");
+}

@@ -1,0 +1,88 @@
+//! What a command line asks for: a run, or something else that the program does with jobs or without.
+
+use std::path::PathBuf;
+
+use super::Given;
+use crate::option_values::IdleProf;
+use crate::options::ProgramOption;
+
+/// What to do with the jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Run them.
+    Run,
+    /// Read them and run none.
+    Parse,
+    /// Print them as command lines.
+    ShowCommands,
+    /// Plan them, merging traces, and run none.
+    MergeTraces,
+    /// Print information; there are no jobs.
+    Answer(Query),
+}
+
+/// Information that is printed without running jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// `--version`
+    Version,
+    /// `--cmdhelp`: all job options or one.
+    Options(Option<String>),
+    /// `--enghelp`: all engines, one (`libaio`), or an option of one (`libaio,nowait`).
+    Engines(Option<String>),
+    /// `--debug=help`
+    DebugClasses,
+    /// `--inflate-log`: the contents of this file.
+    Log(PathBuf),
+    /// `--crctest`: all functions or those in a list.
+    Checksums(Option<String>),
+    /// `--memcpytest`: all methods and lengths or those in a list.
+    Copies(Option<String>),
+    /// `--cpuclock-test`
+    Clocks,
+    /// `--idle-prof=calibrate`
+    UnitWork,
+}
+
+pub(super) fn action(given: &Given) -> Action {
+    if let Some(query) = query(given) {
+        Action::Answer(query)
+    } else if given.has(ProgramOption::Showcmd) {
+        Action::ShowCommands
+    } else if given.has(ProgramOption::ParseOnly) {
+        Action::Parse
+    } else if given.has(ProgramOption::MergeBlktraceOnly) {
+        Action::MergeTraces
+    } else {
+        Action::Run
+    }
+}
+
+fn query(given: &Given) -> Option<Query> {
+    if given.has(ProgramOption::Version) {
+        Some(Query::Version)
+    } else if given.has(ProgramOption::Cmdhelp) {
+        Some(Query::Options(given.text(ProgramOption::Cmdhelp)))
+    } else if given.has(ProgramOption::Enghelp) {
+        Some(Query::Engines(given.text(ProgramOption::Enghelp)))
+    } else if given
+        .values::<String>(ProgramOption::Debug)
+        .iter()
+        .flat_map(|list| list.split(','))
+        .any(|word| word == "help" || word == "?")
+    {
+        Some(Query::DebugClasses)
+    } else if let Some(file) = given.value::<String>(ProgramOption::InflateLog) {
+        Some(Query::Log(PathBuf::from(file)))
+    } else if given.has(ProgramOption::Crctest) {
+        Some(Query::Checksums(given.text(ProgramOption::Crctest)))
+    } else if given.has(ProgramOption::Memcpytest) {
+        Some(Query::Copies(given.text(ProgramOption::Memcpytest)))
+    } else if given.has(ProgramOption::CpuclockTest) {
+        Some(Query::Clocks)
+    } else if given.value(ProgramOption::IdleProf) == Some(IdleProf::Calibrate) {
+        Some(Query::UnitWork)
+    } else {
+        None
+    }
+}
