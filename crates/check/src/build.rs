@@ -11,11 +11,12 @@ use ferrio_job::{
 };
 use ferrio_jobfile::{JobSet, Sources};
 
+use crate::commands::commands;
 use crate::facts::Facts;
 use crate::model::{
     BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
-    CheckedOrigin, CheckedReplay, EndTrigger, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction,
-    Pauses, Preconditioning, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
+    CheckedOrigin, CheckedReplay, EndTrigger, EndsOthers, EndsWhen, EndsWhich, LayoutAction, Pauses,
+    Preconditioning, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{database, files, timeline, volume};
@@ -266,22 +267,6 @@ impl EndableJobs {
         };
         (reached > 1).then_some(EndsOthers { when, which })
     }
-}
-
-/// The shell commands of each clone; all clones write to the same files.
-pub(crate) fn commands(spec: &JobSpec) -> Vec<JobCommand> {
-    let all = [
-        ("exec_prerun", "prerun", &spec.life.exec_prerun),
-        ("exec_postrun", "postrun", &spec.life.exec_postrun),
-    ];
-    let given = all.into_iter().filter_map(|(option, what, command)| Some((option, what, command.clone()?)));
-    given
-        .map(|(option, what, command)| JobCommand {
-            option,
-            command,
-            output: PathBuf::from(format!("{}.{what}.txt", spec.name)),
-        })
-        .collect()
 }
 
 fn pauses(spec: &JobSpec) -> Option<Pauses> {

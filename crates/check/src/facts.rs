@@ -15,7 +15,7 @@ use ferrio_machine::{
 
 use ferrio_nvme::Namespace;
 
-use crate::build::commands;
+use crate::commands::commands;
 use crate::model::{CheckedDevice, CheckedPlace};
 
 /// Facts about the machine, and about every file and log of a plan.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod commands;
 mod database;
 mod facts;
 mod files;

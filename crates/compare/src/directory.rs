@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ferrio_machine::{RetryInterrupted, names_in, open_to_read};
 use ferrio_report::{LogName, LoggedFile};
 
-use crate::read::ReadError;
+use crate::error::ReadError;
 
 /// The entries of a directory that matter, each list in the order of their names.
 #[derive(Debug, Default)]

@@ -1,49 +1,14 @@
 //! The runs of one side: a document, or all documents of a directory.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use ferrio_machine::text_of_file;
 use ferrio_report::model::{RunReport, Series};
-use ferrio_report::{LogName, LoggedError, LoggedRun};
+use ferrio_report::{LogName, LoggedRun};
 
 use crate::directory::{Directory, read_log};
-
-/// Why a side has no runs.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// A file or directory cannot be read.
-    #[error("cannot read {}: {}", path.display(), ferrio_job::reason(error))]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A file is no report.
-    #[error("{}: {error}", path.display())]
-    NoReport {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: ferrio_report::ReadError,
-    },
-    /// A log is damaged, or no log.
-    #[error("cannot read {}: {error}", path.display())]
-    Log {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: LoggedError,
-    },
-    /// A directory has no files with the ending `.json`.
-    #[error("{} has no files that end with .json", path.display())]
-    Empty {
-        /// The directory.
-        path: PathBuf,
-    },
-}
+use crate::error::ReadError;
 
 /// One repetition.
 #[derive(Clone, Debug)]

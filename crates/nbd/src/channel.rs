@@ -1,19 +1,18 @@
-//! A connection to a server, and whole messages over it while both ends negotiate. No wait is longer than [`PATIENCE`].
+//! A connection to a server, and whole messages over it while both ends negotiate. No wait is longer than [`STEP_TIMEOUT`].
 
 use std::io::{self, ErrorKind, Read};
 use std::net::ToSocketAddrs;
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ferrio_machine::Interrupted;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::error::STEP_TIMEOUT;
 use crate::{Address, NbdError};
 
-/// How long a server may take for a step of the handshake.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a wait looks whether it has to end.
 const TICK_MS: u8 = 20;
 
@@ -52,7 +51,7 @@ fn connect_to(address: &SockAddr, stopped: &dyn Fn() -> bool) -> io::Result<Sock
             Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => break,
             // The backlog of a socket of the file system is full.
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                if began.elapsed() > PATIENCE || stopped() {
+                if began.elapsed() > STEP_TIMEOUT || stopped() {
                     return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
                 }
                 wait(&socket, PollFlags::empty());
@@ -61,7 +60,7 @@ fn connect_to(address: &SockAddr, stopped: &dyn Fn() -> bool) -> io::Result<Sock
         }
     }
     while !wait(&socket, PollFlags::POLLOUT) {
-        if began.elapsed() > PATIENCE || stopped() {
+        if began.elapsed() > STEP_TIMEOUT || stopped() {
             return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
         }
     }
@@ -129,7 +128,7 @@ impl<'a> Channel<'a> {
                     if (self.stopped)() {
                         return broken("did not answer before the job was stopped", Errno::EINTR);
                     }
-                    if began.elapsed() > PATIENCE {
+                    if began.elapsed() > STEP_TIMEOUT {
                         return broken("does not answer", Errno::ETIMEDOUT);
                     }
                     wait(&self.socket, event);

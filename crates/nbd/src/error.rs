@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
-use crate::channel::PATIENCE;
+/// Longest wait of each step of connecting.
+pub(crate) const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why an export cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +34,7 @@ pub enum NbdError {
     #[error(
         "no answer within {} ms; a run waits up to {} s in each step of connecting",
         limit.as_millis(),
-        PATIENCE.as_secs()
+        STEP_TIMEOUT.as_secs()
     )]
     Silent {
         /// The time.

@@ -2,7 +2,7 @@
 //! that never has an effect has the reason in the catalogue instead; one that another job may bring to life (`exit_what` by its
 //! `exitall`) has no row.
 
-use ferrio_job::{Choice, Diagnostic, Origin};
+use ferrio_job::{Choice, Diagnostic, Origin, VerifyMethod};
 use ferrio_jobfile::{Amount, Given, Job, Opt, Value};
 
 use crate::findings::Findings;
@@ -88,6 +88,19 @@ macro_rules! inert {
     };
 }
 pub(crate) use inert;
+
+/// The method of `verify` in force; `verify_pattern` alone implies `pattern_hdr`.
+pub(crate) fn verify_method(job: &Job) -> Option<VerifyMethod> {
+    match job.options.is_given(Opt::Verify) {
+        true => job.options.chosen(Opt::Verify),
+        false => job.options.is_given(Opt::VerifyPattern).then_some(VerifyMethod::PatternHdr),
+    }
+}
+
+/// Whether the job verifies data; `verify_pattern` alone implies it.
+pub(crate) fn verifies(job: &Job) -> bool {
+    verify_method(job).is_some()
+}
 
 #[cfg(test)]
 mod tests {

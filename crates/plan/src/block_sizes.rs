@@ -5,10 +5,8 @@ use std::array::from_fn;
 use ferrio_job::{BlockShare, BlockSizes, Compat, Direction, JobSpec, PerDirection, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
-use crate::as_written::{asks, inert, lacks, note, refuse};
+use crate::as_written::{asks, inert, note, refuse, verifies};
 use crate::findings::Findings;
-use crate::sizes::{BytesOrPercent, Sizing};
-use crate::verify::verifies;
 
 inert! {
     BsUnaligned:
@@ -33,8 +31,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
 }
 
 /// Rules about the resolved job.
-pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, sizing: &Sizing, findings: &mut Findings) {
-    size_holds_a_block(job, sizing, findings);
+pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     blocks_fit_a_request(job, spec, findings);
 }
 
@@ -146,19 +143,6 @@ fn settle(entries: &[Split]) -> Vec<BlockShare> {
     let mut shares: Vec<_> = entries.iter().map(share).filter(|share| share.percent > 0).collect();
     shares.sort_by_key(|share| share.percent);
     shares
-}
-
-fn size_holds_a_block(job: &Job, sizing: &Sizing, findings: &mut Findings) {
-    if let Some(BytesOrPercent::Bytes(size)) = sizing.size
-        && lacks(job, Opt::ReadIolog)
-        && size > 0
-        && size < sizing.min_block
-    {
-        let what = "size too small, must not be less than minimum block size";
-        let message = format!("{what}: {size} < {}", sizing.min_block);
-        let help = "use a larger `size` or smaller blocks";
-        refuse(findings, job, &[Opt::Size], "size-below-block-size", message, help);
-    }
 }
 
 fn blocks_fit_a_request(job: &Job, spec: &JobSpec, findings: &mut Findings) {

@@ -12,12 +12,11 @@ use ferrio_jobfile::{Amount, Job, JobSet, Opt, Options, Value};
 use ferrio_random::{DEFAULT_SEED, job_seeds, purpose};
 
 use crate::Machine;
-use crate::as_written::{asks, chooses, inert, name, refuse};
+use crate::as_written::{asks, chooses, inert, name, refuse, verifies};
 use crate::direction::{never_writes, rw};
 use crate::file_names::FileNames;
 use crate::findings::Findings;
 use crate::random::seeding;
-use crate::verify::verifies;
 
 inert! {
     RefillBuffers:

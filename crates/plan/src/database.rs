@@ -25,8 +25,7 @@ use crate::as_written::refuse;
 use crate::findings::Findings;
 use crate::status::InertOptions;
 
-pub(crate) use files::DatabaseFiles;
-pub(crate) use model::{Parameters, check_resolved};
+pub(crate) use model::{DatabaseFiles, Parameters, check_resolved};
 pub(crate) use own_files::OwnFiles;
 
 /// I/Os that a job in the background has in flight if its engine is asynchronous and it has no `iodepth`.

@@ -154,7 +154,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
             if let Some(added) = groups.jobs.get(first) {
                 buffers::working_set_fits_the_memory(job, &added.spec, machine, &mut findings);
             }
-            life_cycle::resolve_wait(&mut groups, first, job);
+            life_cycle::resolve_wait(&mut groups.jobs, &groups.sections, first, job);
             clones.push((job, first..groups.jobs.len()));
         }
     }

@@ -1,13 +1,11 @@
 //! The life of a job among the others: the jobs it waits for and the jobs it ends, the commands before and after it, and the
 //! errors that do not end it.
 
-use ferrio_job::{ContinueOnError, Direction, JobSpec, LifeCycle, PlannedSection, Tolerance};
+use ferrio_job::{ContinueOnError, Direction, JobSpec, LifeCycle, PlannedJob, PlannedSection, Tolerance};
 use ferrio_jobfile::{Job, Opt, Options, Value};
 
-use crate::as_written::{chooses, inert, lacks};
+use crate::as_written::{chooses, inert, lacks, verifies};
 use crate::direction::{changes_data, rw};
-use crate::groups::Groups;
-use crate::verify::verifies;
 
 inert! {
     ErrorDump:
@@ -39,17 +37,16 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// Finds the jobs that those of the last section wait for: all clones of a section, and with the sessions of a database its jobs in the
 /// background. The rules have refused names that no earlier section or several have.
-pub(crate) fn resolve_wait(groups: &mut Groups, first: usize, job: &Job) {
+pub(crate) fn resolve_wait(jobs: &mut [PlannedJob], sections: &[PlannedSection], first: usize, job: &Job) {
     let Some(name) = job.options.text(Opt::WaitFor) else { return };
-    let load = |section: &PlannedSection| {
-        groups.jobs[section.jobs.start].spec.events.as_ref().map(|part| part.load.id)
-    };
-    let mut earlier = groups.sections.iter().skip_while(|section| section.name != name);
+    let load =
+        |section: &PlannedSection| jobs[section.jobs.start].spec.events.as_ref().map(|part| part.load.id);
+    let mut earlier = sections.iter().skip_while(|section| section.name != name);
     let Some(awaited) = earlier.next() else { return };
     let background = earlier.take_while(|section| load(awaited).is_some() && load(section) == load(awaited));
     let end = background.last().unwrap_or(awaited).jobs.end;
     let range = awaited.jobs.start..end;
-    for waiting in &mut groups.jobs[first..] {
+    for waiting in &mut jobs[first..] {
         waiting.spec.life.wait_for = range.clone();
     }
 }

@@ -9,7 +9,6 @@ use ferrio_jobfile::{Job, JobSet, Opt, Value};
 use crate::as_written::{asks, inert, lacks, note, refuse};
 use crate::findings::Findings;
 use crate::measure::clock;
-use crate::summed_logs;
 
 inert! {
     PerJobLogs LogSum LogAvgMsec LogWindowValue LogOffset LogPrio LogIssueTime LogAlternateEpoch
@@ -56,9 +55,6 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
         findings.warn(note(job, &[Opt::WriteIolog], "replay-overrides-recording", text));
     }
     let logged = job.options.is_given(Opt::WriteLatLog) && asks(job, Opt::LogOffset);
-    if asks(job, Opt::LogSum) {
-        summed_logs::check(job, findings);
-    }
     if asks(job, Opt::LogIssueTime) && !logged {
         let message = "log_issue_time option requires write_lat_log and log_offset options";
         let help = "give `write_lat_log` and `log_offset=1`";

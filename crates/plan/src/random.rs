@@ -6,10 +6,9 @@ use ferrio_job::{
 };
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{asks, chooses, inert, note, refuse};
+use crate::as_written::{asks, chooses, inert, note, refuse, verifies};
 use crate::direction::rw;
 use crate::findings::Findings;
-use crate::verify::verifies;
 
 inert! {
     Softrandommap:

@@ -21,9 +21,9 @@ use ferrio_machine::{RetryInterrupted, block_device_node};
 use ferrio_trace::{DeviceNodes, DeviceNumber, FilePart, StepError, StepReader, source_name};
 
 use crate::PlanOptions;
-use crate::as_written::{chooses, inert, name as job_name, note};
+use crate::as_written::{chooses, inert, name as job_name, note, verifies};
 use crate::findings::Findings;
-use crate::{random, verify};
+use crate::random;
 use merging::Merging;
 use source::Source;
 
@@ -38,7 +38,7 @@ inert! {
         |job| replays(job) && random::orders_blocks(job); "the log of `read_iolog` determines the order of the I/Os";
     Bs Bsrange Bssplit BsUnaligned BsIsSeqRand:
         // With `verify`, they have a part in the length of an interval.
-        |job| replays(job) && !verify::verifies(job); "the log of `read_iolog` determines the block sizes";
+        |job| replays(job) && !verifies(job); "the log of `read_iolog` determines the block sizes";
     Zonemode Zonesize Zonerange Zoneskip:
         |job| replays(job) && chooses(job, Opt::Zonemode, ZoneMode::Strided);
         "the log of `read_iolog` determines the offsets";

@@ -14,7 +14,7 @@ use crate::sizes::Sizing;
 use crate::{
     Machine, PlanOptions, block_sizes, buffers, cpus, direction, durability, engine, files, http, life_cycle,
     limits, logs, measure, memory, nbd, network, priorities, process, queue_depth, random, rates, replay,
-    sprandom, steadystate, tuning, verify, work, zbd, zones,
+    sizes, sprandom, steadystate, summed_logs, tuning, verify, work, zbd, zones,
 };
 
 /// A job before its clones are made.
@@ -41,6 +41,7 @@ pub(crate) fn check(job: &Job, findings: &mut Findings) {
     zones::check_placement(job, findings);
     memory::check(job, findings);
     logs::check(job, findings);
+    summed_logs::check(job, findings);
     replay::check(job, findings);
     files::check(job, findings);
     steadystate::check(job, findings);
@@ -135,7 +136,8 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     network::apply_rules(job, spec, findings);
     http::apply_rules(job, spec, findings);
     queue_depth::apply_rules(job, spec, findings);
-    block_sizes::apply_rules(job, spec, sizing, findings);
+    sizes::apply_rules(job, sizing, findings);
+    block_sizes::apply_rules(job, spec, findings);
     memory::apply_rules(job, spec, machine, findings);
     files::apply_rules(job, spec, findings);
     limits::apply_rules(job, spec, findings);

@@ -9,7 +9,7 @@ use ferrio_job::{Compat, FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, S
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
-use crate::as_written::{inert, refuse};
+use crate::as_written::{inert, lacks, refuse};
 use crate::block_sizes;
 use crate::findings::Findings;
 use crate::limits::only_a_full_device_limits;
@@ -19,6 +19,20 @@ inert! {
     OffsetAlign:
         |job| ![Opt::Offset, Opt::OffsetIncrement].iter().any(|&opt| is_percent(job, opt));
         "only an `offset` or `offset_increment` in percent is rounded";
+}
+
+/// Rules about the resolved job.
+pub(crate) fn apply_rules(job: &Job, sizing: &Sizing, findings: &mut Findings) {
+    if let Some(BytesOrPercent::Bytes(size)) = sizing.size
+        && lacks(job, Opt::ReadIolog)
+        && size > 0
+        && size < sizing.min_block
+    {
+        let what = "size too small, must not be less than minimum block size";
+        let message = format!("{what}: {size} < {}", sizing.min_block);
+        let help = "use a larger `size` or smaller blocks";
+        refuse(findings, job, &[Opt::Size], "size-below-block-size", message, help);
+    }
 }
 
 /// A size in bytes, or as a share of a file.

@@ -12,6 +12,9 @@ use crate::logs::resolve_prefixes;
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
+    if !asks(job, Opt::LogSum) {
+        return;
+    }
     if !asks(job, Opt::LogAvgMsec) {
         let message = "log_sum adds up windows, and log_avg_msec is their length";
         let help = "give `log_avg_msec=1000`, or remove `log_sum`";

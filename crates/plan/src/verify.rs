@@ -5,7 +5,7 @@ mod rules;
 use ferrio_job::{Compat, Direction, JobSpec, ReadWrite, Verify, VerifyMethod, VerifyPolicy};
 use ferrio_jobfile::{Job, Opt, Options};
 
-use crate::as_written::{asks, inert, lacks};
+use crate::as_written::{asks, inert, lacks, verifies, verify_method};
 use crate::{backlog, block_sizes, direction};
 
 pub(crate) use rules::apply_rules;
@@ -23,7 +23,7 @@ inert! {
     VerifyFatal VerifyDump VerifyAsync VerifyAsyncCpus VerifyStateLoad VerifyHeaderSeed VerifyWriteSequence:
         |job| is_never_read_back(job); "nothing is read back with `do_verify=0`";
     VerifyFatal VerifyDump VerifyAsync VerifyAsyncCpus VerifyInterval VerifyOffset:
-        |job| method(job) == Some(VerifyMethod::Null); "nothing is checked with `verify=null`";
+        |job| verify_method(job) == Some(VerifyMethod::Null); "nothing is checked with `verify=null`";
     VerifyLayout VerifyOffset VerifyHeaderSeed VerifyWriteSequence:
         |job| !has_headers(job); "blocks have no headers with this method of `verify`";
     VerifyInterval:
@@ -64,11 +64,6 @@ inert! {
         |job| !asks(job, Opt::TrimBacklog); "it applies only to `trim_backlog`";
 }
 
-/// Whether the job verifies data; `verify_pattern` alone implies it.
-pub(crate) fn verifies(job: &Job) -> bool {
-    method(job).is_some()
-}
-
 fn writes(job: &Job) -> bool {
     direction::rw(job).does(Direction::Write)
 }
@@ -87,7 +82,7 @@ fn is_never_read_back(job: &Job) -> bool {
 }
 
 fn has_headers(job: &Job) -> bool {
-    method(job).is_none_or(VerifyMethod::has_header)
+    verify_method(job).is_none_or(VerifyMethod::has_header)
 }
 
 /// Verification, if requested. The interval is settled when the block sizes are.
@@ -96,17 +91,11 @@ fn has_headers(job: &Job) -> bool {
 /// which may then replace the state that says what to check.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let as_fio = spec.compat == Compat::Fio;
-    let Some(mut verify) = method(job).map(|method| settings(&job.options, method, as_fio)) else { return };
+    let Some(mut verify) = verify_method(job).map(|method| settings(&job.options, method, as_fio)) else {
+        return;
+    };
     verify.saves_state &= as_fio || !verify.only;
     spec.verify = Some(verify);
-}
-
-/// The method in force; `verify_pattern` alone implies `pattern_hdr`.
-fn method(job: &Job) -> Option<VerifyMethod> {
-    match job.options.is_given(Opt::Verify) {
-        true => job.options.chosen(Opt::Verify),
-        false => job.options.is_given(Opt::VerifyPattern).then_some(VerifyMethod::PatternHdr),
-    }
 }
 
 fn settings(options: &Options, method: VerifyMethod, saves_state: bool) -> Verify {

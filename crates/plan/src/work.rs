@@ -9,7 +9,6 @@ use ferrio_job::{
 };
 use ferrio_jobfile::{Job, Opt, OptionScope, Options};
 
-use crate::engine::has;
 use crate::findings::Findings;
 
 /// Pause between two looks at the program of `exec`, as in fio.
@@ -17,7 +16,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// What `cpuio` is to burn.
 pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
-    if !has(options.engine(), Opt::Cpuload) {
+    if !Opt::Cpuload.row().belongs_to(options.engine()) {
         return CpuLoad::default();
     }
     CpuLoad {
@@ -29,7 +28,7 @@ pub(crate) fn cpu_load(options: &Options) -> CpuLoad {
 
 /// What `exec` is to run.
 pub(crate) fn program(options: &Options) -> Program {
-    if !has(options.engine(), Opt::Program) {
+    if !Opt::Program.row().belongs_to(options.engine()) {
         return Program::default();
     }
     Program {

@@ -14,7 +14,7 @@ mod variable;
 
 pub use knee::{Knee, knee};
 pub use order::{PlannedRun, Rounds};
-pub use point::{MAX_POINTS, Point, PointJobs, TooManyPoints, points};
+pub use point::{Point, PointJobs, TooManyPoints, points};
 pub use precision::{CONFIDENCE, MIN_REPETITIONS, Precision, Repetitions, WidestInterval};
 pub use table::{Measured, Table, TableFormat};
-pub use variable::{Variable, VariableError};
+pub use variable::{MAX_POINTS, Variable, VariableError};

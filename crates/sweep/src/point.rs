@@ -1,9 +1,6 @@
 //! The points of a sweep.
 
-use crate::variable::Variable;
-
-/// Most points of a sweep.
-pub const MAX_POINTS: usize = 1000;
+use crate::variable::{MAX_POINTS, Variable};
 
 /// The variables have more combinations than [`MAX_POINTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,8 @@
 
 use ferrio_jobfile::{Opt, size_factor};
 
-use crate::point::MAX_POINTS;
+/// Most points of a sweep.
+pub const MAX_POINTS: usize = 1000;
 
 /// An option and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,8 @@ mod file_part;
 pub mod import;
 mod reader;
 mod source;
+mod step_builder;
+mod step_error;
 mod steps;
 
 use std::ffi::OsStr;
@@ -39,7 +41,9 @@ pub use block_trace::{
 pub use file_part::FilePart;
 pub use reader::{BadLine, IoAction, LogAction, LogLine, ReadError, Reader};
 pub use source::{STDIN, open_source, source_name};
-pub use steps::{Problem, StepBuilder, StepError, StepReader};
+pub use step_builder::StepBuilder;
+pub use step_error::{Problem, StepError};
+pub use steps::StepReader;
 
 /// Bytes that are collected before they are written; the line that reaches this many is written with them.
 const ENOUGH: usize = 8192;

@@ -1,7 +1,5 @@
 //! From a log or block trace to the steps of its replay, as the `replay_*` options change them.
 
-mod builder;
-
 use std::collections::HashMap;
 use std::io::{BufReader, Chain, Cursor, Read};
 use std::path::PathBuf;
@@ -9,9 +7,9 @@ use std::path::PathBuf;
 use ferrio_job::{ReplayRules, ReplayStep, ReplaySummary};
 
 use crate::block_trace::TraceSteps;
+use crate::step_builder::StepBuilder;
+use crate::step_error::{Problem, StepError};
 use crate::{DeviceNodes, DeviceNumber, ReadError, Reader, TraceReader, is_block_trace};
-
-pub use builder::StepBuilder;
 
 /// Bytes that tell block traces from logs.
 const BEGIN: usize = 4;
@@ -37,38 +35,6 @@ type Begun<R> = Chain<Cursor<Vec<u8>>, R>;
 struct LogSteps<R> {
     reader: Reader<Begun<R>>,
     steps: StepBuilder,
-}
-
-/// What is wrong with a log while it is read.
-#[derive(Debug, thiserror::Error)]
-pub enum StepError {
-    /// A line is passed over.
-    #[error("{message}")]
-    Skipped {
-        /// The number of the line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// A request has nothing to replay.
-    #[error("{message}")]
-    LeftOut {
-        /// The number of the line or record, from 1.
-        line: u64,
-        /// Which one.
-        message: String,
-    },
-    /// The log cannot be replayed.
-    #[error("line {line}: {message}")]
-    Unusable {
-        /// The number of the line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// It cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] ReadError),
 }
 
 impl<R: Read> StepReader<R> {
@@ -161,24 +127,6 @@ impl<R: Read> LogSteps<R> {
                 Ok(step) => return Ok(step),
                 Err(problem) => return Err(problem.in_line(self.reader.line_number())),
             }
-        }
-    }
-}
-
-/// What is wrong with a line.
-#[derive(Debug)]
-pub enum Problem {
-    /// It is passed over.
-    Skipped(String),
-    /// The log cannot be replayed.
-    Unusable(String),
-}
-
-impl Problem {
-    pub(crate) fn in_line(self, line: u64) -> StepError {
-        match self {
-            Problem::Skipped(message) => StepError::Skipped { line, message },
-            Problem::Unusable(message) => StepError::Unusable { line, message },
         }
     }
 }

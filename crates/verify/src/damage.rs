@@ -10,11 +10,13 @@
 mod body;
 mod candidate;
 mod conclusion;
+mod identity;
 mod kind;
 mod media;
 mod options;
 mod scene;
 mod segments;
+mod sources;
 mod text;
 
 use std::ops::Range;

@@ -14,7 +14,7 @@ use crate::direction_and_length::DirectionAndLength;
 use crate::events::EventPath;
 use crate::fast_paths::{RandomPath, SequentialPath, VariedRandomPath};
 use crate::general::General;
-use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices, walk};
+use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices};
 use crate::random::Batches;
 use crate::random_map::RandomMap;
 use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
@@ -23,6 +23,7 @@ use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Sequential;
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::sync::Syncs;
+use crate::visit_order::walk;
 use crate::zoned_distribution::Zoned;
 
 /// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to test than a niche.

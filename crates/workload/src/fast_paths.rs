@@ -3,7 +3,8 @@
 use ferrio_job::Direction;
 
 use crate::direction_and_length::DirectionAndLength;
-use crate::random_offsets::{FetchWords, RandomOffsets};
+use crate::random_map::FetchWords;
+use crate::random_offsets::RandomOffsets;
 use crate::sequential::Wraps;
 use crate::step::{Io, Packed, Region, Step};
 

@@ -4,6 +4,7 @@
 //! the file is finished and everything is decided again, with fresh draws. Simple jobs take a path of `fast_paths`, which makes the same
 //! choices.
 
+mod file_numbers;
 mod file_service;
 mod file_shares;
 mod file_state;
@@ -20,12 +21,13 @@ use file_state::{FileState, NONE, Sizes, ZoneWalk, mark};
 use random_choice::RandomChoice;
 
 use crate::direction_and_length::DirectionAndLength;
-use crate::offset_space::{has_map, map_unit, offset_count, offset_stream, room, walk};
+use crate::offset_space::{has_map, map_unit, offset_count, offset_stream, room};
 use crate::random_map::RandomMap;
 use crate::seeds::{self, SEEDS};
 use crate::sequential::Sequential;
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::sync::{Dirty, Syncs};
+use crate::visit_order::walk;
 
 /// All state of a job on the general path.
 #[derive(Clone, Debug)]

@@ -48,6 +48,7 @@ mod step;
 mod step_feed;
 mod sync;
 mod verify_blocks;
+mod visit_order;
 mod workload;
 mod zoned_distribution;
 
@@ -62,7 +63,7 @@ pub use min_rate::{MinRate, TooSlow};
 pub use offset_draws::OffsetDraws;
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
-pub use random_offsets::FetchWords;
+pub use random_map::FetchWords;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
 pub use skewed::Skewed;
 pub use sprandom::{PreconditioningOrder, PreconditioningWrite};

@@ -5,7 +5,9 @@
 //! of memory a block. Words are allocated zeroed, so untouched parts of a huge map cost no memory.
 
 use crate::random::BATCH;
-use crate::random_offsets::FetchWords;
+
+/// Asks the processor for words of memory: all words, and the indices of those that are needed soon.
+pub type FetchWords = fn(&[u64], &[u64]);
 
 /// Words of a map that are wiped to clear it, 2 MiB; a larger one is allocated again.
 const MAX_WIPED: usize = 1 << 18;

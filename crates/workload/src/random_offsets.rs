@@ -4,10 +4,10 @@
 
 use ferrio_job::Direction;
 
-use crate::offset_space::VisitOrder;
 use crate::random::{BATCH, Batches, Prefetch, Scale, Stream};
-use crate::random_map::RandomMap;
+use crate::random_map::{FetchWords, RandomMap};
 use crate::skewed::Skewed;
+use crate::visit_order::VisitOrder;
 use crate::zoned_distribution::Zoned;
 
 /// In a batch: no more blocks.
@@ -28,9 +28,6 @@ pub(crate) struct RandomOffsets {
     /// Fetches the words of the map that the blocks of a batch need, if the map is too large for caches.
     fetch: Option<FetchWords>,
 }
-
-/// Asks the processor for words of memory: all words, and the indices of those that are needed soon.
-pub type FetchWords = fn(&[u64], &[u64]);
 
 /// Where blocks lie and which of them are usable.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use crate::code_path::{Called, CodePath};
 use crate::database::{DatabaseCounts, Work};
 use crate::events::SharedEvents;
 use crate::offset_space::{has_map, map_unit, room};
-use crate::random_offsets::FetchWords;
+use crate::random_map::FetchWords;
 use crate::seeds::SEEDS;
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::step_feed::StepFeed;

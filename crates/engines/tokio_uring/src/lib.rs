@@ -9,6 +9,7 @@
 //! nearest to a service's. The ring is what the runtime makes by default (no cooperative task work, nothing registered), twice as
 //! long as `iodepth` needs.
 
+mod finished;
 mod tasks;
 mod watch;
 

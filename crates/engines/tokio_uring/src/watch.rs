@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use tokio::io::unix::AsyncFd;
 
-use crate::tasks::Finished;
+use crate::finished::Finished;
 
 /// Time between two checks.
 const TICK: Duration = Duration::from_millis(250);

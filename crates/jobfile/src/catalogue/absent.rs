@@ -3,7 +3,6 @@
 use ferrio_job::{Choice as _, EngineKind, Word};
 
 use super::opt::Opt;
-use super::row::OptionRow;
 
 /// An engine of fio that ferrio does not have.
 #[derive(Debug)]
@@ -37,12 +36,6 @@ pub fn absent_word(opt: Opt, word: &str) -> Option<&'static str> {
         (Opt::Mem, "cudamalloc") => Some(CUDA),
         _ => None,
     }
-}
-
-/// The words of an option that are not available, with the reasons; without engines, which [`absent_engines`] lists.
-#[must_use]
-pub fn absent_words(row: &OptionRow) -> Vec<(&'static str, &'static str)> {
-    row.choices.iter().filter_map(|choice| Some((choice.word, absent_word(row.opt, choice.word)?))).collect()
 }
 
 pub(super) const CUDA: &str = "buffers in GPU memory need CUDA, which ferrio is not linked with";

@@ -26,9 +26,11 @@ mod zone;
 use ferrio_job::{Compat, DatabaseModel};
 use opt::COUNT;
 
-pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word, absent_words};
+pub use absent::{AbsentEngine, absent_engine, absent_engines, absent_word};
 pub use opt::Opt;
-pub use row::{Multi, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, canonical_engine};
+pub use row::{
+    Multi, OptionRow, OptionScope, OptionStatus, ValueKind, ValueUnit, absent_words, canonical_engine,
+};
 
 impl Opt {
     /// The row of this option.

@@ -227,6 +227,12 @@ impl OptionRow {
     }
 }
 
+/// The words of an option that are not available, with the reasons; without engines, which [`super::absent_engines`] lists.
+#[must_use]
+pub fn absent_words(row: &OptionRow) -> Vec<(&'static str, &'static str)> {
+    row.choices.iter().filter_map(|choice| Some((choice.word, absent_word(row.opt, choice.word)?))).collect()
+}
+
 /// False for engines and words of other options that are always refused.
 fn is_usable(opt: Opt, word: &str) -> bool {
     absent_word(opt, word).is_none() && (opt != Opt::Ioengine || absent_engine(word).is_none())

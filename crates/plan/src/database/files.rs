@@ -6,8 +6,8 @@ use ferrio_job::{DatabaseModel, Diagnostic, FileKind, FileSpec, SetupError, exac
 use ferrio_jobfile::{Amount, Given, Job, Opt};
 use ferrio_machine::{BlockDevice, Places, Room, storage_device};
 
-use super::model::{Parameters, size_place};
-use crate::as_written::{name, refuse};
+use super::model::{DatabaseFiles, Parameters};
+use crate::as_written::{self, name, refuse};
 use crate::file_names::FileNames;
 use crate::findings::Findings;
 use crate::probe::Found;
@@ -15,19 +15,6 @@ use crate::probe::Found;
 const CODE: &str = "database-files";
 /// Most files of a database.
 const MAX_FILES: u64 = 1 << 16;
-
-/// The files that all jobs of a database have, in order: data, log, double-write area.
-pub(crate) struct DatabaseFiles {
-    pub(crate) files: Vec<FileSpec>,
-    /// The first so many have the data.
-    pub(super) data_files: u32,
-    /// Pages in each of them.
-    pub(super) pages_per_file: u64,
-    /// The smallest unit of direct I/O where the data is, if that is known.
-    pub(super) direct_block: Option<u64>,
-    /// The same where the log is.
-    pub(super) log_direct_block: Option<u64>,
-}
 
 /// What is at a path, and its size once the jobs before this one have laid out their files.
 pub(crate) type Find<'a> = dyn FnMut(&Path) -> Result<(Found, Option<u64>), SetupError> + 'a;
@@ -268,7 +255,8 @@ fn fits_the_file_systems(
                 mount.display(),
                 short_bytes(free)
             );
-            let problem = Diagnostic::error(message, size_place(job)).code("database-exceeds-free-space");
+            let origin = as_written::place(job, &[Opt::Size, Opt::Directory]);
+            let problem = Diagnostic::error(message, origin).code("database-exceeds-free-space");
             let help = "set `size`, such as size=10g, or another `directory`";
             findings.refuse(problem.help(help).job(name(job)));
             return None;

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use ferrio_job::{
     Checkpoint, Choice as _, Commit, CommitSync, Database, DatabaseLog, DatabaseModel, Diagnostic,
-    Distribution, EngineKind, JobSpec, PageReads, PageWriteBack, TableWriteBack, WriteBack, WriteBackSync,
-    counted, exact_bytes, short_bytes,
+    Distribution, EngineKind, FileSpec, JobSpec, PageReads, PageWriteBack, TableWriteBack, WriteBack,
+    WriteBackSync, counted, exact_bytes, short_bytes,
 };
 use ferrio_jobfile::{Amount, Job, Opt, OptionScope, OptionValue};
 
-use super::files::DatabaseFiles;
 use super::{BACKGROUND_BUFFERS, most_in_flight};
-use crate::as_written::{name, note, place, refuse};
+use crate::as_written::{name, note, refuse};
 use crate::findings::Findings;
 
 /// Engines whose jobs can share the files of a database.
@@ -146,6 +145,19 @@ impl Parameters {
             ..self.database.clone()
         }
     }
+}
+
+/// The files that all jobs of a database have, in order: data, log, double-write area.
+pub(crate) struct DatabaseFiles {
+    pub(crate) files: Vec<FileSpec>,
+    /// The first so many have the data.
+    pub(super) data_files: u32,
+    /// Pages in each of them.
+    pub(super) pages_per_file: u64,
+    /// The smallest unit of direct I/O where the data is, if that is known.
+    pub(super) direct_block: Option<u64>,
+    /// The same where the log is.
+    pub(super) log_direct_block: Option<u64>,
 }
 
 /// The rules about the model and its files.
@@ -471,9 +483,4 @@ fn check_tables(page: u64, log_size: u64, tables: &TableWriteBack, wrong: &mut W
         let help = "set a larger `log_size`, or a smaller `table_size` or `waiting_tables`";
         wrong(&[Opt::LogSize, Opt::TableSize, Opt::WaitingTables], message, help);
     }
-}
-
-/// Where the option is that decides the size of the data.
-pub(super) fn size_place(job: &Job) -> ferrio_job::Origin {
-    place(job, &[Opt::Size, Opt::Directory])
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::FileIdentity;
 
-use super::files::DatabaseFiles;
+use super::model::DatabaseFiles;
 use crate::as_written::{name, refuse};
 use crate::findings::Findings;
 

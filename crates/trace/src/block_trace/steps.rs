@@ -11,7 +11,8 @@ use ferrio_job::{Direction, PerDirection, ReplayRules, ReplayStep, ReplaySummary
 
 use super::devices::{DeviceNodes, DeviceNumber, Devices, Found};
 use super::{TraceAction, TraceReader, TraceRecord, TraceRequest};
-use crate::steps::{StepBuilder, StepError};
+use crate::step_builder::StepBuilder;
+use crate::step_error::StepError;
 use crate::{FileAction, IoAction, LogAction, LogLine, ReadError};
 
 /// Most I/Os in flight that a trace asks for.

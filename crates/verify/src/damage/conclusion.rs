@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::body::{ROW, moved_seed};
-use super::candidate::Identity;
-use super::scene::{Content, Scene, Wanted};
+use super::identity::Identity;
+use super::scene::Scene;
 use super::segments::{Segment, Source, segments};
+use super::sources::{Content, Wanted};
 use super::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
 use crate::{HeaderLayout, layout};
 

@@ -6,7 +6,7 @@
 
 use ferrio_job::{Distribution, FileService, JobSpec, RandomOrder};
 
-use super::file_service::FileNumbers;
+use super::file_numbers::FileNumbers;
 use crate::offset_space::has_map;
 use crate::step::Region;
 

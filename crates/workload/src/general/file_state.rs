@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use ferrio_job::Zones;
 
-use crate::offset_space::VisitOrder;
 use crate::random::{Scale, Stream};
 use crate::random_map::RandomMap;
 use crate::step::Region;
+use crate::visit_order::VisitOrder;
 
 /// No I/O of this direction yet.
 pub(super) const NONE: u64 = u64::MAX;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use ferrio_job::{Direction, LoggedFile, ReplayAction, ReplayRules, ReplayStep, ReplaySummary};
 
-use super::Problem;
+use crate::step_error::Problem;
 use crate::{FileAction, IoAction, LogAction, LogLine};
 
 /// Makes steps of the entries of a log or trace, and sums them up.

@@ -1,0 +1,23 @@
+//! The shell commands of jobs.
+
+use std::path::PathBuf;
+
+use ferrio_job::JobSpec;
+
+use crate::model::JobCommand;
+
+/// The shell commands of each clone; all clones write to the same files.
+pub(crate) fn commands(spec: &JobSpec) -> Vec<JobCommand> {
+    let all = [
+        ("exec_prerun", "prerun", &spec.life.exec_prerun),
+        ("exec_postrun", "postrun", &spec.life.exec_postrun),
+    ];
+    let given = all.into_iter().filter_map(|(option, what, command)| Some((option, what, command.clone()?)));
+    given
+        .map(|(option, what, command)| JobCommand {
+            option,
+            command,
+            output: PathBuf::from(format!("{}.{what}.txt", spec.name)),
+        })
+        .collect()
+}

@@ -1,0 +1,203 @@
+//! What a block may consist of: the bytes that should be there, and those of other writes.
+
+use super::body::{ROW, row_of, seed_of_row, seeds_in};
+use super::candidate::Candidate;
+use super::identity::Identity;
+use super::media;
+use super::scene::{MAX_HEADERS, MAX_SEEDS, Scene};
+use super::segments::Source;
+
+/// The farthest that a stretch is looked for from where its block could begin, bytes.
+const LONGEST_BLOCK: usize = 16 << 20;
+
+/// What a source of bytes is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Content {
+    /// What should be here.
+    Wanted,
+    /// One byte, repeated.
+    Fill(u8),
+    /// Another write.
+    Write(Identity),
+    /// A body without any header.
+    Bare(u64),
+    /// What should be here, this many bytes further on.
+    Moved(i64),
+}
+
+impl Scene<'_> {
+    /// What the block should be. Where that is unknown, the bytes differ from those that were found.
+    pub(super) fn wanted(&self) -> Wanted {
+        let len = self.raw.len();
+        if self.trimmed {
+            let block = Candidate { bytes: vec![0; len], unknown: Vec::new() };
+            return Wanted { block, identity: None, is_known: true, is_guess: false };
+        }
+        let expected = self.expected();
+        let guessed = if expected.is_some() { None } else { self.guessed() };
+        let mut wanted = Wanted {
+            block: Candidate { bytes: self.raw.iter().map(|byte| !byte).collect(), unknown: Vec::new() },
+            identity: expected.or(guessed),
+            is_known: false,
+            is_guess: false,
+        };
+        let mut logical = self.raw.clone();
+        logical.chunks_mut(self.step).for_each(|interval| self.verifier.exchange(interval, self.overhead));
+        let passes = |start: usize, end: usize| {
+            let wanted = &self.evidence.expected;
+            self.verifier
+                .check_interval(self.layout, &logical, start, end - start, self.offset(), wanted)
+                .is_ok()
+        };
+        let mut built: Vec<(Identity, Identity, Candidate)> = Vec::new();
+        for start in self.starts() {
+            let end = (start + self.step).min(len);
+            if expected.is_none() && passes(start, end) {
+                wanted.block.bytes[start..end].copy_from_slice(&self.raw[start..end]);
+                continue;
+            }
+            let Some(identity) = expected.or_else(|| self.guessed_at(start)).or(guessed) else { continue };
+            wanted.is_known = true;
+            wanted.is_guess |= expected.is_none() && self.is_unnamed(&identity);
+            if !built.iter().any(|(known, ..)| *known == identity) {
+                let complete = self.with_readable_fields(identity, start);
+                // A read of many blocks of the writer has many identities, each good for one stretch.
+                built.truncate(MAX_HEADERS);
+                let block = Candidate::of(self, &complete, len);
+                built.insert(0, (identity, complete, block));
+            }
+            let Some((_, identity, block)) = built.iter().find(|(known, ..)| *known == identity) else {
+                continue;
+            };
+            wanted.block.bytes[start..end].copy_from_slice(&block.bytes[start..end]);
+            let unknown = block.unknown.iter().filter(|range| (start..end).contains(&range.start)).cloned();
+            wanted.block.unknown.extend(unknown);
+            self.place_in_written_block(&mut wanted.block, identity, start, end - start);
+        }
+        wanted
+    }
+
+    /// Completes an identity by the fields of a damaged header, if its checksum says that only the fields that are known were damaged.
+    fn with_readable_fields(&self, identity: Identity, start: usize) -> Identity {
+        if !self.verifier.spec.method.has_header() || identity.time.is_some() {
+            return identity;
+        }
+        let candidate = Candidate::of(self, &identity, self.raw.len());
+        let place = start + self.verifier.spec.offset as usize;
+        let Some(found) = self.raw.get(place..place + self.layout.bytes()) else { return identity };
+        let merged: Vec<u8> = (0..self.layout.bytes())
+            .map(|at| match candidate.unknown.iter().any(|range| range.contains(&(place + at))) {
+                true => found[at],
+                false => candidate.bytes[place + at],
+            })
+            .collect();
+        let header =
+            media::sound(self.layout, &merged).or_else(|| media::with_one_flip(self.layout, &merged));
+        header.map_or(identity, |header| identity.completed_by(&Identity::of_header(&header, start)))
+    }
+
+    /// The writer's blocks may have had another length than this read: then the body at `start` continues one that began earlier, or
+    /// begins one. The stored digest decides.
+    fn place_in_written_block(&self, wanted: &mut Candidate, identity: &Identity, start: usize, len: usize) {
+        if self.verifier.spec.pattern.is_some() || self.evidence.own {
+            return;
+        }
+        let found = &self.raw[start..start + len];
+        let agreeing = |candidate: &[u8]| candidate.iter().zip(found).filter(|(a, b)| a == b).count();
+        if 2 * agreeing(&wanted.bytes[start..start + len]) > len {
+            return;
+        }
+        // Rows are 32 bytes apart from the start of the writer's block, which need not be that of this interval.
+        let row = (0..len.saturating_sub(ROW)).find_map(|at| {
+            let value = seed_of_row(&found[at..], 0)?;
+            let rows = LONGEST_BLOCK / ROW;
+            row_of(value, identity.seed, rows).map(|row| (at, row))
+        });
+        let Some(lead) = row.and_then(|(at, row)| (row * ROW).checked_sub(at)) else { return };
+        if lead == start {
+            return;
+        }
+        let mut body = vec![0; lead + len];
+        (self.evidence.fill)(&mut body, identity.seed);
+        let mut other = wanted.clone();
+        other.bytes[start..start + len].copy_from_slice(&body[lead..]);
+        other.seal(self, identity, start, len);
+        if 2 * agreeing(&other.bytes[start..start + len]) > len {
+            *wanted = other;
+        }
+    }
+
+    /// By how many bytes the body of `wanted` has moved if its rows suggest the seed `found`.
+    fn moved_by(&self, wanted: u64, found: u64) -> Option<i64> {
+        let rows = self.raw.len() / ROW;
+        let down = || row_of(found, wanted, rows).map(|row| -((row * ROW) as i64));
+        down().or_else(|| row_of(wanted, found, rows).map(|row| (row * ROW) as i64))
+    }
+
+    /// All that the block may consist of; what is wanted comes first.
+    pub(super) fn sources(&self, wanted: &Wanted) -> Vec<(Content, Source)> {
+        let mut sources = vec![
+            (Content::Wanted, Source::Block(wanted.block.clone())),
+            (Content::Fill(0), Source::Byte(0)),
+            (Content::Fill(0xff), Source::Byte(0xff)),
+        ];
+        let mut others: Vec<Identity> = Vec::new();
+        let is_wanted = |identity: &Identity| wanted.identity.is_some_and(|wanted| wanted.agrees(identity));
+        for (_, identity) in self.identities().filter(|(_, identity)| self.seed_fits(identity.seed)) {
+            if others.len() < MAX_HEADERS && !is_wanted(&identity) && !others.contains(&identity) {
+                others.push(identity);
+            }
+        }
+        if self.trimmed
+            && let Some(write) = self.expected()
+            && !others.iter().any(|other| other.agrees(&write))
+        {
+            others.push(write);
+        }
+        if let Some(pattern) = &self.verifier.spec.pattern {
+            let claimed = pattern.claimed_offset(&self.raw).filter(|&offset| offset != self.offset());
+            let claimed = claimed.filter(|_| others.is_empty());
+            others.extend(claimed.map(|offset| Identity { offset, ..self.unnamed(0) }));
+        } else {
+            let known = |seed: u64| {
+                wanted.identity.is_some_and(|identity| identity.seed == seed)
+                    || others.iter().any(|identity| identity.seed == seed)
+            };
+            let seeds: Vec<u64> =
+                seeds_in(&self.raw, 0, MAX_SEEDS).into_iter().filter(|&seed| !known(seed)).collect();
+            for seed in seeds {
+                // A body that has moved by whole rows gives a seed as well.
+                match wanted.identity.and_then(|wanted| self.moved_by(wanted.seed, seed)) {
+                    Some(by) => {
+                        let moved = wanted.block.moved(by, &self.raw);
+                        sources.push((Content::Moved(by), Source::Block(moved)));
+                    }
+                    None => others.push(self.unnamed(seed)),
+                }
+            }
+        }
+        for identity in others {
+            let block = Candidate::of(self, &identity, self.raw.len());
+            sources.push((Content::Write(identity), Source::Block(block)));
+        }
+        if self.verifier.spec.method.has_header()
+            && self.verifier.spec.pattern.is_none()
+            && let Some(seed) = seed_of_row(&self.raw, 0)
+        {
+            let block = Candidate::without_headers(self.evidence, seed, self.raw.len());
+            sources.push((Content::Bare(seed), Source::Block(block)));
+        }
+        sources
+    }
+}
+
+/// The block that should be here.
+pub(super) struct Wanted {
+    pub(super) block: Candidate,
+    /// Of its first interval.
+    pub(super) identity: Option<Identity>,
+    /// False if nothing is known of what failed.
+    pub(super) is_known: bool,
+    /// No more is known than what the bytes of the body suggest.
+    pub(super) is_guess: bool,
+}
