@@ -17,7 +17,6 @@ use crate::options::{OPTIONS, ProgramOption};
 use crate::output_file::is_descriptor;
 use crate::profiles;
 use crate::settings::{Action, ProgramSettings};
-use crate::sysbench;
 
 /// Reads the jobs of a command line and of its job files that the settings select. `environment` reads the files.
 ///
@@ -118,7 +117,7 @@ fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
     let option = name.split_once('=').is_some_and(|(word, _)| Opt::named(word).next().is_some());
     let help = match name {
         _ if option => Some(format!("options begin with dashes: --{name}")),
-        _ if sysbench::is_word(name) => Some(format!(
+        _ if ferrio_sysbench::is_word(name) => Some(format!(
             "`ferrio FILE` runs a job file; `{name}` is a word of sysbench, which `ferrio help sysbench` explains"
         )),
         _ => None,

@@ -40,7 +40,6 @@ mod reported_run;
 mod selftest;
 mod settings;
 mod sweep;
-mod sysbench;
 mod visible;
 mod watchers;
 
@@ -60,7 +59,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let program = arguments.next();
     let words: Vec<OsString> = arguments.collect();
-    if sysbench::is_called(program.as_deref()) {
+    if ferrio_sysbench::is_called(program.as_deref()) {
         return ExitCode::from(commands::run_sysbench(&words));
     }
     let mut messages = Messages::default();

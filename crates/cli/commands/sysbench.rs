@@ -6,14 +6,15 @@ use std::path::Path;
 use ferrio_job::{Diagnostic, Origin};
 use ferrio_jobfile::Sources;
 use ferrio_runner::RunOptions;
+use ferrio_sysbench::Streams;
 use nix::errno::Errno;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
+use crate::escaped_stream;
 use crate::execute::{execute, leak};
 use crate::messages::Messages;
-use crate::sysbench;
-pub use crate::sysbench::{ABOUT, NAME, command, names, on_database, on_option, on_test, option_lists};
+pub use ferrio_sysbench::{ABOUT, NAME, command, names, on_database, on_option, on_test, option_lists};
 
 /// Options of sysbench that fio does not have, beside those of files.
 const OPTIONS: [&str; 6] = ["num-threads", "max-requests", "max-time", "tx-rate", "init-rng", "test"];
@@ -23,12 +24,14 @@ pub fn is_meant(words: &[OsString]) -> bool {
     let is_option = |word: &OsString| {
         let word = word.to_string_lossy();
         let name = word.strip_prefix("--").map(|body| body.split_once('=').map_or(body, |(name, _)| name));
-        name.map(|name| name.replace('_', "-"))
-            .is_some_and(|name| OPTIONS.contains(&name.as_str()) || sysbench::is_option_of_files(&name))
+        name.map(|name| name.replace('_', "-")).is_some_and(|name| {
+            OPTIONS.contains(&name.as_str()) || ferrio_sysbench::is_option_of_files(&name)
+        })
     };
     let is_test = |word: &OsString| {
-        let test =
-            word.to_str().is_some_and(|word| sysbench::is_test(word) || sysbench::is_of_databases(word));
+        let test = word
+            .to_str()
+            .is_some_and(|word| ferrio_sysbench::is_test(word) || ferrio_sysbench::is_of_databases(word));
         test && words.len() > 1 && !Path::new(word).exists()
     };
     words.iter().any(is_option) || words.first().is_some_and(is_test)
@@ -56,7 +59,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 
 /// Runs what the words ask for and returns the exit status.
 pub fn run_words(words: &[OsString]) -> u8 {
-    sysbench::run(words, &|plan, interval, sink| {
+    let streams =
+        Streams { out: Box::new(escaped_stream::stdout()), mistakes: Box::new(escaped_stream::stderr()) };
+    ferrio_sysbench::run(words, streams, &|plan, interval, sink| {
         let options = RunOptions { intervals: interval.into_iter().collect(), ..RunOptions::default() };
         execute(leak(plan), options, sink)
     })

@@ -10,7 +10,6 @@
 //!   for the document), `logs` (written in a thread of their own).
 //! - `database`: what the jobs of a model of a database did together, for all of these.
 //! - `quantity`: figures with units, for tables and messages.
-//! - `sysbench`: the reports of sysbench's tests, as text in its layout and as a document.
 //! - Lines beside the report: `messages`, `debug`.
 #![forbid(unsafe_code)]
 
@@ -40,7 +39,6 @@ mod rows;
 mod saturating;
 mod schema;
 mod series;
-pub mod sysbench;
 mod terse;
 mod text;
 mod unique_names;
@@ -66,7 +64,7 @@ pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use rows::{row_columns, rows};
 pub use saturating::{saturating_add_to, saturating_total};
-pub use schema::{interval_report_schema, report_schema, sysbench_schema};
+pub use schema::{interval_report_schema, report_schema, schema_of};
 pub use series::{RunSeries, SeriesRecorder};
 pub use terse::{NoTerseVersion, TerseLayout, TerseVersion, terse_help};
 pub use text::idle_calibration;

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use crate::interval::IntervalLine;
 use crate::model::{RunReport, settings};
-use crate::sysbench::SysbenchDocument;
 
 /// The schema of the JSON report: docs/report.schema.json.
 #[must_use]
@@ -20,13 +19,9 @@ pub fn interval_report_schema() -> Value {
     schema_of::<IntervalLine<'static>>()
 }
 
-/// The schema of the document of a test of sysbench: docs/sysbench.schema.json.
+/// The schema of a document of another crate.
 #[must_use]
-pub fn sysbench_schema() -> Value {
-    schema_of::<SysbenchDocument>()
-}
-
-fn schema_of<T: JsonSchema>() -> Value {
+pub fn schema_of<T: JsonSchema>() -> Value {
     let mut schema = settings().into_generator().into_root_schema_for::<T>();
     RecursiveTransform(tighten).transform(&mut schema);
     // Keys that identify the schema come first.

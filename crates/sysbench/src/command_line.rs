@@ -2,8 +2,8 @@
 //!
 //! Words may be in any order. General options and words are read first, those of a test when the test is known.
 
-use super::log::{Log, Refused};
-use super::options::{self, Kind, SysbenchOption};
+use crate::log::{Log, Refused};
+use crate::options::{self, Kind, SysbenchOption};
 
 /// Options that choose databases, which sysbench knows whatever the test is.
 const DATABASE_PREFIXES: [&str; 3] = ["db-", "mysql-", "pgsql-"];
@@ -225,9 +225,9 @@ fn size(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::testing;
-    use super::super::options::{FILEIO, general};
     use super::*;
+    use crate::log::testing;
+    use crate::options::{FILEIO, general};
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()

@@ -3,8 +3,8 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 
-use super::options::{GENERAL, Kind, SysbenchOption};
-use super::{NAME, TESTS, commands_of};
+use crate::options::{GENERAL, Kind, SysbenchOption};
+use crate::{NAME, TESTS, commands_of};
 
 /// The tests as sub-commands, each with its commands as words and with the general options, which may follow.
 pub fn command() -> Command {

@@ -5,7 +5,7 @@ use ferrio_results::{EventFailure, JobError};
 use ferrio_verify::BlockFault;
 use nix::errno::Errno;
 
-use super::log::{Level, Log};
+use crate::log::{Level, Log};
 
 /// The calls that fail if there is no memory for a block, as the engine names them.
 const BLOCK: &str = "mmap";
@@ -95,8 +95,8 @@ pub fn show_memory(error: &JobError, block: u64, log: &Log) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::testing;
     use super::*;
+    use crate::log::testing;
 
     fn shown(event: Option<EventFailure>, errno: i32) -> String {
         let (log, out, _) = testing::log();

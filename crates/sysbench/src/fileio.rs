@@ -6,10 +6,10 @@ use std::time::Duration;
 use ferrio_job::OpenSync;
 use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio, SysbenchRun};
 
-use super::command_line::CommandLine;
-use super::general::General;
-use super::log::{Level, Log, Refused};
-use super::options::{self, FILEIO, SysbenchOption};
+use crate::command_line::CommandLine;
+use crate::general::General;
+use crate::log::{Level, Log, Refused};
+use crate::options::{self, FILEIO, SysbenchOption};
 
 /// The words of `--file-test-mode`, and what the header says of them.
 const TESTS: [(&str, FileTest, &str); 6] = [
@@ -297,8 +297,8 @@ pub fn bytes(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::testing;
     use super::*;
+    use crate::log::testing;
 
     fn read_all(text: &str) -> (Option<String>, String) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();

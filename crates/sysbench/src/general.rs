@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::command_line::CommandLine;
-use super::log::{Level, Log, Refused};
-use super::options::{SysbenchOption, general};
+use crate::command_line::CommandLine;
+use crate::log::{Level, Log, Refused};
+use crate::options::{SysbenchOption, general};
 
 /// Most checkpoints, as in sysbench.
 const MAX_CHECKPOINTS: usize = 256;
@@ -243,8 +243,8 @@ fn forced_shutdown(line: &CommandLine, time: Option<u64>, log: &Log) -> Result<O
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::testing;
     use super::*;
+    use crate::log::testing;
 
     fn read(text: &str) -> (Option<General>, String) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();

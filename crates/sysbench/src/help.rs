@@ -1,7 +1,7 @@
 //! The texts of `--help`, and of `ferrio help` about sysbench, its tests and their options.
 
-use super::options::{GENERAL, SysbenchOption, list};
-use super::{TESTS, Test};
+use crate::options::{GENERAL, SysbenchOption, list};
+use crate::{TESTS, Test};
 
 /// The answer of `ferrio help sysbench`.
 pub const ABOUT: &str = "\

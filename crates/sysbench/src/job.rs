@@ -6,8 +6,8 @@
 use ferrio_job::OpenSync;
 use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio};
 
-use super::fileio::Files;
-use super::general::General;
+use crate::fileio::Files;
+use crate::general::General;
 
 /// The text of the job file.
 pub fn job(files: &Files, asked: &SysbenchFileio, general: &General) -> String {
@@ -135,16 +135,16 @@ fn threads_and_limits(asked: &SysbenchFileio, general: &General) -> Vec<String> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::command_line::CommandLine;
-    use super::super::log::testing;
     use super::*;
+    use crate::command_line::CommandLine;
+    use crate::log::testing;
 
     fn job_of(text: &str) -> String {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, _, _) = testing::log();
         let line = CommandLine::read(&words, &log).unwrap();
         let general = General::read(&line, &log).unwrap();
-        let (files, asked) = super::super::fileio::read(&line, &general, &log).unwrap();
+        let (files, asked) = crate::fileio::read(&line, &general, &log).unwrap();
         job(&files, &asked, &general)
     }
 

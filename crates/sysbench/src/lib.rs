@@ -1,8 +1,11 @@
-//! The front end that takes sysbench's command line: `ferrio sysbench …`, or a program that is called `sysbench`.
+//! The front end that takes sysbench's command line: `ferrio sysbench …`, or a program that is called `sysbench`. It runs nothing: whoever
+//! calls it runs the plan.
 //!
 //! What it accepts, prints and answers is what sysbench 1.0.20 does, so that scripts go on to work. `options` is the table of all options;
 //! `completion` has it for shells; `command_line` reads words, `general`, `fileio` and `work` what they mean, with the lines of the header; `prepare` makes and removes the
-//! files; `run` makes a plan, runs it and writes the reports; `job` writes the job file with the same load. All output goes through `log`.
+//! files; `run` makes a plan, has it run and writes the reports, whose texts are in `report`; `job` writes the job file with the same load. All output goes through `log`.
+
+#![forbid(unsafe_code)]
 
 mod command_line;
 mod completion;
@@ -14,10 +17,12 @@ mod job;
 mod log;
 mod options;
 mod prepare;
+pub mod report;
 mod run;
 mod work;
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,12 +30,13 @@ use command_line::CommandLine;
 use general::General;
 use log::{Level, Log, Refused};
 use options::SysbenchOption;
-use run::{Execute, TestCall};
+use run::TestCall;
 use work::Work;
 
 pub use completion::command;
 pub use help::ABOUT;
 pub use help::{names, on_database, on_option, on_test, option_lists};
+pub use run::Execute;
 
 /// The name that makes the program this front end.
 pub const NAME: &str = "sysbench";
@@ -97,21 +103,25 @@ fn banner() -> String {
 }
 
 /// True if the program is called by this name.
+#[must_use]
 pub fn is_called(process: Option<&OsStr>) -> bool {
     process.and_then(|process| Path::new(process).file_name()).is_some_and(|name| name == NAME)
 }
 
 /// True if this is a test.
+#[must_use]
 pub fn is_test(name: &str) -> bool {
     TESTS.iter().any(|test| test.name == name)
 }
 
 /// True if this is the name of a test of databases.
+#[must_use]
 pub fn is_of_databases(name: &str) -> bool {
     OF_DATABASES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// True if this is a test, or a command that is none of ferrio's.
+#[must_use]
 pub fn is_word(name: &str) -> bool {
     is_test(name) || matches!(name, "prepare" | "run" | "cleanup")
 }
@@ -123,13 +133,23 @@ fn commands_of(test: &str) -> Vec<&'static str> {
 }
 
 /// True if an option with this name belongs to the test of files.
+#[must_use]
 pub fn is_option_of_files(name: &str) -> bool {
     options::FILEIO.iter().any(|option| option.name == name)
 }
 
+/// Where output goes.
+pub struct Streams {
+    /// Standard output.
+    pub out: Box<dyn Write + Send>,
+    /// Standard error.
+    pub mistakes: Box<dyn Write + Send>,
+}
+
 /// Runs what the words ask for and returns the exit status.
-pub fn run(words: &[OsString], execute: &Execute) -> u8 {
-    let log = Arc::new(Log::new());
+#[must_use]
+pub fn run(words: &[OsString], streams: Streams, execute: &Execute) -> u8 {
+    let log = Arc::new(Log::to(streams.out, streams.mistakes));
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let status = answer(&words, &log, execute).unwrap_or(1);
     match log.finish() {

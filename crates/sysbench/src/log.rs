@@ -6,8 +6,6 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::escaped_stream;
-
 /// How much is said (`--verbosity`): each level includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -54,12 +52,7 @@ struct State {
 }
 
 impl Log {
-    /// On standard output, with sysbench's own verbosity.
-    pub fn new() -> Self {
-        Log::to(Box::new(escaped_stream::stdout()), Box::new(escaped_stream::stderr()))
-    }
-
-    /// With these as standard output and standard error.
+    /// With these as standard output and standard error, and sysbench's own verbosity.
     pub fn to(out: Box<dyn Write + Send>, mistakes: Box<dyn Write + Send>) -> Self {
         let state = State {
             verbosity: 3,

@@ -289,17 +289,17 @@ mod tests {
     /// The modules that read the values accept the words of the table and no others.
     #[test]
     fn words_are_those_that_are_read() {
-        use super::super::command_line::CommandLine;
-        use super::super::general::General;
-        use super::super::log::testing;
-        use super::super::work::Work;
+        use crate::command_line::CommandLine;
+        use crate::general::General;
+        use crate::log::testing;
+        use crate::work::Work;
 
         let is_read = |option: &SysbenchOption, word: &str| {
             let (log, _, _) = testing::log();
             let words = ["--file-test-mode=rndrd".to_owned(), format!("--{}={word}", option.name)];
             let line = CommandLine::read(&words, &log).unwrap();
             let general = General::read(&line, &log);
-            let general = general.map(|general| super::super::fileio::read(&line, &general, &log).is_ok());
+            let general = general.map(|general| crate::fileio::read(&line, &general, &log).is_ok());
             general.is_ok_and(|is_read| is_read) && Work::memory(&line, &log).is_ok()
         };
         let general = GENERAL.iter().flat_map(|group| group.options);

@@ -12,8 +12,8 @@ use ferrio_verify::add_checksum;
 use nix::fcntl::OFlag;
 use nix::unistd::fsync;
 
-use super::fileio::{Files, Flags};
-use super::log::{Level, Log, Refused};
+use crate::fileio::{Files, Flags};
+use crate::log::{Level, Log, Refused};
 
 /// What direct I/O wants of memory.
 const ALIGN: usize = 4096;

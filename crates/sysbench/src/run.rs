@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use ferrio_job::{MemoryOperation, Plan, Severity, debug_class, greatest_common_divisor};
 use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
-use ferrio_report::sysbench::{
-    SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
-};
 use ferrio_results::{Event, JobError, JobState, RunResult};
 use log::{LevelFilter, Metadata, Record};
 
-use super::command_line::CommandLine;
-use super::failure;
-use super::fileio::{self, Files};
-use super::general::General;
-use super::log::{Level, Log, Refused};
-use super::work::Work;
+use crate::command_line::CommandLine;
+use crate::failure;
+use crate::fileio::{self, Files};
+use crate::general::General;
+use crate::log::{Level, Log, Refused};
+use crate::report::{
+    SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
+};
+use crate::work::Work;
 
 /// The exit status of a run that was stopped after its time.
 const FORCED: u8 = 2;

@@ -2,10 +2,10 @@
 
 use ferrio_job::{EventWork, MemoryOperation};
 
-use super::command_line::CommandLine;
-use super::general::General;
-use super::log::{Level, Log, Refused};
-use super::options::{CPU, MEMORY, MUTEX, SysbenchOption, THREADS};
+use crate::command_line::CommandLine;
+use crate::general::General;
+use crate::log::{Level, Log, Refused};
+use crate::options::{CPU, MEMORY, MUTEX, SysbenchOption, THREADS};
 
 /// A test without I/O.
 #[derive(Clone, Debug, PartialEq)]
@@ -237,8 +237,8 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::testing;
     use super::*;
+    use crate::log::testing;
 
     fn read(
         read: fn(&CommandLine, &Log) -> Result<Work, Refused>,

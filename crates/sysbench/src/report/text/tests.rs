@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::sysbench::{SysbenchDocumentPart, ThreadFigures};
+use crate::report::{SysbenchDocumentPart, ThreadFigures};
 
 fn thread(events: &[u64]) -> ThreadFigures {
     let mut latency = Latency::new();
