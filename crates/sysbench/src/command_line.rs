@@ -93,7 +93,7 @@ impl CommandLine {
     /// One is unknown or has a value of the wrong kind.
     pub fn check_options(&self, of_test: &[SysbenchOption], log: &Log) -> Result<(), Refused> {
         for given in &self.given {
-            let of_test = of_test.iter().find(|option| option.name == given.name);
+            let of_test = options::named(of_test, &given.name);
             let Some(option) = options::general(&given.name).or(of_test) else {
                 let refused = log.mistake(&format!("invalid option: {}", given.written));
                 if DATABASE_PREFIXES.iter().any(|prefix| given.name.starts_with(prefix)) {
@@ -101,7 +101,7 @@ impl CommandLine {
                 }
                 return Err(refused);
             };
-            if option.kind == Kind::Flag && given.flag().is_none() {
+            if option.row().kind == Kind::Flag && given.flag().is_none() {
                 return Err(log.mistake(&format!("invalid option: {}", given.written)));
             }
             given.check_number(option, log)?;
@@ -109,49 +109,49 @@ impl CommandLine {
         Ok(())
     }
 
-    fn given(&self, name: &str) -> Option<&Given> {
-        self.given.iter().rev().find(|given| given.name == name)
+    fn given(&self, option: SysbenchOption) -> Option<&Given> {
+        self.given.iter().rev().find(|given| given.name == option.row().name)
     }
 
     /// The value of an option as text: the last one given, or its default. `None` if it has none or is cleared.
-    pub fn text<'a>(&'a self, option: &'a SysbenchOption) -> Option<&'a str> {
-        let value = match self.given(option.name) {
+    pub fn text(&self, option: SysbenchOption) -> Option<&str> {
+        let value = match self.given(option) {
             Some(given) => given.value.as_deref(),
-            None => option.default,
+            None => option.row().default,
         };
         value.filter(|value| !value.is_empty())
     }
 
     /// The value of a number; 0 if it is cleared. Those that are none were refused.
-    pub fn number(&self, option: &SysbenchOption) -> i32 {
+    pub fn number(&self, option: SysbenchOption) -> i32 {
         self.text(option).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
     /// The value of a number with decimals.
-    pub fn decimal(&self, option: &SysbenchOption) -> f64 {
+    pub fn decimal(&self, option: SysbenchOption) -> f64 {
         self.text(option).and_then(|text| text.parse().ok()).unwrap_or(0.0)
     }
 
     /// A number of bytes; 0 if it is none.
-    pub fn size(&self, option: &SysbenchOption) -> u64 {
+    pub fn size(&self, option: SysbenchOption) -> u64 {
         self.text(option).and_then(size).unwrap_or(0)
     }
 
     /// What messages show of a size that is 0: the text, if that begins with another number. sysbench reads such a number, and shows 0 for
     /// any other text.
-    pub fn wrong_size<'a>(&'a self, option: &'a SysbenchOption) -> &'a str {
+    pub fn wrong_size(&self, option: SysbenchOption) -> &str {
         let text = self.text(option).unwrap_or_default();
         if text.starts_with(|first: char| ('1'..='9').contains(&first)) { text } else { "0" }
     }
 
     /// True if a flag is on.
-    pub fn flag(&self, option: &SysbenchOption) -> bool {
-        let default = option.default == Some("on");
-        self.given(option.name).map_or(default, |given| given.flag().unwrap_or(default))
+    pub fn flag(&self, option: SysbenchOption) -> bool {
+        let default = option.row().default == Some("on");
+        self.given(option).map_or(default, |given| given.flag().unwrap_or(default))
     }
 
     /// The words of a list.
-    pub fn list<'a>(&'a self, option: &'a SysbenchOption) -> Vec<&'a str> {
+    pub fn list(&self, option: SysbenchOption) -> Vec<&str> {
         self.text(option)
             .unwrap_or_default()
             .split(',')
@@ -161,8 +161,8 @@ impl CommandLine {
     }
 
     /// True if the option is given with nothing as its value.
-    pub fn is_bare(&self, option: &SysbenchOption) -> bool {
-        self.given(option.name).is_some_and(|given| given.value.as_deref().is_none_or(str::is_empty))
+    pub fn is_bare(&self, option: SysbenchOption) -> bool {
+        self.given(option).is_some_and(|given| given.value.as_deref().is_none_or(str::is_empty))
     }
 }
 
@@ -183,9 +183,9 @@ impl Given {
         }
     }
 
-    fn check_number(&self, option: &SysbenchOption, log: &Log) -> Result<(), Refused> {
+    fn check_number(&self, option: SysbenchOption, log: &Log) -> Result<(), Refused> {
         let Some(text) = self.value.as_deref().filter(|text| !text.is_empty()) else { return Ok(()) };
-        let is_right = match option.kind {
+        let is_right = match option.row().kind {
             Kind::Number => text.parse::<i32>().is_ok(),
             Kind::Decimal => text.parse::<f64>().is_ok_and(f64::is_finite),
             _ => true,
@@ -193,7 +193,7 @@ impl Given {
         if is_right {
             return Ok(());
         }
-        let name = option.name.replace('-', "_");
+        let name = option.row().name.replace('-', "_");
         Err(log.mistake(&format!("Invalid value for the '{name}' option: '{text}'")))
     }
 }
@@ -227,7 +227,7 @@ fn size(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::log::testing;
-    use crate::options::{FILEIO, general};
+    use crate::options::FILEIO;
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
@@ -238,18 +238,14 @@ mod tests {
         CommandLine::read(&words(text), &log).unwrap()
     }
 
-    fn option(name: &str) -> &'static SysbenchOption {
-        general(name).or_else(|| FILEIO.iter().find(|option| option.name == name)).unwrap()
-    }
-
     #[test]
     fn words_and_options_mix_and_the_last_value_counts() {
         let line = read("--file_num=4 --events=9 fileio --file-total_size=8M run --events=5");
         assert_eq!((line.test.as_deref(), line.command.as_deref()), (Some("fileio"), Some("run")));
-        assert_eq!(line.number(option("events")), 5);
-        assert_eq!(line.number(option("file-num")), 4);
-        assert_eq!(line.size(option("file-total-size")), 8 << 20);
-        assert_eq!(line.number(option("threads")), 1);
+        assert_eq!(line.number(SysbenchOption::Events), 5);
+        assert_eq!(line.number(SysbenchOption::FileNum), 4);
+        assert_eq!(line.size(SysbenchOption::FileTotalSize), 8 << 20);
+        assert_eq!(line.number(SysbenchOption::Threads), 1);
     }
 
     #[test]
@@ -272,9 +268,9 @@ mod tests {
     #[test]
     fn a_bare_value_clears_and_a_bare_flag_is_on() {
         let line = read("--file-io-mode= --events --file-fsync-all --file-fsync-end=off");
-        assert_eq!(line.text(option("file-io-mode")), None);
-        assert_eq!(line.number(option("events")), 0);
-        assert!(line.flag(option("file-fsync-all")) && !line.flag(option("file-fsync-end")));
+        assert_eq!(line.text(SysbenchOption::FileIoMode), None);
+        assert_eq!(line.number(SysbenchOption::Events), 0);
+        assert!(line.flag(SysbenchOption::FileFsyncAll) && !line.flag(SysbenchOption::FileFsyncEnd));
     }
 
     #[test]
@@ -311,8 +307,8 @@ mod tests {
         let file = dir.path().join("c");
         std::fs::write(&file, "threads='3'\nevents = \"4\" # comment\nnothing\nfile-num=9\n").unwrap();
         let line = read(&format!("--threads=1 --config-file={} --events=7", file.display()));
-        assert_eq!(line.number(option("threads")), 3);
-        assert_eq!(line.number(option("events")), 7);
-        assert_eq!(line.number(option("file-num")), 9);
+        assert_eq!(line.number(SysbenchOption::Threads), 3);
+        assert_eq!(line.number(SysbenchOption::Events), 7);
+        assert_eq!(line.number(SysbenchOption::FileNum), 9);
     }
 }

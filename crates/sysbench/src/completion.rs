@@ -23,12 +23,15 @@ fn bare(name: &'static str) -> Command {
 }
 
 fn argument(option: &SysbenchOption) -> Arg {
-    let argument = Arg::new(option.name).long(option.name).help(option.full_help());
-    let argument = match option.kind {
-        Kind::Flag if matches!(option.name, "help" | "version") => return argument.num_args(0),
+    let row = option.row();
+    let argument = Arg::new(row.name).long(row.name).help(row.full_help());
+    let argument = match row.kind {
+        Kind::Flag if matches!(option, SysbenchOption::Help | SysbenchOption::Version) => {
+            return argument.num_args(0);
+        }
         Kind::Flag => argument.num_args(0..=1).require_equals(true).value_parser(["on", "off"]),
         Kind::File => argument.value_hint(ValueHint::FilePath),
-        Kind::Text | Kind::List if !option.words.is_empty() => argument.value_parser(option.words.to_vec()),
+        Kind::Text | Kind::List if !row.words.is_empty() => argument.value_parser(row.words.to_vec()),
         _ => argument.value_hint(ValueHint::Other),
     };
     // Values always follow an equals sign.
@@ -46,7 +49,7 @@ mod tests {
         for test in &TESTS {
             let of_test = command.find_subcommand(test.name).unwrap();
             let has = |name: &str| of_test.get_arguments().any(|argument| argument.get_long() == Some(name));
-            assert!(test.options.iter().all(|option| has(option.name)), "{}", test.name);
+            assert!(test.options.iter().all(|option| has(option.row().name)), "{}", test.name);
             assert!(has("threads") && has("report-interval"), "{}", test.name);
         }
     }

@@ -69,25 +69,19 @@ pub struct Files {
     pub validate: bool,
 }
 
-/// The option of the test with this name; the table has all that are asked for.
-fn row(name: &str) -> &'static SysbenchOption {
-    let at = FILEIO.iter().position(|option| option.name == name);
-    debug_assert!(at.is_some(), "{name} is not in the table");
-    &FILEIO[at.unwrap_or_default()]
-}
-
 /// Reads a count that is not negative.
-fn count(line: &CommandLine, name: &str, log: &Log) -> Result<u32, Refused> {
-    let value = line.number(row(name));
-    u32::try_from(value).map_err(|_| log.refuse(&format!("Invalid value for {name}: {value}.")))
+fn count(line: &CommandLine, option: SysbenchOption, log: &Log) -> Result<u32, Refused> {
+    let value = line.number(option);
+    u32::try_from(value)
+        .map_err(|_| log.refuse(&format!("Invalid value for {}: {value}.", option.row().name)))
 }
 
 impl Files {
     fn read(sizes: Sizes, line: &CommandLine, general: &General, log: &Log) -> Result<Self, Refused> {
         let Sizes { count, size, total_size } = sizes;
-        let block = line.size(row("file-block-size"));
+        let block = line.size(SysbenchOption::FileBlockSize);
         if block == 0 {
-            let text = line.wrong_size(row("file-block-size"));
+            let text = line.wrong_size(SysbenchOption::FileBlockSize);
             return Err(log.refuse(&format!("Invalid value for file-block-size: {text}.")));
         }
         if u32::try_from(block).is_err() {
@@ -107,12 +101,12 @@ struct Sizes {
 
 impl Sizes {
     fn read(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
-        let files = line.number(row("file-num"));
+        let files = line.number(SysbenchOption::FileNum);
         let count = u32::try_from(files).ok().filter(|&count| count > 0);
         let count = count.ok_or_else(|| log.refuse(&format!("Invalid value for file-num: {files}")))?;
-        let total_size = line.size(row("file-total-size"));
+        let total_size = line.size(SysbenchOption::FileTotalSize);
         if total_size == 0 {
-            let text = line.wrong_size(row("file-total-size"));
+            let text = line.wrong_size(SysbenchOption::FileTotalSize);
             return Err(log.refuse(&format!("Invalid value for file-total-size: {text}")));
         }
         let size = total_size / u64::from(count);
@@ -128,7 +122,7 @@ impl Sizes {
 /// Reads `--file-extra-flags`.
 fn flags(line: &CommandLine, log: &Log) -> Result<Flags, Refused> {
     let mut flags = Flags::default();
-    for word in line.list(row("file-extra-flags")) {
+    for word in line.list(SysbenchOption::FileExtraFlags) {
         match word {
             "sync" => flags.sync = true,
             "dsync" => flags.dsync = true,
@@ -145,7 +139,7 @@ fn flags(line: &CommandLine, log: &Log) -> Result<Flags, Refused> {
 /// A value makes no sense, or the test mode is missing.
 pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<(Files, SysbenchFileio), Refused> {
     let sizes = Sizes::read(line, log)?;
-    let Some(mode) = line.text(row("file-test-mode")) else {
+    let Some(mode) = line.text(SysbenchOption::FileTestMode) else {
         let refused = log.refuse("Missing required argument: --file-test-mode\n");
         log.text(Level::Fatal, &format!("fileio options:\n{}\n", options::list(FILEIO)));
         return Err(refused);
@@ -172,11 +166,11 @@ fn read_all(
     log: &Log,
 ) -> Result<(Files, SysbenchFileio), Refused> {
     let files = Files::read(sizes, line, general, log)?;
-    let io_mode = match line.text(row("file-io-mode")) {
+    let io_mode = match line.text(SysbenchOption::FileIoMode) {
         None | Some("sync") => FileIoMode::Sync,
         Some("mmap") => FileIoMode::Mmap,
         Some("async") => {
-            let backlog = line.number(row("file-async-backlog"));
+            let backlog = line.number(SysbenchOption::FileAsyncBacklog);
             let backlog = u32::try_from(backlog)
                 .ok()
                 .filter(|&backlog| backlog > 0)
@@ -185,23 +179,23 @@ fn read_all(
         }
         Some(other) => return Err(log.refuse(&format!("unknown I/O mode: {other}"))),
     };
-    let merged_requests = count(line, "file-merged-requests", log)?;
+    let merged_requests = count(line, SysbenchOption::FileMergedRequests, log)?;
     if u32::try_from(files.block.saturating_mul(u64::from(merged_requests))).is_err() {
         return Err(log.refuse(&format!(
             "Invalid value for file-merged-requests: {merged_requests}: a request has at most 4 GiB - 1"
         )));
     }
-    let fdatasync = match line.text(row("file-fsync-mode")) {
+    let fdatasync = match line.text(SysbenchOption::FileFsyncMode) {
         None | Some("fsync") => false,
         Some("fdatasync") => true,
         Some(other) => return Err(log.refuse(&format!("Invalid fsync mode: {other}."))),
     };
-    let rw_ratio = line.decimal(row("file-rw-ratio"));
+    let rw_ratio = line.decimal(SysbenchOption::FileRwRatio);
     if rw_ratio < 0.0 {
         return Err(log.refuse(&format!("Invalid value for --file-rw-ratio: {rw_ratio:.6}.")));
     }
-    let fsync_all = line.flag(row("file-fsync-all"));
-    let fsync_freq = count(line, "file-fsync-freq", log)?;
+    let fsync_all = line.flag(SysbenchOption::FileFsyncAll);
+    let fsync_freq = count(line, SysbenchOption::FileFsyncFreq, log)?;
     let asked = SysbenchFileio {
         run: run_of(general),
         test,
@@ -213,7 +207,7 @@ fn read_all(
         rw_ratio,
         fsync_freq: if fsync_all { 0 } else { u64::from(fsync_freq) },
         fsync_all,
-        fsync_end: !fsync_all && line.flag(row("file-fsync-end")),
+        fsync_end: !fsync_all && line.flag(SysbenchOption::FileFsyncEnd),
         fdatasync,
         validate: general.validate,
         open_sync: files.flags.open_sync(),

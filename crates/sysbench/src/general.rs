@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::command_line::CommandLine;
 use crate::log::{Level, Log, Refused};
-use crate::options::{SysbenchOption, general};
+use crate::options::SysbenchOption;
 
 /// Most checkpoints, as in sysbench.
 const MAX_CHECKPOINTS: usize = 256;
@@ -44,27 +44,13 @@ pub struct General {
     pub shows_job: bool,
 }
 
-/// The general option of this name; the table has all that are asked for.
-fn row(name: &'static str) -> &'static SysbenchOption {
-    const UNKNOWN: SysbenchOption =
-        SysbenchOption { name: "", kind: super::options::Kind::Text, default: None, help: "", words: &[] };
-    let found = general(name);
-    debug_assert!(found.is_some(), "{name} is not in the table");
-    found.unwrap_or(const { &UNKNOWN })
-}
-
-/// True if a flag among the general options is on.
-pub fn is_on(line: &CommandLine, name: &'static str) -> bool {
-    line.flag(row(name))
-}
-
 impl General {
     /// Reads the general options, and warns of those that are deprecated.
     ///
     /// # Errors
     /// A value makes no sense.
     pub fn read(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
-        let json = match line.text(row("output-format")) {
+        let json = match line.text(SysbenchOption::OutputFormat) {
             None | Some("text") => false,
             Some("json") => true,
             Some(other) => {
@@ -73,52 +59,54 @@ impl General {
                 );
             }
         };
-        let verbosity = match line.number(row("verbosity")) {
+        let verbosity = match line.number(SysbenchOption::Verbosity) {
             level @ 0..=5 => level as u8,
             level => {
                 log.always(&format!("Invalid value for verbosity: {level}\n"));
                 return Err(Refused);
             }
         };
-        let debug = line.flag(row("debug"));
+        let debug = line.flag(SysbenchOption::Debug);
         let verbosity = if debug { 5 } else { verbosity };
         log.set_verbosity(verbosity);
-        let shows_job = line.flag(row("show-job"));
+        let shows_job = line.flag(SysbenchOption::ShowJob);
         if json || shows_job {
             log.leave_stdout();
         }
         let numbers = Numbers { line, log };
-        let threads = numbers.renamed("threads", "num-threads", 1);
+        let threads = numbers.renamed(SysbenchOption::Threads, SysbenchOption::NumThreads, 1);
         if threads < 1 {
             return Err(log.refuse(&format!("Invalid value for --threads: {threads}.\n")));
         }
         // Negative ones are no limit in practice: sysbench reads them as huge.
-        let events = u64::try_from(numbers.renamed("events", "max-requests", 0)).ok().filter(|&n| n > 0);
-        let time = numbers.renamed("time", "max-time", 0);
+        let events = u64::try_from(numbers.renamed(SysbenchOption::Events, SysbenchOption::MaxRequests, 0))
+            .ok()
+            .filter(|&n| n > 0);
+        let time = numbers.renamed(SysbenchOption::Time, SysbenchOption::MaxTime, 0);
         let time = u64::try_from(time).ok().filter(|&seconds| seconds > 0);
-        let rate = numbers.renamed("rate", "tx-rate", 0);
+        let rate = numbers.renamed(SysbenchOption::Rate, SysbenchOption::TxRate, 0);
         let rate =
             u32::try_from(rate).map_err(|_| log.refuse(&format!("Invalid value for --rate: {rate}")))?;
-        if line.flag(row("init-rng")) {
+        if line.flag(SysbenchOption::InitRng) {
             log.line(Level::Warning, "--init-rng is deprecated: random numbers are seeded from the clock unless --rand-seed is given");
         }
-        if line.size(row("thread-stack-size")) == 0 {
+        if line.size(SysbenchOption::ThreadStackSize) == 0 {
             return Err(log.refuse("Invalid value for thread-stack-size: 0.\n"));
         }
-        let interval = numbers.not_negative("report-interval")?;
+        let interval = numbers.not_negative(SysbenchOption::ReportInterval)?;
         let checkpoints = checkpoints(line, log)?;
-        let percentile = line.number(row("percentile"));
+        let percentile = line.number(SysbenchOption::Percentile);
         let percentile = u32::try_from(percentile)
             .ok()
             .filter(|&percentile| percentile <= 100)
             .ok_or_else(|| log.refuse(&format!("Invalid value for --percentile: {percentile}")))?;
-        let histogram = line.flag(row("histogram"));
+        let histogram = line.flag(SysbenchOption::Histogram);
         if histogram && percentile == 0 {
             return Err(log.refuse("--histogram cannot be used with --percentile=0"));
         }
         let forced_shutdown = forced_shutdown(line, time, log)?;
-        let rand_type = row("rand-type");
-        if let Some(unknown) = line.text(rand_type).filter(|word| !rand_type.words.contains(word)) {
+        let rand_type = SysbenchOption::RandType;
+        if let Some(unknown) = line.text(rand_type).filter(|word| !rand_type.row().words.contains(word)) {
             return Err(log.refuse(&format!("Invalid random numbers distribution: {unknown}.")));
         }
         if events.is_none() && time.is_none() {
@@ -133,11 +121,11 @@ impl General {
             report_interval: Some(u64::from(interval)).filter(|&interval| interval > 0),
             checkpoints,
             debug,
-            validate: line.flag(row("validate")),
+            validate: line.flag(SysbenchOption::Validate),
             verbosity,
             percentile,
             histogram,
-            seed: Some(line.number(row("rand-seed"))).filter(|&seed| seed != 0),
+            seed: Some(line.number(SysbenchOption::RandSeed)).filter(|&seed| seed != 0),
             json,
             shows_job,
         })
@@ -187,24 +175,28 @@ struct Numbers<'a> {
 
 impl Numbers<'_> {
     /// An option with an old name, which counts if its value is above `default`.
-    fn renamed(&self, name: &'static str, old: &'static str, default: i32) -> i32 {
-        let value = self.line.number(row(old));
+    fn renamed(&self, option: SysbenchOption, old: SysbenchOption, default: i32) -> i32 {
+        let value = self.line.number(old);
         if value <= default {
-            return self.line.number(row(name));
+            return self.line.number(option);
         }
-        self.log.line(Level::Warning, &format!("--{old} is deprecated, use --{name} instead"));
+        self.log.line(
+            Level::Warning,
+            &format!("--{} is deprecated, use --{} instead", old.row().name, option.row().name),
+        );
         value
     }
 
-    fn not_negative(&self, name: &'static str) -> Result<u32, Refused> {
-        let value = self.line.number(row(name));
-        u32::try_from(value).map_err(|_| self.log.refuse(&format!("Invalid value for --{name}: {value}")))
+    fn not_negative(&self, option: SysbenchOption) -> Result<u32, Refused> {
+        let value = self.line.number(option);
+        u32::try_from(value)
+            .map_err(|_| self.log.refuse(&format!("Invalid value for --{}: {value}", option.row().name)))
     }
 }
 
 fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refused> {
     let mut all = Vec::new();
-    for word in line.list(row("report-checkpoints")) {
+    for word in line.list(SysbenchOption::ReportCheckpoints) {
         match word.parse::<u32>() {
             Ok(seconds) if seconds > 0 => all.push(u64::from(seconds)),
             _ => return Err(log.refuse(&format!("Invalid value for --report-checkpoints: '{word}'"))),
@@ -224,7 +216,7 @@ fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refused> {
 /// The moment of `--forced-shutdown`: seconds after the time limit, or a share of it.
 fn forced_shutdown(line: &CommandLine, time: Option<u64>, log: &Log) -> Result<Option<u64>, Refused> {
     const DEFAULT_PERCENT: u64 = 5;
-    let option = row("forced-shutdown");
+    let option = SysbenchOption::ForcedShutdown;
     let share = |percent: u64| time.map(|time| time * percent / 100);
     let text = line.text(option).unwrap_or_default();
     let refused = || log.refuse(&format!("Invalid value for --forced-shutdown: '{text}'"));

@@ -1,6 +1,6 @@
 //! The texts of `--help`, and of `ferrio help` about sysbench, its tests and their options.
 
-use crate::options::{GENERAL, SysbenchOption, list};
+use crate::options::{GENERAL, OptionRow, list};
 use crate::{TESTS, Test};
 
 /// The answer of `ferrio help sysbench`.
@@ -41,16 +41,22 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// All options, and the test that each belongs to, if it is not for all.
-fn options() -> impl Iterator<Item = (&'static SysbenchOption, Option<&'static Test>)> {
-    let general = GENERAL.iter().flat_map(|group| group.options).map(|option| (option, None));
-    general.chain(TESTS.iter().flat_map(|test| test.options.iter().map(move |option| (option, Some(test)))))
+fn options() -> impl Iterator<Item = (&'static OptionRow, Option<&'static Test>)> {
+    let general = GENERAL.iter().flat_map(|group| group.options).map(|option| (option.row(), None));
+    general.chain(
+        TESTS.iter().flat_map(|test| test.options.iter().map(move |option| (option.row(), Some(test)))),
+    )
 }
 
 /// The options of all tests and those of each, with a heading for each list.
-pub fn option_lists() -> impl Iterator<Item = (String, Vec<&'static SysbenchOption>)> {
-    let general = GENERAL.iter().flat_map(|group| group.options).collect();
-    let of_test =
-        |test: &'static Test| (format!("Options of the test {}", test.name), test.options.iter().collect());
+pub fn option_lists() -> impl Iterator<Item = (String, Vec<&'static OptionRow>)> {
+    let general = GENERAL.iter().flat_map(|group| group.options).map(|option| option.row()).collect();
+    let of_test = |test: &'static Test| {
+        (
+            format!("Options of the test {}", test.name),
+            test.options.iter().map(|option| option.row()).collect(),
+        )
+    };
     std::iter::once(("Options of all tests".to_owned(), general)).chain(TESTS.iter().map(of_test))
 }
 

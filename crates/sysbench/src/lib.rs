@@ -135,7 +135,7 @@ fn commands_of(test: &str) -> Vec<&'static str> {
 /// True if an option with this name belongs to the test of files.
 #[must_use]
 pub fn is_option_of_files(name: &str) -> bool {
-    options::FILEIO.iter().any(|option| option.name == name)
+    options::named(options::FILEIO, name).is_some()
 }
 
 /// Where output goes.
@@ -164,11 +164,11 @@ pub fn run(words: &[OsString], streams: Streams, execute: &Execute) -> u8 {
 
 fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Refused> {
     let line = CommandLine::read(words, log)?;
-    if general::is_on(&line, "help") {
+    if line.flag(SysbenchOption::Help) {
         log.always(&help::general());
         return Ok(0);
     }
-    if general::is_on(&line, "version") {
+    if line.flag(SysbenchOption::Version) {
         log.always("sysbench 1.0.20\n");
         return Ok(0);
     }

@@ -1,10 +1,11 @@
-//! The options of sysbench: one table, from which the command line is read, help is written and defaults come.
+//! The options of sysbench: one table, from which the command line is read, help is written and defaults come. An option is named by its
+//! variant everywhere else.
 //!
 //! Names, forms and defaults are those of sysbench 1.0.20.
 
-/// An option.
+/// What is to be known about an option.
 #[derive(Debug)]
-pub struct SysbenchOption {
+pub struct OptionRow {
     /// Without the dashes.
     pub name: &'static str,
     /// What its value is.
@@ -17,7 +18,7 @@ pub struct SysbenchOption {
     pub words: &'static [&'static str],
 }
 
-impl SysbenchOption {
+impl OptionRow {
     /// The line of help with all words.
     pub fn full_help(&self) -> String {
         match self.words {
@@ -74,12 +75,12 @@ impl Kind {
     }
 }
 
-const fn row(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> SysbenchOption {
-    SysbenchOption { name, kind, default: Some(default), help, words: &[] }
+const fn row(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> OptionRow {
+    OptionRow { name, kind, default: Some(default), help, words: &[] }
 }
 
-const fn unset(name: &'static str, kind: Kind, help: &'static str) -> SysbenchOption {
-    SysbenchOption { name, kind, default: None, help, words: &[] }
+const fn unset(name: &'static str, kind: Kind, help: &'static str) -> OptionRow {
+    OptionRow { name, kind, default: None, help, words: &[] }
 }
 
 /// General options under a title.
@@ -93,171 +94,154 @@ pub struct Group {
 
 /// The options of all tests.
 pub const GENERAL: &[Group] = &[
-    Group {
-        title: "General options:",
-        options: &[
-            row("threads", Kind::Number, "1", "threads that do events"),
-            row("events", Kind::Number, "0", "events to do in all; 0 is no limit"),
-            row("time", Kind::Number, "10", "seconds to run; 0 is no limit"),
-            row(
-                "forced-shutdown",
-                Kind::Text,
-                "off",
-                "seconds after --time when a run that has not ended is stopped, a share of --time (10%), or off",
-            ),
-            row(
-                "thread-stack-size",
-                Kind::Size,
-                "64K",
-                "checked and without effect: threads have the stacks that they need",
-            ),
-            row(
-                "rate",
-                Kind::Number,
-                "0",
-                "mean events per second in all, at random times; 0 is as fast as possible",
-            ),
-            row(
-                "report-interval",
-                Kind::Number,
-                "0",
-                "seconds between lines about the run so far; 0 is none",
-            ),
-            row(
-                "report-checkpoints",
-                Kind::List,
-                "",
-                "seconds after the start when a report is printed and all figures begin again",
-            ),
-            row("debug", Kind::Flag, "off", "print each request, and the figures of each thread"),
-            row(
-                "validate",
-                Kind::Flag,
-                "off",
-                "give blocks checksums, and check those of blocks that are read",
-            ),
-            row("help", Kind::Flag, "off", "print this help"),
-            row("version", Kind::Flag, "off", "print the version"),
-            unset("config-file", Kind::File, "read options from this file, one name=value a line"),
-            row("tx-rate", Kind::Number, "0", "old name of --rate"),
-            row("max-requests", Kind::Number, "0", "old name of --events"),
-            row("max-time", Kind::Number, "0", "old name of --time"),
-            row("num-threads", Kind::Number, "1", "old name of --threads"),
-            row(
-                "init-rng",
-                Kind::Flag,
-                "off",
-                "of versions before 1.0: seed random numbers from the clock, which is the default now",
-            ),
-            row("output-format", Kind::Text, "text", "format of the report (not in sysbench)")
-                .of(&["text", "json"]),
-            row(
-                "show-job",
-                Kind::Flag,
-                "off",
-                "print a job file with the load of a run of fileio (not in sysbench)",
-            ),
-        ],
-    },
-    Group {
-        title: "Pseudo-Random Numbers Generator options:",
-        options: &[
-            row(
-                "rand-type",
-                Kind::Text,
-                "special",
-                "distribution of random numbers in scripts, while offsets in files are always uniform",
-            )
-            .of(&["uniform", "gaussian", "special", "pareto"]),
-            row("rand-spec-iter", Kind::Number, "12", "for scripts only"),
-            row("rand-spec-pct", Kind::Number, "1", "for scripts only"),
-            row("rand-spec-res", Kind::Number, "75", "for scripts only"),
-            row("rand-seed", Kind::Number, "0", "seed of random numbers; 0 is a different one in each run"),
-            row("rand-pareto-h", Kind::Decimal, "0.2", "for scripts only"),
-        ],
-    },
-    Group {
-        title: "Log options:",
-        options: &[row(
-            "verbosity",
-            Kind::Number,
-            "3",
-            "0 is only what ends the program, 2 also warnings, 3 also the report, 5 everything",
-        )],
-    },
-    Group {
-        title: "",
-        options: &[
-            row("percentile", Kind::Number, "95", "percentile of the latency to report (1-100); 0 is none"),
-            row("histogram", Kind::Flag, "off", "print how latencies are distributed"),
-        ],
-    },
+    Group { title: "General options:", options: GENERAL_OPTIONS },
+    Group { title: "Pseudo-Random Numbers Generator options:", options: RANDOM_NUMBERS },
+    Group { title: "Log options:", options: LOG },
+    Group { title: "", options: LATENCY },
 ];
 
-/// The options of the test `fileio`.
-pub const FILEIO: &[SysbenchOption] = &[
-    row("file-num", Kind::Number, "128", "number of files"),
-    row("file-block-size", Kind::SizeNumber, "16384", "bytes of a request"),
-    row("file-total-size", Kind::Size, "2G", "bytes of all files together"),
-    unset("file-test-mode", Kind::Text, "what `run` does")
-        .of(&["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]),
-    row("file-io-mode", Kind::Text, "sync", "how requests are made").of(&["sync", "async", "mmap"]),
-    row("file-async-backlog", Kind::Number, "128", "requests that each thread has under way (async)"),
-    row("file-extra-flags", Kind::List, "", "how files are opened").of(&["sync", "dsync", "direct"]),
-    row("file-fsync-freq", Kind::Number, "100", "sync all files after this many requests; 0 is never"),
-    row("file-fsync-all", Kind::Flag, "off", "sync after each write"),
-    row("file-fsync-end", Kind::Flag, "on", "each thread syncs all files at its end"),
-    row("file-fsync-mode", Kind::Text, "fsync", "how files are synced").of(&["fsync", "fdatasync"]),
-    row(
-        "file-merged-requests",
-        Kind::Number,
-        "0",
-        "make one request of this many sequential ones; 0 is none",
-    ),
-    row("file-rw-ratio", Kind::Decimal, "1.5", "reads for each write (rndrw)"),
-];
+/// Makes the enum and its rows, so that an option is in both. A list is in the order of help.
+macro_rules! options {
+    ($($(#[$doc:meta])* $visible:vis $list:ident { $($option:ident => $row:expr;)* })*) => {
+        /// An option.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum SysbenchOption {
+            $($($option,)*)*
+        }
 
-/// The options of the test `cpu`.
-pub const CPU: &[SysbenchOption] =
-    &[row("cpu-max-prime", Kind::Number, "10000", "an event looks for the primes below this number")];
+        impl SysbenchOption {
+            /// Its row in the table.
+            #[must_use]
+            pub const fn row(self) -> &'static OptionRow {
+                match self {
+                    $($(SysbenchOption::$option => const { &$row },)*)*
+                }
+            }
+        }
 
-/// The options of the test `threads`.
-pub const THREADS: &[SysbenchOption] = &[
-    row("thread-yields", Kind::Number, "1000", "yields in an event"),
-    row("thread-locks", Kind::Number, "8", "locks that the threads share"),
-];
+        $($(#[$doc])* $visible const $list: &[SysbenchOption] = &[$(SysbenchOption::$option),*];)*
+    };
+}
 
-/// The options of the test `mutex`.
-pub const MUTEX: &[SysbenchOption] = &[
-    row("mutex-num", Kind::Number, "4096", "mutexes to choose from"),
-    row("mutex-locks", Kind::Number, "50000", "locks that each thread takes"),
-    row("mutex-loops", Kind::Number, "10000", "empty loops before each lock"),
-];
-
-/// The options of the test `memory`.
-pub const MEMORY: &[SysbenchOption] = &[
-    row("memory-block-size", Kind::Size, "1K", "bytes of a block, a power of two"),
-    row("memory-total-size", Kind::Size, "100G", "bytes to transfer; 0 is no limit"),
-    row("memory-scope", Kind::Text, "global", "one block for all threads, or one for each")
-        .of(&["global", "local"]),
-    row("memory-hugetlb", Kind::Flag, "off", "take the block from the pool of huge pages"),
-    row("memory-oper", Kind::Text, "write", "what is done with a block").of(&["read", "write", "none"]),
-    row("memory-access-mode", Kind::Text, "seq", "order of the words in a block").of(&["seq", "rnd"]),
-];
+options! {
+    GENERAL_OPTIONS {
+        Threads => row("threads", Kind::Number, "1", "threads that do events");
+        Events => row("events", Kind::Number, "0", "events to do in all; 0 is no limit");
+        Time => row("time", Kind::Number, "10", "seconds to run; 0 is no limit");
+        ForcedShutdown => row("forced-shutdown", Kind::Text, "off",
+            "seconds after --time when a run that has not ended is stopped, a share of --time (10%), or off");
+        ThreadStackSize => row("thread-stack-size", Kind::Size, "64K",
+            "checked and without effect: threads have the stacks that they need");
+        Rate => row("rate", Kind::Number, "0",
+            "mean events per second in all, at random times; 0 is as fast as possible");
+        ReportInterval => row("report-interval", Kind::Number, "0",
+            "seconds between lines about the run so far; 0 is none");
+        ReportCheckpoints => row("report-checkpoints", Kind::List, "",
+            "seconds after the start when a report is printed and all figures begin again");
+        Debug => row("debug", Kind::Flag, "off", "print each request, and the figures of each thread");
+        Validate => row("validate", Kind::Flag, "off",
+            "give blocks checksums, and check those of blocks that are read");
+        Help => row("help", Kind::Flag, "off", "print this help");
+        Version => row("version", Kind::Flag, "off", "print the version");
+        ConfigFile => unset("config-file", Kind::File, "read options from this file, one name=value a line");
+        TxRate => row("tx-rate", Kind::Number, "0", "old name of --rate");
+        MaxRequests => row("max-requests", Kind::Number, "0", "old name of --events");
+        MaxTime => row("max-time", Kind::Number, "0", "old name of --time");
+        NumThreads => row("num-threads", Kind::Number, "1", "old name of --threads");
+        InitRng => row("init-rng", Kind::Flag, "off",
+            "of versions before 1.0: seed random numbers from the clock, which is the default now");
+        OutputFormat => row("output-format", Kind::Text, "text",
+            "format of the report (not in sysbench)").of(&["text", "json"]);
+        ShowJob => row("show-job", Kind::Flag, "off",
+            "print a job file with the load of a run of fileio (not in sysbench)");
+    }
+    RANDOM_NUMBERS {
+        RandType => row("rand-type", Kind::Text, "special",
+            "distribution of random numbers in scripts, while offsets in files are always uniform").of(&["uniform", "gaussian", "special", "pareto"]);
+        RandSpecIter => row("rand-spec-iter", Kind::Number, "12", "for scripts only");
+        RandSpecPct => row("rand-spec-pct", Kind::Number, "1", "for scripts only");
+        RandSpecRes => row("rand-spec-res", Kind::Number, "75", "for scripts only");
+        RandSeed => row("rand-seed", Kind::Number, "0", "seed of random numbers; 0 is a different one in each run");
+        RandParetoH => row("rand-pareto-h", Kind::Decimal, "0.2", "for scripts only");
+    }
+    LOG {
+        Verbosity => row("verbosity", Kind::Number, "3",
+            "0 is only what ends the program, 2 also warnings, 3 also the report, 5 everything");
+    }
+    LATENCY {
+        Percentile => row("percentile", Kind::Number, "95", "percentile of the latency to report (1-100); 0 is none");
+        Histogram => row("histogram", Kind::Flag, "off", "print how latencies are distributed");
+    }
+    /// The options of the test `fileio`.
+    pub FILEIO {
+        FileNum => row("file-num", Kind::Number, "128", "number of files");
+        FileBlockSize => row("file-block-size", Kind::SizeNumber, "16384", "bytes of a request");
+        FileTotalSize => row("file-total-size", Kind::Size, "2G", "bytes of all files together");
+        FileTestMode => unset("file-test-mode", Kind::Text,
+            "what `run` does").of(&["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]);
+        FileIoMode => row("file-io-mode", Kind::Text, "sync", "how requests are made").of(&["sync", "async", "mmap"]);
+        FileAsyncBacklog => row("file-async-backlog", Kind::Number, "128",
+            "requests that each thread has under way (async)");
+        FileExtraFlags => row("file-extra-flags", Kind::List, "",
+            "how files are opened").of(&["sync", "dsync", "direct"]);
+        FileFsyncFreq => row("file-fsync-freq", Kind::Number, "100",
+            "sync all files after this many requests; 0 is never");
+        FileFsyncAll => row("file-fsync-all", Kind::Flag, "off", "sync after each write");
+        FileFsyncEnd => row("file-fsync-end", Kind::Flag, "on", "each thread syncs all files at its end");
+        FileFsyncMode => row("file-fsync-mode", Kind::Text, "fsync",
+            "how files are synced").of(&["fsync", "fdatasync"]);
+        FileMergedRequests => row("file-merged-requests", Kind::Number, "0",
+            "make one request of this many sequential ones; 0 is none");
+        FileRwRatio => row("file-rw-ratio", Kind::Decimal, "1.5", "reads for each write (rndrw)");
+    }
+    /// The options of the test `cpu`.
+    pub CPU {
+        CpuMaxPrime => row("cpu-max-prime", Kind::Number, "10000", "an event looks for the primes below this number");
+    }
+    /// The options of the test `threads`.
+    pub THREADS {
+        ThreadYields => row("thread-yields", Kind::Number, "1000", "yields in an event");
+        ThreadLocks => row("thread-locks", Kind::Number, "8", "locks that the threads share");
+    }
+    /// The options of the test `mutex`.
+    pub MUTEX {
+        MutexNum => row("mutex-num", Kind::Number, "4096", "mutexes to choose from");
+        MutexLocks => row("mutex-locks", Kind::Number, "50000", "locks that each thread takes");
+        MutexLoops => row("mutex-loops", Kind::Number, "10000", "empty loops before each lock");
+    }
+    /// The options of the test `memory`.
+    pub MEMORY {
+        MemoryBlockSize => row("memory-block-size", Kind::Size, "1K", "bytes of a block, a power of two");
+        MemoryTotalSize => row("memory-total-size", Kind::Size, "100G", "bytes to transfer; 0 is no limit");
+        MemoryScope => row("memory-scope", Kind::Text, "global",
+            "one block for all threads, or one for each").of(&["global", "local"]);
+        MemoryHugetlb => row("memory-hugetlb", Kind::Flag, "off", "take the block from the pool of huge pages");
+        MemoryOper => row("memory-oper", Kind::Text, "write",
+            "what is done with a block").of(&["read", "write", "none"]);
+        MemoryAccessMode => row("memory-access-mode", Kind::Text, "seq",
+            "order of the words in a block").of(&["seq", "rnd"]);
+    }
+}
 
 /// Finds a general option by its name with dashes.
-pub fn general(name: &str) -> Option<&'static SysbenchOption> {
-    GENERAL.iter().flat_map(|group| group.options).find(|option| option.name == name)
+pub fn general(name: &str) -> Option<SysbenchOption> {
+    GENERAL.iter().find_map(|group| named(group.options, name))
+}
+
+/// Finds an option of a list by its name with dashes.
+pub fn named(options: &[SysbenchOption], name: &str) -> Option<SysbenchOption> {
+    options.iter().copied().find(|option| option.row().name == name)
 }
 
 /// The lines of help about these options, in columns.
 pub fn list(options: &[SysbenchOption]) -> String {
-    let width = options.iter().map(|option| option.synopsis().len()).max().unwrap_or_default();
-    let line = |option: &SysbenchOption| {
-        let default = option.default.map(|default| format!(" [{default}]")).unwrap_or_default();
-        format!("  {:width$} {}{default}\n", option.synopsis(), option.full_help())
+    let rows = || options.iter().map(|option| option.row());
+    let width = rows().map(|row| row.synopsis().len()).max().unwrap_or_default();
+    let line = |row: &OptionRow| {
+        let default = row.default.map(|default| format!(" [{default}]")).unwrap_or_default();
+        format!("  {:width$} {}{default}\n", row.synopsis(), row.full_help())
     };
-    options.iter().map(line).collect()
+    rows().map(line).collect()
 }
 
 #[cfg(test)]
@@ -279,7 +263,7 @@ mod tests {
     fn names_are_unique() {
         let general = GENERAL.iter().flat_map(|group| group.options);
         let tests = [FILEIO, CPU, THREADS, MUTEX, MEMORY].into_iter().flatten();
-        let mut names: Vec<_> = general.chain(tests).map(|option| option.name).collect();
+        let mut names: Vec<_> = general.chain(tests).map(|option| option.row().name).collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
@@ -294,7 +278,7 @@ mod tests {
         use crate::log::testing;
         use crate::work::Work;
 
-        let is_read = |option: &SysbenchOption, word: &str| {
+        let is_read = |option: &OptionRow, word: &str| {
             let (log, _, _) = testing::log();
             let words = ["--file-test-mode=rndrd".to_owned(), format!("--{}={word}", option.name)];
             let line = CommandLine::read(&words, &log).unwrap();
@@ -303,7 +287,8 @@ mod tests {
             general.is_ok_and(|is_read| is_read) && Work::memory(&line, &log).is_ok()
         };
         let general = GENERAL.iter().flat_map(|group| group.options);
-        let with_words = general.chain(FILEIO).chain(MEMORY).filter(|option| !option.words.is_empty());
+        let rows = general.chain(FILEIO).chain(MEMORY).map(|option| option.row());
+        let with_words = rows.filter(|option| !option.words.is_empty());
         assert_eq!(with_words.clone().count(), 9);
         for option in with_words {
             assert!(option.words.iter().all(|word| is_read(option, word)), "{}", option.name);

@@ -14,6 +14,7 @@ use crate::failure;
 use crate::fileio::{self, Files};
 use crate::general::General;
 use crate::log::{Level, Log, Refused};
+use crate::options::SysbenchOption;
 use crate::report::{
     SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
 };
@@ -30,7 +31,7 @@ pub struct TestCall<'a> {
     /// The name of the test.
     pub test: &'static str,
     /// Its options.
-    pub options: &'static [super::SysbenchOption],
+    pub options: &'static [SysbenchOption],
     /// The command line.
     pub line: &'a CommandLine,
     /// What holds for all tests.
@@ -282,9 +283,8 @@ impl<'a> Reporter<'a> {
 
     fn settings(&self) -> SysbenchSettings {
         let TestCall { line, options, general, .. } = *self.call;
-        let given = |option: &'static super::SysbenchOption| {
-            Some((option.name.to_owned(), line.text(option)?.to_owned()))
-        };
+        let given =
+            |option: &SysbenchOption| Some((option.row().name.to_owned(), line.text(*option)?.to_owned()));
         SysbenchSettings {
             threads: general.threads,
             events: general.events,

@@ -5,7 +5,7 @@ use ferrio_job::{EventWork, MemoryOperation};
 use crate::command_line::CommandLine;
 use crate::general::General;
 use crate::log::{Level, Log, Refused};
-use crate::options::{CPU, MEMORY, MUTEX, SysbenchOption, THREADS};
+use crate::options::SysbenchOption;
 
 /// A test without I/O.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,34 +52,27 @@ pub struct Memory {
     pub in_huge_pages: bool,
 }
 
-fn row(options: &'static [SysbenchOption], name: &str) -> &'static SysbenchOption {
-    let at = options.iter().position(|option| option.name == name);
-    debug_assert!(at.is_some(), "{name} is not in the table");
-    &options[at.unwrap_or_default()]
-}
-
 /// Reads the options of one test.
 struct Options<'a> {
     line: &'a CommandLine,
-    rows: &'static [SysbenchOption],
     log: &'a Log,
 }
 
 impl Options<'_> {
     /// A number that is at least `least`.
-    fn number(&self, name: &str, least: u32) -> Result<u32, Refused> {
-        let value = self.line.number(row(self.rows, name));
+    fn number(&self, option: SysbenchOption, least: u32) -> Result<u32, Refused> {
+        let value = self.line.number(option);
         let number = u32::try_from(value).ok().filter(|&number| number >= least);
-        number.ok_or_else(|| self.log.refuse(&format!("Invalid value of {name}: {value}.")))
+        number.ok_or_else(|| self.log.refuse(&format!("Invalid value of {}: {value}.", option.row().name)))
     }
 
     /// One of some words.
-    fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, Refused> {
-        let given = self.line.text(row(self.rows, name)).unwrap_or_default();
+    fn word<T: Copy>(&self, option: SysbenchOption, words: &[(&str, T)]) -> Result<T, Refused> {
+        let given = self.line.text(option).unwrap_or_default();
         let found = words.iter().find(|(word, _)| *word == given);
         found
             .map(|&(_, value)| value)
-            .ok_or_else(|| self.log.refuse(&format!("Invalid value for {name}: {given}")))
+            .ok_or_else(|| self.log.refuse(&format!("Invalid value for {}: {given}", option.row().name)))
     }
 }
 
@@ -89,29 +82,29 @@ impl Work {
     /// # Errors
     /// A value makes no sense; so for the other tests.
     pub fn cpu(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
-        let options = Options { line, rows: CPU, log };
-        Ok(Work::Cpu { max_prime: options.number("cpu-max-prime", 1)? })
+        let options = Options { line, log };
+        Ok(Work::Cpu { max_prime: options.number(SysbenchOption::CpuMaxPrime, 1)? })
     }
 
     /// The options of `threads`.
     pub fn threads(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
-        let options = Options { line, rows: THREADS, log };
-        let yields = options.number("thread-yields", 0)?.into();
-        Ok(Work::Threads { yields, locks: options.number("thread-locks", 1)? })
+        let options = Options { line, log };
+        let yields = options.number(SysbenchOption::ThreadYields, 0)?.into();
+        Ok(Work::Threads { yields, locks: options.number(SysbenchOption::ThreadLocks, 1)? })
     }
 
     /// The options of `mutex`.
     pub fn mutex(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
-        let options = Options { line, rows: MUTEX, log };
-        let mutexes = options.number("mutex-num", 1)?;
-        let locks = options.number("mutex-locks", 1)?.into();
-        Ok(Work::Mutex { mutexes, locks, loops: options.number("mutex-loops", 0)?.into() })
+        let options = Options { line, log };
+        let mutexes = options.number(SysbenchOption::MutexNum, 1)?;
+        let locks = options.number(SysbenchOption::MutexLocks, 1)?.into();
+        Ok(Work::Mutex { mutexes, locks, loops: options.number(SysbenchOption::MutexLoops, 0)?.into() })
     }
 
     /// The options of `memory`.
     pub fn memory(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
-        let options = Options { line, rows: MEMORY, log };
-        let size = row(MEMORY, "memory-block-size");
+        let options = Options { line, log };
+        let size = SysbenchOption::MemoryBlockSize;
         let block = line.size(size);
         if block < 8 || !block.is_power_of_two() {
             let given = line.text(size).unwrap_or_default();
@@ -122,18 +115,18 @@ impl Work {
             ("read", MemoryOperation::Read),
             ("none", MemoryOperation::None),
         ];
-        let total = line.text(row(MEMORY, "memory-total-size")).unwrap_or("0");
-        let total_size = line.size(row(MEMORY, "memory-total-size"));
+        let total = line.text(SysbenchOption::MemoryTotalSize).unwrap_or("0");
+        let total_size = line.size(SysbenchOption::MemoryTotalSize);
         if total_size == 0 && !total.starts_with('0') {
             return Err(log.refuse(&format!("Invalid value for memory-total-size: {total}")));
         }
         Ok(Work::Memory(Memory {
             block,
             total_size: Some(total_size).filter(|&size| size > 0),
-            is_global: options.word("memory-scope", &[("global", true), ("local", false)])?,
-            operation: options.word("memory-oper", &operations)?,
-            is_random: options.word("memory-access-mode", &[("seq", false), ("rnd", true)])?,
-            in_huge_pages: line.flag(row(MEMORY, "memory-hugetlb")),
+            is_global: options.word(SysbenchOption::MemoryScope, &[("global", true), ("local", false)])?,
+            operation: options.word(SysbenchOption::MemoryOper, &operations)?,
+            is_random: options.word(SysbenchOption::MemoryAccessMode, &[("seq", false), ("rnd", true)])?,
+            in_huge_pages: line.flag(SysbenchOption::MemoryHugetlb),
         }))
     }
 
