@@ -96,10 +96,31 @@ pub struct SysbenchFileio {
     pub fdatasync: bool,
     /// `--validate`
     pub validate: bool,
-    /// `sync` or `dsync` of `--file-extra-flags`.
-    pub open_sync: OpenSync,
-    /// `direct` of `--file-extra-flags`.
+    /// `--file-extra-flags`
+    pub flags: OpenFlags,
+}
+
+/// Flags that files are opened with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenFlags {
+    /// `sync`
+    pub sync: bool,
+    /// `dsync`
+    pub dsync: bool,
+    /// `direct`
     pub direct: bool,
+}
+
+impl OpenFlags {
+    /// The stronger of `sync` and `dsync`.
+    #[must_use]
+    pub fn open_sync(self) -> OpenSync {
+        match self {
+            OpenFlags { sync: true, .. } => OpenSync::Sync,
+            OpenFlags { dsync: true, .. } => OpenSync::Dsync,
+            _ => OpenSync::None,
+        }
+    }
 }
 
 impl SysbenchFileio {
@@ -238,8 +259,8 @@ fn fileio_job(asked: &SysbenchFileio) -> JobSpec {
     spec.engine_options.blocking_syncs = true;
     spec.engine_options.invalidating_syncs = true;
     spec.depth = Depth { iodepth: backlog, batch: 1, complete_min: 1, complete_max: backlog, low: backlog };
-    spec.direct = asked.direct;
-    spec.open_sync = asked.open_sync;
+    spec.direct = asked.flags.direct;
+    spec.open_sync = asked.flags.open_sync();
     spec.invalidate = false;
     spec.fadvise = Fadvise::None;
     spec.fallocate = Fallocate::None;
@@ -291,8 +312,7 @@ mod tests {
             fsync_end: true,
             fdatasync: false,
             validate: false,
-            open_sync: OpenSync::None,
-            direct: false,
+            flags: OpenFlags::default(),
         }
     }
 

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ferrio_job::OpenSync;
-use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio, SysbenchRun};
+use ferrio_plan::sysbench::{FileIoMode, FileTest, OpenFlags, SysbenchFileio, SysbenchRun};
 
 use crate::command_line::CommandLine;
 use crate::general::General;
@@ -21,52 +20,13 @@ const TESTS: [(&str, FileTest, &str); 6] = [
     ("rndrw", FileTest::RandomMix, "random r/w"),
 ];
 
-/// Flags that files are opened with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
-    /// `sync`
-    pub sync: bool,
-    /// `dsync`
-    pub dsync: bool,
-    /// `direct`
-    pub direct: bool,
-}
-
-impl Flags {
-    /// What the header says of them.
-    pub fn words(self) -> String {
-        let mut words = String::new();
-        for (is_on, word) in [(self.sync, "sync "), (self.dsync, "dsync "), (self.direct, "directio")] {
-            words.push_str(if is_on { word } else { "" });
-        }
-        if words.is_empty() { "(none)".to_owned() } else { words }
+/// What the header says of the flags that files are opened with.
+pub fn flag_words(flags: OpenFlags) -> String {
+    let mut words = String::new();
+    for (is_on, word) in [(flags.sync, "sync "), (flags.dsync, "dsync "), (flags.direct, "directio")] {
+        words.push_str(if is_on { word } else { "" });
     }
-
-    fn open_sync(self) -> OpenSync {
-        match self {
-            // The stronger of both.
-            Flags { sync: true, .. } => OpenSync::Sync,
-            Flags { dsync: true, .. } => OpenSync::Dsync,
-            _ => OpenSync::None,
-        }
-    }
-}
-
-/// What all commands of the test need.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Files {
-    /// How many.
-    pub count: u32,
-    /// Bytes of each.
-    pub size: u64,
-    /// `--file-total-size`
-    pub total_size: u64,
-    /// Bytes of a request.
-    pub block: u64,
-    /// How they are opened.
-    pub flags: Flags,
-    /// Blocks have checksums.
-    pub validate: bool,
+    if words.is_empty() { "(none)".to_owned() } else { words }
 }
 
 /// Reads a count that is not negative.
@@ -76,26 +36,22 @@ fn count(line: &CommandLine, option: SysbenchOption, log: &Log) -> Result<u32, R
         .map_err(|_| log.refuse(&format!("Invalid value for {}: {value}.", option.row().name)))
 }
 
-impl Files {
-    fn read(sizes: Sizes, line: &CommandLine, general: &General, log: &Log) -> Result<Self, Refused> {
-        let Sizes { count, size, total_size } = sizes;
-        let block = line.size(SysbenchOption::FileBlockSize);
-        if block == 0 {
-            let text = line.wrong_size(SysbenchOption::FileBlockSize);
-            return Err(log.refuse(&format!("Invalid value for file-block-size: {text}.")));
-        }
-        if u32::try_from(block).is_err() {
-            return Err(log.refuse(&format!("Invalid value for file-block-size: {block}.")));
-        }
-        let flags = flags(line, log)?;
-        Ok(Files { count, size, total_size, block, flags, validate: general.validate })
+/// Reads `--file-block-size`.
+fn block(line: &CommandLine, log: &Log) -> Result<u64, Refused> {
+    let block = line.size(SysbenchOption::FileBlockSize);
+    if block == 0 {
+        let text = line.wrong_size(SysbenchOption::FileBlockSize);
+        return Err(log.refuse(&format!("Invalid value for file-block-size: {text}.")));
     }
+    if u32::try_from(block).is_err() {
+        return Err(log.refuse(&format!("Invalid value for file-block-size: {block}.")));
+    }
+    Ok(block)
 }
 
 /// How many files there are, and their sizes: what sysbench looks at before all else.
 struct Sizes {
     count: u32,
-    size: u64,
     total_size: u64,
 }
 
@@ -109,19 +65,18 @@ impl Sizes {
             let text = line.wrong_size(SysbenchOption::FileTotalSize);
             return Err(log.refuse(&format!("Invalid value for file-total-size: {text}")));
         }
-        let size = total_size / u64::from(count);
-        if size == 0 {
+        if total_size < u64::from(count) {
             return Err(log.refuse(&format!(
                 "Invalid value for file-total-size: {total_size}: it is less than a byte for each of {count} files"
             )));
         }
-        Ok(Sizes { count, size, total_size })
+        Ok(Sizes { count, total_size })
     }
 }
 
 /// Reads `--file-extra-flags`.
-fn flags(line: &CommandLine, log: &Log) -> Result<Flags, Refused> {
-    let mut flags = Flags::default();
+fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refused> {
+    let mut flags = OpenFlags::default();
     for word in line.list(SysbenchOption::FileExtraFlags) {
         match word {
             "sync" => flags.sync = true,
@@ -137,7 +92,7 @@ fn flags(line: &CommandLine, log: &Log) -> Result<Flags, Refused> {
 ///
 /// # Errors
 /// A value makes no sense, or the test mode is missing.
-pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<(Files, SysbenchFileio), Refused> {
+pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refused> {
     let sizes = Sizes::read(line, log)?;
     let Some(mode) = line.text(SysbenchOption::FileTestMode) else {
         let refused = log.refuse("Missing required argument: --file-test-mode\n");
@@ -149,13 +104,13 @@ pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<(Files, 
     read_all(sizes, line, general, test, log)
 }
 
-/// Reads what `prepare` and `cleanup` need. Options of runs are checked too, except for the test mode.
+/// Reads what `prepare` and `cleanup` need, which have no test mode. Options of runs are checked too.
 ///
 /// # Errors
 /// A value makes no sense.
-pub fn read_files(line: &CommandLine, general: &General, log: &Log) -> Result<Files, Refused> {
+pub fn read_files(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refused> {
     let sizes = Sizes::read(line, log)?;
-    read_all(sizes, line, general, FileTest::SequentialRead, log).map(|(files, _)| files)
+    read_all(sizes, line, general, FileTest::SequentialRead, log)
 }
 
 fn read_all(
@@ -164,8 +119,9 @@ fn read_all(
     general: &General,
     test: FileTest,
     log: &Log,
-) -> Result<(Files, SysbenchFileio), Refused> {
-    let files = Files::read(sizes, line, general, log)?;
+) -> Result<SysbenchFileio, Refused> {
+    let block = block(line, log)?;
+    let flags = flags(line, log)?;
     let io_mode = match line.text(SysbenchOption::FileIoMode) {
         None | Some("sync") => FileIoMode::Sync,
         Some("mmap") => FileIoMode::Mmap,
@@ -180,7 +136,7 @@ fn read_all(
         Some(other) => return Err(log.refuse(&format!("unknown I/O mode: {other}"))),
     };
     let merged_requests = count(line, SysbenchOption::FileMergedRequests, log)?;
-    if u32::try_from(files.block.saturating_mul(u64::from(merged_requests))).is_err() {
+    if u32::try_from(block.saturating_mul(u64::from(merged_requests))).is_err() {
         return Err(log.refuse(&format!(
             "Invalid value for file-merged-requests: {merged_requests}: a request has at most 4 GiB - 1"
         )));
@@ -196,13 +152,13 @@ fn read_all(
     }
     let fsync_all = line.flag(SysbenchOption::FileFsyncAll);
     let fsync_freq = count(line, SysbenchOption::FileFsyncFreq, log)?;
-    let asked = SysbenchFileio {
+    Ok(SysbenchFileio {
         run: run_of(general),
         test,
         io_mode,
-        files: files.count,
-        total_size: files.total_size,
-        block: files.block,
+        files: sizes.count,
+        total_size: sizes.total_size,
+        block,
         merged_requests,
         rw_ratio,
         fsync_freq: if fsync_all { 0 } else { u64::from(fsync_freq) },
@@ -210,10 +166,8 @@ fn read_all(
         fsync_end: !fsync_all && line.flag(SysbenchOption::FileFsyncEnd),
         fdatasync,
         validate: general.validate,
-        open_sync: files.flags.open_sync(),
-        direct: files.flags.direct,
-    };
-    Ok((files, asked))
+        flags,
+    })
 }
 
 /// What the plan of every test needs.
@@ -230,18 +184,18 @@ pub fn run_of(general: &General) -> SysbenchRun {
 }
 
 /// The lines of the header about this test.
-pub fn header(files: &Files, asked: &SysbenchFileio, general: &General) -> String {
+pub fn header(asked: &SysbenchFileio, general: &General) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let mut add = |line: std::fmt::Arguments<'_>| {
         let _ = writeln!(text, "{line}");
     };
-    add(format_args!("Extra file open flags: {}", files.flags.words()));
-    add(format_args!("{} files, {} each", files.count, bytes(files.size)));
-    add(format_args!("{} total file size", bytes(files.size * u64::from(files.count))));
-    add(format_args!("Block size {}", bytes(files.block)));
+    add(format_args!("Extra file open flags: {}", flag_words(asked.flags)));
+    add(format_args!("{} files, {} each", asked.files, bytes(asked.file_size())));
+    add(format_args!("{} total file size", bytes(asked.file_size() * u64::from(asked.files))));
+    add(format_args!("Block size {}", bytes(asked.block)));
     if asked.merged_requests > 0 {
-        let merged = files.block * u64::from(asked.merged_requests);
+        let merged = asked.block * u64::from(asked.merged_requests);
         add(format_args!("Merging requests up to {} for sequential IO.", bytes(merged)));
     }
     if matches!(asked.test, FileTest::RandomRead | FileTest::RandomWrite | FileTest::RandomMix) {
@@ -264,7 +218,7 @@ pub fn header(files: &Files, asked: &SysbenchFileio, general: &General) -> Strin
         FileIoMode::Mmap => "fast mmaped",
     };
     add(format_args!("Using {mode} I/O mode"));
-    if files.validate {
+    if asked.validate {
         add(format_args!("Using checksums validation."));
     }
     let title = TESTS.iter().find(|(_, test, _)| *test == asked.test).map_or("", |&(_, _, title)| title);
@@ -300,7 +254,7 @@ mod tests {
         let line = CommandLine::read(&words, &log).unwrap();
         line.check_options(FILEIO, &log).unwrap();
         let general = General::read(&line, &log).unwrap();
-        let header = read(&line, &general, &log).ok().map(|(files, asked)| header(&files, &asked, &general));
+        let header = read(&line, &general, &log).ok().map(|asked| header(&asked, &general));
         assert_eq!(mistakes.text(), "");
         (header, out.text())
     }

@@ -6,13 +6,12 @@
 use ferrio_job::OpenSync;
 use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio};
 
-use crate::fileio::Files;
 use crate::general::General;
 
 /// The text of the job file.
-pub fn job(files: &Files, asked: &SysbenchFileio, general: &General) -> String {
+pub fn job(asked: &SysbenchFileio, general: &General) -> String {
     let mut lines = vec!["[sysbench]".to_owned()];
-    lines.extend(accesses(files, asked));
+    lines.extend(accesses(asked));
     lines.extend(engine(asked));
     lines.extend(syncs(asked));
     lines.extend(threads_and_limits(asked, general));
@@ -28,7 +27,7 @@ fn writes(asked: &SysbenchFileio) -> f64 {
     }
 }
 
-fn accesses(files: &Files, asked: &SysbenchFileio) -> Vec<String> {
+fn accesses(asked: &SysbenchFileio) -> Vec<String> {
     let (rw, random) = match asked.test {
         FileTest::SequentialCreate | FileTest::SequentialRewrite => ("write", false),
         FileTest::SequentialRead => ("read", false),
@@ -41,12 +40,12 @@ fn accesses(files: &Files, asked: &SysbenchFileio) -> Vec<String> {
         lines.push(format!("rwmixread={:.0}", 100.0 * (1.0 - writes(asked))));
     }
     let names: Vec<String> =
-        (0..files.count).map(|index| SysbenchFileio::file_name(index).display().to_string()).collect();
+        (0..asked.files).map(|index| SysbenchFileio::file_name(index).display().to_string()).collect();
     lines.push(format!("filename={}", names.join(":")));
-    lines.push(format!("filesize={}", files.size));
-    lines.push(format!("size={}", files.size * u64::from(files.count)));
+    lines.push(format!("filesize={}", asked.file_size()));
+    lines.push(format!("size={}", asked.file_size() * u64::from(asked.files)));
     let merged = if random { 1 } else { u64::from(asked.merged_requests.max(1)) };
-    lines.push(format!("bs={}", files.block * merged));
+    lines.push(format!("bs={}", asked.block * merged));
     lines.push(format!("file_service_type={}", if random { "random" } else { "sequential" }));
     if random {
         lines.push("norandommap=1".to_owned());
@@ -70,12 +69,12 @@ fn engine(asked: &SysbenchFileio) -> Vec<String> {
         }
         FileIoMode::Mmap => vec!["ioengine=mmap".to_owned()],
     };
-    match asked.open_sync {
+    match asked.flags.open_sync() {
         OpenSync::Sync => lines.push("sync=1".to_owned()),
         OpenSync::Dsync => lines.push("sync=dsync".to_owned()),
         _ => {}
     }
-    if asked.direct {
+    if asked.flags.direct {
         lines.push("direct=1".to_owned());
     }
     lines
@@ -144,8 +143,8 @@ mod tests {
         let (log, _, _) = testing::log();
         let line = CommandLine::read(&words, &log).unwrap();
         let general = General::read(&line, &log).unwrap();
-        let (files, asked) = crate::fileio::read(&line, &general, &log).unwrap();
-        job(&files, &asked, &general)
+        let asked = crate::fileio::read(&line, &general, &log).unwrap();
+        job(&asked, &general)
     }
 
     #[test]

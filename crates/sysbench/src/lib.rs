@@ -191,12 +191,12 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Ref
             Ok(0)
         }
         ("run", TestRun::Fileio) => {
-            let (files, asked) = fileio::read(&line, &general, log)?;
+            let asked = fileio::read(&line, &general, log)?;
             if general.shows_job {
-                log.document(&job::job(&files, &asked, &general));
+                log.document(&job::job(&asked, &general));
                 return Ok(0);
             }
-            call.fileio(&files, &asked)
+            call.fileio(&asked)
         }
         (_, _) if general.shows_job => Err(log.refuse("--show-job is for `fileio … run`")),
         ("run", TestRun::Work(read)) => call.work(&read(&line, log)?),

@@ -6,13 +6,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ferrio_job::reason;
 use ferrio_machine::{open_file, retry_interrupted, write_whole};
-use ferrio_plan::sysbench::SysbenchFileio;
+use ferrio_plan::sysbench::{OpenFlags, SysbenchFileio};
 use ferrio_random::T258;
 use ferrio_verify::add_checksum;
 use nix::fcntl::OFlag;
 use nix::unistd::fsync;
 
-use crate::fileio::{Files, Flags};
+use crate::fileio::flag_words;
 use crate::log::{Level, Log, Refused};
 
 /// What direct I/O wants of memory.
@@ -22,22 +22,22 @@ const ALIGN: usize = 4096;
 ///
 /// # Errors
 /// A file cannot be opened, written or synced.
-pub fn prepare(files: &Files, log: &Log) -> Result<(), Refused> {
+pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refused> {
     log.text(
         Level::Notice,
         &format!(
             "{} files, {}Kb each, {}Mb total\nCreating files for the test...\nExtra file open flags: {}\n",
-            files.count,
-            files.size >> 10,
-            (files.size * u64::from(files.count)) >> 20,
-            files.flags.words()
+            asked.files,
+            asked.file_size() >> 10,
+            (asked.file_size() * u64::from(asked.files)) >> 20,
+            flag_words(asked.flags)
         ),
     );
-    let mut block = Block::new(files)?;
+    let mut block = Block::new(asked)?;
     let began = Instant::now();
     let mut written = 0;
-    for index in 0..files.count {
-        written += prepare_one(files, index, &mut block, log)?;
+    for index in 0..asked.files {
+        written += prepare_one(asked, index, &mut block, log)?;
     }
     let seconds = began.elapsed().as_secs_f64();
     let result = match written {
@@ -52,31 +52,31 @@ pub fn prepare(files: &Files, log: &Log) -> Result<(), Refused> {
 }
 
 /// Brings one file to its size, in whole blocks. Returns the bytes written.
-fn prepare_one(files: &Files, index: u32, block: &mut Block, log: &Log) -> Result<u64, Refused> {
+fn prepare_one(asked: &SysbenchFileio, index: u32, block: &mut Block, log: &Log) -> Result<u64, Refused> {
     let name = SysbenchFileio::file_name(index);
     let shown = name.display();
     let refused = |what: &str, error: io::Error| {
         let errno = error.raw_os_error().unwrap_or(0);
         log.refuse(&format!("{what} errno = {errno} ({})", reason(&error)))
     };
-    let mut file = open(&name, files.flags).map_err(|error| refused("Can't open file", error))?;
+    let mut file = open(&name, asked.flags).map_err(|error| refused("Can't open file", error))?;
     let found = file.seek(SeekFrom::End(0)).map_err(|error| refused("Can't open file", error))?;
     let doing = match found {
         0 => "Creating file",
-        _ if found < files.size => "Extending existing file",
+        _ if found < asked.file_size() => "Extending existing file",
         _ => "Reusing existing file",
     };
     log.text(Level::Notice, &format!("{doing} {shown}\n"));
     let mut size = found;
-    while size < files.size {
+    while size < asked.file_size() {
         write_whole(&mut file, block.at(size)).map_err(|error| refused("Failed to write file!", error))?;
-        size += files.block;
+        size += asked.block;
     }
     retry_interrupted(|| fsync(&file)).map_err(|error| refused("Failed to sync file!", error))?;
     Ok(size - found)
 }
 
-fn open(name: &std::path::Path, flags: Flags) -> io::Result<File> {
+fn open(name: &std::path::Path, flags: OpenFlags) -> io::Result<File> {
     let mut wanted = OFlag::empty();
     wanted.set(OFlag::O_SYNC, flags.sync);
     wanted.set(OFlag::O_DSYNC, flags.dsync && !flags.sync);
@@ -93,11 +93,11 @@ struct Block {
 }
 
 impl Block {
-    fn new(files: &Files) -> Result<Self, Refused> {
-        let len = usize::try_from(files.block).map_err(|_| Refused)?;
+    fn new(asked: &SysbenchFileio) -> Result<Self, Refused> {
+        let len = usize::try_from(asked.block).map_err(|_| Refused)?;
         let memory = vec![0; len + ALIGN];
         let begin = memory.as_ptr().align_offset(ALIGN).min(ALIGN);
-        let random = files.validate.then(|| T258::new(seed()));
+        let random = asked.validate.then(|| T258::new(seed()));
         Ok(Block { memory, begin, len, random })
     }
 
@@ -119,9 +119,9 @@ fn seed() -> u64 {
 }
 
 /// Removes the files; those that are not there, and directories of their names, do not matter.
-pub fn cleanup(files: &Files, log: &Log) {
+pub fn cleanup(asked: &SysbenchFileio, log: &Log) {
     log.text(Level::Notice, "Removing test files...\n");
-    for index in 0..files.count {
+    for index in 0..asked.files {
         let name = SysbenchFileio::file_name(index);
         match std::fs::remove_file(&name) {
             // As in sysbench, a missing file counts as removed.

@@ -11,7 +11,7 @@ use log::{LevelFilter, Metadata, Record};
 
 use crate::command_line::CommandLine;
 use crate::failure;
-use crate::fileio::{self, Files};
+use crate::fileio;
 use crate::general::General;
 use crate::log::{Level, Log, Refused};
 use crate::options::SysbenchOption;
@@ -47,10 +47,10 @@ impl TestCall<'_> {
     ///
     /// # Errors
     /// It failed, which has been reported.
-    pub fn fileio(&self, files: &Files, asked: &SysbenchFileio) -> Result<u8, Refused> {
+    pub fn fileio(&self, asked: &SysbenchFileio) -> Result<u8, Refused> {
         self.log.text(Level::Notice, &self.general.header());
-        self.log.text(Level::Notice, &fileio::header(files, asked, self.general));
-        for index in 0..files.count {
+        self.log.text(Level::Notice, &fileio::header(asked, self.general));
+        for index in 0..asked.files {
             let name = SysbenchFileio::file_name(index);
             self.log.line(Level::Debug, &format!("Opening file: {}", name.display()));
         }

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use ferrio_job::{OpenSync, Plan};
-use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio, SysbenchRun, plan};
+use ferrio_job::Plan;
+use ferrio_plan::sysbench::{FileIoMode, FileTest, OpenFlags, SysbenchFileio, SysbenchRun, plan};
 use ferrio_results::{EventFailure, RunResult};
 use ferrio_runner::{RunOptions, run};
 use ferrio_verify::{BlockFault, add_checksum, check_checksum};
@@ -39,8 +39,7 @@ fn asked(test: FileTest) -> SysbenchFileio {
         fsync_end: true,
         fdatasync: false,
         validate: false,
-        open_sync: OpenSync::None,
-        direct: false,
+        flags: OpenFlags::default(),
     }
 }
 

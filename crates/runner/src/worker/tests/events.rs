@@ -86,8 +86,7 @@ fn fileio(directory: &Path, fsync_freq: u64) -> JobSpec {
         fsync_end: true,
         fdatasync: false,
         validate: false,
-        open_sync: ferrio_job::OpenSync::None,
-        direct: false,
+        flags: sysbench::OpenFlags::default(),
     };
     let mut spec = sysbench::plan(&asked).jobs.remove(0).spec;
     for file in &mut spec.files {
