@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use ferrio_job::{Compat, Plan, strerror};
+use ferrio_job::{Plan, strerror};
 use ferrio_jobfile::Sources;
 use ferrio_results::RunResult;
 use ferrio_runner::stdout;
@@ -44,7 +44,7 @@ pub fn status(plan: &Plan, outcome: &RunOutcome) -> u8 {
 /// What makes the exit status at least 1 and concerns no single job: the code of a message and its text.
 #[must_use]
 pub fn failures_of_run(plan: &Plan, outcome: &RunOutcome) -> Vec<(&'static str, &'static str)> {
-    let skips_lines = plan.jobs.iter().any(|job| job.spec.compat == Compat::Ferrio)
+    let skips_lines = plan.compat().bad_lines_fail_run
         && plan.diagnostics.iter().any(|diagnostic| diagnostic.code == "bad-iolog-line");
     let failures = [
         (outcome.lost_file, "lost-file", "a file of the run is missing or incomplete: stderr names it"),
@@ -65,7 +65,7 @@ pub fn failure_of_job(plan: &Plan, result: &RunResult, at: usize) -> Option<Stri
     if let Some(error) = &job.error {
         return Some(format!("{}: {}", error.func, strerror(error.errno)));
     }
-    let reports_damage = planned.is_some_and(|job| job.spec.compat == Compat::Ferrio);
+    let reports_damage = planned.is_some_and(|job| job.spec.compat.damage_fails_jobs);
     let damaged: u64 = job.damage.counts.values().sum();
     (reports_damage && !job.damage.counts.is_empty())
         .then(|| format!("blocks that failed their check: {damaged}"))
@@ -186,7 +186,9 @@ mod tests {
             outcome.result.jobs[job].damage.counts.insert(DamageKind::Zeros, 7);
         }
         assert_eq!(status(&plan, &outcome), 2);
-        plan.jobs.iter_mut().for_each(|job| job.spec.compat = Compat::Fio);
+        plan.jobs
+            .iter_mut()
+            .for_each(|job| job.spec.compat = ferrio_job::CompatRules::of(ferrio_job::Compat::Fio));
         assert_eq!(status(&plan, &outcome), 1);
     }
 

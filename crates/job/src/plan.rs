@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{ClockSource, Diagnostic, JobSpec, Origin, Prefix};
+use crate::{ClockSource, CompatRules, Diagnostic, JobSpec, Origin, Prefix};
 
 /// Options as the JSON report echoes them: canonical names, each once, and value texts. Clones of a section share them.
 pub type OptionEcho = Arc<[(String, String)]>;
@@ -92,4 +92,12 @@ pub struct Plan {
     pub diagnostics: Vec<Diagnostic>,
     /// Options without effect, of which `diagnostics` has a note each.
     pub inert: Vec<InertOption>,
+}
+
+impl Plan {
+    /// The decisions between fio's behaviour and ferrio's, which are those of all jobs.
+    #[must_use]
+    pub fn compat(&self) -> CompatRules {
+        self.jobs.first().map(|job| job.spec.compat).unwrap_or_default()
+    }
 }

@@ -75,8 +75,8 @@ pub struct ReplayRules {
     pub skips_syncs: bool,
     /// `--readonly`: of block traces, only reads are replayed.
     pub readonly: bool,
-    /// Of block traces, a write that flushes first is only the flush, as for fio.
-    pub like_fio: bool,
+    /// Of block traces, a write that flushes first is only the flush.
+    pub flush_replaces_write: bool,
 }
 
 impl Default for ReplayRules {
@@ -91,7 +91,7 @@ impl Default for ReplayRules {
             skips: PerDirection([false; 3]),
             skips_syncs: false,
             readonly: false,
-            like_fio: false,
+            flush_replaces_write: false,
         }
     }
 }

@@ -14,8 +14,8 @@ pub struct JobSpec {
     pub name: String,
     /// `description`, cut at 255 bytes.
     pub description: Option<String>,
-    /// Whose habits the job follows where the two programs treat failures differently, or say more.
-    pub compat: Compat,
+    /// Whether the job behaves as with fio or as with ferrio, decision by decision.
+    pub compat: CompatRules,
     /// 1-based number over the whole run in creation order; seeds random streams and numbers log files.
     pub number: u32,
     /// Clone number as used in file names and `offset_increment`: 0, N-1, ..., 1 in creation order.
@@ -112,8 +112,6 @@ pub struct JobSpec {
     pub file_service: FileService,
     /// Most files open at once, at least 1.
     pub openfiles: u32,
-    /// A random job that would stay with a file for ever leaves it after as many bytes as the file has, so that others get their share.
-    pub shares_files: bool,
     /// Verification of data.
     pub verify: Option<Verify>,
     /// Size, time, loops.

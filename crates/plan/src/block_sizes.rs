@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use ferrio_job::{BlockShare, BlockSizes, Compat, Direction, JobSpec, PerDirection, SetupError};
+use ferrio_job::{BlockShare, BlockSizes, Direction, JobSpec, PerDirection, SetupError};
 use ferrio_jobfile::{Job, Opt, Options, Split, Value};
 
 use crate::as_written::{asks, inert, note, refuse, verifies};
@@ -87,7 +87,7 @@ fn shares(
 pub(crate) fn smallest(job: &Job, spec: &JobSpec) -> u64 {
     let smallest = spec.min_block();
     match i64::try_from(smallest) {
-        Err(_) if spec.compat == Compat::Fio && largest_block(job) == Opt::Bs => {
+        Err(_) if spec.compat.gives_up_jobs_alone && largest_block(job) == Opt::Bs => {
             smallest.cast_signed().unsigned_abs()
         }
         _ => smallest,
@@ -104,7 +104,9 @@ pub(crate) fn check_memory(job: &Job, spec: &JobSpec) -> Result<(), SetupError> 
 }
 
 fn fails_alone(job: &Job, spec: &JobSpec) -> bool {
-    spec.compat == Compat::Fio && largest_block(job) != Opt::Bsrange && i64::try_from(largest(spec)).is_err()
+    spec.compat.gives_up_jobs_alone
+        && largest_block(job) != Opt::Bsrange
+        && i64::try_from(largest(spec)).is_err()
 }
 
 fn largest(spec: &JobSpec) -> u64 {

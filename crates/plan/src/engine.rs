@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ferrio_job::{
-    Choice as _, Compat, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords,
-    JobSpec, PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode, WriteMode,
+    Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
+    PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode, WriteMode,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
@@ -213,11 +213,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
         protection: protection(options),
         passthrough: passthrough(options),
-        userspace_reap: match spec.compat {
-            // Waiting jobs of fio ask the kernel even with the option.
-            Compat::Ferrio if lacks(job, Opt::UserspaceReap) => true,
-            _ => options.value(Opt::UserspaceReap),
-        },
+        userspace_reap: options.value(Opt::UserspaceReap)
+            || spec.compat.reads_ring_first && lacks(job, Opt::UserspaceReap),
         libaio_vectored: options.value(Opt::LibaioVectored),
         libaio_backend: options.choice(Opt::LibaioBackend),
         blocking_syncs: false,

@@ -6,7 +6,7 @@ use crate::as_written::{asks, inert, lacks, note, refuse};
 use crate::direction::{changes_data, rw};
 use crate::file_names::FileNames;
 use crate::findings::Findings;
-use ferrio_job::{Compat, Direction, FileKind, FileService, JobSpec, SetupError};
+use ferrio_job::{Direction, FileKind, FileService, JobSpec, SetupError};
 
 inert! {
     UnlinkEachLoop:
@@ -58,7 +58,6 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         0 => u32::MAX,
         most => most,
     };
-    spec.shares_files = spec.compat == Compat::Ferrio;
     spec.overwrite = options.value(Opt::Overwrite);
     spec.fallocate = options.choice(Opt::Fallocate);
     spec.create_fsync = options.value(Opt::CreateFsync);

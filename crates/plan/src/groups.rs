@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 
 use ferrio_job::{
-    ByFile, Compat, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec, FioWords,
-    JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of, reason,
+    ByFile, CompatRules, CpusAllowedPolicy, DatabaseModel, DatabaseRole, Diagnostic, FileKind, FileSpec,
+    FioWords, JobSpec, LoggedFile, PlannedJob, PlannedSection, Replay, Seeding, SetupError, layout_of,
+    reason,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::{DeviceNumber, MOUNTINFO, Machine, Mounts, is_held, is_mounted};
@@ -49,7 +50,7 @@ pub(crate) struct Groups {
     describes_only: bool,
     /// Files that are counted.
     runs: FileRuns,
-    compat: Compat,
+    compat: CompatRules,
     /// The zones of the files that jobs have in zones.
     zones: ZonesByPath,
     /// What servers said about the exports of jobs.
@@ -68,7 +69,7 @@ impl Groups {
     /// No job yet.
     pub(crate) fn new(options: &PlanOptions) -> Self {
         let PlanOptions { compat, describes_only, .. } = *options;
-        Groups { compat, describes_only, ..Groups::default() }
+        Groups { compat: CompatRules::of(compat), describes_only, ..Groups::default() }
     }
 
     /// Adds all clones of a job, which take its drafts in turn; there is at least one.
@@ -106,12 +107,11 @@ impl Groups {
             let mut spec = draft.spec.clone();
             spec.clone = clone;
             spec.clones = clones;
-            if clone > 0 && self.compat == Compat::Fio {
+            if clone > 0 && self.compat.clones_lose_identity {
                 forget_personal_options(job, &mut spec);
             }
             spec.files_are_named = file_names.are_named();
-            // fio leaves nothing beside the data, and asks nobody before it replaces a file.
-            spec.marks_layout = spec.files_are_named && self.compat == Compat::Ferrio;
+            spec.marks_layout = spec.files_are_named && self.compat.guards_files;
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
             take_a_cpu(job, &mut spec);
             spec.group = self.group;
@@ -120,8 +120,7 @@ impl Groups {
                 (Some(error), _) => Err(error.clone()),
                 (None, Some(log)) => self.find_logged_files(job, &log, &mut spec, findings),
                 (None, None) => {
-                    // A clone of fio without names of its own does nothing.
-                    let is_idle = self.compat == Compat::Fio
+                    let is_idle = self.compat.repeated_clones_are_idle
                         && !spec.engine.has_export()
                         && file_names.repeat_the_first(job, clone);
                     let names =
@@ -154,7 +153,7 @@ impl Groups {
         }
         let mut spec = draft.spec.clone();
         spec.group = self.group;
-        spec.marks_layout = self.compat == Compat::Ferrio;
+        spec.marks_layout = self.compat.guards_files;
         let parameters = database::Parameters::of(job, model, &spec, findings);
         if !findings.is_fine() {
             return;
@@ -222,10 +221,7 @@ impl Groups {
 
     fn clones(&self, job: &Job, findings: &mut Findings) -> Option<u32> {
         let clones = job.options.value::<i64>(Opt::Numjobs);
-        let most = match self.compat {
-            Compat::Fio => MAX_JOBS_OF_FIO,
-            Compat::Ferrio => MAX_JOBS,
-        };
+        let most = if self.compat.limits_jobs_as_fio { MAX_JOBS_OF_FIO } else { MAX_JOBS };
         let free = most - self.jobs.len();
         match u32::try_from(clones) {
             Ok(clones) if clones > 0 && clones as usize <= free => Some(clones),
@@ -261,7 +257,7 @@ impl Groups {
                 "writing to it would destroy the file system on it",
             ),
             Ok(_) => {
-                let asks = self.compat == Compat::Ferrio;
+                let asks = self.compat.guards_devices_in_use;
                 if !asks || !*self.held.entry(device).or_insert_with(|| is_held(path)) {
                     return;
                 }
@@ -273,8 +269,8 @@ impl Groups {
                     "set allow_mounted_write=1 if nothing on the device is needed",
                 )
             }
-            // As in fio: what is not known to be mounted is not.
-            Err(_) if self.compat == Compat::Fio => return,
+            // What is not known to be mounted is not.
+            Err(_) if !self.compat.guards_devices_in_use => return,
             Err(error) => (
                 format!(
                     "whether {name_of_device} is mounted is unknown: {MOUNTINFO} cannot be read: {}",
@@ -329,9 +325,11 @@ impl Groups {
         }
         nbd::name_export(spec);
         protection::find_missing_devices(&mut spec.files, spec.files_are_named);
-        if self.compat == Compat::Ferrio {
+        if self.compat.guards_files {
             let changed = |file: &FileSpec| self.laid_out.1.get(file).is_some_and(|size| *size != file.found);
             protection::check(job, spec, &changed, findings);
+        }
+        if self.compat.refuses_unsafe_names {
             own_names::check(job, spec, findings);
         }
         spec.limits.size = regions.size;
@@ -371,8 +369,12 @@ impl Groups {
                 None if spec.engine.passes_through() => {
                     probe_namespace(&path, spec.engine_options.protection.by_device)?
                 }
-                None if spec.engine.needs_scsi_devices() => probe_scsi(&path, filetype, self.compat)?,
-                None if spec.engine.needs_flash_devices() => probe_flash(&path, self.compat)?,
+                None if spec.engine.needs_scsi_devices() => {
+                    probe_scsi(&path, filetype, self.compat.has_words_of_fio)?
+                }
+                None if spec.engine.needs_flash_devices() => {
+                    probe_flash(&path, self.compat.has_words_of_fio)?
+                }
                 None => probe(&path, filetype)?,
             };
             self.check_mounted(job, spec, &path, &found, findings);
@@ -449,7 +451,7 @@ impl Groups {
             });
         }
         protection::find_missing_devices(&mut spec.files, true);
-        if self.compat == Compat::Ferrio {
+        if self.compat.guards_files {
             // A replay lays nothing out.
             protection::check(job, spec, &|_| false, findings);
         }

@@ -1,8 +1,8 @@
 //! The server of jobs with the engine http, and what their requests say.
 
 use ferrio_job::{
-    Choice as _, Compat, Direction, EngineKind, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options,
-    Secret, SetupError,
+    Choice as _, Direction, EngineKind, HttpMode, HttpObjectMode, HttpOptions, JobSpec, S3Options, Secret,
+    SetupError,
 };
 use ferrio_jobfile::{Job, Opt};
 
@@ -62,13 +62,13 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
             token: secret(Opt::HttpS3SecurityToken),
             storage_class: text(Opt::HttpS3StorageClass),
             customer_key: secret(Opt::HttpS3SseCustomerKey),
-            customer_key_is_encoded: spec.compat == Compat::Ferrio
+            customer_key_is_encoded: spec.compat.checks_customer_keys
                 && options.text(Opt::HttpS3SseCustomerKey).is_some_and(is_encoded_key),
             customer_algorithm: text(Opt::HttpS3SseCustomerAlgorithm),
         },
         swift_token: secret(Opt::HttpSwiftAuthToken),
         verbose: options.value(Opt::HttpVerbose),
-        missing_is_zeroes: spec.compat == Compat::Fio || trims(job, spec),
+        missing_is_zeroes: spec.compat.missing_objects_are_zeros || trims(job, spec),
     }));
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         wrong(&[Opt::HttpMode], message, help);
     }
     if let Some(key) = &http.s3.customer_key
-        && spec.compat == Compat::Ferrio
+        && spec.compat.checks_customer_keys
         && key.reveal().len() != CUSTOMER_KEY
         && !http.s3.customer_key_is_encoded
     {
@@ -133,7 +133,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
 /// With `http_object_mode=range`, writes that do not cover their file leave an object of one block: fio does that.
 pub(crate) fn check_files(spec: &JobSpec) -> Result<(), SetupError> {
     let ranges = spec.http.as_ref().is_some_and(|http| http.object_mode == HttpObjectMode::Range);
-    if !ranges || spec.compat == Compat::Fio {
+    if !ranges || !spec.compat.refuses_partial_objects {
         return Ok(());
     }
     let changes =
@@ -162,7 +162,7 @@ pub(crate) fn check_files(spec: &JobSpec) -> Result<(), SetupError> {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_job::{HttpMode, HttpOptions, Https};
+    use ferrio_job::{Compat, CompatRules, HttpMode, HttpOptions, Https};
 
     use super::*;
     use crate::testing::jobs_of;
@@ -171,6 +171,7 @@ mod tests {
     fn resolved(options: &str, compat: Compat) -> (JobSpec, Vec<String>) {
         let set = jobs_of(&format!("[a]\nioengine=http\nsize=64k\nrw=write\n{options}"));
         let job = &set.jobs[0];
+        let compat = CompatRules::of(compat);
         let mut spec = JobSpec { engine: EngineKind::Http, compat, ..crate::testing::default_job("a") };
         spec.rw = crate::direction::rw(job);
         resolve(job, &mut spec);

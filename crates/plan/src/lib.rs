@@ -67,7 +67,7 @@ mod zones;
 
 use std::time::Duration;
 
-use ferrio_job::{Compat, Plan};
+use ferrio_job::{Compat, CompatRules, Plan};
 use ferrio_jobfile::{JobSet, Problems};
 use ferrio_machine::Machine;
 
@@ -86,7 +86,7 @@ pub struct PlanOptions {
     pub readonly: bool,
     /// `--warnings-fatal`: warnings are refusals.
     pub warnings_fatal: bool,
-    /// Whose habits the program has: ferrio's protect the user's files, and verify states are only saved if they are asked for.
+    /// Whether jobs behave as with fio or as with ferrio.
     pub compat: Compat,
     /// The plan is described, not run: it lacks the steps of the logs that jobs replay.
     pub describes_only: bool,
@@ -183,7 +183,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         jobs: groups.jobs,
         sections: groups.sections,
         clock: measure::clock_source(set),
-        globals: resolve::echo(&set.globals, options.compat),
+        globals: resolve::echo(&set.globals, CompatRules::of(options.compat)),
         diagnostics: findings.into_notes(),
         inert,
     })

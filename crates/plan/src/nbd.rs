@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-use ferrio_job::{Choice as _, Compat, Direction, EngineKind, JobSpec, Prefix, SetupError};
+use ferrio_job::{Choice as _, Direction, EngineKind, JobSpec, Prefix, SetupError};
 use ferrio_jobfile::{Job, Opt};
 use ferrio_nbd::{Asked, Export, NbdError, Uri};
 
@@ -58,7 +58,7 @@ impl Exports {
 
 /// Rules about the resolved job. fio gives such a job up when it sets it up: see [`find`].
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if !spec.engine.has_export() || spec.compat == Compat::Fio {
+    if !spec.engine.has_export() || spec.compat.gives_up_jobs_alone {
         return;
     }
     let help = "write uri=nbd://host[:port]/export or uri=nbd+unix:///export?socket=/path/to/socket";
@@ -98,7 +98,7 @@ pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<Found, S
 
 /// Messages call the file of a job by its export. fio calls it by the name that a file would have.
 pub(crate) fn name_export(spec: &mut JobSpec) {
-    if spec.engine.has_export() && spec.compat == Compat::Ferrio {
+    if spec.engine.has_export() && spec.compat.names_exports_by_uri {
         let uri = &spec.engine_options.uri;
         spec.files.iter_mut().for_each(|file| file.path = uri.into());
     }
@@ -107,10 +107,10 @@ pub(crate) fn name_export(spec: &mut JobSpec) {
 /// Asks the server, unless it has been asked.
 fn describe(spec: &JobSpec, uri: &str, asked: Option<io::Result<Asked>>) -> Result<Export, SetupError> {
     let failed = |error: &NbdError| {
-        let (errno, prefix, message) = match spec.compat {
+        let (errno, prefix, message) = match spec.compat.has_words_of_fio {
             // fio has no error number then.
-            Compat::Fio => (0, Prefix::Program, format!("nbd_connect_uri: nbd_connect_uri: {error}")),
-            Compat::Ferrio => (error.errno(), Prefix::Job, format!("cannot use {uri}: {error}")),
+            true => (0, Prefix::Program, format!("nbd_connect_uri: nbd_connect_uri: {error}")),
+            false => (error.errno(), Prefix::Job, format!("cannot use {uri}: {error}")),
         };
         SetupError { prefix, ..SetupError::new(errno, "nbd_connect_uri", message) }
     };

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use ferrio_job::{Compat, Direction, EngineKind, JobSpec, Network, Prefix, Protocol, SetupError};
+use ferrio_job::{Direction, EngineKind, JobSpec, Network, Prefix, Protocol, SetupError};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::as_written::{asks, inert, refuse};
@@ -37,7 +37,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     if let Some(verify) = &mut spec.verify {
         verify.read_back = false;
     }
-    if spec.compat == Compat::Ferrio
+    if !spec.compat.gives_up_jobs_alone
         && let Some(Conflict { opts, message, help }) = conflict(job, spec)
     {
         refuse(findings, job, opts, "network-options-conflict", message, help);

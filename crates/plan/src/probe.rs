@@ -9,7 +9,7 @@ use ferrio_machine::{DaxDevice, DeviceNumber, ScsiGeneric, block_device_bytes, d
 
 use ferrio_nvme::{Namespace, NamespaceError};
 
-use ferrio_job::{Compat, FileKind, FileType, Prefix, SetupError, strerror};
+use ferrio_job::{FileKind, FileType, Prefix, SetupError, strerror};
 
 /// A file of this name is standard input or output.
 const STANDARD_STREAMS: &str = "-";
@@ -90,11 +90,11 @@ pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result
 }
 
 /// Looks at a path that must be a SCSI disk, or a SCSI generic device.
-pub(crate) fn probe_scsi(path: &Path, wanted: FileType, compat: Compat) -> Result<Found, SetupError> {
+pub(crate) fn probe_scsi(path: &Path, wanted: FileType, in_words_of_fio: bool) -> Result<Found, SetupError> {
     let kind = if path.exists() { probe(path, wanted)?.kind } else { FileKind::Regular };
     let refused = |words: &str, what: &str| {
         let advice = format!("{} is {what}; name one such as /dev/sg0 or /dev/sda", path.display());
-        Err(not_of_the_engine("sg", words, &advice, compat))
+        Err(not_of_the_engine("sg", words, &advice, in_words_of_fio))
     };
     match kind {
         FileKind::Block => probe(path, wanted),
@@ -112,23 +112,23 @@ pub(crate) fn probe_scsi(path: &Path, wanted: FileType, compat: Compat) -> Resul
 }
 
 /// Looks at a path that must be a device of raw flash.
-pub(crate) fn probe_flash(path: &Path, compat: Compat) -> Result<Found, SetupError> {
+pub(crate) fn probe_flash(path: &Path, in_words_of_fio: bool) -> Result<Found, SetupError> {
     match flash_bytes(path) {
         Some(size) => Ok(Found { kind: FileKind::Char, size: Some(size), device: None }),
         None => {
             let words = format!("libmtd: error!: \"{}\" is not a character device", path.display());
             let advice = format!("{} is no raw flash; name a device such as /dev/mtd0", path.display());
-            Err(not_of_the_engine("mtd", &words, &advice, compat))
+            Err(not_of_the_engine("mtd", &words, &advice, in_words_of_fio))
         }
     }
 }
 
-/// What an engine cannot use: called `fio` in fio's words, which have no prefix, and otherwise with what to name instead.
-fn not_of_the_engine(engine: &str, words: &str, advice: &str, compat: Compat) -> SetupError {
+/// What an engine cannot use: in fio's words, which have no prefix, or with what to name instead.
+fn not_of_the_engine(engine: &str, words: &str, advice: &str, in_words_of_fio: bool) -> SetupError {
     let error = |message: String| SetupError::new(libc::EINVAL, "setup_files", message);
-    match compat {
-        Compat::Fio => SetupError { prefix: Prefix::None, ..error(words.to_owned()) },
-        Compat::Ferrio => error(format!("ioengine={engine} needs a device of its kind: {advice}")),
+    match in_words_of_fio {
+        true => SetupError { prefix: Prefix::None, ..error(words.to_owned()) },
+        false => error(format!("ioengine={engine} needs a device of its kind: {advice}")),
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let refused = probe(&fifo).unwrap_err();
         assert_eq!(
-            refused.diagnostic("a").line(Compat::Fio),
+            refused.diagnostic("a").line(ferrio_job::Compat::Fio),
             format!("a: failed to get file size of {}", fifo.display())
         );
     }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ferrio_job::{
-    BlockSizes, ChunkedLog, Compat, Diagnostic, Direction, JobSpec, PerDirection, ReadWrite, Replay,
+    BlockSizes, ChunkedLog, CompatRules, Diagnostic, Direction, JobSpec, PerDirection, ReadWrite, Replay,
     ReplayRules, ReplayStep, ReplaySteps, ReplaySummary, RwPostfix, SetupError, ZoneMode, reason,
 };
 use ferrio_jobfile::{Job, Opt};
@@ -156,7 +156,7 @@ fn rules(job: &Job, plan: &PlanOptions) -> ReplayRules {
         skips: PerDirection([skips("read"), skips("write") || readonly, skips("trim") || readonly]),
         skips_syncs: skips("sync"),
         readonly,
-        like_fio: plan.compat == Compat::Fio,
+        flush_replaces_write: CompatRules::of(plan.compat).flush_replaces_write,
     }
 }
 

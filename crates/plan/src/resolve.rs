@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{Compat, JobSpec, OptionEcho, Replay, SetupError};
+use ferrio_job::{CompatRules, JobSpec, OptionEcho, Replay, SetupError};
 use ferrio_jobfile::{Given, Job, MASK, Opt, echoed};
 
 use crate::as_written::name;
@@ -76,12 +76,13 @@ pub(crate) fn resolve(
     findings: &mut Findings,
 ) -> Option<SpecDraft> {
     let engine = engine::kind(job, findings)?;
+    let compat = CompatRules::of(plan.compat);
     let mut spec = JobSpec {
         name: name(job).to_owned(),
         engine,
-        compat: plan.compat,
+        compat,
         readonly: plan.readonly,
-        options: echo(&job.own, plan.compat),
+        options: echo(&job.own, compat),
         ..JobSpec::default()
     };
     resolve_subjects(job, &mut spec, log, findings);
@@ -151,13 +152,13 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     cpus::place_on_nodes(job, spec, machine, findings);
 }
 
-/// Options as reports echo them. Reports are passed on, passwords are not; called `fio`, scripts find what fio writes.
-pub(crate) fn echo(given: &[Given], compat: Compat) -> OptionEcho {
-    let shown = |opt: Opt, text| match compat {
-        Compat::Ferrio if opt.is_secret() => MASK.to_owned(),
-        _ => text,
+/// Options as reports echo them.
+pub(crate) fn echo(given: &[Given], compat: CompatRules) -> OptionEcho {
+    let shown = |opt: Opt, text| match compat.masks_secrets && opt.is_secret() {
+        true => MASK.to_owned(),
+        false => text,
     };
-    echoed(given, compat == Compat::Fio)
+    echoed(given, compat.merges_repeated_options)
         .into_iter()
         .map(|(opt, text)| (opt.row().name.to_owned(), shown(opt, text)))
         .collect()

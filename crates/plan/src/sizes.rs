@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use ferrio_job::{Compat, FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, SetupError};
+use ferrio_job::{FileKind, FileRun, FileSpec, JobSpec, Limits, Prefix, SetupError};
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_random::Stream;
 
@@ -60,8 +60,8 @@ pub(crate) struct Sizing {
     pub(crate) file_append: bool,
     /// False when files appear only when opened, or not at all.
     pub(crate) lays_out: bool,
-    /// Called `fio`, the program knows no size of a file without a `size` in bytes if the engine has no files.
-    pub(crate) like_fio: bool,
+    /// Files of engines without files have no end, unless `size` gives them one in bytes.
+    pub(crate) pretended_files_are_endless: bool,
 }
 
 impl Sizing {
@@ -74,8 +74,7 @@ impl Sizing {
             Amount::Zones(count) if spec.zbd.is_some() => {
                 Some(BytesOrPercent::Bytes(count.saturating_mul(zone.unwrap_or(0))))
             }
-            // As in fio, there is nothing that it is a number of.
-            Amount::Zones(_) if spec.compat == Compat::Fio => Some(BytesOrPercent::Bytes(0)),
+            Amount::Zones(_) if spec.compat.sizes_in_zones_may_be_empty => Some(BytesOrPercent::Bytes(0)),
             Amount::Zones(_) => {
                 let message = format!("option `{}` in zones needs zonemode=zbd", opt.row().name);
                 let help = "give bytes or percent, or set zonemode=zbd";
@@ -100,7 +99,7 @@ impl Sizing {
             min_block: block_sizes::smallest(job, spec),
             file_append: spec.file_append,
             lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
-            like_fio: spec.compat == Compat::Fio,
+            pretended_files_are_endless: spec.compat.pretended_files_are_endless,
         }
     }
 }
@@ -304,7 +303,7 @@ fn region(
     let base = match sizing.size {
         _ if kind != FileKind::Pretend || file.found.size.is_some() => real,
         Some(BytesOrPercent::Bytes(_)) if share.each > 0 => share.each,
-        _ if sizing.like_fio => u64::MAX,
+        _ if sizing.pretended_files_are_endless => u64::MAX,
         _ => whole,
     };
     let offset =
@@ -332,7 +331,7 @@ fn region(
         }
         size = size.min(real - offset);
     }
-    if kind == FileKind::Pretend && sizing.like_fio {
+    if kind == FileKind::Pretend && sizing.pretended_files_are_endless {
         // An engine without files has no limit: a negative `filesize` is one that never ends.
         size = size.min(MAX_END.saturating_sub(offset));
     }

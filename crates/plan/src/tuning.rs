@@ -1,6 +1,6 @@
 //! `tuning`: whether a job takes cheaper ways that change what is measured.
 
-use ferrio_job::{Compat, JobSpec, Tuning};
+use ferrio_job::{JobSpec, Tuning};
 use ferrio_jobfile::{Job, Opt};
 
 use crate::as_written::lacks;
@@ -8,9 +8,9 @@ use crate::as_written::lacks;
 /// The tuning, once engine and memory are known; figures of a program that is called `fio` are compared with fio's unless the job says
 /// otherwise.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    spec.tuning = match spec.compat {
-        Compat::Fio if lacks(job, Opt::Tuning) => Tuning::Fio,
-        _ => job.options.choice(Opt::Tuning),
+    spec.tuning = match spec.compat.tunes_as_fio && lacks(job, Opt::Tuning) {
+        true => Tuning::Fio,
+        false => job.options.choice(Opt::Tuning),
     };
     spec.memory.transparent_huge = spec.tuning == Tuning::Lean && spec.engine.moves_data();
 }

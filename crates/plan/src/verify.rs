@@ -2,7 +2,7 @@
 
 mod rules;
 
-use ferrio_job::{Compat, Direction, JobSpec, ReadWrite, Verify, VerifyMethod, VerifyPolicy};
+use ferrio_job::{Direction, JobSpec, ReadWrite, Verify, VerifyMethod, VerifyPolicy};
 use ferrio_jobfile::{Job, Opt, Options};
 
 use crate::as_written::{asks, inert, lacks, verifies, verify_method};
@@ -90,11 +90,10 @@ fn has_headers(job: &Job) -> bool {
 /// The default of `verify_state_save` depends on the compatibility: fio saves states unless told otherwise, also of `verify_only`,
 /// which may then replace the state that says what to check.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
-    let as_fio = spec.compat == Compat::Fio;
-    let Some(mut verify) = verify_method(job).map(|method| settings(&job.options, method, as_fio)) else {
-        return;
-    };
-    verify.saves_state &= as_fio || !verify.only;
+    let rules = spec.compat;
+    let settings = |method| settings(&job.options, method, rules.saves_states_by_default);
+    let Some(mut verify) = verify_method(job).map(settings) else { return };
+    verify.saves_state &= rules.saves_states_of_checks || !verify.only;
     spec.verify = Some(verify);
 }
 

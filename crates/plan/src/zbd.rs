@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ferrio_job::{
-    Compat, ContinueOnError, Direction, FileKind, FileSpec, FileZones, JobSpec, Prefix, SetupError, Zbd,
-    ZoneMode, ZoneModel, ZoneResets,
+    ContinueOnError, Direction, FileKind, FileSpec, FileZones, JobSpec, Prefix, SetupError, Zbd, ZoneMode,
+    ZoneModel, ZoneResets,
 };
 use ferrio_jobfile::{Amount, Job, Opt};
 use ferrio_machine::ZonedDevice;
@@ -261,9 +261,10 @@ pub(crate) fn fit_files(
     let mut files = std::mem::take(&mut spec.files);
     let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
     for (file, zones) in files.iter_mut().zip(&zones) {
-        holds_a_zone(spec.compat, file, zones)?;
+        let bytes = bytes_in_zones(spec, file);
+        holds_a_zone(bytes, file, zones)?;
         if changes {
-            whole_zones(job, spec.compat, file, zones.size, findings)?;
+            whole_zones(job, bytes, file, zones.size, findings)?;
         }
         blocks_fit(spec, file, zones, reads_anywhere)?;
     }
@@ -280,16 +281,15 @@ pub(crate) fn fit_files(
     Ok(())
 }
 
-/// The bytes of a file that are in zones: to fio, not those that layout adds.
-fn bytes_in_zones(compat: Compat, file: &FileSpec) -> u64 {
-    match compat {
-        Compat::Fio if file.kind == FileKind::Regular => file.found.unwrap_or(0),
-        _ => file.real_size,
+/// The bytes of a file that are in zones.
+fn bytes_in_zones(spec: &JobSpec, file: &FileSpec) -> u64 {
+    match file.kind == FileKind::Regular && !spec.compat.lays_out_zoned_files {
+        true => file.found.unwrap_or(0),
+        false => file.real_size,
     }
 }
 
-fn holds_a_zone(compat: Compat, file: &FileSpec, zones: &FileZones) -> Result<(), SetupError> {
-    let bytes = bytes_in_zones(compat, file);
+fn holds_a_zone(bytes: u64, file: &FileSpec, zones: &FileZones) -> Result<(), SetupError> {
     if bytes >= zones.size {
         return Ok(());
     }
@@ -302,14 +302,14 @@ fn holds_a_zone(compat: Compat, file: &FileSpec, zones: &FileZones) -> Result<()
 /// Cuts the region of a file to whole zones.
 fn whole_zones(
     job: &Job,
-    compat: Compat,
+    bytes: u64,
     file: &mut FileSpec,
     zone: u64,
     findings: &mut Findings,
 ) -> Result<(), SetupError> {
     let path = file.path.display().to_string();
     let begin = file.offset.next_multiple_of(zone);
-    let end = file.end().min(bytes_in_zones(compat, file)) / zone * zone;
+    let end = file.end().min(bytes) / zone * zone;
     let mut cut = |message: String| {
         let opts = [Opt::Offset, Opt::Size, Opt::Zonesize];
         findings.note(note(job, &opts, "region-cut-to-zones", message).prefix(Prefix::None));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrio_engine::FileSet;
-use ferrio_job::{Compat, JobSpec};
+use ferrio_job::JobSpec;
 
 use crate::failure::Failure;
 
@@ -41,7 +41,7 @@ pub(crate) fn close_shared(spec: &JobSpec, fd: Arc<OwnedFd>, path: &Path) -> Res
 /// The kernel reports that data was lost. The descriptor is closed.
 pub(crate) fn close(spec: &JobSpec, fd: impl Into<OwnedFd>, path: &Path) -> Result<(), Failure> {
     match nix::unistd::close(fd.into()) {
-        Err(errno) if spec.compat == Compat::Ferrio => {
+        Err(errno) if spec.compat.cleaning_up_may_fail => {
             Err(Failure::from_io(&errno.into(), format!("close({})", path.display())))
         }
         _ => Ok(()),

@@ -10,8 +10,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use ferrio_job::{
-    Compat, Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of,
-    reason,
+    Diagnostic, Direction, Fallocate, FileKind, FileSpec, JobSpec, Layout, debug_class, layout_of, reason,
 };
 use ferrio_machine::mark_laid_out;
 use ferrio_machine::{open_file, retry_interrupted, set_length, write_whole};
@@ -58,7 +57,7 @@ pub(crate) fn lay_out(
 pub(crate) fn is_needed_again(spec: &JobSpec) -> bool {
     let layout = layout_of(spec);
     let needs_data = layout.happens && layout.fills;
-    spec.compat == Compat::Ferrio && !spec.readonly && (needs_data || spec.engine.needs_directories())
+    spec.compat.lays_out_removed_files && !spec.readonly && (needs_data || spec.engine.needs_directories())
 }
 
 /// Lays out all files of a job, whether or not they were there when it began.

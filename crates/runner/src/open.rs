@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use ferrio_engine::{FileSet, OpenFile, SharedFiles};
 use ferrio_job::{
-    CommitSync, Compat, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec, Fileio,
-    JobSpec, OpenSync, Tuning, TuningUse, debug_class, reason,
+    CommitSync, Database, DatabaseFile, Diagnostic, Direction, Fadvise, FileKind, FileSpec, Fileio, JobSpec,
+    OpenSync, Tuning, TuningUse, debug_class, reason,
 };
 use ferrio_kernel::{flush_buffers, set_write_hint};
 use ferrio_machine::{open_file, set_length};
@@ -338,7 +338,7 @@ pub(crate) fn unlink(spec: &JobSpec, note: &mut dyn FnMut(Diagnostic)) -> Result
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 let message = format!("cannot remove {}: {}", file.path.display(), reason(&e));
                 note(Diagnostic::note(message).code("file-not-removed"));
-                if spec.compat == Compat::Ferrio {
+                if spec.compat.cleaning_up_may_fail {
                     first = first.and(Err(Failure::from_io(&e, "unlink")));
                 }
             }

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use ferrio_engine::{EngineError, LockedMemory};
-use ferrio_job::{Compat, Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
+use ferrio_job::{Diagnostic, IoPriority, JobSpec, Plan, Prefix, reason};
 use ferrio_kernel::{set_io_priority, set_memory_policy};
 use ferrio_machine::run_on;
 use ferrio_workload::SEEDS;
@@ -63,7 +63,7 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
     let bytes = usize::try_from(spec.worker.lockmem).unwrap_or(usize::MAX);
     let locked =
         (bytes > 0).then(|| LockedMemory::lock(bytes, || context.control.stop_requested())).transpose();
-    let locked = locked.map_err(|e| cannot_lock(&e, spec.compat))?;
+    let locked = locked.map_err(|e| cannot_lock(&e, spec.compat.has_words_of_fio))?;
     if let Some(priority) = spec.priorities.own {
         set_io_priority(priority).map_err(|e| {
             let failure = Failure::from_io(&e, "ioprio_set");
@@ -80,16 +80,14 @@ pub(crate) fn apply<'a>(context: &'a Context<'a>) -> Result<Placement<'a>, Failu
 }
 
 /// fio's message has neither a prefix nor advice.
-fn cannot_lock(error: &EngineError, compat: Compat) -> Failure {
+fn cannot_lock(error: &EngineError, in_words_of_fio: bool) -> Failure {
     let failure = Failure::from_engine(error).excusable();
-    match compat {
-        Compat::Ferrio => failure,
-        Compat::Fio => {
-            let message = format!("mlock: {}", reason(&error.source));
-            let note = Diagnostic::note(message).code("engine-failed").prefix(Prefix::None);
-            Failure { notes: vec![note], ..failure }
-        }
+    if !in_words_of_fio {
+        return failure;
     }
+    let message = format!("mlock: {}", reason(&error.source));
+    let note = Diagnostic::note(message).code("engine-failed").prefix(Prefix::None);
+    Failure { notes: vec![note], ..failure }
 }
 
 /// The calling thread takes the user and the group of its job. The system calls change one thread; those of the C library would change

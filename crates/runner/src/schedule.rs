@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use ferrio_job::{ClockSource, Compat, Diagnostic, EngineKind, Plan, PlannedJob, debug_class};
+use ferrio_job::{ClockSource, Diagnostic, EngineKind, Plan, PlannedJob, debug_class};
 use ferrio_kernel::futexes;
 use ferrio_kernel::programs::ProgramGroup;
 use ferrio_results::{Event, JobError, JobResult, JobState, RunResult};
@@ -108,15 +108,14 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let requests = Arc::new(SignalRequests::default());
     let controls: Vec<JobControl> = plan.jobs.iter().map(|job| JobControl::new(job.spec.number)).collect();
     let controls: &'static [JobControl] = controls.leak();
-    let as_fio = plan.jobs.iter().any(|job| job.spec.compat == Compat::Fio);
+    let compat = plan.compat();
     let watch = SignalWatcher::start(
         sender.clone(),
         controls,
         Arc::clone(&stop),
         Arc::clone(&requests),
         !options.has_live_view,
-        // fio waits for an output however long it is blocked.
-        !as_fio,
+        compat.signals_end_waits,
     );
     if let Err(e) = &watch {
         observer(Event::Diagnostic(not_watched(e)));
@@ -137,7 +136,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     let cgroups: &'static Cgroups = Box::leak(Box::new(Cgroups::of(plan)));
     let mut run = Run {
         plan,
-        as_fio,
+        compat,
         observer,
         clock,
         clock_began,

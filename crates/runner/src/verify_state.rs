@@ -12,8 +12,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
 
 use ferrio_job::{
-    Compat, Diagnostic, Direction, JobSpec, STATE_MISSING, Severity, Verify, VerifyPolicy, reason,
-    state_not_opened,
+    Diagnostic, Direction, JobSpec, STATE_MISSING, Severity, Verify, VerifyPolicy, reason, state_not_opened,
 };
 use ferrio_machine::{bytes_of_file, close_file, open_file, retry_interrupted, write_whole};
 use ferrio_verify::{Coverage, StateError, VerifyState};
@@ -109,7 +108,7 @@ impl WriteProgress {
 /// True for a job whose state is kept current for a crash: after each sync it has what must survive. fio knows no such state.
 pub(crate) fn saves_at_syncs(spec: &JobSpec) -> bool {
     let synced = |verify: &Verify| verify.policy == VerifyPolicy::Fsynced && !verify.only;
-    spec.compat == Compat::Ferrio && spec.saves_state() && spec.verify.as_ref().is_some_and(synced)
+    spec.compat.saves_states_at_syncs && spec.saves_state() && spec.verify.as_ref().is_some_and(synced)
 }
 
 /// Removes the state that an earlier run has left, before the job changes what it is about: should this run come to no end, no state would
@@ -117,7 +116,7 @@ pub(crate) fn saves_at_syncs(spec: &JobSpec) -> bool {
 ///
 /// Returns what the user should know if that fails.
 pub(crate) fn remove_outdated(directory: &Path, spec: &JobSpec) -> Vec<Diagnostic> {
-    if spec.compat == Compat::Fio || !spec.saves_state() || !spec.writes_data() {
+    if !spec.compat.removes_outdated_states || !spec.saves_state() || !spec.writes_data() {
         return Vec::new();
     }
     let path = spec.state_file(directory);
@@ -143,15 +142,18 @@ pub(crate) fn remove_outdated_at_start(context: &Context<'_>) -> Vec<Diagnostic>
 /// files are made anew or extended.
 pub(crate) fn note_outdated(spec: &JobSpec, lays_out: bool) -> Option<Diagnostic> {
     let loads = spec.verify.as_ref().is_some_and(|verify| verify.loads_state);
-    let message = match spec.compat {
-        Compat::Ferrio if loads && spec.writes_data() => {
+    if !loads || !spec.compat.removes_outdated_states {
+        return None;
+    }
+    let message = match (spec.writes_data(), lays_out) {
+        (true, _) => {
             "verify_state_load: this job writes its files again, but the state of an earlier run limits what it reads back: use verify_only to \
              check what that run wrote"
         }
-        Compat::Ferrio if loads && lays_out => {
+        (false, true) => {
             "verify_state_load: files that the state describes are missing or too short: they are laid out again without the missing data"
         }
-        _ => return None,
+        (false, false) => return None,
     };
     Some(
         Diagnostic { severity: Severity::Warning, ..Diagnostic::note(message) }

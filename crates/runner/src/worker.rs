@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_engine::prefetch::prefetch_words;
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_job::{Compat, Diagnostic, FileSpec, JobSpec, Prefix, debug_class};
+use ferrio_job::{Diagnostic, FileSpec, JobSpec, Prefix, debug_class};
 use ferrio_results::{JobResult, JobState};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
@@ -58,7 +58,7 @@ pub(crate) fn run<E: Engine>(
     }
     if let Some(failure) = failure {
         context.note_all(failure.notes);
-        let excused = failure.excusable && context.spec.compat == Compat::Fio;
+        let excused = failure.excusable && context.spec.compat.excuses_failed_set_up;
         result.error = (!excused).then_some(failure.error);
     }
     debug!(target: debug_class::PROCESS, job = context.spec.number; "job {}: thread ends", context.spec.number);

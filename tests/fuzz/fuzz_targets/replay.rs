@@ -21,7 +21,7 @@ target::target!(|data: &[u8]| {
         skips: PerDirection([has(5); 3]),
         skips_syncs: has(5),
         readonly: has(6),
-        like_fio: has(7),
+        flush_replaces_write: has(7),
     };
     let find =
         |(major, minor): (u64, u64)| (major % 2 == 0).then(|| PathBuf::from(format!("{major}-{minor}")));

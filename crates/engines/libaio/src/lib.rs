@@ -15,7 +15,7 @@ use ferrio_engine::ring::{Addressing, EntryBuilder, Ring, RingSetup};
 use ferrio_engine::{
     Buffers, Completion, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{Compat, Diagnostic, JobSpec, LibaioBackend, Prefix};
+use ferrio_job::{Diagnostic, JobSpec, LibaioBackend, Prefix};
 
 /// `ioengine=libaio`
 pub struct Libaio {
@@ -36,8 +36,7 @@ enum Backend {
 impl Backend {
     fn kernel(spec: &JobSpec) -> Result<Self, EngineError> {
         let polling = spec.depth.complete_min == 0;
-        // In fio, a job that waits asks the kernel whatever is in the ring.
-        let takes_from_ring = polling || spec.compat == Compat::Ferrio;
+        let takes_from_ring = polling || spec.compat.reads_ring_first;
         let options = AioOptions {
             read_flags: sync_ops::rw_flags(spec).cast_unsigned(),
             write_flags: sync_ops::write_flags(spec).cast_unsigned(),

@@ -12,7 +12,7 @@ use std::io;
 
 use device::Device;
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
-use ferrio_job::{Compat, JobSpec};
+use ferrio_job::JobSpec;
 use geometry::{Geometry, Piece};
 
 /// `ioengine=mtd`
@@ -106,7 +106,7 @@ impl Engine for Mtd {
         Ok(Mtd {
             devices: Vec::new(),
             skips_bad: spec.engine_options.skip_bad,
-            marks_bad: spec.compat == Compat::Fio,
+            marks_bad: spec.compat.marks_bad_blocks,
             details: None,
         })
     }

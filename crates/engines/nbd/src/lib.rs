@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, StopRequest, Submit,
 };
-use ferrio_job::{Compat, Diagnostic, Direction, JobSpec, OpenSync};
+use ferrio_job::{Diagnostic, Direction, JobSpec, OpenSync};
 use ferrio_nbd::wire::{Command, FLAG_FUA};
 use ferrio_nbd::{ExportFlags, NbdError, Uri};
 use nix::errno::Errno;
@@ -71,7 +71,6 @@ impl<'a> Nbd<'a> {
         }
         wait_in_receive(&socket).map_err(|e| EngineError::new("setsockopt", e))?;
         let depth = spec.units();
-        let fio = spec.compat == Compat::Fio;
         let connected = || Diagnostic::note("connected to NBD server").code("connected-to-server");
         Ok(Nbd {
             socket,
@@ -84,7 +83,7 @@ impl<'a> Nbd<'a> {
             broken: None,
             silent_since: None,
             stop_request,
-            notes: fio.then(connected).into_iter().collect(),
+            notes: spec.compat.has_words_of_fio.then(connected).into_iter().collect(),
         })
     }
 

@@ -21,7 +21,7 @@ use ferrio_engine::ring::{Addressing, EntryBuilder, Ring, RingSetup};
 use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
-use ferrio_job::{Compat, EngineOptions, JobSpec, Tuning, TuningUse};
+use ferrio_job::{EngineOptions, JobSpec, Tuning, TuningUse};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Probe, cqueue, opcode, squeue};
 use registration::Registration;
@@ -80,7 +80,9 @@ impl Engine for Uring {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let options = &spec.engine_options;
         let iodepth = spec.depth.iodepth;
-        if options.registerfiles && spec.compat == Compat::Fio && (spec.openfiles as usize) < spec.files.len()
+        if options.registerfiles
+            && spec.compat.opens_registered_files_at_once
+            && (spec.openfiles as usize) < spec.files.len()
         {
             return Err(EngineError::new(
                 "io_uring_register_files",

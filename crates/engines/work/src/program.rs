@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use ferrio_engine::EngineError;
-use ferrio_job::{Compat, Diagnostic, JobSpec, Prefix, Program, program_not_run, reason};
+use ferrio_job::{Diagnostic, JobSpec, Prefix, Program, program_not_run, reason};
 use ferrio_kernel::programs::{ProgramGroup, ProgramStatus, StartedProgram};
 use ferrio_kernel::sleep;
 use ferrio_machine::create_file;
@@ -26,7 +26,7 @@ const STEP: Duration = Duration::from_millis(5);
 pub(crate) struct RunningProgram {
     program: Program,
     job: String,
-    compat: Compat,
+    has_words_of_fio: bool,
     /// With run time and name of the job in their places.
     arguments: Option<String>,
     /// What was started, and was not seen to have ended.
@@ -38,7 +38,13 @@ impl RunningProgram {
     pub(crate) fn new(spec: &JobSpec) -> Self {
         let program = spec.engine_options.program.clone();
         let arguments = program.arguments_of(&spec.name, spec.limits.runtime);
-        RunningProgram { program, job: spec.name.clone(), compat: spec.compat, arguments, started: None }
+        RunningProgram {
+            program,
+            job: spec.name.clone(),
+            has_words_of_fio: spec.compat.has_words_of_fio,
+            arguments,
+            started: None,
+        }
     }
 
     /// Starts the program.
@@ -142,7 +148,7 @@ impl RunningProgram {
     /// What fio says of the program.
     pub(crate) fn notes(&self) -> Vec<Diagnostic> {
         let Program { path, redirects, .. } = &self.program;
-        let missing = if self.compat == Compat::Fio { "(null)" } else { "" };
+        let missing = if self.has_words_of_fio { "(null)" } else { "" };
         let [written, arguments] =
             [&self.program.arguments, &self.arguments].map(|text| text.as_deref().unwrap_or(missing));
         let job = &self.job;

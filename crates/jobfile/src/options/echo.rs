@@ -8,13 +8,13 @@ use crate::value::{Value, fill, pieces, pieces_by_comma};
 
 /// The options of a list of assignments, each name once and where it comes first. The text of an option that was given several times has
 /// the meaning of all its assignments: names and words are joined, directions keep the value that was last given for them, and of all
-/// other options the last text counts. `like_fio`, only names of files are joined, and all other assignments are there.
+/// other options the last text counts. Unless `merges`, only names of files are joined, and all other assignments are there.
 #[must_use]
-pub fn echoed(list: &[Given], like_fio: bool) -> Vec<(Opt, String)> {
+pub fn echoed(list: &[Given], merges: bool) -> Vec<(Opt, String)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut echo: Vec<(Opt, String)> = Vec::new();
     for given in list {
-        let is_joined = !like_fio || adds_files(given.opt);
+        let is_joined = merges || adds_files(given.opt);
         match places.get(given.opt.row().name).filter(|_| is_joined) {
             None => {
                 places.insert(given.opt.row().name, echo.len());
@@ -113,7 +113,7 @@ mod tests {
 
     fn echo(opt: Opt, texts: &[&str]) -> String {
         let list: Vec<Given> = texts.iter().map(|text| given(opt, text)).collect();
-        let echo = echoed(&list, false);
+        let echo = echoed(&list, true);
         assert_eq!(echo.len(), 1);
         echo[0].1.clone()
     }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn an_option_is_where_it_comes_first() {
         let list = [given(Opt::Rw, "read"), given(Opt::Bs, "4k"), given(Opt::Rw, "write")];
-        assert_eq!(echoed(&list, false), [(Opt::Rw, "write".to_owned()), (Opt::Bs, "4k".to_owned())]);
+        assert_eq!(echoed(&list, true), [(Opt::Rw, "write".to_owned()), (Opt::Bs, "4k".to_owned())]);
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
         ];
         let text = |opt, text: &str| (opt, text.to_owned());
         assert_eq!(
-            echoed(&list, true),
+            echoed(&list, false),
             [text(Opt::Bs, "4k"), text(Opt::Filename, "a:b"), text(Opt::Bs, "8k")]
         );
     }
@@ -184,7 +184,7 @@ mod tests {
             for first in &good {
                 for second in &good {
                     let own = [first.clone(), second.clone()];
-                    let text = echoed(&own, false)[0].1.clone();
+                    let text = echoed(&own, true)[0].1.clone();
                     let options = Options { own: own.into(), ..Options::default() };
                     let value = parse(row, Some(&text), 1024, &no_file).ok();
                     if row.opt == Opt::Opendir {

@@ -1,5 +1,7 @@
 use std::fs;
 
+use ferrio_job::Compat;
+
 use super::*;
 use crate::PlanOptions;
 use crate::testing::{good_plan_as_fio, jobs_of, jobs_of_files, plan_of, refusals};

@@ -14,7 +14,7 @@ const SIZING: Sizing = Sizing {
     min_block: 4 * K,
     file_append: false,
     lays_out: true,
-    like_fio: false,
+    pretended_files_are_endless: false,
 };
 
 /// The stream of the first job's sizes.
@@ -50,7 +50,7 @@ fn messages(regions: &Regions) -> Vec<&str> {
 
 fn refused(sizing: Sizing, kind: FileKind, sizes: &[Option<u64>]) -> (i32, String) {
     let error = regions(0, &sizing, files(kind, sizes), &no_path, &mut stream()).unwrap_err();
-    (error.errno, error.diagnostic("a").line(Compat::Fio))
+    (error.errno, error.diagnostic("a").line(ferrio_job::Compat::Fio))
 }
 
 #[test]

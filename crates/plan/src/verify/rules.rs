@@ -1,8 +1,8 @@
 //! Rules about jobs that verify: contradictory options are refused, and a check that would never run is noted.
 
 use ferrio_job::{
-    Compat, Direction, Distribution, Durability, JobSpec, OpenSync, Overwrites, RandomOrder, RwPostfix,
-    Verify, VerifyPolicy,
+    Direction, Distribution, Durability, JobSpec, OpenSync, Overwrites, RandomOrder, RwPostfix, Verify,
+    VerifyPolicy,
 };
 use ferrio_jobfile::{Job, Opt};
 use ferrio_verify::{SpecError, Verifier, VerifySpec};
@@ -94,11 +94,11 @@ fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut 
         && spec.overwrites() == Overwrites::Blocks
         && !spec.writes_have_one_size();
     let limited = "norandommap given for variable block sizes, verify limited";
-    let found = match spec.compat {
-        Compat::Fio => (map_is_off && !spec.has_one_block_size()).then(|| (Opt::Norandommap, limited.to_owned())),
-        Compat::Ferrio if !loses_blocks => None,
-        Compat::Ferrio if map_is_off => Some((Opt::Norandommap, limited.to_owned())),
-        Compat::Ferrio => scatterer(spec).map(|opt| {
+    let only_lost = spec.compat.warns_only_of_lost_checks;
+    let found = match if only_lost { loses_blocks } else { map_is_off && !spec.has_one_block_size() } {
+        false => None,
+        true if map_is_off => Some((Opt::Norandommap, limited.to_owned())),
+        true => scatterer(spec).map(|opt| {
             let text = format!(
                 "blocks of several sizes overwrite parts of each other with `{}`, and what is left of a block is not verified. Use one \
                  block size",
@@ -163,7 +163,7 @@ fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &m
     if !spec.rw.does(Direction::Read) {
         let text = "verification read phase will never start because write phase uses all of runtime";
         findings.warn(note(job, &[Opt::Verify], "verify-never-runs", text));
-    } else if spec.compat == Compat::Ferrio {
+    } else if spec.compat.warns_of_missing_checks {
         let text = "nothing is verified: blocks are read back after the mix of reads and writes, which takes all of `runtime` with `time_based`. \
                     Remove `time_based`, or add `verify_backlog`, which checks blocks while the job runs";
         findings.warn(note(job, &[Opt::Verify, Opt::TimeBased], "verify-checks-nothing", text));
@@ -174,7 +174,7 @@ fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &m
 fn only_synced_writes_are_checked(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let Some(verify) = &spec.verify else { return };
     let fsynced = verify.policy == VerifyPolicy::Fsynced && !verify.only && spec.rw.does(Direction::Write);
-    if !fsynced || spec.compat == Compat::Fio || syncs_to_the_device(spec) {
+    if !fsynced || !spec.compat.warns_of_missing_checks || syncs_to_the_device(spec) {
         return;
     }
     let syncs_ranges = spec.replay.is_none() && spec.durability.sync_file_range.flags != 0;
@@ -192,9 +192,8 @@ fn only_synced_writes_are_checked(job: &Job, spec: &JobSpec, findings: &mut Find
     findings.warn(note(job, &[Opt::VerifyPolicy], "verify-checks-nothing", text));
 }
 
-/// Called `fio`, a job saves its state even if it writes nothing.
 fn a_check_leaves_states_alone(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if spec.compat == Compat::Ferrio && spec.only_verifies() && asks(job, Opt::VerifyStateSave) {
+    if !spec.compat.saves_states_of_checks && spec.only_verifies() && asks(job, Opt::VerifyStateSave) {
         let text = "`verify_state_save` saves nothing with `verify_only`: the state of the job that wrote stays as it is";
         findings.note(note(job, &[Opt::VerifyStateSave], "option-without-effect", text));
     }

@@ -1,7 +1,7 @@
 //! One entry of the report: its jobs with their figures summed up, shares, latency target, trimmed blocks and steady state.
 
 use ferrio_job::{
-    Compat, Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, TuningUse,
+    Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, TuningUse,
     UnifiedReporting, Units,
 };
 use ferrio_results::{DamageTally, JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
@@ -204,7 +204,7 @@ pub(super) fn job_report(
                 of_lat: measure.lat_percentiles,
                 percents: if measure.any_percentiles() { measure.percentiles.clone() } else { Vec::new() },
             },
-            only_lines_of_fio: first.compat == Compat::Fio,
+            only_lines_of_fio: !first.compat.text_has_own_lines,
             sync: text_sync,
             sync_percentiles: sync_percentiles(stats, last, histograms),
             steady_criterion: steady_criterion.unwrap_or_default(),

@@ -3,7 +3,7 @@
 //! Counts are of fio's buckets. When the job ends, the I/Os since the last row make one more: the counts of a direction add up to its
 //! I/Os. fio does not write it, and readers of its logs take each row for a whole interval; so it is left out for them.
 
-use ferrio_job::{Compat, JobSpec};
+use ferrio_job::JobSpec;
 use ferrio_runner::logs::IoSample;
 use ferrio_runner::logs::sums::{Histogram, HistogramForm};
 use itoa::Buffer;
@@ -26,7 +26,7 @@ impl HistogramLog {
         HistogramLog {
             file,
             form: HistogramForm::of(spec),
-            writes_rest: spec.compat == Compat::Ferrio,
+            writes_rest: spec.compat.histogram_log_has_last_row,
             directions: Default::default(),
             text: Vec::new(),
         }

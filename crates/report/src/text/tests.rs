@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Format, Formats, ReportOptions, TerseVersion};
-use ferrio_job::{Compat, Plan, ReadWrite, SteadyFigure, SteadyState};
+use ferrio_job::{Compat, CompatRules, Plan, ReadWrite, SteadyFigure, SteadyState};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_results::{DiskUsage, JobError, JobResult, RunResult, SteadyCheck, SteadyResult};
 use ferrio_stats::{DirectionRecorder, JobStats, SampleStats, Usage};
@@ -181,7 +181,7 @@ fn response_times_follow_the_latencies() {
         ]
     );
     let mut of_fio = plan.clone();
-    of_fio.jobs[0].spec.compat = Compat::Fio;
+    of_fio.jobs[0].spec.compat = CompatRules::of(Compat::Fio);
     let text_of_fio = RunReport::new(&of_fio, &result, &options(false)).to_text();
     assert_eq!(text_of_fio, text.replace(&format!("{}\n", lines[2]), ""));
     let json = RunReport::new(&plan, &result, &options(false)).to_json();

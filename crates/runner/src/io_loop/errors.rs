@@ -1,7 +1,7 @@
 //! Failed I/Os: the job counts the error and continues, or it ends with a line for the user and an error for the report.
 
 use ferrio_engine::{Engine, Op, Request};
-use ferrio_job::{Compat, Diagnostic, EngineKind, IoPriority, Severity};
+use ferrio_job::{Diagnostic, EngineKind, IoPriority, Severity};
 use ferrio_machine::DirectIo;
 
 use super::IoLoop;
@@ -42,7 +42,7 @@ impl<E: Engine> IoLoop<'_, E> {
             let cause = self.misalignment(request);
             failure = failure.note(
                 "direct-io-refused",
-                cause.filter(|_| self.spec.compat == Compat::Ferrio).unwrap_or_else(|| "first direct IO errored. File system may not support direct IO, or the block size is not a multiple of \
+                cause.filter(|_| !self.spec.compat.has_words_of_fio).unwrap_or_else(|| "first direct IO errored. File system may not support direct IO, or the block size is not a multiple of \
                  the sector size. Try setting direct=0.".to_owned()),
             );
         }
@@ -70,7 +70,8 @@ impl<E: Engine> IoLoop<'_, E> {
         let verification = self.hooks.verification.as_ref();
         let is_checked = verification.is_some_and(|verification| verification.is_checking(request.unit));
         self.forget(request);
-        if !self.synchronous && !self.spec.offload && self.spec.compat == Compat::Fio && !is_checked {
+        if !self.synchronous && !self.spec.offload && self.spec.compat.empty_transfers_succeed && !is_checked
+        {
             // To fio, an asynchronous I/O that moves nothing is one of 0 bytes. Blocks to check must be there.
             return;
         }
@@ -128,7 +129,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// others of its class and the call that submitted the request reported it: of queued requests fio counts none.
     fn tolerates(&mut self, is_read: bool, errno: i32, in_call: bool) -> bool {
         let tolerated = self.spec.tolerance.tolerates(errno, is_read);
-        let counts_fatal = in_call && self.spec.compat == Compat::Fio;
+        let counts_fatal = in_call && self.spec.compat.counts_fatal_errors;
         if tolerated || counts_fatal && self.spec.tolerance.has_class_of(errno, is_read) {
             self.meter.count_error(errno);
         }

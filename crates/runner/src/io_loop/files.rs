@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io};
 
 use ferrio_engine::{Engine, FileSet, Op, Request, Submit};
-use ferrio_job::{Compat, Diagnostic, Direction, FileSpec, debug_class};
+use ferrio_job::{Diagnostic, Direction, FileSpec, debug_class};
 use ferrio_machine::{open_file, retry_interrupted};
 use ferrio_results::JobState;
 use ferrio_workload::LayoutContent;
@@ -398,8 +398,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// The buffers are not needed any more, unless a request never ended.
     pub(crate) fn end_buffers(&self) -> Result<(), Failure> {
         let removed = self.buffers.remove_file();
-        // As in fio: a file that stays is no failure.
-        let removed = if self.spec.compat == Compat::Fio { Ok(()) } else { removed };
+        let removed = if self.spec.compat.cleaning_up_may_fail { removed } else { Ok(()) };
         self.buffers.check().and(removed).map_err(|e| Failure::from_engine(&e))
     }
 }

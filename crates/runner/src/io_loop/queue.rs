@@ -2,8 +2,6 @@
 
 use ferrio_engine::{Completion, Engine, ExecutionTimes, Op, Submit};
 
-use ferrio_job::Compat;
-
 use super::IoLoop;
 use super::slots::{InFlight, is_data};
 use crate::failure::Failure;
@@ -42,9 +40,9 @@ impl<E: Engine> IoLoop<'_, E> {
     /// one, so that nothing else is in flight; otherwise the queue fills.
     #[inline(never)]
     fn poll(&mut self) {
-        match self.spec.compat {
-            Compat::Fio => self.reap_once(),
-            Compat::Ferrio => self.reap(0, 1),
+        match self.spec.compat.polls_without_waiting {
+            true => self.reap(0, 1),
+            false => self.reap_once(),
         }
     }
 

@@ -111,9 +111,9 @@ impl Run<'_, '_> {
     }
 
     /// SIGCONT: something has stopped the program, or at least wanted to continue it. Supervisors send it along with the signal that ends
-    /// the run, which then is the reason. Called `fio`, the program does not tell, as fio does not.
+    /// the run, which then is the reason.
     pub(super) fn continued(&mut self) {
-        if self.as_fio || self.signal.is_some() || self.was_continued {
+        if !self.compat.reports_stops || self.signal.is_some() || self.was_continued {
             return;
         }
         self.was_continued = true;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
-use ferrio_job::Plan;
+use ferrio_job::{CompatRules, Plan};
 use ferrio_kernel::programs::ProgramGroup;
 use ferrio_results::{Event, JobResult};
 use ferrio_stats::Clock;
@@ -60,7 +60,7 @@ pub(super) struct ScheduledJob {
 pub(super) struct Run<'a, 'o> {
     pub(super) plan: &'static Plan,
     /// The program is called `fio`.
-    pub(super) as_fio: bool,
+    pub(super) compat: CompatRules,
     pub(super) observer: &'o mut dyn FnMut(Event<'_>),
     pub(super) clock: Clock,
     /// Its ticks when the run began.

@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use ferrio_job::{Compat, Diagnostic};
+use ferrio_job::Diagnostic;
 use ferrio_machine::CpuWaits;
 use ferrio_results::{Event, JobError};
 
@@ -118,7 +118,7 @@ impl Run<'_, '_> {
         let stuck = self.stuck();
         let Some(&first) = stuck.first() else { return };
         let spec = &self.plan.jobs[first].spec;
-        if spec.compat == Compat::Fio {
+        if !spec.compat.reports_hanging_jobs {
             return;
         }
         let others = match stuck.len() - 1 {

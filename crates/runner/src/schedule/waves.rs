@@ -64,10 +64,9 @@ impl Run<'_, '_> {
     /// Runs the command of a trigger that has ended the run. A signal ends the command.
     pub(super) fn run_trigger_command(&mut self, messages: &Receiver<Message>) {
         let Some(trigger) = self.triggered else { return };
-        let (as_fio, group) = (self.as_fio, self.program_group);
+        let (signals_end_it, group) = (self.compat.signals_end_waits, self.program_group);
         let signalled = || {
-            // fio waits for its command whatever comes.
-            if as_fio {
+            if !signals_end_it {
                 return false;
             }
             let signals = self.take_signals();

@@ -165,8 +165,7 @@ impl<R: BufRead> TraceSteps<R> {
                 return Ok(());
             }
             TraceRequest::Flush => [Some(sync), None],
-            // fio flushes and forgets the data.
-            TraceRequest::FlushAndWrite if self.rules.like_fio => [Some(sync), None],
+            TraceRequest::FlushAndWrite if self.rules.flush_replaces_write => [Some(sync), None],
             _ if record.len == 0 => return self.skip_empty(record),
             TraceRequest::FlushAndWrite => [Some(sync), Some(io(IoAction::Write))],
             TraceRequest::Write => [Some(io(IoAction::Write)), None],

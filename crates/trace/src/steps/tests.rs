@@ -187,10 +187,10 @@ proptest! {
         records in prop::collection::vec(record(), 0..30),
         cut in 0..40_usize,
         redirect in prop::sample::select(vec![None, Some(PathBuf::from("c"))]),
-        like_fio in any::<bool>(),
+        flush_replaces_write in any::<bool>(),
     ) {
         let bytes = records.concat();
-        let rules = ReplayRules { redirect, like_fio, ..ReplayRules::default() };
+        let rules = ReplayRules { redirect, flush_replaces_write, ..ReplayRules::default() };
         check_steps(&bytes[..bytes.len().saturating_sub(cut)], rules);
     }
 

@@ -26,7 +26,12 @@ pub(super) struct FileShares {
 /// True for a job of several files that would not come to some of them.
 pub(super) fn shares_files(spec: &JobSpec, files: usize) -> bool {
     let stays = (spec.openfiles as usize) < files || spec.file_service == FileService::Sequential;
-    spec.shares_files && files > 1 && stays && spec.rw.is_random() && spec.sprandom.is_none() && !ends(spec)
+    spec.compat.shares_files
+        && files > 1
+        && stays
+        && spec.rw.is_random()
+        && spec.sprandom.is_none()
+        && !ends(spec)
 }
 
 /// True when the job comes to an end in each file.

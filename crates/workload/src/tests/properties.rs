@@ -68,7 +68,7 @@ proptest! {
         spec.generator = if wide { Generator::Tausworthe64 } else { Generator::Tausworthe32 };
         spec.seeding = seed.map_or(Seeding::Repeatable, Seeding::Fixed);
         spec.limits.time_based = random && time_based;
-        spec.shares_files = shares;
+        spec.compat.shares_files = shares;
         spec.file_service = service;
         let min = if map || !random { align } else { 4096 };
         let align = if random { align } else { min };

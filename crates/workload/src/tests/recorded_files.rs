@@ -118,7 +118,7 @@ fn a_file_that_was_kept_is_left_when_a_pass_ends() {
 fn a_distribution_of_files_never_finishes_one() {
     let skewed = |shape, center| FileService::Skewed(Skew { shape, center });
     let mut spec = files(ReadWrite::RandMixed, 64, 4, skewed(SkewShape::Zipf(1.2), None));
-    (spec.openfiles, spec.shares_files) = (1, false);
+    (spec.openfiles, spec.compat.shares_files) = (1, false);
     assert_eq!(run(&spec), "r3:3 3:0 3:2 w3:1 r3:3 3:0 w3:1 3:2 3:2 r3:3 w3:0 r3:1 w3:2 r3:3 3:1 3:0");
     let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(SkewShape::Pareto(0.4), None));
     spec.limits.loops = 2;
@@ -128,7 +128,7 @@ fn a_distribution_of_files_never_finishes_one() {
          1:1 3 3:0 1:1 3:2 1:2 1:0 3:1 2:1 1:3 3 3:2 1:3 2:2 3:1 1:2"
     );
     let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(SkewShape::Normal(20.0), None));
-    (spec.openfiles, spec.shares_files) = (2, false);
+    (spec.openfiles, spec.compat.shares_files) = (2, false);
     crate::tests::support::set_block(&mut spec, 4096, 8192);
     assert_eq!(run(&spec), "r1:3 2:3 1:2 1:0 2:2 1:1 1:0 2:1 1:3 2:0 2:3 1:1 1:2 2:2 2:0+2");
     let mut spec = files(ReadWrite::Read, 48, 3, skewed(SkewShape::Zipf(0.9), Some(0.5)));
@@ -171,7 +171,7 @@ fn random_jobs_come_to_every_file_however_few_may_be_open() {
         spec.limits.time_based = random_map;
         let regions = regions(&spec, 3);
         assert_eq!(ios_of_files(&spec, &regions, 240), [80, 80, 80], "{service:?} {random_map} {openfiles}");
-        spec.shares_files = false;
+        spec.compat.shares_files = false;
         let of_fio = ios_of_files(&spec, &regions, 240);
         assert_eq!(
             of_fio.iter().filter(|&&ios| ios == 0).count(),

@@ -73,7 +73,7 @@ impl Reference {
         };
         let stays = on_demand || spec.file_service == FileService::Sequential;
         let no_end = spec.limits.time_based || !spec.random_map || popular_files.is_some();
-        let shares = spec.shares_files && regions.len() > 1 && spec.rw.is_random() && stays && no_end;
+        let shares = spec.compat.shares_files && regions.len() > 1 && spec.rw.is_random() && stays && no_end;
         Reference {
             shares,
             files: regions.iter().map(file).collect(),

@@ -100,7 +100,8 @@ fn a_job_that_polls_asks_without_waiting_after_each_submission() {
 
 #[test]
 fn called_fio_a_job_that_polls_has_one_io_in_flight() {
-    let spec = JobSpec { compat: Compat::Fio, ..queue(3, [4, 1, 0, 0, 4]) };
+    let spec =
+        JobSpec { compat: ferrio_job::CompatRules::of(ferrio_job::Compat::Fio), ..queue(3, [4, 1, 0, 0, 4]) };
     assert_eq!(calls::<Scribe<2>>(&spec), "Q C R0=0 R0=0 R0=1 Q C R0=1 Q C R0=1");
 }
 
