@@ -50,6 +50,7 @@ fn fio_replaces_the_file() {
 fn a_job_that_writes_is_not_asked() {
     let place = with_data();
     place.ferrio(&["--name=a", "--rw=write", "--filename=data", "--size=64k"]).run().succeeded();
+    assert_eq!(place.files(), [("data".to_owned(), 64 << 10)]);
 }
 
 /// A job on a file of this size, with more options in one text.

@@ -9,24 +9,31 @@ fn all_well_is_0_also_for_questions() {
     needs!("fio");
     let place = Place::new();
     let job = place.job("[a]\nioengine=null\nsize=4k\n");
-    let questions: [&[&str]; 13] = [
-        &NULL,
-        &[&job],
-        &["--parse-only", &job],
-        &["--parse-only"],
-        &["--showcmd", &job],
-        &["--showcmd"],
-        &["--merge-blktrace-only"],
-        &["--help"],
-        &["--version"],
-        &["--cmdhelp"],
-        &["--cmdhelp=nonsense"],
-        &["--enghelp"],
-        &["--debug=nosuch", "--name=a", "--ioengine=null", "--size=4k"],
+    // With a line of the answer of both programs, or an empty one where they say nothing.
+    let questions: [(&[&str], &str); 13] = [
+        (&NULL, "a: (groupid=0, jobs=1): err= 0"),
+        (&[&job], "a: (groupid=0, jobs=1): err= 0"),
+        (&["--parse-only", &job], ""),
+        (&["--parse-only"], ""),
+        (&["--showcmd", &job], "fio --name=a --ioengine=null --size=4k"),
+        (&["--showcmd"], ""),
+        (&["--merge-blktrace-only"], ""),
+        (&["--help"], "--parse-only"),
+        (&["--version"], "fio-3."),
+        (&["--cmdhelp"], "iodepth"),
+        (&["--cmdhelp=nonsense"], "No such command: nonsense"),
+        (&["--enghelp"], "\tnull\n"),
+        (&["--debug=nosuch", "--name=a", "--ioengine=null", "--size=4k"], "a: (groupid=0, jobs=1): err= 0"),
     ];
-    for words in questions {
-        place.ferrio(words).run().succeeded();
-        place.fio(words).run().succeeded();
+    for (words, answer) in questions {
+        for run in [place.ferrio(words).run().succeeded(), place.fio(words).run().succeeded()] {
+            // fio has some answers on stderr.
+            let said = run.stdout + &run.stderr;
+            assert!(
+                if answer.is_empty() { said.is_empty() } else { said.contains(answer) },
+                "{words:?}: {said}"
+            );
+        }
     }
 }
 

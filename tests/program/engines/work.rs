@@ -125,7 +125,9 @@ fn a_failed_job_leaves_no_load_behind() {
     let place = Place::new();
     let job =
         place.job("[c]\nioengine=cpuio\ncpuload=20\n[i]\nfilename=missing\nallow_file_create=0\nsize=4k\n");
-    place.ferrio(&[&job]).run().ended_with(1);
+    let report = place.ferrio(&["--output-format=json", &job]).run().ended_with(1).json();
+    assert_eq!(report["jobs"][0]["jobname"], "c", "the load has ended, and has its part of the report");
+    assert_eq!(report["jobs"][1]["read"]["total_ios"], 0);
 }
 
 #[test]

@@ -89,8 +89,10 @@ fn the_status_is_the_number_of_failed_jobs() {
     needs!("fio");
     let place = Place::new();
     let words = ["--name=a", "--numjobs=3", "--filename=/dev/full", "--rw=write", "--size=64k"];
-    place.ferrio(&words).run().ended_with(3);
-    place.fio(&words).run().ended_with(3);
+    for run in [place.ferrio(&words).run(), place.fio(&words).run()] {
+        let run = run.ended_with(3);
+        assert_eq!(run.stdout.matches("a: (groupid=0, jobs=1): err=28 ").count(), 3, "{}", run.stdout);
+    }
 }
 
 /// `create_on_open` leaves the layout out: the file is there and empty.

@@ -15,7 +15,8 @@ fn limited(ulimit: &str, more: &str) -> Run {
 
 #[test]
 fn a_limit_of_open_files_that_may_be_raised_is_raised() {
-    limited("-S -n 40", "--ioengine=psync").succeeded();
+    let run = limited("-S -n 40", "--ioengine=psync").succeeded();
+    assert!(run.stdout.contains("issued rwts: total=0,100,0,0"), "{}", run.stdout);
 }
 
 #[test]

@@ -198,7 +198,8 @@ fn unaligned_blocks_are_one_interval_each_and_a_changed_byte_is_found() {
     let mut byte = [0];
     file.read_exact_at(&mut byte, 40_000).unwrap();
     file.write_all_at(&[byte[0] ^ 1], 40_000).unwrap();
-    place.ferrio(&read).run().ended_with(1);
+    let damaged = place.ferrio(&read).run().ended_with(1);
+    assert!(damaged.stderr.contains("file offset 40000"), "{}", damaged.stderr);
 }
 
 #[test]
