@@ -36,7 +36,7 @@ mod paced;
 mod pauses;
 mod queue;
 mod recording;
-mod restraints;
+mod worker_limits;
 
 fn job(rw: ReadWrite, engine: EngineKind, size: u64) -> JobSpec {
     JobSpec { engine, ..job_on(file("nowhere", FileKind::Pretend, size), "a", rw) }
