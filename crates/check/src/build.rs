@@ -147,7 +147,7 @@ fn job<'a>(
         block_sizes: block_sizes(spec),
         engine: spec.engine.word().to_owned(),
         iodepth: spec.depth.iodepth,
-        direct: spec.direct,
+        direct: spec.opening.direct,
         files,
         volume: sum,
         create_bytes,

@@ -27,7 +27,7 @@ pub(crate) fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_be
         existing_bytes: planned.found,
         allocated_bytes: known.allocated,
         place: known.place,
-        unlink: spec.unlink && planned.kind == FileKind::Regular,
+        unlink: spec.layout.unlink && planned.kind == FileKind::Regular,
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Layo
     if spec.engine.is_diskless() || file.kind == FileKind::Pretend {
         return LayoutAction::None;
     }
-    if file.kind != FileKind::Regular || spec.readonly {
+    if file.kind != FileKind::Regular || spec.opening.readonly {
         return LayoutAction::Use;
     }
     if made_before {
@@ -50,9 +50,9 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Layo
     }
     if !file.extend {
         return match file.found {
-            None if spec.create_on_open => LayoutAction::CreateOnOpen,
+            None if spec.layout.create_on_open => LayoutAction::CreateOnOpen,
             // It is large enough only after an earlier job.
-            found if found.is_none_or(|bytes| bytes < file.end()) && !spec.create_on_open => {
+            found if found.is_none_or(|bytes| bytes < file.end()) && !spec.layout.create_on_open => {
                 LayoutAction::UseEarlier
             }
             _ => LayoutAction::Use,
@@ -84,7 +84,7 @@ pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<
     for (spec, file) in sections.iter().flat_map(CheckedSection::files) {
         // A job that fills a device uses the space there is.
         let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
-        if fills && file.kind == FileKind::Regular && !spec.readonly {
+        if fills && file.kind == FileKind::Regular && !spec.opening.readonly {
             let known = facts.files.get(&file.path).copied().unwrap_or_default();
             sizes.update(file, |before, _| {
                 let (size, known) = before.unwrap_or((0, known));

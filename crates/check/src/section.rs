@@ -103,7 +103,7 @@ impl JobWork for JobSpec {
     }
 
     fn works(&self) -> bool {
-        !self.create_only && self.engine.does_io()
+        !self.layout.create_only && self.engine.does_io()
     }
 
     fn changes(&self) -> bool {

@@ -15,7 +15,7 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 #[must_use]
 pub fn rw_flags(spec: &JobSpec) -> i32 {
     let nowait = if spec.engine_options.nowait { libc::RWF_NOWAIT } else { 0 };
-    let uncached = if spec.engine_options.uncached && !spec.direct { libc::RWF_DONTCACHE } else { 0 };
+    let uncached = if spec.engine_options.uncached && !spec.opening.direct { libc::RWF_DONTCACHE } else { 0 };
     nowait | uncached
 }
 

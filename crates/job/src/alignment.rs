@@ -23,8 +23,9 @@ pub fn offset_within_page(offset: u64) -> Option<String> {
 /// Why a job with `ioengine=mmap` cannot write its blocks back: msync(2) takes whole pages.
 #[must_use]
 pub fn blocks_of_partial_pages(spec: &JobSpec) -> Option<String> {
-    let syncs =
-        spec.direct && spec.events.is_none() || spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
+    let syncs = spec.opening.direct && spec.events.is_none()
+        || spec.durability.fsync > 0
+        || spec.durability.fdatasync > 0;
     let is_whole = |bytes: u64| bytes.is_multiple_of(PAGE_BYTES);
     let are_whole = Direction::ALL
         .into_iter()

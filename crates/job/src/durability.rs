@@ -103,7 +103,7 @@ impl JobSpec {
     pub fn is_buffered(&self) -> bool {
         // A mapping is the page cache, whatever the open flags say.
         let mapped = self.engine.maps_files();
-        let cached = (!self.direct || mapped) && !self.engine.is_on_persistent_memory();
+        let cached = (!self.opening.direct || mapped) && !self.engine.is_on_persistent_memory();
         cached && self.engine.moves_data() && !self.engine.is_diskless()
     }
 
@@ -115,7 +115,7 @@ impl JobSpec {
             && self.engine_options.libaio_backend != LibaioBackend::IoUring
             && self.depth.iodepth > 1
             && self.is_buffered()
-            && !self.create_only
+            && !self.layout.create_only
             && self.files.iter().any(is_stored)
     }
 
@@ -128,6 +128,6 @@ impl JobSpec {
             || durability.end_fsync
             || durability.fsync_on_close
             || durability.end_syncfs
-            || self.open_sync != OpenSync::None
+            || self.opening.open_sync != OpenSync::None
     }
 }

@@ -61,7 +61,7 @@ impl JobSpec {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
         self.replay.is_some()
             || self.engine.operates_on_files()
-            || (self.openfiles as usize) < self.files.len()
+            || (self.opening.openfiles as usize) < self.files.len()
             || (syncs_each && self.files.len() > 1)
     }
 }
@@ -190,16 +190,17 @@ pub fn layout_of(spec: &JobSpec) -> Layout {
     // What is to be verified is never replaced.
     let (reads, writes) = (!spec.only_checks() && spec.rw.does(Direction::Read), spec.writes_data());
     Layout {
-        happens: !spec.create_on_open && !spec.engine.is_diskless(),
-        fills: reads || (writes && (spec.overwrite || spec.engine.cannot_extend())),
+        happens: !spec.layout.create_on_open && !spec.engine.is_diskless(),
+        fills: reads || (writes && (spec.layout.overwrite || spec.engine.cannot_extend())),
         replaces: reads || writes,
         replaces_unasked: reads
             && !writes
             && !spec.rw.does(Direction::Trim)
             && !spec.file_append
-            && !spec.readonly
-            && !spec.allow_layout_overwrite,
-        reserves_size: !spec.fill_device && !matches!(spec.fallocate, Fallocate::None | Fallocate::Keep),
+            && !spec.opening.readonly
+            && !spec.layout.allow_layout_overwrite,
+        reserves_size: !spec.fill_device
+            && !matches!(spec.layout.fallocate, Fallocate::None | Fallocate::Keep),
     }
 }
 

@@ -92,26 +92,14 @@ pub struct JobSpec {
     pub offload: bool,
     /// `serialize_overlap` in force: I/Os that touch the same bytes of a file are not in flight together.
     pub serialize_overlap: bool,
-    /// `direct=1`: O_DIRECT.
-    pub direct: bool,
-    /// O_SYNC, O_DSYNC.
-    pub open_sync: OpenSync,
-    /// Drop cached pages of the region before the job starts.
-    pub invalidate: bool,
-    /// Advice to the kernel after opening.
-    pub fadvise: Fadvise,
-    /// `write_hint`: the expected lifetime of the data, which the kernel passes on to the device.
-    pub write_hint: Option<WriteHint>,
+    /// How its files are opened.
+    pub opening: OpenOptions,
     /// `file_append`: I/O on regular files begins at their end.
     pub file_append: bool,
     /// Files, in order.
     pub files: Vec<FileSpec>,
-    /// `lockfile`: what I/Os to the same file wait for.
-    pub lockfile: Lockfile,
     /// Which of them the next I/O goes to.
     pub file_service: FileService,
-    /// Most files open at once, at least 1.
-    pub openfiles: u32,
     /// Verification of data.
     pub verify: Option<Verify>,
     /// Size, time, loops.
@@ -130,34 +118,8 @@ pub struct JobSpec {
     pub durability: Durability,
     /// `fill_device`: a full device ends the job, and that is no error.
     pub fill_device: bool,
-    /// Layout: `overwrite` in force (existing data is needed).
-    pub overwrite: bool,
-    /// Layout: `fallocate`.
-    pub fallocate: Fallocate,
-    /// Layout: fsync the new file.
-    pub create_fsync: bool,
-    /// Layout by the main thread, one job after the other, before the run.
-    pub create_serialize: bool,
-    /// No layout: files appear when the job opens them.
-    pub create_on_open: bool,
-    /// `allow_layout_overwrite`: layout may replace files although the job only reads.
-    pub allow_layout_overwrite: bool,
-    /// The files were named or found, not made up from a format.
-    pub files_are_named: bool,
-    /// Layout marks the files that it made, so that a later run may replace them.
-    pub marks_layout: bool,
-    /// Missing files may be created, by layout or when they are opened.
-    pub allow_file_create: bool,
-    /// `pre_read`: the files are read into the page cache before the clock starts.
-    pub pre_read: bool,
-    /// Only lay out, do no I/O.
-    pub create_only: bool,
-    /// `--readonly`: nothing is ever opened for writing.
-    pub readonly: bool,
-    /// Remove the files when the job ends.
-    pub unlink: bool,
-    /// Remove the files before each pass but the first.
-    pub unlink_each_loop: bool,
+    /// How its files are laid out, and what becomes of them.
+    pub layout: LayoutOptions,
     /// The worker's name, user, memory and control group.
     pub worker: WorkerProcess,
     /// CPUs the worker may run on; empty for all.
@@ -186,6 +148,58 @@ pub struct JobSpec {
     pub units: Units,
     /// The job's own options for the JSON report.
     pub options: OptionEcho,
+}
+
+/// How the files of a job are laid out, and what becomes of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LayoutOptions {
+    /// `overwrite` in force: existing data is needed.
+    pub overwrite: bool,
+    /// `fallocate`: how space is reserved.
+    pub fallocate: Fallocate,
+    /// fsync each new file.
+    pub create_fsync: bool,
+    /// By the main thread, one job after the other, before the run.
+    pub create_serialize: bool,
+    /// No layout: files appear when the job opens them.
+    pub create_on_open: bool,
+    /// `allow_layout_overwrite`: layout may replace files although the job only reads.
+    pub allow_layout_overwrite: bool,
+    /// The files were named or found, not made up from a format.
+    pub files_are_named: bool,
+    /// Layout marks the files that it made, so that a later run may replace them.
+    pub marks_layout: bool,
+    /// Missing files may be created, by layout or when they are opened.
+    pub allow_file_create: bool,
+    /// Only lay out, do no I/O.
+    pub create_only: bool,
+    /// Remove the files when the job ends.
+    pub unlink: bool,
+    /// Remove the files before each pass but the first.
+    pub unlink_each_loop: bool,
+}
+
+/// How the files of a job are opened, and what happens to them then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// `direct=1`: O_DIRECT.
+    pub direct: bool,
+    /// O_SYNC, O_DSYNC.
+    pub open_sync: OpenSync,
+    /// Drop cached pages of the region before the job starts.
+    pub invalidate: bool,
+    /// Advice to the kernel after opening.
+    pub fadvise: Fadvise,
+    /// `write_hint`: the expected lifetime of the data, which the kernel passes on to the device.
+    pub write_hint: Option<WriteHint>,
+    /// `pre_read`: the files are read into the page cache before the clock starts.
+    pub pre_read: bool,
+    /// `--readonly`: nothing is ever opened for writing.
+    pub readonly: bool,
+    /// Most files open at once, at least 1.
+    pub openfiles: u32,
+    /// `lockfile`: what I/Os to the same file wait for.
+    pub lockfile: Lockfile,
 }
 
 impl JobSpec {

@@ -4,7 +4,8 @@ use ferrio_job::{EngineKind, Fallocate, FileKind, FileSpec, JobSpec, Layout, Rea
 use ferrio_plan::testing::default_job;
 
 fn layout(rw: ReadWrite, change: fn(&mut JobSpec)) -> Layout {
-    let mut spec = JobSpec { rw, overwrite: false, engine: EngineKind::Psync, ..default_job("a") };
+    let mut spec = JobSpec { rw, engine: EngineKind::Psync, ..default_job("a") };
+    spec.layout.overwrite = false;
     change(&mut spec);
     layout_of(&spec)
 }
@@ -13,7 +14,7 @@ fn layout(rw: ReadWrite, change: fn(&mut JobSpec)) -> Layout {
 fn readers_get_data_and_plain_writers_space() {
     assert!(layout(ReadWrite::Read, |_| {}).fills && layout(ReadWrite::Mixed, |_| {}).fills);
     assert!(!layout(ReadWrite::Write, |_| {}).fills && !layout(ReadWrite::Trim, |_| {}).fills);
-    assert!(layout(ReadWrite::Write, |spec| spec.overwrite = true).fills);
+    assert!(layout(ReadWrite::Write, |spec| spec.layout.overwrite = true).fills);
     assert!(layout(ReadWrite::Write, |spec| spec.engine = EngineKind::Mmap).fills);
 }
 
@@ -25,7 +26,7 @@ fn jobs_that_only_trim_keep_what_is_there() {
 #[test]
 fn files_that_appear_on_open_or_not_at_all_are_not_laid_out() {
     assert!(layout(ReadWrite::Read, |_| {}).happens);
-    assert!(!layout(ReadWrite::Read, |spec| spec.create_on_open = true).happens);
+    assert!(!layout(ReadWrite::Read, |spec| spec.layout.create_on_open = true).happens);
     assert!(!layout(ReadWrite::Read, |spec| spec.engine = EngineKind::Null).happens);
 }
 
@@ -43,9 +44,9 @@ fn a_file_ends_as_large_as_data_or_reserved_space_make_it() {
         run: None,
     };
     let after = |rw, change| layout(rw, change).size_after(&file, file.found);
-    assert_eq!(after(ReadWrite::Read, |spec| spec.fallocate = Fallocate::None), 12288);
+    assert_eq!(after(ReadWrite::Read, |spec| spec.layout.fallocate = Fallocate::None), 12288);
     assert_eq!(after(ReadWrite::Write, |_| {}), 12288);
-    assert_eq!(after(ReadWrite::Write, |spec| spec.fallocate = Fallocate::Keep), 0);
+    assert_eq!(after(ReadWrite::Write, |spec| spec.layout.fallocate = Fallocate::Keep), 0);
     assert_eq!(after(ReadWrite::Write, |spec| spec.fill_device = true), 0);
-    assert_eq!(after(ReadWrite::Trim, |spec| spec.fallocate = Fallocate::None), 512);
+    assert_eq!(after(ReadWrite::Trim, |spec| spec.layout.fallocate = Fallocate::None), 512);
 }

@@ -167,11 +167,11 @@ impl DatabaseJobs {
         spec.files.clone_from(&self.files);
         // One of them lays out the files.
         spec.files.iter_mut().for_each(|file| file.extend &= is_first);
-        spec.files_are_named = true;
-        spec.openfiles = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        spec.layout.files_are_named = true;
+        spec.opening.openfiles = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         spec.limits.size = self.files.iter().map(|file| file.size).fold(0, u64::saturating_add);
         spec.limits.time_based = !spec.limits.runtime.is_zero();
-        spec.pre_read &= is_first;
+        spec.opening.pre_read &= is_first;
         // What goes wrong in one job ends the others, which would wait for it.
         spec.life.exitall_on_error = true;
         let largest = self.database.largest_io(role);

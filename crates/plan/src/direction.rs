@@ -42,7 +42,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if spec.readonly && changes_data(spec.rw) {
+    if spec.opening.readonly && changes_data(spec.rw) {
         let message = format!("job <{}> has write or trim bit set, but fio is in read-only mode", job.name);
         refuse(findings, job, &[Opt::Rw], "write-in-read-only-mode", message, "--readonly was given");
     }
@@ -126,6 +126,6 @@ mod tests {
             assert_eq!(problems.diagnostics[0].message, want);
         }
         let plan = crate::plan(&jobs_of(&null("rw=randread\n")), &readonly).unwrap();
-        assert!(plan.jobs[0].spec.readonly);
+        assert!(plan.jobs[0].spec.opening.readonly);
     }
 }

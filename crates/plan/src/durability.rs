@@ -47,12 +47,12 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         fsync_on_close: options.value(Opt::FsyncOnClose),
         end_syncfs: options.value(Opt::EndSyncfs),
     };
-    spec.open_sync = options.choice(Opt::Sync);
-    spec.direct = direct(options);
+    spec.opening.open_sync = options.choice(Opt::Sync);
+    spec.opening.direct = direct(options);
     // `pre_read` fills the cache on purpose.
-    spec.invalidate = options.value::<bool>(Opt::Invalidate) && !asks(job, Opt::PreRead);
-    spec.fadvise = options.choice(Opt::FadviseHint);
-    spec.write_hint = options.chosen(Opt::WriteHint);
+    spec.opening.invalidate = options.value::<bool>(Opt::Invalidate) && !asks(job, Opt::PreRead);
+    spec.opening.fadvise = options.choice(Opt::FadviseHint);
+    spec.opening.write_hint = options.chosen(Opt::WriteHint);
 }
 
 /// `direct` and `buffered` are one switch; the last one given takes effect.
@@ -85,16 +85,16 @@ mod tests {
         assert_eq!(durability.sync_file_range, SyncFileRange { flags: 3, every: 8 });
         assert_eq!((durability.fsync, durability.fdatasync, durability.end_fsync), (4, 0, true));
         assert_eq!(spec("sync_file_range=wait_after\n").durability.sync_file_range.every, 1);
-        assert_eq!(spec("sync=dsync\n").open_sync, OpenSync::Dsync);
-        assert_eq!(spec("sync=1\n").open_sync, OpenSync::Sync);
+        assert_eq!(spec("sync=dsync\n").opening.open_sync, OpenSync::Dsync);
+        assert_eq!(spec("sync=1\n").opening.open_sync, OpenSync::Sync);
     }
 
     #[test]
     fn direct_and_buffered_are_one_switch_and_the_last_counts() {
-        assert!(spec("direct=1\n").direct);
-        assert!(!spec("direct=1\nbuffered=1\n").direct);
-        assert!(spec("buffered=1\nbuffered=0\n").direct);
-        assert!(spec("buffered=0\n").direct);
+        assert!(spec("direct=1\n").opening.direct);
+        assert!(!spec("direct=1\nbuffered=1\n").opening.direct);
+        assert!(spec("buffered=1\nbuffered=0\n").opening.direct);
+        assert!(spec("buffered=0\n").opening.direct);
     }
 
     #[test]
@@ -103,13 +103,16 @@ mod tests {
         let fatal = PlanOptions { warnings_fatal: true, ..PlanOptions::default() };
         let set = jobs_of("[a]\nioengine=splice\nsize=64k\npre_read=1\n");
         assert_eq!(crate::plan(&set, &fatal).unwrap_err().diagnostics[0].message, want);
-        assert!(!spec_of("[a]\nioengine=splice\nsize=64k\npre_read=1\n").pre_read);
-        assert!(spec_of("[a]\nioengine=psync\nsize=64k\npre_read=1\n").pre_read);
+        assert!(!spec_of("[a]\nioengine=splice\nsize=64k\npre_read=1\n").opening.pre_read);
+        assert!(spec_of("[a]\nioengine=psync\nsize=64k\npre_read=1\n").opening.pre_read);
     }
 
     #[test]
     fn pages_read_ahead_are_not_dropped_at_the_start() {
-        assert!(!fixed("pre_read=1\n").invalidate && !fixed("pre_read=1\ninvalidate=1\n").invalidate);
-        assert!(fixed("pre_read=0\n").invalidate);
+        assert!(
+            !fixed("pre_read=1\n").opening.invalidate
+                && !fixed("pre_read=1\ninvalidate=1\n").opening.invalidate
+        );
+        assert!(fixed("pre_read=0\n").opening.invalidate);
     }
 }

@@ -309,12 +309,12 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         spec.latency_target.target = Duration::ZERO;
         spec.max_latency = PerDirection::default();
     }
-    if spec.direct && spec.engine.needs_dax_devices() {
+    if spec.opening.direct && spec.engine.needs_dax_devices() {
         let message = "direct=1 has no meaning for a device that is memory";
         let help = "remove `direct`: there is no page cache between the job and the device";
         refuse(findings, job, &[Opt::Direct, Opt::Buffered], "device-without-direct", message, help);
     }
-    if spec.readonly && spec.engine.always_changes_files() {
+    if spec.opening.readonly && spec.engine.always_changes_files() {
         let engine = spec.engine.word();
         let message = format!("job <{}> has ioengine={engine}, but we're in read-only mode", spec.name);
         refuse(findings, job, &[Opt::Ioengine], "write-in-read-only-mode", message, "--readonly was given");

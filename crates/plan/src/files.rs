@@ -54,22 +54,22 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     let options = &job.options;
     spec.file_append = options.value(Opt::FileAppend);
     spec.file_service = options.value(Opt::FileServiceType);
-    spec.openfiles = match options.value(Opt::Openfiles) {
+    spec.opening.openfiles = match options.value(Opt::Openfiles) {
         0 => u32::MAX,
         most => most,
     };
-    spec.overwrite = options.value(Opt::Overwrite);
-    spec.fallocate = options.choice(Opt::Fallocate);
-    spec.create_fsync = options.value(Opt::CreateFsync);
-    spec.create_serialize = options.value(Opt::CreateSerialize);
-    spec.create_on_open = options.value(Opt::CreateOnOpen);
-    spec.create_only = options.value(Opt::CreateOnly);
-    spec.unlink = options.value(Opt::Unlink);
-    spec.unlink_each_loop = options.value(Opt::UnlinkEachLoop);
-    spec.lockfile = options.choice(Opt::Lockfile);
-    spec.pre_read = options.value(Opt::PreRead) && !spec.engine.is_stream();
-    spec.allow_layout_overwrite = options.value(Opt::AllowLayoutOverwrite);
-    spec.allow_file_create = options.value(Opt::AllowFileCreate);
+    spec.layout.overwrite = options.value(Opt::Overwrite);
+    spec.layout.fallocate = options.choice(Opt::Fallocate);
+    spec.layout.create_fsync = options.value(Opt::CreateFsync);
+    spec.layout.create_serialize = options.value(Opt::CreateSerialize);
+    spec.layout.create_on_open = options.value(Opt::CreateOnOpen);
+    spec.layout.create_only = options.value(Opt::CreateOnly);
+    spec.layout.unlink = options.value(Opt::Unlink);
+    spec.layout.unlink_each_loop = options.value(Opt::UnlinkEachLoop);
+    spec.opening.lockfile = options.choice(Opt::Lockfile);
+    spec.opening.pre_read = options.value(Opt::PreRead) && !spec.engine.is_stream();
+    spec.layout.allow_layout_overwrite = options.value(Opt::AllowLayoutOverwrite);
+    spec.layout.allow_file_create = options.value(Opt::AllowFileCreate);
 }
 
 /// Refuses `end_syncfs` for files outside any file system: the data of a device is not in the file system of its node.
@@ -93,7 +93,7 @@ pub(crate) fn check_syncfs(spec: &JobSpec) -> Result<(), SetupError> {
 
 /// Rules about the resolved job: layout must keep what the job reads, and files of `file_append` must be able to grow.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
-    spec.overwrite |= spec.rw.does(Direction::Read);
+    spec.layout.overwrite |= spec.rw.does(Direction::Read);
     if asks(job, Opt::FileAppend) && spec.engine.cannot_extend() {
         let message = format!("can't append/extent with IO engine {}", spec.engine.word());
         let help = "use an engine that writes with system calls, such as psync or io_uring";
@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn jobs_that_read_overwrite() {
-        assert!(spec_of(&null("rw=randrw\n")).overwrite);
-        assert!(!spec_of(&null("rw=write\n")).overwrite);
-        assert!(spec_of(&null("rw=write\noverwrite=1\n")).overwrite);
+        assert!(spec_of(&null("rw=randrw\n")).layout.overwrite);
+        assert!(!spec_of(&null("rw=write\n")).layout.overwrite);
+        assert!(spec_of(&null("rw=write\noverwrite=1\n")).layout.overwrite);
     }
 
     #[test]

@@ -110,8 +110,8 @@ impl Groups {
             if clone > 0 && self.compat.clones_lose_identity {
                 forget_personal_options(job, &mut spec);
             }
-            spec.files_are_named = file_names.are_named();
-            spec.marks_layout = spec.files_are_named && self.compat.guards_files;
+            spec.layout.files_are_named = file_names.are_named();
+            spec.layout.marks_layout = spec.layout.files_are_named && self.compat.guards_files;
             spec.number = u32::try_from(self.jobs.len() + 1).unwrap_or(u32::MAX);
             take_a_cpu(job, &mut spec);
             spec.group = self.group;
@@ -153,7 +153,7 @@ impl Groups {
         }
         let mut spec = draft.spec.clone();
         spec.group = self.group;
-        spec.marks_layout = self.compat.guards_files;
+        spec.layout.marks_layout = self.compat.guards_files;
         let parameters = database::Parameters::of(job, model, &spec, findings);
         if !findings.is_fine() {
             return;
@@ -324,7 +324,7 @@ impl Groups {
             zones = zbd::of_parts(&zones, &counts, &spec.files);
         }
         nbd::name_export(spec);
-        protection::find_missing_devices(&mut spec.files, spec.files_are_named);
+        protection::find_missing_devices(&mut spec.files, spec.layout.files_are_named);
         if self.compat.guards_files {
             let changed = |file: &FileSpec| self.laid_out.1.get(file).is_some_and(|size| *size != file.found);
             protection::check(job, spec, &changed, findings);
@@ -530,7 +530,11 @@ fn size_stream(spec: &JobSpec) -> Stream {
 fn size_after_layout(spec: &JobSpec, file: &FileSpec, before: Option<Option<u64>>) -> Option<u64> {
     let before = before.unwrap_or(file.found);
     let layout = layout_of(spec);
-    if layout.concerns(file) && !spec.readonly { Some(layout.size_after(file, before)) } else { before }
+    if layout.concerns(file) && !spec.opening.readonly {
+        Some(layout.size_after(file, before))
+    } else {
+        before
+    }
 }
 
 #[cfg(test)]

@@ -40,8 +40,8 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
     }
     // Workers are threads anyway; the report says so, as that of fio.
     spec.thread = true;
-    (spec.durability, spec.open_sync) = Default::default();
-    (spec.pre_read, spec.unlink) = (false, false);
+    (spec.durability, spec.opening.open_sync) = Default::default();
+    (spec.opening.pre_read, spec.layout.unlink) = (false, false);
     let options = &job.options;
     let text = |opt: Opt| options.text(opt).unwrap_or(opt.row().default).to_owned();
     let secret = |opt| options.text(opt).filter(|text| !text.is_empty()).map(Secret::from);
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn nothing_is_synced_and_workers_are_threads() {
         let spec = resolved("fsync=1\nend_fsync=1\nsync=1\nunlink=1\npre_read=1\n", Compat::Fio).0;
-        assert!(!spec.is_durable() && !spec.unlink && !spec.pre_read && spec.thread);
+        assert!(!spec.is_durable() && !spec.layout.unlink && !spec.opening.pre_read && spec.thread);
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn plan_for(machine: &Machine, set: &JobSet, options: &PlanOptions) -> Result<Pl
         return Err(Problems { diagnostics: findings.into_problems(), sources: set.sources.clone() });
     }
     // Files that a job removes may be laid out again.
-    if !groups.jobs.iter().any(|job| job.spec.unlink || job.spec.unlink_each_loop) {
+    if !groups.jobs.iter().any(|job| job.spec.layout.unlink || job.spec.layout.unlink_each_loop) {
         for (job, range) in clones {
             if groups.jobs.get(range).is_some_and(buffers::writes_nothing) {
                 status::add_found(job, buffers::LAYOUT_CONTENTS, buffers::NOTHING_TO_LAY_OUT, &mut inert);

@@ -70,7 +70,7 @@ pub(crate) fn check_full_device(job: &Job, spec: &JobSpec, findings: &mut Findin
     if !spec.fill_device {
         return;
     }
-    let laid_out = spec.rw.does(Direction::Write) && spec.overwrite;
+    let laid_out = spec.rw.does(Direction::Write) && spec.layout.overwrite;
     if spec.rw.does(Direction::Read) || laid_out {
         let message = match spec.rw.does(Direction::Read) {
             true => "option `fill_device` of a job that reads is not implemented yet",

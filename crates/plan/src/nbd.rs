@@ -90,7 +90,7 @@ pub(crate) fn check_files(files: usize) -> Result<(), SetupError> {
 /// # Errors
 /// The server cannot be reached, or the export cannot do what the job needs.
 pub(crate) fn find(spec: &mut JobSpec, exports: &mut Exports) -> Result<Found, SetupError> {
-    spec.pre_read = false;
+    spec.opening.pre_read = false;
     let export = exports.of(spec)?;
     fit(spec, &export)?;
     Ok(Found { size: Some(export.size), ..Found::PRETEND })

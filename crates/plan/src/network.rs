@@ -33,7 +33,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
         return;
     }
     // What was received is gone, and what was sent is somewhere else.
-    spec.pre_read = false;
+    spec.opening.pre_read = false;
     if let Some(verify) = &mut spec.verify {
         verify.read_back = false;
     }
@@ -264,6 +264,6 @@ mod tests {
     #[test]
     fn nothing_is_read_back_or_ahead() {
         let spec = spec_of(&job("port=7 hostname=h rw=write verify=crc32c pre_read=1"));
-        assert!(!spec.pre_read && !spec.verify.unwrap().read_back);
+        assert!(!spec.opening.pre_read && !spec.verify.unwrap().read_back);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
     let is_lost = |file: &&FileSpec| {
         layout.endangers(file) && !changed(file) && !is_as_laid_out(&file.path) && holds_data(&file.path)
     };
-    let mut lost = spec.files.iter().filter(|_| spec.files_are_named).filter(is_lost);
+    let mut lost = spec.files.iter().filter(|_| spec.layout.files_are_named).filter(is_lost);
     let Some(first) = lost.next() else { return };
     let others = match first.distinct() - 1 + lost.map(FileSpec::distinct).sum::<u64>() {
         0 => String::new(),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ferrio_job::{CompatRules, JobSpec, OptionEcho, Replay, SetupError};
+use ferrio_job::{CompatRules, JobSpec, OpenOptions, OptionEcho, Replay, SetupError};
 use ferrio_jobfile::{Given, Job, MASK, Opt, echoed};
 
 use crate::as_written::name;
@@ -81,7 +81,7 @@ pub(crate) fn resolve(
         name: name(job).to_owned(),
         engine,
         compat,
-        readonly: plan.readonly,
+        opening: OpenOptions { readonly: plan.readonly, ..OpenOptions::default() },
         options: echo(&job.own, compat),
         ..JobSpec::default()
     };

@@ -98,7 +98,7 @@ impl Sizing {
             offset_align: options.value(Opt::OffsetAlign),
             min_block: block_sizes::smallest(job, spec),
             file_append: spec.file_append,
-            lays_out: !spec.create_on_open && !spec.engine.is_diskless(),
+            lays_out: !spec.layout.create_on_open && !spec.engine.is_diskless(),
             pretended_files_are_endless: spec.compat.pretended_files_are_endless,
         }
     }

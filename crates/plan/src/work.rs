@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ferrio_job::PlannedJob;
 use ferrio_job::{
-    Choice as _, CpuLoad, CpuMode, Depth, Diagnostic, EngineKind, JobSpec, LifeCycle, Limits, Program,
-    ReadWrite, Think,
+    Choice as _, CpuLoad, CpuMode, Depth, Diagnostic, EngineKind, JobSpec, LayoutOptions, LifeCycle, Limits,
+    OpenOptions, Program, ReadWrite, Think,
 };
 use ferrio_jobfile::{Job, Opt, OptionScope, Options};
 
@@ -62,7 +62,6 @@ pub(crate) fn leave_out_io(spec: &mut JobSpec) {
         engine: whole.engine,
         engine_options: whole.engine_options,
         depth: Depth { iodepth: 1, batch: 1, complete_min: 1, complete_max: 1, low: 1 },
-        openfiles: 1,
         limits: Limits {
             size: Limits::UNLIMITED,
             io_size: None,
@@ -75,8 +74,8 @@ pub(crate) fn leave_out_io(spec: &mut JobSpec) {
             startdelay,
         },
         think: Think { time, blocks: Some(1), ..Think::default() },
-        create_serialize: true,
-        readonly: whole.readonly,
+        layout: LayoutOptions { create_serialize: true, ..LayoutOptions::default() },
+        opening: OpenOptions { openfiles: 1, readonly: whole.opening.readonly, ..OpenOptions::default() },
         worker: whole.worker,
         cpus_allowed: whole.cpus_allowed,
         memory_policy: whole.memory_policy,

@@ -208,7 +208,7 @@ fn of_device(
         return Err(SetupError { prefix: Prefix::Program, ..failed(message) });
     }
     let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
-    if device.host_managed && changes && !spec.direct {
+    if device.host_managed && changes && !spec.opening.direct {
         return Err(failed("Using direct I/O is mandatory for writing to ZBD drives".to_owned()));
     }
     if spec.offload && spec.rw.does(Direction::Write) && spec.depth.iodepth > 1 {

@@ -42,14 +42,16 @@ impl FileLocks {
         for (section, jobs) in plan.sections.iter().map(|section| section.jobs.clone()).enumerate() {
             for index in jobs {
                 let spec = &plan.jobs[index].spec;
-                if spec.lockfile == Lockfile::None {
+                if spec.opening.lockfile == Lockfile::None {
                     continue;
                 }
                 let owner = || if spec.thread { Owner::Threads } else { Owner::Section(section) };
                 let lock = |path| Arc::clone(known.entry((owner(), path)).or_default());
                 let locks = spec.files.iter().map(|file| file.path.as_path()).map(lock).collect();
-                of_jobs[index] =
-                    Some(Arc::new(FileLocks { locks, reads_share: spec.lockfile == Lockfile::ReadWrite }));
+                of_jobs[index] = Some(Arc::new(FileLocks {
+                    locks,
+                    reads_share: spec.opening.lockfile == Lockfile::ReadWrite,
+                }));
             }
         }
         of_jobs

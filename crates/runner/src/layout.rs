@@ -57,7 +57,9 @@ pub(crate) fn lay_out(
 pub(crate) fn is_needed_again(spec: &JobSpec) -> bool {
     let layout = layout_of(spec);
     let needs_data = layout.happens && layout.fills;
-    spec.compat.lays_out_removed_files && !spec.readonly && (needs_data || spec.engine.needs_directories())
+    spec.compat.lays_out_removed_files
+        && !spec.opening.readonly
+        && (needs_data || spec.engine.needs_directories())
 }
 
 /// Lays out all files of a job, whether or not they were there when it began.
@@ -80,7 +82,7 @@ fn lay_out_files(
     stop: &dyn Fn() -> bool,
     note: &mut dyn FnMut(Diagnostic),
 ) -> Result<LaidOut, Failure> {
-    if !spec.engine.is_diskless() && !spec.readonly {
+    if !spec.engine.is_diskless() && !spec.opening.readonly {
         let mut last = None;
         for file in spec.files.iter().filter(|f| f.kind == FileKind::Regular) {
             let directory = file.directory();
@@ -89,11 +91,11 @@ fn lay_out_files(
             }
         }
     }
-    if spec.engine.needs_directories() && !spec.readonly {
+    if spec.engine.needs_directories() && !spec.opening.readonly {
         return make_directories(spec, stop);
     }
     for file in spec.files.iter().filter(|file| concerns(file)) {
-        if spec.readonly {
+        if spec.opening.readonly {
             let message = format!("refusing extend of file {} due to read-only", file.path.display());
             note(Diagnostic::note(message).code("file-not-extended"));
             continue;
@@ -196,18 +198,18 @@ impl Target {
         // Data before the place where a job appends does not belong to the job.
         let kept = if spec.file_append { old.size.map_or(0, |size| size.min(file.end())) } else { 0 };
         let mut created = old.size.is_none();
-        if !spec.allow_file_create {
+        if !spec.layout.allow_file_create {
             // A file that is there is filled where it is: it may not be removed if it may not be created again.
             old.must_exist(&file.path)?;
         } else if replaces && kept == 0 {
             created |= old.remove(&file.path)?;
         }
-        let create = if spec.allow_file_create { OFlag::O_CREAT } else { OFlag::empty() };
+        let create = if spec.layout.allow_file_create { OFlag::O_CREAT } else { OFlag::empty() };
         let truncate = if fills && kept == 0 { OFlag::O_TRUNC } else { OFlag::empty() };
         let out = open_file(&file.path, OFlag::O_WRONLY | create | truncate, 0o644)
             .map_err(|e| about(Failure::from_io(&e, "open"), "create", &file.path))?;
         // Only where no byte of an older file is left may a later run with a larger size replace the file.
-        let is_marked = spec.marks_layout && kept == 0 && (fills || created);
+        let is_marked = spec.layout.marks_layout && kept == 0 && (fills || created);
         Ok(Target { out, kept, created, is_marked })
     }
 
@@ -234,7 +236,7 @@ impl Target {
                 return Err(if is_cut { failure } else { left_whole(failure, &file.path) });
             }
         }
-        if spec.create_fsync {
+        if spec.layout.create_fsync {
             retry_interrupted(|| fsync(&self.out)).map_err(|e| {
                 // For the same reason; how much of it is stored is unknown.
                 let is_cut = set_length(&self.out, self.kept).is_ok();
@@ -338,7 +340,7 @@ fn about(failure: Failure, verb: &str, path: &Path) -> Failure {
 /// `fallocate=`.
 fn reserve(spec: &JobSpec, out: &File, wanted: u64, note: &mut dyn FnMut(Diagnostic)) -> Result<(), Failure> {
     let length = i64::try_from(wanted).map_err(|_| Failure::new(libc::EFBIG, "fallocate"))?;
-    match spec.fallocate {
+    match spec.layout.fallocate {
         Fallocate::None => {}
         Fallocate::Native => {
             // Best effort: many file systems cannot reserve.

@@ -133,7 +133,7 @@ pub(crate) fn use_shared(shared: &Arc<SharedFiles>) -> FileSet {
 
 /// The files of a job that opens them when it uses them.
 pub(crate) fn closed_files(spec: &JobSpec) -> FileSet {
-    raise_limit(spec, spec.files.len().min(spec.openfiles as usize));
+    raise_limit(spec, spec.files.len().min(spec.opening.openfiles as usize));
     let closed = |file: &FileSpec| OpenFile { fd: None, offset: file.offset, size: file.size };
     FileSet::new(spec.files.iter().map(closed).collect())
 }
@@ -155,8 +155,8 @@ pub(crate) fn open_one(
     let fd = open_job_file(spec, index, already_open)?;
     debug!(target: debug_class::FILE, job = spec.number; "open {}: descriptor {}", file.path.display(), fd.as_raw_fd());
     prepare_cache(spec, file, &fd, note);
-    if let Some(hint) = spec.write_hint {
-        set_write_hint(fd.as_fd(), hint, spec.direct).map_err(|e| {
+    if let Some(hint) = spec.opening.write_hint {
+        set_write_hint(fd.as_fd(), hint, spec.opening.direct).map_err(|e| {
             let message = format!("write_hint={} is refused for {}", hint.word(), file.path.display());
             Failure::from_io(&e, "fcntl write hint").note("write-hint-refused", message)
         })?;
@@ -225,13 +225,13 @@ pub(crate) fn open_job_file(spec: &JobSpec, index: usize, already_open: usize) -
         let path = file.path.display();
         let failure = Failure::from_io(&e, format!("open({path})"));
         match e.raw_os_error() {
-            Some(libc::EINVAL) if spec.direct => failure
+            Some(libc::EINVAL) if spec.opening.direct => failure
                 .note("direct-io-refused", "looks like your file system does not support direct=1/buffered=0")
                 .note("direct-io-refused", format!("destination does not support O_DIRECT: use direct=0 or another place for {path}")),
             Some(libc::EMFILE) => failure.note("too-many-open-files", format!(
                 "try reducing/setting openfiles (failed at {already_open} of {}): set openfiles to a number below {}, or raise the \
                  limit of open files (ulimit -n)",
-                spec.files.len().min(spec.openfiles as usize),
+                spec.files.len().min(spec.opening.openfiles as usize),
                 already_open.max(2)
             )),
             _ => failure,
@@ -241,15 +241,15 @@ pub(crate) fn open_job_file(spec: &JobSpec, index: usize, already_open: usize) -
 
 fn open_with(spec: &JobSpec, index: usize, extra_flags: i32) -> io::Result<File> {
     let file = &spec.files[index];
-    let changes = !spec.readonly && !spec.only_verifies();
+    let changes = !spec.opening.readonly && !spec.only_verifies();
     // One job opens the files of a database for all.
     let is_database = spec.events.as_ref().is_some_and(|part| part.database().is_some());
     let always = spec.engine.opens_for_writing() || is_database;
     let writes = (always || spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim)) && changes;
-    let may_create = file.kind == FileKind::Regular && !spec.readonly;
+    let may_create = file.kind == FileKind::Regular && !spec.opening.readonly;
     let create = may_create
-        && spec.allow_file_create
-        && (always || spec.rw.does(Direction::Write) || spec.create_on_open);
+        && spec.layout.allow_file_create
+        && (always || spec.rw.does(Direction::Write) || spec.layout.create_on_open);
     let create_flag = if create { libc::O_CREAT } else { 0 };
     let access = if writes { OFlag::O_RDWR } else { OFlag::O_RDONLY };
     let flags = OFlag::from_bits_retain(open_flags(spec, index) | create_flag | extra_flags);
@@ -265,12 +265,12 @@ fn open_flags(spec: &JobSpec, index: usize) -> i32 {
     if let Some((database, _)) = spec.events.as_ref().and_then(|part| part.database()) {
         return database_flags(database, index);
     }
-    let sync = match spec.open_sync {
+    let sync = match spec.opening.open_sync {
         OpenSync::None => 0,
         OpenSync::Sync => libc::O_SYNC,
         OpenSync::Dsync => libc::O_DSYNC,
     };
-    if spec.direct { sync | libc::O_DIRECT } else { sync }
+    if spec.opening.direct { sync | libc::O_DIRECT } else { sync }
 }
 
 /// The flags of a file of a database.
@@ -285,7 +285,7 @@ fn database_flags(database: &Database, index: usize) -> i32 {
 fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn FnMut(Diagnostic)) {
     let range = (i64::try_from(file.offset).unwrap_or(i64::MAX), i64::try_from(file.size).unwrap_or(0));
     let advise = |advice| posix_fadvise(fd.as_fd(), range.0, range.1, advice).map_err(io::Error::from);
-    if spec.invalidate {
+    if spec.opening.invalidate {
         let dropped = match file.kind {
             FileKind::Regular => advise(PosixFadviseAdvice::POSIX_FADV_DONTNEED),
             FileKind::Block => flush_buffers(fd.as_fd()),
@@ -297,7 +297,7 @@ fn prepare_cache(spec: &JobSpec, file: &FileSpec, fd: &OwnedFd, note: &mut dyn F
         }
     }
     if matches!(file.kind, FileKind::Regular | FileKind::Block) {
-        let advice = match spec.fadvise {
+        let advice = match spec.opening.fadvise {
             Fadvise::None => return,
             Fadvise::ByPattern if spec.rw.is_random() && !is_sequential(spec, file) => {
                 PosixFadviseAdvice::POSIX_FADV_RANDOM

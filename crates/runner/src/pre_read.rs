@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// True if the job reads files before its clock starts.
 pub(crate) fn is_wanted(spec: &JobSpec) -> bool {
-    spec.pre_read || log_of_partial_pages(spec).is_some()
+    spec.opening.pre_read || log_of_partial_pages(spec).is_some()
 }
 
 /// The log of a database whose appends begin or end within pages of the page cache. If these were not in memory, an append would wait until
@@ -37,7 +37,7 @@ pub(crate) fn pre_read(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<(), Fa
     buffer.resize(block, 0);
     let is_cacheable =
         |file: &&FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block) && file.size > 0;
-    let files = match log_of_partial_pages(spec).filter(|_| !spec.pre_read) {
+    let files = match log_of_partial_pages(spec).filter(|_| !spec.opening.pre_read) {
         Some(log) => spec.files.get(log..=log).unwrap_or_default(),
         None => &spec.files[..],
     };

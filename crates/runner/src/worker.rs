@@ -135,13 +135,13 @@ fn set_up<'a, E: Engine>(
     reached: &mut Reached,
 ) -> Result<Option<Box<IoLoop<'a, E>>>, Failure> {
     let spec = context.spec;
-    if !spec.create_serialize {
+    if !spec.layout.create_serialize {
         laid_out = lay_out(context)?;
         if laid_out.is_none() {
             return Ok(None);
         }
     }
-    if spec.create_only {
+    if spec.layout.create_only {
         reached.set_up = true;
         only_create(context)?;
         return Ok(None);
@@ -181,7 +181,7 @@ fn buffer_of(spec: &JobSpec) -> u64 {
 
 /// Bytes of all buffers that an engine fills or reads.
 pub(crate) fn buffer_bytes(spec: &JobSpec) -> u64 {
-    if spec.engine.moves_data() && !spec.create_only {
+    if spec.engine.moves_data() && !spec.layout.create_only {
         buffer_of(spec).saturating_mul(spec.units().into())
     } else {
         0
@@ -193,7 +193,7 @@ fn needs_page_buffers(spec: &JobSpec) -> bool {
     let log_is_direct = || {
         spec.events.as_ref().and_then(|part| part.database()).is_some_and(|(database, _)| database.log.direct)
     };
-    spec.direct || spec.engine.needs_page_buffers() || log_is_direct()
+    spec.opening.direct || spec.engine.needs_page_buffers() || log_is_direct()
 }
 
 /// Lays the files out. `None` if the job was stopped meanwhile.
@@ -211,7 +211,7 @@ fn lay_out(context: &Context<'_>) -> Result<Option<LayoutContent>, Failure> {
 fn only_create(context: &Context<'_>) -> Result<(), Failure> {
     commands::prerun(context)?;
     commands::postrun(context);
-    if context.spec.unlink {
+    if context.spec.layout.unlink {
         open::unlink(context.spec, &mut |diagnostic| context.note(diagnostic))?;
     }
     Ok(())
@@ -275,7 +275,7 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
     debug!(target: debug_class::FILE, job = spec.number; "close {} files", files.files.len());
     commands::postrun(context);
     let closed = close::close_all(spec, files);
-    let removed = if spec.unlink { open::unlink(spec, &mut note) } else { Ok(()) };
+    let removed = if spec.layout.unlink { open::unlink(spec, &mut note) } else { Ok(()) };
     // What failed before is the reason.
     if let (Err(failure), None) = (closed.and(removed), &result.error) {
         context.note_all(failure.notes);

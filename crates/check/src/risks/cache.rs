@@ -31,7 +31,7 @@ fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
             "read more than once",
             &[Opt::Direct, Opt::Buffered, Opt::Loops, Opt::IoSize, Opt::TimeBased, Opt::Norandommap],
         )
-    } else if !spec.invalidate {
+    } else if !spec.opening.invalidate {
         ("read with invalidate=0", &[Opt::Invalidate])
     } else {
         return None;
@@ -122,7 +122,7 @@ fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
         .place_of(&file.path)
         .and_then(|place| place.file_system.as_deref())
         .unwrap_or("a memory device");
-    let tmpfs_direct = spec.direct && kind == "tmpfs";
+    let tmpfs_direct = spec.opening.direct && kind == "tmpfs";
     (spec.works() && is_stored(file) && !tmpfs_direct && !file.missing_device).then(|| {
         let message = format!("{} is on {kind}: the job measures memory", file.path.display());
         Observation::new(message, "use a file on a disk to measure a disk", &[Opt::Filename, Opt::Directory])

@@ -116,7 +116,7 @@ fn replace_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
 /// `unlink` removes files that existed before the run.
 fn unlink_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let there = |file: &FileSpec| file.kind == FileKind::Regular && file.found.is_some_and(|size| size > 0);
-    let (_, file) = section.files().find(|(spec, file)| spec.unlink && there(file))?;
+    let (_, file) = section.files().find(|(spec, file)| spec.layout.unlink && there(file))?;
     let message = format!("removes {}, which existed before the run, when the job ends", file.path.display());
     Some(Observation::new(message, "remove unlink to keep it", &[Opt::Unlink]))
 }

@@ -85,7 +85,10 @@ const BLAME: &[Opt] = &[Opt::Direct, Opt::Buffered];
 
 fn used_directly<'a>(section: &CheckedSection<'a>) -> impl Iterator<Item = (&'a JobSpec, &'a FileSpec)> {
     section.files().filter(|(spec, file)| {
-        let asks = spec.direct && spec.works() && spec.engine.moves_data() && spec.engine != EngineKind::Mmap;
+        let asks = spec.opening.direct
+            && spec.works()
+            && spec.engine.moves_data()
+            && spec.engine != EngineKind::Mmap;
         asks && matches!(file.kind, FileKind::Regular | FileKind::Block)
     })
 }

@@ -27,7 +27,7 @@ fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
         let files = stored.map(FileSpec::count).fold(0, u64::saturating_add);
         // The threads of an offloaded job have descriptors of their own.
         let copies = if spec.offload { 1 + u64::from(spec.units()) } else { 1 };
-        files.min(u64::from(spec.openfiles)).saturating_mul(copies)
+        files.min(u64::from(spec.opening.openfiles)).saturating_mul(copies)
     };
     let files = section.running().map(opened).max()?;
     (files.saturating_add(OTHER_FILES) > most).then(|| {

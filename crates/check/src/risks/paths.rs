@@ -90,7 +90,7 @@ fn state_not_saved(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 
 /// The file of `mem` cannot be mapped: the job fails when it starts.
 fn memory_file(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let spec = section.running().find(|spec| spec.memory.file.is_some() && !spec.create_only)?;
+    let spec = section.running().find(|spec| spec.memory.file.is_some() && !spec.layout.create_only)?;
     let path = spec.memory.file.as_deref()?;
     let message = match unwritable(run, path) {
         Some(why) => memory_file_not_opened(path, &why),
@@ -115,7 +115,8 @@ fn command_output(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
 
 /// The program of `ioengine=exec` is not there or may not be run.
 fn program(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
-    let mut specs = section.running().filter(|spec| spec.engine == EngineKind::Exec && !spec.create_only);
+    let mut specs =
+        section.running().filter(|spec| spec.engine == EngineKind::Exec && !spec.layout.create_only);
     let (path, why) = specs.find_map(|spec| {
         let path = &spec.engine_options.program.path;
         Some((path, strerror(*run.facts.not_runnable.get(path)?)))

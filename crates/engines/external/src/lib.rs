@@ -80,7 +80,7 @@ impl Engine for External {
         let object = Object::load(Path::new(&spec.external.path))?;
         let (name, options) = (c_string(spec.name.as_bytes()), c_string(spec.external.options.as_bytes()));
         let flags = [
-            (abi::DIRECT, spec.direct),
+            (abi::DIRECT, spec.opening.direct),
             (abi::WRITES, spec.rw.does(Direction::Write)),
             (abi::TRIMS, spec.trims()),
         ];

@@ -77,7 +77,7 @@ impl Engine for Mmap {
         }
         sigbus::install().map_err(|errno| EngineError::new("sigaction", errno))?;
         let mut notes = Vec::new();
-        if spec.fadvise == Fadvise::NoReuse {
+        if spec.opening.fadvise == Fadvise::NoReuse {
             let message = "fadvise_hint=noreuse has no effect on a mapping and is not applied";
             notes.push(Diagnostic::note(message).code("advice-not-applied").prefix(Prefix::Job));
         }
@@ -93,7 +93,7 @@ impl Engine for Mmap {
             mappings: Arc::default(),
             fds: Descriptors::default(),
             options,
-            sync_each: spec.direct && spec.events.is_none(),
+            sync_each: spec.opening.direct && spec.events.is_none(),
             sync_flags: libc::MS_SYNC | invalidate,
             notes,
         })
@@ -157,7 +157,7 @@ impl Engine for Mmap {
 
 /// MADV_* for the order in which the job accesses its files.
 fn order(spec: &JobSpec) -> Option<i32> {
-    match spec.fadvise {
+    match spec.opening.fadvise {
         Fadvise::None | Fadvise::NoReuse => None,
         Fadvise::ByPattern if spec.rw.is_random() => Some(libc::MADV_RANDOM),
         Fadvise::Random => Some(libc::MADV_RANDOM),

@@ -42,8 +42,8 @@ impl PersistentMemory {
             fds: Descriptors::default(),
             options,
             write_back,
-            past_caches: spec.direct,
-            drains: spec.engine == EngineKind::DevDax || spec.open_sync != OpenSync::None,
+            past_caches: spec.opening.direct,
+            drains: spec.engine == EngineKind::DevDax || spec.opening.open_sync != OpenSync::None,
         })
     }
 

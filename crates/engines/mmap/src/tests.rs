@@ -26,7 +26,7 @@ fn what_every_engine_promises_holds() {
 fn what_is_written_is_in_the_file_and_read_back() {
     let file = file_with(&content(65536));
     for direct in [false, true] {
-        let spec = spec(ReadWrite::RandMixed, |spec| spec.direct = direct);
+        let spec = spec(ReadWrite::RandMixed, |spec| spec.opening.direct = direct);
         let mut rig = Rig::<Mmap>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
         assert_eq!(rig.read(8192, 4096), content(65536)[8192..12288]);
         rig.write(4096, &[7; 4096]);
@@ -115,9 +115,11 @@ fn write_back_needs_blocks_of_whole_pages() {
         Mmap::open(&spec, &Buffers::new(1, 4096, true).unwrap()).err()
     };
     assert!(odd(|_| ()).is_none());
-    for refused in
-        [odd(|s| s.direct = true), odd(|s| s.durability.fsync = 1), odd(|s| s.durability.fdatasync = 1)]
-    {
+    for refused in [
+        odd(|s| s.opening.direct = true),
+        odd(|s| s.durability.fsync = 1),
+        odd(|s| s.durability.fdatasync = 1),
+    ] {
         let error = refused.unwrap();
         assert_eq!(error.errno(), libc::EINVAL);
         assert!(error.to_string().contains("4096"), "{error}");
@@ -140,10 +142,10 @@ fn the_advice_follows_fadvise_hint() {
     assert_eq!(order(&spec(ReadWrite::RandRead, |_| ())), Some(libc::MADV_RANDOM));
     assert_eq!(order(&spec(ReadWrite::Write, |_| ())), Some(libc::MADV_SEQUENTIAL));
     assert_eq!(
-        order(&spec(ReadWrite::Write, |spec| spec.fadvise = Fadvise::Random)),
+        order(&spec(ReadWrite::Write, |spec| spec.opening.fadvise = Fadvise::Random)),
         Some(libc::MADV_RANDOM)
     );
-    assert_eq!(order(&spec(ReadWrite::RandRead, |spec| spec.fadvise = Fadvise::None)), None);
+    assert_eq!(order(&spec(ReadWrite::RandRead, |spec| spec.opening.fadvise = Fadvise::None)), None);
 }
 
 #[test]

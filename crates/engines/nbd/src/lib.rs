@@ -63,7 +63,7 @@ impl<'a> Nbd<'a> {
         let uri = spec.engine_options.uri.parse::<Uri>().map_err(|error| refused(&error))?;
         let (socket, export) =
             ferrio_nbd::open(&uri, &|| stop_request() != StopRequest::No).map_err(|error| refused(&error))?;
-        let synchronous = spec.rw.does(Direction::Write) && spec.open_sync != OpenSync::None;
+        let synchronous = spec.rw.does(Direction::Write) && spec.opening.open_sync != OpenSync::None;
         if synchronous && !export.flags.can_fua() {
             return Err(EngineError::new("nbd_connect_uri", Errno::EOPNOTSUPP).hint(
                 "the export has no synchronous writes (FUA): replace `sync` by fsync=1, which flushes after each write",

@@ -370,7 +370,7 @@ fn an_export_is_not_asked_for_what_it_cannot_do() {
 fn synchronous_writes_are_forced_to_stable_storage() {
     let writes = |spec: &mut JobSpec| {
         spec.rw = ferrio_job::ReadWrite::Write;
-        spec.open_sync = OpenSync::Sync;
+        spec.opening.open_sync = OpenSync::Sync;
     };
     let check_flags = |server: &mut Server| {
         while let Some(asked) = server.next() {

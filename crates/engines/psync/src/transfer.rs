@@ -219,7 +219,7 @@ mod tests {
             libc::RWF_DONTCACHE
         );
         let direct = |spec: &mut JobSpec| {
-            spec.direct = true;
+            spec.opening.direct = true;
             spec.engine_options.uncached = true;
             spec.engine_options.nowait = true;
         };

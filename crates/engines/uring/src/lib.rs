@@ -82,7 +82,7 @@ impl Engine for Uring {
         let iodepth = spec.depth.iodepth;
         if options.registerfiles
             && spec.compat.opens_registered_files_at_once
-            && (spec.openfiles as usize) < spec.files.len()
+            && (spec.opening.openfiles as usize) < spec.files.len()
         {
             return Err(EngineError::new(
                 "io_uring_register_files",

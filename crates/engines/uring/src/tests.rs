@@ -259,7 +259,7 @@ fn every_nth_counts_from_the_first() {
 fn uncached_counts_only_for_buffered_jobs() {
     let mut job = spec(1, |o| o.uncached = true);
     assert_eq!(sync_ops::rw_flags(&job), libc::RWF_DONTCACHE);
-    job.direct = true;
+    job.opening.direct = true;
     job.engine_options.nowait = true;
     assert_eq!(sync_ops::rw_flags(&job), libc::RWF_NOWAIT);
 }

@@ -103,7 +103,7 @@ impl Parameters {
             page,
             data_files: 1,
             pages_per_file: 1,
-            direct: spec.direct,
+            direct: spec.opening.direct,
             reads,
             skew: match spec.distribution {
                 Distribution::Skewed(skew) => Some(skew),
@@ -292,7 +292,7 @@ fn check_engine(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 }
 
 fn check_end(job: &Job, spec: &JobSpec, findings: &mut Findings) {
-    if spec.limits.runtime.is_zero() && !job.options.is_given(Opt::Transactions) && !spec.create_only {
+    if spec.limits.runtime.is_zero() && !job.options.is_given(Opt::Transactions) && !spec.layout.create_only {
         let message = "nothing ends the transactions of this job";
         refuse(
             findings,

@@ -36,7 +36,10 @@ fn numbers_words_and_texts_of_single_options_are_kept() {
     );
     assert_eq!((spec.name.as_str(), spec.rw), ("printed", ReadWrite::RandTrimWrite));
     assert_eq!(spec.rates.bytes.0, [0, 1 << 20, 1 << 20]);
-    assert_eq!((spec.nice, spec.fallocate, spec.fadvise), (-3, Fallocate::None, Fadvise::NoReuse));
+    assert_eq!(
+        (spec.nice, spec.layout.fallocate, spec.opening.fadvise),
+        (-3, Fallocate::None, Fadvise::NoReuse)
+    );
     assert!(!spec.random_map);
 }
 

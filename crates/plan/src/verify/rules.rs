@@ -184,7 +184,7 @@ fn only_synced_writes_are_checked(job: &Job, spec: &JobSpec, findings: &mut Find
         (false, true) => "the verify state covers no write",
         (false, false) => return,
     };
-    let flag = if spec.open_sync == OpenSync::None { "" } else { " (`sync` does not count)" };
+    let flag = if spec.opening.open_sync == OpenSync::None { "" } else { " (`sync` does not count)" };
     let text = format!(
         "{nothing}: verify_policy=fsynced counts only writes that fsync or fdatasync has covered, and the job calls neither{flag}. Add \
          `fsync`, `fdatasync` or `end_fsync`, or remove `verify_policy`"

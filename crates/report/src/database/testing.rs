@@ -64,7 +64,7 @@ pub(crate) fn database_plan(name: &str, database: &Database) -> Plan {
         }
         (spec.number, spec.group_reporting) = (thread + 1, is_session);
         spec.clone = if is_session { thread } else { 0 };
-        (spec.rw, spec.direct) = (ReadWrite::RandMixed, database.direct);
+        (spec.rw, spec.opening.direct) = (ReadWrite::RandMixed, database.direct);
         spec.events = Some(EventPart { load: Arc::clone(&load), thread });
         spec
     }))

@@ -164,7 +164,8 @@ fn foreign(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
         let cached = spec.is_buffered() && user.result.stats.total_ios() > 0;
         // Durable writes also write the file system's journal; so do files that are created meanwhile, and logs.
         let journal = spec.is_durable() && spec.rw.does(Direction::Write);
-        let made = spec.files.iter().any(|file| file.extend) && !(spec.create_serialize && spec.create_fsync);
+        let made = spec.files.iter().any(|file| file.extend)
+            && !(spec.layout.create_serialize && spec.layout.create_fsync);
         !cached && (direction == Direction::Read || !(journal || made || spec.logs.any()))
     });
     if !separable {
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn where_the_page_cache_is_measured_the_processor_has_no_second_warning() {
-        let buffered = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, false);
+        let buffered = |spec: &mut JobSpec| (spec.engine, spec.opening.direct) = (EngineKind::Psync, false);
         let case = |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", working(99), buffered);
         assert_eq!(case(0).warnings("cached-reads").len(), 1);
         assert!(case(0).warnings("worker-saturated").is_empty());
@@ -265,7 +266,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn direct(spec: &mut JobSpec) {
-        (spec.engine, spec.direct) = (EngineKind::Psync, true);
+        (spec.engine, spec.opening.direct) = (EngineKind::Psync, true);
     }
 
     #[test]
@@ -281,7 +282,7 @@ mod tests {
 
     #[test]
     fn load_that_cannot_be_attributed_has_no_warning() {
-        let read_ahead = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, false);
+        let read_ahead = |spec: &mut JobSpec| (spec.engine, spec.opening.direct) = (EngineKind::Psync, false);
         let case = TestRun::new().disk(disk(96 * MIB, 0)).on_disk("a", moving(64 * MIB, 0), read_ahead);
         assert!(case.warnings("other-disk-load").is_empty());
         let journal = |spec: &mut JobSpec| {

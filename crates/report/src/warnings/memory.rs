@@ -184,7 +184,7 @@ const PLAIN: &str = "/dev/shm";
 pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
     let surprises = |spec: &JobSpec, place: &Place| {
         let plain = place.mount_point.as_ref().is_none_or(|point| point.starts_with(PLAIN));
-        place.is_in_memory() && (!plain || (spec.direct && place.device.is_none()))
+        place.is_in_memory() && (!plain || (spec.opening.direct && place.device.is_none()))
     };
     let Some((jobs, place)) = jobs_on(run, surprises) else { return Vec::new() };
     let point = place.mount_point.as_ref().map(|point| point.display().to_string()).unwrap_or_default();
@@ -239,7 +239,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn buffered(spec: &mut JobSpec) {
-        (spec.engine, spec.direct) = (EngineKind::Psync, false);
+        (spec.engine, spec.opening.direct) = (EngineKind::Psync, false);
     }
 
     fn writing(spec: &mut JobSpec) {
@@ -258,7 +258,7 @@ mod tests {
         );
         assert_eq!(case(47 * MIB).warnings("cached-reads").len(), 1);
         assert!(case(48 * MIB).warnings("cached-reads").is_empty());
-        let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
+        let direct = |spec: &mut JobSpec| (spec.engine, spec.opening.direct) = (EngineKind::Psync, true);
         let direct = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), direct);
         assert!(direct.warnings("cached-reads").is_empty());
     }
@@ -269,11 +269,11 @@ mod tests {
             let case = TestRun::new().disk(disk(MIB, MIB)).on_disk("a", moving(64 * MIB, 64 * MIB), spec);
             case.warnings(code)[0].help.clone()
         };
-        let mapped = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Mmap, false);
+        let mapped = |spec: &mut JobSpec| (spec.engine, spec.opening.direct) = (EngineKind::Mmap, false);
         assert!(advice(mapped, "cached-reads").contains("another engine with direct=1"));
         assert!(advice(buffered, "cached-reads").contains("use direct=1"));
         let mapped = |spec: &mut JobSpec| {
-            (spec.engine, spec.direct, spec.rw) = (EngineKind::Mmap, false, ReadWrite::RandWrite);
+            (spec.engine, spec.opening.direct, spec.rw) = (EngineKind::Mmap, false, ReadWrite::RandWrite);
         };
         assert!(!advice(mapped, "buffered-writes").contains("direct"));
         assert!(advice(writing, "buffered-writes").contains("direct=1"));
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn direct_reads_that_no_device_sees_have_a_warning() {
-        let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
+        let direct = |spec: &mut JobSpec| (spec.engine, spec.opening.direct) = (EngineKind::Psync, true);
         let case =
             |from_disk| TestRun::new().disk(disk(from_disk, 0)).on_disk("a", moving(64 * MIB, 0), direct);
         let found = case(MIB).warnings("sparse-reads");
@@ -342,14 +342,14 @@ mod tests {
 
     #[test]
     fn ios_that_move_no_data_are_not_missing_on_the_disk() {
-        let engine = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Filestat, false);
+        let engine = |spec: &mut JobSpec| (spec.engine, spec.opening.direct) = (EngineKind::Filestat, false);
         let case = TestRun::new().disk(disk(0, 0)).on_disk("a", moving(64 * MIB, 0), engine);
         assert_eq!(case.all_warnings(), []);
     }
 
     #[test]
     fn reads_of_direct_jobs_do_not_count_for_buffered_ones() {
-        let direct = |spec: &mut JobSpec| (spec.engine, spec.direct) = (EngineKind::Psync, true);
+        let direct = |spec: &mut JobSpec| (spec.engine, spec.opening.direct) = (EngineKind::Psync, true);
         let case = TestRun::new().disk(disk(64 * MIB, 0)).on_disk("direct", moving(64 * MIB, 0), direct);
         let found = case.on_disk("cached", moving(64 * MIB, 0), buffered).warnings("cached-reads");
         assert_eq!(found[0].jobs, ["cached"]);
@@ -398,7 +398,7 @@ mod tests {
 
     fn found(code: &str, direct: bool, place: Place) -> Vec<String> {
         let mut case = TestRun::new().on_disk("a", reading(1000, 5000), |spec| {
-            (spec.engine, spec.direct) = (EngineKind::Psync, direct);
+            (spec.engine, spec.opening.direct) = (EngineKind::Psync, direct);
         });
         case.environment.places = vec![place];
         case.warnings(code).into_iter().map(|warning| warning.message).collect()

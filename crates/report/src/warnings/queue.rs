@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn a_queue_of_buffered_libaio_is_reported_and_other_queues_are_not() {
         assert!(is_reported(|_| {}));
-        assert!(!is_reported(|spec| spec.direct = true));
+        assert!(!is_reported(|spec| spec.opening.direct = true));
         assert!(!is_reported(|spec| spec.depth.iodepth = 1));
         assert!(!is_reported(|spec| spec.engine = EngineKind::IoUring));
         assert!(!is_reported(|spec| spec.engine_options.libaio_backend = LibaioBackend::IoUring));

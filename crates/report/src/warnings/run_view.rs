@@ -122,7 +122,7 @@ impl DiskUser<'_> {
         let durability = &self.spec.durability;
         let at_the_end = durability.end_fsync || durability.end_syncfs || durability.fsync_on_close;
         // A job may be over before its first sync is due.
-        let synced = self.spec.open_sync != OpenSync::None || self.result.stats.sync.ios > 0;
+        let synced = self.spec.opening.open_sync != OpenSync::None || self.result.stats.sync.ios > 0;
         self.spec.is_durable() && (at_the_end || synced)
     }
 

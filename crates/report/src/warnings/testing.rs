@@ -140,7 +140,7 @@ pub(super) fn file(size: u64) -> FileSpec {
 #[test]
 fn ten_seconds_of_direct_random_reads_have_no_warning() {
     let direct = |spec: &mut JobSpec| {
-        (spec.engine, spec.direct) = (ferrio_job::EngineKind::Psync, true);
+        (spec.engine, spec.opening.direct) = (ferrio_job::EngineKind::Psync, true);
         spec.rw = ferrio_job::ReadWrite::RandRead;
     };
     let case = TestRun::new().disk(disk(40 << 20, 64 << 10)).on_disk("a", moving(40 << 20, 0), direct);

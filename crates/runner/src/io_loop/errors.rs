@@ -38,7 +38,10 @@ impl<E: Engine> IoLoop<'_, E> {
             return;
         }
         let mut failure = Failure::new(errno, "io_u error");
-        if errno == libc::EINVAL && self.spec.direct && self.meter.directions.iter().all(|d| d.bytes == 0) {
+        if errno == libc::EINVAL
+            && self.spec.opening.direct
+            && self.meter.directions.iter().all(|d| d.bytes == 0)
+        {
             let cause = self.misalignment(request);
             failure = failure.note(
                 "direct-io-refused",

@@ -62,7 +62,7 @@ impl<E: Engine> IoLoop<'_, E> {
         &mut self,
         note: &mut dyn FnMut(Diagnostic),
     ) -> Result<bool, Failure> {
-        if !self.spec.unlink_each_loop {
+        if !self.spec.layout.unlink_each_loop {
             return self.open_again(note).map(|()| true);
         }
         let lays_out = layout::is_needed_again(self.spec);
@@ -200,7 +200,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         // The workload does not know of files that are opened for checks while it runs: there is one at a time.
         let in_phase = self.meter.read_back.began != u64::MAX;
-        if (!in_phase || self.files.open >= self.spec.openfiles)
+        if (!in_phase || self.files.open >= self.spec.opening.openfiles)
             && let Some(oldest) = self.files.read_back.pop_front()
         {
             self.settle(oldest);
@@ -283,7 +283,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Closes a file if as many are open as may be. Nothing is in flight and nothing will be in this pass.
     fn make_room(&mut self) -> Result<(), Failure> {
-        if self.files.open < self.spec.openfiles {
+        if self.files.open < self.spec.opening.openfiles {
             return Ok(());
         }
         let Some(index) = self.files.set.files.iter().rposition(|file| file.fd.is_some()) else {

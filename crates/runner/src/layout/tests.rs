@@ -24,7 +24,7 @@ impl Case {
         let directory = TempDir::new().unwrap();
         let mut spec = default_job("a");
         spec.rw = rw;
-        spec.overwrite = rw.does(Direction::Read);
+        spec.layout.overwrite = rw.does(Direction::Read);
         spec.files = vec![file(directory.path().join("f"), FileKind::Regular, SIZE)];
         Case { directory, spec, stop: AtomicBool::new(false), notes: Vec::new() }
     }
@@ -71,11 +71,11 @@ fn a_reader_gets_a_file_full_of_data() {
 #[test]
 fn a_plain_writer_gets_space_but_no_data() {
     let mut case = Case::new(ReadWrite::Write);
-    case.spec.fallocate = Fallocate::Truncate;
+    case.spec.layout.fallocate = Fallocate::Truncate;
     case.complete();
     assert_eq!(case.read(), vec![0; SIZE as usize]);
     let mut case = Case::new(ReadWrite::Write);
-    case.spec.fallocate = Fallocate::None;
+    case.spec.layout.fallocate = Fallocate::None;
     case.complete();
     assert_eq!(case.read(), b"");
 }
@@ -83,7 +83,7 @@ fn a_plain_writer_gets_space_but_no_data() {
 #[test]
 fn writers_that_need_old_data_get_it() {
     let mut overwriting = Case::new(ReadWrite::Write);
-    overwriting.spec.overwrite = true;
+    overwriting.spec.layout.overwrite = true;
     overwriting.complete();
     assert!(overwriting.read().len() as u64 == SIZE && is_data(&overwriting.read()));
     let mut mapped = Case::new(ReadWrite::RandWrite);
@@ -96,7 +96,7 @@ fn writers_that_need_old_data_get_it() {
 fn a_shorter_file_is_replaced_except_for_trims() {
     for (rw, kept) in [(ReadWrite::Read, false), (ReadWrite::Write, false), (ReadWrite::Trim, true)] {
         let mut case = Case::new(rw);
-        case.spec.fallocate = Fallocate::None;
+        case.spec.layout.fallocate = Fallocate::None;
         fs::write(case.path(), "old").unwrap();
         let link = case.directory.path().join("link");
         fs::hard_link(case.path(), &link).unwrap();
@@ -194,7 +194,7 @@ fn stopped_after(case: &Case, blocks: u32) -> LaidOut {
 fn a_stop_leaves_a_file_that_was_not_created_and_cuts_it_to_what_is_written() {
     for linked in [false, true] {
         let mut case = Case::new(ReadWrite::Read);
-        case.spec.allow_file_create = linked;
+        case.spec.layout.allow_file_create = linked;
         let target = case.directory.path().join("target");
         fs::write(if linked { &target } else { &case.spec.files[0].path }, "old").unwrap();
         if linked {
@@ -228,7 +228,7 @@ fn a_stop_also_ends_a_layout_without_data() {
 #[test]
 fn nothing_is_made_for_create_on_open_diskless_engines_and_read_only_runs() {
     let mut on_open = Case::new(ReadWrite::Read);
-    on_open.spec.create_on_open = true;
+    on_open.spec.layout.create_on_open = true;
     let mut diskless = Case::new(ReadWrite::Read);
     diskless.spec.engine = EngineKind::Null;
     for mut case in [on_open, diskless] {
@@ -237,7 +237,7 @@ fn nothing_is_made_for_create_on_open_diskless_engines_and_read_only_runs() {
         assert!(!case.path().exists());
     }
     let mut read_only = Case::new(ReadWrite::Read);
-    read_only.spec.readonly = true;
+    read_only.spec.opening.readonly = true;
     read_only.complete();
     assert!(!read_only.path().exists());
     assert_eq!(read_only.notes.len(), 1);
@@ -254,7 +254,7 @@ fn a_region_beyond_all_sizes_is_an_error_not_a_panic() {
 #[test]
 fn a_block_that_no_memory_can_hold_is_an_error() {
     let mut case = Case::new(ReadWrite::Read);
-    case.spec.fallocate = Fallocate::None;
+    case.spec.layout.fallocate = Fallocate::None;
     case.spec.block[Direction::Write].max = 1 << 62;
     case.spec.files[0].size = 1 << 62;
     let errno = case.errno();

@@ -43,7 +43,7 @@ fn readers_open_for_reading_all_others_for_both() {
 fn a_read_only_run_never_opens_for_writing() {
     let file = NamedTempFile::new().unwrap();
     let mut spec = spec(ReadWrite::Write, file.path());
-    spec.readonly = true;
+    spec.opening.readonly = true;
     assert_eq!(flags(&spec) & libc::O_ACCMODE, libc::O_RDONLY);
 }
 
@@ -52,9 +52,9 @@ fn sync_options_are_open_flags() {
     let file = NamedTempFile::new().unwrap();
     let mut spec = spec(ReadWrite::Write, file.path());
     assert_eq!(flags(&spec) & libc::O_SYNC, 0);
-    spec.open_sync = OpenSync::Dsync;
+    spec.opening.open_sync = OpenSync::Dsync;
     assert_eq!(flags(&spec) & libc::O_SYNC, libc::O_DSYNC);
-    spec.open_sync = OpenSync::Sync;
+    spec.opening.open_sync = OpenSync::Sync;
     assert_eq!(flags(&spec) & libc::O_SYNC, libc::O_SYNC);
 }
 
@@ -77,7 +77,7 @@ fn readers_and_trims_need_the_file_unless_it_is_created_on_open() {
         assert_eq!((error.errno, error.func), (libc::ENOENT, format!("open({})", path.display())));
     }
     let mut spec = spec(ReadWrite::Read, &path);
-    spec.create_on_open = true;
+    spec.layout.create_on_open = true;
     open(&spec).unwrap();
     assert!(path.exists());
 }

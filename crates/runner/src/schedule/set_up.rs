@@ -41,7 +41,7 @@ impl Run<'_, '_> {
 
     fn lay_out(&mut self, index: usize, spec: &JobSpec) {
         let (files, bytes) = layout::pending(spec);
-        let lays_out = files > 0 && !spec.readonly;
+        let lays_out = files > 0 && !spec.opening.readonly;
         let outdated = verify_state::note_outdated(spec, lays_out);
         outdated.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
         if lays_out {
@@ -49,7 +49,7 @@ impl Run<'_, '_> {
             let notes = verify_state::remove_outdated(self.state_dir, spec);
             notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
         }
-        if !spec.create_serialize && !lays_out_first(spec) {
+        if !spec.layout.create_serialize && !lays_out_first(spec) {
             return;
         }
         self.controls[index].set_state(JobState::SettingUp);

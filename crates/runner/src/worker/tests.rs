@@ -444,7 +444,7 @@ fn a_stop_during_its_own_layout_ends_the_job_without_error_and_without_file() {
     let directory = TempDir::new().unwrap();
     for rw in [ReadWrite::Read, ReadWrite::Write] {
         let mut spec = on_file(job(rw, EngineKind::Psync, 8192), &directory.path().join("f"));
-        spec.create_serialize = false;
+        spec.layout.create_serialize = false;
         spec.files[0].extend = true;
         let (ready, result) = work_stoppable::<Attached>(&spec, true);
         assert_eq!((ready, result.error), (1, None));

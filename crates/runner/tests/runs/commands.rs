@@ -32,7 +32,7 @@ fn commands_run_around_the_io_and_what_they_say_is_saved() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("f");
     let mut spec = named(directory.path(), disk("a", ReadWrite::Write, &file));
-    spec.unlink = true;
+    spec.layout.unlink = true;
     spec.life.exec_prerun = Some("echo before; echo too >&2".into());
     spec.life.exec_postrun = Some(format!("stat -c %s {}", file.display()));
     let (result, lines) = noted(directory.path(), vec![spec]);
@@ -115,7 +115,7 @@ fn a_prerun_whose_output_cannot_be_saved_is_not_run() {
 fn a_job_that_only_lays_out_runs_its_commands() {
     let directory = TempDir::new().unwrap();
     let mut spec = named(directory.path(), null("a"));
-    spec.create_only = true;
+    spec.layout.create_only = true;
     spec.life.exec_prerun = Some("echo before".into());
     spec.life.exec_postrun = Some("echo after".into());
     assert_eq!(noted(directory.path(), vec![spec]).1.len(), 2);

@@ -142,8 +142,8 @@ fn files_are_removed_at_the_end_when_asked_even_after_set_up_alone() {
     let directory = TempDir::new().unwrap();
     for create_only in [false, true] {
         let mut spec = disk("a", ReadWrite::Read, &directory.path().join("f"));
-        spec.unlink = true;
-        spec.create_only = create_only;
+        spec.layout.unlink = true;
+        spec.layout.create_only = create_only;
         let result = run_all(vec![spec.clone()]);
         assert_eq!(result.jobs[0].error, None);
         assert_eq!(bytes(&result.jobs[0]), if create_only { 0 } else { 16384 });
@@ -192,8 +192,8 @@ fn a_rate_does_not_outlast_the_run_time() {
 fn an_observer_that_panics_does_not_hang_the_run() {
     let directory = TempDir::new().unwrap();
     let mut spec = disk("a", ReadWrite::Read, &directory.path().join("f"));
-    spec.create_serialize = false;
-    spec.readonly = true;
+    spec.layout.create_serialize = false;
+    spec.opening.readonly = true;
     let plan = plan(vec![spec, null("b")]);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         run(Box::leak(Box::new(plan)), &RunOptions::default(), &mut |event| {

@@ -25,8 +25,9 @@ pub fn timed(name: &str, ms: u64) -> JobSpec {
 
 /// A job on a file of 16 KiB.
 pub fn disk(name: &str, rw: ReadWrite, path: &Path) -> JobSpec {
-    let overwrite = rw == ReadWrite::Read;
-    JobSpec { overwrite, ..testing::job_on(file(path, FileKind::Regular, 16384), name, rw) }
+    let mut spec = testing::job_on(file(path, FileKind::Regular, 16384), name, rw);
+    spec.layout.overwrite = rw == ReadWrite::Read;
+    spec
 }
 
 pub fn plan(specs: Vec<JobSpec>) -> Plan {

@@ -79,8 +79,9 @@ impl FileRotation {
             }
             _ => (PickOrder::Turns, u64::MAX),
         };
-        let open =
-            spec.opens_on_demand().then(|| Open { most: spec.openfiles, files: FileNumbers::none(files) });
+        let open = spec
+            .opens_on_demand()
+            .then(|| Open { most: spec.opening.openfiles, files: FileNumbers::none(files) });
         FileRotation {
             order,
             left: 0,

@@ -25,7 +25,7 @@ pub(super) struct FileShares {
 
 /// True for a job of several files that would not come to some of them.
 pub(super) fn shares_files(spec: &JobSpec, files: usize) -> bool {
-    let stays = (spec.openfiles as usize) < files || spec.file_service == FileService::Sequential;
+    let stays = (spec.opening.openfiles as usize) < files || spec.file_service == FileService::Sequential;
     spec.compat.shares_files
         && files > 1
         && stays

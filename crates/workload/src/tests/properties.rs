@@ -78,7 +78,7 @@ proptest! {
         let regions: Vec<_> = blocks.iter().map(region).collect();
         spec.files = regions.iter().map(pretend).collect();
         if let Some(most_open) = most_open && blocks.len() > 1 {
-            spec.openfiles = 1 + (most_open % (blocks.len() - 1)) as u32;
+            spec.opening.openfiles = 1 + (most_open % (blocks.len() - 1)) as u32;
         }
         let mut workload = Workload::new(&spec, &regions, [0; 24]).unwrap();
         let mut reference = Reference::new(&spec, &regions);

@@ -82,14 +82,14 @@ fn files_are_served_at_random() {
 #[test]
 fn only_so_many_files_are_open_and_the_next_one_waits_for_an_end() {
     let mut spec = files(ReadWrite::Read, 32, 4, FileService::default());
-    spec.openfiles = 2;
+    spec.opening.openfiles = 2;
     assert_eq!(run(&spec), "r0 1:0 1 1:1 2:0 3:0 2:1 3:1");
     assert_eq!(
         notation(&all(&spec), 4096),
         "open0 r0 open1 1:0 1 1:1 close0 close1 open2 2:0 open3 3:0 2:1 3:1"
     );
     let mut spec = files(ReadWrite::RandRead, 64, 4, FileService::Random { ios: 2 });
-    spec.openfiles = 2;
+    spec.opening.openfiles = 2;
     assert_eq!(run(&spec), "r3:3 3:0 3:2 3:1 2 3 0 1 2:3 2:2 2:0 2:1 1:0 1:2 1:3 1:1");
 }
 
@@ -98,7 +98,7 @@ fn the_choice_of_files_runs_on_over_passes_with_a_seed_of_its_own() {
     let mut spec = files(ReadWrite::Read, 64, 4, FileService::Random { ios: 2 });
     spec.limits.loops = 2;
     spec.seeding = Seeding::Fixed(7);
-    spec.openfiles = 3;
+    spec.opening.openfiles = 3;
     assert_eq!(
         run(&spec),
         "r3:0 3:1 1:0 1:1 3:2 3:3 2:0 2:1 2:2 2:3 1:2 1:3 0 1 2 3 \
@@ -118,7 +118,7 @@ fn a_file_that_was_kept_is_left_when_a_pass_ends() {
 fn a_distribution_of_files_never_finishes_one() {
     let skewed = |shape, center| FileService::Skewed(Skew { shape, center });
     let mut spec = files(ReadWrite::RandMixed, 64, 4, skewed(SkewShape::Zipf(1.2), None));
-    (spec.openfiles, spec.compat.shares_files) = (1, false);
+    (spec.opening.openfiles, spec.compat.shares_files) = (1, false);
     assert_eq!(run(&spec), "r3:3 3:0 3:2 w3:1 r3:3 3:0 w3:1 3:2 3:2 r3:3 w3:0 r3:1 w3:2 r3:3 3:1 3:0");
     let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(SkewShape::Pareto(0.4), None));
     spec.limits.loops = 2;
@@ -128,7 +128,7 @@ fn a_distribution_of_files_never_finishes_one() {
          1:1 3 3:0 1:1 3:2 1:2 1:0 3:1 2:1 1:3 3 3:2 1:3 2:2 3:1 1:2"
     );
     let mut spec = files(ReadWrite::RandRead, 64, 4, skewed(SkewShape::Normal(20.0), None));
-    (spec.openfiles, spec.compat.shares_files) = (2, false);
+    (spec.opening.openfiles, spec.compat.shares_files) = (2, false);
     crate::tests::support::set_block(&mut spec, 4096, 8192);
     assert_eq!(run(&spec), "r1:3 2:3 1:2 1:0 2:2 1:1 1:0 2:1 1:3 2:0 2:3 1:1 1:2 2:2 2:0+2");
     let mut spec = files(ReadWrite::Read, 48, 3, skewed(SkewShape::Zipf(0.9), Some(0.5)));
@@ -166,7 +166,7 @@ fn random_jobs_come_to_every_file_however_few_may_be_open() {
         .flat_map(|service| [(service, true, 1), (service, false, 1), (service, false, 2)])
     {
         let mut spec = files(ReadWrite::RandWrite, 3 * 32, 3, service);
-        spec.openfiles = openfiles;
+        spec.opening.openfiles = openfiles;
         spec.random_map = random_map;
         spec.limits.time_based = random_map;
         let regions = regions(&spec, 3);
@@ -185,7 +185,7 @@ fn random_jobs_come_to_every_file_however_few_may_be_open() {
 fn popular_files_are_opened_more_often_than_others() {
     let skew = Skew { shape: SkewShape::ZipfExact(1.0), center: Some(0.0) };
     let mut spec = files(ReadWrite::RandRead, 3 * 16, 3, FileService::Skewed(skew));
-    spec.openfiles = 1;
+    spec.opening.openfiles = 1;
     let ios = ios_of_files(&spec, &regions(&spec, 3), 1200);
     assert!(ios[0] > ios[1] && ios[1] > ios[2] && ios[2] > 0, "{ios:?}");
     assert!(ios.iter().all(|ios| ios.is_multiple_of(4)), "whole files: {ios:?}");
@@ -194,7 +194,7 @@ fn popular_files_are_opened_more_often_than_others() {
 #[test]
 fn a_file_without_room_gets_no_share() {
     let mut spec = files(ReadWrite::RandWrite, 3 * 8, 3, FileService::default());
-    spec.openfiles = 1;
+    spec.opening.openfiles = 1;
     spec.limits.time_based = true;
     crate::tests::support::set_block(&mut spec, 8192, 8192);
     let mut regions = regions(&spec, 3);
@@ -209,7 +209,7 @@ fn a_distribution_over_files_without_room_ends() {
     let mut spec =
         files(ReadWrite::Read, 8, 4, FileService::Skewed(Skew { shape: SkewShape::Zipf(1.2), center: None }));
     assert_eq!(all(&spec), []);
-    spec.openfiles = 2;
+    spec.opening.openfiles = 2;
     let mut open = 0;
     for step in all(&spec) {
         match step {

@@ -55,7 +55,7 @@ impl Reference {
     /// Before the first pass. All directions have the block size of reads.
     pub(super) fn new(spec: &JobSpec, regions: &[Region]) -> Self {
         let seeds = thread_seeds(spec, [0; 24]);
-        let on_demand = (spec.openfiles as usize) < regions.len();
+        let on_demand = (spec.opening.openfiles as usize) < regions.len();
         let file = |&region: &Region| RefFile {
             region,
             open: !on_demand,
@@ -102,7 +102,9 @@ impl Reference {
                     let file = self.any_file();
                     let open = self.files.iter().filter(|file| file.open).count();
                     let chosen = &mut self.files[file];
-                    if chosen.finished || chosen.rests || !chosen.open && open >= self.spec.openfiles as usize
+                    if chosen.finished
+                        || chosen.rests
+                        || !chosen.open && open >= self.spec.opening.openfiles as usize
                     {
                         continue;
                     }

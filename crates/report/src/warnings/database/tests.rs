@@ -130,7 +130,7 @@ fn cheap_syncs_are_found_in_any_job() {
         TestRun::new().disk(disk(0, 4 << 20)).on_disk("a", stats, synced).warnings("cheap-syncs").len()
     };
     assert_eq!(found(|_| {}), 1);
-    assert_eq!(found(|spec| spec.direct = true), 0);
+    assert_eq!(found(|spec| spec.opening.direct = true), 0);
     assert_eq!(found(|spec| spec.durability.sync_file_range.every = 1), 0);
 }
 
@@ -180,7 +180,7 @@ fn what_a_database_writes_beside_its_data_is_not_the_load_of_others() {
 #[test]
 fn a_good_run_of_a_database_has_no_warning() {
     let mut run = run(&innodb(), [session(600, [900, 20, 400, 0]), session(600, [900, 20, 400, 0])]);
-    run.plan.jobs.iter_mut().for_each(|job| job.spec.direct = true);
+    run.plan.jobs.iter_mut().for_each(|job| job.spec.opening.direct = true);
     let run = run.disk(disk((1200 * 9) << 14, 8 << 20));
     assert_eq!(run.all_warnings(), []);
 }

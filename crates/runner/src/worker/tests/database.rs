@@ -65,8 +65,8 @@ fn jobs_of(database: &Database, limit: Option<u64>, directory: &Path) -> Vec<Job
         spec.files = files.clone();
         spec.block = PerDirection([block.clone(), block.clone(), block]);
         spec.random_map = false;
-        spec.openfiles = files.len() as u32;
-        spec.create_serialize = true;
+        spec.opening.openfiles = files.len() as u32;
+        spec.layout.create_serialize = true;
         spec.events = Some(EventPart { load: Arc::clone(&load), thread });
         spec
     };

@@ -84,7 +84,7 @@ fn files(rw: ReadWrite, directory: &TempDir, count: u64, openfiles: u32) -> JobS
         .map(|number| FileSpec { path: path(number), kind: FileKind::Regular, extend: true, ..one.clone() })
         .collect();
     spec.limits.size = count * 4 * 4096;
-    spec.openfiles = openfiles;
+    spec.opening.openfiles = openfiles;
     spec
 }
 
@@ -153,7 +153,7 @@ fn blocks_are_read_back_through_no_more_descriptors_than_they_were_written() {
         spec.verify = Some(Verify { method: ferrio_job::VerifyMethod::Null, ..crc32c() });
         let (ios, _, most) = watched(&spec);
         let blocks = 4 * spec.files.len() as u64;
-        assert_eq!((ios, most), ([blocks, blocks], spec.openfiles as usize));
+        assert_eq!((ios, most), ([blocks, blocks], spec.opening.openfiles as usize));
     }
 }
 

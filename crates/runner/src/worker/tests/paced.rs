@@ -217,7 +217,7 @@ fn reading_back_is_not_on_the_schedule() {
     let directory = TempDir::new().unwrap();
     let mut spec = on_file(job(ReadWrite::Write, EngineKind::Psync, 16 * 4096), &directory.path().join("f"));
     spec.files[0].extend = true;
-    spec.create_serialize = false;
+    spec.layout.create_serialize = false;
     spec.verify = Some(crc32c());
     spec.rates.iops = PerDirection([2000, 2000, 0]);
     let result = work::<ferrio_engine_psync::Sync>(&spec);
