@@ -1,72 +1,55 @@
-//! Which options of other jobs a database has: the decision about each, in one table.
+//! Which options of other jobs a database has: a decision for each group of them, and a table of exceptions.
 
 use ferrio_job::{DatabaseModel, Diagnostic, Distribution};
-use ferrio_jobfile::{Given, Job, Opt, OptionScope, OptionStatus, Value};
+use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Value};
 
 use crate::as_written::{is_zero, name};
 use crate::findings::Findings;
 use crate::status::InertOptions;
 
-/// What becomes of options in a job that models a database.
+/// Whether a job that models a database has an option of other jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// They mean what they mean in other jobs.
+enum OptionSupport {
+    /// It means what it means in other jobs.
     Works,
     /// The model decides it: the end of the sentence "workload=... decides"; and what to use instead.
     Decided(&'static str, &'static str),
-    /// They cannot matter, for this reason.
+    /// It cannot matter, for this reason.
     NoEffect(&'static str),
 }
 
-use Fate::{Decided, NoEffect, Works};
+use OptionSupport::{Decided, NoEffect, Works};
 
-/// Every option that is implemented and belongs to no engine is in one row.
-pub(super) const FATES: &[(Fate, &[Opt])] = {
+const CHOICE_OF_IOS: OptionSupport =
+    Decided("what is read and written", "`ferrio help workload` explains the models");
+const FILES: OptionSupport =
+    Decided("which files it has", "`nrfiles`, `filename` or `directory` and `size` describe the data files");
+const PACE: OptionSupport =
+    Decided("when its I/Os begin", "`transaction_rate` limits the transactions per second");
+const ERRORS: OptionSupport = Decided(
+    "that its first error ends it",
+    "without one of its I/Os, no later transaction would be that of a database",
+);
+const VERIFICATION: OptionSupport =
+    Decided("what its pages contain, and verifies none", "verify with a job of its own");
+
+/// What holds for the options of a group of fio's: one about I/O or files is refused unless it is among the [`EXCEPTIONS`].
+fn support_of_group(row: &OptionRow) -> OptionSupport {
+    match (row.category, row.group) {
+        (_, "verify" | "trim") => VERIFICATION,
+        (_, "rate" | "thinktime" | "io_flow" | "latprof") => PACE,
+        (_, "err") => ERRORS,
+        ("io", "io_buf") => Works,
+        ("io", _) => CHOICE_OF_IOS,
+        ("file", _) => FILES,
+        _ => Works,
+    }
+}
+
+/// Options with another answer than their group.
+const EXCEPTIONS: &[(OptionSupport, &[Opt])] = {
     use Opt::*;
     &[
-        // The job among the others, its threads and their memory.
-        (
-            Works,
-            &[
-                Description,
-                Name,
-                WaitFor,
-                Numjobs,
-                Startdelay,
-                Runtime,
-                RampTime,
-                TimeBased,
-                Clocksource,
-                GtodCpu,
-                Lockmem,
-                NumaCpuNodes,
-                NumaMemPolicy,
-                Nice,
-                Prio,
-                Prioclass,
-                Priohint,
-                Cpumask,
-                CpusAllowed,
-                CpusAllowedPolicy,
-                Uid,
-                Gid,
-                Comm,
-                Cgroup,
-                CgroupNodelete,
-                CgroupWeight,
-                Exitall,
-                ExitWhat,
-                ExitallOnError,
-                Stonewall,
-                NewGroup,
-                Thread,
-                Mem,
-                IomemAlign,
-                HugepageSize,
-                Tuning,
-            ],
-        ),
-        // The files, and how they are opened and laid out.
         (
             Works,
             &[
@@ -87,119 +70,11 @@ pub(super) const FATES: &[(Fate, &[Opt])] = {
                 Buffered,
                 Invalidate,
                 FadviseHint,
-                WriteHint,
                 Ioscheduler,
             ],
         ),
-        // How I/O is done, with which data, on which pages.
-        (
-            Works,
-            &[
-                Ioengine,
-                Iodepth,
-                Bs,
-                RandomDistribution,
-                Randrepeat,
-                Randseed,
-                ZeroBuffers,
-                RefillBuffers,
-                ScrambleBuffers,
-                BufferPattern,
-                BufferCompressPercentage,
-                BufferCompressChunk,
-                DedupePercentage,
-                DedupeGlobal,
-                DedupeMode,
-                DedupeWorkingSetPercentage,
-            ],
-        ),
-        // What is reported and logged.
-        (
-            Works,
-            &[
-                GroupReporting,
-                Stats,
-                ClatPercentiles,
-                LatPercentiles,
-                SlatPercentiles,
-                PercentileList,
-                SignificantFigures,
-                DiskUtil,
-                GtodReduce,
-                DisableLat,
-                DisableClat,
-                DisableSlat,
-                DisableBwMeasurement,
-                JobStartClockId,
-                UnifiedRwReporting,
-                KbBase,
-                UnitBase,
-                PerJobLogs,
-                LogSum,
-                WriteBwLog,
-                WriteLatLog,
-                WriteIopsLog,
-                LogAvgMsec,
-                LogHistMsec,
-                LogHistCoarseness,
-                WriteHistLog,
-                LogWindowValue,
-                LogOffset,
-                LogPrio,
-                LogIssueTime,
-                LogCompression,
-                LogCompressionCpus,
-                LogStoreCompressed,
-                LogAlternateEpoch,
-                LogAlternateEpochClockId,
-                Bwavgtime,
-                Iopsavgtime,
-            ],
-        ),
-        (
-            Decided("what is read and written", "`ferrio help workload` explains the models"),
-            &[
-                Rw,
-                RwSequencer,
-                Rwmixread,
-                Rwmixwrite,
-                PercentageRandom,
-                Offset,
-                OffsetAlign,
-                OffsetIncrement,
-                Zonemode,
-                Zonesize,
-                Zonecapacity,
-                Zonerange,
-                Zoneskip,
-                ZoneResetThreshold,
-                ZoneResetFrequency,
-                RecoverZbdWriteError,
-                WriteZoneRemainder,
-                ReadBeyondWp,
-                MaxOpenZones,
-                JobMaxOpenZones,
-                IgnoreZoneLimits,
-                ReadIolog,
-                ReadIologChunked,
-                ReplayNoStall,
-                ReplayRedirect,
-                ReplayScale,
-                ReplayAlign,
-                ReplayTimeScale,
-                ReplaySkip,
-                MergeBlktraceFile,
-                MergeBlktraceScalars,
-                MergeBlktraceIters,
-                WriteIolog,
-                WriteIologVersion,
-                Sprandom,
-                SprNumRegions,
-                SprOp,
-                SprCs,
-                BlockErrorPercentiles,
-            ],
-        ),
+        (Works, &[Ioengine, Iodepth, Bs, Mem, IomemAlign, RandomDistribution, Randrepeat, Randseed]),
+        (CHOICE_OF_IOS, &[BlockErrorPercentiles]),
         (
             Decided(
                 "how long its I/Os are",
@@ -222,50 +97,8 @@ pub(super) const FATES: &[(Fate, &[Opt])] = {
             ],
         ),
         (
-            Decided(
-                "which files it has",
-                "`nrfiles`, `filename` or `directory` and `size` describe the data files",
-            ),
-            &[
-                FilenameFormat,
-                Opendir,
-                Filesize,
-                Openfiles,
-                FileServiceType,
-                FileAppend,
-                FillDevice,
-                CreateOnOpen,
-                Lockfile,
-            ],
-        ),
-        (
             Decided("when it syncs", "`commit_sync` and `write_back_sync` say how"),
             &[Fsync, Fdatasync, SyncFileRange, EndFsync, FsyncOnClose, EndSyncfs, Sync],
-        ),
-        (
-            Decided("when its I/Os begin", "`transaction_rate` limits the transactions per second"),
-            &[
-                Rate,
-                RateMin,
-                RateIops,
-                RateIopsMin,
-                RateProcess,
-                RateCycle,
-                RateIgnoreThinktime,
-                Thinktime,
-                ThinktimeSpin,
-                Thinkcycles,
-                ThinktimeBlocks,
-                ThinktimeBlocksType,
-                ThinktimeIotime,
-                Flow,
-                FlowId,
-                FlowSleep,
-                LatencyTarget,
-                LatencyWindow,
-                LatencyPercentile,
-                LatencyRun,
-            ],
         ),
         (
             Decided(
@@ -288,42 +121,7 @@ pub(super) const FATES: &[(Fate, &[Opt])] = {
                 MaxLatency,
             ],
         ),
-        (
-            Decided(
-                "that its first error ends it",
-                "without one of its I/Os, no later transaction would be that of a database",
-            ),
-            &[ContinueOnError, IgnoreError, ErrorDump],
-        ),
-        (
-            Decided("what its pages contain, and verifies none", "verify with a job of its own"),
-            &[
-                Verify,
-                DoVerify,
-                VerifyOnly,
-                VerifyPolicy,
-                VerifyLayout,
-                VerifyInterval,
-                VerifyOffset,
-                VerifyPattern,
-                VerifyPatternInterval,
-                VerifyFatal,
-                VerifyDump,
-                VerifyAsync,
-                VerifyBacklog,
-                VerifyBacklogBatch,
-                VerifyAsyncCpus,
-                ExperimentalVerify,
-                VerifyStateLoad,
-                VerifyStateSave,
-                VerifyWriteSequence,
-                VerifyHeaderSeed,
-                TrimPercentage,
-                TrimVerifyZero,
-                TrimBacklog,
-                TrimBacklogBatch,
-            ],
-        ),
+        (VERIFICATION, &[VerifyOnly]),
         (
             NoEffect("a database reads and writes pages again and again"),
             &[Norandommap, Softrandommap, RandomGenerator, RandomSequenceStride],
@@ -333,8 +131,14 @@ pub(super) const FATES: &[(Fate, &[Opt])] = {
     ]
 };
 
-/// What becomes of an assignment; those of options of engines and of databases work.
-fn fate(given: &Given) -> Fate {
+/// The answer for an option of other jobs that is implemented.
+fn support(opt: Opt) -> OptionSupport {
+    let exception = EXCEPTIONS.iter().find(|(_, opts)| opts.contains(&opt));
+    exception.map_or_else(|| support_of_group(opt.row()), |(support, _)| *support)
+}
+
+/// The answer for an assignment; those of options of engines and of databases work.
+fn support_of(given: &Given) -> OptionSupport {
     match given.opt {
         // Each job would draw a delay of its own from a range.
         Opt::Startdelay if matches!(given.value, Value::Range(low, high) if low != high) => {
@@ -344,7 +148,10 @@ fn fate(given: &Given) -> Fate {
         Opt::TimeBased if is_zero(&given.value) => {
             NoEffect("a database goes on until `transactions` or `runtime` end it")
         }
-        opt => FATES.iter().find(|(_, opts)| opts.contains(&opt)).map_or(Works, |(fate, _)| *fate),
+        opt if opt.row().scope == OptionScope::Core && opt.row().status == OptionStatus::Works => {
+            support(opt)
+        }
+        _ => Works,
     }
 }
 
@@ -354,7 +161,7 @@ pub(super) fn is_kept(job: &Job, given: &Given, model: DatabaseModel) -> bool {
         return without_effect(job, given.opt, model).is_none();
     }
     given.opt.row().scope != OptionScope::Core
-        || (fate(given) == Works && is_distribution_of_pages(given))
+        || (support_of(given) == Works && is_distribution_of_pages(given))
             && (given.opt != Opt::Nrfiles || model != DatabaseModel::Rocksdb)
         || !matches!(given.opt.row().status, OptionStatus::Works)
 }
@@ -413,7 +220,7 @@ pub(super) fn check<'a>(
             inert.add(job, given, reason);
             continue;
         }
-        match fate(given) {
+        match support_of(given) {
             NoEffect(reason) => inert.add(job, given, reason),
             Decided(what, help) => decided(job, given, model, what, help, findings),
             Works if !is_distribution_of_pages(given) => {
@@ -457,22 +264,18 @@ fn decided(job: &Job, given: &Given, model: DatabaseModel, what: &str, help: &st
 
 #[cfg(test)]
 mod tests {
-    use ferrio_jobfile::{OptionStatus, rows};
-
     use super::*;
 
     #[test]
-    fn every_option_of_all_jobs_has_one_fate() {
-        let rows =
-            rows().iter().filter(|row| row.scope == OptionScope::Core && row.status == OptionStatus::Works);
-        for row in rows {
-            let count = FATES.iter().filter(|(_, opts)| opts.contains(&row.opt)).count();
-            assert_eq!(count, 1, "{}", row.name);
+    fn an_exception_is_one_and_says_more_than_its_group() {
+        let all: Vec<Opt> = EXCEPTIONS.iter().flat_map(|(_, opts)| opts.iter().copied()).collect();
+        for (support, opts) in EXCEPTIONS {
+            for opt in *opts {
+                let row = opt.row();
+                assert!(row.scope == OptionScope::Core && row.status == OptionStatus::Works, "{}", row.name);
+                assert_ne!(*support, support_of_group(row), "{}", row.name);
+                assert_eq!(all.iter().filter(|other| *other == opt).count(), 1, "{}", row.name);
+            }
         }
-        let all = FATES.iter().flat_map(|(_, opts)| opts.iter());
-        assert!(
-            all.clone()
-                .all(|opt| opt.row().scope == OptionScope::Core && opt.row().status == OptionStatus::Works)
-        );
     }
 }
