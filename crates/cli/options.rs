@@ -109,7 +109,6 @@ pub struct Conflict {
 }
 
 impl ProgramOption {
-    /// Its row in the table.
     #[must_use]
     pub const fn row(self) -> &'static ProgramOptionRow {
         &ROWS[self as usize]

@@ -28,7 +28,7 @@ use action::action;
 use outputs::Outputs;
 
 pub use action::{Action, Query};
-pub use given::Given;
+pub use given::GivenOptions;
 
 /// The version of fio whose behaviour and formats this program has.
 pub const FIO_VERSION: &str = "fio-3.42";
@@ -95,13 +95,13 @@ pub struct ProgramSettings {
     pub aux_path: PathBuf,
     /// The built-in profile whose jobs run.
     pub profile: Option<Profile>,
-    /// What ends the run from outside.
+    /// Ends the run when a file appears or after a time.
     pub trigger: Option<Trigger>,
     /// Classes of `--debug` to print.
     pub debug: DebugOptions,
     /// Notes about the options themselves.
     pub notes: Vec<Diagnostic>,
-    /// What to do with the jobs.
+    /// Whether jobs run, are printed or are not needed.
     pub action: Action,
 }
 
@@ -166,7 +166,7 @@ impl ProgramSettings {
     ///
     /// # Errors
     /// A wrong value, an option that is not implemented, or a request for help.
-    pub fn read_each(items: &[Item], compat: Compat) -> Result<(Self, Given), SettingsError> {
+    pub fn read_each(items: &[Item], compat: Compat) -> Result<(Self, GivenOptions), SettingsError> {
         let mut notes = Vec::new();
         let typed = items.iter().filter_map(|item| match item {
             Item::Program { option, value: Some(value), .. } if compat == Compat::Fio => {
@@ -180,7 +180,7 @@ impl ProgramSettings {
             Item::Program { option, value: None, .. } => Some(format!("--{option}")),
             _ => None,
         });
-        let given = Given::read(typed).map_err(|error| match error.kind() {
+        let given = GivenOptions::read(typed).map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp => SettingsError::Help,
             _ => SettingsError::Value(Box::new(error)),
         })?;
@@ -291,7 +291,7 @@ impl ProgramSettings {
 }
 
 /// Several runs, if there are to be several. The values are already checked.
-fn sweep(given: &Given) -> Option<SweepSettings> {
+fn sweep(given: &GivenOptions) -> Option<SweepSettings> {
     let variables: Vec<Variable> = given.values(ProgramOption::Sweep);
     let repetitions: Option<Repetitions> = given.value(ProgramOption::Repeat);
     if repetitions.is_none() && variables.is_empty() {
@@ -325,7 +325,7 @@ pub fn command() -> Command {
 }
 
 /// Refuses unsupported options. It runs after their values are read, so that a wrong value is reported first.
-fn refuse_unsupported(given: &Given) -> Result<(), SettingsError> {
+fn refuse_unsupported(given: &GivenOptions) -> Result<(), SettingsError> {
     let refused = given.rows().find_map(|row| match row.support {
         Support::Refused(why) => Some(SettingsError::Refused(row.option, why)),
         _ => None,
@@ -333,13 +333,13 @@ fn refuse_unsupported(given: &Given) -> Result<(), SettingsError> {
     refused.map_or(Ok(()), Err)
 }
 
-fn profile(given: &Given) -> Result<Option<Profile>, SettingsError> {
+fn profile(given: &GivenOptions) -> Result<Option<Profile>, SettingsError> {
     let Some(name) = given.value::<String>(ProgramOption::Profile) else { return Ok(None) };
     Profile::named(&name).map(Some).ok_or(SettingsError::NoProfile(name))
 }
 
 /// Notes on options that have no effect.
-fn without_effect(given: &Given) -> impl Iterator<Item = Diagnostic> {
+fn without_effect(given: &GivenOptions) -> impl Iterator<Item = Diagnostic> {
     given.rows().filter_map(|row| match row.support {
         Support::NoEffect(why) => {
             let message = format!("--{} has no effect: {why}", row.name);
@@ -350,7 +350,7 @@ fn without_effect(given: &Given) -> impl Iterator<Item = Diagnostic> {
 }
 
 /// The prefix of the logs of all jobs together.
-fn bandwidth_log(given: &Given) -> Option<String> {
+fn bandwidth_log(given: &GivenOptions) -> Option<String> {
     let prefix = given.text(ProgramOption::BandwidthLog);
     given.has(ProgramOption::BandwidthLog).then(|| prefix.unwrap_or_else(|| "agg".to_owned()))
 }
@@ -361,7 +361,7 @@ fn ignored(option: ProgramOption, value: &str) -> Diagnostic {
 }
 
 /// The trigger, and a note if it can never fire. There is `no_document` on standard output if the report is a text or in a file.
-fn trigger(given: &Given, compat: Compat, no_document: bool) -> (Option<Trigger>, Option<Diagnostic>) {
+fn trigger(given: &GivenOptions, compat: Compat, no_document: bool) -> (Option<Trigger>, Option<Diagnostic>) {
     let command: Option<String> = given.value(ProgramOption::Trigger);
     let file = given.value::<String>(ProgramOption::TriggerFile).map(PathBuf::from);
     let timeout = given.value(ProgramOption::TriggerTimeout).filter(|time| *time != Duration::ZERO);

@@ -1,4 +1,4 @@
-//! What a command line consists of.
+//! The parts of a command line: options and job files.
 
 use ferrio_job::ArgOrigin;
 
@@ -11,18 +11,18 @@ pub enum Item {
     Program {
         /// The option.
         option: ProgramOption,
-        /// Its value.
+        /// `None` for a flag, or where the value is optional.
         value: Option<String>,
-        /// Its place.
+        /// The place on the command line.
         origin: ArgOrigin,
     },
     /// An option of a job; `name` begins a new job.
     Job {
         /// Name or alias, in full.
         name: String,
-        /// Its value.
+        /// `None` for an option that needs none.
         value: Option<String>,
-        /// Its place.
+        /// The place on the command line.
         origin: ArgOrigin,
     },
     /// A job file; `-` is standard input.

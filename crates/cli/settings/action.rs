@@ -1,12 +1,12 @@
-//! What a command line asks for: a run, or something else that the program does with jobs or without.
+//! The action that a command line asks for: a run of its jobs, or an answer without one.
 
 use std::path::PathBuf;
 
-use super::Given;
+use super::GivenOptions;
 use crate::option_values::IdleProf;
 use crate::options::ProgramOption;
 
-/// What to do with the jobs.
+/// The action that a command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Run them.
@@ -44,7 +44,7 @@ pub enum Query {
     UnitWork,
 }
 
-pub(super) fn action(given: &Given) -> Action {
+pub(super) fn action(given: &GivenOptions) -> Action {
     if let Some(query) = query(given) {
         Action::Answer(query)
     } else if given.has(ProgramOption::Showcmd) {
@@ -58,7 +58,7 @@ pub(super) fn action(given: &Given) -> Action {
     }
 }
 
-fn query(given: &Given) -> Option<Query> {
+fn query(given: &GivenOptions) -> Option<Query> {
     if given.has(ProgramOption::Version) {
         Some(Query::Version)
     } else if given.has(ProgramOption::Cmdhelp) {

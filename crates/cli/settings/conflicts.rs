@@ -4,13 +4,13 @@ use ferrio_job::Diagnostic;
 use ferrio_report::{Format, Formats};
 use ferrio_sweep::TableFormat;
 
-use super::{Action, Given, ProgramSettings, Query, SettingsError};
+use super::{Action, GivenOptions, ProgramSettings, Query, SettingsError};
 use crate::option_values::{self, IntervalsTo, OutputFormat};
 use crate::options::{Conflict, ProgramOption, ProgramOptionRow, Takes};
 
 impl ProgramSettings {
     /// Refuses options that cannot be used together. What only asks for information gets it.
-    pub(super) fn check_conflicts(&self, given: &Given) -> Result<(), SettingsError> {
+    pub(super) fn check_conflicts(&self, given: &GivenOptions) -> Result<(), SettingsError> {
         if matches!(self.action, Action::Answer(_)) {
             return Ok(());
         }
@@ -21,7 +21,7 @@ impl ProgramSettings {
     }
 
     /// A conflict that depends on the values of options.
-    fn conflict_of(&self, option: ProgramOption, given: &Given) -> Option<Conflict> {
+    fn conflict_of(&self, option: ProgramOption, given: &GivenOptions) -> Option<Conflict> {
         match option {
             ProgramOption::OutputFormat => of_output_format(self, given),
             ProgramOption::Minimal | ProgramOption::AppendTerse => of_format_and_series(self),
@@ -53,7 +53,7 @@ impl ProgramSettings {
 }
 
 /// The conflict of an option with those that its row names.
-fn of_relations(row: &ProgramOptionRow, given: &Given) -> Option<Conflict> {
+fn of_relations(row: &ProgramOptionRow, given: &GivenOptions) -> Option<Conflict> {
     let excluded = row.excluded_by.iter().find_map(|relation| {
         let other = relation.others.iter().find(|other| given.has(**other))?;
         // A flag has no value to point at.
@@ -102,7 +102,7 @@ fn of_status_interval(settings: &ProgramSettings) -> Option<Conflict> {
     (!has_interim).then(|| ProgramOption::StatusInterval.conflict(message()))
 }
 
-fn of_output_format(settings: &ProgramSettings, given: &Given) -> Option<Conflict> {
+fn of_output_format(settings: &ProgramSettings, given: &GivenOptions) -> Option<Conflict> {
     if let Some((word, why)) = settings.formats.alone().filter(|_| !settings.formats.fit_together()) {
         let message = format!(
             "the format {word} cannot be combined with others, because {why}: choose one, or write it to a file of its own with \

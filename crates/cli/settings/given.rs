@@ -10,18 +10,18 @@ use crate::options::{OPTIONS, ProgramOption, ProgramOptionRow};
 
 /// The program's options that a command line has, with their values.
 #[derive(Debug)]
-pub struct Given {
+pub struct GivenOptions {
     matches: ArgMatches,
 }
 
-impl Given {
+impl GivenOptions {
     /// Parses options that are written as `--name` or `--name=value`.
     ///
     /// # Errors
     /// A value is wrong, or help is requested.
     pub(super) fn read(options: impl Iterator<Item = String>) -> Result<Self, clap::Error> {
         let words = std::iter::once("ferrio".to_owned()).chain(options);
-        command().try_get_matches_from(words).map(|matches| Given { matches })
+        command().try_get_matches_from(words).map(|matches| GivenOptions { matches })
     }
 
     /// True if the option is there.

@@ -1,6 +1,6 @@
 //! The tests of sysbench as plans: the same resolved jobs as those of job files, one for each thread, that share a load.
 //!
-//! What is asked for is plain data: the front end reads the command line and says what is wrong with it.
+//! The options of a test are plain data here: the front end reads the command line and reports what is wrong with it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::findings::Findings;
 use crate::resolve::resolve;
 use crate::work;
 
-/// What holds for all tests of sysbench.
+/// The options that all tests of sysbench share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SysbenchRun {
     /// `--threads`, at least 1.
@@ -70,7 +70,7 @@ pub enum FileIoMode {
 /// The test `fileio` as its options ask for it, with every value in range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SysbenchFileio {
-    /// What holds for all tests.
+    /// The options of all tests.
     pub run: SysbenchRun,
     /// `--file-test-mode`
     pub test: FileTest,

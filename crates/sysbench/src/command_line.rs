@@ -2,7 +2,7 @@
 //!
 //! Words may be in any order. General options and words are read first, those of a test when the test is known.
 
-use crate::log::{Log, Refused};
+use crate::log::{Log, Refusal};
 use crate::options::{self, Kind, SysbenchOption};
 
 /// Options that choose databases, which sysbench knows whatever the test is.
@@ -13,14 +13,14 @@ const DATABASE_PREFIXES: [&str; 3] = ["db-", "mysql-", "pgsql-"];
 pub struct CommandLine {
     /// The test.
     pub test: Option<String>,
-    /// What to do.
+    /// The command of the test, such as `run`.
     pub command: Option<String>,
-    given: Vec<Given>,
+    given: Vec<WrittenOption>,
 }
 
 /// An option as it was given.
 #[derive(Debug)]
-struct Given {
+struct WrittenOption {
     /// With dashes.
     name: String,
     value: Option<String>,
@@ -33,7 +33,7 @@ impl CommandLine {
     ///
     /// # Errors
     /// A word too many, a configuration file that cannot be read, or a general option with a wrong value.
-    pub fn read(words: &[String], log: &Log) -> Result<Self, Refused> {
+    pub fn read(words: &[String], log: &Log) -> Result<Self, Refusal> {
         let mut line = CommandLine::default();
         for word in words {
             match word.strip_prefix("--") {
@@ -46,8 +46,8 @@ impl CommandLine {
         Ok(line)
     }
 
-    fn option(&mut self, body: &str, written: &str, log: &Log) -> Result<(), Refused> {
-        let given = Given::new(body, written);
+    fn option(&mut self, body: &str, written: &str, log: &Log) -> Result<(), Refusal> {
+        let given = WrittenOption::new(body, written);
         match given.name.as_str() {
             "config-file" => return self.read_file(given.value.as_deref().unwrap_or_default(), log),
             "test" => {
@@ -69,7 +69,7 @@ impl CommandLine {
     }
 
     /// Reads the lines of a configuration file as options. Lines without `=` count for nothing.
-    fn read_file(&mut self, name: &str, log: &Log) -> Result<(), Refused> {
+    fn read_file(&mut self, name: &str, log: &Log) -> Result<(), Refusal> {
         if name.is_empty() {
             return Ok(());
         }
@@ -91,7 +91,7 @@ impl CommandLine {
     ///
     /// # Errors
     /// One is unknown or has a value of the wrong kind.
-    pub fn check_options(&self, of_test: &[SysbenchOption], log: &Log) -> Result<(), Refused> {
+    pub fn check_options(&self, of_test: &[SysbenchOption], log: &Log) -> Result<(), Refusal> {
         for given in &self.given {
             let of_test = options::named(of_test, &given.name);
             let Some(option) = options::general(&given.name).or(of_test) else {
@@ -109,7 +109,7 @@ impl CommandLine {
         Ok(())
     }
 
-    fn given(&self, option: SysbenchOption) -> Option<&Given> {
+    fn given(&self, option: SysbenchOption) -> Option<&WrittenOption> {
         self.given.iter().rev().find(|given| given.name == option.row().name)
     }
 
@@ -137,7 +137,7 @@ impl CommandLine {
         self.text(option).and_then(size).unwrap_or(0)
     }
 
-    /// What messages show of a size that is 0: the text, if that begins with another number. sysbench reads such a number, and shows 0 for
+    /// A size that is 0, as messages show it: the text, if that begins with another number. sysbench reads such a number, and shows 0 for
     /// any other text.
     pub fn wrong_size(&self, option: SysbenchOption) -> &str {
         let text = self.text(option).unwrap_or_default();
@@ -166,13 +166,13 @@ impl CommandLine {
     }
 }
 
-impl Given {
+impl WrittenOption {
     fn new(body: &str, written: &str) -> Self {
         let (name, value) = match body.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (body, None),
         };
-        Given { name: name.replace('_', "-"), value, written: written.to_owned() }
+        WrittenOption { name: name.replace('_', "-"), value, written: written.to_owned() }
     }
 
     fn flag(&self) -> Option<bool> {
@@ -183,7 +183,7 @@ impl Given {
         }
     }
 
-    fn check_number(&self, option: SysbenchOption, log: &Log) -> Result<(), Refused> {
+    fn check_number(&self, option: SysbenchOption, log: &Log) -> Result<(), Refusal> {
         let Some(text) = self.value.as_deref().filter(|text| !text.is_empty()) else { return Ok(()) };
         let is_right = match option.row().kind {
             Kind::Number => text.parse::<i32>().is_ok(),

@@ -7,7 +7,7 @@ use ferrio_plan::sysbench::{FileIoMode, FileTest, OpenFlags, SysbenchFileio, Sys
 
 use crate::command_line::CommandLine;
 use crate::general::General;
-use crate::log::{Level, Log, Refused};
+use crate::log::{Level, Log, Refusal};
 use crate::options::{self, FILEIO, SysbenchOption};
 
 /// The words of `--file-test-mode`, and what the header says of them.
@@ -20,7 +20,7 @@ const TESTS: [(&str, FileTest, &str); 6] = [
     ("rndrw", FileTest::RandomMix, "random r/w"),
 ];
 
-/// What the header says of the flags that files are opened with.
+/// The flags that files are opened with, as the header lists them.
 pub fn flag_words(flags: OpenFlags) -> String {
     let mut words = String::new();
     for (is_on, word) in [(flags.sync, "sync "), (flags.dsync, "dsync "), (flags.direct, "directio")] {
@@ -30,14 +30,14 @@ pub fn flag_words(flags: OpenFlags) -> String {
 }
 
 /// Reads a count that is not negative.
-fn count(line: &CommandLine, option: SysbenchOption, log: &Log) -> Result<u32, Refused> {
+fn count(line: &CommandLine, option: SysbenchOption, log: &Log) -> Result<u32, Refusal> {
     let value = line.number(option);
     u32::try_from(value)
         .map_err(|_| log.refuse(&format!("Invalid value for {}: {value}.", option.row().name)))
 }
 
 /// Reads `--file-block-size`.
-fn block(line: &CommandLine, log: &Log) -> Result<u64, Refused> {
+fn block(line: &CommandLine, log: &Log) -> Result<u64, Refusal> {
     let block = line.size(SysbenchOption::FileBlockSize);
     if block == 0 {
         let text = line.wrong_size(SysbenchOption::FileBlockSize);
@@ -56,7 +56,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn read(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+    fn read(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
         let files = line.number(SysbenchOption::FileNum);
         let count = u32::try_from(files).ok().filter(|&count| count > 0);
         let count = count.ok_or_else(|| log.refuse(&format!("Invalid value for file-num: {files}")))?;
@@ -75,7 +75,7 @@ impl Sizes {
 }
 
 /// Reads `--file-extra-flags`.
-fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refused> {
+fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refusal> {
     let mut flags = OpenFlags::default();
     for word in line.list(SysbenchOption::FileExtraFlags) {
         match word {
@@ -92,7 +92,7 @@ fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refused> {
 ///
 /// # Errors
 /// A value makes no sense, or the test mode is missing.
-pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refused> {
+pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refusal> {
     let sizes = Sizes::read(line, log)?;
     let Some(mode) = line.text(SysbenchOption::FileTestMode) else {
         let refused = log.refuse("Missing required argument: --file-test-mode\n");
@@ -108,7 +108,7 @@ pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<Sysbench
 ///
 /// # Errors
 /// A value makes no sense.
-pub fn read_files(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refused> {
+pub fn read_files(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refusal> {
     let sizes = Sizes::read(line, log)?;
     read_all(sizes, line, general, FileTest::SequentialRead, log)
 }
@@ -119,7 +119,7 @@ fn read_all(
     general: &General,
     test: FileTest,
     log: &Log,
-) -> Result<SysbenchFileio, Refused> {
+) -> Result<SysbenchFileio, Refusal> {
     let block = block(line, log)?;
     let flags = flags(line, log)?;
     let io_mode = match line.text(SysbenchOption::FileIoMode) {
@@ -170,7 +170,7 @@ fn read_all(
     })
 }
 
-/// What the plan of every test needs.
+/// The part of a plan that every test has.
 pub fn run_of(general: &General) -> SysbenchRun {
     SysbenchRun {
         threads: general.threads,

@@ -1,15 +1,15 @@
-//! What sysbench's general options mean, and the lines about them in the header.
+//! The values of sysbench's general options, and the lines about them in the header.
 
 use std::fmt::Write as _;
 
 use crate::command_line::CommandLine;
-use crate::log::{Level, Log, Refused};
+use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 
 /// Most checkpoints, as in sysbench.
 const MAX_CHECKPOINTS: usize = 256;
 
-/// What holds for every test.
+/// The general options, with every value in range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct General {
     /// Threads, at least one.
@@ -30,7 +30,7 @@ pub struct General {
     pub debug: bool,
     /// Blocks have checksums.
     pub validate: bool,
-    /// What is said.
+    /// Highest level of messages that are written.
     pub verbosity: u8,
     /// 0 for none.
     pub percentile: u32,
@@ -49,7 +49,7 @@ impl General {
     ///
     /// # Errors
     /// A value makes no sense.
-    pub fn read(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+    pub fn read(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
         let json = match line.text(SysbenchOption::OutputFormat) {
             None | Some("text") => false,
             Some("json") => true,
@@ -63,7 +63,7 @@ impl General {
             level @ 0..=5 => level as u8,
             level => {
                 log.always(&format!("Invalid value for verbosity: {level}\n"));
-                return Err(Refused);
+                return Err(Refusal);
             }
         };
         let debug = line.flag(SysbenchOption::Debug);
@@ -187,14 +187,14 @@ impl Numbers<'_> {
         value
     }
 
-    fn not_negative(&self, option: SysbenchOption) -> Result<u32, Refused> {
+    fn not_negative(&self, option: SysbenchOption) -> Result<u32, Refusal> {
         let value = self.line.number(option);
         u32::try_from(value)
             .map_err(|_| self.log.refuse(&format!("Invalid value for --{}: {value}", option.row().name)))
     }
 }
 
-fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refused> {
+fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refusal> {
     let mut all = Vec::new();
     for word in line.list(SysbenchOption::ReportCheckpoints) {
         match word.parse::<u32>() {
@@ -214,7 +214,7 @@ fn checkpoints(line: &CommandLine, log: &Log) -> Result<Vec<u64>, Refused> {
 }
 
 /// The moment of `--forced-shutdown`: seconds after the time limit, or a share of it.
-fn forced_shutdown(line: &CommandLine, time: Option<u64>, log: &Log) -> Result<Option<u64>, Refused> {
+fn forced_shutdown(line: &CommandLine, time: Option<u64>, log: &Log) -> Result<Option<u64>, Refusal> {
     const DEFAULT_PERCENT: u64 = 5;
     let option = SysbenchOption::ForcedShutdown;
     let share = |percent: u64| time.map(|time| time * percent / 100);

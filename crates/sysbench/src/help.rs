@@ -29,7 +29,7 @@ Options that sysbench does not have:
 docs/sysbench.md says what differs from sysbench.
 ";
 
-/// What to use instead of scripts and tests of databases.
+/// The alternative to scripts and tests of databases.
 pub const INSTEAD_OF_DATABASES: &str = "\
 ferrio runs no Lua scripts and connects to no database. To measure a disk under the I/O of a database, run a job with \
 workload=innodb, for example `ferrio --name=db --workload=innodb --size=10g --runtime=60`; see `ferrio help workload`";

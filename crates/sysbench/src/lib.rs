@@ -1,7 +1,7 @@
 //! The front end that takes sysbench's command line: `ferrio sysbench …`, or a program that is called `sysbench`. It runs nothing: whoever
 //! calls it runs the plan.
 //!
-//! What it accepts, prints and answers is what sysbench 1.0.20 does, so that scripts go on to work. `options` is the table of all options;
+//! It accepts, prints and answers what sysbench 1.0.20 does, so that scripts continue to work. `options` is the table of all options;
 //! `completion` has it for shells; `command_line` reads words, `general`, `fileio` and `work` what they mean, with the lines of the header; `prepare` makes and removes the
 //! files; `run` makes a plan, has it run and writes the reports, whose texts are in `report`; `job` writes the job file with the same load. All output goes through `log`.
 
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use command_line::CommandLine;
 use general::General;
-use log::{Level, Log, Refused};
+use log::{Level, Log, Refusal};
 use options::SysbenchOption;
 use run::TestCall;
 use work::Work;
@@ -49,12 +49,12 @@ struct Test {
     run: TestRun,
 }
 
-/// What `run` does.
+/// The work of the command `run`.
 enum TestRun {
     /// The test of files, which has `prepare` and `cleanup` too.
     Fileio,
     /// A test without I/O, whose options this reads.
-    Work(fn(&CommandLine, &Log) -> Result<Work, Refused>),
+    Work(fn(&CommandLine, &Log) -> Result<Work, Refusal>),
 }
 
 /// The tests, in the order of the help text.
@@ -162,7 +162,7 @@ pub fn run(words: &[OsString], streams: Streams, execute: &Execute) -> u8 {
     }
 }
 
-fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Refused> {
+fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Refusal> {
     let line = CommandLine::read(words, log)?;
     if line.flag(SysbenchOption::Help) {
         log.always(&help::general());
@@ -176,7 +176,7 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Ref
     log.text(Level::Notice, &banner());
     let Some(name) = &line.test else {
         log.line(Level::Fatal, "No test is named; `sysbench --help` lists the tests");
-        return Err(Refused);
+        return Err(Refusal);
     };
     let test = TESTS.iter().find(|test| test.name == name).ok_or_else(|| unknown_test(name, log))?;
     line.check_options(test.options, log)?;
@@ -215,7 +215,7 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Ref
 }
 
 /// Refuses a test that is none of ours, with what to use instead of a test of databases or a script.
-fn unknown_test(name: &str, log: &Log) -> Refused {
+fn unknown_test(name: &str, log: &Log) -> Refusal {
     let is_script = name.ends_with(".lua") || Path::new(name).is_file();
     if is_script || is_of_databases(name) {
         return log.refuse(&format!("Cannot run '{name}': {}", help::INSTEAD_OF_DATABASES));

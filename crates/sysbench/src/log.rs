@@ -1,4 +1,4 @@
-//! What the front end writes: sysbench's messages by level, and text such as the header and the report.
+//! The output of the front end: sysbench's messages by level, and text such as the header and the report.
 //!
 //! All of it goes to standard output and at once, as in sysbench, except for mistakes in the command line, which go to standard error. If
 //! standard output is for a document, the messages go to standard error too and the rest is left out.
@@ -6,12 +6,12 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How much is said (`--verbosity`): each level includes those before it.
+/// Levels of `--verbosity`: each includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What ends the program.
+    /// Errors that end the program.
     Fatal,
-    /// What may be wrong.
+    /// Warnings.
     Warning = 2,
     /// The header and the report.
     Notice,
@@ -32,9 +32,9 @@ impl Level {
     }
 }
 
-/// A mistake that has been reported and for which nothing is run.
+/// A mistake, already reported, after which nothing runs.
 #[derive(Debug)]
-pub struct Refused;
+pub struct Refusal;
 
 /// Writes messages and text; workers may write lines too.
 pub struct Log(Mutex<State>);
@@ -123,17 +123,17 @@ impl Log {
     }
 
     /// Reports a mistake that ends the program.
-    pub fn refuse(&self, message: &str) -> Refused {
+    pub fn refuse(&self, message: &str) -> Refusal {
         self.line(Level::Fatal, message);
-        Refused
+        Refusal
     }
 
     /// Reports a mistake in the command line.
-    pub fn mistake(&self, message: &str) -> Refused {
+    pub fn mistake(&self, message: &str) -> Refusal {
         let mut state = self.state();
         // Nobody reads a closed standard error.
         let _ = state.mistakes.write_all(format!("{message}\n").as_bytes());
-        Refused
+        Refusal
     }
 
     /// Ends with what is left to say. Returns why something could not be written.

@@ -3,14 +3,13 @@
 //!
 //! Names, forms and defaults are those of sysbench 1.0.20.
 
-/// What is to be known about an option.
+/// Everything about an option.
 #[derive(Debug)]
 pub struct OptionRow {
     /// Without the dashes.
     pub name: &'static str,
-    /// What its value is.
     pub kind: Kind,
-    /// As text; `None` if it has no value by default.
+    /// `None` if the option has no value by default.
     pub default: Option<&'static str>,
     /// One line.
     pub help: &'static str,
@@ -41,7 +40,7 @@ impl OptionRow {
     }
 }
 
-/// What the value of an option is.
+/// Kinds of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number of 32 bits.
@@ -86,9 +85,9 @@ const fn unset(name: &'static str, kind: Kind, help: &'static str) -> OptionRow 
 /// General options under a title.
 #[derive(Debug)]
 pub struct Group {
-    /// Its line in help; empty for none.
+    /// The line above the options in help; empty for none.
     pub title: &'static str,
-    /// Its options.
+    /// In the order of help.
     pub options: &'static [SysbenchOption],
 }
 
@@ -110,7 +109,6 @@ macro_rules! options {
         }
 
         impl SysbenchOption {
-            /// Its row in the table.
             #[must_use]
             pub const fn row(self) -> &'static OptionRow {
                 match self {

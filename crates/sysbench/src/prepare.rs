@@ -13,16 +13,16 @@ use nix::fcntl::OFlag;
 use nix::unistd::fsync;
 
 use crate::fileio::flag_words;
-use crate::log::{Level, Log, Refused};
+use crate::log::{Level, Log, Refusal};
 
-/// What direct I/O wants of memory.
+/// Alignment of memory for direct I/O.
 const ALIGN: usize = 4096;
 
 /// Creates the files, or extends those that are too short, in the current directory.
 ///
 /// # Errors
 /// A file cannot be opened, written or synced.
-pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refused> {
+pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refusal> {
     log.text(
         Level::Notice,
         &format!(
@@ -52,7 +52,7 @@ pub fn prepare(asked: &SysbenchFileio, log: &Log) -> Result<(), Refused> {
 }
 
 /// Brings one file to its size, in whole blocks. Returns the bytes written.
-fn prepare_one(asked: &SysbenchFileio, index: u32, block: &mut Block, log: &Log) -> Result<u64, Refused> {
+fn prepare_one(asked: &SysbenchFileio, index: u32, block: &mut Block, log: &Log) -> Result<u64, Refusal> {
     let name = SysbenchFileio::file_name(index);
     let shown = name.display();
     let refused = |what: &str, error: io::Error| {
@@ -93,8 +93,8 @@ struct Block {
 }
 
 impl Block {
-    fn new(asked: &SysbenchFileio) -> Result<Self, Refused> {
-        let len = usize::try_from(asked.block).map_err(|_| Refused)?;
+    fn new(asked: &SysbenchFileio) -> Result<Self, Refusal> {
+        let len = usize::try_from(asked.block).map_err(|_| Refusal)?;
         let memory = vec![0; len + ALIGN];
         let begin = memory.as_ptr().align_offset(ALIGN).min(ALIGN);
         let random = asked.validate.then(|| T258::new(seed()));

@@ -13,7 +13,7 @@ use crate::command_line::CommandLine;
 use crate::failure;
 use crate::fileio;
 use crate::general::General;
-use crate::log::{Level, Log, Refused};
+use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 use crate::report::{
     SysbenchDocument, SysbenchDocumentPart, SysbenchFigures, SysbenchReport, SysbenchSettings, SysbenchTest,
@@ -30,13 +30,13 @@ pub type Execute = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(Event<'_>)) -> 
 pub struct TestCall<'a> {
     /// The name of the test.
     pub test: &'static str,
-    /// Its options.
+    /// The options of the test.
     pub options: &'static [SysbenchOption],
     /// The command line.
     pub line: &'a CommandLine,
-    /// What holds for all tests.
+    /// The general options.
     pub general: &'a General,
-    /// What is written.
+    /// Where output goes.
     pub log: &'a Arc<Log>,
     /// Runs a plan.
     pub execute: &'a Execute,
@@ -47,7 +47,7 @@ impl TestCall<'_> {
     ///
     /// # Errors
     /// It failed, which has been reported.
-    pub fn fileio(&self, asked: &SysbenchFileio) -> Result<u8, Refused> {
+    pub fn fileio(&self, asked: &SysbenchFileio) -> Result<u8, Refusal> {
         self.log.text(Level::Notice, &self.general.header());
         self.log.text(Level::Notice, &fileio::header(asked, self.general));
         for index in 0..asked.files {
@@ -61,7 +61,7 @@ impl TestCall<'_> {
     ///
     /// # Errors
     /// It failed, which has been reported.
-    pub fn work(&self, work: &Work) -> Result<u8, Refused> {
+    pub fn work(&self, work: &Work) -> Result<u8, Refusal> {
         let run = SysbenchRun { events: work.events(self.general, self.log), ..fileio::run_of(self.general) };
         work.warn_of_rest(self.general.threads, self.log);
         self.log.text(Level::Notice, &self.general.header());
@@ -78,27 +78,27 @@ impl TestCall<'_> {
     }
 
     /// Runs a plan.
-    fn run(&self, plan: Plan, test: SysbenchTest) -> Result<u8, Refused> {
+    fn run(&self, plan: Plan, test: SysbenchTest) -> Result<u8, Refusal> {
         let General { percentile, rate, .. } = *self.general;
         show_requests(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
         let mut reporter = Reporter::new(self, report);
-        let result = (self.execute)(plan, self.general.beat(), &mut |event| reporter.observe(&event));
+        let result = (self.execute)(plan, self.general.interval(), &mut |event| reporter.observe(&event));
         reporter.finish(&result)
     }
 }
 
 impl General {
-    /// How often something may be due. The time until a forced shutdown begins later than the run.
-    fn beat(&self) -> Option<Duration> {
+    /// The interval at which something may be due. The time until a forced shutdown begins later than the run.
+    fn interval(&self) -> Option<Duration> {
         let second = self.forced_shutdown.map(|_| 1);
         let all = self.report_interval.iter().chain(&self.checkpoints).copied().chain(second);
         all.reduce(greatest_common_divisor).map(Duration::from_secs)
     }
 }
 
-/// Threads that began so long after the run count as having begun with it.
-const LATE: Duration = Duration::from_millis(100);
+/// Threads that begin within this time after the run count as having begun with it.
+const START_TOLERANCE: Duration = Duration::from_millis(100);
 
 /// Writes what is due while a run goes on.
 struct Reporter<'a> {
@@ -196,7 +196,7 @@ impl<'a> Reporter<'a> {
         let seconds = result.elapsed.as_secs_f64().round() as u64;
         let figures = SysbenchFigures::of(result);
         // The time that threads took to set up does not count.
-        let ran = figures.total.saturating_add(LATE).as_secs();
+        let ran = figures.total.saturating_add(START_TOLERANCE).as_secs();
         if general.forced_shutdown.is_some_and(|at| ran >= at) {
             self.force(result, figures.clone());
         }
@@ -240,12 +240,12 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes the report of a run that has ended, and returns the exit status.
-    fn finish(self, result: &RunResult) -> Result<u8, Refused> {
+    fn finish(self, result: &RunResult) -> Result<u8, Refusal> {
         if let Some(error) = result.jobs.iter().find_map(|job| job.error.as_ref()) {
             if !self.has_failed {
                 self.show(error);
             }
-            return Err(Refused);
+            return Err(Refusal);
         }
         self.call.log.text(Level::Info, "Done.\n\n");
         let figures = SysbenchFigures::of(result).since(&self.base);
@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_that_is_due_falls_on_a_beat() {
+    fn everything_that_is_due_falls_on_an_interval() {
         assert_eq!([30, 60, 12].into_iter().reduce(greatest_common_divisor), Some(6));
     }
 }

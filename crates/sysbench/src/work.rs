@@ -4,7 +4,7 @@ use ferrio_job::{EventWork, MemoryOperation};
 
 use crate::command_line::CommandLine;
 use crate::general::General;
-use crate::log::{Level, Log, Refused};
+use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 
 /// A test without I/O.
@@ -60,14 +60,14 @@ struct Options<'a> {
 
 impl Options<'_> {
     /// A number that is at least `least`.
-    fn number(&self, option: SysbenchOption, least: u32) -> Result<u32, Refused> {
+    fn number(&self, option: SysbenchOption, least: u32) -> Result<u32, Refusal> {
         let value = self.line.number(option);
         let number = u32::try_from(value).ok().filter(|&number| number >= least);
         number.ok_or_else(|| self.log.refuse(&format!("Invalid value of {}: {value}.", option.row().name)))
     }
 
     /// One of some words.
-    fn word<T: Copy>(&self, option: SysbenchOption, words: &[(&str, T)]) -> Result<T, Refused> {
+    fn word<T: Copy>(&self, option: SysbenchOption, words: &[(&str, T)]) -> Result<T, Refusal> {
         let given = self.line.text(option).unwrap_or_default();
         let found = words.iter().find(|(word, _)| *word == given);
         found
@@ -81,20 +81,20 @@ impl Work {
     ///
     /// # Errors
     /// A value makes no sense; so for the other tests.
-    pub fn cpu(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+    pub fn cpu(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
         let options = Options { line, log };
         Ok(Work::Cpu { max_prime: options.number(SysbenchOption::CpuMaxPrime, 1)? })
     }
 
     /// The options of `threads`.
-    pub fn threads(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+    pub fn threads(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
         let options = Options { line, log };
         let yields = options.number(SysbenchOption::ThreadYields, 0)?.into();
         Ok(Work::Threads { yields, locks: options.number(SysbenchOption::ThreadLocks, 1)? })
     }
 
     /// The options of `mutex`.
-    pub fn mutex(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+    pub fn mutex(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
         let options = Options { line, log };
         let mutexes = options.number(SysbenchOption::MutexNum, 1)?;
         let locks = options.number(SysbenchOption::MutexLocks, 1)?.into();
@@ -102,7 +102,7 @@ impl Work {
     }
 
     /// The options of `memory`.
-    pub fn memory(line: &CommandLine, log: &Log) -> Result<Self, Refused> {
+    pub fn memory(line: &CommandLine, log: &Log) -> Result<Self, Refusal> {
         let options = Options { line, log };
         let size = SysbenchOption::MemoryBlockSize;
         let block = line.size(size);
@@ -150,7 +150,7 @@ impl Work {
         }
     }
 
-    /// What an event does, in a run of so many threads.
+    /// The work of an event, in a run with this many threads.
     pub fn event(&self, threads: u32) -> EventWork {
         match *self {
             Work::Cpu { max_prime } => EventWork::Primes { below: max_prime },
@@ -234,7 +234,7 @@ mod tests {
     use crate::log::testing;
 
     fn read(
-        read: fn(&CommandLine, &Log) -> Result<Work, Refused>,
+        read: fn(&CommandLine, &Log) -> Result<Work, Refusal>,
         text: &str,
     ) -> (Option<(Work, Option<u64>)>, String) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
