@@ -6,12 +6,9 @@ use std::os::unix::fs::FileExt;
 
 use crate::Outcome;
 use crate::limit;
-use crate::startup;
+use crate::startup::{self, ONE_READ, STOPWATCH};
+use crate::tools::LOOP;
 use crate::work::{BLOCK, Work};
-
-pub(crate) const STOPWATCH: &str = "--role=stopwatch";
-pub(crate) const ONE_READ: &str = "--role=one-read";
-pub(crate) const LOOP: &str = "--role=loop";
 
 /// The role of a process.
 #[derive(Debug)]

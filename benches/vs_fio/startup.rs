@@ -12,10 +12,12 @@ use std::time::Instant;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::Outcome;
-use crate::role::{ONE_READ, STOPWATCH};
 use crate::table::{StartRow, Unit};
 use crate::tools::{self, Tool};
 use crate::work::{BLOCK, Settings};
+
+pub(crate) const STOPWATCH: &str = "--role=stopwatch";
+pub(crate) const ONE_READ: &str = "--role=one-read";
 
 /// Names of the rows made here.
 pub(crate) const ONE_SHOT: &str = "start-one-io";

@@ -7,9 +7,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::role::LOOP;
 use crate::usage::Usage;
 use crate::work::{Calls, PASS, Settings, Work};
+
+pub(crate) const LOOP: &str = "--role=loop";
 
 /// A program under comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,54 +8,6 @@ use std::sync::Arc;
 
 use crate::FileSpec;
 
-/// Where a file, or several of them, are in a list of names. The list may be that of a `filename_format`, which nobody writes down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileRun {
-    /// What tells the list from all others. Equal lists have equal files at equal places, whichever job uses them.
-    pub names: Arc<str>,
-    /// Place of the first file in the list, from 0.
-    pub first: u64,
-    /// Number of files, at least 1.
-    pub count: u64,
-    /// All names of the list are the same one: it is one file that is used `count` times.
-    pub is_one_file: bool,
-    /// Path of the last file.
-    pub last: PathBuf,
-    /// Sizes are drawn: `size` of the entry is their mean.
-    pub is_mean: bool,
-}
-
-impl FileSpec {
-    /// How many files of the job it stands for.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.run.as_ref().map_or(1, |run| run.count)
-    }
-
-    /// How many different files it stands for.
-    #[must_use]
-    pub fn distinct(&self) -> u64 {
-        if self.run.as_ref().is_some_and(|run| run.is_one_file) { 1 } else { self.count() }
-    }
-
-    /// Bytes in the I/O regions of all files that it stands for.
-    #[must_use]
-    pub fn total_size(&self) -> u64 {
-        self.size.saturating_mul(self.count())
-    }
-
-    /// The list that it is in, unless the only name of the list is its path.
-    fn listed(&self) -> Option<&FileRun> {
-        self.run.as_deref().filter(|run| !run.is_one_file)
-    }
-
-    /// The path of the last file that it stands for.
-    #[must_use]
-    pub fn last_path(&self) -> &Path {
-        self.run.as_ref().map_or(&self.path, |run| &run.last)
-    }
-}
-
 /// The list of all names that begin and end like this, with the number of the file between.
 #[must_use]
 pub fn numbered_names(before: &str, after: &str) -> Arc<str> {
@@ -235,6 +187,7 @@ fn set<T: Clone>(list: &mut BTreeMap<u64, (u64, T)>, places: Range<u64>, value: 
 mod tests {
     use super::*;
     use crate::FileKind;
+    use crate::FileRun;
 
     fn run(names: &str, places: Range<u64>) -> FileSpec {
         let run = FileRun {

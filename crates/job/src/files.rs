@@ -2,9 +2,10 @@
 //! before the job runs if they are missing or too short.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::Skew;
 use crate::choice::choices;
-use crate::{Direction, FileRun, JobSpec, Skew};
 
 /// `file_service_type=`: which file the next I/O goes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,33 +51,6 @@ impl FileService {
     #[must_use]
     pub const fn never_finishes(&self) -> bool {
         matches!(self, FileService::Skewed(_))
-    }
-}
-
-impl JobSpec {
-    /// True when a file is opened when it is first used, or when a replayed log says so, and closed when it is finished. Otherwise all
-    /// files are open for a whole pass, from before the first I/O on: what an engine does in place of opening them must be measured.
-    #[must_use]
-    pub fn opens_on_demand(&self) -> bool {
-        let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
-        self.replay.is_some()
-            || self.engine.operates_on_files()
-            || (self.opening.openfiles as usize) < self.files.len()
-            || (syncs_each && self.files.len() > 1)
-    }
-}
-
-impl JobSpec {
-    /// Paths that are where the files and block devices of the job are. New files are where their directory is, so that a hundred
-    /// thousand of them in one directory are one path; engines without files have none.
-    pub fn storage_paths(&self) -> impl Iterator<Item = &Path> {
-        let mut last = None;
-        let stored = |file: &&FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block);
-        self.files.iter().filter(stored).filter_map(move |file| {
-            let is_new = file.kind == FileKind::Regular && file.found.is_none();
-            let path = if is_new { file.directory() } else { &file.path };
-            (last.replace(path) != Some(path)).then_some(path)
-        })
     }
 }
 
@@ -169,61 +143,50 @@ impl FileSpec {
     }
 }
 
-/// How a job lays out its files. The runner does it; the planner and `ferrio check` predict it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Files are laid out at all; otherwise they appear when they are opened, or the engine has none.
-    pub happens: bool,
-    /// Files are written full of data. Otherwise there is only reserved space, or nothing.
-    pub fills: bool,
-    /// Files are truncated and written again. Otherwise, if the job only trims or verifies, they grow and keep what they have.
-    pub replaces: bool,
-    /// Reserving space sets the size of the file.
-    pub reserves_size: bool,
-    /// The job only reads, but files are replaced without `allow_layout_overwrite`: the user does not expect to lose their data.
-    pub replaces_unasked: bool,
+/// Where a file, or several of them, are in a list of names. The list may be that of a `filename_format`, which nobody writes down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRun {
+    /// What tells the list from all others. Equal lists have equal files at equal places, whichever job uses them.
+    pub names: Arc<str>,
+    /// Place of the first file in the list, from 0.
+    pub first: u64,
+    /// Number of files, at least 1.
+    pub count: u64,
+    /// All names of the list are the same one: it is one file that is used `count` times.
+    pub is_one_file: bool,
+    /// Path of the last file.
+    pub last: PathBuf,
+    /// Sizes are drawn: `size` of the entry is their mean.
+    pub is_mean: bool,
 }
 
-/// How a job lays out its files: readers get files full of data, plain writers reserved space only, by fio's rules.
-#[must_use]
-pub fn layout_of(spec: &JobSpec) -> Layout {
-    // What is to be verified is never replaced.
-    let (reads, writes) = (!spec.only_checks() && spec.rw.does(Direction::Read), spec.writes_data());
-    Layout {
-        happens: !spec.layout.create_on_open && !spec.engine.is_diskless(),
-        fills: reads || (writes && (spec.layout.overwrite || spec.engine.cannot_extend())),
-        replaces: reads || writes,
-        replaces_unasked: reads
-            && !writes
-            && !spec.rw.does(Direction::Trim)
-            && !spec.file_append
-            && !spec.opening.readonly
-            && !spec.layout.allow_layout_overwrite,
-        reserves_size: !spec.fill_device
-            && !matches!(spec.layout.fallocate, Fallocate::None | Fallocate::Keep),
-    }
-}
-
-impl Layout {
-    /// Whether this file of the job is laid out.
+impl FileSpec {
+    /// How many files of the job it stands for.
     #[must_use]
-    pub fn concerns(&self, file: &FileSpec) -> bool {
-        self.happens && file.extend && file.kind == FileKind::Regular
+    pub fn count(&self) -> u64 {
+        self.run.as_ref().map_or(1, |run| run.count)
     }
 
-    /// Whether this file holds data that the job has no reason to destroy, but layout would.
+    /// How many different files it stands for.
     #[must_use]
-    pub fn endangers(&self, file: &FileSpec) -> bool {
-        self.replaces_unasked && self.concerns(file) && file.found.is_some_and(|size| size > 0)
+    pub fn distinct(&self) -> u64 {
+        if self.run.as_ref().is_some_and(|run| run.is_one_file) { 1 } else { self.count() }
     }
 
-    /// Size of such a file afterwards, if it had this one before.
+    /// Bytes in the I/O regions of all files that it stands for.
     #[must_use]
-    pub fn size_after(&self, file: &FileSpec, before: Option<u64>) -> u64 {
-        match (self.fills || self.reserves_size, self.replaces) {
-            (true, _) => file.end(),
-            (false, true) => 0,
-            (false, false) => before.unwrap_or(0),
-        }
+    pub fn total_size(&self) -> u64 {
+        self.size.saturating_mul(self.count())
+    }
+
+    /// The list that it is in, unless the only name of the list is its path.
+    pub(crate) fn listed(&self) -> Option<&FileRun> {
+        self.run.as_deref().filter(|run| !run.is_one_file)
+    }
+
+    /// The path of the last file that it stands for.
+    #[must_use]
+    pub fn last_path(&self) -> &Path {
+        self.run.as_ref().map_or(&self.path, |run| &run.last)
     }
 }

@@ -2,12 +2,8 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::{ClockSource, CompatRules, Diagnostic, JobSpec, Origin, Prefix};
-
-/// Options as the JSON report echoes them: canonical names, each once, and value texts. Clones of a section share them.
-pub type OptionEcho = Arc<[(String, String)]>;
+use crate::{ClockSource, CompatRules, Diagnostic, JobSpec, OptionEcho, Origin, Prefix};
 
 /// A job that could not be set up (no size, bad offset...): it does no I/O, but it is reported and counted.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,16 @@
 //! One resolved job: plain data without `Option` where there is a default.
 
+mod buffers;
+mod durability;
+mod files;
+mod verify;
+
 use std::sync::Arc;
 
 use crate::*;
+
+/// Options as the JSON report echoes them: canonical names, each once, and value texts. Clones of a section share them.
+pub type OptionEcho = Arc<[(String, String)]>;
 
 /// One resolved job (one clone).
 ///
