@@ -175,7 +175,7 @@ pub enum Error {
         /// As given.
         name: String,
         /// Why.
-        error: ferrio_report::InflateError,
+        error: ferrio_logs::InflateError,
     },
 }
 

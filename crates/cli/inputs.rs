@@ -67,7 +67,7 @@ impl ProgramSettings {
             return Ok(FileClaims::default());
         }
         let program = self.output_files().map(|(what, name)| (what, PathBuf::from(name)));
-        let total = self.bandwidth_log.iter().flat_map(|prefix| ferrio_report::bandwidth_log_names(prefix));
+        let total = self.bandwidth_log.iter().flat_map(|prefix| ferrio_logs::bandwidth_log_names(prefix));
         let total = total.map(|name| ("the bandwidth log".to_owned(), PathBuf::from(name)));
         let specs = || plan.jobs.iter().map(|job| &job.spec);
         let logs = specs().flat_map(logs_of).map(|(path, what, job)| (format!("{what} of job {job}"), path));

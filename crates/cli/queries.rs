@@ -5,8 +5,9 @@ use std::path::Path;
 
 use ferrio_job::{Compat, Diagnostic, EngineKind, Origin, Prefix};
 use ferrio_jobfile::{Help, cmdhelp, enghelp};
+use ferrio_logs::{InflateError, inflate_log};
 use ferrio_machine::{RetryInterrupted, open_to_read};
-use ferrio_report::{InflateError, debug_words, idle_calibration, inflate_log};
+use ferrio_report::{debug_words, idle_calibration};
 use nix::errno::Errno;
 
 use crate::error::Error;

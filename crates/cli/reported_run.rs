@@ -2,9 +2,10 @@
 
 use ferrio_job::{Compat, Diagnostic, HttpOptions, Origin, Plan};
 use ferrio_jobfile::{Problems, Sources};
+use ferrio_logs::LogWriter;
 use ferrio_machine::{FileClaims, Rank};
 use ferrio_metrics::MetricsServer;
-use ferrio_report::{LogWriter, RunEnvironment, RunReport};
+use ferrio_report::{RunEnvironment, RunReport};
 use ferrio_results::{Event, RunResult};
 use ferrio_runner::RunOptions;
 use ferrio_stats::CalibrationStart;

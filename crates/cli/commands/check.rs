@@ -6,9 +6,10 @@ use std::time::Duration;
 use ferrio_check::{CheckStatus, EndTrigger, Facts, Report, WholeRun};
 use ferrio_job::Compat;
 use ferrio_jobfile::{Problems, Sources};
+use ferrio_logs::bandwidth_log_names;
 use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
-use ferrio_report::{Format, Formats, bandwidth_log_names};
+use ferrio_report::{Format, Formats};
 
 use super::subcommand::Invocation;
 use crate::arguments::{self, Item, values_of};

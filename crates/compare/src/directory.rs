@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ferrio_logs::{LogContent, LogName};
 use ferrio_machine::{RetryInterrupted, names_in, open_to_read};
-use ferrio_report::{LogName, LoggedFile};
 
 use crate::error::ReadError;
 
@@ -57,8 +57,8 @@ impl Directory {
 ///
 /// # Errors
 /// The file cannot be read, is damaged, or is no log.
-pub fn read_log(path: &Path, name: LogName) -> Result<LoggedFile, ReadError> {
+pub fn read_log(path: &Path, name: LogName) -> Result<LogContent, ReadError> {
     let file = open_to_read(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
-    LoggedFile::read(name, RetryInterrupted(file))
+    LogContent::read(name, RetryInterrupted(file))
         .map_err(|error| ReadError::Log { path: path.to_owned(), error })
 }

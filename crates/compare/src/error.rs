@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use ferrio_report::LoggedError;
+use ferrio_logs::LogReadError;
 
 /// Why a side has no runs.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
         /// Why.
-        error: LoggedError,
+        error: LogReadError,
     },
     /// A directory has no files with the ending `.json`.
     #[error("{} has no files that end with .json", path.display())]

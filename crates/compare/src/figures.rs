@@ -1,7 +1,8 @@
 //! Figures of a direction of a job over the runs of a side.
 
+use ferrio_report::Unit;
 use ferrio_report::model::DirectionReport;
-use ferrio_report::{Unit, saturating_add_to, saturating_total};
+use ferrio_stats::{saturating_add_to, saturating_total};
 use serde::{Serialize, Serializer};
 
 use crate::pieces::Piece;

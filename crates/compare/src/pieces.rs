@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use ferrio_report::model::{DirectionSeries, JobReport, Series, cell_middle_ns};
-use ferrio_report::{saturating_add_to, saturating_total};
+use ferrio_report::model::{DirectionSeries, JobReport, Series};
+use ferrio_stats::{cell_middle_ns, saturating_add_to, saturating_total};
 
 /// Periods that a run is divided into. With more, a period is no longer independent of the one before.
 const PIECES: usize = 10;

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ferrio_logs::LogName;
 use ferrio_machine::text_of_file;
 use ferrio_report::model::{RunReport, Series};
-use ferrio_report::{LogName, LoggedRun};
+use ferrio_report::{LoggedRun, writes_log};
 
 use crate::directory::{Directory, read_log};
 use crate::error::ReadError;
@@ -65,7 +66,7 @@ pub fn read_side(path: &Path) -> Result<Side, ReadError> {
 
 /// What those of the logs say that are of this run.
 fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Series>, ReadError> {
-    let of_run = logs.into_iter().filter(|(_, name)| name.is_of(report));
+    let of_run = logs.into_iter().filter(|(_, name)| writes_log(report, name));
     let logs = of_run.map(|(path, name)| read_log(&path, name)).collect::<Result<Vec<_>, _>>()?;
     Ok(LoggedRun::of(&logs, Some(report)).series)
 }

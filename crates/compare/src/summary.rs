@@ -1,7 +1,7 @@
 //! The figures of one side by itself: the mean of its runs, and how much they differ.
 
 use ferrio_report::model::{DirectionReport, JobReport};
-use ferrio_report::saturating_total;
+use ferrio_stats::saturating_total;
 
 use crate::comparison::{direction_of, entries_of, keys};
 use crate::figures::{Figure, Values};

@@ -76,6 +76,20 @@ choices! {
 }
 
 impl LogKind {
+    /// True if its values are rates.
+    #[inline]
+    #[must_use]
+    pub const fn is_rate(self) -> bool {
+        matches!(self, LogKind::Bandwidth | LogKind::Iops)
+    }
+
+    /// True if its values are single latencies or their means.
+    #[inline]
+    #[must_use]
+    pub const fn is_latency(self) -> bool {
+        matches!(self, LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency)
+    }
+
     /// Prefix of the names of its files; `None` if the job has no such log.
     pub(crate) fn prefix(self, logs: &Logs) -> Option<&str> {
         match self {
@@ -129,11 +143,8 @@ impl Logs {
     /// True if all rows that are made from single I/Os are windows of latencies or histograms.
     #[must_use]
     pub fn sums_suffice(&self) -> bool {
-        self.kinds().filter(|kind| kind.has_every_io(self)).all(|kind| match kind {
-            LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => self.avg_msec > 0,
-            LogKind::Histogram => true,
-            LogKind::Bandwidth | LogKind::Iops => false,
-        })
+        let suffice = |kind: LogKind| kind == LogKind::Histogram || (kind.is_latency() && self.avg_msec > 0);
+        self.kinds().filter(|kind| kind.has_every_io(self)).all(suffice)
     }
 
     /// True if rows are made from single I/Os, so that each must be logged where it completes.

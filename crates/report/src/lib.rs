@@ -1,4 +1,4 @@
-//! Everything that users see of a run: reports in all formats, log files, the live line, the interval report, messages about errors.
+//! Everything that users see of a run: reports in all formats, the live line, the interval report, messages about errors.
 //!
 //! Functions return text and print nothing. A report is built once as a tree ([`RunReport`]), from which every format is written.
 //!
@@ -7,7 +7,8 @@
 //! - Its formats: `format` is their table; `text`, `json`, `terse`, `openmetrics`, `html`, `benchmarks`, `rows`; `num` has numbers as fio
 //!   prints them, `quantity` figures with the unit that fits, and `unique_names` the names of entries where no two may be equal.
 //! - While jobs run: `live` with `eta`, `live_table` (the figures of the live view), `interval` (`--interval-report`), `series` (the same
-//!   for the document), `logs` (written in a thread of their own).
+//!   for the document).
+//! - From logs that are read back: `logged`.
 //! - `database`: what the jobs of a model of a database did together, for all of these.
 //! - `quantity`: figures with units, for tables and messages.
 //! - Lines beside the report: `messages`, `debug`.
@@ -27,7 +28,6 @@ mod json;
 mod live;
 mod live_table;
 mod logged;
-pub mod logs;
 mod messages;
 pub mod model;
 pub mod num;
@@ -36,7 +36,6 @@ mod quantity;
 mod read;
 mod report_options;
 mod rows;
-mod saturating;
 mod schema;
 mod series;
 mod terse;
@@ -55,15 +54,13 @@ pub use live::LiveLine;
 pub use live_table::{
     BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveLook, LiveRecorder, LiveTable, Transactions,
 };
-pub use logged::{LogName, LoggedError, LoggedFile, LoggedRun};
-pub use logs::{InflateError, LogWriter, bandwidth_log_names, inflate_log};
+pub use logged::{LoggedRun, writes_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
 pub use model::RunReport;
 pub use quantity::Unit;
 pub use read::{ReadError, read, read_all};
 pub use report_options::ReportOptions;
 pub use rows::{row_columns, rows};
-pub use saturating::{saturating_add_to, saturating_total};
 pub use schema::{interval_report_schema, report_schema, schema_of};
 pub use series::{RunSeries, SeriesRecorder};
 pub use terse::{NoTerseVersion, TerseLayout, TerseVersion, terse_help};

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use ferrio_job::{Compat, Direction, Plan, Units};
 use ferrio_results::{JobProgress, JobState, Progress, RunResult};
+use ferrio_stats::cell_middle_ns;
 
 use crate::build::entry_jobs;
 use crate::eta;
 use crate::live::units;
 use crate::messages::report_name;
-use crate::model::cell_middle_ns;
 use crate::num::whole_ms;
 use crate::series::{EntryLook, Merge, Row, RowIos, SeenJob, is_session};
 

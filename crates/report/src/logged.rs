@@ -1,16 +1,12 @@
-//! Logs of jobs, read back for the page: those of `write_bw_log`, `write_iops_log`, `write_lat_log` and `write_hist_log`, of ferrio and fio.
-//!
-//! A log is read in one pass. What it says about single I/Os is summed up on the way, in pieces of time of which there is a bounded number;
-//! rows that stand for a window of time (`log_avg_msec`) and rows of histograms are kept.
+//! Series and reports from the logs of a run, for the page and for comparisons.
 
-mod file;
-mod name;
 mod report;
-mod row;
 mod series;
 
-pub use file::{LoggedError, LoggedFile};
-pub use name::LogName;
+use std::path::Path;
+
+use ferrio_job::LogKind;
+use ferrio_logs::{LogContent, LogName};
 
 use crate::model::{RunReport, Series};
 
@@ -28,17 +24,35 @@ pub struct LoggedRun {
 impl LoggedRun {
     /// Brings the logs of one run together. `report` is the report of the run, which has the names and starting times of jobs.
     #[must_use]
-    pub fn of(logs: &[LoggedFile], report: Option<&RunReport>) -> Self {
+    pub fn of(logs: &[LogContent], report: Option<&RunReport>) -> Self {
         LoggedRun {
             series: series::series(logs, report),
-            has_windows: logs.iter().any(LoggedFile::has_windows),
+            has_windows: logs.iter().any(LogContent::has_windows),
             logs: logs.len(),
         }
     }
 
     /// A report with what can be known from logs alone, for logs without the report of their run.
     #[must_use]
-    pub fn report(&self, logs: &[LoggedFile]) -> RunReport {
+    pub fn report(&self, logs: &[LogContent]) -> RunReport {
         report::report(self, logs)
     }
+}
+
+/// True if a job of this run writes a log with this name.
+#[must_use]
+pub fn writes_log(report: &RunReport, name: &LogName) -> bool {
+    let option = match name.kind {
+        LogKind::Bandwidth => "write_bw_log",
+        LogKind::Iops => "write_iops_log",
+        LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => "write_lat_log",
+        LogKind::Histogram => "write_hist_log",
+    };
+    report.jobs.iter().any(|job| {
+        let options = job.job_options.0.iter().chain(&report.global_options.0);
+        let mut values = options.filter(|(given, _)| given == option).map(|(_, value)| value.as_str());
+        let prefix = |value| Path::new(value).file_name().and_then(|name| name.to_str());
+        // Without a value, logs are called after their job, and fio does not list the option.
+        values.next().and_then(prefix).unwrap_or(&job.jobname) == name.prefix
+    })
 }

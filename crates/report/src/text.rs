@@ -7,6 +7,7 @@ use std::fmt::{self, Write};
 
 use ferrio_job::{Tuning, TuningUse, Units, strerror};
 use ferrio_results::UnitWork;
+use ferrio_stats::saturating_total;
 
 use crate::model::{
     BlockReport, CpuIdleness, DirectionReport, DiskReport, GroupDirection, GroupReport, JobReport,
@@ -14,7 +15,6 @@ use crate::model::{
     ToleratedErrors,
 };
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, per_second};
-use crate::saturating::saturating_total;
 
 impl RunReport {
     /// The whole text report, starting with an empty line.

@@ -6,6 +6,7 @@ use std::sync::mpsc::SyncSender;
 
 use ferrio_job::{Diagnostic, JobSpec};
 use ferrio_kernel::programs::ProgramGroup;
+use ferrio_logs::LogSender;
 use ferrio_results::JobResult;
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
@@ -17,7 +18,6 @@ use crate::events::EventGroup;
 use crate::file_locks::FileLocks;
 use crate::flow::FlowMember;
 use crate::gate::Gate;
-use crate::logs::LogSender;
 use crate::memory_limit::MemoryLimit;
 use crate::overlap::SharedRanges;
 use crate::timing::SharedRamp;

@@ -7,7 +7,7 @@
 //!   `steadystate` ends jobs with a steady state, `totals` adds up the bandwidth of all jobs, `signals` and `trigger` end the run.
 //!   `schedule::due_reports` decides when a report of the run so far is due, `schedule::interim` collects its figures.
 //! - Between main and workers: `control` (requests, states, live counters), `context` (what a worker is given, and its messages),
-//!   `logs` (the queue to the log writer), `failure`, `worker_limits` (under a limit of address space).
+//!   `logs` (I/Os on their way to the log writer), `failure`, `worker_limits` (under a limit of address space).
 //! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (user, CPUs, priorities) and `open` (files) to the end;
 //!   `io_loop` does its I/O, with `timing` (ramps, run time) and `waiting`.
 //! - Present only in jobs that ask for it: `verification` and `verify_state`, `iolog` (`write_iolog`), `rate_schedule`, `block_states`
@@ -18,7 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod idle;
-pub mod logs;
+mod logs;
 pub mod trigger;
 
 mod any_engine;

@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use ferrio_job::Plan;
+use ferrio_logs::{Backlog, LogBatch, LogSender, RateSample};
 use ferrio_results::{JobProgress, JobState, Progress, SteadyResult};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
 use crate::io_loop::windows::samples_itself;
-use crate::logs::{Backlog, LogBatch, LogSender, RateSample};
 use crate::steadystate::SteadyWatch;
 
 /// KiB in the unit of bandwidth samples.
@@ -218,10 +218,10 @@ fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use ferrio_logs::{LogReceiver, log_queue};
     use ferrio_plan::testing::{default_job, plan};
 
     use super::*;
-    use crate::logs::{LogReceiver, log_queue};
 
     /// A job that writes 1 MiB/s and ends after `runtime_ms`, with a bandwidth log of 100 ms intervals.
     fn end_of_job(measuring_since: u64, runtime_ms: u64) -> (JobStats, LogReceiver) {

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use ferrio_job::Plan;
+use ferrio_logs::{LogBatch, LogSender, RateSample};
 use ferrio_results::JobState;
 use ferrio_stats::Clock;
 
 use crate::control::JobControl;
-use crate::logs::{LogBatch, LogSender, RateSample};
 
 /// Time between two ticks, since the run began, ms and ns.
 const TICK_MS: u64 = 250;
@@ -103,10 +103,10 @@ fn moved(controls: &[JobControl]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use ferrio_logs::log_queue;
     use ferrio_plan::testing::{default_job, plan};
 
     use super::*;
-    use crate::logs::log_queue;
 
     fn totals(interval_ms: u64) -> Totals {
         Totals { logs: None, interval_ms, since_ns: 0, bytes: [0; 3], ramp: false }

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ferrio_job::Plan;
+use ferrio_logs::{LogBatch, log_queue};
 use ferrio_plan::testing;
-use ferrio_runner::logs::{LogBatch, log_queue};
 use ferrio_runner::{RunOptions, run};
 
 /// I/Os of the job: several batches and a rest.

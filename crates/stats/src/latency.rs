@@ -259,6 +259,21 @@ pub const fn fio_bucket_value(index: u64) -> u64 {
     (1 << (shift + 6)) + ((index % 64) << shift) + (1 << (shift - 1))
 }
 
+/// Cells per doubling of the latency in series of a run.
+const CELLS_PER_DOUBLING: f64 = 8.0;
+
+/// The number of the cell that holds a latency of `ns`: cells are wide buckets, for series in documents.
+#[must_use]
+pub fn cell_of(ns: u64) -> u64 {
+    (CELLS_PER_DOUBLING * (ns.max(1) as f64).log2()).floor() as u64
+}
+
+/// The middle of such a cell on a logarithmic scale, ns: at most 4.5 % from any latency in it.
+#[must_use]
+pub fn cell_middle_ns(cell: u64) -> u64 {
+    ((cell as f64 + 0.5) / CELLS_PER_DOUBLING).exp2().round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

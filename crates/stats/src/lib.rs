@@ -16,15 +16,17 @@ pub mod priority;
 pub mod quantile;
 pub mod recorder;
 pub mod samples;
+pub mod saturating;
 pub mod usage;
 
 pub use block_errors::{BlockErrors, BlockState};
 pub use clock::{CalibrationStart, Clock, LongClock, TickSource};
 pub use distribution::{BatchSizes, DepthLevels, LatencyBuckets};
 pub use job::{DirectionRecorder, DirectionStats, JobStats, SyncStats};
-pub use latency::{Latency, NewSamples};
+pub use latency::{Latency, NewSamples, cell_middle_ns, cell_of};
 pub use priority::{PriorityLatency, PriorityStats};
 pub use quantile::{Buckets, quantile_error};
 pub use recorder::Recorder;
 pub use samples::{LiveCounters, SampleStats, Sampler};
+pub use saturating::{saturating_add_to, saturating_total};
 pub use usage::Usage;

@@ -4,9 +4,10 @@
 
 mod target;
 
+use ferrio_logs::LogName;
 use ferrio_metrics::MetricsAddress;
 use ferrio_nbd::Uri;
-use ferrio_report::{LogName, TerseVersion};
+use ferrio_report::TerseVersion;
 use ferrio_sweep::{MAX_POINTS, Variable};
 use ferrio_thresholds::Threshold;
 

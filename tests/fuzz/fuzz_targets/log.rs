@@ -5,7 +5,8 @@
 mod target;
 
 use ferrio_job::LogKind;
-use ferrio_report::{LogName, LoggedFile, LoggedRun, inflate_log};
+use ferrio_logs::{LogContent, LogName, inflate_log};
+use ferrio_report::LoggedRun;
 
 target::target!(|data: &[u8]| {
     let Some((&choice, log)) = data.split_first() else { return };
@@ -21,7 +22,7 @@ target::target!(|data: &[u8]| {
             assert!(rows.is_empty() || rows.ends_with(b"\n"), "a row is cut off");
         }
     }
-    match LoggedFile::read(name, log) {
+    match LogContent::read(name, log) {
         Ok(read) => {
             let logs = [read];
             let run = LoggedRun::of(&logs, None);

@@ -5,9 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ferrio_compare::{Directory, ReadError, read_log, read_run};
+use ferrio_logs::{LogContent, LogName, LogReadError};
 use ferrio_machine::is_same_file;
 use ferrio_report::model::RunReport;
-use ferrio_report::{LogName, LoggedError, LoggedFile, LoggedRun};
+use ferrio_report::{LoggedRun, writes_log};
 
 /// Why there is no page, and what to do about it.
 #[derive(Debug)]
@@ -115,7 +116,7 @@ fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
         runs.push((read_run(path).map_err(refusal)?, Vec::new()));
     }
     for LogFile { path, name, reports_before, is_named } in files.logs {
-        let of_run = |at: &usize| name.is_of(&runs[*at].0.report);
+        let of_run = |at: &usize| writes_log(&runs[*at].0.report, &name);
         let candidates: Vec<usize> = (0..runs.len()).filter(of_run).collect();
         let is_beside = |at: &&usize| runs[**at].0.path.parent() == path.parent();
         let beside: Vec<usize> = candidates.iter().filter(is_beside).copied().collect();
@@ -132,7 +133,7 @@ fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
             }
         }
     }
-    let input = |(run, logs): (ferrio_compare::Run, Vec<LoggedFile>)| Input {
+    let input = |(run, logs): (ferrio_compare::Run, Vec<LogContent>)| Input {
         name: run.path.display().to_string(),
         logged: (!logs.is_empty()).then(|| LoggedRun::of(&logs, Some(&run.report))),
         report: run.report,
@@ -143,7 +144,7 @@ fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
 
 /// Logs without reports: those of one directory are a run.
 fn logs_alone(logs: Vec<LogFile>) -> Result<Vec<Input>, Refusal> {
-    let mut runs: Vec<(PathBuf, Vec<LoggedFile>)> = Vec::new();
+    let mut runs: Vec<(PathBuf, Vec<LogContent>)> = Vec::new();
     for LogFile { path, name, .. } in logs {
         let log = read_log(&path, name).map_err(refusal)?;
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
@@ -152,7 +153,7 @@ fn logs_alone(logs: Vec<LogFile>) -> Result<Vec<Input>, Refusal> {
             None => runs.push((directory, vec![log])),
         }
     }
-    let input = |(directory, logs): (PathBuf, Vec<LoggedFile>)| {
+    let input = |(directory, logs): (PathBuf, Vec<LogContent>)| {
         let run = LoggedRun::of(&logs, None);
         let mut prefixes: Vec<&str> = logs.iter().map(|log| log.name.prefix.as_str()).collect();
         prefixes.sort_unstable();
@@ -174,8 +175,8 @@ fn refusal(error: ReadError) -> Refusal {
     let help = match &error {
         ReadError::NoReport { .. } => Some(NO_REPORT),
         ReadError::Io { error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT),
-        ReadError::Log { error: LoggedError::SeveralJobs, .. } => Some("run the jobs with per_job_logs=1"),
-        ReadError::Log { error: LoggedError::Row { .. }, .. } => {
+        ReadError::Log { error: LogReadError::SeveralJobs, .. } => Some("run the jobs with per_job_logs=1"),
+        ReadError::Log { error: LogReadError::Row { .. }, .. } => {
             Some("give logs of write_bw_log, write_iops_log, write_lat_log or write_hist_log")
         }
         ReadError::Io { .. } | ReadError::Log { .. } | ReadError::Empty { .. } => None,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use ferrio_stats::{saturating_add_to, saturating_total};
 use serde::Serialize;
 use serde_json::json;
 
@@ -12,7 +13,6 @@ use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, database, prefix};
 use crate::Unit;
 use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
-use crate::saturating::{saturating_add_to, saturating_total};
 
 /// Tracks of a run that have charts: more would hide each other.
 const MAX_TRACKS: usize = 24;

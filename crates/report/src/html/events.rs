@@ -1,12 +1,12 @@
 //! What stands out in the course of a run: ramps, errors, stalls, throttling.
 
+use ferrio_stats::saturating_total;
 use serde::Serialize;
 
 use super::throttling::{cpu_text, rate_falls};
 use super::tracks::Track;
 use crate::Unit;
 use crate::model::RunReport;
-use crate::saturating::saturating_total;
 
 /// An I/O is slow if it takes more than this many times the median of the rows' largest latencies.
 const SLOW: u64 = 10;

@@ -1,10 +1,11 @@
 //! Throttling in the course of a run: that of the CPUs, which the kernel reports, and that of devices, which shows in a rate that falls at
 //! once and stays low: burst credits are used up, a fast part of the device or a write-back cache is full.
 
+use ferrio_stats::saturating_total;
+
 use super::tracks::Track;
 use crate::Unit;
 use crate::model::{FerrioReport, JobReport, RunReport, ThrottlingCause, ThrottlingPeriod};
-use crate::saturating::saturating_total;
 
 /// Rows that a load must have: fewer do not show what is usual.
 const MIN_ROWS: usize = 20;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ferrio_stats::saturating_add_to;
 use serde::Serialize;
 
 use crate::model::{DirectionSeries, Series};
-use crate::saturating::saturating_add_to;
 
 /// Jobs of one name and group over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

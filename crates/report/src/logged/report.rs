@@ -1,24 +1,24 @@
 //! A report from logs alone: names, I/Os, rates and latencies.
 
 use ferrio_job::LogKind;
-use ferrio_stats::{Buckets, Latency};
+use ferrio_logs::LogContent;
+use ferrio_stats::{Buckets, Latency, saturating_total};
 
-use super::{LoggedFile, LoggedRun};
+use super::LoggedRun;
 use crate::build::{Histograms, latency_report};
 use crate::model::{DirectionReport, DirectionSeries, JobReport, LatencyReport, RunReport, Series};
-use crate::saturating::saturating_total;
 
 /// The percentiles that fio lists unless a job says otherwise, in percent.
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
-pub(super) fn report(run: &LoggedRun, logs: &[LoggedFile]) -> RunReport {
+pub(super) fn report(run: &LoggedRun, logs: &[LogContent]) -> RunReport {
     let job = |series: &Series| {
         let of_job = logs.iter().filter(|log| match log.name.number {
             Some(number) => number == series.job_number,
             None => log.name.prefix == series.jobname,
         });
-        let of_job: Vec<&LoggedFile> = of_job.collect();
+        let of_job: Vec<&LogContent> = of_job.collect();
         let direction = |number: usize, figures: &Option<DirectionSeries>| {
             figures.as_ref().map(|figures| direction(series, figures, number, &of_job))
         };
@@ -37,7 +37,7 @@ fn direction(
     series: &Series,
     figures: &DirectionSeries,
     number: usize,
-    logs: &[&LoggedFile],
+    logs: &[&LogContent],
 ) -> DirectionReport {
     let runtime = series.time_ms.last().map_or(0, |end| end.saturating_sub(series.start_ms)).max(1);
     let sum = |column: &[u64]| saturating_total(column.iter().copied());

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use ferrio_job::LogKind;
 
-use super::LoggedFile;
-use super::file::{EPOCH_MS, Logged, Piece, SHORTEST_MS, Window, add_cells};
+use ferrio_logs::{DirectionContent, EPOCH_MS, LogContent, MIN_SLICE_MS, TimeSlice, WindowRow, add_cells};
+use ferrio_stats::saturating_total;
+
 use crate::model::{DirectionSeries, JobReport, RunReport, Series};
-use crate::saturating::saturating_total;
 
 /// Rows of a job at most.
 const MAX_ROWS: u64 = 480;
@@ -16,8 +16,8 @@ const MAX_ROWS: u64 = 480;
 const DAY_MS: u64 = 86_400_000;
 
 /// The series of all jobs that have logs, in the order of their numbers.
-pub(super) fn series(logs: &[LoggedFile], report: Option<&RunReport>) -> Vec<Series> {
-    let mut jobs: BTreeMap<(u32, &str), Vec<&LoggedFile>> = BTreeMap::new();
+pub(super) fn series(logs: &[LogContent], report: Option<&RunReport>) -> Vec<Series> {
+    let mut jobs: BTreeMap<(u32, &str), Vec<&LogContent>> = BTreeMap::new();
     for log in logs {
         let key = match log.name.number {
             Some(number) => (number, ""),
@@ -79,7 +79,7 @@ struct JobClock {
 }
 
 impl Clock {
-    fn of(logs: &[LoggedFile], report: Option<&RunReport>) -> Self {
+    fn of(logs: &[LogContent], report: Option<&RunReport>) -> Self {
         let starts = report.into_iter().flat_map(|report| &report.jobs).map(|job| job.job_start);
         let first_start_ms = starts.filter(|&start| start > 0).min().unwrap_or(0);
         let first_times = logs.iter().flat_map(|log| &log.directions).filter_map(first_time);
@@ -92,7 +92,7 @@ impl Clock {
     fn of_job(&self, owner: Option<&JobReport>) -> JobClock {
         let start = owner.map_or(0, |owner| owner.job_start);
         let since = start.saturating_sub(self.first_start_ms);
-        let offset_ms = (since + SHORTEST_MS / 2) / SHORTEST_MS * SHORTEST_MS;
+        let offset_ms = (since + MIN_SLICE_MS / 2) / MIN_SLICE_MS * MIN_SLICE_MS;
         JobClock { epoch_ms: self.epoch_ms, offset_ms }
     }
 }
@@ -108,8 +108,8 @@ impl JobClock {
     }
 }
 
-fn first_time(logged: &Logged) -> Option<u64> {
-    let single = (!logged.singles.pieces.is_empty()).then_some(logged.singles.origin_ms);
+fn first_time(logged: &DirectionContent) -> Option<u64> {
+    let single = (!logged.singles.slices.is_empty()).then_some(logged.singles.origin_ms);
     let window = logged.windows.first().map(|window| window.end_ms);
     [single, window].into_iter().flatten().min()
 }
@@ -123,7 +123,7 @@ struct Grid {
 
 impl Grid {
     /// `None` if the logs have no rows.
-    fn of(logs: &[&LoggedFile], clock: &JobClock) -> Option<Self> {
+    fn of(logs: &[&LogContent], clock: &JobClock) -> Option<Self> {
         let all =
             || logs.iter().flat_map(|log| &log.directions).filter(|logged| first_time(logged).is_some());
         let first = all().filter_map(first_time).min()?;
@@ -134,7 +134,7 @@ impl Grid {
             of_kind.flat_map(|log| &log.directions).filter_map(|logged| window_ms(&logged.windows)).min()
         };
         let singles =
-            all().filter(|logged| !logged.singles.pieces.is_empty()).map(|logged| logged.singles.step_ms);
+            all().filter(|logged| !logged.singles.slices.is_empty()).map(|logged| logged.singles.step_ms);
         let step = singles.chain(windows(false)).chain(windows(true)).max()?.max(1);
         // What fio did since the last whole window is missing in some logs: those of latencies may end later than those of rates.
         let ends = logs.iter().filter_map(|log| last_of_windows(log)).map(|end| clock.at(end));
@@ -167,21 +167,21 @@ impl Grid {
     }
 }
 
-fn last_time(logged: &Logged) -> u64 {
+fn last_time(logged: &DirectionContent) -> u64 {
     let window = logged.windows.iter().map(|window| window.end_ms).max().unwrap_or(0);
     // A row of a single I/O is at the beginning of its ms.
-    let single = if logged.singles.pieces.is_empty() { 0 } else { logged.singles.last_ms + 1 };
+    let single = if logged.singles.slices.is_empty() { 0 } else { logged.singles.last_ms + 1 };
     window.max(single)
 }
 
 /// End of the last window of a log, without histograms; `None` if it has none.
-fn last_of_windows(log: &LoggedFile) -> Option<u64> {
+fn last_of_windows(log: &LogContent) -> Option<u64> {
     let windows = log.directions.iter().flat_map(|logged| &logged.windows);
     windows.filter(|_| log.has_windows()).map(|window| window.end_ms).max()
 }
 
 /// How long windows are: the median of those that are not much longer than the shortest, without the last, which is cut short.
-fn window_ms(windows: &[Window]) -> Option<u64> {
+fn window_ms(windows: &[WindowRow]) -> Option<u64> {
     let ends: Vec<u64> = windows.iter().map(|window| window.end_ms).collect();
     let first = ends.first().copied().filter(|&first| first < EPOCH_MS);
     let whole = &ends[..ends.len().saturating_sub(1)];
@@ -194,7 +194,7 @@ fn window_ms(windows: &[Window]) -> Option<u64> {
     lengths.get(lengths.len() / 2).copied()
 }
 
-fn job_series(logs: &[&LoggedFile], clock: &JobClock) -> Option<Series> {
+fn job_series(logs: &[&LogContent], clock: &JobClock) -> Option<Series> {
     let grid = Grid::of(logs, clock)?;
     let job = JobLogs { logs, clock, grid: &grid };
     let depths: Vec<Option<Vec<f64>>> = (0..3).filter_map(|number| job.in_flight(number)).collect();
@@ -214,40 +214,40 @@ fn job_series(logs: &[&LoggedFile], clock: &JobClock) -> Option<Series> {
 
 /// The logs of a job and the rows that they are brought into.
 struct JobLogs<'a> {
-    logs: &'a [&'a LoggedFile],
+    logs: &'a [&'a LogContent],
     clock: &'a JobClock,
     grid: &'a Grid,
 }
 
 impl JobLogs<'_> {
     /// The first log of these kinds that has single I/Os of a direction.
-    fn singles(&self, number: usize, kinds: &[LogKind]) -> Option<Vec<Piece>> {
+    fn singles(&self, number: usize, kinds: &[LogKind]) -> Option<Vec<TimeSlice>> {
         let of_kind =
-            |kind: &LogKind| self.logged(number, *kind).find(|logged| !logged.singles.pieces.is_empty());
+            |kind: &LogKind| self.logged(number, *kind).find(|logged| !logged.singles.slices.is_empty());
         let singles = &kinds.iter().find_map(of_kind)?.singles;
-        let mut rows = vec![Piece::default(); self.grid.rows()];
-        for (at, piece) in (0..).zip(&singles.pieces) {
+        let mut rows = vec![TimeSlice::default(); self.grid.rows()];
+        for (at, slice) in (0..).zip(&singles.slices) {
             let middle = singles.origin_ms + at * singles.step_ms + singles.step_ms / 2;
-            rows[self.grid.row_at(self.clock.at(middle))].add(piece);
+            rows[self.grid.row_at(self.clock.at(middle))].add(slice);
         }
         Some(rows)
     }
 
     /// The windows of a direction in the log of this kind.
-    fn windows(&self, number: usize, kind: LogKind) -> Option<&[Window]> {
+    fn windows(&self, number: usize, kind: LogKind) -> Option<&[WindowRow]> {
         let windows = self.logged(number, kind).map(|logged| logged.windows.as_slice());
         windows.into_iter().find(|windows| !windows.is_empty())
     }
 
-    fn logged(&self, number: usize, kind: LogKind) -> impl Iterator<Item = &Logged> {
+    fn logged(&self, number: usize, kind: LogKind) -> impl Iterator<Item = &DirectionContent> {
         self.logs.iter().filter(move |log| log.name.kind == kind).map(move |log| &log.directions[number])
     }
 
     /// Windows with their beginnings and ends in the run, ms.
-    fn placed<'b>(&self, windows: &'b [Window]) -> Vec<(u64, u64, &'b Window)> {
+    fn placed<'b>(&self, windows: &'b [WindowRow]) -> Vec<(u64, u64, &'b WindowRow)> {
         let length = window_ms(windows).unwrap_or(self.grid.step_ms);
         let mut before = self.grid.edges[0];
-        let place = |window: &'b Window| {
+        let place = |window: &'b WindowRow| {
             let end = self.clock.at(window.end_ms);
             let begin = before.min(end);
             before = end;
@@ -259,7 +259,7 @@ impl JobLogs<'_> {
     }
 
     /// I/Os or bytes per row from rates per second.
-    fn amounts(&self, windows: &[Window], unit: u64) -> Vec<u64> {
+    fn amounts(&self, windows: &[WindowRow], unit: u64) -> Vec<u64> {
         let mut rows = vec![0.0; self.grid.rows()];
         for (from, to, window) in self.placed(windows) {
             for (row, ms) in self.grid.parts(from, to) {
@@ -270,7 +270,7 @@ impl JobLogs<'_> {
     }
 
     /// Means and maxima per row from latencies of windows.
-    fn means(&self, windows: &[Window]) -> (Vec<Option<u64>>, Vec<u64>) {
+    fn means(&self, windows: &[WindowRow]) -> (Vec<Option<u64>>, Vec<u64>) {
         let mut sums = vec![(0.0, 0_u64); self.grid.rows()];
         let mut maxima = vec![0; self.grid.rows()];
         for (from, to, window) in self.placed(windows) {
@@ -285,7 +285,7 @@ impl JobLogs<'_> {
     }
 
     /// Counts per row and bucket from histograms.
-    fn histograms(&self, windows: &[Window]) -> Vec<BTreeMap<u64, u64>> {
+    fn histograms(&self, windows: &[WindowRow]) -> Vec<BTreeMap<u64, u64>> {
         let mut rows = vec![BTreeMap::new(); self.grid.rows()];
         for (from, to, window) in self.placed(windows) {
             add_cells(&mut rows[self.grid.row_at(from.midpoint(to))], &window.cells);
@@ -297,8 +297,8 @@ impl JobLogs<'_> {
     fn in_flight(&self, number: usize) -> Option<Option<Vec<f64>>> {
         self.logs.iter().find_map(|log| first_time(&log.directions[number]))?;
         let singles = self.singles(number, &[LogKind::Latency, LogKind::CompletionLatency]);
-        let depth = |(piece, edges): (&Piece, &[u64])| {
-            piece.sum_ns as f64 / ((edges[1] - edges[0]).max(1) as f64 * 1e6)
+        let depth = |(slice, edges): (&TimeSlice, &[u64])| {
+            slice.sum_ns as f64 / ((edges[1] - edges[0]).max(1) as f64 * 1e6)
         };
         Some(singles.map(|rows| rows.iter().zip(self.grid.edges.windows(2)).map(depth).collect()))
     }
@@ -312,8 +312,8 @@ impl JobLogs<'_> {
         if let Some(rows) =
             self.singles(number, &[CompletionLatency, Latency, Bandwidth, Iops, SubmissionLatency])
         {
-            series.ios = rows.iter().map(|piece| piece.ios).collect();
-            series.bytes = rows.iter().map(|piece| piece.bytes).collect();
+            series.ios = rows.iter().map(|slice| slice.ios).collect();
+            series.bytes = rows.iter().map(|slice| slice.bytes).collect();
         }
         if series.ios.is_empty() {
             if let Some(windows) = self.windows(number, Iops) {
@@ -332,8 +332,8 @@ impl JobLogs<'_> {
         let (completions, totals) =
             (self.singles(number, &[CompletionLatency]), self.singles(number, &[Latency]));
         if let Some(rows) = completions.or(if histograms.is_none() { totals } else { None }) {
-            series.cells = rows.iter().map(|piece| pairs(&piece.cells)).collect();
-            series.max_ns = rows.iter().map(|piece| piece.max_ns).collect();
+            series.cells = rows.iter().map(|slice| pairs(&slice.cells)).collect();
+            series.max_ns = rows.iter().map(|slice| slice.max_ns).collect();
         } else if let Some(rows) = &histograms {
             series.cells = rows.iter().map(pairs).collect();
             series.max_ns = vec![0; rows.len()];

@@ -1,11 +1,11 @@
 //! One direction of an entry, and latencies.
 
+use ferrio_stats::{saturating_add_to, saturating_total};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::maps::{Pairs, Percentiles};
 use super::rules;
-use crate::saturating::{saturating_add_to, saturating_total};
 
 /// Figures of one direction; all 0 if it did nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

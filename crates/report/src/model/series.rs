@@ -93,20 +93,6 @@ pub struct DeviceSeries {
     pub util_percent: Vec<f64>,
 }
 
-/// Buckets of [`DirectionSeries::cells`] per doubling of the latency.
-const PER_DOUBLING: f64 = 8.0;
-
-/// The number of the bucket of [`DirectionSeries::cells`] that holds a latency of `ns`.
-pub(crate) fn cell_of(ns: u64) -> u64 {
-    (PER_DOUBLING * (ns.max(1) as f64).log2()).floor() as u64
-}
-
-/// The middle of such a bucket on a logarithmic scale, ns: at most 4.5 % from any latency in it.
-#[must_use]
-pub fn cell_middle_ns(cell: u64) -> u64 {
-    ((cell as f64 + 0.5) / PER_DOUBLING).exp2().round() as u64
-}
-
 /// Writes a column without line breaks, which the layout of documents would put after each value.
 fn on_one_line<S: Serializer>(column: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
     to_raw_value(column).map_err(S::Error::custom)?.serialize(serializer)

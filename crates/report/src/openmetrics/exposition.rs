@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use ferrio_stats::{saturating_add_to, saturating_total};
+
 use crate::model::LatencyReport;
-use crate::saturating::{saturating_add_to, saturating_total};
 
 /// Units in which values are shown; the name of a family ends with its unit.
 const UNITS: [&str; 4] = ["bytes_per_second", "seconds", "bytes", "ratio"];

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use ferrio_job::{DatabaseRole, JobSpec};
 use ferrio_results::{DiskUsage, JobResult};
-use ferrio_stats::{JobStats, Latency, NewSamples};
+use ferrio_stats::{JobStats, Latency, NewSamples, cell_of};
 
 use super::{Merge, SECTOR};
-use crate::model::{DeviceSeries, DirectionSeries, Series, cell_of};
+use crate::model::{DeviceSeries, DirectionSeries, Series};
 
 /// The figures of a job at the last look.
 #[derive(Clone, Debug, Default)]

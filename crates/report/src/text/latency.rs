@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Write};
 
+use ferrio_stats::saturating_total;
+
 use crate::model::{LatencyReport, Percentiles, PriorityReport};
 use crate::num::{NumberUnit, Prefixes, digits, num, percent};
-use crate::saturating::saturating_total;
 
 /// The unit of a latency line or a percentile block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use ferrio_engine::Request;
+use ferrio_logs::{IoAtEnd, IoSample, LogSums, NextRows};
 
 use super::meter::Meter;
 use super::slots::InFlight;
-use crate::logs::sums::{IoAtEnd, LogSums, NextRows};
-use crate::logs::{IoLog, IoSample};
+use crate::logs::IoLog;
 use crate::timing::Timing;
 
 /// When an I/O of one direction may end rows in logs of averages and histograms, and the last I/O.

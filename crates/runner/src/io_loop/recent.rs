@@ -1,10 +1,9 @@
 //! Latencies that are not in the histograms yet. Recording a batch at a time costs a fraction of recording each one between two clock
 //! readings.
 
+use ferrio_logs::LogSums;
 use ferrio_stats::distribution::LatencyBuckets;
 use ferrio_stats::{Clock, DirectionRecorder};
-
-use crate::logs::sums::LogSums;
 
 /// Latencies in a batch.
 const BATCH: usize = 64;

@@ -5,12 +5,12 @@
 
 use ferrio_engine::Engine;
 use ferrio_job::JobSpec;
+use ferrio_logs::{LogBatch, LogSender, RateSample};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use super::IoLoop;
 use crate::context::Context;
 use crate::control::JobControl;
-use crate::logs::{LogBatch, LogSender, RateSample};
 use crate::monitor::KIB;
 
 /// No interval is running.

@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use ferrio_job::{CompatRules, Plan};
 use ferrio_kernel::programs::ProgramGroup;
+use ferrio_logs::LogSender;
 use ferrio_results::{Event, JobResult};
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
@@ -22,7 +23,6 @@ use crate::disk::Disks;
 use crate::events::EventGroups;
 use crate::file_locks::FileLocks;
 use crate::flow::Flows;
-use crate::logs::LogSender;
 use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;

@@ -2,19 +2,20 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::*;
-use crate::logged::{LogName, LoggedError, LoggedRun};
+use crate::logged::LoggedRun;
 use crate::model::Pairs;
+use ferrio_logs::{LogName, LogReadError};
 
-fn read(name: &str, text: &str) -> Result<LoggedFile, LoggedError> {
-    LoggedFile::read(LogName::of(Path::new(name)).unwrap(), text.as_bytes())
+fn read(name: &str, text: &str) -> Result<LogContent, LogReadError> {
+    LogContent::read(LogName::of(Path::new(name)).unwrap(), text.as_bytes())
 }
 
-fn log(name: &str, text: &str) -> LoggedFile {
+fn log(name: &str, text: &str) -> LogContent {
     read(name, text).unwrap()
 }
 
 /// The series of a run with these logs and no report.
-fn of(logs: &[LoggedFile]) -> Vec<Series> {
+fn of(logs: &[LogContent]) -> Vec<Series> {
     LoggedRun::of(logs, None).series
 }
 
@@ -118,7 +119,7 @@ fn a_histogram_with_more_ios_than_there_can_be_is_damaged() {
     assert_eq!(of(&[most])[0].read.as_ref().unwrap().ios, [1 << 40]);
     for counts in [[1 << 39, (1 << 39) + 1], [1 << 63, 1 << 63]] {
         let error = read("x_clat_hist.1.log", &row(counts)).unwrap_err();
-        assert!(matches!(error, LoggedError::Row { line: 1, .. }), "{error}");
+        assert!(matches!(error, LogReadError::Row { line: 1, .. }), "{error}");
     }
 }
 
@@ -131,7 +132,7 @@ fn a_time_that_no_clock_shows_is_damaged() {
             ("x_clat_hist.1.log", format!("500, 0, 4096{0}\n{late}, 0, 4096{0}\n", ", 1".repeat(29))),
         ] {
             let error = read(name, &text).unwrap_err();
-            assert!(matches!(error, LoggedError::Row { line: 2, .. }), "{name}: {error}");
+            assert!(matches!(error, LogReadError::Row { line: 2, .. }), "{name}: {error}");
         }
     }
 }
@@ -159,7 +160,7 @@ fn times_are_those_of_the_run() {
 
 #[test]
 fn numbers_are_those_of_jobs_also_where_an_entry_has_several() {
-    let logs: Vec<LoggedFile> =
+    let logs: Vec<LogContent> =
         (1..=5).map(|number| log(&format!("x_iops.{number}.log"), &singles(0, [(1, 1)]))).collect();
     let names = |jobs: Vec<JobReport>| -> Vec<String> {
         let report = RunReport { jobs, ..RunReport::default() };
@@ -181,7 +182,7 @@ fn several_jobs_in_one_log_are_told_apart_only_by_single_ios() {
     let windows = "500, 2000, 0, 0, 0\n500, 1000, 1, 0, 0\n1000, 2000, 0, 0, 0\n";
     assert!(read("x_iops.log", windows).is_ok());
     let twice = windows.to_owned() + windows;
-    assert!(matches!(read("x_iops.log", &twice), Err(LoggedError::SeveralJobs)));
+    assert!(matches!(read("x_iops.log", &twice), Err(LogReadError::SeveralJobs)));
 }
 
 #[test]
@@ -194,12 +195,12 @@ fn a_line_that_is_no_row_is_named() {
         ("\u{1b}[31m", 1, "\\u{1b}[31m"),
     ] {
         match read("x_lat.1.log", text) {
-            Err(LoggedError::Row { line: found, text }) => assert_eq!((found, text.as_str()), (line, shown)),
+            Err(LogReadError::Row { line: found, text }) => assert_eq!((found, text.as_str()), (line, shown)),
             // A last line without its end may be whole.
             other => assert!(shown.is_empty() && other.is_ok(), "{text}"),
         }
     }
-    assert!(matches!(read("x_lat.1.log", &"1".repeat(100_000)), Err(LoggedError::Row { line: 1, .. })));
+    assert!(matches!(read("x_lat.1.log", &"1".repeat(100_000)), Err(LogReadError::Row { line: 1, .. })));
 }
 
 #[test]

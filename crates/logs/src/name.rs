@@ -4,8 +4,6 @@ use std::path::Path;
 
 use ferrio_job::LogKind;
 
-use crate::model::RunReport;
-
 /// The name of a log, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogName {
@@ -37,24 +35,6 @@ impl LogName {
         let split = |kind: &LogKind| name.strip_suffix(kind.word())?.strip_suffix('_');
         let (kind, prefix) = LogKind::ALL.iter().find_map(|kind| Some((*kind, split(kind)?)))?;
         Some(LogName { prefix: prefix.to_owned(), kind, number, compressed })
-    }
-
-    /// True if a job of this run writes a log with this name.
-    #[must_use]
-    pub fn is_of(&self, report: &RunReport) -> bool {
-        let option = match self.kind {
-            LogKind::Bandwidth => "write_bw_log",
-            LogKind::Iops => "write_iops_log",
-            LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => "write_lat_log",
-            LogKind::Histogram => "write_hist_log",
-        };
-        report.jobs.iter().any(|job| {
-            let options = job.job_options.0.iter().chain(&report.global_options.0);
-            let mut values = options.filter(|(name, _)| name == option).map(|(_, value)| value.as_str());
-            let prefix = |value| Path::new(value).file_name().and_then(|name| name.to_str());
-            // Without a value, logs are called after their job, and fio does not list the option.
-            values.next().and_then(prefix).unwrap_or(&job.jobname) == self.prefix
-        })
     }
 }
 

@@ -10,11 +10,10 @@ use std::path::Path;
 use ferrio_job::{JobSpec, WindowValue};
 use ferrio_plan::testing::{default_job, plan};
 use ferrio_results::JobResult;
-use ferrio_runner::logs::sums::{IoAtEnd, LogSums, NextRows};
-use ferrio_runner::logs::{IoSample, RateSample};
 use tempfile::TempDir;
 
 use super::*;
+use crate::*;
 
 /// A job that writes all logs into `dir`, under the name `x`.
 fn job(dir: &Path, number: u32, avg_msec: u32) -> JobSpec {

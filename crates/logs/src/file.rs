@@ -12,16 +12,16 @@ use ferrio_job::{Diagnostic, FioWords, Origin, log_not_opened, reason};
 use ferrio_machine::{RetryInterrupted, close_file, open_file, write_whole};
 use nix::fcntl::OFlag;
 
-use super::compressed::Packer;
+use crate::compressed::Packer;
 
 /// The diagnostic for a log that is missing or incomplete.
-pub(super) fn problem(message: impl Into<String>) -> Diagnostic {
+pub(crate) fn problem(message: impl Into<String>) -> Diagnostic {
     Diagnostic::warning(message, Origin::Builtin).code("log-error")
 }
 
 /// A nameless file next to the logs that holds rows until their job ends.
 #[derive(Clone, Debug)]
-pub(super) struct Spool(Arc<File>);
+pub(crate) struct Spool(Arc<File>);
 
 /// Part of a spool: where it begins and how many bytes it has.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ struct SpooledRange {
 
 impl Spool {
     /// An empty spool in the directory of the log file `name`.
-    pub(super) fn beside(name: &str) -> io::Result<Self> {
+    pub(crate) fn beside(name: &str) -> io::Result<Self> {
         let directory = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty());
         tempfile::tempfile_in(directory.unwrap_or(Path::new("."))).map(|file| Spool(Arc::new(file)))
     }
@@ -64,7 +64,7 @@ enum LogSink {
 
 /// A log file. It has no buffer: it is given many rows at once.
 #[derive(Debug)]
-pub(super) struct LogFile {
+pub(crate) struct LogFile {
     name: String,
     sink: LogSink,
     /// Present if rows come as records and are compressed.
@@ -75,14 +75,14 @@ pub(super) struct LogFile {
 
 impl LogFile {
     /// Creates or empties the file `name`. Unless it stays open, it is opened again for each write.
-    pub(super) fn create(name: String, stays_open: bool) -> Self {
+    pub(crate) fn create(name: String, stays_open: bool) -> Self {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC;
         let created = open_file(&name, flags, 0o666);
         LogFile::new(name, created, |file| if stays_open { LogSink::Open(file) } else { LogSink::ByName })
     }
 
     /// Creates the file `name`, or keeps its contents. Rows go through the spool, or without one directly to the end of the file.
-    pub(super) fn add_to(name: String, spool: Option<Spool>) -> Self {
+    pub(crate) fn add_to(name: String, spool: Option<Spool>) -> Self {
         let flags = OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT;
         let opened = open_file(&name, flags, 0o666);
         LogFile::new(name, opened, |_| {
@@ -91,7 +91,7 @@ impl LogFile {
     }
 
     /// The place of a file whose rows are written elsewhere.
-    pub(super) fn of_others(name: String) -> Self {
+    pub(crate) fn of_others(name: String) -> Self {
         LogFile { name, sink: LogSink::ByName, packer: None, given_up: true, problem: None }
     }
 
@@ -108,17 +108,17 @@ impl LogFile {
     }
 
     /// The same file for records, which `packer` compresses.
-    pub(super) fn compressed_by(self, packer: Packer) -> Self {
+    pub(crate) fn compressed_by(self, packer: Packer) -> Self {
         LogFile { packer: Some(packer), ..self }
     }
 
     /// False once the file was given up.
-    pub(super) fn is_written(&self) -> bool {
+    pub(crate) fn is_written(&self) -> bool {
         !self.given_up
     }
 
     /// Writes rows to the end. After a failure the file stays as it is and further rows are dropped.
-    pub(super) fn append(&mut self, rows: &[u8]) {
+    pub(crate) fn append(&mut self, rows: &[u8]) {
         if self.given_up || rows.is_empty() {
             return;
         }
@@ -131,7 +131,7 @@ impl LogFile {
     }
 
     /// Ends the file with its job: rows in the spool go into the file. Later rows need another call.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         if let Some(packer) = self.packer.as_mut().filter(|_| !self.given_up) {
             let written = packer.finish().and_then(|stream| self.sink.write(&self.name, stream));
             self.give_up_after(written);
@@ -156,7 +156,7 @@ impl LogFile {
     }
 
     /// The first error, once.
-    pub(super) fn take_problem(&mut self) -> Option<Diagnostic> {
+    pub(crate) fn take_problem(&mut self) -> Option<Diagnostic> {
         self.problem.take()
     }
 

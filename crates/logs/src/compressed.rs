@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-use super::record::{LogRow, RecordLayout};
-use super::rows::Rows;
+use crate::record::{LogRow, RecordLayout};
+use crate::rows::Rows;
 
 /// Bytes of unfinished pieces of all logs together.
 const ROOM: usize = 16 << 20;
@@ -20,11 +20,11 @@ const LARGEST: usize = 256 << 10;
 
 /// The compressor of all logs of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Compressor(Arc<Mutex<Compress>>);
+pub(crate) struct Compressor(Arc<Mutex<Compress>>);
 
 /// The unfinished piece of a log.
 #[derive(Debug)]
-pub(super) struct Packer {
+pub(crate) struct Packer {
     compressor: Compressor,
     piece: usize,
     records: Vec<u8>,
@@ -32,7 +32,7 @@ pub(super) struct Packer {
 }
 
 impl Compressor {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Compressor(Arc::new(Mutex::new(Compress::new(Compression::default(), true))))
     }
 
@@ -58,13 +58,13 @@ impl Compressor {
 impl Packer {
     /// Packs records of `record` bytes into streams of at most `piece` bytes, at least one record each. Streams are shorter if there
     /// are many `logs`, so that the memory of all of them is bounded.
-    pub(super) fn new(compressor: Compressor, record: usize, piece: u32, logs: usize) -> Self {
+    pub(crate) fn new(compressor: Compressor, record: usize, piece: u32, logs: usize) -> Self {
         let piece = usize::try_from(piece).unwrap_or(LARGEST).min(LARGEST).min(ROOM / logs.max(1)) / record;
         Packer { compressor, piece: piece.max(1) * record, records: Vec::new(), streams: Vec::new() }
     }
 
     /// Takes whole records; returns the streams that they fill.
-    pub(super) fn pack(&mut self, mut records: &[u8]) -> io::Result<&[u8]> {
+    pub(crate) fn pack(&mut self, mut records: &[u8]) -> io::Result<&[u8]> {
         self.streams.clear();
         while self.records.len() + records.len() >= self.piece {
             let (now, later) = records.split_at(self.piece - self.records.len());
@@ -78,7 +78,7 @@ impl Packer {
     }
 
     /// The stream of the unfinished piece, empty without one.
-    pub(super) fn finish(&mut self) -> io::Result<&[u8]> {
+    pub(crate) fn finish(&mut self) -> io::Result<&[u8]> {
         self.streams.clear();
         if !self.records.is_empty() {
             self.compressor.stream(&self.records, &mut self.streams)?;
@@ -235,8 +235,8 @@ mod tests {
     use flate2::bufread::ZlibDecoder;
     use proptest::prelude::*;
 
-    use super::super::record::Columns;
     use super::*;
+    use crate::record::Columns;
 
     /// The contents of streams that follow each other.
     fn contents(mut streams: &[u8]) -> Vec<Vec<u8>> {

@@ -7,21 +7,22 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrio_job::{Diagnostic, JobSpec, LogKind, PlannedLog, WindowValue};
-use ferrio_runner::logs::RateSample;
-use ferrio_runner::logs::sums::WindowSummary;
+use ferrio_job::{Diagnostic, JobSpec, PlannedLog, WindowValue};
 
-use super::file::LogFile;
-use super::record::{Columns, LogRow};
-use super::rows::Rows;
+use crate::latency::WindowSummary;
+use crate::sample::RateSample;
+
+use crate::file::LogFile;
+use crate::record::{Columns, LogRow};
+use crate::rows::Rows;
 
 /// All logs of sums of a run, by their names. Only the thread of the writer uses them.
 #[derive(Debug, Default)]
-pub(super) struct SummedLogs(Vec<(String, Arc<Mutex<SummedLog>>)>);
+pub(crate) struct SummedLogs(Vec<(String, Arc<Mutex<SummedLog>>)>);
 
 /// A job's way to a log of sums.
 #[derive(Debug)]
-pub(super) struct SummedLogMember {
+pub(crate) struct SummedLogMember {
     log: Arc<Mutex<SummedLog>>,
     at: usize,
 }
@@ -65,11 +66,11 @@ struct WindowSum {
 
 impl SummedLogs {
     /// Adds a job to the log of this name, which the first one creates.
-    pub(super) fn join(&mut self, planned: &PlannedLog, spec: &JobSpec, stays_open: bool) -> SummedLogMember {
+    pub(crate) fn join(&mut self, planned: &PlannedLog, spec: &JobSpec, stays_open: bool) -> SummedLogMember {
         let known = self.0.iter().find(|(name, _)| *name == planned.path).map(|(_, log)| Arc::clone(log));
         let log = known.unwrap_or_else(|| {
             let log = Arc::new(Mutex::new(SummedLog {
-                is_rate: matches!(planned.kind, LogKind::Bandwidth | LogKind::Iops),
+                is_rate: planned.kind.is_rate(),
                 window_ms: u64::from(planned.window_ms.unwrap_or(0)).max(1),
                 window_value: spec.logs.window_value,
                 columns: Columns::of(&spec.logs),
@@ -93,7 +94,7 @@ impl SummedLogs {
     }
 
     /// Writes what is left and closes the files.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         for (_, log) in &self.0 {
             let mut log = locked(log);
             log.members.iter_mut().for_each(|member| member.has_ended = true);
@@ -103,7 +104,7 @@ impl SummedLogs {
     }
 
     /// Errors since the last call.
-    pub(super) fn take_problems(&mut self) -> Vec<Diagnostic> {
+    pub(crate) fn take_problems(&mut self) -> Vec<Diagnostic> {
         self.0.iter().filter_map(|(_, log)| locked(log).file.take_problem()).collect()
     }
 }
@@ -114,14 +115,14 @@ fn locked(log: &Mutex<SummedLog>) -> MutexGuard<'_, SummedLog> {
 
 impl SummedLogMember {
     /// The job is measured from this moment on, ms of the clock of all jobs.
-    pub(super) fn begin(&self, begin_ms: u64) {
+    pub(crate) fn begin(&self, begin_ms: u64) {
         let mut log = locked(&self.log);
         log.begin_ms.get_or_insert(begin_ms);
         log.members[self.at].begin_ms = Some(begin_ms);
     }
 
     /// A window of latencies, which ended at this time after the job began.
-    pub(super) fn window(&self, direction: u8, time_ms: u64, summary: WindowSummary) {
+    pub(crate) fn window(&self, direction: u8, time_ms: u64, summary: WindowSummary) {
         let mut log = locked(&self.log);
         let window = log.window_of(self.at, usize::from(direction), time_ms);
         let sum = log.sums.entry((window, direction)).or_default();
@@ -132,7 +133,7 @@ impl SummedLogMember {
     }
 
     /// Rates of an interval, which ended at this time after the job began.
-    pub(super) fn rates(&self, sample: &RateSample) {
+    pub(crate) fn rates(&self, sample: &RateSample) {
         let mut log = locked(&self.log);
         let windows = [0, 1, 2].map(|direction| log.window_of(self.at, direction, sample.time_ms));
         for ((direction, &value), window) in (0..).zip(&sample.per_second).zip(windows) {
@@ -144,7 +145,7 @@ impl SummedLogMember {
     }
 
     /// Nothing more of the job follows.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut log = locked(&self.log);
         log.members[self.at].has_ended = true;
         log.write();

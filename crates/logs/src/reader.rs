@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 use ferrio_job::LogKind;
-use ferrio_stats::Latency;
+use ferrio_stats::{Latency, cell_of, saturating_add_to};
 
-use super::LogName;
-use super::row::{HistogramRow, Layout, LogRow, Numbers, Tells};
-use crate::logs::{InflateError, inflate_log};
-use crate::model::cell_of;
-use crate::saturating::saturating_add_to;
+use crate::compressed::{InflateError, inflate_log};
+use crate::histogram::HistogramRow;
+use crate::name::LogName;
+use crate::row_reader::{Layout, Numbers, SampleRow, Tells};
 
 /// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum LoggedError {
+pub enum LogReadError {
     /// An error of input.
     #[error("{}", ferrio_job::reason(.0))]
     Io(io::Error),
@@ -36,107 +35,113 @@ pub enum LoggedError {
 
 /// A log that was read.
 #[derive(Clone, Debug)]
-pub struct LoggedFile {
+pub struct LogContent {
     /// Its name.
     pub name: LogName,
     /// Reads, writes and trims.
-    pub(super) directions: [Logged; 3],
+    pub directions: [DirectionContent; 3],
 }
 
 /// What a log says about one direction.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Logged {
+pub struct DirectionContent {
     /// Single I/Os.
-    pub(super) singles: Singles,
+    pub singles: SingleIos,
     /// Rows that stand for windows, in the order of the log.
-    pub(super) windows: Vec<Window>,
+    pub windows: Vec<WindowRow>,
     /// All latencies, if the log is about latencies of single I/Os or about histograms.
-    pub(super) latency: Latency,
+    pub latency: Latency,
 }
 
-/// Single I/Os, summed up in pieces of time.
+/// Single I/Os, summed up in slices of time.
 #[derive(Clone, Debug)]
-pub(super) struct Singles {
-    /// When the first piece begins, ms in the time of the log.
-    pub(super) origin_ms: u64,
-    /// Length of a piece, ms.
-    pub(super) step_ms: u64,
-    pub(super) pieces: Vec<Piece>,
+pub struct SingleIos {
+    /// When the first slice begins, ms in the time of the log.
+    pub origin_ms: u64,
+    /// Length of a slice, ms.
+    pub step_ms: u64,
+    /// Slices of this length from the origin on.
+    pub slices: Vec<TimeSlice>,
     /// Time of the last I/O, ms in the time of the log.
-    pub(super) last_ms: u64,
+    pub last_ms: u64,
 }
 
-/// I/Os that completed in one piece of time.
+/// I/Os that completed in one slice of time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Piece {
-    pub(super) ios: u64,
-    pub(super) bytes: u64,
+pub struct TimeSlice {
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: u64,
     /// Sum of the latencies, ns.
-    pub(super) sum_ns: u64,
-    pub(super) max_ns: u64,
-    /// Samples by the bucket of their latency, as in `DirectionSeries::cells`.
-    pub(super) cells: BTreeMap<u64, u64>,
+    pub sum_ns: u64,
+    /// The largest latency, ns.
+    pub max_ns: u64,
+    /// Samples by the bucket of their latency, as in the `cells` of a series.
+    pub cells: BTreeMap<u64, u64>,
 }
 
 /// A row that stands for the I/Os of a window.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub struct WindowRow {
     /// ms in the time of the log.
-    pub(super) end_ms: u64,
+    pub end_ms: u64,
     /// Their mean, or what `log_window_value` asked for; 0 in histograms.
-    pub(super) value: u64,
-    pub(super) maximum: Option<u64>,
-    /// As in [`Piece`]; only in histograms.
-    pub(super) cells: BTreeMap<u64, u64>,
+    pub value: u64,
+    /// The largest value, if the log has this column.
+    pub maximum: Option<u64>,
+    /// As in [`TimeSlice`]; only in histograms.
+    pub cells: BTreeMap<u64, u64>,
 }
 
-/// Shortest piece of time, ms. Rows of ferrio's own figures over time are half a second.
-pub(super) const SHORTEST_MS: u64 = 125;
+/// Length of the shortest slice of time, ms. Rows of ferrio's own figures over time are half a second.
+pub const MIN_SLICE_MS: u64 = 125;
 
 /// Pieces at most. With one more, pairs become one.
-const MAX_PIECES: usize = 480;
+const MAX_SLICES: usize = 480;
 
 /// Times from here on are counted from 1970 (`log_alternate_epoch`), ms: no run takes three years.
-pub(super) const EPOCH_MS: u64 = 100_000_000_000;
+pub const EPOCH_MS: u64 = 100_000_000_000;
 
-impl Default for Singles {
+impl Default for SingleIos {
     fn default() -> Self {
-        Singles { origin_ms: 0, step_ms: SHORTEST_MS, pieces: Vec::new(), last_ms: 0 }
+        SingleIos { origin_ms: 0, step_ms: MIN_SLICE_MS, slices: Vec::new(), last_ms: 0 }
     }
 }
 
-impl Singles {
-    /// The piece of this time.
-    fn at(&mut self, time_ms: u64) -> &mut Piece {
-        if self.pieces.is_empty() && time_ms >= EPOCH_MS {
+impl SingleIos {
+    /// The slice of this time.
+    fn at(&mut self, time_ms: u64) -> &mut TimeSlice {
+        if self.slices.is_empty() && time_ms >= EPOCH_MS {
             self.origin_ms = time_ms;
         }
         self.last_ms = self.last_ms.max(time_ms);
         let since = time_ms.saturating_sub(self.origin_ms);
-        while since / self.step_ms >= MAX_PIECES as u64 {
+        while since / self.step_ms >= MAX_SLICES as u64 {
             self.halve();
         }
         let place = (since / self.step_ms) as usize;
-        if place >= self.pieces.len() {
-            self.pieces.resize_with(place + 1, Piece::default);
+        if place >= self.slices.len() {
+            self.slices.resize_with(place + 1, TimeSlice::default);
         }
-        &mut self.pieces[place]
+        &mut self.slices[place]
     }
 
     fn halve(&mut self) {
-        let pieces = std::mem::take(&mut self.pieces);
-        for (at, piece) in pieces.into_iter().enumerate() {
-            match self.pieces.last_mut() {
-                Some(last) if at % 2 == 1 => last.add(&piece),
-                _ => self.pieces.push(piece),
+        let slices = std::mem::take(&mut self.slices);
+        for (at, slice) in slices.into_iter().enumerate() {
+            match self.slices.last_mut() {
+                Some(last) if at % 2 == 1 => last.add(&slice),
+                _ => self.slices.push(slice),
             }
         }
         self.step_ms *= 2;
     }
 }
 
-impl Piece {
-    pub(super) fn add(&mut self, other: &Piece) {
+impl TimeSlice {
+    /// Adds the I/Os of another slice.
+    pub fn add(&mut self, other: &TimeSlice) {
         saturating_add_to(&mut self.ios, other.ios);
         saturating_add_to(&mut self.bytes, other.bytes);
         saturating_add_to(&mut self.sum_ns, other.sum_ns);
@@ -145,41 +150,42 @@ impl Piece {
     }
 }
 
-pub(super) fn add_cells(to: &mut BTreeMap<u64, u64>, from: &BTreeMap<u64, u64>) {
+/// Adds counts of cells.
+pub fn add_cells(to: &mut BTreeMap<u64, u64>, from: &BTreeMap<u64, u64>) {
     for (&cell, &count) in from {
         saturating_add_to(to.entry(cell).or_default(), count);
     }
 }
 
-impl LoggedFile {
+impl LogContent {
     /// Reads a log with this name.
     ///
     /// # Errors
     /// The log cannot be read, or has a line that is no row of such a log.
-    pub fn read(name: LogName, mut log: impl Read) -> Result<Self, LoggedError> {
+    pub fn read(name: LogName, mut log: impl Read) -> Result<Self, LogReadError> {
         let compressed = name.compressed;
         let mut lines = Lines::new(name);
         let read = if compressed {
             inflate_log(log, &mut lines).map_err(|error| match error {
-                InflateError::Read(error) | InflateError::Write(error) => LoggedError::Io(error),
-                error => LoggedError::Inflate(error),
+                InflateError::Read(error) | InflateError::Write(error) => LogReadError::Io(error),
+                error => LogReadError::Inflate(error),
             })
         } else {
-            io::copy(&mut log, &mut lines).map(|_| ()).map_err(LoggedError::Io)
+            io::copy(&mut log, &mut lines).map(|_| ()).map_err(LogReadError::Io)
         };
         lines.end(read)
     }
 
     /// True if the log has rows that stand for windows of time.
-    pub(super) fn has_windows(&self) -> bool {
+    pub fn has_windows(&self) -> bool {
         self.name.kind != LogKind::Histogram
             && self.directions.iter().any(|direction| !direction.windows.is_empty())
     }
 
-    fn add(&mut self, row: LogRow) {
+    fn add(&mut self, row: SampleRow) {
         let direction = &mut self.directions[row.direction];
         if row.block_size == 0 {
-            let window = Window {
+            let window = WindowRow {
                 end_ms: row.time_ms,
                 value: row.value,
                 maximum: row.maximum,
@@ -188,13 +194,13 @@ impl LoggedFile {
             direction.windows.push(window);
             return;
         }
-        let piece = direction.singles.at(row.time_ms);
-        piece.ios += 1;
-        saturating_add_to(&mut piece.bytes, row.block_size);
-        if is_latency(self.name.kind) {
-            saturating_add_to(&mut piece.sum_ns, row.value);
-            piece.max_ns = piece.max_ns.max(row.value);
-            *piece.cells.entry(cell_of(row.value)).or_default() += 1;
+        let slice = direction.singles.at(row.time_ms);
+        slice.ios += 1;
+        saturating_add_to(&mut slice.bytes, row.block_size);
+        if self.name.kind.is_latency() {
+            saturating_add_to(&mut slice.sum_ns, row.value);
+            slice.max_ns = slice.max_ns.max(row.value);
+            *slice.cells.entry(cell_of(row.value)).or_default() += 1;
             direction.latency.record(row.value);
         }
     }
@@ -206,17 +212,13 @@ impl LoggedFile {
             saturating_add_to(cells.entry(cell_of(ns)).or_default(), count);
             direction.latency.record_n(ns, count);
         }
-        direction.windows.push(Window { end_ms: row.time_ms, value: 0, maximum: None, cells });
+        direction.windows.push(WindowRow { end_ms: row.time_ms, value: 0, maximum: None, cells });
     }
-}
-
-pub(super) fn is_latency(kind: LogKind) -> bool {
-    matches!(kind, LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency)
 }
 
 /// Takes the bytes of a log and reads them line by line.
 struct Lines {
-    file: LoggedFile,
+    file: LogContent,
     layout: Option<Layout>,
     /// Rows from before the layout was known.
     undecided: Vec<Numbers>,
@@ -224,22 +226,22 @@ struct Lines {
     rest: Vec<u8>,
     /// Lines so far.
     count: usize,
-    error: Option<LoggedError>,
+    error: Option<LogReadError>,
 }
 
 /// Bytes of a line that an error shows.
 const SHOWN: usize = 60;
 
 /// A line is at most this long: a row of a histogram has 1856 counts.
-const LONGEST: usize = 64 << 10;
+const MAX_LINE_BYTES: usize = 64 << 10;
 
 impl Lines {
     fn new(name: LogName) -> Self {
-        let file = LoggedFile { name, directions: Default::default() };
+        let file = LogContent { name, directions: Default::default() };
         Lines { file, layout: None, undecided: Vec::new(), rest: Vec::new(), count: 0, error: None }
     }
 
-    fn line(&mut self, line: &[u8]) -> Result<(), LoggedError> {
+    fn line(&mut self, line: &[u8]) -> Result<(), LogReadError> {
         self.count += 1;
         let line = line.trim_ascii();
         if line.is_empty() {
@@ -250,7 +252,7 @@ impl Lines {
         } else {
             Numbers::read(line).and_then(|numbers| self.row(numbers))
         };
-        is_row.ok_or_else(|| LoggedError::Row {
+        is_row.ok_or_else(|| LogReadError::Row {
             line: self.count,
             text: String::from_utf8_lossy(&line[..line.len().min(SHOWN)]).escape_debug().collect(),
         })
@@ -278,7 +280,7 @@ impl Lines {
     }
 
     /// The log that was read, unless there was an error.
-    fn end(mut self, read: Result<(), LoggedError>) -> Result<LoggedFile, LoggedError> {
+    fn end(mut self, read: Result<(), LogReadError>) -> Result<LogContent, LogReadError> {
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -287,10 +289,11 @@ impl Lines {
         self.line(&rest)?;
         self.decide(self.layout.unwrap_or(Layout::Plain));
         // In a log of one job, the windows of a direction follow each other.
-        let is_mixed =
-            |logged: &Logged| logged.windows.windows(2).any(|pair| pair[1].end_ms <= pair[0].end_ms);
+        let is_mixed = |logged: &DirectionContent| {
+            logged.windows.windows(2).any(|pair| pair[1].end_ms <= pair[0].end_ms)
+        };
         match self.file.name.number {
-            None if self.file.directions.iter().any(is_mixed) => Err(LoggedError::SeveralJobs),
+            None if self.file.directions.iter().any(is_mixed) => Err(LogReadError::SeveralJobs),
             _ => Ok(self.file),
         }
     }
@@ -306,7 +309,7 @@ impl Write for Lines {
                 return self.line(line);
             }
             begun.extend_from_slice(line);
-            if ended || begun.len() > LONGEST {
+            if ended || begun.len() > MAX_LINE_BYTES {
                 self.line(&begun)?;
                 begun.clear();
             }

@@ -1,7 +1,5 @@
 //! Logs of sums (`log_sum`).
 
-use ferrio_runner::logs::sums::WindowSummary;
-
 use super::*;
 
 /// A job with windows of 100 ms that shares its logs.

@@ -1,43 +1,33 @@
-//! Log files of jobs (`write_bw_log`, `write_lat_log`, `write_iops_log`, `write_hist_log`) and of all jobs together
-//! (`--bandwidth-log`): one thread writes them while the jobs run.
+//! The writer of all log files of a run: one thread writes them while the jobs run.
 //!
 //! Workers and the monitor hand over batches through a bounded queue. A log on a disk slower than its job slows the job down
 //! rather than filling memory. Rows are fio's; their times are ms since the job began, or since the epoch of `log_alternate_epoch`.
-
-mod compressed;
-mod file;
-mod histogram;
-mod job;
-mod record;
-mod rows;
-mod summed;
-
-pub use compressed::{InflateError, inflate_log};
 
 use std::collections::HashSet;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use ferrio_job::{Diagnostic, Direction, JobSpec, LogKind, Origin, Plan, PlannedLog, log_files, reason};
+use ferrio_job::{Diagnostic, JobSpec, LogKind, Origin, Plan, PlannedLog, log_files, reason};
 use ferrio_machine::run_on;
 use ferrio_results::RunResult;
-use ferrio_runner::logs::{LogBatch, LogReceiver, LogSender, RateSample, log_queue};
 use nix::sys::signal::{SigSet, SigmaskHow};
 
-use compressed::{Compressor, Packer};
-use file::{LogFile, Spool, problem};
-use job::JobLogs;
-use record::{Columns, LogRow};
-use rows::Rows;
-use summed::SummedLogs;
+use crate::batch::LogBatch;
+use crate::compressed::{Compressor, Packer};
+use crate::file::{LogFile, Spool, problem};
+use crate::job::JobLogs;
+use crate::queue::{LogReceiver, LogSender, log_queue};
+use crate::rows::Rows;
+use crate::summed::SummedLogs;
+use crate::total::TotalLogs;
 
 /// Batches that may wait for the writer.
-const QUEUE: usize = 64;
+const MAX_QUEUED: usize = 64;
 /// How long a run that ends early waits for a disk that accepts no writes to a log.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DISK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most log files that stay open while jobs run. In runs with more of them, files are opened for each batch: descriptors are scarce, and
 /// every worker has a copy of them all.
-const OPEN_FILES: usize = 256;
+const MAX_OPEN_FILES: usize = 256;
 
 /// All log files of a run and the thread that writes them.
 #[derive(Debug)]
@@ -71,7 +61,7 @@ impl LogWriter {
         if logging == 0 && bandwidth.is_none() {
             return None;
         }
-        let stay_open = logging * JobLogs::MAX_FILES <= OPEN_FILES;
+        let stay_open = logging * JobLogs::MAX_FILES <= MAX_OPEN_FILES;
         let specs = || plan.jobs.iter().map(|job| &job.spec);
         let spool = spool(specs(), report);
         let stored = specs().filter(|spec| spec.logs.any() && spec.logs.stored.is_some()).count();
@@ -100,7 +90,7 @@ impl LogWriter {
             problems: Vec::new(),
         };
         logs.take_problems().into_iter().for_each(&mut *report);
-        let (sender, batches) = log_queue(QUEUE, PATIENCE);
+        let (sender, batches) = log_queue(MAX_QUEUED, DISK_TIMEOUT);
         match spawn(logs, batches) {
             Ok(thread) => Some(LogWriter { sender, thread }),
             Err(error) => {
@@ -110,7 +100,7 @@ impl LogWriter {
         }
     }
 
-    /// A sender of batches, for [`ferrio_runner::RunOptions::logs`].
+    /// A sender of batches, for the run.
     #[must_use]
     pub fn sender(&self) -> LogSender {
         self.sender.clone()
@@ -124,13 +114,13 @@ impl LogWriter {
         if self.sender.is_stuck() {
             return vec![problem(format!(
                 "the logs are incomplete: their disk accepted no writes for {} s at the end of the run",
-                PATIENCE.as_secs()
+                DISK_TIMEOUT.as_secs()
             ))];
         }
         let lost = self.sender.has_lost();
         if result.abandoned > 0 {
             // Jobs that go on have senders: the writer would wait for them. What was sent is written.
-            self.sender.wait_until_idle(PATIENCE);
+            self.sender.wait_until_idle(DISK_TIMEOUT);
             return vec![problem("the logs of jobs that did not end lack their last rows")];
         }
         drop(self.sender);
@@ -235,37 +225,6 @@ impl RunLogs {
         let totals = self.totals.iter_mut().flat_map(TotalLogs::take_problems);
         let summed = self.summed.take_problems();
         std::mem::take(&mut self.problems).into_iter().chain(jobs).chain(summed).chain(totals).collect()
-    }
-}
-
-/// The files of `--bandwidth-log=PREFIX`: `PREFIX-read_bw.log` and those of the other directions.
-#[must_use]
-pub fn bandwidth_log_names(prefix: &str) -> [String; 3] {
-    Direction::ALL.map(|direction| format!("{prefix}-{}_bw.log", direction.name()))
-}
-
-/// The bandwidth of all jobs together (`--bandwidth-log`): files of reads, writes and trims.
-#[derive(Debug)]
-struct TotalLogs([LogFile; 3]);
-
-impl TotalLogs {
-    /// Creates or empties the files.
-    fn create(prefix: &str) -> Self {
-        TotalLogs(bandwidth_log_names(prefix).map(|name| LogFile::create(name, true)))
-    }
-
-    /// A row in each file, zeros included.
-    fn add(&mut self, sample: &RateSample, rows: &mut Rows) {
-        for ((direction, &value), file) in (0..).zip(&sample.per_second).zip(&mut self.0) {
-            rows.begin(Columns::default(), 0);
-            rows.push(&LogRow { time_ms: sample.time_ms, value, direction, ..LogRow::default() });
-            file.append(rows.text());
-        }
-    }
-
-    /// Errors since the last call.
-    fn take_problems(&mut self) -> Vec<Diagnostic> {
-        self.0.iter_mut().filter_map(LogFile::take_problem).collect()
     }
 }
 

@@ -1,20 +1,22 @@
 //! The logs of one job: its files, and how batches become rows.
 
 use ferrio_job::{Diagnostic, JobSpec, LogKind, PlannedLog, WindowValue, log_files};
-use ferrio_runner::logs::sums::{Histogram, Window, WindowSummary, latency_of};
-use ferrio_runner::logs::{IoSample, RateSample};
 use ferrio_stats::{JobStats, SampleStats};
 
-use super::compressed::Packer;
-use super::file::LogFile;
-use super::histogram::HistogramLog;
-use super::record::{Columns, LogRow, RecordLayout};
-use super::rows::Rows;
-use super::summed::SummedLogMember;
+use crate::sample::{IoSample, RateSample, milliseconds};
+
+use crate::compressed::Packer;
+use crate::file::LogFile;
+use crate::histogram::{Histogram, HistogramLog};
+use crate::latency::{self, Window, WindowSummary, window_row};
+use crate::rate;
+use crate::record::{Columns, RecordLayout};
+use crate::rows::Rows;
+use crate::summed::SummedLogMember;
 
 /// The files of a job, and the rates of its single I/Os.
 #[derive(Debug)]
-pub(super) struct JobLogs {
+pub(crate) struct JobLogs {
     /// Name of the job.
     name: String,
     /// Rates are those of single I/Os.
@@ -48,10 +50,10 @@ struct SampleLog {
 
 impl JobLogs {
     /// Most files that one job can have.
-    pub(super) const MAX_FILES: usize = LogKind::ALL.len();
+    pub(crate) const MAX_FILES: usize = LogKind::ALL.len();
 
     /// Creates the files of the job: `make` creates the file of a name, `packer` the compressor of a file that is stored compressed.
-    pub(super) fn create(
+    pub(crate) fn create(
         spec: &JobSpec,
         make: impl Fn(String) -> LogFile,
         packer: impl Fn(usize, u32) -> Packer,
@@ -97,13 +99,13 @@ impl JobLogs {
     }
 
     /// Sets where all times are counted from.
-    pub(super) fn set_epoch(&mut self, epoch_ms: u64) {
+    pub(crate) fn set_epoch(&mut self, epoch_ms: u64) {
         self.epoch_ms = epoch_ms;
         self.logs.iter().filter_map(|log| log.summed.as_ref()).for_each(|log| log.begin(epoch_ms));
     }
 
     /// Completed I/Os, in order.
-    pub(super) fn ios(&mut self, samples: &[IoSample], rows: &mut Rows) {
+    pub(crate) fn ios(&mut self, samples: &[IoSample], rows: &mut Rows) {
         if let Some(last) = samples.last() {
             self.last_ms = milliseconds(last.time_ns);
         }
@@ -115,7 +117,7 @@ impl JobLogs {
         let latencies_are_equal = || samples.iter().all(|sample| sample.lat_ns() == sample.clat_ns);
         let mut serves_both = false;
         for log in &mut self.logs {
-            if log.is_rate() && (!self.single_rates || log.is_disabled) {
+            if log.kind.is_rate() && (!self.single_rates || log.is_disabled) {
                 continue;
             }
             if !(log.kind == LogKind::CompletionLatency && serves_both) {
@@ -132,7 +134,7 @@ impl JobLogs {
     }
 
     /// A window that the job itself summed up.
-    pub(super) fn window(
+    pub(crate) fn window(
         &mut self,
         kind: LogKind,
         direction: u8,
@@ -151,14 +153,14 @@ impl JobLogs {
     }
 
     /// A histogram that the job itself counted.
-    pub(super) fn histogram(&mut self, direction: u8, time_ms: u64, len: u64, counts: &[u64]) {
+    pub(crate) fn histogram(&mut self, direction: u8, time_ms: u64, len: u64, counts: &[u64]) {
         if let Some(log) = &mut self.histogram {
             log.row(time_ms.saturating_add(self.epoch_ms), direction, len, counts);
         }
     }
 
     /// What the job itself summed up since its last rows.
-    pub(super) fn rest(
+    pub(crate) fn rest(
         &mut self,
         last_ms: u64,
         windows: &[(LogKind, [Window; 3])],
@@ -176,7 +178,7 @@ impl JobLogs {
     }
 
     /// Bandwidth or I/Os per second in one interval.
-    pub(super) fn interval(&mut self, kind: LogKind, sample: &RateSample, rows: &mut Rows) {
+    pub(crate) fn interval(&mut self, kind: LogKind, sample: &RateSample, rows: &mut Rows) {
         if let Some(log) = self.logs.iter_mut().find(|log| log.kind == kind) {
             if let Some(log) = &log.summed {
                 return log.rates(sample);
@@ -188,23 +190,23 @@ impl JobLogs {
 
     /// The job ended: running windows end with it, and its files are closed. Averaged rates in a file of several jobs follow when the
     /// run ends, as in fio.
-    pub(super) fn end(&mut self, time_ms: u64, rows: &mut Rows) {
+    pub(crate) fn end(&mut self, time_ms: u64, rows: &mut Rows) {
         self.end_windows(time_ms, rows);
         self.logs.iter().filter_map(|log| log.summed.as_ref()).for_each(SummedLogMember::end);
-        for log in self.logs.iter_mut().filter(|log| self.single_rates || !log.is_rate()) {
+        for log in self.logs.iter_mut().filter(|log| self.single_rates || !log.kind.is_rate()) {
             log.file.close();
         }
         self.histogram.iter_mut().for_each(|log| log.file.close());
     }
 
     /// Ends a job that never reported its end, and closes what is still open.
-    pub(super) fn end_with_the_run(&mut self, rows: &mut Rows) {
+    pub(crate) fn end_with_the_run(&mut self, rows: &mut Rows) {
         self.end_windows(self.last_ms, rows);
         self.files().for_each(LogFile::close);
     }
 
     /// Makes the logged rates of single I/Os the samples of the job.
-    pub(super) fn replace_rates(&self, stats: &mut JobStats) {
+    pub(crate) fn replace_rates(&self, stats: &mut JobStats) {
         for log in self.logs.iter().filter(|_| self.single_rates) {
             for (stats, rates) in stats.directions.iter_mut().zip(log.rates) {
                 match log.kind {
@@ -217,7 +219,7 @@ impl JobLogs {
     }
 
     /// Errors since the last call.
-    pub(super) fn take_problems(&mut self) -> Vec<Diagnostic> {
+    pub(crate) fn take_problems(&mut self) -> Vec<Diagnostic> {
         let problems: Vec<Diagnostic> = self.files().filter_map(LogFile::take_problem).collect();
         problems.into_iter().map(|problem| problem.job(&self.name)).collect()
     }
@@ -246,18 +248,17 @@ impl JobLogs {
 }
 
 impl SampleLog {
-    fn is_rate(&self) -> bool {
-        matches!(self.kind, LogKind::Bandwidth | LogKind::Iops)
-    }
-
     /// Adds one row per I/O or window to `rows`. Rates are counted even if the file was given up.
     fn add(&mut self, samples: &[IoSample], rows: &mut Rows, window_value: WindowValue) {
-        if !self.is_rate() && !self.file.is_written() {
+        if !self.kind.is_rate() && !self.file.is_written() {
             return;
         }
-        for row in samples.iter().filter_map(|sample| row_of(self.kind, sample)) {
+        let (kind, is_rate) = (self.kind, self.kind.is_rate());
+        let row_of =
+            |sample| if is_rate { rate::io_row(kind, sample) } else { latency::io_row(kind, sample) };
+        for row in samples.iter().filter_map(row_of) {
             let direction = usize::from(row.direction);
-            if self.is_rate() {
+            if self.kind.is_rate() {
                 self.rates[direction].record(row.value);
             }
             if self.window_ms == 0 {
@@ -269,52 +270,9 @@ impl SampleLog {
         }
     }
 
-    /// Writes one row per direction with progress in the interval: its only sample is average and maximum.
+    /// Writes the rows of an interval.
     fn interval(&mut self, sample: &RateSample, rows: &mut Rows) {
-        for (direction, &value) in (0..).zip(&sample.per_second) {
-            if value > 0 {
-                let time_ms = sample.time_ms;
-                rows.push(&LogRow { time_ms, value, maximum: value, direction, ..LogRow::default() });
-            }
-        }
+        rate::interval_rows(sample).for_each(|row| rows.push(&row));
         self.file.append(rows.text());
     }
-}
-
-/// The row of one I/O in a log of this kind; `None` if the log has none for it. A rate is that of the I/O alone.
-#[inline]
-fn row_of(kind: LogKind, sample: &IoSample) -> Option<LogRow> {
-    // An I/O completes its completion latency after it was issued.
-    let issued_ns = sample.time_ns.saturating_sub(sample.clat_ns);
-    let (time_ns, value, issue_ns) = match kind {
-        LogKind::Latency | LogKind::SubmissionLatency | LogKind::CompletionLatency => {
-            let (time_ns, value) = latency_of(kind, sample)?;
-            (time_ns, value, if kind == LogKind::Latency { 0 } else { issued_ns })
-        }
-        // kB/s, not KiB/s as in averaged rows.
-        LogKind::Bandwidth => (sample.time_ns, sample.len * 1_000_000 / sample.clat_ns.max(1), 0),
-        LogKind::Iops => (sample.time_ns, 1, 0),
-        LogKind::Histogram => return None,
-    };
-    Some(LogRow {
-        time_ms: milliseconds(time_ns),
-        value,
-        maximum: 0,
-        direction: sample.direction,
-        block_size: sample.len,
-        priority: sample.priority,
-        offset: sample.offset,
-        issue_ns,
-    })
-}
-
-fn milliseconds(ns: u64) -> u64 {
-    ns / 1_000_000
-}
-
-/// The row of a window.
-fn window_row(summary: WindowSummary, time_ms: u64, direction: u8, value: WindowValue) -> LogRow {
-    let WindowSummary { average, maximum, .. } = summary;
-    let value = if value == WindowValue::Maximum { maximum } else { average };
-    LogRow { time_ms, value, maximum, direction, ..LogRow::default() }
 }

@@ -5,48 +5,50 @@
 
 use ferrio_job::{Logs, WindowValue};
 
+use crate::sample::IoSample;
+
 /// The columns of rows beside those that all rows have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     /// The maximum, after the value.
-    pub(super) maximum: bool,
+    pub(crate) maximum: bool,
     /// The offset of the I/O.
-    pub(super) offset: bool,
+    pub(crate) offset: bool,
     /// The whole priority instead of a bit.
-    pub(super) priority: bool,
+    pub(crate) priority: bool,
     /// When the I/O was issued.
-    pub(super) issue_time: bool,
+    pub(crate) issue_time: bool,
     /// Rows are records instead of text.
-    pub(super) packed: bool,
+    pub(crate) packed: bool,
 }
 
 /// One row. Only rows of single I/Os have a block size, priority, offset and issue time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LogRow {
+pub(crate) struct LogRow {
     /// ms.
-    pub(super) time_ms: u64,
+    pub(crate) time_ms: u64,
     /// The logged figure.
-    pub(super) value: u64,
+    pub(crate) value: u64,
     /// The largest value in the window, 0 for a single I/O.
-    pub(super) maximum: u64,
+    pub(crate) maximum: u64,
     /// 0 read, 1 write, 2 trim.
-    pub(super) direction: u8,
+    pub(crate) direction: u8,
     /// Bytes.
-    pub(super) block_size: u64,
+    pub(crate) block_size: u64,
     /// I/O priority as the kernel packs it.
-    pub(super) priority: u16,
+    pub(crate) priority: u16,
     /// Bytes.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
     /// ns since the job began; 0 in logs that are not about single latencies.
-    pub(super) issue_ns: u64,
+    pub(crate) issue_ns: u64,
 }
 
 /// The numbers of a record and the columns of its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RecordLayout {
-    pub(super) columns: Columns,
+pub(crate) struct RecordLayout {
+    pub(crate) columns: Columns,
     /// There is no room for a maximum: fio before 3.38.
-    pub(super) old: bool,
+    pub(crate) old: bool,
 }
 
 /// Bits of the direction and flags that are the direction.
@@ -58,7 +60,7 @@ const ISSUE_TIME: u32 = 1 << 28;
 
 impl Columns {
     /// The columns that a job asks for.
-    pub(super) fn of(logs: &Logs) -> Self {
+    pub(crate) fn of(logs: &Logs) -> Self {
         Columns {
             maximum: logs.window_value == WindowValue::Both,
             offset: logs.offset,
@@ -84,12 +86,12 @@ impl RecordLayout {
     }
 
     /// Bytes of a record: 40, 48 or 56; 32 or 40 in old ones.
-    pub(super) fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.head() + 16 + 8 * usize::from(self.columns.offset) + 8 * usize::from(self.columns.issue_time)
     }
 
     /// The layout of the record at the beginning of `bytes`; `None` if they end before its flags.
-    pub(super) fn read(bytes: &[u8], old: bool) -> Option<Self> {
+    pub(crate) fn read(bytes: &[u8], old: bool) -> Option<Self> {
         let layout = RecordLayout { old, ..RecordLayout::default() };
         let flags = u32::from_le_bytes(array(bytes, layout.head())?);
         let columns = Columns {
@@ -104,9 +106,24 @@ impl RecordLayout {
 }
 
 impl LogRow {
+    /// The row of one I/O with this time and value.
+    #[inline]
+    pub(crate) fn of_io(sample: &IoSample, time_ms: u64, value: u64) -> Self {
+        LogRow {
+            time_ms,
+            value,
+            maximum: 0,
+            direction: sample.direction,
+            block_size: sample.len,
+            priority: sample.priority,
+            offset: sample.offset,
+            issue_ns: 0,
+        }
+    }
+
     /// Adds the row as a record to `bytes`, without what the layout has no room for.
     #[inline]
-    pub(super) fn push_record(&self, bytes: &mut Vec<u8>, layout: RecordLayout) {
+    pub(crate) fn push_record(&self, bytes: &mut Vec<u8>, layout: RecordLayout) {
         let RecordLayout { columns, old } = layout;
         bytes.extend_from_slice(&self.time_ms.to_le_bytes());
         bytes.extend_from_slice(&self.value.to_le_bytes());
@@ -127,7 +144,7 @@ impl LogRow {
 
     /// Reads the record at the beginning of `bytes`. `None` if it is incomplete, or no record: its direction does not exist, or bytes
     /// that must be zero are not.
-    pub(super) fn read_record(bytes: &[u8], layout: RecordLayout) -> Option<Self> {
+    pub(crate) fn read_record(bytes: &[u8], layout: RecordLayout) -> Option<Self> {
         let RecordLayout { columns, old } = layout;
         let head = layout.head();
         let number = |at| array(bytes, at).map(u64::from_le_bytes);

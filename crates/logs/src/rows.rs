@@ -7,11 +7,11 @@
 use ferrio_job::IoPriority;
 use itoa::Buffer;
 
-use super::record::{Columns, LogRow, RecordLayout};
+use crate::record::{Columns, LogRow, RecordLayout};
 
 /// Collects rows.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     text: Vec<u8>,
     columns: Columns,
     /// Added to all times, ms.
@@ -46,7 +46,7 @@ impl Default for Rows {
 
 impl Rows {
     /// Starts a new text with these columns in the memory of the last one. `epoch_ms` is added to all times.
-    pub(super) fn begin(&mut self, columns: Columns, epoch_ms: u64) {
+    pub(crate) fn begin(&mut self, columns: Columns, epoch_ms: u64) {
         self.text.clear();
         if (self.columns, self.epoch_ms) != (columns, epoch_ms) {
             (self.columns, self.epoch_ms) = (columns, epoch_ms);
@@ -57,7 +57,7 @@ impl Rows {
 
     /// Adds a row.
     #[inline]
-    pub(super) fn push(&mut self, row: &LogRow) {
+    pub(crate) fn push(&mut self, row: &LogRow) {
         if self.columns.packed {
             self.pack(row);
             return;
@@ -98,7 +98,7 @@ impl Rows {
     }
 
     /// The rows so far, text unless they are packed.
-    pub(super) fn text(&self) -> &[u8] {
+    pub(crate) fn text(&self) -> &[u8] {
         &self.text
     }
 
