@@ -7,11 +7,10 @@ mod item;
 
 use std::ffi::OsString;
 
-use ferrio_job::{ArgOrigin, Compat, Diagnostic, FioWords};
+use ferrio_job::{ArgOrigin, Choice as _, Compat, Diagnostic, FioWords};
 use ferrio_jobfile::{Opt, ValueKind, canonical_engine, engines_with_option, masked, nearest, option_names};
 
-use crate::compat::of_call;
-use crate::options::{ProgramOptionRow, Takes};
+use crate::options::{ProgramOption, ProgramOptionRow, Takes};
 
 pub use item::{Item, values_of};
 
@@ -40,6 +39,13 @@ pub fn read(
     let compat = of_call(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), process);
     let scanned = if compat == process { scanned } else { read_as(arguments, first, program, compat) };
     (scanned, compat)
+}
+
+/// The compatibility of a call with this command line: the last `--as` decides, else that of the process. A word that does not exist
+/// is refused when the value is read, like that of any option.
+fn of_call(items: &[Item], process: Compat) -> Compat {
+    let asked_for = values_of(items, ProgramOption::As).rev().find_map(Compat::from_word);
+    asked_for.unwrap_or(process)
 }
 
 fn read_as(

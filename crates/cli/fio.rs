@@ -16,7 +16,7 @@ use crate::options::{OPTIONS, ProgramOption};
 use crate::output::{Output, begin_file};
 use crate::reported_run::{announce, run_and_report};
 use crate::settings::{Action, ProgramSettings};
-use crate::{diagnose, exit, job_files, queries, sweep};
+use crate::{diagnose, job_files, outcome, queries, sweep};
 
 /// How a run of the front end ended.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Resu
     }
     let plan = leak(plan);
     let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
-    Ok(Ended { status: exit::status(plan, &outcome), has_abandoned_jobs: outcome.result.abandoned > 0 })
+    Ok(Ended { status: outcome::status(plan, &outcome), has_abandoned_jobs: outcome.result.abandoned > 0 })
 }
 
 /// Called `fio`, prints the reasons among the errors that fio has in its report where that goes, and leaves them out of the errors.

@@ -42,7 +42,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     if let Some(profile) = settings.profile {
         let sections = items.iter().filter_map(|item| item.value_of(ProgramOption::Section));
         sections.for_each(|(name, origin)| builder.section(name, origin));
-        profiles::add(profile, items, settings, mb_memory, &mut builder)?;
+        profiles::add(profile, items, settings.compat, mb_memory, &mut builder)?;
         return builder.finish().map_err(Error::Problems);
     }
     for item in items {

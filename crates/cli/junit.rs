@@ -10,9 +10,8 @@ use ferrio_thresholds::Judgement;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::error::Error;
-use crate::exit::{failure_of_job, failures_of_run};
+use crate::outcome::{RunOutcome, failure_of_job, failures_of_run};
 use crate::output_file::OutputFile;
-use crate::reported_run::RunOutcome;
 
 /// A JUnit file, which appears whole.
 pub struct JunitFile {

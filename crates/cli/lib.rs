@@ -10,9 +10,9 @@
 //! `sweep` runs jobs several times, each in a process of its own.
 //!
 //! A front end turns its arguments into a plan, which `execute` runs. `reported_run` is such a run with `settings`, and writes its reports to
-//! `output`; `watchers` look at its figures at intervals, and `live_view` shows it. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
+//! `output`, whose watchers look at its figures at intervals; `live_view` shows it. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
 //! all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go to a terminal; `output_file` makes
-//! files that appear only once they are complete; `exit` turns the outcome into a status.
+//! files that appear only once they are complete; `outcome` is that of a run, and `exit` ends the program with its status.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -31,6 +31,7 @@ mod live_view;
 mod messages;
 mod option_values;
 mod options;
+mod outcome;
 mod output;
 mod output_file;
 mod profiles;
@@ -40,8 +41,8 @@ mod reported_run;
 mod selftest;
 mod settings;
 mod sweep;
+mod usage;
 mod visible;
-mod watchers;
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -64,7 +65,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let mut messages = Messages::default();
     let variable = std::env::var_os(compat::VARIABLE);
-    let status = match compat::of_process(program.as_deref(), variable.as_deref()) {
+    let status = match compat::of_process(program.as_deref(), variable.as_deref(), |path| {
+        commands::helper(path).is_some()
+    }) {
         Ok(compat) => run(program.as_deref(), &words, compat, &mut messages),
         Err(error) => {
             messages = fio::messages(&words);

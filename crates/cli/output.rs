@@ -2,7 +2,7 @@
 //! reports on it.
 //!
 //! It has three parts: `report_file` is one stream of reports, `screen` the terminal with messages and the live line or view, and the
-//! [watchers](crate::watchers) look at the figures of a run. `messages` routes lines between report and screen; `opening` has what is known
+//! `watchers` look at the figures of a run. `messages` routes lines between report and screen; `opening` has what is known
 //! of the outputs before the run.
 
 mod final_output;
@@ -11,6 +11,7 @@ mod messages;
 mod opening;
 mod report_file;
 mod screen;
+mod watchers;
 
 use ferrio_job::{Compat, Plan};
 use ferrio_report::{Format, Formats, ReportOptions, RunEnvironment, RunReport};
@@ -28,6 +29,7 @@ use messages::ReportLines;
 pub use opening::{begin_file, may_block, status_file};
 use report_file::{ReportFile, Unwritten, controls_in};
 use screen::{HeldText, Screen};
+pub use watchers::{IntervalStream, Watchers};
 
 /// The report with `--output`, or on standard output, among all reports.
 const MAIN: usize = 0;
@@ -237,8 +239,6 @@ mod tests {
 
     use super::*;
     use ferrio_results::Event;
-
-    use crate::watchers::Watchers;
 
     fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

@@ -14,7 +14,6 @@ use ferrio_jobfile::{Builder, Environment, Opt, OptionScope, Options, Problems, 
 use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::ProgramOption;
-use crate::settings::ProgramSettings;
 
 /// The verdict of `act`, the only profile that has one.
 pub use act_verdict::{ActVerdict as Verdict, VerdictJudgement};
@@ -82,7 +81,7 @@ fn flag(name: &'static str) -> (&'static str, Option<String>) {
 pub fn add(
     profile: Profile,
     items: &[Item],
-    settings: &ProgramSettings,
+    compat: Compat,
     mb_memory: u64,
     builder: &mut Builder,
 ) -> Result<(), Error> {
@@ -91,12 +90,12 @@ pub fn add(
     let place = place.map(|(_, origin)| origin.clone());
     let place = place.unwrap_or(ArgOrigin { index: 0, text: format!("--profile={}", profile.name()) });
     let own = own_options(profile, items)?;
-    let surroundings = Surroundings { mb_memory, compat: settings.compat };
+    let surroundings = Surroundings { mb_memory, compat };
     let generated = match profile {
         Profile::Act => act::jobs(&own, &place)?,
         Profile::Tiobench => tiobench::jobs(&own, &surroundings),
     };
-    let as_fio = settings.compat == Compat::Fio;
+    let as_fio = compat == Compat::Fio;
     let add = |builder: &mut Builder, lines: Lines| {
         for (name, value) in lines {
             builder.command_option(name, value.as_deref(), place.clone());
@@ -173,6 +172,7 @@ mod tests {
     use crate::arguments;
     use crate::job_files;
     use crate::options::OPTIONS;
+    use crate::settings::ProgramSettings;
     use ferrio_jobfile::JobSet;
 
     fn read(words: &[&str], compat: Compat) -> Result<JobSet, Error> {

@@ -5,11 +5,11 @@ use ferrio_jobfile::{Problems, Sources};
 use ferrio_logs::LogWriter;
 use ferrio_machine::{FileClaims, Rank};
 use ferrio_metrics::MetricsServer;
-use ferrio_report::{RunEnvironment, RunReport};
-use ferrio_results::{Event, RunResult};
+use ferrio_report::RunEnvironment;
+use ferrio_results::Event;
 use ferrio_runner::RunOptions;
 use ferrio_stats::CalibrationStart;
-use ferrio_thresholds::{Judgement, Unmet, unmet};
+use ferrio_thresholds::{Unmet, unmet};
 
 use crate::error::Error;
 use crate::execute::execute;
@@ -17,26 +17,9 @@ use crate::junit::{self, JunitFile};
 use crate::live_view;
 use crate::messages::Messages;
 use crate::option_values::Intervals;
-use crate::output::{self, FinalReport, Output};
+use crate::outcome::RunOutcome;
+use crate::output::{self, FinalReport, IntervalStream, Output, Watchers};
 use crate::settings::{FIO_VERSION, ProgramSettings};
-use crate::watchers::{IntervalStream, Watchers};
-
-/// The outcome of a run.
-#[derive(Debug)]
-pub struct RunOutcome {
-    /// Its figures.
-    pub result: RunResult,
-    /// Its main report.
-    pub report: RunReport,
-    /// A file that it was to write beside its report is missing or incomplete, and the exit status says so.
-    pub lost_file: bool,
-    /// The profile's verdict is that the devices failed, and the exit status says so, which that of fio does not.
-    pub verdict_failed: bool,
-    /// What the thresholds found.
-    pub thresholds: Vec<Judgement>,
-    /// One of them has ended the run.
-    pub was_aborted: bool,
-}
 
 /// Runs the plan and writes the report. `sources` has the texts that the plan's diagnostics point into; the clock is calibrated over the
 /// time since `calibration`.

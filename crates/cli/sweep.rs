@@ -20,10 +20,10 @@ use ferrio_sweep::{
 use crate::arguments::{Item, values_of};
 use crate::error::Error;
 use crate::escaped_stream;
-use crate::exit::EXCEEDED;
 use crate::job_files;
 use crate::messages::{Messages, print};
 use crate::options::ProgramOption;
+use crate::outcome::EXCEEDED;
 use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
 use crate::settings::{ProgramSettings, SweepSettings};

@@ -18,10 +18,10 @@ use super::subcommand::{Invocation, Subcommand};
 use super::sysbench;
 use crate::error::Error;
 use crate::escaped_stream;
-use crate::exit;
 use crate::messages::{print, print_coloured};
 use crate::options::{OPTIONS, Support};
 use crate::profiles::Profile;
+use crate::usage::usage;
 
 /// Columns of running text.
 const WIDTH: usize = 80;
@@ -80,7 +80,7 @@ const TOPICS: &[Topic] = &[
 /// Standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(word) = invocation.arguments.first() else {
-        let help = exit::help().render_help();
+        let help = usage(invocation.commands).render_help();
         let colored = invocation.messages.colors(escaped_stream::stdout().get_ref());
         let help = if colored { help.ansi().to_string() } else { help.to_string() };
         let text = format!("{help}\n{}", topics());

@@ -16,7 +16,7 @@ mod import;
 mod man;
 mod quick;
 mod report;
-mod subcommand;
+pub mod subcommand;
 mod sysbench;
 mod verify_state;
 

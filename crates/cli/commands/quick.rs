@@ -26,7 +26,7 @@ use crate::option_values::{size, time_of_at_least};
 use crate::output_file::OutputFile;
 use crate::reported_run::run_and_report;
 use crate::settings::ProgramSettings;
-use crate::{diagnose, exit, job_files};
+use crate::{diagnose, job_files, outcome};
 use preset::{Conditions, NAMES, Preset};
 use refusal::Refusal;
 
@@ -153,7 +153,7 @@ fn measure(preset: &Preset, jobs: &str, messages: Messages) -> Result<(RunReport
     plan.diagnostics.splice(..0, set.warnings.iter().cloned());
     let plan = leak(plan);
     let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
-    let status = exit::status(plan, &outcome);
+    let status = outcome::status(plan, &outcome);
     Ok((outcome.report, status))
 }
 

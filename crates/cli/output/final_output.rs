@@ -5,9 +5,9 @@ use ferrio_report::{Format, RunReport};
 use ferrio_results::RunResult;
 use ferrio_thresholds::{Judgement, Threshold, judge};
 
+use super::watchers::Findings;
 use super::{MAIN, Output};
 use crate::error::Error;
-use crate::watchers::Findings;
 
 /// The output of a run that has ended.
 pub struct FinalOutput {

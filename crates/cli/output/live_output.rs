@@ -9,8 +9,8 @@ use ferrio_report::{RunEnvironment, job_failed, laying_out_line, starting_line, 
 use ferrio_results::{Event, RunResult};
 use ferrio_tui::LiveView;
 
+use super::watchers::Watchers;
 use super::{FinalOutput, HeldText, MAIN, Output};
-use crate::watchers::Watchers;
 
 /// The output of a run.
 pub struct LiveOutput {

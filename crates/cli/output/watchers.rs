@@ -14,7 +14,7 @@ use ferrio_results::RunResult;
 use ferrio_thresholds::Judgement;
 use ferrio_tui::LiveView;
 
-use crate::output::Output;
+use super::Output;
 use crate::profiles::{Verdict, VerdictJudgement};
 use crate::settings::ProgramSettings;
 use abort::AbortWatcher;
