@@ -74,3 +74,28 @@ fn every_page_is_in_the_index() {
         assert!(is_linked, "{name} is not in the index");
     }
 }
+
+/// Directories that tests make.
+const NOT_CHECKED_IN: [&str; 2] = ["tests/fuzz/artifacts", "tests/fuzz/corpus"];
+
+#[test]
+fn paths_in_the_texts_for_contributors_exist() {
+    let root = Path::new(ROOT);
+    let mut files = vec![root.join("CONTRIBUTING.md"), root.join("docs/architecture.md")];
+    pages("docs/dev", &mut files);
+    let mut missing = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap();
+        let words = text.split('`').skip(1).step_by(2);
+        let is_path = |word: &&str| {
+            ["crates/", "tests/", "benches/", "docs/", "jobs/"].iter().any(|start| word.starts_with(start))
+                && !word.contains(['*', '<', '{', ' '])
+        };
+        for word in words.filter(is_path) {
+            if !root.join(word).exists() && !NOT_CHECKED_IN.contains(&word) {
+                missing.push(format!("{}: {word}", file.display()));
+            }
+        }
+    }
+    assert!(files.len() > 6 && missing.is_empty(), "{missing:#?}");
+}
