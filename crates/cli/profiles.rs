@@ -1,8 +1,8 @@
-//! The built-in profiles (`--profile`): each generates jobs from a few options of its own. The jobs are then handled like those of a
-//! command line, so planning, `ferrio check` and reports know nothing of profiles.
+//! The built-in profiles (`--profile`), which generate jobs from a few options of their own. The jobs are then handled like those of a
+//! command line, so planning, `ferrio check` and reports do not depend on profiles.
 //!
-//! The generated jobs are those that `--debug=parse` of fio shows. Called `ferrio`, other options of the command line override
-//! those that a profile gives to all of its jobs; called `fio`, the profile has the last word, as in fio.
+//! The generated jobs are those that `--debug=parse` of fio shows. If the program is called `ferrio`, other options of the command line
+//! override those that a profile gives to all its jobs; if it is called `fio`, the profile takes precedence, as in fio.
 
 mod act;
 mod act_verdict;
@@ -15,7 +15,6 @@ use crate::arguments::Item;
 use crate::error::Error;
 use crate::options::ProgramOption;
 
-/// The verdict of `act`, the only profile that has one.
 pub use act_verdict::{ActVerdict as Verdict, VerdictJudgement};
 
 /// A built-in profile.
@@ -31,14 +30,14 @@ impl Profile {
     /// All profiles with their names.
     pub const ALL: [(&str, Profile); 2] = [("act", Profile::Act), ("tiobench", Profile::Tiobench)];
 
-    /// The profile of this name.
+    /// Finds a profile by name.
     pub fn named(name: &str) -> Option<Profile> {
         Profile::ALL.iter().find(|(known, _)| *known == name).map(|&(_, profile)| profile)
     }
 
-    /// What judges a run of the profile's jobs, if the profile does; it looks at the figures of the run at intervals.
+    /// The pass/fail check of the profile's run, if the profile has one. It must be updated periodically during the run.
     pub fn verdict(self, plan: &Plan) -> Option<Verdict> {
-        // The preparation of act only writes, and is not judged.
+        // The preparation of act only writes and has no limits.
         let measures = plan.jobs.iter().any(|job| job.spec.rw.does(Direction::Read));
         (self == Profile::Act && measures).then(Verdict::default)
     }
@@ -48,18 +47,18 @@ impl Profile {
     }
 }
 
-/// Job options that a profile makes, in order; `name` begins a job. A flag has no value.
-type Lines = Vec<(&'static str, Option<String>)>;
+/// Job options as names and values, in order; `name` begins a job. A flag has no value.
+type JobOptions = Vec<(&'static str, Option<String>)>;
 
-/// The options of a profile: those of all its jobs, then its jobs.
-struct Generated {
-    all_jobs: Lines,
-    jobs: Lines,
+/// The options that a profile generates: those of all its jobs, then its jobs.
+struct ProfileJobs {
+    all_jobs: JobOptions,
+    jobs: JobOptions,
 }
 
-/// What a profile needs to know of the machine and of the command line.
-struct Surroundings {
-    /// Memory of the machine, MiB.
+/// Facts about the machine and the command line that a profile depends on.
+struct ProfileContext {
+    /// Memory of the machine in MiB.
     mb_memory: u64,
     compat: Compat,
 }
@@ -69,15 +68,15 @@ fn value(name: &'static str, value: impl ToString) -> (&'static str, Option<Stri
     (name, Some(value.to_string()))
 }
 
-/// A job option without one.
+/// A job option without a value.
 fn flag(name: &'static str) -> (&'static str, Option<String>) {
     (name, None)
 }
 
-/// Gives the jobs of a profile to the builder, with the job options among `items`.
+/// Adds the jobs of a profile to the builder, with the job options among `items`.
 ///
 /// # Errors
-/// Wrong options of the profile, and jobs beside it.
+/// An option of the profile is invalid, or the command line also defines jobs.
 pub fn add(
     profile: Profile,
     items: &[Item],
@@ -89,25 +88,28 @@ pub fn add(
     let place = items.iter().rev().find_map(|item| item.value_of(ProgramOption::Profile));
     let place = place.map(|(_, origin)| origin.clone());
     let place = place.unwrap_or(ArgOrigin { index: 0, text: format!("--profile={}", profile.name()) });
-    let own = own_options(profile, items)?;
-    let surroundings = Surroundings { mb_memory, compat };
+    let own = profile_options(profile, items)?;
+    let context = ProfileContext { mb_memory, compat };
     let generated = match profile {
         Profile::Act => act::jobs(&own, &place)?,
-        Profile::Tiobench => tiobench::jobs(&own, &surroundings),
+        Profile::Tiobench => tiobench::jobs(&own, &context),
     };
     let as_fio = compat == Compat::Fio;
-    let add = |builder: &mut Builder, lines: Lines| {
+    let add = |builder: &mut Builder, lines: JobOptions| {
         for (name, value) in lines {
             builder.command_option(name, value.as_deref(), place.clone());
         }
     };
-    let (first, last) =
-        if as_fio { (Lines::new(), generated.all_jobs) } else { (generated.all_jobs, Lines::new()) };
+    let (first, last) = if as_fio {
+        (JobOptions::new(), generated.all_jobs)
+    } else {
+        (generated.all_jobs, JobOptions::new())
+    };
     add(builder, first);
     for item in items {
-        // Called fio, the program echoes options of the profile in JSON, and notes about them are not shown.
+        // Called `fio`, the program includes options of the profile in JSON and does not show notes about them.
         if let Item::Job { name, value, origin } = item
-            && (as_fio || !is_own(profile, name))
+            && (as_fio || !is_profile_option(profile, name))
         {
             builder.command_option(name, value.as_deref(), origin.clone());
         }
@@ -117,7 +119,7 @@ pub fn add(
     Ok(())
 }
 
-/// A profile runs its own jobs only.
+/// Refuses jobs besides those of the profile.
 fn refuse_other_jobs(profile: Profile, items: &[Item]) -> Result<(), Error> {
     let other = items.iter().find_map(|item| match item {
         Item::Job { name, value: Some(job), origin } if name == "name" => {
@@ -131,15 +133,15 @@ fn refuse_other_jobs(profile: Profile, items: &[Item]) -> Result<(), Error> {
     Err(refusal(Diagnostic::error(message, place).help("run them one after the other")))
 }
 
-/// True for an option of this profile and of no job.
-fn is_own(profile: Profile, name: &str) -> bool {
+/// True if `name` is an option of this profile and not a job option.
+fn is_profile_option(profile: Profile, name: &str) -> bool {
     let scopes: Vec<OptionScope> = Opt::named(name).map(|opt| opt.row().scope).collect();
     let is_core = scopes.contains(&OptionScope::Core);
     !is_core && scopes.iter().any(|scope| *scope == OptionScope::Profile(profile.name()))
 }
 
-/// The values of the profile's own options, read as all job options are.
-fn own_options(profile: Profile, items: &[Item]) -> Result<Options, Error> {
+/// The values of the profile's own options, parsed like job options.
+fn profile_options(profile: Profile, items: &[Item]) -> Result<Options, Error> {
     let mut builder = Builder::new(Environment {
         var: Box::new(|_| None),
         read_file: Box::new(|_| Err(std::io::ErrorKind::Unsupported.into())),
@@ -151,7 +153,7 @@ fn own_options(profile: Profile, items: &[Item]) -> Result<Options, Error> {
     builder.begin_job(profile.name(), ArgOrigin { index: 0, text: String::new() });
     for item in items {
         if let Item::Job { name, value, origin } = item
-            && is_own(profile, name)
+            && is_profile_option(profile, name)
         {
             builder.command_option(name, value.as_deref(), origin.clone());
         }

@@ -1,7 +1,7 @@
-//! Tests of the machine that need no jobs: the speed of checksums (`--crctest`) and of copying memory (`--memcpytest`), and the
-//! CPUs' clocks (`--cpuclock-test`).
+//! Tests of the machine without jobs: the speed of checksums (`--crctest`), the speed of copying memory (`--memcpytest`), and the CPUs'
+//! clocks (`--cpuclock-test`).
 //!
-//! Their output has the form of fio's, so that scripts can read both.
+//! The output has fio's format, so that scripts can read both.
 
 mod clocks;
 
@@ -32,13 +32,13 @@ const CHECKSUMS: [VerifyMethod; 14] = [
     VerifyMethod::Sha3_512,
 ];
 
-/// Hashes that fio measures too, although no `verify=` method uses them.
+/// Hashes that fio also measures, although no `verify=` method uses them.
 const NOT_VERIFY_METHODS: [&str; 3] = ["murmur3", "jhash", "fnv"];
 
-/// Bytes hashed per call: a large block.
+/// Bytes hashed per call, the size of a large block.
 const BLOCK_BYTES: usize = 128 << 10;
 
-/// Time spent on each checksum function, at least.
+/// Minimum time spent on each checksum function.
 const CHECKSUM_TIME: Duration = Duration::from_millis(100);
 
 /// A way to copy `length` bytes from the start of the second half of `memory` to its start.
@@ -60,14 +60,14 @@ const LENGTHS: [usize; 11] = [8, 16, 96, 128, 256, 512, 2048, 8192, 131_072, 262
 /// Largest length accepted.
 const MAX_BYTES: usize = 1 << 30;
 
-/// Time spent on each copy method and length, at least.
+/// Minimum time spent on each copy method and length.
 const COPY_TIME: Duration = Duration::from_millis(10);
 
-/// Up to this length `hybrid` copies in a loop, which is faster than a call.
+/// Length up to which `hybrid` copies in a loop, which is faster than a call.
 const MAX_LOOP_BYTES: usize = 64;
 
-/// Measures the checksum functions in the comma-separated list, or all without one. False if the list asks for names or has no known
-/// one.
+/// Measures the checksum functions in the comma-separated list, or all without a list. Returns false if the list asks for names or has no
+/// known name.
 ///
 /// # Errors
 /// `out` cannot be written to.
@@ -91,14 +91,14 @@ pub fn checksums(list: Option<&str>, out: &mut dyn Write, messages: Messages) ->
     Ok(true)
 }
 
-/// A line of the result of `--crctest`; tabs align the numbers.
+/// A result line of `--crctest`; tabs align the numbers.
 fn checksum_line(name: &str, speed: f64) -> String {
     let tabs = if name.len() < 7 { "\t\t" } else { "\t" };
     format!("{name}:{tabs}{speed:8.2} MiB/sec")
 }
 
-/// Measures the copy methods and lengths in the comma-separated list, or all without one. False if the list asks for names or has no
-/// known word.
+/// Measures the copy methods and lengths in the comma-separated list, or all without a list. Returns false if the list asks for names or
+/// has no known word.
 ///
 /// # Errors
 /// `out` cannot be written to.
@@ -126,8 +126,8 @@ pub fn copies(list: Option<&str>, out: &mut dyn Write, messages: Messages) -> io
     Ok(true)
 }
 
-/// The words of a comma-separated list, of which at least one is known; an empty list selects everything. `None` if the list asks
-/// for the `names` or has only unknown words: then the names are printed. `unknown` returns the message about an unknown word.
+/// The words of a comma-separated list, of which at least one must be known; an empty list selects everything. If the list asks for the
+/// `names` or has only unknown words, prints the names and returns `None`. `unknown` returns the message about an unknown word.
 fn known_words<'a>(
     list: Option<&'a str>,
     names: &[&str],
@@ -150,7 +150,7 @@ fn known_words<'a>(
     Ok(Some(words))
 }
 
-/// `4096`, `4k`, `1m`.
+/// Parses `4096`, `4k`, `1m`.
 fn length(word: &str) -> Option<usize> {
     let digits = word.trim_end_matches(['k', 'K', 'm', 'M']);
     let unit = match word[digits.len()..].to_ascii_lowercase().as_str() {
@@ -187,7 +187,7 @@ fn hybrid(memory: &mut [u8], length: usize) {
 
 /// MiB per second of `work`, which processes `bytes` per call and is repeated for at least `span`.
 fn speed(bytes: usize, span: Duration, mut work: impl FnMut()) -> f64 {
-    // Unmeasured, to warm up caches and pages.
+    // Not measured: warms up caches and pages.
     work();
     let began = Instant::now();
     let mut rounds = 0u64;
@@ -201,7 +201,7 @@ fn speed(bytes: usize, span: Duration, mut work: impl FnMut()) -> f64 {
         if elapsed >= span {
             return rounds as f64 * bytes as f64 / f64::from(1 << 20) / elapsed.as_secs_f64();
         }
-        // Larger batches keep the cost of the clock out of the result.
+        // Larger batches make the cost of the clock negligible.
         batch = (batch * 2).min(1 << 16);
     }
 }

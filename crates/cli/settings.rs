@@ -280,11 +280,11 @@ impl ProgramSettings {
         ReportOptions {
             // All outputs have the same percentiles.
             fio_bins: self.fio_bins || self.all_formats().have_details(),
-            each_cpu: self.idle_prof == Some(IdleProf::EachCpu),
+            per_cpu: self.idle_prof == Some(IdleProf::EachCpu),
             compat: self.compat,
             labels: self.labels.clone(),
             terse_header: self.terse_header,
-            asked_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
+            requested_percentiles: self.thresholds.iter().filter_map(Threshold::percentile).collect(),
             ..ReportOptions::new(self.formats, self.terse_version, FIO_VERSION)
         }
     }

@@ -1,5 +1,4 @@
-//! `ferrio btrace2fio`, and `fio-btrace2fio` of fio: what the threads of a block trace do, as a table or as a job file with a job for
-//! each.
+//! `ferrio btrace2fio`, and fio's `fio-btrace2fio`: prints the I/O of each thread of a block trace as a table or as a job file.
 
 mod job;
 mod table;
@@ -19,8 +18,8 @@ use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::messages::print;
 
-/// Help below the options.
-pub const DETAILS: &str = "\
+/// Help text after the options.
+pub const LONG_HELP: &str = "\
 `blktrace -d DEVICE -o NAME` records what goes to a device, and
 `blkparse -i NAME -d TRACE` makes the trace that this command reads.
 
@@ -28,7 +27,7 @@ A job of the job file does what its thread did on average: kind, sizes and
 depth of its I/O, and how random it is. To do the same I/O at the same times,
 use a job with read_iolog=TRACE.";
 
-/// The options, which are those of the program of fio.
+/// The options, which are those of fio's program.
 pub fn command() -> Command {
     let number = |letter: char, name: &'static str, default: &'static str| {
         let number = Arg::new(name).short(letter).long(name).default_value(default);
@@ -79,8 +78,8 @@ pub fn command() -> Command {
     ])
 }
 
-/// What the options ask for.
-struct Request {
+/// The parsed options.
+struct TraceJobOptions {
     least_us: u64,
     least_ios: u64,
     least_kib: u64,
@@ -93,10 +92,10 @@ struct Request {
     added: Vec<String>,
 }
 
-/// Threads that one job stands for.
-struct Group {
+/// The threads that one job represents.
+struct ThreadGroup {
     pids: Vec<u32>,
-    /// What they do together; depth and shares of random I/O are those of the average thread.
+    /// Summaries of the threads; the job has the average depth and share of random I/O.
     threads: Vec<ThreadSummary>,
     files: Vec<String>,
 }
@@ -107,7 +106,7 @@ struct Group {
 /// The arguments are invalid, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    let request = Request::of(&arguments);
+    let request = TraceJobOptions::of(&arguments);
     let messages = *invocation.messages;
     let failed = |text: String, help: &str| {
         let error = Diagnostic::error(text, Origin::Builtin).code("unreadable-trace").help(help);
@@ -156,10 +155,10 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     print(|out| out.write_all(text.as_bytes()).map(|()| true))
 }
 
-impl Request {
+impl TraceJobOptions {
     fn of(arguments: &ArgMatches) -> Self {
         let number = |name: &str| arguments.get_one(name).copied().unwrap_or_default();
-        Request {
+        TraceJobOptions {
             least_us: number("least-time"),
             least_ios: number("least-ios"),
             least_kib: number("least-rate"),
@@ -173,12 +172,12 @@ impl Request {
         }
     }
 
-    /// The threads of each job, and the number of threads that have none.
+    /// The threads of each job, and the number of threads without a job.
     ///
     /// # Errors
     /// The number of a device that this host does not have.
-    fn groups(&self, summary: &TraceSummary) -> Result<(Vec<Group>, usize), (u64, u64)> {
-        let mut groups: Vec<Group> = Vec::new();
+    fn groups(&self, summary: &TraceSummary) -> Result<(Vec<ThreadGroup>, usize), (u64, u64)> {
+        let mut groups: Vec<ThreadGroup> = Vec::new();
         let mut left_out = 0;
         for (&pid, thread) in &summary.threads {
             let rate =
@@ -199,7 +198,7 @@ impl Request {
                 }
                 None => {
                     let files = self.files(thread)?;
-                    groups.push(Group { pids: vec![pid], threads: vec![thread.clone()], files });
+                    groups.push(ThreadGroup { pids: vec![pid], threads: vec![thread.clone()], files });
                 }
             }
         }
@@ -228,20 +227,20 @@ impl Request {
     }
 }
 
-impl Group {
-    /// The depth of the average thread.
+impl ThreadGroup {
+    /// The average depth of the threads.
     fn depth(&self) -> u64 {
         self.average(|thread| u64::from(thread.depth)).max(1)
     }
 
-    /// When the first begins, and how long it takes until the last is done: microseconds.
+    /// The start of the first thread, and the time from there to the end of the last one, in microseconds.
     fn times_us(&self) -> (u64, u64) {
         let begins = self.threads.iter().map(|thread| thread.begins_ns).min().unwrap_or_default();
         let ends = self.threads.iter().map(|thread| thread.begins_ns.saturating_add(thread.lasts_ns)).max();
         (begins / 1000, ends.unwrap_or_default().saturating_sub(begins) / 1000)
     }
 
-    /// KiB per second of all threads.
+    /// KiB per second of all threads together.
     fn kib_per_second(&self, kind: usize) -> u64 {
         self.threads
             .iter()

@@ -1,10 +1,8 @@
-//! The chapters of the manual page that do not come from a table.
+//! The chapters of the manual page that are not generated from tables.
 
 /// A section of the page.
 pub struct Chapter {
-    /// Its heading.
     pub heading: &'static str,
-    /// Its paragraphs.
     pub paragraphs: &'static [Paragraph],
 }
 
@@ -12,7 +10,7 @@ pub struct Chapter {
 pub enum Paragraph {
     /// Running text.
     Text(&'static str),
-    /// A term and what it means.
+    /// A term and its meaning.
     Item(&'static str, &'static str),
     /// Literal lines.
     Example(&'static str),
@@ -20,13 +18,11 @@ pub enum Paragraph {
 
 use Paragraph::{Example, Item, Text};
 
-/// What the program is.
 pub const NAME: Chapter = Chapter {
     heading: "NAME",
     paragraphs: &[Text("ferrio - measure disks and file systems with fio's job files")],
 };
 
-/// How it is used.
 pub const DESCRIPTION: Chapter = Chapter {
     heading: "DESCRIPTION",
     paragraphs: &[
@@ -47,7 +43,7 @@ pub const DESCRIPTION: Chapter = Chapter {
     ],
 };
 
-/// The chapter between the program's options and those of jobs.
+/// The chapters between the program's options and those of jobs.
 pub const JOB_FILES: &[Chapter] = &[Chapter {
     heading: "JOB FILES",
     paragraphs: &[
@@ -86,7 +82,7 @@ pub const JOB_FILES: &[Chapter] = &[Chapter {
     ],
 }];
 
-/// What the profiles do, before their options.
+/// The chapter before the options of profiles.
 pub const PROFILES: Chapter = Chapter {
     heading: "PROFILES",
     paragraphs: &[
@@ -114,7 +110,7 @@ pub const PROFILES: Chapter = Chapter {
     ],
 };
 
-/// What the front end of sysbench does, before its options.
+/// The chapter before the options of the sysbench front end.
 pub const SYSBENCH: Chapter = Chapter {
     heading: "SYSBENCH",
     paragraphs: &[

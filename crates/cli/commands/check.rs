@@ -1,4 +1,4 @@
-//! `ferrio check`: describes the run that the arguments would start and its risks, without running it.
+//! `ferrio check`: describes the run that the arguments would start, and its risks, without running it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,17 +26,17 @@ use crate::reported_run::check_thresholds;
 use crate::settings::{Action, ProgramSettings};
 use crate::{diagnose, job_files};
 
-/// Status if there are warnings and `--deny-warnings` is given.
-const DENIED: u8 = 2;
-/// Status if the run would not start, or a job would fail at once.
-const WRONG: u8 = 1;
-/// How long servers may take: a check answers within a second.
-const SERVER_PATIENCE: Duration = Duration::from_millis(800);
-/// The number of the first argument after `check`.
+/// Exit status for warnings with `--deny-warnings`.
+const DENIED_STATUS: u8 = 2;
+/// Exit status if the run would not start, or a job would fail at once.
+const ERROR_STATUS: u8 = 1;
+/// Time limit for servers: a check answers within a second.
+const SERVER_TIMEOUT: Duration = Duration::from_millis(800);
+/// Index of the first argument after `check`.
 const FIRST_ARGUMENT: u32 = 2;
 
-/// Help below the usage.
-pub const DETAILS: &str = "\
+/// Help text after the usage.
+pub const LONG_HELP: &str = "\
 Takes the arguments of a run. These affect the check:
       --output-format FORMATS  normal (text) or json
       --output FILE            Write the result to FILE instead of standard output
@@ -51,12 +51,12 @@ Exit status: 0 no errors, 1 errors, 2 warnings with --deny-warnings
 /// Checks the jobs of the arguments. A document, if one is asked for, has the errors that would stop a run before its first job.
 ///
 /// # Errors
-/// These errors.
+/// The command line or a job file is invalid, or the result cannot be written.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let (scanned, compat) = arguments::read(invocation.arguments, FIRST_ARGUMENT, ROWS, Compat::Ferrio);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
     *invocation.messages = Messages::of(read, compat);
-    let answer = JsonAnswer::of(read);
+    let answer = ErrorDocument::of(read);
     if let Ok(items) = &scanned
         && items.iter().any(|item| item.is(ProgramOption::Help))
     {
@@ -95,8 +95,8 @@ fn check(items: Result<Vec<Item>, Error>, compat: Compat, messages: Messages) ->
     settings.notes.iter().filter(|_| messages.shows_warnings()).for_each(|note| messages.note(note));
     write(messages, &settings, &report)?;
     Ok(match report.status {
-        CheckStatus::Errors => WRONG,
-        CheckStatus::Warnings if deny => DENIED,
+        CheckStatus::Errors => ERROR_STATUS,
+        CheckStatus::Warnings if deny => DENIED_STATUS,
         CheckStatus::Warnings | CheckStatus::Clean => 0,
     })
 }
@@ -108,13 +108,13 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     }
     let options = PlanOptions {
         describes_only: true,
-        server_patience: Some(SERVER_PATIENCE),
+        server_patience: Some(SERVER_TIMEOUT),
         ..settings.plan_options()
     };
     let plan = ferrio_plan::plan(&set, &options).map_err(Error::Problems)?;
     settings.interval_report.as_ref().map_or(Ok(()), Intervals::check_path)?;
     settings.check_outputs(&set.sources, Some(&plan))?;
-    // Nothing is made unless it is written.
+    // Nothing is created unless it is written.
     settings.junit.as_deref().map(JunitFile::begin).transpose()?;
     settings.metrics.map_or(Ok(()), MetricsAddress::check)?;
     check_thresholds(&plan, settings)?;
@@ -126,7 +126,7 @@ fn examine(items: &[Item], settings: &ProgramSettings) -> Result<Report, Error> 
     ))
 }
 
-/// What the run opens beside what its jobs name.
+/// The files that the run opens besides those of its jobs.
 fn whole_run(settings: &ProgramSettings) -> WholeRun {
     WholeRun {
         state_directory: settings.aux_path.clone(),
@@ -150,15 +150,15 @@ fn trigger(trigger: &ferrio_runner::Trigger) -> EndTrigger {
     }
 }
 
-/// Where the document about a refusal belongs, by a command line that may be wrong itself. Diagnostics on standard error replace the text.
-struct JsonAnswer {
-    /// A file, or standard output.
+/// Destination of the document about an error, found even if the command line is invalid. Diagnostics on standard error replace the text.
+struct ErrorDocument {
+    /// A file; `None` for standard output.
     to: Option<String>,
-    /// The job files of the command line, which it does not replace.
+    /// The job files of the command line, which must not be overwritten.
     job_files: Vec<String>,
 }
 
-impl JsonAnswer {
+impl ErrorDocument {
     /// `None` if the command line does not ask for JSON.
     fn of(items: &[Item]) -> Option<Self> {
         let json = |item: &'_ str| {
@@ -173,13 +173,13 @@ impl JsonAnswer {
             Item::File(name) => Some(name.clone()),
             _ => None,
         };
-        wanted.map(|file| JsonAnswer {
+        wanted.map(|file| ErrorDocument {
             to: file.or_else(|| values_of(items, ProgramOption::Output).next_back().map(str::to_owned)),
             job_files: items.iter().filter_map(job_file).collect(),
         })
     }
 
-    /// Writes the document. What says that the output cannot be written to has nowhere to go.
+    /// Writes the document. An error of writing it cannot be reported anywhere.
     fn refused(&self, error: &Error) -> Result<(), Error> {
         let no_sources = Sources::default();
         let (report, sources) = match error {
@@ -212,7 +212,7 @@ impl JsonAnswer {
     }
 }
 
-/// Writes the result in the chosen formats.
+/// Writes the result in the requested formats.
 fn write(messages: Messages, settings: &ProgramSettings, report: &Report) -> Result<(), Error> {
     let mut output = Output::open(settings, messages)?;
     if settings.formats.has(Format::Normal) {

@@ -1,4 +1,4 @@
-//! `ferrio compare`: whether reports of runs differ by more than noise.
+//! `ferrio compare`: checks whether reports of runs differ by more than noise.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::junit::JunitFile;
 use crate::messages::print;
 
-/// Help below the options.
-pub const DETAILS: &str = "\
+/// Help text after the options.
+pub const LONG_HELP: &str = "\
 Each argument is a JSON report of ferrio or fio, or a directory of reports of
 the same jobs, one for each repetition (files that end with .json). Jobs are
 matched by name. The first side is what the others are compared with.
@@ -31,10 +31,10 @@ the reports have histograms (--output-format=json+).
 Exit status: 0 compared, 1 an error, 3 a figure is worse than
 --fail-on-regression allows";
 
-/// Status if a figure has become too much worse.
+/// Exit status if a figure has become too much worse.
 const REGRESSION: u8 = 3;
 
-/// Its command line.
+/// The clap definition of the sub-command.
 pub fn command() -> Command {
     Command::new("compare").args([
         Arg::new("sides")
@@ -75,7 +75,7 @@ fn confidence(text: &str) -> Result<f64, String> {
     if (50.0..=MAX_CONFIDENCE).contains(&value) { Ok(value) } else { Err(wrong()) }
 }
 
-/// A share such as `5` or `5%`.
+/// Parses a percentage such as `5` or `5%`.
 fn percent(text: &str) -> Result<f64, String> {
     let value = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
     value
@@ -83,10 +83,10 @@ fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "give a percentage such as 5%".to_owned())
 }
 
-/// Compares the sides and prints the answer.
+/// Compares the sides and prints the result.
 ///
 /// # Errors
-/// The arguments are wrong, or standard output cannot be written to.
+/// The arguments are invalid, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let messages = *invocation.messages;
@@ -162,7 +162,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     Ok(if is_good { 0 } else { REGRESSION })
 }
 
-/// The report of a side that is this file.
+/// The report at this path, if it is on one of the sides.
 fn input_at<'a>(path: &Path, sides: &'a [Side]) -> Option<&'a PathBuf> {
     sides.iter().flat_map(|side| &side.runs).map(|run| &run.path).find(|input| is_same_file(path, input))
 }

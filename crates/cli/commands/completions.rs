@@ -13,34 +13,35 @@ use crate::messages::print;
 /// The supported shells.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 
-/// Help below the usage.
-pub const DETAILS: &str = "\
+/// Help text after the usage.
+pub const LONG_HELP: &str = "\
 To use them in the current bash:  source <(ferrio completions bash)
 To install them:
   ferrio completions bash > /usr/share/bash-completion/completions/ferrio
   ferrio completions zsh  > /usr/local/share/zsh/site-functions/_ferrio
-  ferrio completions fish > /usr/share/fish/vendor_completions.d/ferrio.fish
+  ferrio completions fix_fish_script > /usr/share/fix_fish_script/vendor_completions.d/ferrio.fix_fish_script
 
 For a link named sysbench, write the name after the shell:
   ferrio completions bash sysbench > /usr/share/bash-completion/completions/sysbench
 ";
 
-/// The line of the bash script that sets the word before the one to complete.
-const PREVIOUS: &str = "    prev=\"$3\"\n";
+/// Line of the bash script that stores the word before the cursor in `prev`.
+const SET_PREVIOUS_WORD: &str = "    prev=\"$3\"\n";
 
-/// The line of the bash script that offers all options and commands for the first word.
+/// Line of the bash script that offers all options and commands for the first word.
 const OFFER_OPTIONS: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then\n";
 
-/// Its replacement, which offers files instead of hundreds of options as long as nothing is typed.
-const OFFER_FILES_FIRST: &str =
+/// Replacement for [`OFFER_OPTIONS`], which offers files instead of hundreds of options as long as nothing is typed.
+const OFFER_FILES: &str =
     "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 1 && -n ${cur} ) ]] ; then\n";
 
-/// The same after a sub-command.
-const OFFER_OPTIONS_SECOND: &str = "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then\n";
-const OFFER_FILES_FIRST_SECOND: &str =
+/// Like [`OFFER_OPTIONS`], for the word after a sub-command.
+const OFFER_OPTIONS_AFTER_SUBCOMMAND: &str =
+    "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then\n";
+const OFFER_FILES_AFTER_SUBCOMMAND: &str =
     "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 2 && -n ${cur} ) ]] ; then\n";
 
-/// Added to the bash script, because bash treats the `=` of `--rw=read` as a separate word.
+/// Added to the bash script, as bash treats the `=` of `--rw=read` as a separate word.
 const SKIP_EQUALS: &str = "    if [[ \"${cur}\" == \"=\" ]]; then
         cur=\"\"
     elif [[ \"${prev}\" == \"=\" && ${COMP_CWORD} -ge 2 ]]; then
@@ -63,7 +64,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let script = match rest {
         [program, rest @ ..] if program == sysbench::NAME => {
             nothing_follows("completions", rest)?;
-            script_of_sysbench(shell)
+            sysbench_script(shell)
         }
         rest => {
             nothing_follows("completions", rest)?;
@@ -74,19 +75,19 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 }
 
 /// The script for `shell` and a link named `sysbench`.
-fn script_of_sysbench(shell: Shell) -> String {
-    let script = generated(shell, sysbench::command(), sysbench::NAME);
+fn sysbench_script(shell: Shell) -> String {
+    let script = generate_script(shell, sysbench::command(), sysbench::NAME);
     match shell {
-        Shell::Bash => script.replacen(PREVIOUS, &format!("{PREVIOUS}{SKIP_EQUALS}"), 1),
+        Shell::Bash => script.replacen(SET_PREVIOUS_WORD, &format!("{SET_PREVIOUS_WORD}{SKIP_EQUALS}"), 1),
         Shell::Fish => {
             let condition = |test: &str| format!("__fish_sysbench_using_subcommand {test}");
-            format!("{script}{}", commands_of_tests(sysbench::NAME, condition))
+            format!("{script}{}", sysbench_command_lines(sysbench::NAME, condition))
         }
         _ => script,
     }
 }
 
-fn generated(shell: Shell, mut command: clap::Command, program: &str) -> String {
+fn generate_script(shell: Shell, mut command: clap::Command, program: &str) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, program, &mut script);
     String::from_utf8_lossy(&script).into_owned()
@@ -94,19 +95,19 @@ fn generated(shell: Shell, mut command: clap::Command, program: &str) -> String 
 
 /// The script for `shell`.
 fn script(shell: Shell, commands: &[Subcommand]) -> String {
-    let script = generated(shell, full_command(commands), "ferrio");
+    let script = generate_script(shell, full_command(commands), "ferrio");
     match shell {
         Shell::Bash => script
-            .replacen(PREVIOUS, &format!("{PREVIOUS}{SKIP_EQUALS}"), 1)
-            .replacen(OFFER_OPTIONS, OFFER_FILES_FIRST, 1)
-            .replace(OFFER_OPTIONS_SECOND, OFFER_FILES_FIRST_SECOND),
-        Shell::Fish => fish(&script, commands),
+            .replacen(SET_PREVIOUS_WORD, &format!("{SET_PREVIOUS_WORD}{SKIP_EQUALS}"), 1)
+            .replacen(OFFER_OPTIONS, OFFER_FILES, 1)
+            .replace(OFFER_OPTIONS_AFTER_SUBCOMMAND, OFFER_FILES_AFTER_SUBCOMMAND),
+        Shell::Fish => fix_fish_script(&script, commands),
         _ => script,
     }
 }
 
-/// The lines for fish with the commands of each test of sysbench; clap leaves out words that are no options.
-fn commands_of_tests(program: &str, condition: impl Fn(&str) -> String) -> String {
+/// Lines for fish with the commands of each sysbench test, as clap omits positional values.
+fn sysbench_command_lines(program: &str, condition: impl Fn(&str) -> String) -> String {
     let line = |test: &clap::Command| {
         let words = test.get_positionals().flat_map(clap::Arg::get_possible_values);
         let words: Vec<String> = words.map(|word| word.get_name().to_owned()).collect();
@@ -115,10 +116,10 @@ fn commands_of_tests(program: &str, condition: impl Fn(&str) -> String) -> Strin
     sysbench::command().get_subcommands().map(line).collect()
 }
 
-/// The script for fish with three corrections. clap offers options only while there is no command, but its test for that fails after an
-/// option without its value; as commands come first here, the test is for commands without options of runs. So `check` needs no options
-/// but its own. And the words after commands are added.
-fn fish(script: &str, commands: &[Subcommand]) -> String {
+/// The script for fish with three corrections. clap offers options only while there is no command, but its test fails after an option
+/// without its value. As commands come first here, the corrected test is for a command that takes no run options. `check` then only offers
+/// its own options. Positional values of commands are added.
+fn fix_fish_script(script: &str, commands: &[Subcommand]) -> String {
     let others = commands.iter().filter(|command| !matches!(command.operand, Operand::Jobs));
     let others: Vec<&str> = others.map(|command| command.name).collect();
     let not_after_others = format!(" -n \"not __fish_seen_subcommand_from {}\" -", others.join(" "));
@@ -130,14 +131,15 @@ fn fish(script: &str, commands: &[Subcommand]) -> String {
         }
         _ => record.clone(),
     };
-    let records: Vec<String> = records(script).iter().map(retested).collect();
+    let complete_statements: Vec<String> = complete_statements(script).iter().map(retested).collect();
     let of_run = format!("complete -c ferrio{not_after_others}");
-    let of_runs: HashSet<&str> = records.iter().filter_map(|record| record.strip_prefix(&of_run)).collect();
+    let of_runs: HashSet<&str> =
+        complete_statements.iter().filter_map(|record| record.strip_prefix(&of_run)).collect();
     let of_check = "complete -c ferrio -n \"__fish_ferrio_using_subcommand check\" -";
     let is_repeated =
         |record: &&String| record.strip_prefix(of_check).is_some_and(|rest| of_runs.contains(rest));
     let mut script: String =
-        records.iter().filter(|record| !is_repeated(record)).map(String::as_str).collect();
+        complete_statements.iter().filter(|record| !is_repeated(record)).map(String::as_str).collect();
     for command in commands {
         if let Some(words) = operand_words(command, commands) {
             let (name, words) = (command.name, words.join(" "));
@@ -148,20 +150,20 @@ fn fish(script: &str, commands: &[Subcommand]) -> String {
     let condition = |test: &str| {
         format!("__fish_ferrio_using_subcommand {}; and __fish_seen_subcommand_from {test}", sysbench::NAME)
     };
-    script + &commands_of_tests("ferrio", condition)
+    script + &sysbench_command_lines("ferrio", condition)
 }
 
-/// The commands of a script for fish, which may have several lines: each word that completes a value is on one. The first record is what
-/// precedes them.
-fn records(script: &str) -> Vec<String> {
-    let mut records = vec![String::new()];
+/// Splits a script for fish into its `complete` statements, which may span several lines: each word that completes a value is on its own
+/// line. The first element is the text before any statement.
+fn complete_statements(script: &str) -> Vec<String> {
+    let mut complete_statements = vec![String::new()];
     for line in script.split_inclusive('\n') {
-        match records.last_mut() {
+        match complete_statements.last_mut() {
             Some(record) if !line.starts_with("complete ") => record.push_str(line),
-            _ => records.push(line.to_owned()),
+            _ => complete_statements.push(line.to_owned()),
         }
     }
-    records
+    complete_statements
 }
 
 #[cfg(test)]
@@ -174,8 +176,8 @@ mod tests {
         let script = script(Shell::Bash, COMMANDS);
         assert!(
             script.contains(SKIP_EQUALS)
-                && script.contains(OFFER_FILES_FIRST)
-                && script.contains(OFFER_FILES_FIRST_SECOND)
+                && script.contains(OFFER_FILES)
+                && script.contains(OFFER_FILES_AFTER_SUBCOMMAND)
         );
     }
 

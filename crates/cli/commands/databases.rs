@@ -2,16 +2,16 @@
 
 use ferrio_job::{Choice as _, DatabaseModel};
 
-/// Other names of what it is about.
+/// Other words for `workload` in `ferrio help`.
 const NAMES: [&str; 6] = ["database", "databases", "mysql", "mariadb", "postgresql", "pg"];
 
-/// True for a model, and for another name of what the text is about.
+/// True for a database model, and for another word for the text's subject.
 pub fn is_name(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     DatabaseModel::from_word(&word).is_some() || NAMES.contains(&word.as_str())
 }
 
-/// The models of databases in short.
+/// A summary of the database models.
 pub const ABOUT: &str = "\
 A job with a workload does the I/O of a database: sessions do transactions, a
 log is made durable, changed pages are written back in the background.

@@ -1,4 +1,4 @@
-//! `ferrio dedupe`, and `fio-dedupe` of fio: how much of a file or device is duplicate, block by block.
+//! `ferrio dedupe`, and fio's `fio-dedupe`: reports how much of a file or device is duplicate, block by block.
 
 mod count;
 mod read;
@@ -16,8 +16,8 @@ use crate::messages::print;
 use crate::option_values;
 use count::Counts;
 
-/// Help below the options.
-pub const DETAILS: &str = "\
+/// Help text after the options.
+pub const LONG_HELP: &str = "\
 Reads aligned blocks and compares their MD5 sums; a rest shorter than a block is
 left out. \"Fio setting\" is the dedupe_percentage of a job whose data is alike.
 \"Duplicated extents\" are the different blocks that occur more than once, and
@@ -29,22 +29,22 @@ exact and needs about 50 bytes for each unique block, with -d 1 also 8 for each
 block. The data itself is never kept: each thread has a buffer of 1 MiB or of a
 block.";
 
-/// What is asked for.
-struct Request {
+/// The parsed options.
+struct DedupeOptions {
     block_bytes: usize,
     threads: usize,
-    /// Blocks with the same sum are compared byte by byte.
+    /// True if blocks with the same sum are compared byte by byte.
     compares: bool,
-    /// Duplicates are counted exactly.
+    /// True if duplicates are counted exactly.
     is_exact: bool,
     compresses: bool,
     shows_progress: bool,
     is_direct: bool,
-    /// Every unique block is listed with its offsets.
+    /// True if every unique block is listed with its offsets.
     lists: bool,
 }
 
-/// The options, which are those of the program of fio.
+/// The options, which are those of fio's program.
 pub fn command() -> Command {
     let number = |letter: char, name: &'static str, default: &'static str| {
         Arg::new(name).short(letter).long(name).default_value(default).value_name("NUMBER")
@@ -75,7 +75,7 @@ pub fn command() -> Command {
     ])
 }
 
-/// A size with or without a suffix, as options of jobs have it.
+/// Parses a size with or without a suffix, as in job options.
 fn block_size(text: &str) -> Result<u64, String> {
     let size = option_values::size(text).ok();
     size.filter(|size| (1..=1 << 28).contains(size))
@@ -88,16 +88,16 @@ fn block_size(text: &str) -> Result<u64, String> {
 /// The arguments are invalid, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
-    let request = Request::of(&arguments);
+    let request = DedupeOptions::of(&arguments);
     let messages = *invocation.messages;
     let name = arguments.get_one::<OsString>("file").cloned().unwrap_or_default();
     let shown = name.to_string_lossy();
-    let failed = |problem: read::Problem| {
+    let failed = |problem: read::DedupeError| {
         let error = Diagnostic::error(format!("{shown}: {problem}"), Origin::Builtin);
         messages.note(&error.code("dedupe-failed"));
         Ok(1)
     };
-    let source = match read::Source::open(Path::new(&name), &request) {
+    let source = match read::BlockSource::open(Path::new(&name), &request) {
         Ok(source) => source,
         Err(problem) => return failed(problem),
     };
@@ -112,12 +112,12 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     print(|out| out.write_all(text.as_bytes()).map(|()| true))
 }
 
-impl Request {
+impl DedupeOptions {
     fn of(arguments: &ArgMatches) -> Self {
         let number = |name: &str| arguments.get_one::<u64>(name).copied().unwrap_or_default();
         let is_on = |name: &str| number(name) == 1;
         let (compares, lists) = (is_on("compare"), is_on("dump"));
-        Request {
+        DedupeOptions {
             block_bytes: number("block-size") as usize,
             threads: number("threads") as usize,
             compares,
@@ -161,7 +161,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// In the largest unit that leaves one, rounded down.
+/// Formats a size in the largest unit that makes it at least one, rounded down.
 fn size(bytes: u64) -> String {
     let units = ["b", "KB", "MB", "GB", "TB", "PB", "EB"];
     let at = (bytes.max(1).ilog2() / 10) as usize;

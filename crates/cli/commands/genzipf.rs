@@ -1,6 +1,6 @@
-//! `ferrio genzipf`, and `fio-genzipf` of fio: how often each block is hit under a skewed distribution.
+//! `ferrio genzipf`, and fio's `fio-genzipf`: shows how often each block is hit under a skewed distribution.
 //!
-//! The choices are those of a job with `random_distribution`.
+//! The distribution is that of a job with `random_distribution`.
 
 use std::fmt::Write as _;
 
@@ -12,8 +12,8 @@ use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::messages::print;
 
-/// Help below the options.
-pub const DETAILS: &str = "\
+/// Help text after the options.
+pub const LONG_HELP: &str = "\
 Draws one access for each block of the data set, as a job with
 random_distribution=TYPE:INPUT and norandommap does, and sorts the blocks by
 their hits. A row of the table is an equal share of the blocks that were hit,
@@ -22,11 +22,11 @@ that of the blocks that fit into it, at best.
 
 Needs 4 bytes of memory for each block of the data set.";
 
-/// The seed of fio's program, so that both draw the same.
+/// Seed of fio's program, so that both draw the same numbers.
 const SEED: u64 = 1;
 const LINE: &str = "-----------------------------------------------------------------------\n";
 
-/// The options, which are those of the program of fio.
+/// The options, which are those of fio's program.
 pub fn command() -> Command {
     let number = |letter: char, name: &'static str, default: &'static str| {
         let number = Arg::new(name).short(letter).long(name).default_value(default);
@@ -69,8 +69,8 @@ pub fn command() -> Command {
     ])
 }
 
-/// What is simulated, checked.
-struct Request {
+/// The parsed and validated options.
+struct ZipfOptions {
     shape: SkewShape,
     block_bytes: u64,
     gib: u64,
@@ -82,17 +82,17 @@ struct Request {
 /// Prints the table or the CSV.
 ///
 /// # Errors
-/// The arguments are invalid, there is no memory, or standard output cannot be written to.
+/// The arguments are invalid, memory is short, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let wrong = |message| Error::HelperArguments { message, program: invocation.called() };
-    let request = Request::of(&arguments).map_err(wrong)?;
+    let request = ZipfOptions::of(&arguments).map_err(wrong)?;
     let hits = request.hits().map_err(wrong)?;
     let text = if arguments.get_flag("csv") { csv(&hits) } else { request.table(&hits) };
     print(|out| out.write_all(text.as_bytes()).map(|()| true))
 }
 
-impl Request {
+impl ZipfOptions {
     fn of(arguments: &ArgMatches) -> Result<Self, String> {
         let number = |name: &str| arguments.get_one(name).copied().unwrap_or_default();
         let input = arguments.get_one("input").copied();
@@ -125,10 +125,10 @@ impl Request {
         if blocks == 0 {
             Err(format!("a block of {block_bytes} bytes is larger than the data set of {gib} GiB"))?;
         }
-        Ok(Request { shape, block_bytes, gib, blocks, rows: number("rows"), percent })
+        Ok(ZipfOptions { shape, block_bytes, gib, blocks, rows: number("rows"), percent })
     }
 
-    /// How often each block that is hit at all is hit, the most hit first.
+    /// The number of hits of each block that is hit, in descending order.
     fn hits(&self) -> Result<Vec<u32>, String> {
         let no_memory = |_| format!("no memory for {} blocks of {} bytes", self.blocks, self.block_bytes);
         let len = usize::try_from(self.blocks).map_err(|_| "-g is too large")?;
@@ -152,7 +152,7 @@ impl Request {
             SkewShape::Pareto(h) => ("Pareto", h),
             SkewShape::Normal(deviation) => ("Normal", deviation),
         };
-        let Request { block_bytes, gib, blocks, rows, .. } = *self;
+        let ZipfOptions { block_bytes, gib, blocks, rows, .. } = *self;
         let mut text = format!(
             "Generating {name} distribution with {input:.6} input and {gib} GiB size and {block_bytes} block_size.\n"
         );
@@ -185,7 +185,7 @@ impl Request {
     }
 }
 
-/// How many of the most hit blocks get `percent` of all hits.
+/// The number of blocks, most hit first, that receive `percent` of all hits.
 fn served_by(hits: &[u32], percent: f64, all: u64) -> u64 {
     let wanted = all as f64 * percent / 100.0;
     let mut sum = 0;

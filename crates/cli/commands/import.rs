@@ -1,7 +1,7 @@
-//! `ferrio import`: makes an I/O log, which read_iolog replays, of a trace that another program wrote.
+//! `ferrio import`: converts a trace of another program to an I/O log for read_iolog.
 //!
-//! The work is in `ferrio_trace::import`. [`options`] has the options, [`trace`] opens the trace, [`outputs`] the files that are written, and
-//! [`report`] and [`job`] have what is said and written about the log.
+//! `ferrio_trace::import` does the conversion. [`options`] has the options, [`trace`] opens the trace, [`outputs`] writes the files,
+//! [`report`] prints the summary, and [`job`] builds the job file.
 
 mod job;
 mod options;
@@ -19,15 +19,15 @@ use ferrio_trace::import::blkparse::EVENTS;
 use ferrio_trace::import::{self, Format, ImportError, Summary};
 use ferrio_trace::{open_source, source_name};
 
-use options::Options;
+use options::ImportOptions;
 pub use options::command;
-use outputs::Outputs;
+use outputs::ImportOutputs;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
 
-/// Help below the options.
-pub const DETAILS: &str = "\
+/// Help text after the options.
+pub const LONG_HELP: &str = "\
 Formats (found from the first lines unless --format names one):
   blkparse  text of blkparse, as it is or with -f (then --blkparse-form)
   strace    strace -f -tt -T -o TRACE PROGRAM; also -ttt, -t, -r and -y
@@ -48,25 +48,25 @@ application stay unchanged. --keep-paths, --rename and --target name others.
   ferrio import app.trace -o app.log --job app.fio
   ferrio app.fio";
 
-/// What a failed import says, and what to do.
-type Failure = (String, Option<&'static str>);
+/// The error message of a failed import, and its help text.
+type ImportFailure = (String, Option<&'static str>);
 
-/// Makes the log.
+/// Converts the trace.
 ///
 /// # Errors
 /// The arguments are invalid.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let messages = *invocation.messages;
-    let options = Options(&arguments);
+    let options = ImportOptions(&arguments);
     match import(&options) {
         Ok(Some(done)) => {
             if !options.is_quiet() {
-                messages.write(&report::text(&done));
+                messages.write(&report::summary_text(&done));
             }
             Ok(0)
         }
-        // The reader of the log has seen enough.
+        // The reader of the log closed the pipe.
         Ok(None) => Ok(0),
         Err((message, help)) => {
             let error = Diagnostic::error(message, Origin::Builtin).code("import");
@@ -77,33 +77,32 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     }
 }
 
-/// A log that was made.
-pub struct Done {
-    /// The trace, as it was given.
+/// The result of an import.
+pub struct FinishedImport {
+    /// Name of the trace as given.
     pub trace: OsString,
-    /// Its format.
     pub format: Format,
-    /// True if the format was found from the first lines.
+    /// True if the format was detected from the first lines.
     pub guessed: bool,
-    /// The event of blkparse that stands for the I/O, and whether it was found from the first lines.
+    /// The event of blkparse that represents the I/O; true if it was detected from the first lines.
     pub event: Option<(char, bool)>,
-    /// The log; `None` if it has no name that a replay can use.
+    /// Path of the log; `None` if it has no name that a replay can use.
     pub log: Option<PathBuf>,
-    /// The job file.
+    /// Path of the job file.
     pub job: Option<PathBuf>,
     /// What was read and written.
     pub summary: Summary,
 }
 
-/// Reads the trace, and writes log and job file. `None` if nobody reads the log.
-fn import(options: &Options<'_>) -> Result<Option<Done>, Failure> {
+/// Reads the trace, and writes log and job file. `None` if the reader of the log closed the pipe.
+fn import(options: &ImportOptions<'_>) -> Result<Option<FinishedImport>, ImportFailure> {
     let settings = options.settings()?;
     let (trace, log, job) = (options.trace(), options.log(), options.job()?);
     let shown = source_name(&trace);
     let cannot_read = |error: io::Error| (format!("cannot read {shown}: {}", reason(&error)), None);
     let file = open_source(&trace).map_err(cannot_read)?;
-    outputs::check(&file, &shown, log.as_deref(), job.as_deref())?;
-    let mut source = trace::unpacked(file).map_err(cannot_read)?;
+    outputs::refuse_overwriting(&file, &shown, log.as_deref(), job.as_deref())?;
+    let mut source = trace::decompress(file).map_err(cannot_read)?;
     let head = import::head(&mut source).map_err(cannot_read)?;
     if let Some((what, help)) = trace::other_kind(&head) {
         return Err((format!("{shown} is {what}"), Some(help)));
@@ -121,7 +120,7 @@ fn import(options: &Options<'_>) -> Result<Option<Done>, Failure> {
     debug_assert!(event.is_none_or(|event| EVENTS.contains(&event)));
     let parser = format.parser(&head, event, form);
     let counted = parser.event().map(|letter| (letter, event.is_none()));
-    let outputs = Outputs::begin(log.as_deref(), job.as_deref())?;
+    let outputs = ImportOutputs::create(log.as_deref(), job.as_deref())?;
     let writer = outputs.log_writer()?;
     let summary = match import::import(head.chain(source), format, parser, &settings, writer) {
         Ok(summary) => summary,
@@ -132,14 +131,15 @@ fn import(options: &Options<'_>) -> Result<Option<Done>, Failure> {
         }
         Err(error) => return Err(failure(&error, guessed, &shown)),
     };
-    outputs::check_names(&summary, &shown)?;
-    let done = Done { trace, format, guessed, event: counted, log: options.named_log(), job, summary };
-    outputs.keep(&done, settings.naming.directory.as_deref())?;
+    outputs::refuse_trace_names(&summary, &shown)?;
+    let done =
+        FinishedImport { trace, format, guessed, event: counted, log: options.named_log(), job, summary };
+    outputs.commit(&done, settings.naming.directory.as_deref())?;
     Ok(Some(done))
 }
 
-/// What to say about an import that failed.
-fn failure(error: &ImportError, guessed: bool, trace: &str) -> Failure {
+/// The error message of a failed import.
+fn failure(error: &ImportError, guessed: bool, trace: &str) -> ImportFailure {
     let help = match error {
         ImportError::WrongFormat { .. } if guessed => {
             Some("--format names the format; --bad-lines allows more such lines")

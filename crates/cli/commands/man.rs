@@ -1,4 +1,4 @@
-//! `ferrio man`: the manual page, generated from the tables of options and the chapters in `chapters.rs`.
+//! `ferrio man`: the manual page, generated from the option tables and the chapters in `chapters.rs`.
 
 use std::io::{self, Write};
 
@@ -19,8 +19,8 @@ use crate::messages::print;
 use crate::profiles::Profile;
 use crate::settings;
 
-/// Help below the usage.
-pub const DETAILS: &str = "\
+/// Help text after the usage.
+pub const LONG_HELP: &str = "\
 To read it:     ferrio man | man -l -
 To install it:  ferrio man > /usr/local/share/man/man1/ferrio.1
 ";
@@ -28,7 +28,7 @@ To install it:  ferrio man > /usr/local/share/man/man1/ferrio.1
 /// Prints the manual page.
 ///
 /// # Errors
-/// There is an argument, or standard output cannot be written to.
+/// An argument is given, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     nothing_follows("man", invocation.arguments)?;
     print(|out| write(out, invocation.commands).map(|()| true))
@@ -198,7 +198,7 @@ fn write_option(row: &'static OptionRow, engines: &[&str], page: &mut Roff) {
     }
 }
 
-/// Help, type, range, unit, default and lack of support, in one paragraph.
+/// Formats help, type, range, unit, default and lack of support as one paragraph.
 fn facts(row: &OptionRow) -> String {
     let mut facts = vec![format!("{}.", row.help), format!("Type: {}.", type_text(row))];
     facts.extend(range_text(row).map(|range| format!("Range: {range}.")));
@@ -210,7 +210,7 @@ fn facts(row: &OptionRow) -> String {
     match row.status {
         OptionStatus::Works => {}
         OptionStatus::Unavailable(why) => facts.push(format!("Refused: {why}.")),
-        // The profile is that of the heading.
+        // The heading names the profile.
         OptionStatus::NoEffect(_) if matches!(row.scope, OptionScope::Profile(_)) => {}
         OptionStatus::NoEffect(why) => facts.push(format!("No effect: {why}.")),
         OptionStatus::OnlyOff(texts) => facts.push(format!("Only {} so far.", texts.join(", "))),

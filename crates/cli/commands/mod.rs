@@ -1,4 +1,4 @@
-//! The sub-commands: words that select something else than a run when they are the first argument.
+//! The sub-commands, which are selected by the first argument.
 //!
 //! A sub-command is a file and a row of [`COMMANDS`]. Help, manual page and completions read the table.
 
@@ -36,7 +36,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "btrace2fio",
         operand: Operand::Helper { program: "fio-btrace2fio", command: btrace2fio::command },
         help: "Summarise a block trace of blktrace, or make a job file of it",
-        details: btrace2fio::DETAILS,
+        details: btrace2fio::LONG_HELP,
         options: &[],
         run: btrace2fio::run,
     },
@@ -44,7 +44,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "check",
         operand: Operand::Jobs,
         help: "Describe what a run would do and its risks; run nothing",
-        details: check::DETAILS,
+        details: check::LONG_HELP,
         options: OPTIONS_OF_CHECK,
         run: check::run,
     },
@@ -52,7 +52,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "compare",
         operand: Operand::Own(compare::command),
         help: "Say whether reports of runs differ by more than noise",
-        details: compare::DETAILS,
+        details: compare::LONG_HELP,
         options: &[],
         run: compare::run,
     },
@@ -60,7 +60,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "completions",
         operand: Operand::OneOf { name: "SHELL", words: completions::SHELLS },
         help: "Print shell completions: bash, zsh or fish",
-        details: completions::DETAILS,
+        details: completions::LONG_HELP,
         options: &[],
         run: completions::run,
     },
@@ -68,7 +68,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "dedupe",
         operand: Operand::Helper { program: "fio-dedupe", command: dedupe::command },
         help: "Measure how much of a file or device is duplicate",
-        details: dedupe::DETAILS,
+        details: dedupe::LONG_HELP,
         options: &[],
         run: dedupe::run,
     },
@@ -76,7 +76,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "genzipf",
         operand: Operand::Helper { program: "fio-genzipf", command: genzipf::command },
         help: "Show how a skewed random_distribution spreads I/O over blocks",
-        details: genzipf::DETAILS,
+        details: genzipf::LONG_HELP,
         options: &[],
         run: genzipf::run,
     },
@@ -92,7 +92,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "import",
         operand: Operand::Own(import::command),
         help: "Convert a trace (blkparse, strace, biosnoop, CSV) into an I/O log to replay",
-        details: import::DETAILS,
+        details: import::LONG_HELP,
         options: &[],
         run: import::run,
     },
@@ -100,7 +100,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "man",
         operand: Operand::None,
         help: "Print the manual page",
-        details: man::DETAILS,
+        details: man::LONG_HELP,
         options: &[],
         run: man::run,
     },
@@ -108,7 +108,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "quick",
         operand: Operand::Own(quick::command),
         help: "Measure a disk in about a minute, as one table",
-        details: quick::DETAILS,
+        details: quick::LONG_HELP,
         options: &[],
         run: quick::run,
     },
@@ -116,7 +116,7 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "report",
         operand: Operand::Own(report::command),
         help: "Make a page of HTML, a table or benchmarks from the reports of runs",
-        details: report::DETAILS,
+        details: report::LONG_HELP,
         options: &[],
         run: report::run,
     },
@@ -132,13 +132,13 @@ pub const COMMANDS: &[Subcommand] = &[
         name: "verify-state",
         operand: Operand::Helper { program: "fio-verify-state", command: verify_state::command },
         help: "Show what verify state files say",
-        details: verify_state::DETAILS,
+        details: verify_state::LONG_HELP,
         options: &[],
         run: verify_state::run,
     },
 ];
 
-/// The sub-command that is a helper program of fio, for a process that is called by the name of one.
+/// The sub-command for a process called by the name of a helper program of fio.
 pub fn helper(process: &OsStr) -> Option<&'static Subcommand> {
     let called = Path::new(process).file_name()?;
     let is_called = |command: &&Subcommand| match command.operand {
@@ -157,10 +157,10 @@ pub fn run_helper(
     (command.run)(Invocation { command, arguments: words, messages, commands: COMMANDS })
 }
 
-/// Runs the sub-command that `words` begin with, if any. A command line that can only be meant for sysbench gets advice.
+/// Runs the sub-command that `words` begin with, if any. A command line that looks like one for sysbench gets a hint.
 pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Error>> {
     let (name, arguments) = words.split_first()?;
-    // `--help=rw` asks what `help rw` answers.
+    // `--help=rw` prints the same as `help rw`.
     let topic = name.to_str().and_then(|name| name.strip_prefix("--help=")).map(|topic| [topic.into()]);
     if let Some(topic) = &topic {
         let command = find("help".as_ref())?;

@@ -31,7 +31,7 @@ use preset::{Conditions, NAMES, Preset};
 use refusal::Refusal;
 
 /// Help below the options.
-pub const DETAILS: &str = "\
+pub const LONG_HELP: &str = "\
 In a directory, a new file of 1 GiB is written, measured and removed. A block
 device is only read, unless --destroy allows writes, which destroy what is on
 it. I/O bypasses the page cache where the file system can do that; if not, the

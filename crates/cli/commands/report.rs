@@ -1,4 +1,4 @@
-//! `ferrio report`: a page of HTML with the reports of one or more runs, or other formats of saved reports.
+//! `ferrio report`: an HTML page with the reports of one or more runs, or other formats of saved reports.
 
 mod inputs;
 
@@ -17,10 +17,10 @@ use crate::messages::print;
 use crate::option_values::{label, repeated_label};
 use crate::options::ProgramOption;
 use crate::output_file::OutputFile;
-use inputs::{Input, Refusal};
+use inputs::{PageInput, ReportInputError};
 
-/// Help below the options.
-pub const DETAILS: &str = "\
+/// Help text after the options.
+pub const LONG_HELP: &str = "\
 Each REPORT is a JSON report of ferrio or fio; a DIRECTORY stands for all files
 in it that end with .json, or for its directories if it has none. Each report
 is a run of the page, next to the others.
@@ -41,7 +41,7 @@ end, without a JSON report.
 which --label adds columns. The benchmark formats are made from one report.
 Without -o, all but the page go to standard output.";
 
-/// Its command line.
+/// The clap definition of the sub-command.
 pub fn command() -> Command {
     Command::new("report").args([
         Arg::new("reports")
@@ -75,11 +75,11 @@ pub fn command() -> Command {
 /// Reads the reports and writes the page.
 ///
 /// # Errors
-/// The arguments are wrong, or the page cannot be written.
+/// The arguments are invalid, or the page cannot be written.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let messages = *invocation.messages;
-    let refuse = |Refusal { message, help }| {
+    let refuse = |ReportInputError { message, help }| {
         let error = Diagnostic::error(message, Origin::Builtin).code("report");
         messages.show(&[Diagnostic { help: help.map(str::to_owned), ..error }], &Sources::default());
         Ok(1)
@@ -90,11 +90,14 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         arguments.get_many(ProgramOption::Label.row().name).unwrap_or_default().cloned().collect();
     if let Some(name) = repeated_label(&labels) {
         let message = format!("--label={name}=... is given twice: a label has one value");
-        return refuse(Refusal { message, help: None });
+        return refuse(ReportInputError { message, help: None });
     }
     if format != Format::Rows && !labels.is_empty() {
         let message = format!("the format {} has no labels", format.word());
-        return refuse(Refusal { message, help: Some("--label adds columns to --output-format=rows") });
+        return refuse(ReportInputError {
+            message,
+            help: Some("--label adds columns to --output-format=rows"),
+        });
     }
     let standard_output = PathBuf::from("-");
     let output = match arguments.get_one::<PathBuf>("output") {
@@ -103,7 +106,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         None => {
             let help = "name a file with -o page.html, or write to standard output with -o -";
             let message = "`ferrio report` needs a file for the page".to_owned();
-            return refuse(Refusal { message, help: Some(help) });
+            return refuse(ReportInputError { message, help: Some(help) });
         }
     };
     let to_stdout = output == Path::new("-");
@@ -115,7 +118,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         Err(refusal) => return refuse(refusal),
     };
     runs.iter_mut().for_each(|run| run.report.set_labels(&labels));
-    let text = match text_of(&runs, format) {
+    let text = match render(&runs, format) {
         Ok(text) => text,
         Err(refusal) => return refuse(refusal),
     };
@@ -127,20 +130,23 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     written.map(|_| 0).map_err(failed)
 }
 
-/// The formats that saved reports can be shown in.
+/// The formats that saved reports can be converted to.
 fn formats() -> impl Iterator<Item = Format> {
-    Format::WORDS.into_iter().filter_map(Format::of_word).filter(|format| format.is_of_documents())
+    Format::WORDS.into_iter().filter_map(Format::of_word).filter(|format| format.is_made_from_documents())
 }
 
-/// The runs in this format.
-fn text_of<'a>(runs: &'a [Input], format: Format) -> Result<String, Refusal> {
+/// Formats the runs.
+fn render<'a>(runs: &'a [PageInput], format: Format) -> Result<String, ReportInputError> {
     if format == Format::Html {
-        let run =
-            |run: &'a Input| PageRun { name: &run.name, report: &run.report, logged: run.logged.as_ref() };
+        let run = |run: &'a PageInput| PageRun {
+            name: &run.name,
+            report: &run.report,
+            logged: run.logged.as_ref(),
+        };
         return Ok(page(&runs.iter().map(run).collect::<Vec<_>>()));
     }
     let refused = |message: &str, help| {
-        Err(Refusal { message: format!("the format {} {message}", format.word()), help: Some(help) })
+        Err(ReportInputError { message: format!("the format {} {message}", format.word()), help: Some(help) })
     };
     if runs.iter().any(|run| run.is_from_logs) {
         return refused(

@@ -1,4 +1,4 @@
-//! The row of a sub-command in the table, and its call.
+//! A row of the table of sub-commands, and its invocation.
 
 use std::ffi::OsString;
 
@@ -9,13 +9,13 @@ use crate::options::ProgramOptionRow;
 /// A sub-command.
 #[derive(Debug)]
 pub struct Subcommand {
-    /// The first argument that selects it.
+    /// Name, the first argument.
     pub name: &'static str,
-    /// What follows it.
+    /// Arguments after the name.
     pub operand: Operand,
-    /// One line of help.
+    /// Help in one line.
     pub help: &'static str,
-    /// More help, below the usage; empty if there is no more to say.
+    /// Additional help after the usage; may be empty.
     pub details: &'static str,
     /// Options that only this sub-command has.
     pub options: &'static [ProgramOptionRow],
@@ -23,7 +23,7 @@ pub struct Subcommand {
     pub run: fn(Invocation<'_>) -> Result<u8, Error>,
 }
 
-/// What follows the name of a sub-command.
+/// Arguments of a sub-command.
 #[derive(Debug)]
 pub enum Operand {
     /// Nothing.
@@ -37,40 +37,39 @@ pub enum Operand {
         /// The words.
         words: &'static [&'static str],
     },
-    /// One word or none.
+    /// An optional word.
     Optional {
         /// Name of the word in help, in capitals.
         name: &'static str,
-        /// The words that complete it.
+        /// Completions for the word.
         words: fn(&[Subcommand]) -> Vec<&'static str>,
     },
-    /// A command line of another program, which this describes to shells.
+    /// The command line of another program, described for shells.
     Foreign(fn() -> clap::Command),
-    /// Options and operands of its own.
+    /// A command line that clap parses.
     Own(fn() -> clap::Command),
-    /// The command line of a helper program of fio. Called by the name of that program, ferrio runs the sub-command.
+    /// The command line of a helper program of fio. The sub-command also runs when ferrio is called by the name of that program.
     Helper {
-        /// The name of the program.
+        /// Name of the program.
         program: &'static str,
-        /// Its command line. Its usage names the operands.
+        /// The clap definition. Its usage names the operands.
         command: fn() -> clap::Command,
     },
 }
 
-/// A call of a sub-command.
+/// An invocation of a sub-command.
 pub struct Invocation<'a> {
-    /// Its row.
     pub command: &'static Subcommand,
-    /// The arguments after its name.
+    /// The arguments after the name.
     pub arguments: &'a [OsString],
-    /// Messages as text. A sub-command with options for their format sets it here.
+    /// Messages in text form. A sub-command with options for their format sets it here.
     pub messages: &'a mut Messages,
     /// All sub-commands.
     pub commands: &'static [Subcommand],
 }
 
 impl Subcommand {
-    /// The name and the word that must follow it.
+    /// The name, and the word that must follow it.
     pub fn synopsis(&self) -> String {
         match self.operand {
             Operand::None
@@ -83,7 +82,7 @@ impl Subcommand {
         }
     }
 
-    /// What follows the name in a line of usage.
+    /// The arguments after the name in a usage line.
     pub fn usage(&self) -> String {
         match self.operand {
             Operand::None => self.name.to_owned(),
@@ -98,7 +97,7 @@ impl Subcommand {
         }
     }
 
-    /// What it does and how it is called.
+    /// Description and usage.
     pub fn text(&self) -> String {
         if let Operand::Own(command) | Operand::Helper { command, .. } = self.operand {
             let command = command().bin_name(format!("ferrio {}", self.name));
@@ -110,7 +109,7 @@ impl Subcommand {
 }
 
 impl Invocation<'_> {
-    /// How the sub-command is called: as such, or by the name of the helper program of fio.
+    /// The name by which the sub-command was invoked: its own, or that of fio's helper program.
     pub fn called(&self) -> String {
         match self.command.operand {
             Operand::Helper { program, .. } if self.messages.are_of_fio() => program.to_owned(),
@@ -118,10 +117,10 @@ impl Invocation<'_> {
         }
     }
 
-    /// The options and operands of a sub-command with a command line of its own; `None` after `--help`, which is answered.
+    /// Parses the options and operands of a sub-command with a clap definition. `None` after `--help`, which this prints.
     ///
     /// # Errors
-    /// They are not those of the program, or standard output cannot be written to.
+    /// The arguments are invalid, or standard output cannot be written to.
     pub fn parsed_arguments(&self) -> Result<Option<clap::ArgMatches>, Error> {
         let name = self.called();
         let (Operand::Own(command) | Operand::Helper { command, .. }) = self.command.operand else {
@@ -140,7 +139,7 @@ impl Invocation<'_> {
                 Ok(None)
             }
             Err(wrong) => {
-                // The first paragraph; what follows is usage.
+                // The first paragraph; the rest is usage.
                 let text = wrong.to_string();
                 let paragraph = text.split("\n\n").next().unwrap_or_default();
                 let words: Vec<&str> = paragraph.trim_start_matches("error: ").split_whitespace().collect();
@@ -150,7 +149,7 @@ impl Invocation<'_> {
     }
 }
 
-/// Refuses arguments after a complete command.
+/// Refuses superfluous arguments.
 ///
 /// # Errors
 /// There are arguments.

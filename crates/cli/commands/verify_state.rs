@@ -1,4 +1,4 @@
-//! `ferrio verify-state`, and `fio-verify-state` of fio: what verify state files say.
+//! `ferrio verify-state`, and fio's `fio-verify-state`: prints the contents of verify state files.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -12,8 +12,8 @@ use super::subcommand::Invocation;
 use crate::error::Error;
 use crate::messages::print;
 
-/// Help below the options.
-pub const DETAILS: &str = "\
+/// Help text after the options.
+pub const LONG_HELP: &str = "\
 A job that writes with verify and verify_state_save=1 leaves a state file,
 local-NAME-NUMBER-verify.state, which verify_state_load reads: how many writes
 it had issued, and which of them were in flight.
@@ -21,7 +21,7 @@ it had issued, and which of them were in flight.
 Versions 7 and 5 are those of fio 3.42 and ferrio. Version 3, that of fio 3.33,
 is shown but cannot be loaded.";
 
-/// The command line.
+/// The clap definition of the sub-command.
 pub fn command() -> Command {
     Command::new("verify-state").arg(
         Arg::new("file")
@@ -35,7 +35,7 @@ pub fn command() -> Command {
     )
 }
 
-/// Prints the files. Called `ferrio`, a damaged one makes the status 1; fio's program ends with 0 then.
+/// Prints the decoded files. Called `ferrio`, the program exits with 1 if a file is damaged; called by fio's name, with 0.
 ///
 /// # Errors
 /// The arguments are invalid, or standard output cannot be written to.
@@ -71,7 +71,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 
 fn text_of(file: &StateFile) -> String {
     let StateFile { version, size, crc, .. } = file;
-    // The checksum is a word of 32 bits in a field of 64.
+    // The checksum is a 32-bit word in a 64-bit field.
     let mut text = format!("Version:\t0x{version:x}\nSize:\t\t{size}\nCRC:\t\t0x{:x}\n", *crc as u32);
     let Ok(StateContent { name, depth, number, index, slots, completions }) = &file.content else {
         return text;

@@ -116,7 +116,7 @@ impl Watcher for Verdict {
 
 impl Watcher for SeriesRecorder {
     fn interval(&self) -> Duration {
-        SeriesRecorder::EVERY
+        SeriesRecorder::SAMPLE_INTERVAL
     }
 
     fn observe(&mut self, _: &Plan, result: &RunResult, output: &mut Output) {

@@ -1,24 +1,24 @@
-//! The profile `act`, after the certification tool of the same name: for each device, threads that read small records at a fixed rate
-//! beside one that writes large blocks.
+//! The profile `act`, modelled on the certification tool of the same name: for each device, threads that read small records at a fixed
+//! rate, and one that writes large blocks.
 
 use std::time::Duration;
 
 use ferrio_job::{ArgOrigin, Diagnostic};
 use ferrio_jobfile::{Opt, Options};
 
-use super::{Generated, Lines, flag, refusal, value};
+use super::{JobOptions, ProfileJobs, flag, refusal, value};
 use crate::error::Error;
 
 /// Reads per second and device at load 1.
-const READS: u64 = 2000;
-/// Records per second and device that are written at load 1, gathered into large blocks.
-const RECORDS_WRITTEN: u64 = 1000;
+const READS_PER_SECOND: u64 = 2000;
+/// Records written per second and device at load 1, collected into large blocks.
+const RECORDS_WRITTEN_PER_SECOND: u64 = 1000;
 
-/// The jobs; `place` is that of `--profile`.
+/// Generates the jobs; `place` is that of `--profile`.
 ///
 /// # Errors
-/// No device is named, or the options make no load.
-pub(super) fn jobs(own: &Options, place: &ArgOrigin) -> Result<Generated, Error> {
+/// No device is named, or the options result in no load.
+pub(super) fn jobs(own: &Options, place: &ArgOrigin) -> Result<ProfileJobs, Error> {
     let devices: Vec<&str> = own
         .text(Opt::DeviceNames)
         .into_iter()
@@ -39,15 +39,15 @@ pub(super) fn jobs(own: &Options, place: &ArgOrigin) -> Result<Generated, Error>
         flag("thread"),
     ];
     if own.value(Opt::Prep) {
-        return Ok(Generated { all_jobs, jobs: devices.into_iter().flat_map(preparation).collect() });
+        return Ok(ProfileJobs { all_jobs, jobs: devices.into_iter().flat_map(preparation).collect() });
     }
-    let load = Load::of(own)?;
+    let load = DeviceLoad::of(own)?;
     all_jobs.extend(load.time());
-    Ok(Generated { all_jobs, jobs: devices.into_iter().flat_map(|device| load.jobs(device)).collect() })
+    Ok(ProfileJobs { all_jobs, jobs: devices.into_iter().flat_map(|device| load.jobs(device)).collect() })
 }
 
-/// Fills a device with zeros, then with data at random.
-fn preparation(device: &str) -> Lines {
+/// The jobs that fill a device with zeros, then with random data.
+fn preparation(device: &str) -> JobOptions {
     vec![
         value("name", format!("act-prep-zeroes-{device}")),
         value("filename", device),
@@ -64,8 +64,8 @@ fn preparation(device: &str) -> Lines {
     ]
 }
 
-/// What each device is asked to do.
-struct Load {
+/// The load on each device.
+struct DeviceLoad {
     threads: u64,
     reads_per_thread: u64,
     read_bytes: u64,
@@ -74,7 +74,7 @@ struct Load {
     duration: Duration,
 }
 
-impl Load {
+impl DeviceLoad {
     fn of(own: &Options) -> Result<Self, Error> {
         let refuse = |opt, message: String| {
             let place = own.given(opt).map(|given| given.value_origin.clone()).unwrap_or_default();
@@ -85,7 +85,7 @@ impl Load {
         if load == 0 {
             return refuse(Opt::Load, "`load` must be at least 1".to_owned());
         }
-        let (threads, most) = (number(Opt::ThreadsPerQueue), load * READS);
+        let (threads, most) = (number(Opt::ThreadsPerQueue), load * READS_PER_SECOND);
         if threads == 0 || threads > most {
             let message = format!(
                 "`threads-per-queue` must be between 1 and {most}: each thread reads at least once a second"
@@ -107,21 +107,21 @@ impl Load {
             return refuse(Opt::LargeBlockOpKbytes, message);
         }
         let records_per_write = write_bytes / read_bytes;
-        Ok(Load {
+        Ok(DeviceLoad {
             threads,
             reads_per_thread: most / threads,
             read_bytes,
-            writes: (load * RECORDS_WRITTEN).div_ceil(records_per_write),
+            writes: (load * RECORDS_WRITTEN_PER_SECOND).div_ceil(records_per_write),
             write_bytes,
             duration: own.value(Opt::TestDuration),
         })
     }
 
-    fn time(&self) -> Lines {
+    fn time(&self) -> JobOptions {
         vec![value("runtime", format!("{}s", self.duration.as_secs().max(1))), value("time_based", 1)]
     }
 
-    fn jobs(&self, device: &str) -> Lines {
+    fn jobs(&self, device: &str) -> JobOptions {
         let mut lines = vec![
             value("name", format!("act-read-{device}")),
             value("filename", device),

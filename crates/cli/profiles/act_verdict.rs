@@ -1,4 +1,4 @@
-//! Whether the devices of the profile `act` were fast enough: in each hour, few reads may take long. A table has the shares of slow reads.
+//! The pass/fail check of the profile `act`: in each hour, only few reads may be slow. The table has the shares of slow reads.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,44 +7,45 @@ use ferrio_job::Direction;
 use ferrio_results::RunResult;
 use ferrio_stats::{JobStats, Latency};
 
-/// A latency in ms, and the percentage of reads that may take longer.
-const LIMITS: [(u64, f64); 3] = [(1, 5.0), (8, 1.0), (64, 0.1)];
+/// Latencies in ms, each with the percentage of reads that may take longer.
+const LATENCY_LIMITS: [(u64, f64); 3] = [(1, 5.0), (8, 1.0), (64, 0.1)];
 
-/// The percentages of reads beyond each limit: of the whole latency, then of the device's part.
-type Slice = [[f64; 3]; 2];
+/// The percentages of reads that exceed each limit: by total latency, then by the device's part.
+type SliceShares = [[f64; 3]; 2];
 
-/// The end of the test.
+/// The result of the check.
 #[derive(Debug)]
 pub struct VerdictJudgement {
-    /// The table and the verdict, as fio prints them.
+    /// The table and the verdict, in fio's format.
     pub text: String,
-    /// All devices were fast enough.
+    /// True if all devices were fast enough.
     pub passed: bool,
 }
 
-/// Judges a run of `act`, hour by hour.
+/// Checks a run of `act`, hour by hour.
 #[derive(Debug, Default)]
 pub struct ActVerdict {
-    /// All reads up to the end of the last slice.
+    /// Totals at the end of the last slice.
     before: JobStats,
-    slices: Vec<Slice>,
+    slices: Vec<SliceShares>,
 }
 
 impl ActVerdict {
-    /// Time that each slice covers: the verdict looks at the run at the end of each.
+    /// Duration of a slice; the run is observed at the end of each slice.
     pub const SLICE: Duration = Duration::from_secs(3600);
 
-    /// Looks at a run in progress; a slice ends when its hour is over.
+    /// Observes a run in progress; a slice ends when its hour is over.
     pub fn observe(&mut self, result: &RunResult) {
         if result.elapsed >= Self::SLICE * (self.slices.len() as u32 + 1) {
             self.end_slice(result);
         }
     }
 
-    /// The verdict on the whole run.
+    /// Evaluates the whole run.
     pub fn finish(mut self, result: &RunResult) -> VerdictJudgement {
         self.end_slice(result);
-        let within = |shares: &[f64; 3]| shares.iter().zip(LIMITS).all(|(share, (_, most))| *share <= most);
+        let within =
+            |shares: &[f64; 3]| shares.iter().zip(LATENCY_LIMITS).all(|(share, (_, most))| *share <= most);
         let passed = !self.slices.is_empty() && self.slices.iter().flatten().all(within);
         VerdictJudgement { text: self.text(passed), passed }
     }
@@ -76,7 +77,7 @@ impl ActVerdict {
 }
 
 fn shares(latency: Option<&Latency>) -> [f64; 3] {
-    LIMITS.map(|(ms, _)| {
+    LATENCY_LIMITS.map(|(ms, _)| {
         let Some(latency) = latency.filter(|latency| latency.count() > 0) else { return 0.0 };
         100.0 * latency.count_above(ms * 1_000_000) as f64 / latency.count() as f64
     })

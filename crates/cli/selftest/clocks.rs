@@ -1,4 +1,4 @@
-//! `--cpuclock-test`: whether the clock used for latencies agrees between all CPUs and with the kernel's clock.
+//! `--cpuclock-test`: checks that the clock used for latencies agrees between all CPUs and with the kernel's clock.
 
 use std::io::{self, Write};
 use std::sync::atomic::AtomicU64;
@@ -11,31 +11,31 @@ use std::time::{Duration, Instant};
 use ferrio_machine::{allowed_cpus, run_on};
 use ferrio_stats::{Clock, TickSource};
 
-/// How long the clocks of the CPUs are compared.
+/// Time for which the clocks of the CPUs are compared.
 const TEST_TIME: Duration = Duration::from_millis(200);
 
-/// How far a reading may be behind another CPU's, because processors may read their counter slightly early.
+/// Largest amount by which a reading may be behind another CPU's, as processors may read their counter slightly early.
 const MAX_BEHIND_NS: u64 = 1_000;
 
-/// Largest accepted difference from CLOCK_MONOTONIC, in millionths. The short calibration alone is off by some hundred.
+/// Largest accepted difference from CLOCK_MONOTONIC in millionths. The short calibration alone is off by some hundred.
 const MAX_OFF_PPM: f64 = 5_000.0;
 
 /// The readings of one CPU.
 #[derive(Clone, Copy, Debug, Default)]
 struct CpuReadings {
-    /// Their number.
+    /// Number of readings.
     readings: u64,
-    /// The first one, in ticks.
+    /// First reading in ticks.
     first: u64,
     /// Largest amount by which a reading was behind another CPU's, in ns.
     back_ns: u64,
     /// Difference from CLOCK_MONOTONIC, in millionths.
     off_ppm: f64,
-    /// The thread ran on this CPU.
+    /// True if the thread ran on this CPU.
     pinned: bool,
 }
 
-/// Tests the clocks of all CPUs that this process may use. False if they are unreliable.
+/// Tests the clocks of all CPUs that this process may use. Returns false if they are unreliable.
 ///
 /// # Errors
 /// `out` cannot be written to.
@@ -67,7 +67,7 @@ pub fn clocks(out: &mut dyn Write) -> io::Result<bool> {
 /// Reads the clock in one thread per CPU at the same time; the threads share their latest reading.
 fn compare(clock: Clock, cpus: &[usize]) -> Vec<CpuReadings> {
     let latest = AtomicU64::new(0);
-    // Each thread holds a sender until it may begin. All begin when the last sender is gone, however many threads there are.
+    // Each thread holds a sender until it may begin. All begin when the last sender is dropped, however many threads there are.
     let (ready, all_ready) = channel::<()>();
     let (begin, begun) = channel::<()>();
     let begun = Mutex::new(begun);
@@ -77,7 +77,7 @@ fn compare(clock: Clock, cpus: &[usize]) -> Vec<CpuReadings> {
             thread::Builder::new().spawn_scoped(scope, move || {
                 let pinned = run_on([cpu]).is_ok();
                 drop(ready);
-                // It fails once nobody can send any more.
+                // Fails once all senders are dropped.
                 let _ = begun.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 CpuReadings { pinned, ..read_for(TEST_TIME, clock, latest) }
             })
@@ -86,7 +86,7 @@ fn compare(clock: Clock, cpus: &[usize]) -> Vec<CpuReadings> {
         drop(ready);
         let _ = all_ready.recv();
         drop(begin);
-        // A thread that panicked, or could not be made, counts as not pinned.
+        // A thread that panicked, or could not be started, counts as not pinned.
         let readings = threads.into_iter().map(|thread| thread.ok()?.join().ok());
         readings.map(Option::unwrap_or_default).collect()
     })
@@ -110,7 +110,7 @@ fn read_for(span: Duration, clock: Clock, latest: &AtomicU64) -> CpuReadings {
     seen
 }
 
-/// A reading of each clock at nearly the same moment: the closest pair of several.
+/// Reads both clocks at nearly the same moment: the closest pair of several.
 fn read_both(clock: Clock) -> (u64, Instant) {
     let mut best = (u64::MAX, clock.now(), Instant::now());
     for _ in 0..16 {

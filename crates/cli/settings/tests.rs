@@ -63,7 +63,7 @@ fn report_options_follow_the_settings() {
     let buckets =
         [&[][..], &["--fio-bins"], &["-F", "json"], &["-F", "normal,json+"]].map(|w| options(w).buckets());
     assert_eq!(buckets, [Hdr, Fio, Hdr, Fio]);
-    assert!(!options(&["--idle-prof=system"]).each_cpu && options(&["-I", "percpu"]).each_cpu);
+    assert!(!options(&["--idle-prof=system"]).per_cpu && options(&["-I", "percpu"]).per_cpu);
 }
 
 #[test]

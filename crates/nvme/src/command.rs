@@ -1,8 +1,8 @@
-//! Commands in the form that the kernel takes them: 72 bytes, most of them the numbered 32-bit words of the command.
+//! NVMe commands in the kernel's format: 72 bytes, most of them the numbered 32-bit words of the command.
 
 /// `NVME_URING_CMD_IO`: `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
 pub const PASSTHROUGH: u32 = 0xc048_4e80;
-/// `NVME_URING_CMD_IO_VEC`: the same, with segments in place of address and length.
+/// `NVME_URING_CMD_IO_VEC`: with segments in place of address and length.
 pub const PASSTHROUGH_VECTORED: u32 = 0xc048_4e81;
 
 /// Opcodes of the NVM command set.
@@ -27,20 +27,20 @@ pub mod opcode {
     pub const ZONE_APPEND: u8 = 0x7d;
 }
 
-/// Bits of word 12 of reads and writes.
+/// Flags in word 12 of reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RwFlags {
-    /// To the medium, not only into a cache (bit 30).
+    /// Write to the medium, not only into a cache (bit 30).
     pub force_unit_access: bool,
     /// Write Zeroes may deallocate (bit 25).
     pub deallocate: bool,
-    /// The device makes and strips the protection information (bit 29).
+    /// The device inserts and strips the protection information (bit 29).
     pub protection_action: bool,
-    /// It checks guards (bit 28).
+    /// The device checks guards (bit 28).
     pub check_guard: bool,
-    /// It checks application tags (bit 27).
+    /// The device checks application tags (bit 27).
     pub check_app_tag: bool,
-    /// It checks reference tags (bit 26).
+    /// The device checks reference tags (bit 26).
     pub check_reference_tag: bool,
     /// Type of the directive whose value is in word 13 (bits 20 to 23).
     pub directive_type: u8,
@@ -58,16 +58,16 @@ impl RwFlags {
     }
 }
 
-/// One command.
+/// An NVM command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// What it does.
+    /// See [`opcode`].
     pub opcode: u8,
-    /// The namespace.
+    /// Namespace ID.
     pub namespace: u32,
     /// Address of the metadata.
     pub metadata: u64,
-    /// Its bytes.
+    /// Size of the metadata in bytes.
     pub metadata_length: u32,
     /// Address of the data, or of the segments.
     pub data: u64,
@@ -80,10 +80,10 @@ pub struct Command {
 }
 
 impl Command {
-    /// Most blocks that [`Command::of_blocks`] can be about.
+    /// Maximum number of blocks of [`Command::of_blocks`].
     pub const MAX_BLOCKS: u32 = 1 << 16;
 
-    /// A command about `blocks` blocks from `first`, of which there is at least one and at most [`Command::MAX_BLOCKS`].
+    /// A command for `blocks` blocks from `first`. `blocks` is at least 1 and at most [`Command::MAX_BLOCKS`].
     #[must_use]
     pub fn of_blocks(opcode: u8, namespace: u32, first: u64, blocks: u32, flags: RwFlags) -> Self {
         let mut command = Command { opcode, namespace, ..Command::default() };
@@ -94,13 +94,13 @@ impl Command {
         command
     }
 
-    /// Commits what was written.
+    /// A command that commits written data to the medium.
     #[must_use]
     pub fn flush(namespace: u32) -> Self {
         Command { opcode: opcode::FLUSH, namespace, ..Command::default() }
     }
 
-    /// Deallocates `ranges` ranges, which the data lists.
+    /// A command that deallocates `ranges` ranges, which the data lists.
     #[must_use]
     pub fn deallocate(namespace: u32, ranges: u32) -> Self {
         let mut command = Command { opcode: opcode::DATASET_MANAGEMENT, namespace, ..Command::default() };
@@ -110,24 +110,24 @@ impl Command {
         command
     }
 
-    /// Gives the command the value of its directive, such as a placement handle.
+    /// Sets the value of the directive, such as a placement handle.
     #[must_use]
     pub fn directive(mut self, value: u16) -> Self {
         self.words_10_15[3] |= u32::from(value) << 16;
         self
     }
 
-    /// Gives the command the tags of its first block, for the device to check or to begin with.
+    /// Sets the tags of the first block, which the device checks or starts counting from.
     #[must_use]
     pub fn tags(mut self, reference: u64, app: u16, app_mask: u16) -> Self {
         self.words_10_15[4] = reference as u32;
-        // The upper 16 bits of those that have 48.
+        // The upper 16 bits of 48-bit reference tags.
         self.words_2_3[1] = (reference >> 32) as u32 & 0xffff;
         self.words_10_15[5] = u32::from(app_mask) << 16 | u32::from(app);
         self
     }
 
-    /// `struct nvme_uring_cmd`, in the 80 bytes that a submission queue entry has for it.
+    /// Encodes the command as `struct nvme_uring_cmd`, in the 80 bytes that a submission queue entry has for it.
     #[must_use]
     pub fn encode(&self) -> [u8; 80] {
         let mut bytes = [0; 80];
@@ -147,13 +147,13 @@ impl Command {
     }
 }
 
-/// A range of blocks to deallocate, as the device reads it.
+/// A range of blocks to deallocate, in the device's format.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range([u8; 16]);
 
 impl Range {
-    /// `blocks` blocks from `first`.
+    /// A range of `blocks` blocks from `first`.
     #[must_use]
     pub fn new(first: u64, blocks: u32) -> Self {
         let mut bytes = [0; 16];

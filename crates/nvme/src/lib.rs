@@ -1,4 +1,4 @@
-//! NVMe as the kernel passes it through to the character device of a namespace: commands, what a namespace is like, and status codes.
+//! NVMe passthrough to the character device of a namespace: commands, namespace properties, and status codes.
 //!
 //! Facts are from the NVMe Base and NVM Command Set specifications and from the kernel's `nvme_ioctl.h`. All but [`Namespace::of`] are
 //! plain functions.

@@ -1,4 +1,4 @@
-//! What a namespace is like: its size and the format of its blocks, from the answers to Identify.
+//! Namespace properties, from Identify: the size, and the format of blocks.
 
 use std::fs;
 use std::io;
@@ -13,38 +13,38 @@ const NAMESPACE_ID: libc::Ioctl = 0x4e40;
 /// `NVME_IOCTL_ADMIN_CMD`: `_IOWR('N', 0x41, struct nvme_passthru_cmd)`.
 const ADMIN_COMMAND: libc::Ioctl = 0xc048_4e41u32 as libc::Ioctl;
 const IDENTIFY: u8 = 0x06;
-/// Bytes of an answer to Identify.
-const ANSWER: usize = 4096;
-/// Identify: the namespace, and what the NVM command set adds to it.
+/// Size of the data that Identify returns.
+const IDENTIFY_BYTES: usize = 4096;
+/// CNS values of Identify: the namespace, and its properties specific to the NVM command set.
 const CNS_NAMESPACE: u32 = 0x00;
 const CNS_NVM_NAMESPACE: u32 = 0x05;
 
 /// Size of the guard in the protection information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuardFormat {
-    /// 16 bits; 8 bytes in all.
+    /// 16 bits; protection information of 8 bytes.
     Bits16,
-    /// 32 bits; 16 bytes in all.
+    /// 32 bits; protection information of 16 bytes.
     Bits32,
-    /// 64 bits; 16 bytes in all.
+    /// 64 bits; protection information of 16 bytes.
     Bits64,
 }
 
 /// Protection information of the blocks of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtectionFormat {
-    /// 1, 2 or 3; those of type 3 have no reference tags that name blocks.
+    /// 1, 2 or 3; in type 3 reference tags are not block numbers.
     pub kind: u8,
-    /// It is at the beginning of the metadata, not at its end.
+    /// True if the protection information is at the start of the metadata, false if at the end.
     pub is_first: bool,
     /// Size of the guard.
     pub guard: GuardFormat,
-    /// Bits of the storage tag.
+    /// Size of the storage tag in bits.
     pub storage_tag_bits: u8,
 }
 
 impl ProtectionFormat {
-    /// Its bytes.
+    /// Size of the protection information in bytes.
     #[must_use]
     pub const fn bytes(self) -> u32 {
         match self.guard {
@@ -54,70 +54,71 @@ impl ProtectionFormat {
     }
 }
 
-/// A namespace.
+/// Size and format of an NVMe namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Namespace {
-    /// Its number.
+    /// Namespace ID (NSID).
     pub id: u32,
-    /// Blocks.
+    /// Number of logical blocks.
     pub blocks: u64,
-    /// Bytes of data of a block.
+    /// Bytes of data per block.
     pub data_bytes: u32,
-    /// Bytes of metadata of a block.
+    /// Bytes of metadata per block.
     pub metadata_bytes: u32,
-    /// The metadata of each block follows its data in the same buffer.
+    /// True if the metadata of each block follows its data in the same buffer.
     pub is_extended: bool,
-    /// Protection information, if blocks have it.
+    /// Format of the protection information, if blocks have it.
     pub protection: Option<ProtectionFormat>,
 }
 
-/// Why a file is not a namespace.
+/// The reason why a file is not usable as a namespace.
 #[derive(Debug)]
 pub enum NamespaceError {
-    /// It is no character device.
-    NoCharacterDevice,
-    /// It has no number: it is a device of another kind.
-    NoNumber(io::Error),
+    /// The file is not a character device.
+    NotCharacterDevice,
+    /// The NSID request failed: not an NVMe device.
+    NoNamespaceId(io::Error),
     /// Identify failed.
     Identify(io::Error),
-    /// The answer to Identify makes no sense.
+    /// Identify returned invalid data.
     Format,
 }
 
 impl Namespace {
-    /// The namespace at a path, such as `/dev/ng0n1`.
+    /// Opens the namespace at a path, such as `/dev/ng0n1`.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The path is not an NVMe namespace, or Identify failed.
     pub fn at(path: &Path) -> Result<Self, NamespaceError> {
-        let found = fs::metadata(path).map_err(|_| NamespaceError::NoCharacterDevice)?;
+        let found = fs::metadata(path).map_err(|_| NamespaceError::NotCharacterDevice)?;
         if !found.file_type().is_char_device() {
-            return Err(NamespaceError::NoCharacterDevice);
+            return Err(NamespaceError::NotCharacterDevice);
         }
-        let file = open_to_read(path).map_err(NamespaceError::NoNumber)?;
+        let file = open_to_read(path).map_err(NamespaceError::NoNamespaceId)?;
         Self::of(file.as_raw_fd())
     }
 
-    /// The namespace behind a descriptor.
+    /// Queries the namespace of a descriptor.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The descriptor is not an NVMe namespace, or Identify failed.
     pub fn of(fd: RawFd) -> Result<Self, NamespaceError> {
         // SAFETY: the call has no argument and touches no memory of this process.
         let id = u32::try_from(unsafe { libc::ioctl(fd, NAMESPACE_ID, 0) }).ok().filter(|&id| id > 0);
-        let id = id.ok_or_else(|| NamespaceError::NoNumber(io::Error::last_os_error()))?;
+        let id = id.ok_or_else(|| NamespaceError::NoNamespaceId(io::Error::last_os_error()))?;
         let namespace = identify(fd, id, CNS_NAMESPACE).map_err(NamespaceError::Identify)?;
-        // Devices of older versions do not have it.
-        let more = identify(fd, id, CNS_NVM_NAMESPACE).unwrap_or_else(|_| Box::new([0; ANSWER]));
-        Self::parse(id, &namespace, &more).ok_or(NamespaceError::Format)
+        // NVMe 1.x devices lack this.
+        let nvm_namespace =
+            identify(fd, id, CNS_NVM_NAMESPACE).unwrap_or_else(|_| Box::new([0; IDENTIFY_BYTES]));
+        Self::parse(id, &namespace, &nvm_namespace).ok_or(NamespaceError::Format)
     }
 
-    /// Reads the answers to Identify: for the namespace, and for the NVM command set. `None` if they make no sense.
+    /// Parses the data of both Identify commands. `None` if it is invalid.
     #[must_use]
-    pub fn parse(id: u32, namespace: &[u8; 4096], more: &[u8; 4096]) -> Option<Self> {
+    pub fn parse(id: u32, namespace: &[u8; 4096], nvm_namespace: &[u8; 4096]) -> Option<Self> {
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
         let (formats, chosen, protection) = (namespace[25], namespace[26], namespace[29]);
-        // The two upper bits count only where there are so many formats.
+        // The two upper bits are valid only with more than 16 formats.
         let upper = if formats >= 16 { chosen >> 5 & 3 } else { 0 };
         let format = usize::from(upper << 4 | chosen & 0xf);
         let of_format = &namespace[128 + 4 * format..][..4];
@@ -126,7 +127,7 @@ impl Namespace {
             return None;
         }
         let metadata_bytes = number(&of_format[..2]) as u32;
-        let extended = number(&more[12 + 4 * format..][..4]);
+        let extended = number(&nvm_namespace[12 + 4 * format..][..4]);
         let guard = match extended >> 7 & 3 {
             0 => GuardFormat::Bits16,
             1 => GuardFormat::Bits32,
@@ -153,8 +154,8 @@ impl Namespace {
         })
     }
 
-    /// Bytes that a block has in the buffer of an I/O. A device that makes and strips the protection information hides it, if the
-    /// metadata is nothing else.
+    /// Bytes per block in the data buffer of an I/O. If the device inserts and strips the protection information and the metadata has
+    /// nothing else, the buffer has no metadata.
     #[must_use]
     pub fn block_bytes(&self, protection_by_device: bool) -> u32 {
         if self.is_extended {
@@ -164,7 +165,7 @@ impl Namespace {
         }
     }
 
-    /// Bytes of metadata of a block that an I/O moves.
+    /// Bytes of metadata per block that an I/O moves.
     #[must_use]
     pub fn transferred_metadata(&self, protection_by_device: bool) -> u32 {
         let is_all = |protection: ProtectionFormat| protection.bytes() == self.metadata_bytes;
@@ -172,19 +173,19 @@ impl Namespace {
     }
 }
 
-/// The answer to Identify.
-fn identify(fd: RawFd, namespace: u32, what: u32) -> io::Result<Box<[u8; ANSWER]>> {
-    let mut answer = Box::new([0; ANSWER]);
+/// Sends an Identify command.
+fn identify(fd: RawFd, namespace: u32, cns: u32) -> io::Result<Box<[u8; IDENTIFY_BYTES]>> {
+    let mut answer = Box::new([0; IDENTIFY_BYTES]);
     let mut command = crate::Command {
         opcode: IDENTIFY,
         namespace,
         data: answer.as_mut_ptr() as u64,
-        data_length: ANSWER as u32,
+        data_length: IDENTIFY_BYTES as u32,
         ..crate::Command::default()
     };
-    command.words_10_15[0] = what;
+    command.words_10_15[0] = cns;
     let mut bytes = command.encode();
-    // SAFETY: the kernel reads and writes one struct of 72 bytes and, through it, writes `ANSWER` bytes to `answer`; both live until the
+    // SAFETY: the kernel reads and writes one struct of 72 bytes and, through it, writes `IDENTIFY_BYTES` bytes to `answer`; both live until the
     // call returns.
     match unsafe { libc::ioctl(fd, ADMIN_COMMAND, bytes.as_mut_ptr()) } {
         0 => Ok(answer),
@@ -245,9 +246,9 @@ mod tests {
 
     #[test]
     fn guards_of_64_bits_are_in_the_second_answer() {
-        let mut more = [0; 4096];
-        more[16..20].copy_from_slice(&(2u32 << 7 | 3).to_le_bytes());
-        let namespace = Namespace::parse(1, &answer(16, 12, 0x01, 1), &more).unwrap();
+        let mut nvm_namespace = [0; 4096];
+        nvm_namespace[16..20].copy_from_slice(&(2u32 << 7 | 3).to_le_bytes());
+        let namespace = Namespace::parse(1, &answer(16, 12, 0x01, 1), &nvm_namespace).unwrap();
         let protection = namespace.protection.unwrap();
         assert_eq!((protection.guard, protection.storage_tag_bits), (GuardFormat::Bits64, 3));
     }
@@ -274,7 +275,7 @@ mod tests {
     #[test]
     fn other_files_are_told_from_namespaces() {
         let error = |path: &str| Namespace::at(Path::new(path)).unwrap_err();
-        assert!(matches!(error("/"), NamespaceError::NoCharacterDevice));
-        assert!(matches!(error("/dev/null"), NamespaceError::NoNumber(_)));
+        assert!(matches!(error("/"), NamespaceError::NotCharacterDevice));
+        assert!(matches!(error("/dev/null"), NamespaceError::NoNamespaceId(_)));
     }
 }

@@ -1,33 +1,33 @@
-//! What a job needs of a namespace: the run and the check ask the same question.
+//! Requirements of a job on a namespace, checked by both `ferrio check` and the run.
 
 use ferrio_job::JobSpec;
 
 use crate::{GuardFormat, Namespace};
 
-/// What a job needs.
+/// Requirements of a job on a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceNeeds {
-    /// The device makes and checks protection information, not the program.
+    /// True if the device, not the program, inserts and checks protection information.
     protection_by_device: bool,
-    /// Bytes of the metadata buffer of each I/O.
+    /// Size of the metadata buffer of each I/O in bytes.
     metadata_bytes: u32,
-    /// Blocks are read back as they were written.
+    /// True if blocks are read back and compared.
     verifies: bool,
-    /// Smallest and largest block sizes of each direction, bytes.
+    /// Smallest and largest block sizes of each direction, in bytes.
     block_sizes: Vec<u64>,
 }
 
-/// Why a job cannot use a namespace.
+/// The reason why a job cannot use a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamespaceObstacle {
-    /// The error number.
+    /// errno of the I/Os.
     pub errno: i32,
-    /// The reason and what to do, without the name of the device.
+    /// The reason and the remedy, without the name of the device.
     pub message: String,
 }
 
 impl NamespaceNeeds {
-    /// The needs of a job.
+    /// The requirements of a job.
     #[must_use]
     pub fn of(spec: &JobSpec) -> Self {
         let protection = &spec.engine_options.protection;
@@ -39,7 +39,7 @@ impl NamespaceNeeds {
         }
     }
 
-    /// What of this a namespace lacks.
+    /// The first requirement that a namespace does not meet.
     #[must_use]
     pub fn obstacle(&self, namespace: &Namespace) -> Option<NamespaceObstacle> {
         let refused = |errno, message: String| Some(NamespaceObstacle { errno, message });
@@ -74,8 +74,8 @@ impl NamespaceNeeds {
         None
     }
 
-    /// Why what a job writes cannot be verified. The program or the device puts protection information into a block after the block was
-    /// filled. If the block includes its metadata, what is read back differs from what was filled in.
+    /// The reason why the job's writes cannot be verified. Protection information is inserted after a block was filled. If the block
+    /// includes its metadata, the data read back differs from the data filled in.
     fn cannot_verify(&self, namespace: &Namespace) -> Option<String> {
         let moves_metadata = namespace.transferred_metadata(self.protection_by_device) > 0;
         let changes_blocks = namespace.is_extended && namespace.protection.is_some() && moves_metadata;
@@ -91,7 +91,7 @@ impl NamespaceNeeds {
 }
 
 impl Namespace {
-    /// Why the program cannot make the protection information of this namespace, if it has to.
+    /// The reason why the program cannot compute the protection information of this namespace, if it has to.
     #[must_use]
     pub fn unsupported_protection(&self, by_device: bool) -> Option<&'static str> {
         let format = self.protection.filter(|_| !by_device)?;

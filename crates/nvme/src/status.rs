@@ -1,8 +1,8 @@
-//! What a device says about a command that failed: a type and a code.
+//! The status of a failed command: a type and a code.
 
 use std::fmt;
 
-/// The status of a command, as the kernel hands it on.
+/// The status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Status code type.
@@ -12,13 +12,13 @@ pub struct Status {
 }
 
 impl Status {
-    /// From the positive result of a passed-through command.
+    /// Converts the positive result of a passed-through command.
     #[must_use]
     pub const fn of(result: u32) -> Self {
         Status { kind: (result >> 8) as u8 & 7, code: result as u8 }
     }
 
-    /// The name of the status in the specifications, for those that I/O commands can have.
+    /// The name of the status in the specifications, for statuses of I/O commands.
     #[must_use]
     pub const fn name(self) -> Option<&'static str> {
         Some(match (self.kind, self.code) {

@@ -71,11 +71,11 @@ pub(crate) fn probe_namespace(path: &Path, protection_by_device: bool) -> Result
             let size = namespace.blocks.saturating_mul(namespace.block_bytes(protection_by_device).into());
             Ok(Found { kind: FileKind::Char, size: Some(size), device: None })
         }
-        Err(NamespaceError::NoCharacterDevice) => {
+        Err(NamespaceError::NotCharacterDevice) => {
             let text = "ioengine io_uring_cmd only works with nvme ns generic char devices (/dev/ngXnY)";
             refused(libc::EINVAL, format!("{name}: {text}"))
         }
-        Err(NamespaceError::NoNumber(error)) => {
+        Err(NamespaceError::NoNamespaceId(error)) => {
             let errno = error.raw_os_error().unwrap_or(libc::ENOTTY);
             refused(errno, format!("{name}: failed to fetch namespace-id: {}", strerror(errno)))
         }

@@ -1,6 +1,6 @@
-//! The report for services that follow benchmarks over time: the Bencher Metric Format, and the two formats of github-action-benchmark.
+//! The report for services that track benchmarks over time: the Bencher Metric Format, and the two formats of github-action-benchmark.
 //!
-//! A benchmark is what an entry did in one direction. All formats are written from one list of benchmarks and their measures.
+//! A benchmark is one direction of an entry. All formats are written from one list of benchmarks and their measures.
 
 use serde_json::{Map, Value, json};
 
@@ -8,36 +8,36 @@ use crate::model::{DirectionReport, JobReport, LatencyReport, RunReport};
 use crate::num::finite;
 use crate::unique_names::unique_names;
 
-/// What an entry did in one direction, or its syncs.
+/// One direction of an entry, or its syncs.
 struct Benchmark {
-    /// Name of the entry and the direction, such as `a #2 read`; no other benchmark has it.
+    /// Name of the entry and the direction, such as `a #2 read`; unique in the report.
     name: String,
-    measures: Vec<Measure>,
+    measures: Vec<BenchmarkMeasure>,
 }
 
 /// One figure of a benchmark.
-struct Measure {
+struct BenchmarkMeasure {
     name: String,
     unit: &'static str,
     value: f64,
-    /// Standard deviation, in the same unit, where it is known.
+    /// Standard deviation in the same unit, if it is known.
     deviation: Option<f64>,
-    is_better: Better,
+    is_better: BetterValue,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Better {
+enum BetterValue {
     Bigger,
     Smaller,
 }
 
-/// Percentiles that are measures, if the report has them.
+/// Percentiles to include, if the report has them.
 const PERCENTILES: [(f64, &str); 3] = [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9")];
 
-/// The report in the Bencher Metric Format: an object of benchmarks, each with its measures. Bounds are one standard deviation away.
+/// Formats the report as Bencher Metric Format: an object of benchmarks, each with its measures. Bounds are one standard deviation away.
 pub(crate) fn to_bencher(report: &RunReport) -> String {
-    let metric = |measure: &Measure| {
-        // Of rounded figures, so that a saved report has the same bounds.
+    let metric = |measure: &BenchmarkMeasure| {
+        // Computed from rounded figures, so that a saved report has the same bounds.
         let value = rounded(measure.value);
         let mut metric = Map::new();
         metric.insert("value".to_owned(), value.into());
@@ -56,18 +56,18 @@ pub(crate) fn to_bencher(report: &RunReport) -> String {
     text(&Value::Object(all))
 }
 
-/// What is better if it is bigger, for the tool `customBiggerIsBetter` of github-action-benchmark.
+/// The measures for which bigger is better, for the tool `customBiggerIsBetter` of github-action-benchmark.
 pub(crate) fn to_github_bigger(report: &RunReport) -> String {
-    to_github(report, Better::Bigger)
+    to_github(report, BetterValue::Bigger)
 }
 
-/// What is better if it is smaller, for the tool `customSmallerIsBetter` of github-action-benchmark.
+/// The measures for which smaller is better, for the tool `customSmallerIsBetter` of github-action-benchmark.
 pub(crate) fn to_github_smaller(report: &RunReport) -> String {
-    to_github(report, Better::Smaller)
+    to_github(report, BetterValue::Smaller)
 }
 
-fn to_github(report: &RunReport, better: Better) -> String {
-    let row = |benchmark: &Benchmark, measure: &Measure| {
+fn to_github(report: &RunReport, better: BetterValue) -> String {
+    let row = |benchmark: &Benchmark, measure: &BenchmarkMeasure| {
         let mut row = json!({
             "name": format!("{} {}", benchmark.name, measure.name),
             "unit": measure.unit,
@@ -86,12 +86,12 @@ fn to_github(report: &RunReport, better: Better) -> String {
     text(&rows.collect())
 }
 
-/// A document with a line end.
+/// The document with a newline.
 fn text(document: &Value) -> String {
     format!("{document:#}\n")
 }
 
-/// A number with six decimals, as in the JSON document.
+/// Formats a number with six decimals, as in the JSON document.
 fn rounded(value: f64) -> f64 {
     let rounded = (value * 1e6).round() / 1e6;
     if rounded.is_finite() { rounded } else { finite(value) }
@@ -103,8 +103,10 @@ fn benchmarks(report: &RunReport) -> Vec<Benchmark> {
 }
 
 fn benchmarks_of(job: &JobReport, name: &str) -> Vec<Benchmark> {
-    let of =
-        |direction: &str, measures: Vec<Measure>| Benchmark { name: format!("{name} {direction}"), measures };
+    let of = |direction: &str, measures: Vec<BenchmarkMeasure>| Benchmark {
+        name: format!("{name} {direction}"),
+        measures,
+    };
     let shown = job.shown_directions();
     let directions = shown.iter().filter(|(_, figures)| figures.did_io());
     let mut all: Vec<Benchmark> =
@@ -116,13 +118,13 @@ fn benchmarks_of(job: &JobReport, name: &str) -> Vec<Benchmark> {
     all
 }
 
-fn measures(figures: &DirectionReport) -> Vec<Measure> {
-    let bigger = |name: &str, unit, value, deviation, samples| Measure {
+fn measures(figures: &DirectionReport) -> Vec<BenchmarkMeasure> {
+    let bigger = |name: &str, unit, value, deviation, samples| BenchmarkMeasure {
         name: name.to_owned(),
         unit,
         value,
         deviation: (samples > 1).then_some(deviation),
-        is_better: Better::Bigger,
+        is_better: BetterValue::Bigger,
     };
     let mut all = vec![
         bigger("throughput", "ops/s", figures.iops, figures.iops_stddev, figures.iops_samples),
@@ -138,17 +140,17 @@ fn measures(figures: &DirectionReport) -> Vec<Measure> {
     all
 }
 
-/// The mean of a latency and its percentiles; none without samples.
-fn latencies(latency: &LatencyReport) -> Vec<Measure> {
+/// The mean of a latency and its percentiles; empty without samples.
+fn latencies(latency: &LatencyReport) -> Vec<BenchmarkMeasure> {
     if latency.samples == 0 {
         return Vec::new();
     }
-    let smaller = |name: String, value, deviation| Measure {
+    let smaller = |name: String, value, deviation| BenchmarkMeasure {
         name,
         unit: "ns",
         value,
         deviation,
-        is_better: Better::Smaller,
+        is_better: BetterValue::Smaller,
     };
     let deviation = (latency.samples > 1).then_some(latency.stddev);
     let mut all = vec![smaller("latency".to_owned(), latency.mean, deviation)];

@@ -1,4 +1,4 @@
-//! From plan and result to the report tree: entries, groups, disks, and what is known of the run.
+//! Builds the report tree from plan and result: entries, groups, disks, and run metadata.
 
 pub(crate) mod database;
 pub(crate) mod direction;
@@ -21,24 +21,24 @@ use crate::model::{
 use crate::num::{finite, per_second};
 use crate::report_options::ReportOptions;
 use crate::warnings::{self, RunView};
-pub(crate) use direction::{Histograms, latency_report};
-use entry::{EntryJobs, Times, echo, entries, job_report};
+pub(crate) use direction::{HistogramOptions, latency_report};
+use entry::{EntryJobs, RunTimes, echo, entries, job_report};
 pub use entry::{entry_jobs, entry_names};
 use ferrio::ferrio_report;
 
 impl RunReport {
-    /// Works out the report of a run.
+    /// Builds the report of a run.
     #[must_use]
     pub fn new(plan: &Plan, result: &RunResult, options: &ReportOptions) -> Self {
         let entries = entries(plan, result);
         let groups = groups(plan, &entries);
         let elapsed = seconds_rounded_up(result.elapsed);
-        let histograms = Histograms {
+        let histograms = HistogramOptions {
             buckets: options.buckets(),
             bins: options.formats.have_details(),
-            asked: &options.asked_percentiles,
+            requested: &options.requested_percentiles,
         };
-        let times = Times { elapsed, eta: eta(plan, result, elapsed) };
+        let times = RunTimes { elapsed, eta: eta(plan, result, elapsed) };
         let jobs: Vec<JobReport> =
             entries.iter().map(|entry| job_report(entry, &groups, times, histograms)).collect();
         let mut ferrio = ferrio_report(plan, result, options, &jobs, &entries, histograms);
@@ -52,7 +52,7 @@ impl RunReport {
         });
         ferrio.notes = ferrio::notes(plan, options, &ferrio.warnings);
         let has_messages = !ferrio.warnings.is_empty() || !ferrio.notes.is_empty();
-        // A document without the object is one of fio's conditions.
+        // fio's documents lack the object `ferrio`.
         let is_lean = plan.jobs.iter().any(|job| job.spec.tuning == Tuning::Lean);
         let is_shown =
             options.always_has_own_object() || has_messages || !ferrio.verify.is_empty() || is_lean;
@@ -63,15 +63,15 @@ impl RunReport {
             time: ctime(&options.time),
             global_options: echo(&plan.globals),
             jobs,
-            disk_util: disks(&result.disks),
-            cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.each_cpu)),
+            disk_util: disk_reports(&result.disks),
+            cpu_idleness: result.idleness.as_ref().map(|idleness| cpu_idleness(idleness, options.per_cpu)),
             ferrio: is_shown.then_some(ferrio),
             groups,
         }
     }
 }
 
-/// All groups of the plan; those without an entry are empty.
+/// The groups of the plan; a group without an entry is empty.
 fn groups(plan: &Plan, entries: &[EntryJobs<'_>]) -> Vec<GroupReport> {
     let mut groups: Vec<GroupReport> = Vec::new();
     for spec in plan.jobs.iter().map(|planned| &planned.spec) {
@@ -120,7 +120,7 @@ fn add_to_group(sum: &mut Option<GroupDirection>, figures: &DirectionStats) {
     group.bw = per_second(group.bytes, group.runtime_max);
 }
 
-/// Seconds that the run will still take: like fio's, those of the whole run, not of one job.
+/// Estimated remaining seconds: as in fio, those of the whole run, not of one job.
 fn eta(plan: &Plan, result: &RunResult, elapsed: u64) -> u64 {
     match &result.progress {
         Some(progress) => remaining(plan, progress, Compat::Fio).unwrap_or(ETA_UNKNOWN),
@@ -129,7 +129,7 @@ fn eta(plan: &Plan, result: &RunResult, elapsed: u64) -> u64 {
     }
 }
 
-/// The time in the form of ctime(3): `Sat Nov  7 02:10:07 2026`.
+/// Formats the time like ctime(3): `Sat Nov  7 02:10:07 2026`.
 fn ctime(time: &Zoned) -> String {
     time.strftime("%a %b %e %H:%M:%S %Y").to_string()
 }
@@ -138,7 +138,7 @@ fn seconds_rounded_up(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u64::MAX)
 }
 
-fn disks(usage: &[DiskUsage]) -> Vec<DiskReport> {
+fn disk_reports(usage: &[DiskUsage]) -> Vec<DiskReport> {
     let slaves = |disk: &DiskUsage| disk.slaves.iter().filter_map(|&at| usage.get(at)).collect::<Vec<_>>();
     usage.iter().map(|disk| disk_report(disk, &slaves(disk))).collect()
 }
@@ -174,8 +174,8 @@ fn disk_report(disk: &DiskUsage, slaves: &[&DiskUsage]) -> DiskReport {
     }
 }
 
-fn cpu_idleness(idleness: &Idleness, each_cpu: bool) -> CpuIdleness {
-    let cpus = idleness.cpus.iter().filter(|_| each_cpu);
+fn cpu_idleness(idleness: &Idleness, per_cpu: bool) -> CpuIdleness {
+    let cpus = idleness.cpus.iter().filter(|_| per_cpu);
     CpuIdleness {
         system: finite(idleness.system()),
         cpus: Pairs(cpus.map(|&(cpu, percent)| (format!("cpu-{cpu}"), finite(percent))).collect()),

@@ -1,12 +1,12 @@
-//! What the figures of a run depend on: program, machine, places of the files, options.
+//! The conditions that a run's figures depend on: program, machine, locations of the files, options.
 
 use ferrio_job::Tuning;
 
 use crate::model::{JobReport, MemberReport, RunReport};
 
 impl RunReport {
-    /// The conditions as names (`kernel`, `job a: bs`) and values: those of the host first, then options. A document of fio has its version
-    /// and its options only.
+    /// The conditions as names (`kernel`, `job a: bs`) and values: those of the host first, then options. A report by fio has only its
+    /// version and options.
     #[must_use]
     pub fn conditions(&self) -> Vec<(String, String)> {
         let mut all = Vec::new();
@@ -49,7 +49,7 @@ impl RunReport {
                 jobs.push((job.jobname.as_str(), &job.job_options));
             }
             for (job, options) in jobs {
-                // A name on the command line is an option, in a job file it is none.
+                // `name` is an option on the command line, but the section header in a job file.
                 for (name, value) in options.0.iter().filter(|(name, _)| name != "name") {
                     add(&format!("job {job}: {name}"), Some(value.clone()));
                 }
@@ -59,7 +59,7 @@ impl RunReport {
         all
     }
 
-    /// The jobs of an entry that sums up several, as far as the document lists them.
+    /// The member jobs of a grouped entry, if the document lists them.
     pub(crate) fn members(&self, entry: &JobReport) -> impl Iterator<Item = &MemberReport> {
         let entries = self.ferrio.iter().flat_map(|ferrio| &ferrio.members);
         let mut of_entry = entries.filter(|members| {
@@ -68,8 +68,7 @@ impl RunReport {
         of_entry.next().into_iter().flat_map(|members| &members.jobs)
     }
 
-    /// The tuning of each entry. A document without the object `ferrio` is one of fio, or one that ferrio has made under the conditions of
-    /// fio.
+    /// Adds the tuning (`tuning=`) of each entry. A document without the object `ferrio` was written by fio, or by ferrio called `fio`.
     fn add_tuning(&self, all: &mut Vec<(String, String)>) {
         let mut add = |job: &str, value: String| all.push((format!("job {job}: tuning"), value));
         match &self.ferrio {

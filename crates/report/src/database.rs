@@ -1,4 +1,4 @@
-//! The models of databases of a run: their jobs, and what these did together.
+//! The database models of a run: their jobs, and totals over these.
 //!
 //! The final report, the interval report and the warnings all take their figures from here.
 
@@ -10,42 +10,42 @@ use ferrio_job::{
 use ferrio_results::{DatabaseIo, JobResult, RunResult};
 use ferrio_stats::Latency;
 
-/// A model with its jobs.
+/// A database model with its jobs.
 pub(crate) struct DatabaseLoad<'a> {
     pub(crate) load: &'a EventLoad,
     pub(crate) database: &'a Database,
-    /// The sessions first; at least one.
+    /// Sessions come first; there is at least one.
     pub(crate) jobs: Vec<DatabaseJob<'a>>,
 }
 
-/// A job of a model.
+/// A job of a database model.
 #[derive(Clone, Copy)]
 pub(crate) struct DatabaseJob<'a> {
-    /// Its place in the plan.
+    /// Index in the plan.
     pub(crate) index: usize,
     pub(crate) role: DatabaseRole,
     pub(crate) spec: &'a JobSpec,
     pub(crate) result: &'a JobResult,
 }
 
-/// The I/Os that a report has a row for.
+/// A kind of I/O with its own row in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DatabaseIoKind {
     /// Reads of data by transactions.
     DataRead,
-    /// Reads of tables that are merged.
+    /// Reads of tables that are being merged.
     MergeRead,
     LogWrite,
     LogSync,
     DoubleWrite,
     DoubleWriteSync,
-    /// Pages in their place, or tables.
+    /// Pages written in place, or tables.
     DataWrite,
     DataSync,
 }
 
 impl DatabaseIoKind {
-    /// All kinds, in the order of reports.
+    /// All kinds in report order.
     pub(crate) const ALL: [DatabaseIoKind; 8] = [
         DatabaseIoKind::DataRead,
         DatabaseIoKind::MergeRead,
@@ -83,12 +83,12 @@ impl DatabaseIoKind {
     }
 }
 
-/// I/Os of one kind.
+/// Totals of one kind of I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IoTotal {
-    /// Those of the sessions.
+    /// I/Os of the sessions.
     sessions: IoPart,
-    /// Those of the jobs in the background.
+    /// I/Os of the background jobs.
     background: IoPart,
 }
 
@@ -98,7 +98,7 @@ struct IoPart {
     count: u64,
     /// 0 for syncs.
     bytes: u64,
-    /// The longest time of a job that did any.
+    /// The longest run time of a job with such I/Os.
     runtime_ms: u64,
 }
 
@@ -133,7 +133,7 @@ impl IoTotal {
         self.sessions.bytes + self.background.bytes
     }
 
-    /// I/Os per second. Jobs in the background may run longer than sessions: each part counts over its own time.
+    /// I/Os per second. Background jobs may run longer than sessions, so each part has its own run time.
     pub(crate) fn iops(&self) -> f64 {
         [self.sessions, self.background].iter().map(|part| part.per_second(part.count)).sum()
     }
@@ -151,23 +151,23 @@ impl IoTotal {
     }
 }
 
-/// What the jobs of a model did together.
+/// Totals over the jobs of a database model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DatabaseTotals {
-    /// The longest time of a session.
+    /// The longest run time of a session.
     pub(crate) runtime_ms: u64,
-    /// The same, exactly.
+    /// The longest run time of a session, exactly.
     pub(crate) measured: Duration,
-    /// The longest time of a job in the background.
+    /// The longest run time of a background job.
     background: Duration,
     pub(crate) transactions: u64,
-    /// Their latencies, without those that jobs did not report yet.
+    /// Latencies of transactions that jobs have reported so far.
     pub(crate) latency: Latency,
-    /// In the order of [`TransactionStep::ALL`].
+    /// Indexed in the order of [`TransactionStep::ALL`].
     pub(crate) steps: [Latency; TransactionStep::ALL.len()],
-    /// In the order of [`DatabaseIoKind::ALL`].
+    /// Indexed in the order of [`DatabaseIoKind::ALL`].
     pub(crate) io: [IoTotal; DatabaseIoKind::ALL.len()],
-    /// How long the syncs of sessions took, which are those of the log.
+    /// Durations of the sessions' syncs, which are those of the log.
     pub(crate) commit_sync_calls: Latency,
     pub(crate) pool_hits: u64,
     pub(crate) full_pages: u64,
@@ -175,7 +175,7 @@ pub(crate) struct DatabaseTotals {
     pub(crate) checkpoints: u64,
 }
 
-/// The models of a run, in the order of their first jobs.
+/// The database models of a run, in the order of their first jobs.
 pub(crate) fn databases<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<DatabaseLoad<'a>> {
     let mut loads: Vec<DatabaseLoad<'a>> = Vec::new();
     for (index, (planned, result)) in plan.jobs.iter().zip(&result.jobs).enumerate() {
@@ -194,8 +194,8 @@ pub(crate) fn databases<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<Databa
     loads
 }
 
-/// True for a job of a model.
-pub(crate) fn is_of_database(spec: &JobSpec) -> bool {
+/// True for a job of a database model.
+pub(crate) fn is_database_job(spec: &JobSpec) -> bool {
     spec.events.as_ref().is_some_and(|part| matches!(part.load.kind, EventKind::Database(_)))
 }
 
@@ -210,14 +210,14 @@ impl<'a> DatabaseLoad<'a> {
         self.jobs.iter().filter(|job| job.role == DatabaseRole::Session)
     }
 
-    /// What the jobs did that `count`.
+    /// Totals over the jobs for which `counts` returns true.
     pub(crate) fn totals(&self, counts: impl Fn(&JobResult) -> bool) -> DatabaseTotals {
         let mut totals = DatabaseTotals::default();
         self.jobs.iter().filter(|job| counts(job.result)).for_each(|job| totals.add(job));
         totals
     }
 
-    /// What the jobs did after their ramps.
+    /// Totals over the jobs, without their ramps.
     pub(crate) fn measured(&self) -> DatabaseTotals {
         self.totals(|job| !job.in_ramp)
     }
@@ -257,7 +257,7 @@ impl DatabaseTotals {
         self.checkpoints += figures.checkpoints;
     }
 
-    /// How long jobs in the background went on after the sessions.
+    /// How long background jobs continued after the sessions.
     pub(crate) fn afterwards(&self) -> Duration {
         self.background.saturating_sub(self.measured)
     }
@@ -267,7 +267,7 @@ impl DatabaseTotals {
         if role == DatabaseRole::Session { sessions } else { background }
     }
 
-    /// Syncs of the log by sessions.
+    /// Log syncs by sessions.
     pub(crate) const fn commit_syncs(&self) -> u64 {
         self.io(DatabaseIoKind::LogSync).sessions.count
     }
@@ -276,7 +276,7 @@ impl DatabaseTotals {
         &self.io[kind as usize]
     }
 
-    /// What was done since `earlier`, totals of the same jobs; `None` if they started again in between. Times are those that passed.
+    /// The difference from `earlier` totals of the same jobs; `None` if they restarted in between. Times are elapsed times.
     pub(crate) fn since(&self, earlier: &DatabaseTotals) -> Option<DatabaseTotals> {
         let mut steps: [Latency; TransactionStep::ALL.len()] = Default::default();
         for ((new, now), before) in steps.iter_mut().zip(&self.steps).zip(&earlier.steps) {

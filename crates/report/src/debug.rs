@@ -1,6 +1,6 @@
-//! `--debug`: messages about the program's own work by class, one line each, where the program prints them.
+//! `--debug`: messages about the program's own work, by class, one line each, printed to the program's output.
 //!
-//! The classes are in [`ferrio_job::debug_class`]. With debugging off a call of `log::debug!` is one relaxed load.
+//! [`ferrio_job::debug_class`] lists the classes. With debugging off, a call of `log::debug!` is one relaxed load.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use ferrio_job::{Compat, Diagnostic};
 use log::kv::Key;
 use log::{LevelFilter, Log, Metadata, Record};
 
-/// The choice of `--debug`.
+/// The classes and the job that `--debug` selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DebugOptions {
     /// One bit per class.
@@ -20,7 +20,7 @@ pub struct DebugOptions {
 }
 
 impl DebugOptions {
-    /// Reads comma lists of class words. A word means the class it begins with; a wrong one is reported and skipped.
+    /// Parses comma-separated lists of class words. A word selects the class that it begins with; an invalid one is reported and skipped.
     #[must_use]
     pub fn parse<S: AsRef<str>>(lists: &[S], compat: Compat) -> Self {
         let mut options = DebugOptions { compat, ..DebugOptions::default() };
@@ -68,21 +68,21 @@ impl DebugOptions {
         self.notes.push(Diagnostic::note(message).code(code));
     }
 
-    /// True if messages of any class are wanted.
+    /// True if any class is selected.
     #[must_use]
     pub const fn any(&self) -> bool {
         self.classes != 0
     }
 
-    /// Notes about the choice itself.
+    /// Diagnostics about the lists.
     #[must_use]
     pub fn notes(&self) -> &[Diagnostic] {
         &self.notes
     }
 
-    /// The name of the class of messages with this target, if they are wanted.
+    /// The name of the class of messages with this target, if it is selected.
     fn wanted(&self, target: &str) -> Option<&'static str> {
-        // A job sends them only if it is to.
+        // Jobs that are not selected send no messages.
         if target == HTTP {
             return Some(HTTP);
         }
@@ -91,7 +91,7 @@ impl DebugOptions {
     }
 }
 
-/// All words of `--debug`, joined by commas.
+/// All words of `--debug`, separated by commas.
 #[must_use]
 pub fn debug_words() -> String {
     CLASSES.map(|class| class.name).join(",")
@@ -100,8 +100,8 @@ pub fn debug_words() -> String {
 /// Writes one line.
 pub type WriteLine = Box<dyn Fn(String) + Send + Sync>;
 
-/// Prints messages of the chosen classes from now on, each line with one call of `write`, so that lines of several workers do not mix.
-/// Only the first call of a process counts.
+/// Starts printing messages of the selected classes. Each line is one call of `write`, so that lines of several workers do not mix. Only
+/// the first call of a process has an effect.
 pub fn start_debug(options: &DebugOptions, write: WriteLine) {
     static PRINTER: OnceLock<Printer> = OnceLock::new();
     let printer = PRINTER.get_or_init(|| Printer { options: options.clone(), write });
@@ -110,7 +110,7 @@ pub fn start_debug(options: &DebugOptions, write: WriteLine) {
     }
 }
 
-/// Prints the messages between jobs and servers as well (`http_verbose`).
+/// Also prints the messages between jobs and servers (`http_verbose`).
 pub fn show_traffic() {
     log::set_max_level(LevelFilter::Debug);
 }
@@ -134,7 +134,7 @@ impl Log for Printer {
     fn flush(&self) {}
 }
 
-/// The line of a message, `None` if it is not wanted.
+/// The line of a message; `None` if its class is not selected.
 fn line(options: &DebugOptions, record: &Record<'_>) -> Option<String> {
     let class = options.wanted(record.target())?;
     let job = record.key_values().get(Key::from_str("job")).and_then(|value| value.to_u64());

@@ -1,33 +1,33 @@
-//! Where a run takes place: the host, the file systems and devices under its files, and the CPU time used before it.
+//! The environment of a run: the host, the file systems and devices of its files, and the CPU time used before it.
 //!
-//! The kernel is asked once, before the run, because files may be gone after it.
+//! The kernel is queried once, before the run, because files may be removed during it.
 
 use ferrio_job::{Compat, Plan};
 use ferrio_machine::{CpuMeter, CpuThrottling, CpuUse, Host, Place, Places, ThrottleMeter};
 use ferrio_stats::Clock;
 
-/// The machine that a run takes place on.
+/// The machine of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunEnvironment {
     /// Version of this program.
     pub version: String,
     /// The host.
     pub host: Host,
-    /// File systems and devices under the files of the jobs, each once, in order of first use.
+    /// File systems and devices of the jobs' files, each once, in order of first use.
     pub places: Vec<Place>,
-    /// Per job of the plan: which of them it uses, as indices, ascending.
+    /// Indexed by job of the plan: ascending indices into `places`.
     pub places_of: Vec<Vec<usize>>,
-    /// The machine has a reliable time stamp counter.
+    /// True if the machine has a reliable time stamp counter.
     pub counter_is_invariant: bool,
-    /// CPU time from the start on.
+    /// CPU time since the start.
     pub(crate) cpu: CpuMeter,
-    /// What throttled the CPUs from the first I/O on. Watches nothing if the program is called `fio`.
+    /// CPU throttling since the first I/O. Inactive if the program is called `fio`.
     pub(crate) throttling: ThrottleMeter,
     pub(crate) jobs_began: bool,
 }
 
 impl RunEnvironment {
-    /// Asks the kernel about the host and the files of a plan. `version` is that of the program.
+    /// Queries the host and the files of a plan. `version` is that of the program.
     #[must_use]
     pub fn ask(plan: &Plan, version: &str, compat: Compat) -> Self {
         let mut places = Places::begin();
@@ -58,26 +58,27 @@ impl RunEnvironment {
         }
     }
 
-    /// Jobs begin their I/O. At the first of them, what throttled the CPUs during the layout is forgotten.
+    /// Called when jobs begin their I/O. The first call resets the throttling counters, so that throttling during the layout is not
+    /// reported.
     pub fn begin_jobs(&mut self) {
         if !std::mem::replace(&mut self.jobs_began, true) {
             self.throttling.restart();
         }
     }
 
-    /// What throttled the CPUs since then.
+    /// CPU throttling since [`begin_jobs`](Self::begin_jobs).
     #[must_use]
     pub fn throttling_so_far(&self) -> CpuThrottling {
         self.throttling.so_far()
     }
 
-    /// CPU time since then.
+    /// CPU time since the start.
     #[must_use]
     pub(crate) fn cpu_so_far(&self) -> CpuUse {
         self.cpu.so_far()
     }
 
-    /// The places that a job uses, as indices.
+    /// Indices into `places` of the places that a job uses.
     #[must_use]
     pub(crate) fn of_job(&self, job: usize) -> &[usize] {
         self.places_of.get(job).map_or(&[], Vec::as_slice)

@@ -1,4 +1,4 @@
-//! Estimates the remaining time of a run as fio does, in whole seconds.
+//! Estimates the remaining time of a run in whole seconds, as fio does.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use ferrio_job::{Compat, Direction, EventLoad, JobSpec, Plan, ReadWrite};
 use ferrio_results::{JobProgress, JobState, Progress};
 
-/// fio gives no estimate before this many seconds.
+/// fio gives no estimate before this time.
 pub(crate) const ETA_AFTER_SECONDS: u64 = 3;
-/// Progress is reported at whole seconds. A report at most this late counts as on time: rounding up a fraction of a millisecond would
-/// put the clock of the line one second ahead.
-const LATE: Duration = Duration::from_millis(100);
+/// Progress is reported at whole seconds. A report up to this late counts as on time: rounding up a fraction of a millisecond would put the
+/// clock of the line one second ahead.
+const MAX_DELAY: Duration = Duration::from_millis(100);
 
-/// Seconds since the start, rounded up; at least 1 once any time has passed.
+/// Seconds since the start, rounded up; at least 1 if any time has passed.
 pub(crate) fn seconds(elapsed: Duration) -> u64 {
-    let ms = elapsed.saturating_sub(LATE).as_millis();
+    let ms = elapsed.saturating_sub(MAX_DELAY).as_millis();
     u64::try_from(ms.div_ceil(1000)).unwrap_or(u64::MAX).max(u64::from(!elapsed.is_zero()))
 }
 
-/// Seconds until the last job ends, or the first one with `exitall`. fio has no estimate in the first seconds of a run, and lets the run
-/// time of jobs that have ended extend that of others.
+/// Seconds until the last job ends, or the first one with `exitall`. fio has no estimate in the first seconds of a run, and extends the run
+/// time of running jobs by that of ended jobs.
 pub(crate) fn remaining(plan: &Plan, progress: &Progress, compat: Compat) -> Option<u64> {
     let is_fio = compat == Compat::Fio;
     if is_fio && seconds(progress.elapsed) < ETA_AFTER_SECONDS {
@@ -33,7 +33,7 @@ pub(crate) fn remaining(plan: &Plan, progress: &Progress, compat: Compat) -> Opt
             waiting = waiting.saturating_add(eta);
         } else {
             longest = longest.max(eta);
-            // 0 means that a job has ended or that nothing is known about its end.
+            // 0 means that a job has ended or that its end is unknown.
             shortest = shortest.into_iter().chain((eta > 0).then_some(eta)).min();
         }
     }
@@ -42,7 +42,7 @@ pub(crate) fn remaining(plan: &Plan, progress: &Progress, compat: Compat) -> Opt
     Some(running.saturating_add(waiting))
 }
 
-/// Seconds until each job ends, 0 where nothing is known about it. `ended` seconds extend all run times.
+/// Seconds until each job ends; 0 if unknown. `ended` seconds are added to all run times.
 pub(crate) fn each_remaining<'a>(
     plan: &'a Plan,
     progress: &'a Progress,
@@ -65,13 +65,13 @@ pub(crate) const fn has_ended(state: JobState) -> bool {
     matches!(state, JobState::Reaped | JobState::Failed)
 }
 
-/// The load of a job of a model of a database.
+/// The load of a job of a database model.
 fn database_of(spec: &JobSpec) -> Option<&EventLoad> {
     let part = spec.events.as_ref()?;
     part.database().map(|_| &*part.load)
 }
 
-/// Transactions that are done, by the load.
+/// Number of completed transactions by load.
 fn transactions<'a>(jobs: impl Iterator<Item = (&'a JobSpec, &'a JobProgress)>) -> BTreeMap<u32, u64> {
     let mut done = BTreeMap::new();
     for (load, job) in jobs.filter_map(|(spec, job)| Some((database_of(spec)?, job))) {
@@ -80,13 +80,13 @@ fn transactions<'a>(jobs: impl Iterator<Item = (&'a JobSpec, &'a JobProgress)>) 
     done
 }
 
-/// The part of its transactions that a model of a database has done; without a limit, only the run time ends it.
+/// The share of its transactions that a database model has completed; 0 without a limit, when only the run time ends it.
 fn share_of_limit(load: &EventLoad, transactions: &BTreeMap<u32, u64>) -> f64 {
     let done = transactions.get(&load.id).copied().unwrap_or_default();
     load.limit.map_or(0.0, |limit| (done as f64 / limit.max(1) as f64).min(1.0))
 }
 
-/// The part of its bytes that a job has moved.
+/// The share of its bytes that a job has moved.
 fn share_done(spec: &JobSpec, job: &JobProgress) -> f64 {
     let moved: u64 = job.bytes.iter().sum();
     match expected_bytes(spec) {
@@ -107,15 +107,15 @@ fn job_remaining(spec: &JobSpec, job: &JobProgress, done: f64, ended: u64) -> u6
     }
 }
 
-/// Estimated from the share done so far, and limited by the run time plus, in fio, the time of jobs that have ended. The run time
-/// begins after the ramp; bytes moved in the ramp count for the size.
+/// Estimated from the share done so far, and limited by the run time plus, in fio, the time of ended jobs. The run time begins after the
+/// ramp; bytes moved in the ramp count for the size.
 fn running_remaining(spec: &JobSpec, job: &JobProgress, done: f64, ended: u64) -> u64 {
     let runtime = spec.limits.runtime.as_secs();
     let (elapsed, measured) = (seconds(job.elapsed), seconds(job.measured));
     let mut eta = if done == 0.0 {
         runtime
     } else {
-        // The small addition keeps a quotient that is whole but for rounding from losing a second.
+        // The small addition keeps rounding errors from losing a second.
         ((elapsed as f64 / done + 1e-6) as u64).saturating_sub(elapsed)
     };
     if spec.limits.time_based && database_of(spec).is_none_or(|load| load.limit.is_none()) {
@@ -136,7 +136,7 @@ fn not_running_remaining(spec: &JobSpec) -> u64 {
     by_time.into_iter().chain(by_rate).min().unwrap_or(0)
 }
 
-/// Bytes that the job will move, including those that it reads back to verify.
+/// Bytes that the job will move, including those read back for verification.
 fn expected_bytes(spec: &JobSpec) -> u64 {
     let limits = &spec.limits;
     let once = limits.io_size.unwrap_or(limits.size).saturating_mul(u64::from(limits.loops));
@@ -153,7 +153,7 @@ fn expected_bytes(spec: &JobSpec) -> u64 {
     once.saturating_add(u64::try_from(again).unwrap_or(u64::MAX))
 }
 
-/// `00m:02s`, with hours and days if there are any.
+/// Formats seconds as `00m:02s`, with hours and days if there are any.
 #[must_use]
 pub fn clock_text(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);

@@ -1,4 +1,4 @@
-//! The formats of a report, as one table: their words, their writers, and which of them go together.
+//! The report formats as a table: their words, their writers, and which of them can be combined.
 
 use crate::benchmarks::{to_bencher, to_github_bigger, to_github_smaller};
 use crate::model::RunReport;
@@ -6,35 +6,35 @@ use crate::openmetrics::to_openmetrics;
 use crate::rows::rows;
 use crate::terse::{TerseLayout, to_terse};
 
-/// A format and its properties.
+/// A format with its properties.
 struct FormatRow {
     format: Format,
     word: &'static str,
     write: fn(&RunReport, TerseLayout) -> String,
-    /// fio's other words for it.
+    /// fio's other words for the format.
     aliases: &'static [&'static str],
-    /// It has everything of this one, which is therefore not written beside it.
+    /// A format whose contents this one includes, so that both are not written together.
     includes: Option<Format>,
-    /// It has histogram buckets, and figures over time.
+    /// True if the format has histogram buckets and figures over time.
     has_details: bool,
-    /// Nothing may follow it in a stream, neither another format nor another report, for this reason.
+    /// The reason why nothing may follow the format in a stream, neither another format nor another report.
     stands_alone: Option<&'static str>,
-    /// A program that is called `fio` does not know it.
+    /// True if a program called `fio` does not know the format.
     only_ferrio: bool,
-    /// A JSON document that is read back has all that it needs.
-    is_of_documents: bool,
-    /// It writes DEL and the control characters above ASCII in a way of its own.
+    /// True if the format can be written from a JSON document that was read back.
+    is_made_from_documents: bool,
+    /// True if the format has its own escapes for DEL and the control characters above ASCII.
     has_escapes: bool,
 }
 
-/// Why nothing may follow a JSON document that its readers take as a whole.
+/// The reason why nothing may follow a JSON document.
 const ONE_DOCUMENT: &str = "its readers expect one document";
 
-/// Makes the enum of formats and the table of their properties. A line has the variant, its word, the function that writes it, and the
-/// other properties that it has.
+/// Defines the enum of formats and the table of their properties. A line has the variant, its word, the function that writes it, and its
+/// other properties.
 macro_rules! formats {
     ($($(#[$doc:meta])* $format:ident: $word:literal, $write:expr $(, $property:ident: $value:expr)*;)+) => {
-        /// A format of the report (`--output-format`), in the order in which they are listed; a stream has them in reverse order.
+        /// A format of the report (`--output-format`), in listing order; a stream has them in reverse order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Format {
             $($(#[$doc])* $format,)+
@@ -58,15 +58,15 @@ formats! {
     /// One OpenMetrics text.
     OpenMetrics: "openmetrics", |report, _| to_openmetrics(report), stands_alone: Some("nothing may follow its last line, `# EOF`"), has_escapes: true;
     /// One page of HTML.
-    Html: "html", |report, _| report.to_html(), has_details: true, stands_alone: Some("a page is a whole file"), only_ferrio: true, is_of_documents: true, has_escapes: true;
+    Html: "html", |report, _| report.to_html(), has_details: true, stands_alone: Some("a page is a whole file"), only_ferrio: true, is_made_from_documents: true, has_escapes: true;
     /// A flat table of comma-separated values.
-    Rows: "rows", |report, _| rows(&[report]), stands_alone: Some("the names of its columns begin a file"), only_ferrio: true, is_of_documents: true;
+    Rows: "rows", |report, _| rows(&[report]), stands_alone: Some("the names of its columns begin a file"), only_ferrio: true, is_made_from_documents: true;
     /// The Bencher Metric Format.
-    Bencher: "bencher", |report, _| to_bencher(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true, has_escapes: true;
+    Bencher: "bencher", |report, _| to_bencher(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_made_from_documents: true, has_escapes: true;
     /// Rates, for github-action-benchmark.
-    GithubBigger: "github-bigger", |report, _| to_github_bigger(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true, has_escapes: true;
+    GithubBigger: "github-bigger", |report, _| to_github_bigger(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_made_from_documents: true, has_escapes: true;
     /// Latencies, for github-action-benchmark.
-    GithubSmaller: "github-smaller", |report, _| to_github_smaller(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_of_documents: true, has_escapes: true;
+    GithubSmaller: "github-smaller", |report, _| to_github_smaller(report), stands_alone: Some(ONE_DOCUMENT), only_ferrio: true, is_made_from_documents: true, has_escapes: true;
 }
 
 impl FormatRow {
@@ -80,7 +80,7 @@ impl FormatRow {
             has_details: false,
             stands_alone: None,
             only_ferrio: false,
-            is_of_documents: false,
+            is_made_from_documents: false,
             has_escapes: false,
         }
     }
@@ -90,7 +90,7 @@ impl Format {
     /// The help of `--output-format`.
     pub const HELP: &str = "Formats of the report, separated by commas: normal, json, json+, terse; or one of openmetrics, html, rows, bencher, github-bigger, github-smaller. FORMAT:FILE writes a format to a file of its own, as in normal,json:a.json,html:a.html";
 
-    /// The words of all formats, without fio's other words for them.
+    /// The words of all formats, without fio's aliases.
     pub const WORDS: [&str; FORMATS.len()] = {
         let mut words = [""; FORMATS.len()];
         let mut at = 0;
@@ -101,26 +101,26 @@ impl Format {
         words
     };
 
-    /// Its word.
+    /// The word in `--output-format`.
     #[must_use]
     pub fn word(self) -> &'static str {
         FORMATS[self as usize].word
     }
 
-    /// True if it can be made from a JSON document of a run as well.
+    /// True if the format can also be written from a JSON document of a run.
     #[must_use]
-    pub fn is_of_documents(self) -> bool {
-        FORMATS[self as usize].is_of_documents
+    pub fn is_made_from_documents(self) -> bool {
+        FORMATS[self as usize].is_made_from_documents
     }
 
-    /// The format that a word names.
+    /// The format of a word.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         FORMATS.iter().find(|row| row.word == word || row.aliases.contains(&word)).map(|row| row.format)
     }
 }
 
-/// The formats in which a report is written.
+/// A set of report formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formats([bool; FORMATS.len()]);
 
@@ -128,69 +128,69 @@ impl Formats {
     /// No format.
     pub const NONE: Formats = Formats([false; FORMATS.len()]);
 
-    /// One format.
+    /// A set of one format.
     #[must_use]
     pub const fn only(format: Format) -> Self {
         Formats::NONE.with(format)
     }
 
-    /// These and one more.
+    /// Adds a format.
     #[must_use]
     pub const fn with(mut self, format: Format) -> Self {
         self.0[format as usize] = true;
         self
     }
 
-    /// True for no format.
+    /// True if the set is empty.
     #[must_use]
     pub fn are_none(&self) -> bool {
         self.chosen().next().is_none()
     }
 
-    /// The formats of either.
+    /// The union of two sets.
     #[must_use]
     pub fn and(mut self, other: Formats) -> Self {
         self.0.iter_mut().zip(other.0).for_each(|(has, also)| *has |= also);
         self
     }
 
-    /// True if the report has this format, or one that includes it.
+    /// True if the set has this format, or one that includes it.
     #[must_use]
     pub fn has(&self, format: Format) -> bool {
         self.0[format as usize] || self.chosen().any(|row| row.includes == Some(format))
     }
 
-    /// True if a report in one of them has histogram buckets and figures over time.
+    /// True if any format has histogram buckets and figures over time.
     #[must_use]
     pub fn have_details(&self) -> bool {
         self.chosen().any(|row| row.has_details)
     }
 
-    /// True if any of them writes DEL and the control characters above ASCII in a way of its own.
+    /// True if any format has its own escapes for DEL and the control characters above ASCII.
     #[must_use]
     pub fn have_escapes(&self) -> bool {
         self.chosen().any(|row| row.has_escapes)
     }
 
-    /// The word of the first that a program called `fio` does not know.
+    /// The word of the first format that a program called `fio` does not know.
     #[must_use]
     pub fn only_of_ferrio(&self) -> Option<&'static str> {
         self.chosen().find(|row| row.only_ferrio).map(|row| row.word)
     }
 
-    /// The first that nothing may follow in a stream: its word, and why.
+    /// The first format that nothing may follow in a stream: its word, and the reason.
     #[must_use]
     pub fn alone(&self) -> Option<(&'static str, &'static str)> {
         self.chosen().find_map(|row| Some((row.word, row.stands_alone?)))
     }
 
-    /// True if one stream can hold several reports, one after the other.
+    /// True if one stream can hold several reports in these formats.
     #[must_use]
     pub fn may_repeat(&self) -> bool {
         self.alone().is_none()
     }
 
-    /// True if one stream can hold a report in all of them.
+    /// True if one stream can hold a report in all of these formats.
     #[must_use]
     pub fn fit_together(&self) -> bool {
         self.may_repeat() || self.chosen().count() == 1

@@ -1,7 +1,7 @@
-//! A report of one or more runs as a page: one file of HTML that needs no network and no other file.
+//! The report of one or more runs as an HTML page: a single file that needs neither the network nor other files.
 //!
-//! Tables are made here. Charts are drawn by `html/page.js` from data that the page contains as JSON. The policy of the page allows this
-//! script and `html/page.css` and nothing else, so that no name of a job can load or run anything.
+//! Tables are built here. `html/page.js` draws charts from JSON data in the page. The page's content security policy allows only this
+//! script and `html/page.css`, so that no job name can load or run anything.
 
 mod charts;
 mod checks;
@@ -24,38 +24,38 @@ use sha2::{Digest, Sha256};
 
 use crate::LoggedRun;
 use crate::model::RunReport;
-use markup::escaped;
+use markup::escape;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// Names of jobs in the title of a page; of more jobs, their number is shown.
+/// Maximum number of job names in the title of a page; for more jobs, the title has their number.
 const MAX_NAMES: usize = 6;
 
-/// A run of a page.
+/// A run on a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRun<'a> {
-    /// What the run is called, such as the file of its report; may be empty if it is the only one.
+    /// Name of the run, such as the file of its report; may be empty for a single run.
     pub name: &'a str,
-    /// Its report.
+    /// The report of the run.
     pub report: &'a RunReport,
-    /// What its logs say, for the charts over time of a report that has no series.
+    /// Data from the run's logs, for the charts of a report without series.
     pub logged: Option<&'a LoggedRun>,
 }
 
 impl RunReport {
-    /// The report as a page.
+    /// Formats the report as a page.
     #[must_use]
     pub fn to_html(&self) -> String {
         page(&[PageRun { name: "", report: self, logged: None }])
     }
 }
 
-/// A page with all of these runs side by side, in this order.
+/// A page with these runs side by side, in this order.
 #[must_use]
 pub fn page(runs: &[PageRun<'_>]) -> String {
-    let title = escaped(&title(runs));
-    let over_time: Vec<_> = (0..runs.len()).map(|number| charts::RunData::of(runs, number)).collect();
+    let title = escape(&title(runs));
+    let over_time: Vec<_> = (0..runs.len()).map(|number| charts::RunChartData::of(runs, number)).collect();
     let sections = [
         ("summary", "Summary", summary::section(runs)),
         ("checks", "Checks", checks::section(runs)),
@@ -100,7 +100,7 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
     out
 }
 
-/// What the page may load: its own style and script, which their digests identify.
+/// The content security policy: only the page's own style and script, identified by their digests.
 fn policy() -> String {
     let digest = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
@@ -110,7 +110,7 @@ fn policy() -> String {
     )
 }
 
-/// The names of the jobs.
+/// The title: the names of the jobs.
 fn title(runs: &[PageRun<'_>]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for job in runs.iter().flat_map(|run| &run.report.jobs) {
@@ -125,12 +125,12 @@ fn title(runs: &[PageRun<'_>]) -> String {
     }
 }
 
-/// What a run is called in tables: nothing if there is only one.
+/// The label of a run in tables; empty for a single run.
 fn run_label(runs: &[PageRun<'_>], number: usize) -> String {
     if runs.len() == 1 { String::new() } else { format!("run {}", number + 1) }
 }
 
-/// What names and messages of a run begin with.
+/// The prefix of a run's names and messages.
 fn prefix(runs: &[PageRun<'_>], number: usize) -> String {
     if runs.len() == 1 { String::new() } else { format!("{}: ", run_label(runs, number)) }
 }

@@ -1,7 +1,7 @@
 //! `--interval-report`: the figures of each job in each interval, one JSON object per line.
 //!
-//! [`IntervalReport`] keeps the figures of each running job at its last line and writes the differences. Time and figures come with
-//! each call; nothing here reads a clock or writes to a file. [`line`] has the contents of a line.
+//! [`IntervalReport`] stores the figures of each running job at its last line and writes the differences. Time and figures are arguments of
+//! each call; nothing here reads a clock or writes to a file. [`line`] defines the contents of a line.
 
 mod database;
 mod line;
@@ -17,7 +17,7 @@ use crate::database::databases;
 use crate::eta::has_ended;
 use crate::messages::report_name;
 use crate::num::whole_ms;
-use database::ShownDatabase;
+use database::ReportedDatabase;
 pub(crate) use line::IntervalLine;
 use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
 
@@ -25,42 +25,42 @@ use line::{CpuLine, DirectionLine, FORMAT_VERSION, SyncLine, mean_depth};
 #[derive(Debug, Default)]
 pub struct IntervalReport {
     interval: u64,
-    /// Per job of the plan.
-    jobs: Vec<ShownJob>,
-    /// Per model of a database, by the number of its load.
-    databases: BTreeMap<u32, ShownDatabase>,
+    /// Indexed by job of the plan.
+    jobs: Vec<ReportedJob>,
+    /// Database models by the number of their load.
+    databases: BTreeMap<u32, ReportedDatabase>,
 }
 
 /// The figures of a job at its last line.
 #[derive(Clone, Debug, Default)]
-struct ShownJob {
+struct ReportedJob {
     start_ms: u64,
-    /// Time that the figures cover.
+    /// Time covered by the figures.
     measured: Duration,
-    /// The same at the last fresh line.
+    /// Time covered by the figures at the last fresh line.
     fresh_until: Duration,
     stats: JobStats,
     total_errors: u64,
-    /// The last line was written.
+    /// True if the last line was written.
     ended: bool,
 }
 
 impl IntervalReport {
-    /// A report without any line so far.
+    /// Creates a report without lines.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The lines of the interval that ends with `result`, each with its newline; `now` is the time of day.
+    /// The lines of the interval that ends with `result`, each with a newline. `now` is the time of day.
     ///
-    /// Jobs that have not begun their I/O have no line, nor have those whose last line was written before. A result without
-    /// [`RunResult::progress`] is the end of the run: all other jobs have their last line.
+    /// Jobs that have not begun their I/O have no line, nor do jobs whose last line was written before. A result without
+    /// [`RunResult::progress`] ends the run: all other jobs get their last line.
     pub fn lines(&mut self, plan: &Plan, result: &RunResult, now: SystemTime) -> Vec<u8> {
         self.interval += 1;
-        self.jobs.resize_with(plan.jobs.len(), ShownJob::default);
+        self.jobs.resize_with(plan.jobs.len(), ReportedJob::default);
         let timestamp_ms = now.duration_since(UNIX_EPOCH).map_or(0, whole_ms);
-        // Models whose figures are in no line of this interval so far.
+        // Models without a line in this interval so far.
         let mut databases = databases(plan, result);
         let mut out = Vec::new();
         for (index, (planned, job)) in plan.jobs.iter().zip(&result.jobs).enumerate() {
@@ -83,15 +83,15 @@ impl IntervalReport {
             line.write_to(&mut out);
             if shown.ended {
                 // Figures are large and no longer needed.
-                *shown = ShownJob { ended: true, ..ShownJob::default() };
+                *shown = ReportedJob { ended: true, ..ReportedJob::default() };
             }
         }
         out
     }
 }
 
-impl ShownJob {
-    /// The line of a job without the fields that are the same for all jobs. Its figures become those of the last line.
+impl ReportedJob {
+    /// The line of a job, without the fields that are the same for all jobs. Stores the job's figures for the next line.
     fn line<'a>(&mut self, spec: &'a JobSpec, job: &JobResult, state: JobState) -> IntervalLine<'a> {
         let continued = if self.start_ms == 0 || self.start_ms == job.start_ms {
             job.stats.since(&self.stats)
@@ -148,7 +148,7 @@ impl ShownJob {
     }
 }
 
-/// The state of a job; it is in its ramp as long as its figures are those of the ramp.
+/// The state of a job. It counts as ramping as long as its figures are those of the ramp.
 fn state(result: &RunResult, index: usize, job: &JobResult) -> JobState {
     let at_this_moment = result.progress.as_ref().and_then(|progress| progress.jobs.get(index));
     match at_this_moment.map(|job| job.state) {

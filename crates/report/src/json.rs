@@ -1,6 +1,6 @@
 //! The JSON document in fio's layout: two blanks per level, ` : ` between key and value, floats with six decimals.
 //!
-//! Unlike fio, it escapes everything that JSON requires, so that no job name breaks the document.
+//! Unlike fio, it escapes everything that JSON requires, so that no job name can break the document.
 
 use std::io;
 
@@ -10,11 +10,11 @@ use serde_json::ser::{Formatter, Serializer};
 use crate::model::RunReport;
 
 impl RunReport {
-    /// The document, newline at the end included.
+    /// Formats the document, including the final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut bytes = Vec::new();
-        let mut serializer = Serializer::with_formatter(&mut bytes, FioLayout::default());
+        let mut serializer = Serializer::with_formatter(&mut bytes, FioFormatter::default());
         // Writing to memory cannot fail, and all keys of the tree are text or finite numbers.
         let written = self.serialize(&mut serializer);
         debug_assert!(written.is_ok(), "{written:?}");
@@ -25,13 +25,13 @@ impl RunReport {
 
 /// fio's layout as a formatter for serde_json.
 #[derive(Default)]
-struct FioLayout {
+struct FioFormatter {
     level: usize,
-    /// The object or array being written has no member yet.
+    /// True if the object or array being written has no members yet.
     empty: bool,
 }
 
-impl FioLayout {
+impl FioFormatter {
     fn open(&mut self, out: &mut (impl io::Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
         self.level += 1;
         self.empty = true;
@@ -60,7 +60,7 @@ impl FioLayout {
     }
 }
 
-impl Formatter for FioLayout {
+impl Formatter for FioFormatter {
     fn write_f64<W: ?Sized + io::Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
         write!(out, "{value:.6}")
     }
@@ -115,7 +115,7 @@ mod tests {
 
     fn laid_out(value: &impl Serialize) -> String {
         let mut bytes = Vec::new();
-        value.serialize(&mut Serializer::with_formatter(&mut bytes, FioLayout::default())).unwrap();
+        value.serialize(&mut Serializer::with_formatter(&mut bytes, FioFormatter::default())).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

@@ -52,7 +52,7 @@ pub use html::{PageRun, page};
 pub use interval::IntervalReport;
 pub use live::LiveLine;
 pub use live_table::{
-    BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveLook, LiveRecorder, LiveTable, Transactions,
+    BAND_STARTS_NS, LiveEntry, LiveFigures, LiveLatency, LiveRecorder, LiveSample, LiveTable, Transactions,
 };
 pub use logged::{LoggedRun, writes_log};
 pub use messages::{job_failed, laying_out_line, start_lines, starting_line, terminating};
@@ -63,7 +63,7 @@ pub use report_options::ReportOptions;
 pub use rows::{row_columns, rows};
 pub use schema::{interval_report_schema, report_schema, schema_of};
 pub use series::{RunSeries, SeriesRecorder};
-pub use terse::{NoTerseVersion, TerseLayout, TerseVersion, terse_help};
+pub use terse::{TerseLayout, TerseVersion, UnknownTerseVersion, terse_help};
 pub use text::idle_calibration;
 pub use unique_names::unique_names;
 pub use warnings::codes as warning_codes;

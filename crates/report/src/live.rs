@@ -1,11 +1,11 @@
-//! The live line: what all jobs are doing, rewritten in place while they run.
+//! The live line: the progress of all jobs, rewritten in place while they run.
 //!
-//! [`LiveLine`] decides when a line is due and keeps the counters of the previous line, from which rates are computed. Time and the width
-//! of the terminal come with each call; nothing here reads a clock or writes to a terminal.
+//! [`LiveLine`] decides when a line is due and stores the counters of the previous line, from which rates are computed. Time and terminal
+//! width are arguments of each call; nothing here reads a clock or writes to a terminal.
 //!
 //! fio's line has only the number of jobs and files until the remaining time can be estimated, after three seconds, and no rates in a ramp.
-//! ferrio's line has the states of jobs and the rates from the first line on, marks a ramp, and leaves out parts that a narrow terminal
-//! has no room for.
+//! ferrio's line has the states of jobs and the rates from the first line on, marks a ramp, and omits parts that do not fit a narrow
+//! terminal.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use ferrio_results::{JobProgress, JobState, Progress};
 use crate::eta;
 use crate::num::{NumberUnit, Prefixes, num, num_of_kilo, percent};
 
-/// Significant figures of rates, whatever the jobs ask for.
-const FIGURES: u8 = 4;
+/// Significant digits of rates, whatever the jobs ask for.
+const RATE_FIGURES: u8 = 4;
 
 /// Composes the live line of one run.
 #[derive(Debug)]
@@ -25,21 +25,21 @@ pub struct LiveLine {
     compat: Compat,
     interval: Duration,
     newline: Option<Duration>,
-    /// The totals that rates are measured from: those of the last line; with fio, of the start until something was moved.
+    /// The totals that rates are relative to: those of the last line; with fio, those of the start until something was moved.
     from: LiveTotals,
-    /// Characters of the last line, with fio of the last complete one, which a shorter one must overwrite.
+    /// Length of the last line in characters (with fio, of the last complete one), which a shorter line must overwrite.
     length: usize,
     percent_shown: bool,
-    /// Start of the time until the next newline.
+    /// Start of the current period until the next newline.
     mark: Option<Duration>,
     newline_due: bool,
 }
 
-/// Sums over all jobs at one moment, ramps included.
+/// Sums over all jobs at one moment, including ramps.
 #[derive(Clone, Copy, Debug, Default)]
 struct LiveTotals {
     elapsed: Duration,
-    /// A job moved bytes outside its ramp.
+    /// True if a job moved bytes outside its ramp.
     moved: bool,
     bytes: [u64; 3],
     ios: [u64; 3],
@@ -64,7 +64,7 @@ impl LiveTotals {
 }
 
 impl LiveLine {
-    /// Makes a line every `interval` (`--eta-interval`, usually 1 s). With `newline` (`--eta-newline`), one line is kept whenever that
+    /// Creates a line every `interval` (`--eta-interval`, usually 1 s). With `newline` (`--eta-newline`), one line is kept each time that
     /// much time has passed.
     #[must_use]
     pub fn new(compat: Compat, interval: Duration, newline: Option<Duration>) -> Self {
@@ -80,7 +80,7 @@ impl LiveLine {
         }
     }
 
-    /// The text to print now, carriage return included; `None` if no line is due or all jobs have ended. `columns` is the width of the
+    /// The text to print now, including the carriage return; `None` if no line is due or all jobs have ended. `columns` is the width of the
     /// terminal, if there is one.
     pub fn update(&mut self, plan: &Plan, progress: &Progress, columns: Option<usize>) -> Option<String> {
         let since = progress.elapsed.saturating_sub(self.from.elapsed);
@@ -90,7 +90,7 @@ impl LiveLine {
         }
         let totals = LiveTotals::of(progress);
         let parts = self.compose(plan, progress, &totals, since);
-        // The last column stays free: a full row makes some terminals begin the next one.
+        // The last column stays free: after a full row, some terminals start the next one.
         let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(1).max(1));
         let is_complete = parts.remaining.is_some();
         let line: String = match self.compat {
@@ -134,7 +134,7 @@ impl LiveLine {
             plan.jobs.iter().map(|job| &job.spec).zip(&progress.jobs).collect();
         let running: Vec<(&JobSpec, &JobProgress)> =
             jobs.iter().copied().filter(|(_, job)| is_running(job.state)).collect();
-        // Of jobs in their ramp neither files nor limits count.
+        // The files and limits of jobs in their ramp are not counted.
         let beyond_ramp = || running.iter().filter(|(_, job)| job.state != JobState::Ramp);
         let files: u32 = beyond_ramp().map(|(_, job)| job.open_files).sum();
         let units = units(plan);
@@ -193,7 +193,7 @@ struct LineParts {
     bandwidths: String,
     iops: String,
     tps: String,
-    /// `None` until the remaining time can be estimated, and then there are no states either.
+    /// `None` until the remaining time can be estimated; states are omitted until then too.
     remaining: Option<String>,
 }
 
@@ -209,7 +209,7 @@ impl fmt::Display for LineParts {
 }
 
 impl LineParts {
-    /// The line in at most `room` characters, if it can be had by leaving out parts, the least important ones first.
+    /// The line in at most `room` characters, if omitting parts can achieve that. The least important parts go first.
     fn that_fit(mut self, room: usize) -> String {
         let parts: [fn(&mut LineParts) -> &mut String; 7] = [
             |line| &mut line.limits,
@@ -238,13 +238,13 @@ const fn is_running(state: JobState) -> bool {
     )
 }
 
-/// The units of the line: decimal prefixes or bits only if all jobs have them. Limits have the significant figures of the last job.
+/// The units of the line: decimal prefixes or bits only if all jobs use them. The number of significant digits is the last job's.
 pub(crate) fn units(plan: &Plan) -> Units {
     let units = || plan.jobs.iter().map(|job| job.spec.units);
     Units {
         kb_base: units().map(|units| units.kb_base).max().unwrap_or(1024),
         unit_base: units().map(|units| units.unit_base).max().unwrap_or(8),
-        significant_figures: plan.jobs.last().map_or(FIGURES, |job| job.spec.units.significant_figures),
+        significant_figures: plan.jobs.last().map_or(RATE_FIGURES, |job| job.spec.units.significant_figures),
     }
 }
 
@@ -271,7 +271,7 @@ fn limits<'a>(units: Units, jobs: impl Iterator<Item = &'a JobSpec> + Clone) -> 
     }
 }
 
-/// One letter per job in order, equal neighbours condensed: `m(2),_(1)`.
+/// One letter per job in order, with equal neighbours merged: `m(2),_(1)`.
 fn states(jobs: &[(&JobSpec, &JobProgress)]) -> String {
     let letters: Vec<char> = jobs.iter().map(|(spec, job)| letter(spec, job.state)).collect();
     let runs: Vec<String> =
@@ -294,7 +294,7 @@ fn letter(spec: &JobSpec, state: JobState) -> char {
     }
 }
 
-/// The workload of a running job; capitals are sequential. A mix that is all reads or all writes counts as such.
+/// The letter for the workload of a running job; capitals are sequential. A mix of 0 % or 100 % reads counts as writes or reads.
 fn workload_letter(spec: &JobSpec) -> char {
     let sequential = match spec.rw {
         ReadWrite::Read | ReadWrite::RandRead => 'R',
@@ -310,19 +310,19 @@ fn workload_letter(spec: &JobSpec) -> char {
     if spec.rw.is_random() { sequential.to_ascii_lowercase() } else { sequential }
 }
 
-/// How much a counter has grown, per second.
+/// The growth of a counter per second.
 fn rate(from: u64, to: u64, since: Duration) -> u64 {
     let ms = since.as_millis().max(1);
     u64::try_from(u128::from(to.saturating_sub(from)) * 1000 / ms).unwrap_or(u64::MAX)
 }
 
-/// Transactions per second of models of databases, in brackets; empty without any.
+/// Transactions per second of database models, in brackets; empty without any.
 fn tps(from: &LiveTotals, to: &LiveTotals, since: Duration) -> String {
     if to.transactions == 0 {
         return String::new();
     }
     let tps = rate(from.transactions, to.transactions, since);
-    format!("[{} TPS]", num(tps, FIGURES, Prefixes::Decimal, NumberUnit::None))
+    format!("[{} TPS]", num(tps, RATE_FIGURES, Prefixes::Decimal, NumberUnit::None))
 }
 
 /// Bandwidths and IOPS, each in brackets; empty if nothing moved.
@@ -335,9 +335,9 @@ fn rates(from: &LiveTotals, to: &LiveTotals, since: Duration, units: Units) -> (
         let kilo = rate(from.bytes[index], to.bytes[index]) / prefixes.step();
         let ios = rate(from.ios[index], to.ios[index]);
         if kilo > 0 || ios > 0 {
-            let bandwidth = num_of_kilo(kilo, FIGURES, prefixes, unit);
+            let bandwidth = num_of_kilo(kilo, RATE_FIGURES, prefixes, unit);
             bandwidths.push(format!("{name}={bandwidth}"));
-            iops.push(format!("{name}={}", num(ios, FIGURES, Prefixes::Decimal, NumberUnit::None)));
+            iops.push(format!("{name}={}", num(ios, RATE_FIGURES, Prefixes::Decimal, NumberUnit::None)));
         }
     }
     if iops.is_empty() {

@@ -1,8 +1,8 @@
-//! The figures of the live view: what each entry did in each of the last seconds.
+//! The figures of the live view: those of each entry for each of the last seconds.
 //!
-//! [`LiveRecorder`] looks at the run once a second, or less often if there are many jobs, and remembers what it has seen; the
-//! [`LiveTable`] has what is shown. They are apart so that a thread can show the table without the figures of all jobs, and without
-//! waiting for a look. Nothing here reads a clock.
+//! [`LiveRecorder`] samples the run once a second, or less often if there are many jobs, and keeps the previous sample; [`LiveTable`] has
+//! the displayed figures. They are separate so that a thread can show the table without owning the figures of all jobs and without waiting
+//! for a sample. Nothing here reads a clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,20 +16,21 @@ use crate::eta;
 use crate::live::units;
 use crate::messages::report_name;
 use crate::num::whole_ms;
-use crate::series::{EntryLook, Merge, Row, RowIos, SeenJob, is_session};
+use crate::series::{EntrySample, Merge, RowIos, SampledJob, SeriesRow, is_session};
 
-/// Seconds that an entry remembers at most, while there are few entries.
+/// Maximum history of an entry, while there are few entries.
 const MAX_SECONDS: usize = 600;
-/// Seconds that all entries remember at most.
-const MAX_SECONDS_IN_ALL: usize = 40 * MAX_SECONDS;
-/// Seconds that every entry may remember.
-const FEW_SECONDS: usize = 60;
-/// Jobs whose figures are looked at per second, so that looks cost less than 1 % of a CPU. With more jobs, looks are further apart.
+/// Maximum history of all entries together.
+const MAX_TOTAL_SECONDS: usize = 40 * MAX_SECONDS;
+/// History that every entry may have, however many there are.
+const GUARANTEED_SECONDS: usize = 60;
+/// Number of jobs sampled per second, which keeps the cost below 1 % of a CPU. More jobs make samples less frequent.
 const JOBS_PER_SECOND: usize = 250;
-/// Most seconds between two looks.
-const LONGEST_SECONDS: u64 = 10;
+/// Longest time between two samples.
+const MAX_SAMPLE_SECONDS: u64 = 10;
 
-/// The smallest latency of each band, ns: 1, 2 and 5 in each decade. The first band has all below 100 ns, the last all from 100 s on.
+/// The smallest latency of each band in ns: 1, 2 and 5 in each decade. The first band has everything below 100 ns, the last everything from
+/// 100 s on.
 pub const BAND_STARTS_NS: [u64; BANDS] = band_starts();
 const BANDS: usize = 29;
 
@@ -46,33 +47,33 @@ const fn band_starts() -> [u64; BANDS] {
     starts
 }
 
-/// Finds out what each entry did since the look before.
+/// Computes the figures of each entry since the previous sample.
 #[derive(Debug)]
 pub struct LiveRecorder {
-    entries: Vec<SeenEntry>,
-    /// Per job of the plan.
-    jobs: Vec<SeenJob>,
-    /// When the last look was, ms since the start of the run.
-    looked_ms: u64,
+    entries: Vec<SampledEntry>,
+    /// Indexed by job of the plan.
+    jobs: Vec<SampledJob>,
+    /// Time of the last sample in ms since the start of the run.
+    sampled_ms: u64,
 }
 
-/// An entry at the last look.
+/// An entry at the last sample.
 #[derive(Debug)]
-struct SeenEntry {
-    /// Places of its jobs in the plan.
+struct SampledEntry {
+    /// Indices of its jobs in the plan.
     jobs: Vec<usize>,
-    /// End of its figures, ms since the start of the run; `None` before they began.
+    /// End of its figures in ms since the start of the run; `None` before they began.
     until_ms: Option<u64>,
 }
 
-/// What a look has found.
+/// The figures since the previous sample.
 #[derive(Clone, Debug)]
-pub struct LiveLook {
+pub struct LiveSample {
     all: LiveFigures,
     entries: Vec<LiveFigures>,
 }
 
-/// What an entry, or all together, did between two looks.
+/// The figures of an entry, or of all together, between two samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveFigures {
     /// I/Os per second: read, write, trim.
@@ -83,24 +84,24 @@ pub struct LiveFigures {
     pub latency: Option<LiveLatency>,
     /// I/Os in flight on average; `None` if no latency is measured.
     pub depth: Option<f64>,
-    /// Transactions; `None` if none of its jobs does any.
+    /// Transactions; `None` if no job of the entry does any.
     pub transactions: Option<Transactions>,
     /// Errors.
     pub errors: u64,
-    /// I/Os by their latency, in the bands of [`BAND_STARTS_NS`].
+    /// Number of I/Os in each latency band of [`BAND_STARTS_NS`].
     pub bands: [u32; BANDS],
 }
 
-/// Transactions of the sessions of a model of a database.
+/// Transactions of the sessions of a database model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Transactions {
-    /// Per second.
+    /// Transactions per second.
     pub rate: f64,
-    /// How long they took; `None` without any.
+    /// Latencies of transactions; `None` without any.
     pub latency: Option<LiveLatency>,
 }
 
-/// Latencies, ns. Percentiles are at most 4.5 % off.
+/// Latencies in ns. Percentiles are accurate to 4.5 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveLatency {
     /// Median.
@@ -112,50 +113,50 @@ pub struct LiveLatency {
 }
 
 impl LiveRecorder {
-    /// How often to call [`LiveRecorder::look`]: whole seconds.
+    /// The interval at which to call [`LiveRecorder::sample`]: whole seconds.
     #[must_use]
-    pub fn every(plan: &Plan) -> Duration {
+    pub fn sample_interval(plan: &Plan) -> Duration {
         let seconds = plan.jobs.len().div_ceil(JOBS_PER_SECOND) as u64;
-        Duration::from_secs(seconds.clamp(1, LONGEST_SECONDS))
+        Duration::from_secs(seconds.clamp(1, MAX_SAMPLE_SECONDS))
     }
 
-    /// Without any look so far.
+    /// Creates a recorder without samples.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let entry = |jobs| SeenEntry { jobs, until_ms: None };
+        let entry = |jobs| SampledEntry { jobs, until_ms: None };
         LiveRecorder {
             entries: entry_jobs(plan).into_iter().map(entry).collect(),
-            jobs: plan.jobs.iter().map(|job| SeenJob::with_transactions(&job.spec)).collect(),
-            looked_ms: 0,
+            jobs: plan.jobs.iter().map(|job| SampledJob::with_transactions(&job.spec)).collect(),
+            sampled_ms: 0,
         }
     }
 
-    /// What was done since the look before.
-    pub fn look(&mut self, result: &RunResult) -> LiveLook {
+    /// Samples the run and returns the figures since the previous sample.
+    pub fn sample(&mut self, result: &RunResult) -> LiveSample {
         let elapsed_ms = whole_ms(result.elapsed);
-        let passed_ms = elapsed_ms.saturating_sub(self.looked_ms);
-        self.looked_ms = elapsed_ms;
-        let mut all = Row::default();
+        let passed_ms = elapsed_ms.saturating_sub(self.sampled_ms);
+        self.sampled_ms = elapsed_ms;
+        let mut all = SeriesRow::default();
         let mut entries = Vec::with_capacity(self.entries.len());
         for entry in &mut self.entries {
-            let look = EntryLook::at(&entry.jobs, &mut self.jobs, result);
-            let Some(row) = look.row else {
+            let sample = EntrySample::at(&entry.jobs, &mut self.jobs, result);
+            let Some(row) = sample.row else {
                 entries.push(LiveFigures::default());
                 continue;
             };
-            let since = look.ramp_end.or(entry.until_ms).unwrap_or(look.began_ms);
-            // Nothing is new of jobs that ended before, or only what is too short to have a time of its own.
+            let since = sample.ramp_end.or(entry.until_ms).unwrap_or(sample.began_ms);
+            // Jobs that ended before add nothing, or only a remainder that is too short to have a rate.
             let length_ms = if row.end_ms > since { row.end_ms - since } else { passed_ms };
             entry.until_ms = Some(row.end_ms.max(since));
             entries.push(LiveFigures::of(&row, length_ms));
             all.append(row);
         }
-        LiveLook { all: LiveFigures::of(&all, passed_ms), entries }
+        LiveSample { all: LiveFigures::of(&all, passed_ms), entries }
     }
 }
 
 impl LiveFigures {
-    fn of(row: &Row, length_ms: u64) -> Self {
+    fn of(row: &SeriesRow, length_ms: u64) -> Self {
         let seconds = length_ms.max(1) as f64 / 1e3;
         let rate = |amount: u64| amount as f64 / seconds;
         let mut bands = [0u32; BANDS];
@@ -196,7 +197,7 @@ impl LiveFigures {
 }
 
 impl LiveLatency {
-    /// Of the samples in these buckets, which are in ascending order.
+    /// The latencies in these buckets, which are in ascending order.
     fn of(cells: &[(u64, u64)], max: u64) -> Option<Self> {
         let percentile = |percent| percentile(cells, percent).min(max);
         (!cells.is_empty()).then(|| LiveLatency { p50: percentile(50), p99: percentile(99), max })
@@ -208,7 +209,7 @@ fn band(ns: u64) -> usize {
     BAND_STARTS_NS.partition_point(|&start| start <= ns).saturating_sub(1)
 }
 
-/// The smallest latency that at least `percent` % of the samples in these buckets do not exceed, ns.
+/// The smallest latency in ns that at least `percent` % of the samples in these buckets do not exceed.
 fn percentile(cells: &[(u64, u64)], percent: u64) -> u64 {
     let samples: u64 = cells.iter().map(|&(_, count)| count).sum();
     let wanted = u128::from(samples) * u128::from(percent);
@@ -222,16 +223,16 @@ fn percentile(cells: &[(u64, u64)], percent: u64) -> u64 {
     0
 }
 
-/// What the live view shows.
+/// Everything that the live view shows.
 #[derive(Clone, Debug)]
 pub struct LiveTable {
-    /// Since the run began.
+    /// Time since the run began.
     pub elapsed: Duration,
-    /// Time between two checks.
-    pub every: Duration,
-    /// Which directions the jobs have: read, write, trim.
+    /// Interval between two samples.
+    pub sample_interval: Duration,
+    /// True for each direction that the jobs have: read, write, trim.
     pub directions: [bool; 3],
-    /// Any job does transactions.
+    /// True if any job does transactions.
     pub has_transactions: bool,
     /// The units of bandwidths.
     pub units: Units,
@@ -239,34 +240,34 @@ pub struct LiveTable {
     pub all: LiveEntry,
     /// The entries of the report, in its order.
     pub entries: Vec<LiveEntry>,
-    /// How many jobs are in which state; only states in which any is.
+    /// Number of jobs in each state, without empty states.
     pub states: Vec<(JobState, usize)>,
 }
 
 /// One entry of the report.
 #[derive(Clone, Debug)]
 pub struct LiveEntry {
-    /// The name of its first job.
+    /// Name of the first job.
     pub name: String,
-    /// The number of its first job, from 1.
+    /// Number of the first job, from 1.
     pub number: u32,
-    /// Places of its jobs in the plan.
+    /// Indices of its jobs in the plan.
     jobs: Vec<usize>,
-    /// What most of the work is: of its jobs in different states, those that do I/O come first.
+    /// The state shown for the entry. If its jobs differ, states with I/O have precedence.
     pub state: JobState,
-    /// Jobs in that state.
+    /// Number of jobs in that state.
     pub in_state: usize,
-    /// Seconds until it ends, if that can be estimated.
+    /// Estimated seconds until the entry ends.
     pub left: Option<u64>,
-    /// Errors since its start.
+    /// Errors since the start of the entry.
     pub errors: u64,
-    /// The last seconds, oldest first.
+    /// Figures of the last seconds, oldest first.
     pub history: VecDeque<LiveFigures>,
-    /// Seconds that the history may have.
-    most: usize,
+    /// Maximum length of the history in seconds.
+    max_seconds: usize,
 }
 
-/// States in the order in which they stand for an entry.
+/// States in order of precedence for an entry.
 const STATES: [JobState; 11] = [
     JobState::Running,
     JobState::Verifying,
@@ -282,33 +283,33 @@ const STATES: [JobState; 11] = [
 ];
 
 impl LiveTable {
-    /// Of a run that has not begun.
+    /// The table of a run that has not begun.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let entries = entry_jobs(plan);
-        let most = (MAX_SECONDS_IN_ALL / entries.len().max(1)).clamp(FEW_SECONDS, MAX_SECONDS);
+        let max_seconds = (MAX_TOTAL_SECONDS / entries.len().max(1)).clamp(GUARANTEED_SECONDS, MAX_SECONDS);
         let all = (0..plan.jobs.len()).collect();
         LiveTable {
             elapsed: Duration::ZERO,
-            every: LiveRecorder::every(plan),
+            sample_interval: LiveRecorder::sample_interval(plan),
             directions: Direction::ALL
                 .map(|direction| plan.jobs.iter().any(|job| job.spec.rw.does(direction))),
             has_transactions: plan.jobs.iter().any(|job| is_session(&job.spec)),
             units: units(plan),
             all: LiveEntry { name: "all".to_owned(), ..LiveEntry::new(plan, all, MAX_SECONDS) },
-            entries: entries.into_iter().map(|jobs| LiveEntry::new(plan, jobs, most)).collect(),
+            entries: entries.into_iter().map(|jobs| LiveEntry::new(plan, jobs, max_seconds)).collect(),
             states: vec![(JobState::NotCreated, plan.jobs.len())],
         }
     }
 
-    /// Adds a look.
-    pub fn add(&mut self, look: LiveLook) {
-        self.all.add(look.all);
-        self.entries.iter_mut().zip(look.entries).for_each(|(entry, second)| entry.add(second));
+    /// Adds a sample.
+    pub fn add(&mut self, sample: LiveSample) {
+        self.all.add(sample.all);
+        self.entries.iter_mut().zip(sample.entries).for_each(|(entry, second)| entry.add(second));
     }
 
-    /// Sets the states and the times that are left, if a whole second has passed or jobs have changed their states: progress comes several
-    /// times a second, and there may be thousands of jobs. True if they were set.
+    /// Updates states and remaining times if a whole second has passed or jobs have changed their states, as progress may arrive several
+    /// times a second for thousands of jobs. Returns true if they were updated.
     pub fn set_progress(&mut self, plan: &Plan, progress: &Progress) -> bool {
         let states = count_states(&progress.jobs);
         if progress.elapsed.as_secs() == self.elapsed.as_secs() && states == self.states {
@@ -328,7 +329,7 @@ impl LiveTable {
     }
 }
 
-/// How many jobs are in which state; only states in which any is, in their order.
+/// Number of jobs in each state, without empty states, in precedence order.
 fn count_states(jobs: &[JobProgress]) -> Vec<(JobState, usize)> {
     let mut counts = STATES.map(|state| (state, 0));
     for job in jobs {
@@ -337,13 +338,13 @@ fn count_states(jobs: &[JobProgress]) -> Vec<(JobState, usize)> {
     counts.into_iter().filter(|&(_, count)| count > 0).collect()
 }
 
-/// The place of a state in [`STATES`].
+/// The index of a state in [`STATES`].
 fn order(state: JobState) -> usize {
     STATES.iter().position(|&other| other == state).unwrap_or_default()
 }
 
 impl LiveEntry {
-    fn new(plan: &Plan, jobs: Vec<usize>, most: usize) -> Self {
+    fn new(plan: &Plan, jobs: Vec<usize>, max_seconds: usize) -> Self {
         let first = jobs.first().map(|&first| &plan.jobs[first].spec);
         LiveEntry {
             name: first.map_or("", report_name).to_owned(),
@@ -354,17 +355,17 @@ impl LiveEntry {
             left: None,
             errors: 0,
             history: VecDeque::new(),
-            most,
+            max_seconds,
         }
     }
 
-    /// How many jobs it has.
+    /// Number of jobs.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.jobs.len()
     }
 
-    /// The last second, while it does I/O.
+    /// The latest figures, while the entry does I/O.
     #[must_use]
     pub fn now(&self) -> Option<&LiveFigures> {
         let does_io = matches!(
@@ -379,7 +380,7 @@ impl LiveEntry {
     }
 
     fn add(&mut self, second: LiveFigures) {
-        if self.history.len() == self.most {
+        if self.history.len() == self.max_seconds {
             self.history.pop_front();
         }
         self.errors += second.errors;

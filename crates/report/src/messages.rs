@@ -1,23 +1,23 @@
-//! Names of jobs, lines before the run, and messages about errors and signals, in the words that tools search for.
+//! Job names, lines before the run, and messages about errors and signals, worded as tools expect them.
 
 use ferrio_job::{Diagnostic, Direction, JobSpec, Origin, Plan, counted, strerror};
 use ferrio_results::JobError;
 
 use crate::num::{NumberUnit, Prefixes, num};
 
-/// fio keeps this many bytes of a job name.
+/// Length to which fio truncates job names.
 const NAME_BYTES: usize = 127;
 
-/// A job's name as reports show it.
+/// A job's name as shown in reports.
 pub(crate) fn report_name(spec: &JobSpec) -> &str {
     truncated(&spec.name, NAME_BYTES)
 }
 
-/// Names of jobs by their indices, each once, in order.
+/// Names of jobs by index, without duplicates, in order.
 pub(crate) fn job_names(plan: &Plan, jobs: impl Iterator<Item = usize>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in jobs.filter_map(|job| Some(&plan.jobs.get(job)?.spec.name)) {
-        // Clones follow each other.
+        // Clones are adjacent.
         if names.last() != Some(name) && !names.contains(name) {
             names.push(name.clone());
         }
@@ -25,17 +25,17 @@ pub(crate) fn job_names(plan: &Plan, jobs: impl Iterator<Item = usize>) -> Vec<S
     names
 }
 
-/// The longest start of `text` that fits into `bytes` bytes without splitting a character.
+/// The longest prefix of `text` that fits into `bytes` bytes without splitting a character.
 fn truncated(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     &text[..end]
 }
 
-/// One header line per section of the plan; `...` stands for its clones.
+/// One header line per section of the plan, followed by `...` for its clones.
 #[must_use]
 pub fn start_lines(plan: &Plan) -> String {
     let mut lines = String::new();
-    // A job without I/O has nothing that a header shows.
+    // A job without I/O has nothing to show in a header.
     for section in plan.sections.iter().filter(|section| plan.jobs[section.jobs.start].spec.engine.does_io())
     {
         lines.push_str(&header_line(&plan.jobs[section.jobs.start].spec));
@@ -46,7 +46,7 @@ pub fn start_lines(plan: &Plan) -> String {
     lines
 }
 
-/// `a: (g=0): rw=read, bs=(R) 4096B-4096B, ..., ioengine=psync, iodepth=1` and a newline.
+/// Formats `a: (g=0): rw=read, bs=(R) 4096B-4096B, ..., ioengine=psync, iodepth=1` and a newline.
 fn header_line(spec: &JobSpec) -> String {
     let size = |bytes| {
         num(
@@ -60,7 +60,7 @@ fn header_line(spec: &JobSpec) -> String {
         let block = &spec.block[direction];
         format!("{}-{}", size(block.min), size(block.max))
     };
-    // Sizes of sequential and of random I/Os then take the place of those of reads and writes.
+    // Sizes of sequential and random I/Os replace those of reads and writes in this case.
     let third = match spec.bs_is_seq_rand {
         true => "bs_is_seq_rand".to_owned(),
         false => format!("(T) {}", range(Direction::Trim)),
@@ -77,7 +77,7 @@ fn header_line(spec: &JobSpec) -> String {
     )
 }
 
-/// `Starting 3 threads and 1 process` and a newline.
+/// Formats `Starting 3 threads and 1 process` and a newline.
 #[must_use]
 pub fn starting_line(threads: usize, processes: usize) -> String {
     let mut parts = Vec::new();
@@ -90,7 +90,7 @@ pub fn starting_line(threads: usize, processes: usize) -> String {
     format!("Starting {}\n", parts.join(" and "))
 }
 
-/// `a: Laying out IO file (1 file / 4MiB)` and a newline; `bytes` is shown in whole MiB, rounded down.
+/// Formats `a: Laying out IO file (1 file / 4MiB)` and a newline; `bytes` is rounded down to MiB.
 #[must_use]
 pub fn laying_out_line(job: &str, files: usize, bytes: u64) -> String {
     let mib = bytes >> 20;
@@ -101,21 +101,21 @@ pub fn laying_out_line(job: &str, files: usize, bytes: u64) -> String {
     }
 }
 
-/// An error and its place: `file:worker.rs:88, func=io_u error, error=No space left on device`.
+/// An error with its location: `file:worker.rs:88, func=io_u error, error=No space left on device`.
 #[must_use]
 pub fn error_message(error: &JobError) -> String {
     let JobError { errno, func, file, line, .. } = error;
     format!("file:{file}:{line}, func={func}, error={}", strerror(*errno))
 }
 
-/// A job ended with an error.
+/// The diagnostic for a job that ended with an error.
 #[must_use]
 pub fn job_failed(job: &str, pid: u32, error: &JobError) -> Diagnostic {
     let message = format!("pid={pid}, err={}/{}", error.errno, error_message(error));
     Diagnostic::error(message, Origin::Builtin).code("job-failed").job(job)
 }
 
-/// A signal ends the run.
+/// The diagnostic for a signal that ends the run.
 #[must_use]
 pub fn terminating(signal: i32) -> Diagnostic {
     let message = format!("terminating on signal {signal}");

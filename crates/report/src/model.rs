@@ -1,8 +1,8 @@
 //! The report as a tree: fio's JSON document field by field, in fio's key order, plus the few figures that only other formats show.
 //!
-//! Every format is written from this one tree, a JSON document is read back into it, and docs/report.schema.json is generated from it:
-//! the comments on its fields are the descriptions there. All floats are finite. Latencies are in ns unless a name says otherwise.
-//! Fields have defaults, because documents of other versions and of fio lack some.
+//! Every format is written from this tree, JSON documents are read back into it, and docs/report.schema.json is generated from it: the
+//! comments on its fields are the descriptions there. All floats are finite. Latencies are in ns unless a name says otherwise. Fields have
+//! defaults, because documents by fio and by other versions lack some.
 
 mod database;
 mod direction;
@@ -45,23 +45,23 @@ pub struct RunReport {
     #[serde(rename = "fio version", default)]
     #[schemars(regex(pattern = "^fio-"))]
     pub version: String,
-    /// When the report was made, seconds since 1970.
+    /// Time at which the report was made, in seconds since 1970.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub timestamp: i64,
-    /// When the report was made, ms since 1970.
+    /// Time at which the report was made, in ms since 1970.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub timestamp_ms: i64,
-    /// When the report was made, as local time.
+    /// Local time at which the report was made.
     #[serde(default)]
     #[schemars(regex(
         pattern = "^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4,}$"
     ))]
     pub time: String,
-    /// Options given for all jobs, under fio's names with the values as written; the value is empty for an option without one. An
-    /// option that was given several times has one value: names and words are joined, and of others the last counts. Called `fio`, only
-    /// names of files are joined, and other options are repeated.
+    /// Options given for all jobs, with fio's names and the values as written; the value is empty for an option without one. An option
+    /// given several times has one value: names and words are joined, other values replace earlier ones. A program called `fio` only joins
+    /// file names and repeats other options.
     #[serde(rename = "global options", skip_serializing_if = "Pairs::is_empty")]
     #[serde(default, deserialize_with = "maps::read_options")]
     #[schemars(schema_with = "rules::options")]
@@ -69,15 +69,15 @@ pub struct RunReport {
     /// One entry per job, or per group of jobs with `group_reporting`.
     #[serde(alias = "client_stats")]
     pub jobs: Vec<JobReport>,
-    /// Disks below the files of the jobs; the slaves of a stacked device follow it.
+    /// Disks of the jobs' files; the slaves of a stacked device follow it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1))]
     pub disk_util: Vec<DiskReport>,
-    /// How idle the CPUs were, with `--idle-prof`.
+    /// Idleness of the CPUs, with `--idle-prof`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_idleness: Option<CpuIdleness>,
-    /// Figures that fio does not report, described in docs/json.md; always the last key. Documents of fio lack it, and so do those of
-    /// format `json` that ferrio writes when it is called `fio`, unless there are warnings or notes.
+    /// Figures that fio does not report, described in docs/json.md; always the last key. Missing in documents by fio, and in those of
+    /// format `json` by ferrio called `fio`, unless there are warnings or notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub ferrio: Option<FerrioReport>,
@@ -87,13 +87,13 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Labels that were given to the run (`--label`).
+    /// Labels of the run (`--label`).
     #[must_use]
     pub fn labels(&self) -> &[(String, String)] {
         self.ferrio.as_ref().map_or(&[], |ferrio| &ferrio.labels.0)
     }
 
-    /// Adds labels, in place of those of the same names.
+    /// Sets labels, replacing those of the same names.
     pub fn set_labels(&mut self, labels: &[(String, String)]) {
         if labels.is_empty() {
             return;
@@ -103,7 +103,7 @@ impl RunReport {
         of_run.extend_from_slice(labels);
     }
 
-    /// Warnings about the figures; none in a document of fio.
+    /// Warnings about the figures; none in a document by fio.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         self.ferrio.as_ref().map_or(&[], |ferrio| &ferrio.warnings)
@@ -115,11 +115,11 @@ impl RunReport {
 pub struct GroupReport {
     /// Group number.
     pub id: u32,
-    /// Units of numbers: those of the group's last entry.
+    /// Units of numbers, taken from the group's last entry.
     pub units: Units,
     /// Read, write, trim; `None` for a direction that moved nothing.
     pub directions: [Option<GroupDirection>; 3],
-    /// All directions of the entries that report them as one.
+    /// The sum of all directions, for entries that report them as one.
     pub mixed: Option<GroupDirection>,
 }
 
@@ -128,11 +128,11 @@ pub struct GroupReport {
 pub struct GroupDirection {
     /// Bytes moved.
     pub bytes: u64,
-    /// All bytes over the longest run time, bytes per second.
+    /// All bytes over the longest run time, in bytes per second.
     pub bw: u64,
-    /// Slowest entry, bytes per second.
+    /// Rate of the slowest entry, in bytes per second.
     pub bw_min: u64,
-    /// Fastest entry, bytes per second.
+    /// Rate of the fastest entry, in bytes per second.
     pub bw_max: u64,
     /// Shortest run time, ms.
     pub runtime_min: u64,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The prefixes of a number, and the step between them.
+/// The system of prefixes of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefixes {
     /// Steps of 1024: Ki, Mi, Gi...
@@ -12,7 +12,7 @@ pub enum Prefixes {
 }
 
 impl Prefixes {
-    /// Those of a `kb_base`: decimal for 1000, binary otherwise.
+    /// The system of a `kb_base`: decimal for 1000, binary otherwise.
     #[must_use]
     pub const fn of_kb_base(kb_base: u32) -> Self {
         if kb_base == 1000 { Prefixes::Decimal } else { Prefixes::Binary }
@@ -70,15 +70,15 @@ impl NumberUnit {
     }
 }
 
-/// `value` with at most about `figures` significant digits.
+/// Formats `value` with about `figures` significant digits at most.
 ///
-/// As in fio, whose text scripts compare, three integer digits never have a decimal at four figures, and rounding may add a digit.
+/// As in fio, whose text scripts parse, three integer digits never have a decimal at four figures, and rounding may add a digit.
 #[must_use]
 pub fn num(value: u64, figures: u8, prefixes: Prefixes, unit: NumberUnit) -> String {
     scaled(value, figures, prefixes, 0, unit)
 }
 
-/// Like [`num`] for a value that already counts KiB (or kB).
+/// Like [`num`], for a value in KiB (or kB).
 #[must_use]
 pub fn num_of_kilo(value: u64, figures: u8, prefixes: Prefixes, unit: NumberUnit) -> String {
     scaled(value, figures, prefixes, 1, unit)
@@ -86,7 +86,7 @@ pub fn num_of_kilo(value: u64, figures: u8, prefixes: Prefixes, unit: NumberUnit
 
 fn scaled(value: u64, figures: u8, prefixes: Prefixes, first_prefix: usize, unit: NumberUnit) -> String {
     let step = prefixes.step();
-    // A report that was read may lack the number of figures; no number has none.
+    // A report that was read may lack the number of figures; it is at least 1.
     let figures = usize::from(figures).max(1);
     let mut value = if unit == NumberUnit::BitsPerSecond { value.wrapping_mul(8) } else { value };
     let mut prefix = first_prefix;
@@ -115,7 +115,7 @@ fn scaled(value: u64, figures: u8, prefixes: Prefixes, first_prefix: usize, unit
     format!("{value}.{decimals}{suffix}")
 }
 
-/// Decimal digits of a number; at least 1, also for 0.
+/// Number of decimal digits; 1 for 0.
 #[must_use]
 pub fn digits(value: u64) -> usize {
     value.checked_ilog10().map_or(1, |log| log as usize + 1)
@@ -130,19 +130,19 @@ pub fn per_second(part: u64, ms: u64) -> u64 {
         .map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
-/// Whole milliseconds of a time.
+/// Rounds a time down to milliseconds.
 #[must_use]
 pub fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The value, or 0 if it is not a number or infinite.
+/// The value, or 0 if it is NaN or infinite.
 #[must_use]
 pub fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-/// `part` in percent of `whole`; 0 when there is no whole.
+/// `part` in percent of `whole`; 0 if `whole` is 0.
 #[must_use]
 pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }

@@ -1,9 +1,9 @@
 //! The report as an OpenMetrics text, version 1.0: one exposition of the results of the whole run.
 //!
-//! Names, types and units follow the standard: seconds, bytes and ratios, counters end in `_total`, families are contiguous, the last
-//! line is `# EOF`. No sample has a timestamp and no family has a type that Prometheus' older text format does not know, because
-//! readers of files such as node_exporter's textfile collector refuse both. The families are tables, one per kind of thing measured;
-//! `docs/openmetrics.md` lists them for users, and a test compares the two.
+//! Names, types and units follow the standard: seconds, bytes and ratios, counters end in `_total`, families are contiguous, the last line
+//! is `# EOF`. No sample has a timestamp, and no family has a type that Prometheus' older text format lacks, because readers of files such
+//! as node_exporter's textfile collector refuse both. The families are tables, one per kind of thing measured; `docs/openmetrics.md` lists
+//! them for users, and a test compares the two.
 
 mod database;
 mod exposition;
@@ -16,11 +16,11 @@ use crate::model::{
 };
 use database::{DATABASES, databases};
 use exposition::{
-    Family, Labels, MetricValue, Point, Summary, counter, each, gauge, histogram, latency, latency_histogram,
-    latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, summary, write,
+    Family, Labels, MetricPoint, MetricValue, QuantileSummary, counter, each, gauge, histogram, latency,
+    latency_histogram, latency_stddev, maybe, one, ratio, seconds_of_ms, seconds_of_ns, summary, write,
 };
 
-/// The exposition, `# EOF` at the end included.
+/// The exposition, including `# EOF`.
 #[must_use]
 pub fn to_openmetrics(report: &RunReport) -> String {
     let mut out = String::new();
@@ -34,11 +34,11 @@ pub fn to_openmetrics(report: &RunReport) -> String {
     out
 }
 
-/// About the run.
+/// Families about the run.
 const RUN: &[Family<RunReport>] = &[
     gauge("ferrio_run_info", "Always 1; the program and the machine, as labels", about),
     gauge("ferrio_run_label_info", "Always 1; a label of the run (--label)", |report| {
-        let point = |(label, value): &(String, String)| Point {
+        let point = |(label, value): &(String, String)| MetricPoint {
             labels: vec![("label", label.clone()), ("value", value.clone())],
             value: 1_u64.into(),
         };
@@ -74,7 +74,7 @@ const RUN: &[Family<RunReport>] = &[
     gauge("ferrio_job_option_info", "Always 1; an option of the entry as written, as labels", options),
 ];
 
-/// About one entry.
+/// Families about one entry.
 const ENTRIES: &[Family<JobReport>] = &[
     gauge("ferrio_job_instances", "Number of jobs merged into the entry", |job| one(job.text.jobs as u64)),
     gauge(
@@ -156,7 +156,7 @@ const ENTRIES: &[Family<JobReport>] = &[
     }),
 ];
 
-/// About one direction of an entry.
+/// Families about one direction of an entry.
 const DIRECTIONS: &[Family<DirectionReport>] = &[
     counter("ferrio_ios", "I/Os issued", |direction| one(direction.total_ios)),
     counter("ferrio_short_ios", "I/Os that moved fewer bytes than requested", |direction| {
@@ -184,13 +184,13 @@ const DIRECTIONS: &[Family<DirectionReport>] = &[
         "Bytes per second, sampled at intervals of bwavgtime",
         |direction| {
             let &DirectionReport { bw_min, bw_max, bw_mean, bw_samples, .. } = direction;
-            samples(bw_min, bw_max, bw_mean, bw_samples, KIB)
+            samples(bw_min, bw_max, bw_mean, bw_samples, KIB_BYTES)
         },
     ),
     gauge(
         "ferrio_bandwidth_samples_stddev_bytes_per_second",
         "Standard deviation of the bandwidth samples",
-        |direction| maybe((direction.bw_samples > 0).then_some(direction.bw_dev * KIB as f64)),
+        |direction| maybe((direction.bw_samples > 0).then_some(direction.bw_dev * KIB_BYTES as f64)),
     ),
     gauge(
         "ferrio_bandwidth_group_ratio",
@@ -226,7 +226,7 @@ const DIRECTIONS: &[Family<DirectionReport>] = &[
     }),
 ];
 
-/// About one direction of a group.
+/// Families about one direction of a group.
 const GROUPS: &[Family<GroupDirection>] = &[
     counter("ferrio_group_io_bytes", "Bytes moved by all entries of the group", |group| one(group.bytes)),
     gauge(
@@ -239,10 +239,10 @@ const GROUPS: &[Family<GroupDirection>] = &[
     }),
 ];
 
-/// Bytes in a sector, whatever the disk's own are.
-const SECTOR: u64 = 512;
+/// Sector size of the kernel's counters, in bytes, whatever the disk's own.
+const SECTOR_BYTES: u64 = 512;
 
-/// About one disk.
+/// Families about one disk.
 const DISKS: &[Family<DiskReport>] = &[
     counter("ferrio_disk_ios", "I/Os that the disk completed during the run, for all programs", |disk| {
         both(disk.read_ios, disk.write_ios)
@@ -250,7 +250,12 @@ const DISKS: &[Family<DiskReport>] = &[
     counter(
         "ferrio_disk_io_bytes",
         "Bytes that the disk transferred during the run, for all programs",
-        |disk| both(disk.read_sectors.saturating_mul(SECTOR), disk.write_sectors.saturating_mul(SECTOR)),
+        |disk| {
+            both(
+                disk.read_sectors.saturating_mul(SECTOR_BYTES),
+                disk.write_sectors.saturating_mul(SECTOR_BYTES),
+            )
+        },
     ),
     counter("ferrio_disk_merges", "I/Os that were merged with another one in the queue", |disk| {
         both(disk.read_merges, disk.write_merges)
@@ -276,17 +281,17 @@ fn entries(report: &RunReport) -> Vec<(Labels, &JobReport)> {
     report.jobs.iter().enumerate().map(|(at, job)| (entry_labels(at, job), job)).collect()
 }
 
-/// Labels that identify an entry: clones of a job share name and group.
+/// Labels that identify an entry, as clones of a job share name and group.
 fn entry_labels(at: usize, job: &JobReport) -> Labels {
     vec![("entry", at.to_string()), ("jobname", job.jobname.clone()), ("group", job.groupid.to_string())]
 }
 
-fn shares(label: &'static str, shares: &LabelledShares) -> Vec<Point> {
+fn shares(label: &'static str, shares: &LabelledShares) -> Vec<MetricPoint> {
     each(label, shares.0.iter().map(|(word, percent)| (word, ratio(*percent))))
 }
 
-/// The three tables of the report as one, with bounds in seconds.
-fn latency_shares(job: &JobReport) -> Vec<Point> {
+/// The three tables of the report merged, with bounds in seconds.
+fn latency_shares(job: &JobReport) -> Vec<MetricPoint> {
     let tables = [(&job.latency_ns, 1e9), (&job.latency_us, 1e6), (&job.latency_ms, 1e3)];
     let shares = tables.into_iter().flat_map(|(table, per_second)| {
         table.0.iter().map(move |(word, percent)| {
@@ -298,15 +303,15 @@ fn latency_shares(job: &JobReport) -> Vec<Point> {
     each("below", shares)
 }
 
-/// The latency target, if one was set; the report shows its figures in any case.
+/// The latency target, if one was set; the report has its fields in any case.
 fn target(job: &JobReport) -> Option<&TargetReport> {
     job.target.as_ref().filter(|target| target.latency_target_ns > 0)
 }
 
-/// The report has bandwidth samples in KiB/s.
-const KIB: u64 = 1024;
+/// The unit of the report's bandwidth samples, in bytes.
+const KIB_BYTES: u64 = 1024;
 
-/// The directions of all entries.
+/// All directions of all entries.
 fn directions(report: &RunReport) -> Vec<(Labels, &DirectionReport)> {
     let entries = report.jobs.iter().enumerate();
     let directions = entries.flat_map(|(at, job)| {
@@ -319,17 +324,17 @@ fn directions(report: &RunReport) -> Vec<(Labels, &DirectionReport)> {
     directions.collect()
 }
 
-/// Samples of a rate, if there are any.
-fn samples(min: u64, max: u64, mean: f64, count: u64, unit: u64) -> Vec<Point> {
+/// The samples of a rate, if there are any.
+fn samples(min: u64, max: u64, mean: f64, count: u64, unit: u64) -> Vec<MetricPoint> {
     if count == 0 {
         return Vec::new();
     }
     let unit = unit as f64;
     let quantiles = vec![(0.0, min as f64 * unit), (1.0, max as f64 * unit)];
-    one(MetricValue::Summary(Summary { quantiles, sum: mean * count as f64 * unit, count }))
+    one(MetricValue::QuantileSummary(QuantileSummary { quantiles, sum: mean * count as f64 * unit, count }))
 }
 
-/// The directions of all groups in which something ran.
+/// All directions of groups in which something ran.
 fn groups(report: &RunReport) -> Vec<(Labels, &GroupDirection)> {
     report.groups.iter().flat_map(group_directions).collect()
 }
@@ -341,13 +346,13 @@ fn group_directions(group: &GroupReport) -> Vec<(Labels, &GroupDirection)> {
     sums.into_iter().filter_map(|(name, sum)| Some((labels(name), sum.as_ref()?))).collect()
 }
 
-/// Facts about the run; none in a document of fio.
+/// Facts about the run; none in a document by fio.
 fn facts(report: &RunReport) -> Option<&RunFacts> {
     report.ferrio.as_ref().map(|ferrio| &ferrio.run)
 }
 
-/// The label of an unknown fact is empty, which is the same as no label.
-fn about(report: &RunReport) -> Vec<Point> {
+/// An unknown fact has an empty label, which means no label.
+fn about(report: &RunReport) -> Vec<MetricPoint> {
     let Some(ferrio) = &report.ferrio else { return Vec::new() };
     let HostReport { name, kernel, arch, cpu_model, .. } = ferrio.host.clone();
     let labels = vec![
@@ -359,11 +364,11 @@ fn about(report: &RunReport) -> Vec<Point> {
         ("cpu_model", cpu_model.unwrap_or_default()),
         ("clock", ferrio.clock.source.word().to_owned()),
     ];
-    vec![Point { labels, value: 1_u64.into() }]
+    vec![MetricPoint { labels, value: 1_u64.into() }]
 }
 
-/// Options of all entries; where one was written several times, the last counts, as it does in the run.
-fn options(run: &RunReport) -> Vec<Point> {
+/// Options of all entries. Of an option written several times, the last value is used, as in the run.
+fn options(run: &RunReport) -> Vec<MetricPoint> {
     let entries = run.jobs.iter().enumerate();
     let options = entries.flat_map(|(at, job)| {
         let written = run.global_options.0.iter().chain(&job.job_options.0);
@@ -372,7 +377,7 @@ fn options(run: &RunReport) -> Vec<Point> {
         last.into_iter().map(move |(option, value)| {
             let mut labels = entry_labels(at, job);
             labels.extend([("option", option.to_owned()), ("value", value.to_owned())]);
-            Point { labels, value: 1_u64.into() }
+            MetricPoint { labels, value: 1_u64.into() }
         })
     });
     options.collect()
@@ -383,7 +388,7 @@ fn disks(report: &RunReport) -> Vec<(Labels, &DiskReport)> {
     report.disk_util.iter().map(|disk| (vec![("disk", disk.name.clone())], disk)).collect()
 }
 
-fn both(read: u64, write: u64) -> Vec<Point> {
+fn both(read: u64, write: u64) -> Vec<MetricPoint> {
     each("direction", [("read", read), ("write", write)])
 }
 

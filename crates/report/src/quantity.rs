@@ -1,8 +1,8 @@
-//! Figures for people who compare: four digits and the unit that fits (`13.56k`, `142.6 MiB/s`, `36.51 us`).
+//! Figures for comparison by people: four digits and a suitable unit (`13.56k`, `142.6 MiB/s`, `36.51 us`).
 
 use serde::Serialize;
 
-/// In which unit a figure is.
+/// The base unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -37,13 +37,13 @@ impl Unit {
         }
     }
 
-    /// What is between a figure and its unit.
+    /// The separator between a figure and its unit.
     #[must_use]
     pub const fn space(self) -> &'static str {
         if matches!(self, Unit::PerSecond | Unit::Count) { "" } else { " " }
     }
 
-    /// A figure with four digits and the unit in which it is short; a count with all its digits.
+    /// Formats a figure with four digits and the largest suitable unit; a count has all its digits.
     #[must_use]
     pub fn text(self, figure: f64) -> String {
         let (steps, scale) = self.steps();

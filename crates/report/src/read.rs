@@ -1,14 +1,14 @@
-//! Reads JSON reports of ferrio and of fio back into the tree, and skips whatever the program printed around them.
+//! Reads JSON reports of ferrio and of fio into the tree, skipping other output of the program.
 //!
-//! Keys that the tree does not have are ignored: a newer program may write more, and fio writes some that ferrio has no figure for.
-//! Keys that a document lacks have their defaults; only `jobs` is required.
+//! Keys that the tree does not have are ignored: newer versions may write more, and fio writes some for which ferrio has no figure. Missing
+//! keys have their defaults; only `jobs` is required.
 
 use serde_json::Deserializer;
 use serde_json::error::Category;
 
 use crate::model::RunReport;
 
-/// Why a text is not a report.
+/// The reason why a text is not a report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// No line of the text begins a document.
@@ -42,7 +42,7 @@ pub enum ReadError {
     },
 }
 
-/// Reads the last report in a text: the final one of a run that printed several (`--status-interval`).
+/// Reads the last report in a text, which is the final one of a run that printed several (`--status-interval`).
 ///
 /// # Errors
 ///
@@ -51,14 +51,14 @@ pub fn read(text: &str) -> Result<RunReport, ReadError> {
     read_all(text)?.pop().ok_or(ReadError::NoDocument)
 }
 
-/// Reads all reports in a text, in order; there is at least one. Lines before, between and after the documents are skipped.
+/// Reads all reports in a text, in order; there is at least one. Lines outside of documents are skipped.
 ///
 /// # Errors
 ///
 /// If the text has no document, or one of its documents is broken or not a report.
 pub fn read_all(text: &str) -> Result<Vec<RunReport>, ReadError> {
     let mut reports = Vec::new();
-    // Bytes and lines read so far.
+    // Number of bytes and lines read so far.
     let (mut at, mut lines) = (0, 0);
     while let Some(line) = text[at..].split_inclusive('\n').next() {
         if !begins_document(line) {
@@ -81,8 +81,8 @@ pub fn read_all(text: &str) -> Result<Vec<RunReport>, ReadError> {
     if reports.is_empty() { Err(ReadError::NoDocument) } else { Ok(reports) }
 }
 
-/// Both programs begin a document on a line of its own; a document on one line begins with a key. Other lines with a brace may belong
-/// to a job with such a name.
+/// Both programs begin a document on a new line; a document on one line begins with a key. Other lines with a brace may belong to a job
+/// whose name has one.
 fn begins_document(line: &str) -> bool {
     line.trim() == "{" || line.starts_with("{\"")
 }

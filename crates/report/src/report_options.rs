@@ -1,4 +1,4 @@
-//! What a report is made from besides plan and result.
+//! The inputs of a report besides plan and result.
 
 use ferrio_job::{Compat, Diagnostic, Severity};
 use ferrio_machine::{CpuThrottling, CpuUse, local_now};
@@ -10,57 +10,58 @@ use crate::format::{Format, Formats};
 use crate::series::RunSeries;
 use crate::terse::{TerseLayout, TerseVersion};
 
-/// Notes of the run that a report has at most.
+/// Maximum number of run notes in a report.
 const MAX_RUN_NOTES: usize = 1000;
 
-/// What a report is made from besides plan and result.
+/// The inputs of a report besides plan and result.
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
     /// Formats to write.
     pub formats: Formats,
-    /// Percentiles are those of fio's histogram (`--fio-bins`), whatever the formats.
+    /// Uses the buckets of fio's histogram for percentiles (`--fio-bins`), whatever the formats.
     pub fio_bins: bool,
-    /// CPU idleness, where it was measured, is shown for each CPU (`--idle-prof=percpu`).
-    pub each_cpu: bool,
-    /// Which fields terse lines have.
+    /// Shows CPU idleness, if measured, for each CPU (`--idle-prof=percpu`).
+    pub per_cpu: bool,
+    /// Selects the fields of terse lines.
     pub terse_version: TerseVersion,
-    /// The names of their fields precede them (`--terse-header`).
+    /// Precedes terse lines by the names of their fields (`--terse-header`).
     pub terse_header: bool,
-    /// Whose documents these are: fio's have no object `ferrio`, unless it has warnings or notes, or the format lists everything.
+    /// Whether to write documents as fio does: these lack the object `ferrio`, unless it has warnings or notes, or the format lists
+    /// everything.
     pub compat: Compat,
     /// The version of fio that documents follow (`fio-3.42`).
     pub version: String,
-    /// Percentiles that latencies have beside those of the document ([`unlisted`](crate::model::LatencyReport::unlisted)), percent.
-    pub asked_percentiles: Vec<f64>,
-    /// Labels of the run, as names and values; no name comes twice.
+    /// Percentiles of latencies besides those of the document ([`unlisted`](crate::model::LatencyReport::unlisted)), in percent.
+    pub requested_percentiles: Vec<f64>,
+    /// Labels of the run, as names and values; names are unique.
     pub labels: Vec<(String, String)>,
-    /// When the report is made, in the zone it is shown in.
+    /// Time at which the report is made, in the time zone to show.
     pub time: Zoned,
-    /// Where the run takes place.
+    /// Environment of the run.
     pub environment: RunEnvironment,
     /// CPU time during the run.
     pub cpu: CpuUse,
-    /// What throttled the CPUs during the run.
+    /// CPU throttling during the run.
     pub throttling: CpuThrottling,
-    /// What the run noted so far.
+    /// Notes of the run so far.
     pub run_notes: Vec<Diagnostic>,
-    /// What jobs and devices did over time, if that was recorded.
+    /// Figures of jobs and devices over time, if they were recorded.
     pub series: RunSeries,
 }
 
 impl ReportOptions {
-    /// A report made now, in local time.
+    /// Options for a report made now, in local time.
     #[must_use]
     pub fn new(formats: Formats, terse_version: TerseVersion, version: impl Into<String>) -> Self {
         ReportOptions {
             formats,
             fio_bins: false,
-            each_cpu: false,
+            per_cpu: false,
             terse_version,
             terse_header: false,
             compat: Compat::Ferrio,
             version: version.into(),
-            asked_percentiles: Vec::new(),
+            requested_percentiles: Vec::new(),
             labels: Vec::new(),
             time: local_now(),
             environment: RunEnvironment::default(),
@@ -71,13 +72,13 @@ impl ReportOptions {
         }
     }
 
-    /// The buckets that all percentiles of the report are read from: fio's where they are listed, so that both agree.
+    /// The buckets from which all percentiles are read: fio's if they are listed, so that both agree.
     #[must_use]
     pub fn buckets(&self) -> Buckets {
         if self.fio_bins || self.formats.have_details() { Buckets::Fio } else { Buckets::Hdr }
     }
 
-    /// How terse lines are written.
+    /// The layout of terse lines.
     #[must_use]
     pub fn terse_layout(&self) -> TerseLayout {
         TerseLayout { version: self.terse_version, header: self.terse_header }
@@ -88,30 +89,30 @@ impl ReportOptions {
         self.compat == Compat::Ferrio || !self.formats.has(Format::Json) || self.formats.have_details()
     }
 
-    /// Adds a note of the run, unless it is there. As many jobs may have much to note, only the first 1000 are kept.
+    /// Adds a note of the run, unless it is a duplicate. Only the first 1000 are kept, as many jobs may have many notes.
     pub fn add_run_note(&mut self, note: &Diagnostic) {
         let has_room = self.run_notes.len() < MAX_RUN_NOTES;
-        // Damaged blocks are in `verify`.
+        // The report lists damaged blocks in `verify`.
         let is_new = note.severity != Severity::Error && note.code != "verify-damage";
         if has_room && is_new && !self.run_notes.contains(note) {
             self.run_notes.push(note.clone());
         }
     }
 
-    /// The same for a report in these formats, beside others of the same run.
+    /// A copy for a report in other formats of the same run.
     #[must_use]
     pub fn in_formats(&self, formats: Formats) -> Self {
         let series = if formats.have_details() { self.series.clone() } else { RunSeries::default() };
         ReportOptions { formats, series, ..self.clone() }
     }
 
-    /// The same for a report made now.
+    /// The same options, for a report made now.
     #[must_use]
     pub fn now(self) -> Self {
         ReportOptions { time: local_now(), ..self }
     }
 
-    /// The same for a run in this environment that has come this far.
+    /// The same options, for a run in this environment at its current progress.
     #[must_use]
     pub fn within(self, environment: &RunEnvironment) -> Self {
         ReportOptions {

@@ -1,5 +1,5 @@
-//! Reports as one flat table of comma-separated values: a line for each direction of each entry, for spreadsheets, databases and data
-//! frames. Names and order of the columns stay the same; new ones may follow before those of the labels.
+//! Reports as one flat CSV table, for spreadsheets, databases and data frames: a line for each direction of each entry. Names and order of
+//! the columns are stable; new ones are added before those of the labels.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::model::{DirectionReport, JobReport, LatencyReport, RunReport};
 use crate::unique_names::unique_names;
 
 /// Columns of the run and of the entry.
-const OF_ENTRY: [&str; 13] = [
+const ENTRY_COLUMNS: [&str; 13] = [
     "time",
     "host",
     "job",
@@ -23,11 +23,11 @@ const OF_ENTRY: [&str; 13] = [
     "sys_cpu",
 ];
 
-/// Options that are columns, as they were written.
-const OPTIONS: [&str; 5] = ["ioengine", "rw", "bs", "iodepth", "numjobs"];
+/// Options with a column, as they were written.
+const OPTION_COLUMNS: [&str; 5] = ["ioengine", "rw", "bs", "iodepth", "numjobs"];
 
 /// Columns of the direction.
-const OF_DIRECTION: [&str; 14] = [
+const DIRECTION_COLUMNS: [&str; 14] = [
     "direction",
     "total_ios",
     "io_bytes",
@@ -44,26 +44,26 @@ const OF_DIRECTION: [&str; 14] = [
     "short_ios",
 ];
 
-/// Latencies, ns.
+/// Names of the latencies; all in ns.
 const LATENCIES: [&str; 4] = ["slat_ns", "clat_ns", "lat_ns", "response_ns"];
 
-/// What each latency has columns for.
-const OF_LATENCY: [&str; 5] = ["N", "min", "max", "mean", "stddev"];
+/// Columns of each latency.
+const LATENCY_COLUMNS: [&str; 5] = ["N", "min", "max", "mean", "stddev"];
 
 /// Percentiles with columns.
 const PERCENTILES: [(f64, &str); 6] =
     [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99_9"), (99.99, "p99_99")];
 
-/// The columns that every table has, in order. Those of labels follow.
+/// The columns that every table has, in order. Label columns follow.
 pub fn row_columns() -> impl Iterator<Item = String> {
     let of_latencies = LATENCIES.iter().flat_map(|latency| {
-        let figures = OF_LATENCY.into_iter().chain(PERCENTILES.iter().map(|(_, word)| *word));
+        let figures = LATENCY_COLUMNS.into_iter().chain(PERCENTILES.iter().map(|(_, word)| *word));
         figures.map(move |figure| format!("{latency}_{figure}"))
     });
-    OF_ENTRY.iter().chain(&OF_DIRECTION).map(|&name| name.to_owned()).chain(of_latencies)
+    ENTRY_COLUMNS.iter().chain(&DIRECTION_COLUMNS).map(|&name| name.to_owned()).chain(of_latencies)
 }
 
-/// One table of these reports: a line with the names of the columns, and the rows of each report. A label of any of them is a column.
+/// Formats these reports as one table: a line with the column names, and the rows of each report. Every label of any report is a column.
 #[must_use]
 pub fn rows(reports: &[&RunReport]) -> String {
     let mut labels: Vec<&str> = Vec::new();
@@ -73,7 +73,7 @@ pub fn rows(reports: &[&RunReport]) -> String {
         }
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // Writing to memory does not fail, and all lines are equally long.
+    // Writing to memory does not fail, and all lines have the same number of cells.
     let _ = writer.write_record(row_columns().chain(labels.iter().map(|&label| label.to_owned())));
     for report in reports {
         let of_label = |label: &&str| {
@@ -93,7 +93,7 @@ pub fn rows(reports: &[&RunReport]) -> String {
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-/// The cells of a run and an entry.
+/// The cells of the run and the entry.
 fn entry(report: &RunReport, job: &JobReport, name: &str) -> Vec<String> {
     let time = Timestamp::from_millisecond(report.timestamp_ms).map(|time| time.to_string());
     let host = report.ferrio.as_ref().and_then(|ferrio| ferrio.host.name.clone());
@@ -110,24 +110,24 @@ fn entry(report: &RunReport, job: &JobReport, name: &str) -> Vec<String> {
         job.error.to_string(),
         job.job_runtime.to_string(),
     ];
-    cells.extend(OPTIONS.map(given));
+    cells.extend(OPTION_COLUMNS.map(given));
     cells.extend([job.usr_cpu, job.sys_cpu].map(decimal));
     cells
 }
 
-/// The cells of each direction with I/O, and of syncs. An entry without any has one row without figures.
+/// The cells of each direction with I/O, and of syncs. An entry without I/O has one row without figures.
 fn directions(job: &JobReport) -> Vec<Vec<String>> {
     let shown = job.shown_directions().into_iter().filter(|(_, figures)| figures.did_io());
     let mut rows: Vec<Vec<String>> = shown.map(|(name, figures)| direction(name, figures)).collect();
     if let Some(syncs) = job.syncs().filter(|syncs| syncs.total_ios > 0) {
         let mut cells = vec!["sync".to_owned(), syncs.total_ios.to_string()];
-        cells.resize(OF_DIRECTION.len(), String::new());
+        cells.resize(DIRECTION_COLUMNS.len(), String::new());
         let latencies = LATENCIES.map(|name| latency((name == "lat_ns").then_some(&syncs.lat_ns)));
         cells.extend(latencies.into_iter().flatten());
         rows.push(cells);
     }
     if rows.is_empty() {
-        rows.push(vec![String::new(); row_columns().count() - OF_ENTRY.len()]);
+        rows.push(vec![String::new(); row_columns().count() - ENTRY_COLUMNS.len()]);
     }
     rows
 }
@@ -158,7 +158,7 @@ fn direction(name: &str, figures: &DirectionReport) -> Vec<String> {
 /// The cells of a latency; empty without samples.
 fn latency(latency: Option<&LatencyReport>) -> Vec<String> {
     let Some(latency) = latency.filter(|latency| latency.samples > 0) else {
-        return vec![String::new(); OF_LATENCY.len() + PERCENTILES.len()];
+        return vec![String::new(); LATENCY_COLUMNS.len() + PERCENTILES.len()];
     };
     let LatencyReport { samples, min, max, mean, stddev, .. } = latency;
     let mut cells =
@@ -170,7 +170,7 @@ fn latency(latency: Option<&LatencyReport>) -> Vec<String> {
     cells
 }
 
-/// A number with six decimals, as in the JSON document.
+/// Formats a number with six decimals, as in the JSON document.
 fn decimal(value: f64) -> String {
     format!("{value:.6}")
 }

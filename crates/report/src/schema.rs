@@ -1,4 +1,4 @@
-//! The JSON Schemas of the documents that ferrio writes, generated from the types that are written.
+//! The JSON Schemas of the documents that ferrio writes, generated from the types that serialize to them.
 
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
@@ -34,8 +34,8 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     Value::Object(ordered)
 }
 
-/// Forbids what the derived schema allows and documents never have: keys without a description, and `null`. Removes formats and
-/// defaults, which are Rust's and mean nothing to readers of documents.
+/// Forbids what the derived schema allows but documents never have: keys without a description, and `null`. Removes formats and defaults,
+/// which are Rust's and mean nothing to readers of documents.
 fn tighten(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("format");

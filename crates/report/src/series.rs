@@ -1,11 +1,11 @@
-//! What entries and disks do over time, for `ferrio.series` and `ferrio.device_series` of the document, and when the CPUs are throttled.
+//! Figures of entries and disks over time, for `ferrio.series` and `ferrio.device_series` of the document, and periods of CPU throttling.
 //!
-//! [`SeriesRecorder`] looks at the run twice a second. To each row of an entry it adds what the entry's jobs did since the look before.
-//! When an entry has as many rows as it may have, pairs of neighbours become one row and new rows cover twice as much time: memory and
-//! documents have a bound, however long the run is.
+//! [`SeriesRecorder`] samples the run twice a second. It adds the figures since the previous sample to a row of each entry. When an entry
+//! has the maximum number of rows, pairs of neighbours are merged and new rows cover twice as much time. Memory and documents are therefore
+//! bounded, however long the run is.
 
-mod look;
 mod row;
+mod sample;
 mod throttling;
 
 use std::time::Duration;
@@ -18,92 +18,92 @@ use crate::build::entry_jobs;
 use crate::messages::report_name;
 use crate::model::{DeviceSeries, Series, ThrottlingPeriod};
 use crate::num::whole_ms;
-pub(crate) use look::EntryLook;
 use row::DiskRow;
-pub(crate) use row::{Row, RowIos, SeenJob, is_session};
+pub(crate) use row::{RowIos, SampledJob, SeriesRow, is_session};
+pub(crate) use sample::EntrySample;
 use throttling::ThrottlingRecorder;
 
-/// Rows that an entry has at most, while there are few entries.
+/// Maximum number of rows of an entry, while there are few entries.
 const MAX_ROWS: usize = 480;
-/// Rows that all entries have at most.
-const MAX_ROWS_IN_ALL: usize = 16 * MAX_ROWS;
-/// Rows that every entry may have.
-const FEW_ROWS: usize = 30;
-/// Bytes per sector in the kernel's counters.
-const SECTOR: u64 = 512;
+/// Maximum number of rows of all entries together.
+const MAX_TOTAL_ROWS: usize = 16 * MAX_ROWS;
+/// Number of rows that every entry may have, however many there are.
+const GUARANTEED_ROWS: usize = 30;
+/// Sector size of the kernel's counters.
+const SECTOR_BYTES: u64 = 512;
 
-/// What a run did over time.
+/// Figures of a run over time.
 #[derive(Clone, Debug, Default)]
 pub struct RunSeries {
-    /// Of the entries that did I/O, in their order.
+    /// Series of the entries that did I/O, in report order.
     pub jobs: Vec<Series>,
-    /// Of the disks of the run.
+    /// Series of the disks of the run.
     pub devices: Vec<DeviceSeries>,
-    /// When the CPUs were throttled.
+    /// Periods of CPU throttling.
     pub throttling: Vec<ThrottlingPeriod>,
 }
 
-/// Records what a run does over time.
+/// Records the figures of a run over time.
 #[derive(Debug)]
 pub struct SeriesRecorder {
     entries: Vec<EntrySeries>,
-    /// One for each disk.
-    disks: Vec<Rows<DiskRow>>,
-    /// The disks at the last look.
+    /// Indexed by disk.
+    disks: Vec<SeriesRows<DiskRow>>,
+    /// The disks at the previous sample.
     seen: Vec<DiskUsage>,
-    /// Per job of the plan.
-    jobs: Vec<SeenJob>,
+    /// Indexed by job of the plan.
+    jobs: Vec<SampledJob>,
     throttling: ThrottlingRecorder,
 }
 
 /// The rows of one entry.
 #[derive(Debug)]
 struct EntrySeries {
-    /// Places of its jobs in the plan.
+    /// Indices of its jobs in the plan.
     jobs: Vec<usize>,
-    /// What the rows do not have.
+    /// The fields of the series other than its rows.
     head: Series,
-    rows: Rows<Row>,
+    rows: SeriesRows<SeriesRow>,
 }
 
-/// Rows of which each covers the same number of looks, apart from the last.
+/// Rows that cover equal numbers of samples, apart from the last.
 #[derive(Debug)]
-struct Rows<R> {
+struct SeriesRows<R> {
     rows: Vec<R>,
-    most: usize,
-    /// Looks per row.
-    looks: usize,
-    /// Looks that the last row has so far.
+    max_rows: usize,
+    /// Number of samples per row.
+    samples_per_row: usize,
+    /// Number of samples in the last row so far.
     in_last: usize,
 }
 
-/// Rows that can become one.
+/// Rows that can be merged.
 pub(crate) trait Merge {
-    /// Adds the row that follows this one.
+    /// Merges the row that follows this one into it.
     fn append(&mut self, next: Self);
-    /// When it ends, ms since the start of the run.
+    /// End of the row in ms since the start of the run.
     fn end_ms(&self) -> u64;
 }
 
 impl SeriesRecorder {
-    /// How often to call [`SeriesRecorder::observe`].
-    pub const EVERY: Duration = Duration::from_millis(500);
+    /// The interval at which to call [`SeriesRecorder::observe`].
+    pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
 
-    /// Without any look so far.
+    /// Creates a recorder without samples.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let entries = entry_jobs(plan);
-        let most = (MAX_ROWS_IN_ALL / entries.len().max(1)).clamp(FEW_ROWS, MAX_ROWS);
+        let max_rows = (MAX_TOTAL_ROWS / entries.len().max(1)).clamp(GUARANTEED_ROWS, MAX_ROWS);
         SeriesRecorder {
-            entries: entries.into_iter().map(|jobs| EntrySeries::new(plan, jobs, most)).collect(),
+            entries: entries.into_iter().map(|jobs| EntrySeries::new(plan, jobs, max_rows)).collect(),
             disks: Vec::new(),
             seen: Vec::new(),
-            jobs: plan.jobs.iter().map(|_| SeenJob::default()).collect(),
+            jobs: plan.jobs.iter().map(|_| SampledJob::default()).collect(),
             throttling: ThrottlingRecorder::default(),
         }
     }
 
-    /// Looks at the run, while it goes on or at its end.
+    /// Samples the run, during it or at its end.
     pub fn observe(&mut self, result: &RunResult) {
         for entry in &mut self.entries {
             entry.observe(&mut self.jobs, result);
@@ -111,12 +111,12 @@ impl SeriesRecorder {
         self.observe_disks(result);
     }
 
-    /// Takes what throttled the CPUs so far, `elapsed` after the start of the run.
+    /// Records the CPU throttling so far, `elapsed` after the start of the run.
     pub fn observe_cpus(&mut self, elapsed: Duration, so_far: &CpuThrottling) {
         self.throttling.observe(whole_ms(elapsed), so_far);
     }
 
-    /// What was recorded.
+    /// The recorded series.
     #[must_use]
     pub fn finish(self) -> RunSeries {
         let devices = self.seen.iter().zip(self.disks).map(|(disk, mut rows)| {
@@ -133,7 +133,7 @@ impl SeriesRecorder {
     fn observe_disks(&mut self, result: &RunResult) {
         let end_ms = whole_ms(result.elapsed);
         self.seen.resize_with(result.disks.len(), DiskUsage::default);
-        self.disks.resize_with(result.disks.len(), || Rows::new(MAX_ROWS));
+        self.disks.resize_with(result.disks.len(), || SeriesRows::new(MAX_ROWS));
         for ((disk, seen), rows) in result.disks.iter().zip(&mut self.seen).zip(&mut self.disks) {
             let since = rows.rows.last().map_or(0, |row| row.end_ms);
             if end_ms > since {
@@ -145,17 +145,17 @@ impl SeriesRecorder {
 }
 
 impl EntrySeries {
-    fn new(plan: &Plan, jobs: Vec<usize>, most: usize) -> Self {
+    fn new(plan: &Plan, jobs: Vec<usize>, max_rows: usize) -> Self {
         let mut head = Series::default();
         if let Some(first) = jobs.first().map(|&first| &plan.jobs[first].spec) {
             head.jobname = report_name(first).to_owned();
             (head.job_number, head.groupid) = (first.number, first.group);
         }
-        EntrySeries { jobs, head, rows: Rows::new(most) }
+        EntrySeries { jobs, head, rows: SeriesRows::new(max_rows) }
     }
 
-    fn observe(&mut self, seen: &mut [SeenJob], result: &RunResult) {
-        let EntryLook { row, began_ms, in_ramp, ramp_end } = EntryLook::at(&self.jobs, seen, result);
+    fn observe(&mut self, seen: &mut [SampledJob], result: &RunResult) {
+        let EntrySample { row, began_ms, in_ramp, ramp_end } = EntrySample::at(&self.jobs, seen, result);
         if self.rows.rows.is_empty() && row.is_some() {
             self.head.start_ms = began_ms;
         }
@@ -165,7 +165,7 @@ impl EntrySeries {
         let Some(mut row) = row else { return };
         let since = self.rows.rows.last().map_or(self.head.start_ms, |last| last.end_ms);
         if row.end_ms <= since {
-            // Jobs that had ended before. What is too short for a row counts in the row before.
+            // Jobs that ended before add nothing. An interval too short for a row is added to the previous one.
             match self.rows.rows.last_mut() {
                 _ if row.is_idle() => return,
                 Some(last) => return last.append(row),
@@ -178,7 +178,8 @@ impl EntrySeries {
         self.rows.push(row);
     }
 
-    /// The ramp of a job ended at `ms`, and the last row with it. What the job did between the look before and then is not known.
+    /// Ends the last row at `ms`, where the ramp of a job ended. The job's I/O between the previous sample and the end of the ramp is not
+    /// known.
     fn end_ramp(&mut self, ms: u64) {
         if let Some(last) = self.rows.rows.last_mut() {
             last.end_ms = last.end_ms.max(ms);
@@ -189,21 +190,21 @@ impl EntrySeries {
 
     fn finish(mut self) -> Option<Series> {
         self.rows.join_short_end(self.head.ramp_until_ms);
-        let interval_ms = whole_ms(SeriesRecorder::EVERY) * self.rows.looks as u64;
+        let interval_ms = whole_ms(SeriesRecorder::SAMPLE_INTERVAL) * self.rows.samples_per_row as u64;
         row::series(Series { interval_ms, ..self.head }, self.rows.rows)
     }
 }
 
-impl<R: Merge> Rows<R> {
-    fn new(most: usize) -> Self {
-        Rows { rows: Vec::new(), most, looks: 1, in_last: 0 }
+impl<R: Merge> SeriesRows<R> {
+    fn new(max_rows: usize) -> Self {
+        SeriesRows { rows: Vec::new(), max_rows, samples_per_row: 1, in_last: 0 }
     }
 
     fn push(&mut self, row: R) {
         match self.rows.last_mut() {
-            Some(last) if self.in_last < self.looks => last.append(row),
+            Some(last) if self.in_last < self.samples_per_row => last.append(row),
             _ => {
-                if self.rows.len() == self.most {
+                if self.rows.len() == self.max_rows {
                     self.halve();
                 }
                 self.rows.push(row);
@@ -213,15 +214,15 @@ impl<R: Merge> Rows<R> {
         self.in_last += 1;
     }
 
-    /// What comes next begins a row.
+    /// Makes the next sample begin a row.
     fn end_row(&mut self) {
-        self.in_last = self.looks;
+        self.in_last = self.samples_per_row;
     }
 
-    /// A last row of less than a quarter of a row says little about rates: it becomes part of the row before, unless that ends no later than
+    /// A last row of less than a quarter of a row is too short for a rate: merges it into the previous row, unless that ends no later than
     /// `limit_ms`.
     fn join_short_end(&mut self, limit_ms: u64) {
-        let full_ms = whole_ms(SeriesRecorder::EVERY) * self.looks as u64;
+        let full_ms = whole_ms(SeriesRecorder::SAMPLE_INTERVAL) * self.samples_per_row as u64;
         let is_short = |rows: &[R]| match rows {
             [.., before, last] => {
                 before.end_ms() > limit_ms && last.end_ms().saturating_sub(before.end_ms()) * 4 < full_ms
@@ -245,7 +246,7 @@ impl<R: Merge> Rows<R> {
             }
         }
         self.rows = halved;
-        self.looks *= 2;
+        self.samples_per_row *= 2;
     }
 }
 

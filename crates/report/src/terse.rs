@@ -1,8 +1,8 @@
 //! The terse format: one line of fields between semicolons for each entry, in fio's versions 2 to 5.
 //!
-//! Latencies are in µs; extremes and percentiles are whole, rounded down. The number of fields of a direction does not depend on what
-//! the job did, so that a reader can count them. A field is made together with its name: the line of names, and the list of `ferrio help
-//! terse`, are those of the fields that are written.
+//! Latencies are in µs; extremes and percentiles are whole, rounded down. The number of fields of a direction does not depend on the job's
+//! I/O, so that readers can count them. A field is created together with its name: the line of names, and the list of `ferrio help terse`,
+//! always match the fields.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -15,10 +15,10 @@ use crate::model::{
 /// Number of percentile fields of a direction.
 const PERCENTILES: usize = 20;
 
-/// Which fields a line has (`--terse-version`).
+/// The version of the format, which selects fields (`--terse-version`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TerseVersion {
-    /// Without the version of the program and without disks; the description is a line of its own.
+    /// Without the version of the program and without disks; the description is on its own line.
     V2 = 2,
     /// Reads and writes.
     #[default]
@@ -35,26 +35,26 @@ impl TerseVersion {
     const ALL: [TerseVersion; 4] = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5];
 }
 
-/// The text names no version of the terse format.
+/// The error for a text that is not a version of the terse format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("bad terse version format: the versions are {}", TerseVersion::WORDS.join(", "))]
-pub struct NoTerseVersion;
+pub struct UnknownTerseVersion;
 
 impl FromStr for TerseVersion {
-    type Err = NoTerseVersion;
+    type Err = UnknownTerseVersion;
 
-    fn from_str(text: &str) -> Result<Self, NoTerseVersion> {
+    fn from_str(text: &str) -> Result<Self, UnknownTerseVersion> {
         let of_text = TerseVersion::WORDS.into_iter().position(|word| word == text);
-        of_text.map(|at| TerseVersion::ALL[at]).ok_or(NoTerseVersion)
+        of_text.map(|at| TerseVersion::ALL[at]).ok_or(UnknownTerseVersion)
     }
 }
 
-/// How lines are written.
+/// The layout of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerseLayout {
-    /// Which fields a line has.
+    /// Selects the fields of a line.
     pub version: TerseVersion,
-    /// The names of the fields precede the first line, and each line whose fields differ from those before it (`--terse-header`).
+    /// Precedes the first line, and each line whose fields differ from the previous one, by the names of its fields (`--terse-header`).
     pub header: bool,
 }
 
@@ -66,7 +66,7 @@ impl From<TerseVersion> for TerseLayout {
 
 /// One field of a line.
 struct Field {
-    /// Its name, such as `read_clat_mean_us`; no other field of the line has it.
+    /// Name, such as `read_clat_mean_us`; unique in the line.
     name: String,
     about: String,
     text: String,
@@ -102,7 +102,7 @@ pub fn to_terse(report: &RunReport, layout: TerseLayout) -> String {
         let texts: Vec<&str> = fields.0.iter().map(|field| field.text.as_str()).collect();
         out.push_str(&texts.join(";"));
         if let Some(description) = job.desc.as_ref().filter(|_| layout.version == TerseVersion::V2) {
-            // It is a line of its own.
+            // The description is on its own line.
             let _ = write!(out, "\n;{description}");
         }
         out.push('\n');
@@ -110,7 +110,7 @@ pub fn to_terse(report: &RunReport, layout: TerseLayout) -> String {
     out
 }
 
-/// The fields of each version as text: their numbers from 1, names and meanings.
+/// The fields of each version as text: numbers from 1, names and meanings.
 #[must_use]
 pub fn terse_help() -> String {
     let report = full_report();
@@ -195,7 +195,7 @@ fn entry_fields(report: &RunReport, job: &JobReport, version: TerseVersion) -> F
     fields
 }
 
-/// The directions of a line in order, each with its name and that of the group.
+/// The directions of a line in order, each with its name and the group's figures.
 fn directions<'a>(
     job: &'a JobReport,
     group: Option<&GroupReport>,
@@ -263,7 +263,7 @@ fn add_latency(fields: &mut Fields, direction: &str, kind: &str, about: &str, la
     add("stddev", "standard deviation", format!("{:.6}", stddev / 1000.0));
 }
 
-/// Adds a field for each percentile of the list, with or without samples, and empty ones after them.
+/// Adds a field for each percentile of the list, with or without samples, and empty ones for the rest.
 fn add_percentiles(fields: &mut Fields, name: &str, job: &JobReport, direction: &DirectionReport) {
     let list = &job.text.terse_percentiles;
     let latency = if list.of_lat { &direction.lat_ns } else { &direction.clat_ns };
@@ -292,7 +292,7 @@ fn share_of_group(direction: &DirectionReport, group: Option<GroupDirection>) ->
     }
 }
 
-/// Adds the shares of latencies; I/Os of less than a µs count in the first field.
+/// Adds the shares of latencies; I/Os of less than a µs are added to the first field.
 fn add_latency_shares(fields: &mut Fields, job: &JobReport) {
     let below_us: f64 = job.latency_ns.0.iter().map(|&(_, share)| share).sum();
     let us = job.latency_us.0.iter().take(US_FIELDS).map(|(label, share)| ("us", "µs", label, *share));

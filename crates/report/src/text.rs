@@ -1,4 +1,4 @@
-//! The text report, line by line as fio prints it.
+//! The text report, with fio's lines.
 
 mod database;
 mod latency;
@@ -74,7 +74,7 @@ fn write_job(out: &mut String, job: &JobReport, time: &str) -> fmt::Result {
     writeln!(out, "  IO depths    : {}", one_decimal(&job.iodepth_level))?;
     writeln!(out, "     submit    : {}", one_decimal(&job.iodepth_submit))?;
     writeln!(out, "     complete  : {}", one_decimal(&job.iodepth_complete))?;
-    // Directions that are reported as one are where reads would be.
+    // Directions that are reported as one take the place of reads.
     let none = DirectionReport::default();
     let shown = |at: usize| directions.get(at).map_or(&none, |(_, direction)| direction);
     let [read, write, trim] = [shown(0), shown(1), shown(2)];
@@ -181,7 +181,7 @@ fn write_samples(out: &mut String, direction: &DirectionReport, units: &Units) -
     Ok(())
 }
 
-/// Nonzero buckets, five to a line.
+/// Writes nonzero buckets, five to a line.
 fn write_latency_shares(out: &mut String, unit: &str, shares: &LabelledShares) -> fmt::Result {
     let nonzero: Vec<String> = shares
         .0
@@ -211,7 +211,7 @@ fn write_target(out: &mut String, target: &TargetReport) -> fmt::Result {
     )
 }
 
-/// States of blocks, and the number of trims that failed ones had survived.
+/// Writes the states of blocks, and the number of trims that failed blocks had survived.
 fn write_blocks(out: &mut String, block: &BlockReport, precision: u8) -> fmt::Result {
     writeln!(out, "  block lifetime percentiles :")?;
     let (column, precision) = (usize::from(precision) + 3, usize::from(precision));
@@ -227,7 +227,7 @@ fn write_blocks(out: &mut String, block: &BlockReport, precision: u8) -> fmt::Re
     writeln!(out, "   |{:8}states{:15}: {}", "", "", states.join(", "))
 }
 
-/// The result of a steady state. The first bandwidth is scaled from whole KiB (kB), as in fio.
+/// Writes the result of a steady state. The first bandwidth is scaled from whole KiB (kB), as in fio.
 fn write_steady(out: &mut String, steady: &SteadyReport, text: &TextFigures) -> fmt::Result {
     let SteadyData { bw_mean, iops_mean, latency, .. } = &steady.data;
     let units = &text.units;
@@ -277,7 +277,7 @@ fn write_group(out: &mut String, group: &GroupReport) -> fmt::Result {
     Ok(())
 }
 
-/// The models whose sessions are in a group.
+/// Writes the models whose sessions are in a group.
 fn write_databases(out: &mut String, report: &RunReport, group: &GroupReport) -> fmt::Result {
     let databases = report.ferrio.iter().flat_map(|ferrio| &ferrio.databases);
     databases

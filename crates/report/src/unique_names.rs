@@ -1,8 +1,8 @@
-//! Names of jobs for readers that take two equal names for one thing: rows of benchmarks and cases of tests.
+//! Unique job names, for readers that identify rows of benchmarks and test cases by name.
 
 use std::collections::HashSet;
 
-/// The names of jobs in their order. One that comes again has a number, as in `a #2`, which no other job has as its name.
+/// The names of jobs in order. Repeated names get a number, as in `a #2`, which is not the name of another job.
 pub fn unique_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let mut taken: HashSet<String> = names.clone().map(str::to_owned).collect();
     let mut first: HashSet<&str> = HashSet::new();

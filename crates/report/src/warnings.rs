@@ -1,4 +1,5 @@
-//! Warnings about figures that may mislead: one function per warning, one file per subject. They see plan, result and environment only.
+//! Warnings about figures that may mislead: one function per warning, one file per subject. Their input is plan, result and environment
+//! only.
 //!
 //! Each warning has a code, listed in docs/messages.md; `ferrio check` uses the same code for the same risk. Jobs that share a problem
 //! share a warning.
@@ -19,13 +20,13 @@ use crate::model::Warning;
 use run_view::Finding;
 pub(crate) use run_view::RunView;
 
-/// A warning and the function that finds it.
+/// A warning and the function that finds its cases.
 struct WarningRule {
     code: &'static str,
     find: fn(&RunView<'_>) -> Vec<Finding>,
 }
 
-/// All warnings, in the order in which they are reported.
+/// All warnings in report order.
 const WARNINGS: &[WarningRule] = &[
     WarningRule { code: "short-run", find: samples::short_run },
     WarningRule { code: "few-ios", find: samples::few_ios },

@@ -1,7 +1,7 @@
 //! The engines of the program: one line each. Chosen once, when a worker thread starts.
 
 use ferrio_engine::{Buffers, Engine, EngineError};
-use ferrio_engine_external::External;
+use ferrio_engine_external::ExternalEngine;
 use ferrio_engine_file::FileEngine;
 #[cfg(feature = "http")]
 use ferrio_engine_http::Http;
@@ -54,7 +54,7 @@ pub(crate) fn run(context: Context<'_>) {
 /// Opens the job's engine for the shared loop, or for a thread of an offloaded job.
 pub(crate) fn open<'a>(spec: &JobSpec, buffers: &Buffers) -> Result<AnyEngine<'a>, EngineError> {
     Ok(match spec.engine {
-        EngineKind::External => AnyEngine::of(External::open(spec, buffers)?),
+        EngineKind::External => AnyEngine::of(ExternalEngine::open(spec, buffers)?),
         EngineKind::Sync => AnyEngine::of(Sync::open(spec, buffers)?),
         EngineKind::Psync => AnyEngine::of(Psync::open(spec, buffers)?),
         EngineKind::Vsync => AnyEngine::of(Vsync::open(spec, buffers)?),

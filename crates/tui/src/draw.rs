@@ -128,7 +128,7 @@ fn draw_title(
     let (mark, style) = match (is_ending, is_paused) {
         (true, _) => ("ENDING".to_owned(), look.alarm()),
         (_, true) => ("PAUSED".to_owned(), look.alarm()),
-        _ => (format!("{}sort: {}", looks_apart(table.every), view.sort.word()), look.heading()),
+        _ => (format!("{}sort: {}", looks_apart(table.sample_interval), view.sort.word()), look.heading()),
     };
     let width = usize::from(area.width);
     let room = width.saturating_sub(mark.len() + 1);

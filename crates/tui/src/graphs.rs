@@ -31,7 +31,7 @@ pub(crate) fn draw(
     table: &LiveTable,
     look: Look,
 ) {
-    let LiveTable { units, every, .. } = *table;
+    let LiveTable { units, sample_interval, .. } = *table;
     let seconds = last_seconds(entry, area.width.saturating_sub(GUTTER));
     let rows = |from: u16, height: u16| Rect { y: area.y + from, height, ..area };
     let iops = |frame: &mut Frame<'_>, area| {
@@ -42,7 +42,7 @@ pub(crate) fn draw(
         let values: Vec<f64> = seconds.iter().map(|second| second.total_bandwidth()).collect();
         draw_rates(frame, area, &format!("bandwidth of {name}"), &values, |v| bandwidth_text(v, units), look);
     };
-    let heat = |frame: &mut Frame<'_>, area| draw_heat(frame, area, name, &seconds, every, look);
+    let heat = |frame: &mut Frame<'_>, area| draw_heat(frame, area, name, &seconds, sample_interval, look);
     if area.height >= 2 * RATES + MIN_HEAT {
         // Rows that the heat map does not need make the bars of rates finer.
         let bands = used_bands(&seconds).map_or(MIN_HEAT, |bands| bands.count() as u16 + 2);
@@ -101,7 +101,7 @@ fn draw_heat(
     area: Rect,
     name: &str,
     seconds: &[&LiveFigures],
-    every: Duration,
+    sample_interval: Duration,
     look: Look,
 ) {
     let plot = plot(area, 1, area.height.saturating_sub(2));
@@ -132,14 +132,14 @@ fn draw_heat(
         height: 1,
         ..plot
     };
-    draw_time(frame, scale.intersection(area), seconds.len(), every, look);
+    draw_time(frame, scale.intersection(area), seconds.len(), sample_interval, look);
 }
 
 /// The scale of time below a plot with that many columns.
-fn draw_time(frame: &mut Frame<'_>, area: Rect, columns: usize, every: Duration, look: Look) {
+fn draw_time(frame: &mut Frame<'_>, area: Rect, columns: usize, sample_interval: Duration, look: Look) {
     let style = look.heading();
     let width = usize::from(area.width);
-    let from = format!("-{}s", columns as u64 * every.as_secs());
+    let from = format!("-{}s", columns as u64 * sample_interval.as_secs());
     let begin = width.saturating_sub(columns.max(from.len() + 4));
     let text = format!("{:begin$}{from:<rest$}now", "", rest = width.saturating_sub(begin + 3));
     put(frame, area, 0, &text, style);

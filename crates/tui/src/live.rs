@@ -62,7 +62,7 @@ impl LiveView {
     /// How often to call [`LiveView::look`].
     #[must_use]
     pub fn every(plan: &Plan) -> Duration {
-        LiveRecorder::every(plan)
+        LiveRecorder::sample_interval(plan)
     }
 
     /// Takes the terminal. To be called on the thread that starts all others: there, signals that end the run are blocked from now on, so
@@ -138,8 +138,8 @@ impl LiveView {
 
     /// Looks at the figures.
     pub fn look(&mut self, result: &RunResult) {
-        let look = self.recorder.look(result);
-        self.shared.change(|board| board.table.add(look));
+        let sample = self.recorder.sample(result);
+        self.shared.change(|board| board.table.add(sample));
     }
 
     fn message(&self, text: &str) {

@@ -1,20 +1,20 @@
-//! The job that does what threads of a trace do on average.
+//! The job that does the average I/O of some threads.
 
 use std::fmt::Write as _;
 
 use ferrio_jobfile::escaped_name;
 use ferrio_trace::RequestsSummary;
 
-use super::{Group, Request};
+use super::{ThreadGroup, TraceJobOptions};
 
-/// Most sizes in a `bssplit` of fio.
-const SIZES: usize = 64;
+/// Maximum number of sizes in fio's `bssplit`.
+const MAX_SIZES: usize = 64;
 
-/// The index of trims among the kinds of requests.
+/// Index of trims among the kinds of requests.
 const TRIMS: usize = 2;
 
-/// The section of a group. Trims are a section of their own: no job mixes them with reads or writes as threads do.
-pub(super) fn text(group: &Group, request: &Request) -> String {
+/// The section of a group. Trims have a section of their own, as no job mixes them with reads or writes as threads do.
+pub(super) fn text(group: &ThreadGroup, request: &TraceJobOptions) -> String {
     let kinds = [0, 1, TRIMS].map(|at| group.kind(at));
     let does = kinds.each_ref().map(|kind| kind.ios > 0);
     let mut text = String::new();
@@ -27,30 +27,30 @@ pub(super) fn text(group: &Group, request: &Request) -> String {
     // Writing to a string cannot fail.
     if let Some(rw) = rw {
         let section =
-            Section { group, request, kinds: &kinds, rw, has: [does[0], does[1], false], suffix: "" };
+            JobSection { group, request, kinds: &kinds, rw, has: [does[0], does[1], false], suffix: "" };
         let _ = section.write(&mut text);
     }
     if does[TRIMS] {
         let suffix = if rw.is_some() { "_trim" } else { "" };
         let has = [false, false, true];
-        let _ = Section { group, request, kinds: &kinds, rw: "randtrim", has, suffix }.write(&mut text);
+        let _ = JobSection { group, request, kinds: &kinds, rw: "randtrim", has, suffix }.write(&mut text);
     }
     text
 }
 
-struct Section<'a> {
-    group: &'a Group,
-    request: &'a Request,
+struct JobSection<'a> {
+    group: &'a ThreadGroup,
+    request: &'a TraceJobOptions,
     kinds: &'a [RequestsSummary; 3],
     rw: &'a str,
-    /// Which kinds this section does.
+    /// True for each kind of request that this section does.
     has: [bool; 3],
     suffix: &'a str,
 }
 
-impl Section<'_> {
+impl JobSection<'_> {
     fn write(&self, text: &mut String) -> std::fmt::Result {
-        let Section { group, request, kinds, .. } = self;
+        let JobSection { group, request, kinds, .. } = self;
         let names: Vec<String> = group.pids.iter().map(|pid| format!("pid{pid}{}", self.suffix)).collect();
         writeln!(text, "[{}]", names.join(","))?;
         writeln!(text, "numjobs={}\ndirect=1", group.pids.len())?;
@@ -94,17 +94,17 @@ impl Section<'_> {
         [0, 1, TRIMS].map(|at| self.has[at].then(|| value(at)))
     }
 
-    /// Values of those kinds that the section does, separated by commas.
+    /// Values of the section's kinds, separated by commas.
     fn list(&self, value: impl Fn(usize) -> String) -> String {
         self.of_kinds(value).into_iter().flatten().collect::<Vec<_>>().join(",")
     }
 }
 
-/// The sizes of requests with their shares in percent. Rare sizes are left out, and the last one has what is left.
+/// The sizes of requests with their percentages. Rare sizes are omitted, and the last one gets the rest.
 fn sizes(kind: &RequestsSummary) -> String {
     let all: Vec<(u32, u64)> = kind.by_frequency().collect();
     let share = |ios: u64| ios * 100 / kind.ios.max(1);
-    let kept = all.iter().take(SIZES).filter(|(_, ios)| share(*ios) > 0).count().max(1).min(all.len());
+    let kept = all.iter().take(MAX_SIZES).filter(|(_, ios)| share(*ios) > 0).count().max(1).min(all.len());
     let entry = |(at, (size, ios)): (usize, &(u32, u64))| match at + 1 == kept {
         true => format!("{size}/"),
         false => format!("{size}/{}", share(*ios)),

@@ -1,16 +1,16 @@
-//! The table of what threads do.
+//! The table of the threads' I/O.
 
 use std::fmt::Write as _;
 
 use ferrio_trace::{RequestsSummary, TraceSummary};
 
-use super::{Group, Request};
+use super::{ThreadGroup, TraceJobOptions};
 
 /// The kinds of requests, in the order of [`ferrio_trace::ThreadSummary::kinds`].
 const KINDS: [&str; 3] = ["reads", "writes", "trims"];
 
 /// The whole table.
-pub(super) fn text(summary: &TraceSummary, groups: &[Group], request: &Request) -> String {
+pub(super) fn text(summary: &TraceSummary, groups: &[ThreadGroup], request: &TraceJobOptions) -> String {
     let mut text = format!("Traces loaded: {}\n", summary.records);
     for group in groups {
         // Writing to a string cannot fail.
@@ -27,7 +27,7 @@ pub(super) fn text(summary: &TraceSummary, groups: &[Group], request: &Request) 
     text
 }
 
-fn write_group(text: &mut String, group: &Group, request: &Request) -> std::fmt::Result {
+fn write_group(text: &mut String, group: &ThreadGroup, request: &TraceJobOptions) -> std::fmt::Result {
     let pids: Vec<String> = group.pids.iter().map(u32::to_string).collect();
     writeln!(text, "[pid:\t{}]", pids.join(", "))?;
     let all: u64 = group.threads.iter().map(ferrio_trace::ThreadSummary::ios).sum();
@@ -62,8 +62,8 @@ fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-impl Group {
-    /// The requests of one kind of all threads.
+impl ThreadGroup {
+    /// The requests of one kind, summed over all threads.
     pub(super) fn kind(&self, at: usize) -> RequestsSummary {
         let mut sum = RequestsSummary::default();
         for thread in &self.threads {

@@ -1,4 +1,4 @@
-//! Counting different blocks by their sums: exactly in a map, or by a bloom filter.
+//! Counts distinct blocks by their sums: exactly with a map, or approximately with a Bloom filter.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,37 +7,36 @@ use std::io::{self, Write as _};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use super::Request;
-use super::read::{Buffer, Problem, Source, Sum};
+use super::DedupeOptions;
+use super::read::{AlignedBuffer, BlockSource, BlockSum, DedupeError};
 use crate::escaped_stream;
 
-/// Bits of the filter for each block, and at most.
+/// Filter bits per block, and their maximum total.
 const BITS_PER_BLOCK: u64 = 16;
 const MAX_BITS: u64 = 1 << 33;
-/// Bits that a block sets.
-const SET_BITS: u64 = 6;
+/// Number of bits that a block sets.
+const BITS_SET_PER_BLOCK: u64 = 6;
 
-/// What was counted.
+/// The counts of blocks.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// All blocks, at least 1.
+    /// Number of blocks; at least 1.
     pub blocks: u64,
-    /// Different blocks, at least 1.
+    /// Number of distinct blocks; at least 1.
     pub unique: u64,
-    /// Different blocks that occur more than once, if that was counted.
+    /// Number of distinct blocks that occur more than once, if counted.
     pub duplicated: Option<u64>,
-    /// Bytes of the unique blocks, each compressed, if that was asked for.
+    /// Total compressed size of the unique blocks, if requested.
     pub capacity: u64,
-    /// The unique blocks by their first offset, if that was asked for.
-    pub listed: Vec<Listed>,
+    /// The unique blocks by their first offset, if requested.
+    pub listed: Vec<ListedBlock>,
 }
 
 /// A unique block.
 #[derive(Debug)]
-pub struct Listed {
-    /// Its MD5 sum.
-    pub sum: Sum,
-    /// Where it occurs, in bytes.
+pub struct ListedBlock {
+    pub sum: BlockSum,
+    /// Offsets of its occurrences in bytes.
     pub offsets: Vec<u64>,
 }
 
@@ -45,14 +44,18 @@ pub struct Listed {
 ///
 /// # Errors
 /// A block cannot be read.
-pub fn count(source: &Source, request: &Request) -> Result<Counts, Problem> {
+pub fn count(source: &BlockSource, request: &DedupeOptions) -> Result<Counts, DedupeError> {
     let mut seen = match request.is_exact {
-        true => Seen::Exact { blocks: HashMap::new(), compares: request.compares, buffers: two(source) },
-        false => Seen::Bloom(Bloom::new(source.blocks())?),
+        true => SeenBlocks::Exact {
+            blocks: HashMap::new(),
+            compares: request.compares,
+            buffers: two_buffers(source),
+        },
+        false => SeenBlocks::BloomFilter(BloomFilter::new(source.blocks())?),
     };
     let mut counts = Counts::default();
-    let mut places: HashMap<Key, Vec<u64>> = HashMap::new();
-    let mut progress = Progress::new(request.shows_progress, source.blocks());
+    let mut places: HashMap<BlockKey, Vec<u64>> = HashMap::new();
+    let mut progress = ProgressLine::new(request.shows_progress, source.blocks());
     let mut block = source.buffer(1);
     source.hash(request.threads, |(first, sums)| {
         for (number, sum) in (first..).zip(sums) {
@@ -62,7 +65,7 @@ pub fn count(source: &Source, request: &Request) -> Result<Counts, Problem> {
                 counts.unique += 1;
                 if request.compresses {
                     source.read(number, block.bytes())?;
-                    counts.capacity += compressed(block.bytes())?;
+                    counts.capacity += compressed_size(block.bytes())?;
                 }
             }
             if request.lists {
@@ -73,47 +76,52 @@ pub fn count(source: &Source, request: &Request) -> Result<Counts, Problem> {
         Ok(())
     })?;
     progress.end();
-    if let Seen::Exact { blocks, .. } = &seen {
+    if let SeenBlocks::Exact { blocks, .. } = &seen {
         counts.duplicated = Some(blocks.values().filter(|seen| seen.is_repeated).count() as u64);
     }
-    counts.listed = places.into_iter().map(|((sum, _), offsets)| Listed { sum, offsets }).collect();
+    counts.listed = places.into_iter().map(|((sum, _), offsets)| ListedBlock { sum, offsets }).collect();
     counts.listed.iter_mut().for_each(|listed| listed.offsets.sort_unstable());
     counts.listed.sort_unstable_by(|one, other| one.offsets.cmp(&other.offsets));
     Ok(counts)
 }
 
-fn two(source: &Source) -> [Buffer; 2] {
+fn two_buffers(source: &BlockSource) -> [AlignedBuffer; 2] {
     [source.buffer(1), source.buffer(1)]
 }
 
-/// A block: its sum, and a number for blocks with the same sum and other bytes.
-type Key = (Sum, u32);
+/// A block's sum, and a number that distinguishes blocks with the same sum and other bytes.
+type BlockKey = (BlockSum, u32);
 
-/// A unique block.
-struct First {
-    /// Number of the block that was seen first.
+/// The first occurrence of a unique block.
+struct FirstOccurrence {
+    /// Index of the block.
     number: u64,
     is_repeated: bool,
 }
 
-/// The blocks that were seen.
-enum Seen {
-    Exact { blocks: HashMap<Key, First>, compares: bool, buffers: [Buffer; 2] },
-    Bloom(Bloom),
+/// The blocks that were seen so far.
+enum SeenBlocks {
+    Exact { blocks: HashMap<BlockKey, FirstOccurrence>, compares: bool, buffers: [AlignedBuffer; 2] },
+    BloomFilter(BloomFilter),
 }
 
-impl Seen {
-    /// Adds a block; true if it is a new one.
-    fn insert(&mut self, source: &Source, sum: Sum, number: u64) -> Result<(Key, bool), Problem> {
+impl SeenBlocks {
+    /// Adds a block; true if it is new.
+    fn insert(
+        &mut self,
+        source: &BlockSource,
+        sum: BlockSum,
+        number: u64,
+    ) -> Result<(BlockKey, bool), DedupeError> {
         let (blocks, compares, [one, other]) = match self {
-            Seen::Bloom(bloom) => return Ok(((sum, 0), bloom.insert(&sum))),
-            Seen::Exact { blocks, compares, buffers } => (blocks, *compares, buffers),
+            SeenBlocks::BloomFilter(bloom) => return Ok(((sum, 0), bloom.insert(&sum))),
+            SeenBlocks::Exact { blocks, compares, buffers } => (blocks, *compares, buffers),
         };
         let mut key = (sum, 0);
         loop {
             match blocks.entry(key) {
                 Entry::Vacant(entry) => {
-                    entry.insert(First { number, is_repeated: false });
+                    entry.insert(FirstOccurrence { number, is_repeated: false });
                     return Ok((key, true));
                 }
                 Entry::Occupied(mut entry) => {
@@ -133,29 +141,29 @@ impl Seen {
     }
 }
 
-/// A bloom filter: never misses a block that was seen, and rarely takes a new one for seen.
-struct Bloom {
+/// A Bloom filter: recognises every block that was seen, and rarely takes a new block for a seen one.
+struct BloomFilter {
     words: Vec<u64>,
     bits: u64,
 }
 
-impl Bloom {
-    fn new(blocks: u64) -> Result<Self, Problem> {
+impl BloomFilter {
+    fn new(blocks: u64) -> Result<Self, DedupeError> {
         let bits = blocks.saturating_mul(BITS_PER_BLOCK).clamp(1024, MAX_BITS);
         let (len, mut words) = (bits.div_ceil(64) as usize, Vec::new());
-        words.try_reserve_exact(len).map_err(|_| Problem::NoMemory(bits.div_ceil(8) >> 20))?;
+        words.try_reserve_exact(len).map_err(|_| DedupeError::NoMemory(bits.div_ceil(8) >> 20))?;
         words.resize(len, 0);
-        Ok(Bloom { words, bits })
+        Ok(BloomFilter { words, bits })
     }
 
     /// Adds a sum; true if it was not in the filter.
-    fn insert(&mut self, sum: &Sum) -> bool {
+    fn insert(&mut self, sum: &BlockSum) -> bool {
         let (mut at, step) = {
             let sum = u128::from_le_bytes(*sum);
             (sum as u64, (sum >> 64) as u64 | 1)
         };
         let mut is_new = false;
-        for _ in 0..SET_BITS {
+        for _ in 0..BITS_SET_PER_BLOCK {
             let bit = at % self.bits;
             let (word, mask) = (&mut self.words[(bit / 64) as usize], 1 << (bit % 64));
             is_new |= *word & mask == 0;
@@ -166,24 +174,24 @@ impl Bloom {
     }
 }
 
-/// Bytes of a block when it is compressed; no more than uncompressed.
-fn compressed(block: &[u8]) -> io::Result<u64> {
+/// Size of a block after compression; at most the original size.
+fn compressed_size(block: &[u8]) -> io::Result<u64> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(block)?;
     Ok(encoder.finish()?.len().min(block.len()) as u64)
 }
 
-/// The share of the blocks that are done, in a line of a terminal.
-struct Progress {
+/// The progress line on a terminal.
+struct ProgressLine {
     is_on: bool,
     all: u64,
-    /// Percent that the line says.
+    /// Percentage that the line shows.
     shown: Option<u64>,
 }
 
-impl Progress {
+impl ProgressLine {
     fn new(is_wanted: bool, all: u64) -> Self {
-        Progress { is_on: is_wanted && escaped_stream::stderr().is_terminal(), all, shown: None }
+        ProgressLine { is_on: is_wanted && escaped_stream::stderr().is_terminal(), all, shown: None }
     }
 
     fn show(&mut self, done: u64) {
@@ -208,7 +216,7 @@ mod tests {
     #[test]
     fn a_filter_knows_what_it_has_seen_and_little_else() {
         let sum = |n: u128| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)).to_le_bytes();
-        let mut bloom = Bloom::new(10_000).unwrap();
+        let mut bloom = BloomFilter::new(10_000).unwrap();
         let new = (1..=10_000).filter(|&n| bloom.insert(&sum(n))).count();
         assert!(new > 9_950, "{new}");
         assert!((1..=10_000).all(|n| !bloom.insert(&sum(n))));

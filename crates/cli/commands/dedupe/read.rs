@@ -1,4 +1,4 @@
-//! Reading the blocks of a file or device, with several threads that hash them.
+//! Reads the blocks of a file or device with several hashing threads.
 
 use std::fs::File;
 use std::io;
@@ -14,22 +14,22 @@ use ferrio_verify::{Digest, VerifyMethod};
 use nix::fcntl::OFlag;
 use nix::sys::uio::pread;
 
-use super::Request;
+use super::DedupeOptions;
 
-/// Bytes that are read at once, unless a block is larger.
-const CHUNK: usize = 1 << 20;
-/// Buffers are aligned to this for O_DIRECT.
-const ALIGNMENT: usize = 4096;
+/// Bytes read at once, unless a block is larger.
+const CHUNK_BYTES: usize = 1 << 20;
+/// Alignment of buffers for O_DIRECT.
+const BUFFER_ALIGNMENT: usize = 4096;
 
 /// The MD5 sum of a block.
-pub type Sum = [u8; 16];
+pub type BlockSum = [u8; 16];
 
-/// The first block of a chunk, and the sums of all its blocks.
-pub type Hashed = (u64, Vec<Sum>);
+/// The index of the first block of a chunk, and the sums of all its blocks.
+pub type HashedChunk = (u64, Vec<BlockSum>);
 
-/// Why blocks cannot be read.
+/// The reason why blocks cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum Problem {
+pub enum DedupeError {
     #[error("{}", reason(.0))]
     Io(#[from] io::Error),
     #[error(
@@ -44,60 +44,60 @@ pub enum Problem {
     Unaligned(usize),
 }
 
-/// The file.
-pub struct Source {
+/// The file to read.
+pub struct BlockSource {
     file: File,
     block_bytes: usize,
     blocks: u64,
 }
 
-impl Source {
+impl BlockSource {
     /// Opens the file for reading.
     ///
     /// # Errors
     /// It has no blocks, or cannot be opened.
-    pub fn open(path: &Path, request: &Request) -> Result<Self, Problem> {
+    pub fn open(path: &Path, request: &DedupeOptions) -> Result<Self, DedupeError> {
         let block_bytes = request.block_bytes;
         if request.is_direct && !block_bytes.is_multiple_of(512) {
-            return Err(Problem::Unaligned(block_bytes));
+            return Err(DedupeError::Unaligned(block_bytes));
         }
         let flags = if request.is_direct { OFlag::O_DIRECT } else { OFlag::empty() };
         let metadata = path.metadata()?;
         let bytes = match metadata.file_type() {
             kind if kind.is_file() => metadata.len(),
             kind if kind.is_block_device() => block_device_bytes(path)?,
-            _ => return Err(Problem::NoFile),
+            _ => return Err(DedupeError::NoFile),
         };
         let blocks = bytes / block_bytes as u64;
         if blocks == 0 {
-            return Err(Problem::TooShort(block_bytes));
+            return Err(DedupeError::TooShort(block_bytes));
         }
         let file = open_file(path, OFlag::O_RDONLY | flags, 0)?;
-        Ok(Source { file, block_bytes, blocks })
+        Ok(BlockSource { file, block_bytes, blocks })
     }
 
-    /// How many whole blocks there are, at least 1.
+    /// Number of whole blocks; at least 1.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// The bytes of all blocks.
+    /// Size of all blocks in bytes.
     pub fn bytes(&self) -> u64 {
         self.blocks * self.block_bytes as u64
     }
 
-    /// A buffer for this many blocks.
-    pub fn buffer(&self, blocks: usize) -> Buffer {
+    /// A buffer for `blocks` blocks.
+    pub fn buffer(&self, blocks: usize) -> AlignedBuffer {
         let len = blocks * self.block_bytes;
-        let bytes = vec![0; len + ALIGNMENT];
-        let start = bytes.as_ptr().align_offset(ALIGNMENT);
-        Buffer { bytes, start, len }
+        let bytes = vec![0; len + BUFFER_ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(BUFFER_ALIGNMENT);
+        AlignedBuffer { bytes, start, len }
     }
 
-    /// Reads blocks from number `first` on.
+    /// Reads blocks from index `first` on.
     ///
     /// # Errors
-    /// They cannot be read, or the file has become shorter.
+    /// The blocks cannot be read, or the file was truncated.
     pub fn read(&self, first: u64, bytes: &mut [u8]) -> io::Result<()> {
         let (mut offset, mut rest) = (first * self.block_bytes as u64, bytes);
         while !rest.is_empty() {
@@ -111,31 +111,31 @@ impl Source {
         Ok(())
     }
 
-    /// Reads all blocks with these threads and calls `take` with their sums, in the calling thread, in any order.
+    /// Reads all blocks with several threads, and calls `take` with their sums in the calling thread, in any order.
     ///
     /// # Errors
     /// A block cannot be read, or `take` fails.
     pub fn hash(
         &self,
         threads: usize,
-        mut take: impl FnMut(Hashed) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        mut take: impl FnMut(HashedChunk) -> Result<(), DedupeError>,
+    ) -> Result<(), DedupeError> {
         let next = AtomicU64::new(0);
         let (sender, sums) = sync_channel(2 * threads);
         thread::scope(|scope| {
-            // Dropped before the threads are waited for: what they still send fails, and they end.
+            // Dropped before waiting for the threads: their sends then fail, which ends them.
             let sums = sums;
             for _ in 0..threads {
                 let (sender, next) = (sender.clone(), &next);
                 thread::Builder::new().spawn_scoped(scope, move || self.hash_chunks(next, &sender))?;
             }
             drop(sender);
-            sums.iter().try_for_each(|hashed: io::Result<Hashed>| take(hashed?))
+            sums.iter().try_for_each(|hashed: io::Result<HashedChunk>| take(hashed?))
         })
     }
 
-    fn hash_chunks(&self, next: &AtomicU64, sender: &SyncSender<io::Result<Hashed>>) {
-        let most = (CHUNK / self.block_bytes).max(1);
+    fn hash_chunks(&self, next: &AtomicU64, sender: &SyncSender<io::Result<HashedChunk>>) {
+        let most = (CHUNK_BYTES / self.block_bytes).max(1);
         let mut buffer = self.buffer(most);
         loop {
             let first = next.fetch_add(most as u64, Ordering::Relaxed);
@@ -155,20 +155,20 @@ impl Source {
     }
 }
 
-fn sum(block: &[u8]) -> Sum {
-    let mut sum = Sum::default();
+fn sum(block: &[u8]) -> BlockSum {
+    let mut sum = BlockSum::default();
     sum.copy_from_slice(Digest::compute(VerifyMethod::Md5, block).as_bytes());
     sum
 }
 
 /// Memory that O_DIRECT can read into.
-pub struct Buffer {
+pub struct AlignedBuffer {
     bytes: Vec<u8>,
     start: usize,
     len: usize,
 }
 
-impl Buffer {
+impl AlignedBuffer {
     /// The aligned bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         &mut self.bytes[self.start..self.start + self.len]

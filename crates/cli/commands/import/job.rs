@@ -1,4 +1,4 @@
-//! The job file that replays a log: jobs that lay out what the replay reads, and the replay.
+//! The job file that replays a log: jobs that lay out the files that the replay reads, and the replay.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -10,21 +10,21 @@ use ferrio_trace::import::select::IoKind;
 use ferrio_trace::import::{FileSummary, Format};
 use ferrio_trace::source_name;
 
-use super::Done;
+use super::FinishedImport;
 
-/// Files that are laid out with data in all; beyond this they get a size only.
-const DATA: u64 = 4 << 30;
-/// Sizes are multiples of this: a job cannot lay out less than one block.
-const BLOCK: u64 = 4096;
-/// Most jobs that lay out files; fio's limit for all jobs is 4096.
-const MAX_FILES: usize = 4000;
+/// Maximum total size of files that are laid out with data; further files only get a size.
+const MAX_DATA_BYTES: u64 = 4 << 30;
+/// Sizes are rounded up to this, as a job cannot lay out less than one block.
+const BLOCK_BYTES: u64 = 4096;
+/// Maximum number of layout jobs; fio allows 4096 jobs in total.
+const MAX_LAYOUT_JOBS: usize = 4000;
 /// Queue depth if the trace does not show one.
-const DEPTH: u32 = 32;
-/// Largest queue depth.
-const DEEPEST: u32 = 1024;
+const DEFAULT_QUEUE_DEPTH: u32 = 32;
+/// Maximum queue depth of the replay.
+const MAX_QUEUE_DEPTH: u32 = 1024;
 
-/// The job file.
-pub fn text(done: &Done) -> String {
+/// The contents of the job file.
+pub fn job_file_text(done: &FinishedImport) -> String {
     let summary = &done.summary;
     let mut text = String::new();
     let _ = writeln!(
@@ -34,11 +34,11 @@ pub fn text(done: &Done) -> String {
         source_name(&done.trace).replace(char::is_control, "?")
     );
     let _ = writeln!(text, "# The replay writes to the files that the log names.");
-    let needed: Vec<&FileSummary> = summary.files.iter().filter(|file| is_laid_out(file)).collect();
+    let needed: Vec<&FileSummary> = summary.files.iter().filter(|file| needs_layout(file)).collect();
     let total: u64 = needed.iter().fold(0, |sum, file| sum.saturating_add(file.usage.must_exist_up_to));
-    let with_data = total <= DATA;
-    let lays_out = !needed.is_empty() && needed.len() <= MAX_FILES;
-    if needed.len() > MAX_FILES {
+    let with_data = total <= MAX_DATA_BYTES;
+    let lays_out = !needed.is_empty() && needed.len() <= MAX_LAYOUT_JOBS;
+    if needed.len() > MAX_LAYOUT_JOBS {
         let _ = writeln!(
             text,
             "# {} files must exist before the replay; they are too many to lay out here.",
@@ -56,7 +56,7 @@ pub fn text(done: &Done) -> String {
         for (at, file) in needed.iter().enumerate() {
             let _ = writeln!(text, "[file-{}]", at + 1);
             let _ = writeln!(text, "filename={}", escaped_name(&file.in_log.to_string_lossy()));
-            let _ = writeln!(text, "size={}", file.usage.must_exist_up_to.next_multiple_of(BLOCK));
+            let _ = writeln!(text, "size={}", file.usage.must_exist_up_to.next_multiple_of(BLOCK_BYTES));
             let _ = writeln!(text, "{}", if with_data { "rw=read" } else { "rw=write\nfallocate=truncate" });
             let _ = writeln!(text, "create_only=1\n");
         }
@@ -73,8 +73,8 @@ pub fn text(done: &Done) -> String {
     text
 }
 
-/// True for files that are read and may not exist. Those that were asked for keep their contents if they are large enough.
-fn is_laid_out(file: &FileSummary) -> bool {
+/// True for files that are read and must be created first. Files whose names the user chose keep their contents if they are large enough.
+fn needs_layout(file: &FileSummary) -> bool {
     let needed = file.usage.must_exist_up_to;
     let is_there = || {
         !file.is_chosen
@@ -83,14 +83,14 @@ fn is_laid_out(file: &FileSummary) -> bool {
     needed > 0 && !is_device(&file.in_log) && !is_there()
 }
 
-/// The options of the replay, but for the log.
-pub fn options(done: &Done) -> Vec<String> {
+/// The options of the replay job, except those that name the log.
+pub fn options(done: &FinishedImport) -> Vec<String> {
     let summary = &done.summary;
     let transfers = summary.of(IoKind::Read).0 + summary.of(IoKind::Write).0;
     let is_of_devices = done.format != Format::Strace;
     let depth = match summary.deepest {
-        0 if is_of_devices => DEPTH,
-        deepest => deepest.clamp(1, DEEPEST),
+        0 if is_of_devices => DEFAULT_QUEUE_DEPTH,
+        deepest => deepest.clamp(1, MAX_QUEUE_DEPTH),
     };
     let mut options = Vec::new();
     if depth == 1 {
@@ -98,7 +98,7 @@ pub fn options(done: &Done) -> Vec<String> {
     } else {
         options.extend(["ioengine=io_uring".to_owned(), format!("iodepth={depth}")]);
     }
-    // Block requests have passed the page cache.
+    // Block requests were issued below the page cache.
     if is_of_devices || (transfers > 0 && summary.remarks.direct >= transfers) {
         options.push("direct=1".to_owned());
     }

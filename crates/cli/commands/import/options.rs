@@ -1,4 +1,4 @@
-//! The options of `ferrio import` and what they ask for.
+//! The options of `ferrio import`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,13 +12,13 @@ use ferrio_trace::import::names::{Naming, is_valid, is_valid_directory};
 use ferrio_trace::import::select::{IoKind, Pattern, Selection};
 use ferrio_trace::import::{Format, Settings};
 
-use super::Failure;
+use super::ImportFailure;
 use crate::output_file::{becomes_file, is_descriptor};
 
 /// Default of `--window`.
-const WINDOW: &str = "65536";
+const DEFAULT_WINDOW: &str = "65536";
 
-/// The options.
+/// The clap definition of the sub-command.
 pub fn command() -> Command {
     let file = |name: &'static str, help: &'static str| {
         let file = Arg::new(name).long(name).value_name("FILE").value_hint(ValueHint::FilePath);
@@ -91,7 +91,7 @@ pub fn command() -> Command {
         Arg::new("window")
             .long("window")
             .value_name("NUMBER")
-            .default_value(WINDOW)
+            .default_value(DEFAULT_WINDOW)
             .value_parser(value_parser!(u32).range(0..=16_777_216))
             .help("Sort I/Os by time within a window of this many I/Os"),
         Arg::new("bad-lines")
@@ -124,30 +124,30 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The name of standard output.
+/// The name that stands for standard output.
 const STDOUT: &str = "-";
 
-/// The options of a command line.
-pub struct Options<'a>(pub &'a ArgMatches);
+/// Parsed options.
+pub struct ImportOptions<'a>(pub &'a ArgMatches);
 
-impl Options<'_> {
-    /// The trace, as it was given.
+impl ImportOptions<'_> {
+    /// The name of the trace as given.
     pub fn trace(&self) -> OsString {
         self.0.get_one::<OsString>("trace").cloned().unwrap_or_default()
     }
 
-    /// The log; `None` for standard output.
+    /// Path of the log; `None` for standard output.
     pub fn log(&self) -> Option<PathBuf> {
         self.0.get_one::<PathBuf>("output").filter(|log| *log != Path::new(STDOUT)).cloned()
     }
 
-    /// The log, if it has a name that a replay can use; `/dev/stdout` is none.
+    /// Path of the log, if a replay can use it; not `/dev/stdout`.
     pub fn named_log(&self) -> Option<PathBuf> {
         self.log().filter(|log| !is_descriptor(log))
     }
 
-    /// The job file.
-    pub fn job(&self) -> Result<Option<PathBuf>, Failure> {
+    /// Path of the job file.
+    pub fn job(&self) -> Result<Option<PathBuf>, ImportFailure> {
         let job = self.0.get_one::<PathBuf>("job").cloned();
         match self.named_log() {
             None if job.is_some() => Err((
@@ -158,17 +158,17 @@ impl Options<'_> {
         }
     }
 
-    /// The format that is asked for.
+    /// The requested format.
     pub fn format(&self) -> Option<Format> {
         self.text("format").and_then(Format::from_word)
     }
 
-    /// The event of blkparse that stands for the I/O.
+    /// The event of blkparse that represents the I/O.
     pub fn event(&self) -> Option<u8> {
         self.text("event").and_then(|word| word.bytes().next())
     }
 
-    /// True if there is no summary.
+    /// True if no summary is printed.
     pub fn is_quiet(&self) -> bool {
         self.0.get_flag("quiet")
     }
@@ -177,8 +177,8 @@ impl Options<'_> {
         self.0.get_one::<String>(name).map(String::as_str)
     }
 
-    /// How the trace becomes a log.
-    pub fn settings(&self) -> Result<Settings, Failure> {
+    /// The settings of the conversion.
+    pub fn settings(&self) -> Result<Settings, ImportFailure> {
         let patterns = |name: &str| {
             let patterns = self.0.get_many::<String>(name).into_iter().flatten();
             patterns.map(|pattern| Pattern::new(pattern)).collect()
@@ -202,7 +202,7 @@ impl Options<'_> {
         })
     }
 
-    fn naming(&self) -> Result<Naming, Failure> {
+    fn naming(&self) -> Result<Naming, ImportFailure> {
         const BLANKS: &str = "an I/O log separates words by blanks: use a symbolic link whose name has none";
         let valid = |name: &OsStr| match is_valid(name) {
             true => Ok(name.to_owned()),
@@ -224,15 +224,15 @@ impl Options<'_> {
         let keeps_paths = self.0.get_flag("keep-paths");
         Ok(Naming {
             target: target("target")?,
-            renamed: pairs.map(renamed).collect::<Result<_, Failure>>()?,
+            renamed: pairs.map(renamed).collect::<Result<_, ImportFailure>>()?,
             keeps_paths,
             directory: (!keeps_paths).then(|| self.directory()).transpose()?,
         })
     }
 
-    /// The directory of files whose names nobody asked for. It is never one that an application has used by chance: their names may be
-    /// those of its files.
-    fn directory(&self) -> Result<OsString, Failure> {
+    /// The directory for files whose names the user did not choose. Never one that an application may use, as the names may be those of its
+    /// files.
+    fn directory(&self) -> Result<OsString, ImportFailure> {
         let given = self.0.get_one::<OsString>("directory");
         let directory = match (given, self.log().filter(|log| becomes_file(log))) {
             (Some(given), _) => given.clone(),
@@ -252,8 +252,8 @@ impl Options<'_> {
         ))
     }
 
-    /// The lines of blkparse.
-    pub fn form(&self) -> Result<Option<Form>, Failure> {
+    /// The line format of blkparse.
+    pub fn form(&self) -> Result<Option<Form>, ImportFailure> {
         let invalid = |error| (format!("invalid value for --blkparse-form: {error}"), None);
         self.text("blkparse-form").map(|text| Form::parse(text).map_err(invalid)).transpose()
     }

@@ -1,4 +1,4 @@
-//! What an import writes: the log, the job file and the directory of the replay's files. All appear together, once they are complete.
+//! The outputs of an import: the log, the job file and the directory of the replay's files. They are put in place together at the end.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -14,17 +14,22 @@ use ferrio_trace::import::Summary;
 use ferrio_trace::{IologVersion, Writer};
 use nix::errno::Errno;
 
-use super::{Done, Failure, job};
+use super::{FinishedImport, ImportFailure, job};
 use crate::escaped_stream::{self, EscapedStream};
 use crate::output_file::OutputFile;
 
-/// Refuses files that would overwrite the trace or each other.
-pub fn check(trace: &File, shown: &str, log: Option<&Path>, job: Option<&Path>) -> Result<(), Failure> {
+/// Refuses outputs that would overwrite the trace or each other.
+pub fn refuse_overwriting(
+    trace: &File,
+    display_name: &str,
+    log: Option<&Path>,
+    job: Option<&Path>,
+) -> Result<(), ImportFailure> {
     let source = FileIdentity::of_descriptor(trace);
     for (path, what) in [(log, "log"), (job, "job file")] {
         let Some(path) = path else { continue };
         if source.is_some() && source == FileIdentity::of_path(path) {
-            let message = format!("{} is the trace itself ({shown})", path.display());
+            let message = format!("{} is the trace itself ({display_name})", path.display());
             return Err((
                 message,
                 Some(if what == "log" {
@@ -48,16 +53,16 @@ pub fn check(trace: &File, shown: &str, log: Option<&Path>, job: Option<&Path>) 
     };
     if log.is_none() && appends_to_trace() {
         return Err((
-            format!("standard output is the trace itself ({shown})"),
+            format!("standard output is the trace itself ({display_name})"),
             Some("write the log to another file"),
         ));
     }
     Ok(())
 }
 
-/// Refuses a log that names files of the trace although nobody asked for that: a replay may overwrite them. Relative names count from the
-/// working directory.
-pub fn check_names(summary: &Summary, shown: &str) -> Result<(), Failure> {
+/// Refuses a log with file names of the trace unless `--names` asked for them, as a replay may overwrite these files. Relative names are
+/// resolved against the working directory.
+pub fn refuse_trace_names(summary: &Summary, display_name: &str) -> Result<(), ImportFailure> {
     let identity = |name: &OsStr| FileIdentity::of_path(name.as_ref());
     let is_there = |name: &&OsStr| Path::new(name).exists();
     let chosen = summary.files.iter().filter(|file| file.is_chosen).map(|file| file.in_log.as_os_str());
@@ -71,7 +76,7 @@ pub fn check_names(summary: &Summary, shown: &str) -> Result<(), Failure> {
         None => Ok(()),
         Some(name) => Err((
             format!(
-                "{shown}: the log would name `{}`, a file of the trace, which a replay may overwrite",
+                "{display_name}: the log would name `{}`, a file of the trace, which a replay may overwrite",
                 name.display()
             ),
             Some(
@@ -81,30 +86,30 @@ pub fn check_names(summary: &Summary, shown: &str) -> Result<(), Failure> {
     }
 }
 
-/// The files of an import.
-pub struct Outputs {
+/// The output files of an import.
+pub struct ImportOutputs {
     /// `None` for standard output.
     log: Option<(PathBuf, OutputFile)>,
     job: Option<(PathBuf, OutputFile)>,
 }
 
-impl Outputs {
-    /// Begins the files.
-    pub fn begin(log: Option<&Path>, job: Option<&Path>) -> Result<Self, Failure> {
+impl ImportOutputs {
+    /// Creates the files.
+    pub fn create(log: Option<&Path>, job: Option<&Path>) -> Result<Self, ImportFailure> {
         let begin = |path: &Path, what: &str| match OutputFile::begin(path) {
             Ok(file) => Ok((path.to_owned(), file)),
             Err(error) => {
                 Err((format!("cannot create the {what} {}: {}", path.display(), reason(&error)), None))
             }
         };
-        Ok(Outputs {
+        Ok(ImportOutputs {
             log: log.map(|log| begin(log, "I/O log")).transpose()?,
             job: job.map(|job| begin(job, "job file")).transpose()?,
         })
     }
 
-    /// What writes the log.
-    pub fn log_writer(&self) -> Result<Writer, Failure> {
+    /// Opens the writer of the log.
+    pub fn log_writer(&self) -> Result<Writer, ImportFailure> {
         let (file, path) = match &self.log {
             Some((path, file)) => (file.writer(), path.as_path()),
             None if ferrio_runner::stdout::was_closed() => {
@@ -122,29 +127,28 @@ impl Outputs {
         })
     }
 
-    /// False if the log goes to a pipe or device.
+    /// True if the log is a regular file, not a pipe or device.
     pub fn log_is_file(&self) -> bool {
         self.log.as_ref().is_some_and(|(_, log)| log.is_file())
     }
 
-    /// Writes the job file, makes the directory of the files that the log names, and gives the files their names.
-    pub fn keep(self, done: &Done, directory: Option<&OsStr>) -> Result<(), Failure> {
+    /// Writes the job file, creates the directory of the replay's files, and moves the outputs to their names.
+    pub fn commit(self, done: &FinishedImport, directory: Option<&OsStr>) -> Result<(), ImportFailure> {
         let failed = |what: &str, path: &Path, error: &io::Error| {
             (format!("cannot {what} {}: {}", path.display(), reason(error)), None)
         };
         let is_file = self.log_is_file();
         let mut job = self.job;
         if let Some((path, file)) = &mut job {
-            let written = file.write_all(job::text(done).as_bytes());
+            let written = file.write_all(job::job_file_text(done).as_bytes());
             written.map_err(|error| failed("write the job file", path, &error))?;
         }
         let made = match directory.map(Path::new).filter(|_| is_file) {
-            Some(directory) if holds_files(done, directory) => {
-                make(directory).map_err(|error| failed("create the directory", directory, &error))?
-            }
+            Some(directory) if has_files_in(done, directory) => create_directories(directory)
+                .map_err(|error| failed("create the directory", directory, &error))?,
             _ => Vec::new(),
         };
-        // The log is last: what failed has left the former log as it was.
+        // The log is moved last: if anything fails, an older log is left unchanged.
         let mut new = None;
         let files =
             [job.map(|file| ("write the job file", file)), self.log.map(|file| ("write the I/O log", file))];
@@ -162,15 +166,15 @@ impl Outputs {
     }
 }
 
-/// True if files of the log are in this directory.
-fn holds_files(done: &Done, directory: &Path) -> bool {
+/// True if the log names files in this directory.
+fn has_files_in(done: &FinishedImport, directory: &Path) -> bool {
     let directory = directory.as_os_str().as_bytes();
     let is_inside = |name: &[u8]| name.strip_prefix(directory).is_some_and(|rest| rest.starts_with(b"/"));
     done.summary.files.iter().any(|file| is_inside(file.in_log.as_bytes()))
 }
 
-/// Makes a directory and those that it is in. Returns the new ones, outermost first.
-fn make(directory: &Path) -> io::Result<Vec<PathBuf>> {
+/// Creates a directory and its missing parents. Returns the new ones, outermost first.
+fn create_directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let missing = directory.ancestors().filter(|path| !path.as_os_str().is_empty());
     let mut missing: Vec<PathBuf> = missing.take_while(|path| !path.exists()).map(Path::to_owned).collect();
     missing.reverse();

@@ -1,4 +1,4 @@
-//! What an import says about the log that it made.
+//! The summary of an import on standard error.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use ferrio_trace::import::event::Skip;
 use ferrio_trace::import::select::IoKind;
 use ferrio_trace::source_name;
 
-use super::{Done, job};
+use super::{FinishedImport, job};
 
-/// Files that are listed by name.
-const LISTED: usize = 8;
+/// Maximum number of files listed by name.
+const MAX_LISTED_FILES: usize = 8;
 
-/// The text on standard error.
-pub fn text(done: &Done) -> String {
-    let Done { summary, format, guessed, .. } = done;
+/// The text of the summary.
+pub fn summary_text(done: &FinishedImport) -> String {
+    let FinishedImport { summary, format, guessed, .. } = done;
     let mut text = String::new();
     let how = if *guessed { "found from its first lines" } else { "as given" };
     let _ =
@@ -33,9 +33,9 @@ pub fn text(done: &Done) -> String {
         deepest => format!(", at most {deepest} in flight"),
     };
     let _ = writeln!(text, "  time:    {}{depth}", duration(summary.span_us()));
-    files(summary, &mut text);
-    list("skipped", &skipped(summary), &mut text);
-    list("notes", &notes(done), &mut text);
+    write_files(summary, &mut text);
+    write_list("skipped", &skipped(summary), &mut text);
+    write_list("notes", &notes(done), &mut text);
     for (number, line, why) in &summary.bad.first {
         let _ = writeln!(text, "  line {number} does not fit: {why}: {line}");
     }
@@ -47,15 +47,15 @@ pub fn text(done: &Done) -> String {
     text
 }
 
-fn files(summary: &Summary, text: &mut String) {
-    for (at, file) in summary.files.iter().take(LISTED).enumerate() {
+fn write_files(summary: &Summary, text: &mut String) {
+    for (at, file) in summary.files.iter().take(MAX_LISTED_FILES).enumerate() {
         let label = if at == 0 { "files:" } else { "" };
         let (old, new) = (file.in_trace.display().to_string(), file.in_log.display().to_string());
         let old = old.replace(char::is_control, "?");
         let renamed = if old == new { String::new() } else { format!(" (in the trace: {old})") };
         let _ = writeln!(text, "  {label:<8} {new}, {}{renamed}", size(file.usage.end));
     }
-    let more = summary.files.len().saturating_sub(LISTED);
+    let more = summary.files.len().saturating_sub(MAX_LISTED_FILES);
     if more > 0 {
         let _ = writeln!(text, "  {:<8} and {more} more", "");
     }
@@ -66,26 +66,26 @@ fn files(summary: &Summary, text: &mut String) {
     }
 }
 
-fn list(label: &str, items: &[String], text: &mut String) {
+fn write_list(label: &str, items: &[String], text: &mut String) {
     for (at, item) in items.iter().enumerate() {
         let label = if at == 0 { format!("{label}:") } else { String::new() };
         let _ = writeln!(text, "  {label:<8} {item}");
     }
 }
 
-/// What is not in the log, with its numbers.
+/// The skipped trace entries, with counts by reason.
 pub fn skipped(summary: &Summary) -> Vec<String> {
     let counts = Skip::ALL.iter().zip(summary.skipped).filter(|(_, count)| *count > 0);
     counts.map(|((_, noun, which), count)| format!("{} {which}", counted(count, noun))).collect()
 }
 
-/// A note on `count` things, if there are any. `what` fits any number.
+/// A note about `count` things, if any. `what` must fit after both singular and plural.
 fn note(count: u64, noun: &str, what: &str) -> Option<String> {
     (count > 0).then(|| format!("{} {what}", counted(count, noun)))
 }
 
-/// What the log shows only in part.
-fn notes(done: &Done) -> Vec<String> {
+/// Notes about I/Os that the log represents inexactly.
+fn notes(done: &FinishedImport) -> Vec<String> {
     let summary = &done.summary;
     let remarks = &summary.remarks;
     let mut notes = Vec::new();
@@ -164,24 +164,24 @@ fn notes(done: &Done) -> Vec<String> {
 }
 
 /// The command line that replays the log.
-fn replay(done: &Done) -> String {
+fn replay(done: &FinishedImport) -> String {
     if let Some(job) = &done.job {
-        return format!("ferrio {}", quoted(&job.display().to_string()));
+        return format!("ferrio {}", shell_quote(&job.display().to_string()));
     }
     let log = done.log.as_ref().map_or("LOG".to_owned(), |log| log.display().to_string());
     let mut words =
-        vec!["ferrio --name=replay".to_owned(), quoted(&format!("--read_iolog={}", escaped_name(&log)))];
+        vec!["ferrio --name=replay".to_owned(), shell_quote(&format!("--read_iolog={}", escaped_name(&log)))];
     words.extend(job::options(done).into_iter().map(|option| format!("--{option}")));
     words.join(" ")
 }
 
-/// A word for a shell.
-fn quoted(word: &str) -> String {
+/// Quotes a word for a shell.
+fn shell_quote(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-=+,@%:".contains(&byte);
     if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Bytes with a unit.
+/// Formats a size with a unit.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let power = (bytes.max(1).ilog2() / 10) as usize;
@@ -191,7 +191,7 @@ fn size(bytes: u64) -> String {
     format!("{:.1} {}", bytes as f64 / (1_u64 << (10 * power)) as f64, UNITS[power])
 }
 
-/// A time with a unit.
+/// Formats a time with a unit.
 fn duration(us: u64) -> String {
     match us {
         0..1000 => format!("{us} us"),
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn words_for_a_shell_are_quoted_where_needed() {
-        assert_eq!(quoted("--read_iolog=a.log"), "--read_iolog=a.log");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(shell_quote("--read_iolog=a.log"), "--read_iolog=a.log");
+        assert_eq!(shell_quote("it's"), r"'it'\''s'");
     }
 }

@@ -1,4 +1,4 @@
-//! The beginning of a trace: what it is packed with, and its format.
+//! The start of a trace: its compression and its format.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,11 +9,11 @@ use ferrio_trace::import::blkparse::Form;
 use ferrio_trace::import::{self, Format};
 use ferrio_trace::{is_block_trace, source_name};
 
-use super::Failure;
-use super::options::Options;
+use super::ImportFailure;
+use super::options::ImportOptions;
 
-/// Reads a trace, and takes off gzip.
-pub fn unpacked(trace: File) -> io::Result<Box<dyn BufRead>> {
+/// Opens a trace, decompressing gzip.
+pub fn decompress(trace: File) -> io::Result<Box<dyn BufRead>> {
     const SIZE: usize = 256 << 10;
     let mut plain: Box<dyn BufRead> = Box::new(BufReader::with_capacity(SIZE, RetryInterrupted(trace)));
     if plain.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
@@ -23,7 +23,7 @@ pub fn unpacked(trace: File) -> io::Result<Box<dyn BufRead>> {
     Ok(plain)
 }
 
-/// What a file is that begins like this and is no text, and what to do.
+/// The type of a binary file with this beginning, and what to do with it.
 pub fn other_kind(head: &[u8]) -> Option<(&'static str, &'static str)> {
     const UNPACK: &str = "unpack it: `zstd -dc TRACE | ferrio import`, and likewise with xz, bzip2 and unzip";
     const REPLAY: &str = "it can be replayed as it is: read_iolog=TRACE";
@@ -37,13 +37,13 @@ pub fn other_kind(head: &[u8]) -> Option<(&'static str, &'static str)> {
     head.starts_with(b"fio version ").then_some(("an I/O log already", REPLAY))
 }
 
-/// The format that is asked for, or that of the first lines, which is `true`.
+/// The requested format, or the one detected from the first lines; true if it was detected.
 pub fn format(
-    options: &Options<'_>,
+    options: &ImportOptions<'_>,
     head: &[u8],
     form: Option<&Form>,
     trace: &OsStr,
-) -> Result<(Format, bool), Failure> {
+) -> Result<(Format, bool), ImportFailure> {
     if let Some(format) = options.format().or(form.map(|_| Format::Blkparse)) {
         return Ok((format, false));
     }

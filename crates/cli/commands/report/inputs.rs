@@ -1,4 +1,4 @@
-//! The runs of a page: reports, and the logs that belong to them.
+//! The runs of a page: reports with their logs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,130 +10,130 @@ use ferrio_machine::is_same_file;
 use ferrio_report::model::RunReport;
 use ferrio_report::{LoggedRun, writes_log};
 
-/// Why there is no page, and what to do about it.
+/// The reason why no page can be made, and the remedy.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct ReportInputError {
     pub message: String,
     pub help: Option<&'static str>,
 }
 
 /// A run of the page.
 #[derive(Debug)]
-pub struct Input {
-    /// What the page calls it.
+pub struct PageInput {
+    /// Name of the run on the page.
     pub name: String,
     pub report: RunReport,
-    /// What its logs say, if there are any.
+    /// Data from the logs of the run, if there are any.
     pub logged: Option<LoggedRun>,
-    /// There is no report of the run: all that is known is from its logs.
+    /// True if the run has logs but no report.
     pub is_from_logs: bool,
 }
 
-/// What to do about a file that is no report.
-const NO_REPORT: &str = "give JSON reports of ferrio or fio (--output-format=json or json+), logs of jobs, or directories of them";
+/// Help for a file that is not a report.
+const NO_REPORT_HELP: &str = "give JSON reports of ferrio or fio (--output-format=json or json+), logs of jobs, or directories of them";
 
 /// The files of a command line, in order.
 #[derive(Default)]
-struct Files {
+struct InputFiles {
     reports: Vec<PathBuf>,
-    logs: Vec<LogFile>,
+    logs: Vec<InputLog>,
 }
 
 /// A log of a command line.
-struct LogFile {
+struct InputLog {
     path: PathBuf,
     name: LogName,
-    /// Number of reports before it.
+    /// Number of reports named before this log on the command line.
     reports_before: usize,
-    /// The command line names it. Others are those of a directory.
+    /// True if the command line names the log, false if it was found in a directory.
     is_named: bool,
 }
 
 /// Reads reports and logs. `output` is the file that the page will replace.
 ///
 /// # Errors
-/// A file cannot be read or is neither report nor log, or a log belongs to no report.
+/// A file cannot be read or is neither a report nor a log, or a log belongs to no report.
 pub fn read<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
     output: Option<&PathBuf>,
-) -> Result<Vec<Input>, Refusal> {
-    let mut files = Files::default();
+) -> Result<Vec<PageInput>, ReportInputError> {
+    let mut files = InputFiles::default();
     for path in paths {
         files.add(path, false)?;
     }
     let mut all = files.reports.iter().chain(files.logs.iter().map(|log| &log.path));
     if let Some(path) = all.find(|path| output.is_some_and(|output| is_same_file(path, output))) {
         let message = format!("the page would replace {}, which it is made from", path.display());
-        return Err(Refusal { message, help: Some("write the page to another file") });
+        return Err(ReportInputError { message, help: Some("write the page to another file") });
     }
     if files.reports.is_empty() {
-        return logs_alone(files.logs);
+        return runs_from_logs_only(files.logs);
     }
-    with_reports(files)
+    match_logs_to_reports(files)
 }
 
-impl Files {
-    /// A file, or what the page needs of a directory, or of its directories if it has nothing itself.
-    fn add(&mut self, path: &Path, is_below: bool) -> Result<(), Refusal> {
+impl InputFiles {
+    /// Adds a file. For a directory, adds its reports and logs, or else those of its sub-directories.
+    fn add(&mut self, path: &Path, is_subdirectory: bool) -> Result<(), ReportInputError> {
         let about = fs::metadata(path).map_err(|error| ReadError::Io { path: path.to_owned(), error });
         let reports_before = self.reports.len();
-        if !about.map_err(refusal)?.is_dir() {
+        if !about.map_err(read_failure)?.is_dir() {
             match LogName::of(path) {
                 Some(name) => {
-                    self.logs.push(LogFile { path: path.to_owned(), name, reports_before, is_named: true })
+                    self.logs.push(InputLog { path: path.to_owned(), name, reports_before, is_named: true })
                 }
                 None => self.reports.push(path.to_owned()),
             }
             return Ok(());
         }
-        let found = Directory::read(path).map_err(refusal)?;
+        let found = Directory::read(path).map_err(read_failure)?;
         let logs_before = self.logs.len();
         self.reports.extend(found.reports);
         let reports = self.reports.len();
-        let log = |(path, name)| LogFile { path, name, reports_before: reports, is_named: false };
+        let log = |(path, name)| InputLog { path, name, reports_before: reports, is_named: false };
         self.logs.extend(found.logs.into_iter().map(log));
         let has_none =
-            |files: &Files| (files.reports.len(), files.logs.len()) == (reports_before, logs_before);
-        if has_none(self) && !is_below {
-            // The results of a sweep are in a directory for each point.
+            |files: &InputFiles| (files.reports.len(), files.logs.len()) == (reports_before, logs_before);
+        if has_none(self) && !is_subdirectory {
+            // A sweep has a directory of results for each point.
             for directory in &found.directories {
                 self.add(directory, true)?;
             }
         }
-        if has_none(self) && !is_below {
+        if has_none(self) && !is_subdirectory {
             let message =
                 format!("{} has neither files that end with .json nor logs of jobs", path.display());
-            return Err(Refusal { message, help: None });
+            return Err(ReportInputError { message, help: None });
         }
         Ok(())
     }
 }
 
-/// Reports, each with its logs.
-fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
+/// Assigns the logs to their reports.
+fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, ReportInputError> {
     let mut runs = Vec::new();
     for path in files.reports {
-        runs.push((read_run(path).map_err(refusal)?, Vec::new()));
+        runs.push((read_run(path).map_err(read_failure)?, Vec::new()));
     }
-    for LogFile { path, name, reports_before, is_named } in files.logs {
+    for InputLog { path, name, reports_before, is_named } in files.logs {
         let of_run = |at: &usize| writes_log(&runs[*at].0.report, &name);
         let candidates: Vec<usize> = (0..runs.len()).filter(of_run).collect();
         let is_beside = |at: &&usize| runs[**at].0.path.parent() == path.parent();
         let beside: Vec<usize> = candidates.iter().filter(is_beside).copied().collect();
         let best = if beside.is_empty() { candidates } else { beside };
-        // Of several reports, the one that the command line names before the log.
+        // If several reports match, the last one named before the log is used.
         match best.iter().rfind(|&&at| at < reports_before).or(best.first()) {
-            Some(&at) => runs[at].1.push(read_log(&path, name).map_err(refusal)?),
+            Some(&at) => runs[at].1.push(read_log(&path, name).map_err(read_failure)?),
             // A directory may have logs of other runs.
             None if !is_named => {}
             None => {
                 let message = format!("no report is of the run that wrote {}", path.display());
                 let help = "give the report whose jobs have a write_*_log with this name, or logs without any report";
-                return Err(Refusal { message, help: Some(help) });
+                return Err(ReportInputError { message, help: Some(help) });
             }
         }
     }
-    let input = |(run, logs): (ferrio_compare::Run, Vec<LogContent>)| Input {
+    let input = |(run, logs): (ferrio_compare::Run, Vec<LogContent>)| PageInput {
         name: run.path.display().to_string(),
         logged: (!logs.is_empty()).then(|| LoggedRun::of(&logs, Some(&run.report))),
         report: run.report,
@@ -142,11 +142,11 @@ fn with_reports(files: Files) -> Result<Vec<Input>, Refusal> {
     Ok(runs.into_iter().map(input).collect())
 }
 
-/// Logs without reports: those of one directory are a run.
-fn logs_alone(logs: Vec<LogFile>) -> Result<Vec<Input>, Refusal> {
+/// Groups logs without reports by directory; each group is one run.
+fn runs_from_logs_only(logs: Vec<InputLog>) -> Result<Vec<PageInput>, ReportInputError> {
     let mut runs: Vec<(PathBuf, Vec<LogContent>)> = Vec::new();
-    for LogFile { path, name, .. } in logs {
-        let log = read_log(&path, name).map_err(refusal)?;
+    for InputLog { path, name, .. } in logs {
+        let log = read_log(&path, name).map_err(read_failure)?;
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
         match runs.iter_mut().find(|(other, _)| *other == directory) {
             Some((_, logs)) => logs.push(log),
@@ -161,7 +161,7 @@ fn logs_alone(logs: Vec<LogFile>) -> Result<Vec<Input>, Refusal> {
         let first = format!("{}_*.log", prefixes.first().unwrap_or(&""));
         let file = if prefixes.len() == 1 { first } else { "*.log".to_owned() };
         let report = run.report(&logs);
-        Input {
+        PageInput {
             name: directory.join(file).display().to_string(),
             report,
             logged: Some(run),
@@ -171,15 +171,15 @@ fn logs_alone(logs: Vec<LogFile>) -> Result<Vec<Input>, Refusal> {
     Ok(runs.into_iter().map(input).collect())
 }
 
-fn refusal(error: ReadError) -> Refusal {
+fn read_failure(error: ReadError) -> ReportInputError {
     let help = match &error {
-        ReadError::NoReport { .. } => Some(NO_REPORT),
-        ReadError::Io { error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT),
+        ReadError::NoReport { .. } => Some(NO_REPORT_HELP),
+        ReadError::Io { error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT_HELP),
         ReadError::Log { error: LogReadError::SeveralJobs, .. } => Some("run the jobs with per_job_logs=1"),
         ReadError::Log { error: LogReadError::Row { .. }, .. } => {
             Some("give logs of write_bw_log, write_iops_log, write_lat_log or write_hist_log")
         }
         ReadError::Io { .. } | ReadError::Log { .. } | ReadError::Empty { .. } => None,
     };
-    Refusal { message: error.to_string(), help }
+    ReportInputError { message: error.to_string(), help }
 }

@@ -1,4 +1,4 @@
-//! The C interface: the same types as in `docs/ferrio_engine.h`, where they are explained.
+//! The C interface, with the types of `docs/ferrio_engine.h`, which documents them.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -60,7 +60,7 @@ pub struct Completion {
     pub result: i64,
 }
 
-/// `struct ferrio_engine`; every function may be missing.
+/// `struct ferrio_engine`; every function may be null.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Engine {
@@ -76,7 +76,7 @@ pub struct Engine {
 }
 
 /// `ferrio_engine()`
-pub type Describe = unsafe extern "C" fn() -> *const Engine;
+pub type DescribeFn = unsafe extern "C" fn() -> *const Engine;
 
 // The header is the contract: these sizes change only with its version.
 #[cfg(target_pointer_width = "64")]

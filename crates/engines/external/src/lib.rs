@@ -1,7 +1,7 @@
-//! Engines of others (`ioengine=external:PATH`): shared objects with the C interface of `docs/ferrio_engine.h`.
+//! Engines from outside ferrio (`ioengine=external:PATH`): shared objects with the C interface of `docs/ferrio_engine.h`.
 //!
-//! An engine of a vendor does the I/Os; everything else is as for ferrio's own. Calls go through pointers, which costs a few
-//! instructions per I/O. What such an engine returns is checked where ferrio would otherwise lose track of its I/Os.
+//! The external engine does the I/O; everything else is as for ferrio's own engines. Calls go through pointers, which costs a few
+//! instructions per I/O. Return values are checked where ferrio would otherwise lose track of its I/Os.
 
 mod abi;
 mod object;
@@ -15,37 +15,37 @@ use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Reque
 use ferrio_job::{Direction, JobSpec};
 use ferrio_machine::Interrupted;
 
-use object::Object;
+use object::SharedObject;
 
-/// Bytes of the first part of a request that is too long for the interface.
-const LONGEST: u32 = 1 << 31;
+/// Maximum length of a request of the interface. A longer one is processed in parts.
+const MAX_REQUEST_BYTES: u32 = 1 << 31;
 
 /// `ioengine=external`
-pub struct External {
-    object: Object,
+pub struct ExternalEngine {
+    object: SharedObject,
     state: *mut c_void,
-    /// Per unit: the engine has its request.
+    /// Indexed by unit: true if the engine owns its request.
     queued: Box<[bool]>,
     /// Requests queued since the last flush, for an engine without one.
     unflushed: u32,
-    /// Room for the completions of one call.
+    /// Buffer for the completions of one call.
     done: Box<[abi::Completion]>,
-    /// Per file, as the job names it.
+    /// Indexed by file: the path as the job names it.
     paths: Vec<CString>,
 }
 
-impl External {
+impl ExternalEngine {
     /// An error of one of the engine's functions.
     fn error(&self, function: &str, errno: i32) -> EngineError {
         error(&self.object.name, function, errno)
     }
 
-    /// The engine broke the rules of its interface.
+    /// An error for an engine that violates the rules of its interface.
     fn broken(&self, what: &str) -> io::Error {
         io::Error::other(format!("engine {} {what}", self.object.name))
     }
 
-    /// The number that a function answers, or the errno.
+    /// Converts the return value of a function that returns a count or a negated errno.
     fn count(&self, answer: i32, most: u32) -> io::Result<u32> {
         match u32::try_from(answer) {
             Ok(count) if count <= most => Ok(count),
@@ -62,22 +62,22 @@ fn error(engine: &str, function: &str, errno: i32) -> EngineError {
     )
 }
 
-/// The length of a request of the interface has 32 bits: the rest of a longer read, write or trim is another request, and a longer sync is
-/// one of everything from its offset on.
+/// The length of the interface's request, which has 32 bits. The rest of a longer read, write or trim is another request; a longer sync
+/// covers everything from its offset on.
 fn length(request: &Request) -> u32 {
-    let longer = if matches!(request.op, Op::SyncFileRange(_)) { 0 } else { LONGEST };
+    let longer = if matches!(request.op, Op::SyncFileRange(_)) { 0 } else { MAX_REQUEST_BYTES };
     u32::try_from(request.len).unwrap_or(longer)
 }
 
-/// A string without what is behind a zero byte, which C would not see either.
+/// Converts text to a C string, cut at the first zero byte.
 fn c_string(text: &[u8]) -> CString {
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     CString::new(&text[..end]).unwrap_or_default()
 }
 
-impl Engine for External {
+impl Engine for ExternalEngine {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
-        let object = Object::load(Path::new(&spec.external.path))?;
+        let object = SharedObject::load(Path::new(&spec.external.path))?;
         let (name, options) = (c_string(spec.name.as_bytes()), c_string(spec.external.options.as_bytes()));
         let flags = [
             (abi::DIRECT, spec.opening.direct),
@@ -95,12 +95,12 @@ impl Engine for External {
             buffer_stride: buffers.stride() as u64,
         };
         let mut state = ptr::null_mut();
-        // SAFETY: the job and its strings live until the call returns, the buffers until the engine is dropped.
+        // SAFETY: the job and its strings live until the call returns, and the buffers until the engine is dropped.
         let answer = unsafe { (object.functions.open)(&raw const job, &raw mut state) };
         if answer != 0 {
             return Err(error(&object.name, "open", answer));
         }
-        Ok(External {
+        Ok(ExternalEngine {
             object,
             state,
             queued: vec![false; buffers.count() as usize].into_boxed_slice(),
@@ -119,7 +119,7 @@ impl Engine for External {
             size: file.size,
         };
         let files: Vec<abi::File> = files.files.iter().enumerate().map(file).collect();
-        // SAFETY: the state is that of `open`, and the files and their paths live until the call returns.
+        // SAFETY: the state comes from `open`, and the files and their paths live until the call returns.
         let answer =
             unsafe { (self.object.functions.attach)(self.state, files.as_ptr(), files.len() as u32) };
         if answer == 0 { Ok(()) } else { Err(self.error("attach", answer)) }
@@ -147,7 +147,7 @@ impl Engine for External {
             priority: u32::from(request.priority),
         };
         let mut result = 0;
-        // SAFETY: the state is that of `open`; the request lives until the call returns, and its buffer until it is reaped.
+        // SAFETY: the state comes from `open`; the request lives until the call returns, and its buffer until it is reaped.
         match unsafe { (self.object.functions.submit)(self.state, &raw const request, &raw mut result) } {
             abi::DONE => Submit::Done(result),
             abi::QUEUED => {
@@ -156,7 +156,7 @@ impl Engine for External {
                 Submit::Queued
             }
             abi::FULL if self.queued.contains(&true) => Submit::Full,
-            // Nothing will ever make room, or it is no answer at all.
+            // Full with nothing in flight, or an invalid return value.
             _ => Submit::Done(-i64::from(libc::EPROTO)),
         }
     }
@@ -165,7 +165,7 @@ impl Engine for External {
     fn flush(&mut self) -> io::Result<u32> {
         let unflushed = std::mem::take(&mut self.unflushed);
         let Some(flush) = self.object.functions.flush else { return Ok(unflushed) };
-        // SAFETY: the state is that of `open`.
+        // SAFETY: the state comes from `open`.
         let answer = unsafe { flush(self.state) };
         self.count(answer, self.queued.len() as u32)
     }
@@ -182,7 +182,7 @@ impl Engine for External {
         let max = max.min(self.done.len() as u32);
         let mut interrupted = Interrupted::default();
         let answer = loop {
-            // SAFETY: the state is that of `open`, and there is room for `max` completions.
+            // SAFETY: the state comes from `open`, and the buffer has room for `max` completions.
             let answer = unsafe { reap(self.state, min, max, self.done.as_mut_ptr()) };
             if answer != -libc::EINTR || !interrupted.should_retry() {
                 break answer;
@@ -204,9 +204,9 @@ impl Engine for External {
     }
 }
 
-impl Drop for External {
+impl Drop for ExternalEngine {
     fn drop(&mut self) {
-        // SAFETY: the state is that of `open` and is not used again. The buffers, which requests in flight use, are dropped later.
+        // SAFETY: the state comes from `open` and is not used again. The buffers, which requests in flight use, are dropped later.
         unsafe { (self.object.functions.close)(self.state) };
     }
 }

@@ -1,5 +1,5 @@
-//! What engine e4defrag does: the blocks of a part of a file change places with those of the same part of another file, the donor. The
-//! file keeps its data, which the kernel copies; it only lies elsewhere afterwards.
+//! Engine e4defrag: exchanges the blocks of a part of a file with those of the same part of another file, the donor. The kernel copies the
+//! data, so the file keeps its contents and only its place on the disk changes.
 
 use std::fs::File;
 use std::io;
@@ -29,19 +29,19 @@ struct MoveExtent {
 /// `_IOWR('f', 15, struct move_extent)`
 const EXT4_IOC_MOVE_EXT: libc::Ioctl = libc::_IOWR::<MoveExtent>(b'f' as u32, 15);
 
-/// The donor of a job.
+/// The donor file of a job.
 #[derive(Debug)]
 pub(crate) struct DonorFile {
     file: File,
-    /// What the kernel says about it.
+    /// The donor's fstat(2) result.
     stat: FileStat,
-    /// Its name, for messages.
+    /// File name, for messages.
     name: String,
-    /// Its path if there was none before: a job that cannot use it leaves none.
+    /// The path if the job created the donor; removed again if the job cannot use it.
     new: Option<PathBuf>,
-    /// Space is reserved for each I/O and freed after it.
+    /// True if space is reserved for each I/O and freed after it.
     reserves_per_io: bool,
-    /// Bytes in a block of the file system.
+    /// Block size of the file system in bytes.
     block: u64,
 }
 
@@ -49,7 +49,7 @@ impl DonorFile {
     /// Opens the donor, and reserves its space unless each I/O does.
     ///
     /// # Errors
-    /// The job does something else than writing, to something else than regular files, or there is no donor or no space for it.
+    /// The job does not write, or its files are not regular files; or the donor cannot be opened or given space.
     pub(crate) fn open(spec: &JobSpec) -> Result<Self, EngineError> {
         if spec.rw.does(Direction::Read) || spec.rw.does(Direction::Trim) {
             let hint = "a write moves extents, and e4defrag does nothing else: use rw=write or rw=randwrite";
@@ -82,17 +82,17 @@ impl DonorFile {
         Ok(donor)
     }
 
-    /// Removes a donor that there was not before. The reason why it is of no use says more than one why it stays.
+    /// Removes a donor that the job created. A failure to remove it is ignored: the reason why it cannot be used is more helpful.
     fn remove_new(&self) {
         if let Some(path) = &self.new {
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// Finds out whether extents of these files can be moved at all.
+    /// Checks that extents of these files can be moved.
     ///
     /// # Errors
-    /// A file is not on ext4, not on the file system of the donor, or the donor itself.
+    /// A file is not on ext4, not on the donor's file system, or is the donor itself.
     pub(crate) fn check(&self, files: &[OpenFile]) -> Result<(), EngineError> {
         self.suits(files).inspect_err(|_| self.remove_new())
     }
@@ -119,7 +119,7 @@ impl DonorFile {
         Ok(())
     }
 
-    /// The result of an I/O: the bytes whose blocks have moved, or a negated errno.
+    /// Runs an I/O: the bytes whose blocks were moved, or a negated errno.
     pub(crate) fn run(&self, fd: RawFd, request: &Request) -> i64 {
         match request.op {
             Op::Write if self.reserves_per_io => {
@@ -157,12 +157,12 @@ impl DonorFile {
     }
 }
 
-/// The blocks of the file system that a range of bytes touches.
+/// The file system blocks that a range of bytes touches.
 fn blocks(offset: u64, len: u64, block: u64) -> std::ops::Range<u64> {
     offset / block..offset.saturating_add(len).div_ceil(block)
 }
 
-/// The bytes of the request that are in the first `moved` of its blocks; EINVAL for none.
+/// The bytes of the request in the first `moved` of its blocks; EINVAL if `moved` is 0.
 fn moved(moved: u64, request: &Request, block: u64) -> i64 {
     match moved.saturating_mul(block).saturating_sub(request.offset % block) {
         0 => -i64::from(libc::EINVAL),
@@ -170,7 +170,7 @@ fn moved(moved: u64, request: &Request, block: u64) -> i64 {
     }
 }
 
-/// The bytes from the first to the last that the job uses of any file.
+/// The smallest range of bytes that includes all ranges the job uses of its files.
 fn region(files: &[FileSpec]) -> (u64, u64) {
     let start = files.iter().map(|file| file.offset).min().unwrap_or(0);
     (start, files.iter().map(FileSpec::end).max().unwrap_or(start))

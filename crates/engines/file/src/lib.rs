@@ -1,13 +1,14 @@
-//! The engines that measure operations on files. They are one type, so that the I/O loop exists once for all of them: which operation
-//! it is, is decided when the engine is opened, and most end in a system call that costs far more than the branch.
+//! Engines that measure operations on files. They share one type, so that the I/O loop is compiled only once for all of them. The operation
+//! is chosen when the engine is opened; most operations end in a system call that costs far more than the branch.
 //!
-//! filecreate, filestat, filedelete, dircreate, dirstat and dirdelete do theirs once per file, when the file would be opened
-//! (`names`); their I/Os do nothing. falloc and ftruncate do theirs in each I/O (`space`), and so does e4defrag (`extents`). page_fault has
-//! memory for a file (`page_fault`).
+//! filecreate, filestat, filedelete, dircreate, dirstat and dirdelete perform their operation once per file, when the file would be opened
+//! (`paths`); their I/Os do nothing. falloc, ftruncate (`space`) and e4defrag (`extents`) perform theirs in each I/O. page_fault measures
+//! memory instead of a file (`page_fault`).
 
 mod extents;
-mod names;
+
 mod page_fault;
+mod paths;
 mod space;
 
 use std::os::fd::OwnedFd;
@@ -20,19 +21,19 @@ use ferrio_job::{EngineKind, JobSpec};
 use nix::errno::Errno;
 
 use extents::DonorFile;
-use names::NameOperation;
 use page_fault::FreshMemory;
+use paths::PathOperation;
 use space::SpaceOperation;
 
-/// `ioengine=filecreate` and the others.
+/// Engines filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, falloc, ftruncate, e4defrag and page_fault.
 pub struct FileEngine {
     operation: Operation,
-    /// Descriptors of the files; -1 for those that have none.
+    /// Descriptors of the files; -1 for files without one.
     fds: Descriptors,
 }
 
 enum Operation {
-    Name(NameOperation),
+    Path(PathOperation),
     Space(SpaceOperation),
     Extents(DonorFile),
     Memory(FreshMemory),
@@ -45,7 +46,7 @@ impl Engine for FileEngine {
             EngineKind::Falloc => Operation::Space(SpaceOperation::allocate(spec)?),
             EngineKind::Ftruncate => Operation::Space(SpaceOperation::Truncate),
             EngineKind::PageFault => Operation::Memory(FreshMemory::new(spec)?),
-            _ => Operation::Name(NameOperation::of(spec)?),
+            _ => Operation::Path(PathOperation::of(spec)?),
         };
         Ok(FileEngine { operation, fds: Descriptors::default() })
     }
@@ -68,7 +69,7 @@ impl Engine for FileEngine {
 
     fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
         match &mut self.operation {
-            Operation::Name(operation) => operation.run(path),
+            Operation::Path(operation) => operation.run(path),
             _ => Err(EngineError::new(format!("operate({})", path.display()), Errno::ENOTSUP)),
         }
     }
@@ -76,11 +77,11 @@ impl Engine for FileEngine {
     fn submit(&mut self, request: &Request) -> Submit {
         let fd = self.fds.of(request.file);
         Submit::Done(match &self.operation {
-            Operation::Name(_) if request.op.moves_data() || request.op == Op::Trim => {
+            Operation::Path(_) if request.op.moves_data() || request.op == Op::Trim => {
                 request.len.cast_signed()
             }
-            // A file that is only looked up or removed has no descriptor: EBADF.
-            Operation::Name(_) => sync_ops::run(fd, request),
+            // A file that was only looked up or removed has no descriptor: EBADF.
+            Operation::Path(_) => sync_ops::run(fd, request),
             Operation::Space(operation) => operation.run(fd, request),
             Operation::Extents(donor) => donor.run(fd, request),
             Operation::Memory(memory) => memory.run(request),

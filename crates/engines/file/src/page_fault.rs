@@ -1,4 +1,4 @@
-//! Copies to and from fresh memory: the first I/O to each page is a page fault.
+//! Copies to and from fresh memory: the first I/O to each page causes a page fault.
 
 use std::io;
 use std::ptr;
@@ -16,7 +16,7 @@ pub(crate) struct FreshMemory {
 
 impl FreshMemory {
     /// # Errors
-    /// The job has several files or an offset, or there is no memory.
+    /// The job has several files or an offset, or memory is short.
     pub(crate) fn new(spec: &JobSpec) -> Result<Self, EngineError> {
         let refused = |hint: &str| EngineError::new("page_fault", Errno::EINVAL).hint(hint);
         let [file] = &spec.files[..] else {
@@ -37,7 +37,7 @@ impl FreshMemory {
         Ok(FreshMemory { start: start.cast(), len })
     }
 
-    /// The result of an I/O: its length, 0 for a sync, or a negated errno.
+    /// Runs an I/O: its length, 0 for a sync, or a negated errno.
     pub(crate) fn run(&self, request: &Request) -> i64 {
         let len = request.len as usize;
         let offset = usize::try_from(request.offset).unwrap_or(usize::MAX);
@@ -47,7 +47,7 @@ impl FreshMemory {
             Op::Read | Op::Write if inside => {}
             _ => return -i64::from(libc::EINVAL),
         }
-        // SAFETY: `offset` is inside of the mapping.
+        // SAFETY: `offset` is inside the mapping.
         let memory = unsafe { self.start.add(offset) };
         let (from, to) = match request.op {
             Op::Read => (memory.cast_const(), request.buffer),
@@ -62,7 +62,7 @@ impl FreshMemory {
 
 impl Drop for FreshMemory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and nothing refers to it any more.
+        // SAFETY: the mapping belongs to this value, and nothing refers to it any more.
         unsafe { libc::munmap(self.start.cast(), self.len) };
     }
 }

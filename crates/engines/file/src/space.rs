@@ -1,4 +1,4 @@
-//! What is done to the space of a file: reserve it, free it, end the file elsewhere.
+//! Operations on the space of a file: reserve it, free it, truncate the file.
 
 use std::os::fd::RawFd;
 
@@ -6,17 +6,17 @@ use ferrio_engine::{EngineError, Op, Request, sync_ops};
 use ferrio_job::{FileKind, JobSpec};
 use nix::errno::Errno;
 
-/// A call per I/O.
+/// The system call that each I/O makes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SpaceOperation {
     /// fallocate(2): reads reserve space and keep the size, writes may extend the file, trims punch holes.
     Allocate,
-    /// ftruncate(2): a write makes the file end where the I/O begins.
+    /// ftruncate(2): a write truncates the file at the offset of the I/O.
     Truncate,
 }
 
 impl SpaceOperation {
-    /// fallocate(2), for files that have space.
+    /// fallocate(2), for files that have space on a disk.
     ///
     /// # Errors
     /// One of the files is neither a regular file nor a block device.
@@ -31,7 +31,7 @@ impl SpaceOperation {
         }
     }
 
-    /// The result of an I/O: its length, or a negated errno.
+    /// Runs an I/O: its length, or a negated errno.
     pub(crate) fn run(self, fd: RawFd, request: &Request) -> i64 {
         let (offset, len) = (request.offset.cast_signed(), request.len.cast_signed());
         let mode = match (self, request.op) {

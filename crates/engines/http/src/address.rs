@@ -1,14 +1,13 @@
-//! Where objects are: the server, and the paths of objects.
+//! Addresses: the server, and the paths of objects.
 
 use std::fmt::Write as _;
 
 use ferrio_job::Https;
 
-/// A server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Server {
     pub(crate) is_tls: bool,
-    /// Name or address, with the port if it is not the usual one of the protocol.
+    /// Name or address, with the port if it is not the protocol's default.
     pub(crate) host: String,
 }
 
@@ -37,13 +36,13 @@ impl Server {
         }
     }
 
-    /// True when what is secret between the program and `self` may be sent to `other`, where `self` redirects to.
+    /// True if secrets for `self` may be sent to `other`, to which `self` redirects.
     pub(crate) fn trusts(&self, other: &Server) -> bool {
         self.name().eq_ignore_ascii_case(other.name()) && (other.is_tls || !self.is_tls)
     }
 
-    /// Where a redirect from the object at `path` leads; `None` if that is no address.
-    pub(crate) fn redirected(&self, path: &str, location: &str) -> Option<(Server, String)> {
+    /// The target of a redirect from the object at `path`; `None` if `location` is not a valid address.
+    pub(crate) fn redirect_target(&self, path: &str, location: &str) -> Option<(Server, String)> {
         let is_path_character = |byte: u8| byte.is_ascii_graphic();
         if !location.bytes().all(is_path_character) {
             return None;
@@ -71,8 +70,7 @@ impl Server {
     }
 }
 
-/// The path of an object whose name is `prefix` and `name`: it begins with a slash, and only letters, digits and `_-~./` stay as they
-/// are.
+/// The path of the object `prefix` + `name`. It begins with a slash; characters other than letters, digits and `_-~./` are percent-encoded.
 pub(crate) fn path(prefix: &str, name: &[u8]) -> String {
     let slash = if name.starts_with(b"/") { "" } else { "/" };
     let mut path = String::with_capacity(prefix.len() + name.len() + 1);
@@ -112,7 +110,7 @@ mod tests {
     #[test]
     fn a_redirect_leads_to_an_address_or_a_path() {
         let server = Server::new(Https::On, "h:9");
-        let to = |location| server.redirected("/a/b", location).map(|(server, path)| server.url(&path));
+        let to = |location| server.redirect_target("/a/b", location).map(|(server, path)| server.url(&path));
         assert_eq!(to("http://other/c?d=e#f").as_deref(), Some("http://other/c?d=e"));
         assert_eq!(to("//other").as_deref(), Some("https://other/"));
         assert_eq!(to("/c").as_deref(), Some("https://h:9/c"));

@@ -1,6 +1,6 @@
-//! Messages to the server and its answers: one agent with one connection, which stays open between the I/Os.
+//! Sends messages to the server: one agent with one connection, which stays open between the I/Os.
 //!
-//! The client answers challenges, follows redirects, and puts every failure into words: which message, what happened, what to change.
+//! The client answers challenges, follows redirects, and describes failures in words: the message, the error, and the remedy.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -14,64 +14,64 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use crate::address::Server;
-use crate::credentials::{Credentials, Header, Outline};
+use crate::credentials::{Credentials, HttpHeader, MessageOutline};
 
 /// Longest wait for a connection.
-const CONNECT: Duration = Duration::from_secs(10);
-/// Longest time in which nothing arrives, or nothing is taken.
-const STALL: Duration = Duration::from_secs(30);
-/// How long an unused connection stays open.
-const IDLE: Duration = Duration::from_secs(120);
-/// Most redirects of a message.
-const REDIRECTS: u32 = 10;
-/// Bytes of an answer that are read although nobody wants them, to keep the connection.
-const UNWANTED: u64 = 64 << 10;
-/// Bytes of an answer that explain an error, and characters that are printed of them.
-const EXPLANATION: u64 = 4096;
-const EXPLANATION_SHOWN: usize = 200;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest time without progress in either direction.
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time after which an unused connection is closed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Maximum number of redirects of a message.
+const MAX_REDIRECTS: u32 = 10;
+/// Bytes of an unneeded answer that are read to keep the connection usable.
+const MAX_DISCARDED_BYTES: u64 = 64 << 10;
+/// Bytes of an answer that are searched for an explanation, and characters of it that are printed.
+const MAX_EXPLANATION_BYTES: u64 = 4096;
+const MAX_EXPLANATION_CHARS: usize = 200;
 /// Bytes of a body that `http_verbose=2` prints.
-const BODY_SHOWN: usize = 256;
+const MAX_PRINTED_BODY_BYTES: usize = 256;
 
-/// What is asked of an object.
+/// A request for an object.
 #[derive(Clone, Copy)]
-pub(crate) struct Message<'a> {
+pub(crate) struct HttpMessage<'a> {
     pub(crate) method: &'static str,
     pub(crate) path: &'a str,
-    /// First and last byte.
+    /// Offsets of the first and last byte.
     pub(crate) range: Option<(u64, u64)>,
     pub(crate) body: &'a [u8],
 }
 
 /// The connection to the server.
-pub(crate) struct Client {
+pub(crate) struct HttpClient {
     agent: Agent,
     server: Server,
     credentials: Credentials,
     verbose: u32,
     job: u32,
-    /// There may be a connection that the server has closed meanwhile.
+    /// True if there was a connection, which the server may have closed meanwhile.
     is_connected: bool,
-    /// Where the first redirect led to.
+    /// Target of the first redirect.
     redirected: Option<String>,
 }
 
 /// A failure in words.
-pub(crate) type Failure = String;
+pub(crate) type FailureText = String;
 
-impl Client {
-    /// A client that is not connected yet.
+impl HttpClient {
+    /// Creates a client that is not connected yet.
     pub(crate) fn new(options: &HttpOptions, job: u32) -> Result<Self, EngineError> {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_connect(Some(CONNECT))
-            .timeout_per_read(Some(STALL))
-            .timeout_per_write(Some(STALL))
-            .max_idle_age(IDLE)
+            .timeout_connect(Some(CONNECT_TIMEOUT))
+            .timeout_per_read(Some(STALL_TIMEOUT))
+            .timeout_per_write(Some(STALL_TIMEOUT))
+            .max_idle_age(IDLE_TIMEOUT)
             .user_agent(concat!("ferrio/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls(options.https)?)
             .build();
-        Ok(Client {
+        Ok(HttpClient {
             agent: config.into(),
             server: Server::new(options.https, &options.host),
             credentials: Credentials::new(options),
@@ -82,31 +82,31 @@ impl Client {
         })
     }
 
-    /// Ends what is in flight, and all that follows.
+    /// A handle that ends requests in flight and all later ones.
     pub(crate) fn agent(&self) -> Agent {
         self.agent.clone()
     }
 
-    /// The proxy between the program and the server.
+    /// The proxy in use, if any.
     pub(crate) fn proxy(&self) -> Option<String> {
         let proxy = self.agent.config().proxy()?;
         let url = self.server.url("/").parse().ok()?;
         (!proxy.is_no_proxy(&url)).then(|| format!("{}:{}", proxy.host(), proxy.port()))
     }
 
-    /// Where the first redirect led to, once.
+    /// Takes the target of the first redirect.
     pub(crate) fn take_redirect(&mut self) -> Option<String> {
         self.redirected.take()
     }
 
-    /// The message as it is named in failures.
-    pub(crate) fn name(&self, message: &Message<'_>) -> String {
+    /// The message's name in failures.
+    pub(crate) fn name(&self, message: &HttpMessage<'_>) -> String {
         let range = message.range.map(|(first, last)| format!(" (bytes {first}-{last})"));
         format!("{} {}{}", message.method, self.server.url(message.path), range.unwrap_or_default())
     }
 
-    /// Sends a message, and again when the server wants to know who asks or redirects; the answer that is neither.
-    pub(crate) fn exchange(&mut self, message: &Message<'_>) -> Result<Response<Body>, Failure> {
+    /// Sends a message, and again after a challenge or a redirect. Returns the first other answer.
+    pub(crate) fn exchange(&mut self, message: &HttpMessage<'_>) -> Result<Response<Body>, FailureText> {
         let mut target: Option<(Server, String)> = None;
         let (mut challenged, mut redirects) = (false, 0);
         loop {
@@ -114,7 +114,7 @@ impl Client {
                 Some((server, path)) => (server.clone(), path.as_str()),
                 None => (self.server.clone(), message.path),
             };
-            let response = self.send(&server, &Message { path, ..*message })?;
+            let response = self.send(&server, &HttpMessage { path, ..*message })?;
             let status = response.status().as_u16();
             let values = |name: header::HeaderName| {
                 let values = response.headers().get_all(name);
@@ -129,19 +129,19 @@ impl Client {
                 discard(response);
                 continue;
             }
-            // A write that gets a 303 is done, by its own account, and its result is somewhere else.
+            // A write answered by a 303 has succeeded; its result is at another address.
             let moved = matches!(status, 301 | 302 | 307 | 308) || status == 303 && message.method == "GET";
             if !moved {
                 return Ok(response);
             }
             let location = values(header::LOCATION).into_iter().next().unwrap_or_default();
-            let Some(next) = server.redirected(path, &location) else {
+            let Some(next) = server.redirect_target(path, &location) else {
                 let name = self.name(message);
                 return Err(format!("{name}: redirected with status {status} to no address"));
             };
             redirects += 1;
-            if redirects > REDIRECTS {
-                return Err(format!("{}: more than {REDIRECTS} redirects", self.name(message)));
+            if redirects > MAX_REDIRECTS {
+                return Err(format!("{}: more than {MAX_REDIRECTS} redirects", self.name(message)));
             }
             self.redirected.get_or_insert_with(|| next.0.url(""));
             discard(response);
@@ -149,8 +149,8 @@ impl Client {
         }
     }
 
-    /// Sends a message once, or once more if the server has closed the connection since the last one.
-    fn send(&mut self, server: &Server, message: &Message<'_>) -> Result<Response<Body>, Failure> {
+    /// Sends a message, a second time if the server closed the connection after the previous message.
+    fn send(&mut self, server: &Server, message: &HttpMessage<'_>) -> Result<Response<Body>, FailureText> {
         loop {
             let request = self.request(server, message)?;
             let before = std::mem::replace(&mut self.is_connected, true);
@@ -176,13 +176,17 @@ impl Client {
         }
     }
 
-    /// The message without its body.
-    fn request(&mut self, server: &Server, message: &Message<'_>) -> Result<Request<()>, Failure> {
-        let outline =
-            Outline { method: message.method, host: &server.host, path: message.path, body: message.body };
-        let mut headers = vec![Header::plain("host", server.host.as_str())];
+    /// Builds the HTTP request without the body.
+    fn request(&mut self, server: &Server, message: &HttpMessage<'_>) -> Result<Request<()>, FailureText> {
+        let outline = MessageOutline {
+            method: message.method,
+            host: &server.host,
+            path: message.path,
+            body: message.body,
+        };
+        let mut headers = vec![HttpHeader::plain("host", server.host.as_str())];
         if let Some((first, last)) = message.range {
-            headers.push(Header::plain("range", format!("bytes={first}-{last}")));
+            headers.push(HttpHeader::plain("range", format!("bytes={first}-{last}")));
         }
         if self.server.trusts(server) {
             let own = self.credentials.headers(&outline);
@@ -192,18 +196,18 @@ impl Client {
             self.print_message(message, &headers);
         }
         let mut request = Request::builder().method(message.method).uri(server.url(message.path));
-        for Header { name, value, .. } in headers {
+        for HttpHeader { name, value, .. } in headers {
             request = request.header(name, value);
         }
         request.body(()).map_err(|error| format!("{}: {error}", self.name(message)))
     }
 
-    /// What an answer that is no success says about it: the status, and the first line of its text.
-    pub(crate) fn refusal(&self, message: &Message<'_>, response: Response<Body>) -> Failure {
+    /// Describes an unsuccessful answer: the status, and the first line of its text.
+    pub(crate) fn refusal(&self, message: &HttpMessage<'_>, response: Response<Body>) -> FailureText {
         let status = response.status();
         let mut text = Vec::new();
-        // What does not arrive explains nothing.
-        let _ = response.into_body().into_reader().take(EXPLANATION).read_to_end(&mut text);
+        // If the text does not arrive, there is no explanation.
+        let _ = response.into_body().into_reader().take(MAX_EXPLANATION_BYTES).read_to_end(&mut text);
         let words = explanation(&String::from_utf8_lossy(&text));
         let reason = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
         let colon = if words.is_empty() { "" } else { ": " };
@@ -218,7 +222,7 @@ impl Client {
         self.credentials.masked(refusal) + &advice
     }
 
-    /// An error in words, and what to change.
+    /// Describes an error and the remedy.
     fn explain(&self, server: &Server, error: &ureq::Error) -> String {
         if let Some(error) = tls_error(error) {
             return match error {
@@ -250,9 +254,9 @@ impl Client {
                 format!("the server closed the connection without an answer; {advice}")
             }
             ureq::Error::Timeout(ureq::Timeout::Connect) => {
-                format!("no connection to {host} within {} s: look at `http_host`", CONNECT.as_secs())
+                format!("no connection to {host} within {} s: look at `http_host`", CONNECT_TIMEOUT.as_secs())
             }
-            ureq::Error::Timeout(_) => format!("nothing moved for {} s", STALL.as_secs()),
+            ureq::Error::Timeout(_) => format!("nothing moved for {} s", STALL_TIMEOUT.as_secs()),
             ureq::Error::Protocol(e) => {
                 format!("the answer is not HTTP ({e}): look at `http_host` and `https`")
             }
@@ -260,14 +264,14 @@ impl Client {
         }
     }
 
-    /// The same for an error while a body arrives.
-    pub(crate) fn explain_read(&self, message: &Message<'_>, error: io::Error) -> Failure {
+    /// Describes an error during the transfer of a body.
+    pub(crate) fn explain_read(&self, message: &HttpMessage<'_>, error: io::Error) -> FailureText {
         let name = self.name(message);
         format!("{name}: {}", self.explain(&self.server, &ureq::Error::from(error)))
     }
 
-    fn print_message(&self, message: &Message<'_>, headers: &[Header]) {
-        let Message { method, path, body, .. } = *message;
+    fn print_message(&self, message: &HttpMessage<'_>, headers: &[HttpHeader]) {
+        let HttpMessage { method, path, body, .. } = *message;
         debug!(target: debug_class::HTTP, job = self.job; "> {method} {path} HTTP/1.1");
         for header in headers {
             debug!(target: debug_class::HTTP, job = self.job; "> {}", self.credentials.masked(header.to_string()));
@@ -284,21 +288,21 @@ impl Client {
         }
     }
 
-    /// The beginning of a body that goes to the server (`>`) or comes from there (`<`).
+    /// Prints the beginning of a body that goes to the server (`>`) or comes from it (`<`).
     pub(crate) fn print_body(&self, direction: char, body: &[u8]) {
         if self.verbose < 2 || body.is_empty() {
             return;
         }
-        let shown = body[..body.len().min(BODY_SHOWN)].escape_ascii().to_string();
-        let more = if body.len() > BODY_SHOWN { "..." } else { "" };
+        let shown = body[..body.len().min(MAX_PRINTED_BODY_BYTES)].escape_ascii().to_string();
+        let more = if body.len() > MAX_PRINTED_BODY_BYTES { "..." } else { "" };
         debug!(target: debug_class::HTTP, job = self.job; "{direction} {}{more}", self.credentials.masked(shown));
     }
 }
 
-/// Reads an answer that nobody wants, so that the connection can be used again.
+/// Reads an answer to its end, so that the connection can be used again.
 pub(crate) fn discard(response: Response<Body>) {
-    // A longer or broken one costs the connection.
-    let _ = io::copy(&mut response.into_body().into_reader().take(UNWANTED), &mut io::sink());
+    // A longer or broken answer costs the connection.
+    let _ = io::copy(&mut response.into_body().into_reader().take(MAX_DISCARDED_BYTES), &mut io::sink());
 }
 
 fn tls(https: Https) -> Result<TlsConfig, EngineError> {
@@ -324,7 +328,7 @@ fn tls(https: Https) -> Result<TlsConfig, EngineError> {
     })
 }
 
-/// The server has closed a connection that was open between two messages.
+/// True if the server closed an open connection between two messages.
 fn is_lost_connection(error: &ureq::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     matches!(error, ureq::Error::Io(e) if matches!(e.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
@@ -338,7 +342,7 @@ fn tls_error(error: &ureq::Error) -> Option<&rustls::Error> {
     }
 }
 
-/// The words of an answer: code and message of S3, or the first line of text.
+/// The explanation in an answer: code and message of S3, or the first line of text.
 fn explanation(text: &str) -> String {
     let element = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
@@ -348,10 +352,10 @@ fn explanation(text: &str) -> String {
         (Some(code), Some(message)) => format!("{code}: {message}"),
         _ => first_line(text),
     };
-    words.trim_end_matches('.').chars().filter(|c| !c.is_control()).take(EXPLANATION_SHOWN).collect()
+    words.trim_end_matches('.').chars().filter(|c| !c.is_control()).take(MAX_EXPLANATION_CHARS).collect()
 }
 
-/// The first line with text beside the tags of HTML or XML.
+/// The first line with text outside the tags of HTML or XML.
 fn first_line(text: &str) -> String {
     let mut plain = String::new();
     let mut in_tag = false;
@@ -380,6 +384,6 @@ mod tests {
         );
         assert_eq!(explanation("plain\ntext"), "plain");
         assert_eq!(explanation(""), "");
-        assert_eq!(explanation(&"x".repeat(1000)).len(), EXPLANATION_SHOWN);
+        assert_eq!(explanation(&"x".repeat(1000)).len(), MAX_EXPLANATION_CHARS);
     }
 }

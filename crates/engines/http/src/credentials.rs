@@ -1,4 +1,4 @@
-//! The headers that say who asks: a signature, a token, or an answer to the server's challenge.
+//! Authentication headers: a signature, a token, or an answer to the server's challenge.
 
 use std::fmt;
 
@@ -8,54 +8,53 @@ use ferrio_job::{HttpMode, HttpOptions};
 use http_auth::{PasswordClient, PasswordParams};
 use md5::{Digest, Md5};
 
-use crate::signature::{self, Signed, Signer, hex};
+use crate::signature::{self, SignedRequest, Signer, hex};
 
-/// A message as far as its headers depend on it.
-pub(crate) struct Outline<'a> {
+/// The parts of a message that its authentication headers depend on.
+pub(crate) struct MessageOutline<'a> {
     pub(crate) method: &'static str,
     pub(crate) host: &'a str,
     pub(crate) path: &'a str,
     pub(crate) body: &'a [u8],
 }
 
-/// A header of a message.
 #[derive(Clone)]
-pub(crate) struct Header {
+pub(crate) struct HttpHeader {
     pub(crate) name: &'static str,
     pub(crate) value: String,
-    /// The value is not to be printed.
+    /// True if the value must not be printed.
     pub(crate) is_secret: bool,
 }
 
-impl Header {
+impl HttpHeader {
     pub(crate) fn plain(name: &'static str, value: impl Into<String>) -> Self {
-        Header { name, value: value.into(), is_secret: false }
+        HttpHeader { name, value: value.into(), is_secret: false }
     }
 
     fn secret(name: &'static str, value: impl Into<String>) -> Self {
-        Header { name, value: value.into(), is_secret: true }
+        HttpHeader { name, value: value.into(), is_secret: true }
     }
 }
 
-impl fmt::Display for Header {
+impl fmt::Display for HttpHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, if self.is_secret { "***" } else { &self.value })
     }
 }
 
-/// Who asks.
+/// Authenticates messages.
 pub(crate) struct Credentials {
-    kind: Kind,
-    /// What must not be printed, whoever sends it back.
+    kind: CredentialKind,
+    /// Texts that must not be printed, even if the server sends them back.
     secrets: Vec<String>,
     user: Option<(String, String)>,
-    /// Answers the challenge of the server, once there was one.
+    /// Answers the server's challenge; `None` until there was one.
     answers: Option<PasswordClient>,
 }
 
-enum Kind {
+enum CredentialKind {
     Webdav,
-    S3 { signer: Box<Signer>, fixed: Vec<Header>, encryption: Vec<Header> },
+    S3 { signer: Box<Signer>, fixed: Vec<HttpHeader>, encryption: Vec<HttpHeader> },
     Swift { token: Option<String> },
 }
 
@@ -63,20 +62,20 @@ impl Credentials {
     pub(crate) fn new(options: &HttpOptions) -> Self {
         let s3 = &options.s3;
         let kind = match options.mode {
-            HttpMode::Webdav => Kind::Webdav,
-            HttpMode::S3 => Kind::S3 {
+            HttpMode::Webdav => CredentialKind::Webdav,
+            HttpMode::S3 => CredentialKind::S3 {
                 signer: Box::new(Signer::new(&s3.key_id, s3.key.reveal(), &s3.region, "s3")),
                 fixed: s3
                     .token
                     .iter()
-                    .map(|token| Header::secret("x-amz-security-token", token.reveal()))
-                    .chain([Header::plain("x-amz-storage-class", s3.storage_class.as_str())])
+                    .map(|token| HttpHeader::secret("x-amz-security-token", token.reveal()))
+                    .chain([HttpHeader::plain("x-amz-storage-class", s3.storage_class.as_str())])
                     .collect(),
                 encryption: encryption(options),
             },
-            HttpMode::Swift => {
-                Kind::Swift { token: options.swift_token.as_ref().map(|token| token.reveal().to_owned()) }
-            }
+            HttpMode::Swift => CredentialKind::Swift {
+                token: options.swift_token.as_ref().map(|token| token.reveal().to_owned()),
+            },
         };
         let password = options.password.reveal();
         let secrets = [
@@ -99,17 +98,17 @@ impl Credentials {
     ///
     /// # Errors
     /// The server's challenge cannot be answered.
-    pub(crate) fn headers(&mut self, message: &Outline<'_>) -> Result<Vec<Header>, String> {
+    pub(crate) fn headers(&mut self, message: &MessageOutline<'_>) -> Result<Vec<HttpHeader>, String> {
         let mut headers = match &mut self.kind {
-            Kind::Webdav => Vec::new(),
-            Kind::Swift { token } => {
-                let token = token.iter().map(|token| Header::secret("x-auth-token", token.as_str()));
-                // The server compares the object with it.
-                let checksum =
-                    (message.method == "PUT").then(|| Header::plain("etag", hex(&Md5::digest(message.body))));
+            CredentialKind::Webdav => Vec::new(),
+            CredentialKind::Swift { token } => {
+                let token = token.iter().map(|token| HttpHeader::secret("x-auth-token", token.as_str()));
+                // The server compares the object with this digest.
+                let checksum = (message.method == "PUT")
+                    .then(|| HttpHeader::plain("etag", hex(&Md5::digest(message.body))));
                 token.chain(checksum).collect()
             }
-            Kind::S3 { signer, fixed, encryption } => {
+            CredentialKind::S3 { signer, fixed, encryption } => {
                 let needs_key = message.method != "DELETE";
                 let encryption = encryption.iter().filter(|_| needs_key);
                 sign(signer, message, fixed.iter().chain(encryption).cloned())
@@ -123,12 +122,12 @@ impl Credentials {
                 method: message.method,
                 body: Some(message.body),
             };
-            headers.push(Header::secret("authorization", answers.respond(&question)?));
+            headers.push(HttpHeader::secret("authorization", answers.respond(&question)?));
         }
         Ok(headers)
     }
 
-    /// Keeps the server's challenges for the messages to come. False if there is no answer to them.
+    /// Stores the server's challenges for later messages. False if none of them can be answered.
     pub(crate) fn challenged(&mut self, challenges: &[String]) -> bool {
         if self.user.is_none() {
             return false;
@@ -141,56 +140,60 @@ impl Credentials {
         self.answers.is_some()
     }
 
-    /// True when the server knows who asks, if it was told the truth.
+    /// True if messages carry an answer to a challenge.
     pub(crate) fn has_answer(&self) -> bool {
         self.answers.is_some()
     }
 
-    /// The text without what must not be printed.
+    /// The text with secrets masked.
     pub(crate) fn masked(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, secret| {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), "***") } else { text }
         })
     }
 
-    /// The options to look at when the server refuses.
+    /// The options to check if the server refuses access.
     pub(crate) fn options(&self) -> &'static str {
         match self.kind {
-            Kind::Webdav => "`http_user` and `http_pass`",
-            Kind::S3 { .. } => "`http_s3_keyid`, `http_s3_key` and `http_s3_region`",
-            Kind::Swift { .. } => "`http_swift_auth_token`",
+            CredentialKind::Webdav => "`http_user` and `http_pass`",
+            CredentialKind::S3 { .. } => "`http_s3_keyid`, `http_s3_key` and `http_s3_region`",
+            CredentialKind::Swift { .. } => "`http_swift_auth_token`",
         }
     }
 }
 
-/// The headers of server-side encryption with a key of the customer.
-fn encryption(options: &HttpOptions) -> Vec<Header> {
+/// The headers of server-side encryption with a customer key.
+fn encryption(options: &HttpOptions) -> Vec<HttpHeader> {
     let s3 = &options.s3;
     let Some(key) = &s3.customer_key else { return Vec::new() };
     let decoded = s3.customer_key_is_encoded.then(|| BASE64_STANDARD.decode(key.reveal()).ok()).flatten();
     let bytes = decoded.unwrap_or_else(|| key.reveal().as_bytes().to_vec());
     vec![
-        Header::plain("x-amz-server-side-encryption-customer-algorithm", s3.customer_algorithm.as_str()),
-        Header::secret("x-amz-server-side-encryption-customer-key", BASE64_STANDARD.encode(&bytes)),
-        Header::plain(
+        HttpHeader::plain("x-amz-server-side-encryption-customer-algorithm", s3.customer_algorithm.as_str()),
+        HttpHeader::secret("x-amz-server-side-encryption-customer-key", BASE64_STANDARD.encode(&bytes)),
+        HttpHeader::plain(
             "x-amz-server-side-encryption-customer-key-md5",
             BASE64_STANDARD.encode(Md5::digest(&bytes)),
         ),
     ]
 }
 
-/// The headers of a signed message: all of these, and those of the signature.
-fn sign(signer: &mut Signer, message: &Outline<'_>, others: impl Iterator<Item = Header>) -> Vec<Header> {
+/// The headers of a signed message: `others`, and those of the signature.
+fn sign(
+    signer: &mut Signer,
+    message: &MessageOutline<'_>,
+    others: impl Iterator<Item = HttpHeader>,
+) -> Vec<HttpHeader> {
     let time = signature::now();
     let body = signature::sha256(message.body);
-    let mut headers: Vec<Header> = others.collect();
-    headers.push(Header::plain("x-amz-content-sha256", body.as_str()));
-    headers.push(Header::plain("x-amz-date", time.as_str()));
+    let mut headers: Vec<HttpHeader> = others.collect();
+    headers.push(HttpHeader::plain("x-amz-content-sha256", body.as_str()));
+    headers.push(HttpHeader::plain("x-amz-date", time.as_str()));
     let signed = headers.iter().map(|header| (header.name, header.value.as_str()));
     let mut signed: Vec<(&str, &str)> = signed.chain([("host", message.host)]).collect();
     signed.sort_unstable();
-    let request = Signed { method: message.method, path: message.path, headers: &signed, body: &body };
+    let request = SignedRequest { method: message.method, path: message.path, headers: &signed, body: &body };
     let authorization = signer.authorization(&time, &request);
-    headers.push(Header::secret("authorization", authorization));
+    headers.push(HttpHeader::secret("authorization", authorization));
     headers
 }

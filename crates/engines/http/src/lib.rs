@@ -1,8 +1,8 @@
-//! The engine http: the blocks of a job are objects of an S3, WebDAV or Swift server. A write is a PUT, a read a GET, a trim a DELETE.
+//! The engine http: the blocks of a job are objects on an S3, WebDAV or Swift server. A write is a PUT, a read a GET, a trim a DELETE.
 //!
 //! - `address`: the server, and the paths of objects.
-//! - `client`: messages and answers, redirects, failures in words.
-//! - `credentials`: the headers that say who asks.
+//! - `client`: messages and answers, redirects, descriptions of failures.
+//! - `credentials`: authentication headers.
 //! - `signature`: AWS Signature Version 4.
 
 mod address;
@@ -24,53 +24,53 @@ use ferrio_engine::{
 };
 use ferrio_job::{Diagnostic, HttpObjectMode, HttpOptions, JobSpec};
 
-use client::{Client, Failure, Message};
+use client::{FailureText, HttpClient, HttpMessage};
 use ureq::Body;
 use ureq::http::Response;
 
-/// How long a request may go on after a signal asked for the end.
-const GRACE: Duration = Duration::from_secs(2);
+/// Longest time that a request may continue after a signal asked for the end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `ioengine=http`
 pub struct Http {
-    client: Client,
-    objects: Vec<Object>,
+    client: HttpClient,
+    objects: Vec<JobObject>,
     mode: HttpObjectMode,
     missing_is_zeroes: bool,
-    /// Path of the block in work.
+    /// Path of the current block.
     path: String,
-    /// Why the last request failed.
-    failure: Option<Failure>,
+    /// Description of the last failure.
+    failure: Option<FailureText>,
     interrupted: Arc<AtomicBool>,
 }
 
 /// A file of the job.
-struct Object {
+struct JobObject {
     path: String,
     /// Bytes that the job uses, from the start of the file.
     size: u64,
 }
 
-/// A request that failed.
-struct Refused {
+/// The error of a request.
+struct RequestError {
     errno: i32,
-    failure: Failure,
+    failure: FailureText,
 }
 
-impl From<Failure> for Refused {
-    fn from(failure: Failure) -> Self {
-        Refused { errno: libc::EIO, failure }
+impl From<FailureText> for RequestError {
+    fn from(failure: FailureText) -> Self {
+        RequestError { errno: libc::EIO, failure }
     }
 }
 
-/// A request that succeeded.
-fn done(response: Response<Body>) -> Result<(), Refused> {
+/// Discards the answer to a successful request.
+fn done(response: Response<Body>) -> Result<(), RequestError> {
     client::discard(response);
     Ok(())
 }
 
 impl Http {
-    /// Puts the path of a block into `self.path`.
+    /// Stores the path of a block in `self.path`.
     fn find(&mut self, request: &Request) {
         let object = &self.objects[request.file as usize];
         self.path.clone_from(&object.path);
@@ -79,8 +79,8 @@ impl Http {
         }
     }
 
-    fn write(&mut self, path: &str, data: &[u8]) -> Result<(), Refused> {
-        let message = Message { method: "PUT", path, range: None, body: data };
+    fn write(&mut self, path: &str, data: &[u8]) -> Result<(), RequestError> {
+        let message = HttpMessage { method: "PUT", path, range: None, body: data };
         let response = self.client.exchange(&message)?;
         match response.status().as_u16() {
             200..=204 => done(response),
@@ -88,8 +88,8 @@ impl Http {
         }
     }
 
-    fn trim(&mut self, path: &str) -> Result<(), Refused> {
-        let message = Message { method: "DELETE", path, range: None, body: &[] };
+    fn trim(&mut self, path: &str) -> Result<(), RequestError> {
+        let message = HttpMessage { method: "DELETE", path, range: None, body: &[] };
         let response = self.client.exchange(&message)?;
         match response.status().as_u16() {
             200 | 202 | 204 | 404 => done(response),
@@ -97,15 +97,15 @@ impl Http {
         }
     }
 
-    fn read(&mut self, path: &str, request: &Request, data: &mut [u8]) -> Result<(), Refused> {
+    fn read(&mut self, path: &str, request: &Request, data: &mut [u8]) -> Result<(), RequestError> {
         let object = &self.objects[request.file as usize];
         let last = (request.offset + request.len).min(object.size.max(request.offset + 1)) - 1;
         let range = (self.mode == HttpObjectMode::Range).then_some((request.offset, last));
-        let message = Message { method: "GET", path, range, body: &[] };
+        let message = HttpMessage { method: "GET", path, range, body: &[] };
         let response = self.client.exchange(&message)?;
         let wanted = match response.status().as_u16() {
             206 if range.is_some() => &mut data[..(last + 1 - request.offset) as usize],
-            // The whole object.
+            // The answer is the whole object.
             200 if request.offset == 0 || range.is_none() => data,
             200 => {
                 let name = self.client.name(&message);
@@ -121,7 +121,7 @@ impl Http {
                 let advice =
                     "write the objects before they are read, by a job with rw=write and the same block size";
                 let failure = self.client.refusal(&message, response);
-                return Err(Refused { errno: libc::ENOENT, failure: format!("{failure}; {advice}") });
+                return Err(RequestError { errno: libc::ENOENT, failure: format!("{failure}; {advice}") });
             }
             _ => return Err(self.client.refusal(&message, response).into()),
         };
@@ -135,7 +135,7 @@ impl Http {
             }
         }
         self.client.print_body('<', &wanted[..received]);
-        // The connection can be used again once the end is seen.
+        // Reading to the end makes the connection usable again.
         let more = reader.read(&mut [0; 1]).map_err(|error| self.client.explain_read(&message, error))?;
         if received < wanted.len() || more > 0 {
             let than = if more > 0 { "more than" } else { "only" };
@@ -148,7 +148,7 @@ impl Http {
         Ok(())
     }
 
-    fn run(&mut self, request: &Request) -> Result<(), Refused> {
+    fn run(&mut self, request: &Request) -> Result<(), RequestError> {
         self.find(request);
         let path = std::mem::take(&mut self.path);
         // SAFETY: the buffer is valid for `len` bytes until the request completes, and nobody else uses it.
@@ -157,7 +157,7 @@ impl Http {
             Op::Read => self.read(&path, request, data()),
             Op::Write => self.write(&path, data()),
             Op::Trim => self.trim(&path),
-            // The server has answered: there is nothing to wait for.
+            // The server answered, so there is nothing to wait for.
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => Ok(()),
         };
         self.path = path;
@@ -169,12 +169,12 @@ impl Engine for Http {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         let defaults = HttpOptions::default();
         let options = spec.http.as_deref().unwrap_or(&defaults);
-        let object = |file: &ferrio_job::FileSpec| Object {
+        let object = |file: &ferrio_job::FileSpec| JobObject {
             path: address::path(&options.prefix, file.path.as_os_str().as_bytes()),
             size: file.real_size,
         };
         Ok(Http {
-            client: Client::new(options, spec.number)?,
+            client: HttpClient::new(options, spec.number)?,
             objects: spec.files.iter().map(object).collect(),
             mode: options.object_mode,
             missing_is_zeroes: options.missing_is_zeroes,
@@ -213,8 +213,8 @@ impl Engine for Http {
         let asked = AtomicBool::new(false);
         Some(Interrupter(Box::new(move || {
             let (agent, interrupted) = (agent.clone(), Arc::clone(&interrupted));
-            let grace = if asked.swap(true, Relaxed) { Duration::ZERO } else { GRACE };
-            // It ends with the process if that comes first.
+            let grace = if asked.swap(true, Relaxed) { Duration::ZERO } else { STOP_TIMEOUT };
+            // The thread ends with the process if that comes first.
             let _ = thread::Builder::new().name("ferrio-http-end".into()).spawn(move || {
                 ferrio_kernel::sleep(grace);
                 interrupted.store(true, Relaxed);

@@ -7,24 +7,24 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
-/// Who signs, and for what.
+/// Signs requests to one service with one key.
 pub(crate) struct Signer {
     key_id: String,
     secret: String,
     region: String,
     service: &'static str,
-    /// The key of a day, which is made of the secret, and that day.
+    /// A day and its key, which is derived from the secret.
     day: (String, [u8; 32]),
 }
 
-/// What is signed of a request.
-pub(crate) struct Signed<'a> {
+/// The signed parts of a request.
+pub(crate) struct SignedRequest<'a> {
     pub(crate) method: &'a str,
-    /// Path of the object, encoded as it is sent.
+    /// Path of the object, encoded as in the request.
     pub(crate) path: &'a str,
-    /// Headers by their names in lower case, sorted.
+    /// Headers with names in lower case, sorted.
     pub(crate) headers: &'a [(&'a str, &'a str)],
-    /// SHA-256 of the body in hexadecimal digits.
+    /// SHA-256 of the body in hexadecimal.
     pub(crate) body: &'a str,
 }
 
@@ -34,8 +34,8 @@ impl Signer {
         Signer { key_id, secret, region, service, day: Default::default() }
     }
 
-    /// The value of the header `Authorization` for a request at `time` (as in `20130524T000000Z`), which is one of the headers.
-    pub(crate) fn authorization(&mut self, time: &str, request: &Signed<'_>) -> String {
+    /// The value of the header `Authorization` for a request at `time` (`20130524T000000Z`), which is also in `headers`.
+    pub(crate) fn authorization(&mut self, time: &str, request: &SignedRequest<'_>) -> String {
         let day = time.split('T').next().unwrap_or_default();
         if self.day.0 != day {
             self.day = (day.to_owned(), self.key_of(day));
@@ -63,25 +63,25 @@ impl Signer {
 }
 
 fn mac(key: &[u8], text: &str) -> [u8; 32] {
-    // Keys may have any length.
+    // Keys may have any length, so this cannot fail.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
     mac.update(text.as_bytes());
     mac.finalize().into_bytes().into()
 }
 
-/// SHA-256 in hexadecimal digits.
+/// SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Hexadecimal digits.
+/// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// The time now, as in `20130524T000000Z`.
+/// The current time in the form `20130524T000000Z`.
 pub(crate) fn now() -> String {
     Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string()
 }
@@ -99,7 +99,7 @@ mod tests {
 
     /// Names of the signed headers, and the signature.
     fn signed(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (String, String) {
-        let header = signer().authorization(DAY, &Signed { method, path, headers, body });
+        let header = signer().authorization(DAY, &SignedRequest { method, path, headers, body });
         let (credential, rest) = header.split_once(",SignedHeaders=").unwrap();
         assert_eq!(
             credential,
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_new_day_has_a_new_key() {
         let mut signer = signer();
-        let request = Signed { method: "GET", path: "/a", headers: &[HOST], body: "" };
+        let request = SignedRequest { method: "GET", path: "/a", headers: &[HOST], body: "" };
         let first = signer.authorization(DAY, &request);
         let second = signer.authorization("20130525T000000Z", &request);
         assert!(second.contains("/20130525/us-east-1/s3/") && first != second);

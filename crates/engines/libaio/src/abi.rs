@@ -12,7 +12,7 @@ pub(crate) const FSYNC: u16 = 2;
 pub(crate) const PREADV: u16 = 7;
 pub(crate) const PWRITEV: u16 = 8;
 
-/// The request has a priority of its own.
+/// The request has its own priority.
 pub(crate) const IOCB_FLAG_IOPRIO: u32 = 2;
 
 /// `struct iocb`: one request.
@@ -27,7 +27,7 @@ pub(crate) struct Iocb {
     #[cfg(target_endian = "big")]
     pub key: u32,
     pub opcode: u16,
-    /// Counts with [`IOCB_FLAG_IOPRIO`] only.
+    /// Used only with [`IOCB_FLAG_IOPRIO`].
     pub priority: u16,
     pub fd: u32,
     /// Address of the data, or of the segments.
@@ -68,22 +68,22 @@ pub(crate) fn io_setup(events: u32) -> io::Result<ContextId> {
 
 /// io_destroy(2): waits for all requests of the context.
 pub(crate) fn io_destroy(context: ContextId) {
-    // SAFETY: takes a number; a context that is none is refused.
+    // SAFETY: takes a number; an invalid context is refused.
     unsafe { libc::syscall(libc::SYS_io_destroy, context.0) };
 }
 
-/// io_submit(2): how many of the requests the kernel took.
+/// io_submit(2): returns how many requests the kernel took.
 ///
 /// # Safety
-/// The pointers are valid, and what the iocbs point to stays valid until their events are reaped.
+/// The pointers must be valid, and the memory that the iocbs point to must stay valid until their events are reaped.
 #[inline]
 pub(crate) unsafe fn io_submit(context: ContextId, requests: &[*mut Iocb]) -> io::Result<usize> {
     let arguments = [context.0, requests.len(), requests.as_ptr() as usize, 0, 0, 0];
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     answer(unsafe { syscall::call(libc::SYS_io_submit, arguments) })
 }
 
-/// io_getevents(2) without a time limit: the number of events written to the front of `events`.
+/// io_getevents(2) without a time limit: returns the number of events written to the front of `events`.
 #[inline]
 pub(crate) fn io_getevents(context: ContextId, min: usize, events: &mut [IoEvent]) -> io::Result<usize> {
     let (room, no_limit) = (events.len(), 0);
@@ -92,14 +92,14 @@ pub(crate) fn io_getevents(context: ContextId, min: usize, events: &mut [IoEvent
     answer(unsafe { syscall::call(libc::SYS_io_getevents, arguments) })
 }
 
-/// io_getevents(2) that gives up after `timeout`: as [`io_getevents`].
+/// io_getevents(2) with a time limit; otherwise like [`io_getevents`].
 pub(crate) fn io_getevents_within(
     context: ContextId,
     min: usize,
     events: &mut [IoEvent],
     timeout: Duration,
 ) -> io::Result<usize> {
-    // Seconds and ns as words: the kernel's layout on 64-bit systems, the only ones this crate is for.
+    // Seconds and ns as words: the kernel's layout on 64-bit systems, the only ones that this crate supports.
     let limit = [i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX), i64::from(timeout.subsec_nanos())];
     let room = events.len();
     // SAFETY: the kernel writes at most `room` events and reads the two words of the limit, which live until the call returns.
@@ -108,7 +108,7 @@ pub(crate) fn io_getevents_within(
     })
 }
 
-/// What a direct call answered.
+/// Converts the return value of a direct system call.
 #[inline]
 fn answer(answer: i64) -> io::Result<usize> {
     usize::try_from(answer).map_err(|_| io::Error::from_raw_os_error(-answer as i32))

@@ -1,5 +1,5 @@
-//! One AIO context with its requests: collected by `push`, handed over in one io_submit(2), reaped with io_getevents(2) or from
-//! the shared completion ring.
+//! An AIO context with its requests: collected by `push`, submitted in one io_submit(2), reaped with io_getevents(2) or from the shared
+//! completion ring.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -11,25 +11,25 @@ use ferrio_machine::Interrupted;
 use crate::abi::{self, ContextId, FSYNC, IOCB_FLAG_IOPRIO, IoEvent, Iocb, PREAD, PREADV, PWRITE, PWRITEV};
 use crate::user_ring::UserRing;
 
-/// How often a submission that the kernel has no resources for is tried again when nothing is in flight.
-const ATTEMPTS: u32 = 1000;
-/// Time between two of these attempts.
-const PAUSE: Duration = Duration::from_micros(10);
+/// Number of times a submission is retried if the kernel lacks resources and nothing is in flight.
+const MAX_RETRIES: u32 = 1000;
+/// Time between two retries.
+const RETRY_INTERVAL: Duration = Duration::from_micros(10);
 
-/// How the context is used.
+/// Options of a context.
 #[derive(Clone, Copy)]
 pub(crate) struct AioOptions {
     /// RWF_* of reads.
     pub read_flags: u32,
     /// RWF_* of writes.
     pub write_flags: u32,
-    /// One segment per request instead of address and length.
+    /// Uses one segment per request instead of address and length.
     pub vectored: bool,
-    /// Take completions from the shared ring when enough are there.
+    /// Takes completions from the shared ring when enough are there.
     pub userspace_reap: bool,
-    /// Never sleep for completions when they can be taken from the shared ring.
+    /// Never sleeps for completions when they can be taken from the shared ring.
     pub polling: bool,
-    /// Priority of requests that do not name theirs: the thread has it.
+    /// The thread's own priority, which requests need not carry.
     pub priority: u16,
 }
 
@@ -40,17 +40,17 @@ pub(crate) struct AioContext {
     read: u16,
     write: u16,
     ring: Option<UserRing>,
-    /// One per unit.
+    /// Indexed by unit.
     iocbs: Box<[Iocb]>,
-    /// One per unit; empty unless vectored.
+    /// Indexed by unit; empty unless vectored.
     segments: Box<[libc::iovec]>,
-    /// Pushed, not submitted; never longer than its first allocation.
+    /// Pushed and not submitted; never longer than its first allocation.
     pending: Vec<*mut Iocb>,
-    /// Refused by io_submit(2), one by one: completions like others.
+    /// Completions of requests that io_submit(2) refused.
     refused: Vec<Completion>,
-    /// Handed over while reaping, not yet part of what `submit` returned.
+    /// Requests submitted while reaping and not yet counted in a result of `submit`.
     unreported: u32,
-    /// Submitted, not reaped.
+    /// Submitted and not reaped.
     in_flight: u32,
     events: Box<[IoEvent]>,
 }
@@ -80,7 +80,7 @@ impl AioContext {
         })
     }
 
-    /// Queues a request that is no trim; false when there is no room. Syncs of any kind become fsync.
+    /// Queues a request other than a trim; false if there is no room. Syncs of any kind become fsync.
     ///
     /// # Safety
     /// The request's buffer stays valid until its completion is reaped or the context is dropped.
@@ -115,9 +115,8 @@ impl AioContext {
         true
     }
 
-    /// Hands all pending requests to the kernel; returns how many left the queue since the last call. A request the kernel
-    /// refuses completes with the error. When the kernel is out of resources and others are in flight, the rest stays queued: reaping makes
-    /// room.
+    /// Submits all pending requests; returns how many left the queue since the last call. A request that the kernel refuses completes with
+    /// the error. If the kernel lacks resources while others are in flight, the rest stays queued: reaping frees some.
     ///
     /// # Errors
     /// EAGAIN or ENOMEM with nothing in flight.
@@ -133,8 +132,8 @@ impl AioContext {
         let mut attempts = 0;
         let mut interrupted = Interrupted::default();
         while taken < all {
-            // SAFETY: the pointers go to `iocbs`, which is never moved; the rest is the promise of `push`'s caller, and Drop waits
-            // for all requests.
+            // SAFETY: the pointers point to `iocbs`, which is never moved; the rest is guaranteed by `push`'s caller, and Drop waits for
+            // all requests.
             let error = match unsafe { abi::io_submit(self.id, &self.pending[taken..]) } {
                 Ok(count) => {
                     taken += count;
@@ -145,15 +144,15 @@ impl AioContext {
             };
             match error.raw_os_error() {
                 Some(libc::EINTR) if interrupted.should_retry() => {}
-                // Nothing of ours will end and free what the kernel lacks: give others a moment.
+                // No request of this context will end and free resources: give other processes time.
                 Some(libc::EAGAIN | libc::ENOMEM)
                     if taken == 0
                         && self.in_flight == 0
                         && self.refused.is_empty()
-                        && attempts < ATTEMPTS =>
+                        && attempts < MAX_RETRIES =>
                 {
                     attempts += 1;
-                    ferrio_kernel::sleep(PAUSE);
+                    ferrio_kernel::sleep(RETRY_INTERVAL);
                 }
                 Some(libc::EAGAIN | libc::ENOMEM) => {
                     self.pending.drain(..taken);
@@ -161,7 +160,7 @@ impl AioContext {
                     return if self.in_flight > 0 || !self.refused.is_empty() { Ok(()) } else { Err(error) };
                 }
                 errno => {
-                    // The context is good, so the error is that of the first request.
+                    // The context is valid, so the error is that of the first request.
                     // SAFETY: as above.
                     let unit = unsafe { (*self.pending[taken]).data } as u32;
                     self.refused.push(Completion { unit, result: -i64::from(errno.unwrap_or(libc::EIO)) });
@@ -174,10 +173,10 @@ impl AioContext {
         Ok(())
     }
 
-    /// Appends completions to `done`: at least `min` (waiting for them, as far as that many were queued), at most `max`.
+    /// Appends completions to `done`: at least `min`, waiting for them if that many were queued, and at most `max`.
     ///
     /// # Errors
-    /// io_getevents(2)'s error, or that of submitting what is still pending.
+    /// io_getevents(2)'s error, or that of submitting pending requests.
     #[inline]
     pub(crate) fn reap(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
         let mut taken = self.take_refused(max, done);
@@ -197,7 +196,7 @@ impl AioContext {
         }
     }
 
-    /// Appends completions to `done`, at most `max`; when there is none yet waits for the first one, at most for `timeout`.
+    /// Appends up to `max` completions to `done`. If there is none yet, waits for the first one, at most for `timeout`.
     ///
     /// # Errors
     /// io_getevents(2)'s error.
@@ -222,7 +221,7 @@ impl AioContext {
         Ok(())
     }
 
-    /// Moves the first `count` events to `done`.
+    /// Appends the first `count` events to `done`.
     #[inline]
     fn keep(&mut self, count: usize, done: &mut Vec<Completion>) {
         let completion = |event: &IoEvent| Completion { unit: event.data as u32, result: event.result };
@@ -267,7 +266,7 @@ impl AioContext {
 
 impl Drop for AioContext {
     fn drop(&mut self) {
-        // Blocks until the kernel is done with every iocb and buffer.
+        // Blocks until the kernel no longer uses any iocb or buffer.
         abi::io_destroy(self.id);
     }
 }

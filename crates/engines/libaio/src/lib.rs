@@ -1,5 +1,5 @@
-//! The libaio engine: the kernel's asynchronous I/O (io_submit(2) and related calls), called directly, without the C library of
-//! that name. If the kernel lacks these calls, the engine uses io_uring instead and says so in a note.
+//! The libaio engine: the kernel's asynchronous I/O (io_submit(2) and related calls), called directly, without the library libaio. If the
+//! kernel lacks these calls, the engine uses io_uring instead and reports that in a note.
 //!
 //! As with the kernel's AIO, every kind of sync is an fsync, and trims run in `submit`.
 
@@ -21,15 +21,15 @@ use ferrio_job::{Diagnostic, JobSpec, LibaioBackend, Prefix};
 pub struct Libaio {
     backend: Backend,
     fds: Descriptors,
-    /// Syncs are calls that wait.
+    /// True if syncs run in `submit` and wait.
     blocking_syncs: bool,
     notes: Vec<Diagnostic>,
 }
 
-/// What serves the engine; the same for all I/Os of a job, so that the branch is always predicted.
+/// The kernel interface in use; the same for all I/Os of a job, so that the branch is always predicted.
 enum Backend {
     Kernel(AioContext),
-    /// The ring is dropped first, which waits for all I/O.
+    /// The ring comes first, as dropping it waits for all I/O.
     IoUring(Ring, EntryBuilder),
 }
 
@@ -101,8 +101,8 @@ impl Engine for Libaio {
             return Submit::Done(sync_ops::run(fd, request));
         }
         let queued = match &mut self.backend {
-            // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request, and the worker owns it
-            // longer than this engine, whose context waits for all I/O when dropped.
+            // SAFETY: by the contract of Request, the buffer is valid until the completion is reaped. The worker owns it longer than this
+            // engine, whose context waits for all I/O when dropped.
             Backend::Kernel(context) => unsafe { context.push(fd, request) },
             Backend::IoUring(ring, entries) => {
                 let op = if request.op.moves_data() { request.op } else { Op::Fsync };

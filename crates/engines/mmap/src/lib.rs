@@ -1,10 +1,10 @@
 //! The mmap engine: maps the job's region of every file once; I/O copies from and to the mapping, a sync is msync(2).
 //!
-//! A mapping cannot extend a file: files that are too short are refused when they are attached. A file that becomes shorter during the
-//! run, or whose device fails, is an error of the I/O, not the end of the process (`ferrio_kernel::sigbus`). Write-capable mappings of block
-//! devices are left as they are (fio punches them out first, which destroys the data).
+//! A mapping cannot extend a file: files that are too short are refused when they are attached. If a file is truncated during the run, or
+//! its device fails, the I/O fails and the process continues (`ferrio_kernel::sigbus`). Writable mappings of block devices are left as they
+//! are (fio first punches a hole, which destroys the data).
 //!
-//! libpmem and dev-dax do the same to persistent memory, where the CPU makes data durable (`persistent_memory`, `write_back`).
+//! libpmem and dev-dax do the same with persistent memory, where the CPU makes data durable (`persistent_memory`, `write_back`).
 
 mod mapping;
 mod persistent_memory;
@@ -19,7 +19,7 @@ use ferrio_engine::{
 };
 use ferrio_job::{Diagnostic, Fadvise, JobSpec, Prefix, blocks_of_partial_pages, offset_within_page};
 use ferrio_kernel::sigbus;
-use mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
+use mapping::{MappedFile, MappingOptions, PAGE_BYTES, Sharing, protection};
 use nix::errno::Errno;
 
 /// `ioengine=mmap`
@@ -27,7 +27,7 @@ pub struct Mmap {
     mappings: Arc<[MappedFile]>,
     fds: Descriptors,
     options: MappingOptions,
-    /// `direct=1`: what an I/O touched is written back before it completes.
+    /// `direct=1`: writes back the range of an I/O before it completes.
     sync_each: bool,
     /// Flags of msync(2).
     sync_flags: i32,
@@ -50,7 +50,8 @@ impl Mmap {
         Ok(mappings?.into())
     }
 
-    /// The mappings of files that several workers share: the first worker makes them, so that pages are mapped once for all of them.
+    /// Returns the mappings of files that several workers share. The first worker creates them, so that pages are mapped once for all
+    /// workers.
     fn map_together(&self, shared: &SharedFiles) -> Result<Arc<[MappedFile]>, EngineError> {
         let mut made = shared.engines.lock().unwrap_or_else(PoisonError::into_inner);
         let known = made.as_ref().and_then(|made| made.downcast_ref::<Arc<[MappedFile]>>());
@@ -87,7 +88,7 @@ impl Engine for Mmap {
         }
         let sharing = if spec.engine_options.thp { Sharing::PrivateHugePages } else { Sharing::Shared };
         let options =
-            MappingOptions { protection: protection(spec), sharing, unit: PAGE, order: order(spec) };
+            MappingOptions { protection: protection(spec), sharing, unit: PAGE_BYTES, order: order(spec) };
         let invalidate = if spec.engine_options.invalidating_syncs { libc::MS_INVALIDATE } else { 0 };
         Ok(Mmap {
             mappings: Arc::default(),
@@ -134,7 +135,7 @@ impl Engine for Mmap {
             // SAFETY: `memory` has `len` mapped bytes, the buffer by the contract of Request, and private buffers do not overlap
             // a mapping of a file. Other processes may change the file meanwhile: the bytes are plain data, any value will do.
             // `open` installed the handler.
-            let copied = unsafe { sigbus::copy(from, to, memory, len, PAGE as usize) };
+            let copied = unsafe { sigbus::copy(from, to, memory, len, PAGE_BYTES as usize) };
             if !copied {
                 let fd = self.fds.of(request.file);
                 return Submit::Done(mapping.after_missing_page(fd, &self.options, request.offset, len));
@@ -155,7 +156,7 @@ impl Engine for Mmap {
     }
 }
 
-/// MADV_* for the order in which the job accesses its files.
+/// The MADV_* advice for the order in which the job accesses its files.
 fn order(spec: &JobSpec) -> Option<i32> {
     match spec.opening.fadvise {
         Fadvise::None | Fadvise::NoReuse => None,

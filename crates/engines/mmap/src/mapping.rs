@@ -9,14 +9,14 @@ use nix::errno::Errno;
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 
-/// Smallest unit of mapping and write-back, bytes.
-pub(crate) const PAGE: u64 = ferrio_job::PAGE_BYTES;
+/// Smallest unit of mapping and write-back, in bytes.
+pub(crate) const PAGE_BYTES: u64 = ferrio_job::PAGE_BYTES;
 
 /// How regions are mapped.
 pub(crate) struct MappingOptions {
     /// PROT_*
     pub protection: i32,
-    /// Where writes go.
+    /// Destination of writes.
     pub sharing: Sharing,
     /// Bytes that are mapped together; regions are widened to whole units.
     pub unit: u64,
@@ -24,14 +24,14 @@ pub(crate) struct MappingOptions {
     pub order: Option<i32>,
 }
 
-/// Where writes to a mapping go.
+/// Destination of writes to a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
-    /// To the file.
+    /// The file.
     Shared,
-    /// To the file, and a file system knows about them as soon as a CPU cache is written back. Only persistent memory can do that.
+    /// The file, whose data is durable as soon as CPU caches are written back. Only for persistent memory.
     Synchronous,
-    /// Nowhere: the mapping has transparent huge pages of its own.
+    /// Memory of the mapping, with transparent huge pages.
     PrivateHugePages,
 }
 
@@ -45,7 +45,7 @@ impl Sharing {
     }
 }
 
-/// PROT_* that a job needs.
+/// The PROT_* flags that a job needs.
 pub(crate) fn protection(spec: &JobSpec) -> i32 {
     // The files of a job that only verifies are open for reading.
     let writes = spec.writes_data();
@@ -66,13 +66,13 @@ pub(crate) struct MappedFile {
     offset: u64,
     /// Bytes of the region.
     length: usize,
-    /// Bytes that are mapped before the region, which begins in the middle of a unit.
+    /// Bytes mapped before the region, if it begins inside a unit.
     before: usize,
-    /// All bytes that are mapped.
+    /// Size of the whole mapping in bytes.
     mapped: usize,
 }
 
-/// What to do about a mapping that the kernel refused.
+/// Advice about a mapping that the kernel refused.
 fn advice(errno: i32) -> Option<&'static str> {
     (errno == libc::ENOMEM).then_some(
         "the file does not fit into the address space: use a smaller size, or raise the limit (RLIMIT_AS, `ulimit -v`; \
@@ -81,10 +81,10 @@ fn advice(errno: i32) -> Option<&'static str> {
 }
 
 impl MappedFile {
-    /// Maps the job's region of the file; an empty mapping for one that is not open.
+    /// Maps the job's region of the file; an empty mapping for a file that is not open.
     ///
     /// # Errors
-    /// EIO when the file ends before the region does, else the kernel's.
+    /// EIO if the file is too short for the region, otherwise mmap(2)'s error.
     pub(crate) fn new(file: &OpenFile, options: &MappingOptions) -> Result<Self, EngineError> {
         let empty =
             MappedFile { base: std::ptr::null_mut(), offset: file.offset, length: 0, before: 0, mapped: 0 };
@@ -111,7 +111,7 @@ impl MappedFile {
             return Err(EngineError::new("mmap", io::Error::last_os_error()).hint_for(advice));
         }
         let before = (file.offset - start) as usize;
-        // SAFETY: the mapping has at least `before` bytes, as it ends behind the offset.
+        // SAFETY: the mapping has at least `before` bytes, as it ends after the offset.
         let base = unsafe { base.cast::<u8>().add(before) };
         let mapping = MappedFile { base, length, before, mapped, ..empty };
         mapping.advise(options)?;
@@ -121,7 +121,7 @@ impl MappedFile {
     fn advise(&self, options: &MappingOptions) -> Result<(), EngineError> {
         let huge = (options.sharing == Sharing::PrivateHugePages).then_some(libc::MADV_HUGEPAGE);
         for advice in [huge, options.order].into_iter().flatten() {
-            // SAFETY: the range is this mapping; none of the advices changes what is in it.
+            // SAFETY: the range is this mapping; the advice used here does not change its contents.
             if unsafe { libc::madvise(self.base.sub(self.before).cast(), self.mapped, advice) } != 0 {
                 let refused = EngineError::new("madvise", io::Error::last_os_error());
                 return Err(refused.hint_for(|errno| match (advice, errno) {
@@ -135,7 +135,7 @@ impl MappedFile {
         Ok(())
     }
 
-    /// The memory of a range of the file; `None` when it leaves the region.
+    /// The memory of a range of the file; `None` if the range leaves the region.
     #[inline]
     pub(crate) fn at(&self, offset: u64, len: usize) -> Option<*mut u8> {
         let start = usize::try_from(offset.wrapping_sub(self.offset)).ok()?;
@@ -144,8 +144,8 @@ impl MappedFile {
         inside.then(|| unsafe { self.base.add(start) })
     }
 
-    /// Maps a range of the file again in which a copy found pages missing. Returns what the I/O came to: the bytes before the end of a
-    /// file that is shorter now, or a negated errno.
+    /// Maps a range of the file again after a copy found pages missing. Returns the result of the I/O: the bytes before the end of a
+    /// truncated file, or a negated errno.
     #[cold]
     pub(crate) fn after_missing_page(
         &self,
@@ -158,10 +158,10 @@ impl MappedFile {
             return -i64::from(libc::EINVAL);
         };
         let unit = options.unit as usize;
-        // In the file: the kernel aligns addresses to pages only, which may be smaller.
+        // Aligned by file offset: the kernel aligns addresses to pages only, which may be smaller than a unit.
         let before = (offset % options.unit) as usize;
         let again = (before + len).next_multiple_of(unit);
-        // SAFETY: the units belong to this mapping, whose first byte is that of a unit of the file; no reference points into it.
+        // SAFETY: the units belong to this mapping, which begins at a unit of the file; no reference points into it.
         let again = unsafe {
             let at = (offset - before as u64).cast_signed();
             let flags = options.sharing.flags() | libc::MAP_FIXED;
@@ -178,7 +178,7 @@ impl MappedFile {
         }
     }
 
-    /// Writes a range of the file back and waits, by msync(2) with these flags: 0 or a negated errno.
+    /// Writes a range of the file back and waits, by msync(2) with these flags. Returns 0 or a negated errno.
     pub(crate) fn sync(&self, offset: u64, len: usize, flags: i32) -> i64 {
         let Some(memory) = self.at(offset, len) else {
             return -i64::from(libc::EINVAL);
@@ -188,13 +188,13 @@ impl MappedFile {
         ferrio_engine::sync_ops::outcome(i64::from(answer))
     }
 
-    /// Writes the whole mapping back and waits: 0 or a negated errno.
+    /// Writes the whole mapping back and waits. Returns 0 or a negated errno.
     pub(crate) fn sync_all(&self, flags: i32) -> i64 {
         if self.length == 0 { 0 } else { self.sync(self.offset, self.length, flags) }
     }
 }
 
-// SAFETY: the mapping belongs to the process, and nothing else is in the value. Engines copy from and to it in all threads: the bytes are
+// SAFETY: the mapping belongs to the process, and the value has no other state. Engines copy from and to it in all threads: the bytes are
 // plain data of a file, which other processes may change as well.
 unsafe impl Send for MappedFile {}
 // SAFETY: as above.
@@ -209,12 +209,12 @@ impl Drop for MappedFile {
     }
 }
 
-/// Size of a regular file or block device; `None` for anything else.
+/// The size of a regular file or block device; `None` for other files.
 fn size_of(fd: impl AsFd) -> Result<Option<u64>, EngineError> {
     let stat = fstat(&fd).map_err(|e| EngineError::new("fstat", e))?;
     let size = match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
         SFlag::S_IFREG => stat.st_size,
-        // The mapping does not care about the position.
+        // Changing the file position is harmless: a mapping does not use it.
         SFlag::S_IFBLK => lseek(&fd, 0, Whence::SeekEnd).map_err(|e| EngineError::new("lseek", e))?,
         _ => return Ok(None),
     };

@@ -1,6 +1,6 @@
-//! Engines libpmem and dev-dax: copies to and from persistent memory. The CPU itself makes writes durable, without the kernel.
+//! Engines libpmem and dev-dax: copy to and from persistent memory. The CPU makes writes durable, without the kernel.
 //!
-//! libpmem maps files of a file system that is mounted with DAX, dev-dax the device itself. Neither needs the library of that name.
+//! libpmem maps files of a file system that is mounted with DAX, dev-dax maps the device. Neither needs libpmem.
 
 use std::io;
 use std::ptr;
@@ -13,7 +13,7 @@ use ferrio_kernel::sigbus;
 use ferrio_machine::DaxDevice;
 use nix::errno::Errno;
 
-use crate::mapping::{MappedFile, MappingOptions, PAGE, Sharing, protection};
+use crate::mapping::{MappedFile, MappingOptions, PAGE_BYTES, Sharing, protection};
 use crate::write_back::{self, WriteBack};
 
 /// `ioengine=libpmem` and `ioengine=dev-dax`
@@ -22,14 +22,14 @@ pub struct PersistentMemory {
     fds: Descriptors,
     options: MappingOptions,
     write_back: WriteBack,
-    /// Writes bypass the caches.
+    /// True if writes bypass the caches.
     past_caches: bool,
-    /// Each write waits until it is durable; otherwise a sync does.
+    /// True if each write waits until it is durable; otherwise a sync does.
     drains: bool,
 }
 
 impl PersistentMemory {
-    /// The engine with another kind of mapping than the job's own, which only persistent memory has.
+    /// Opens the engine with the given kind of mapping, which only persistent memory supports.
     fn with_sharing(spec: &JobSpec, sharing: Sharing, unit: u64) -> Result<Self, EngineError> {
         sigbus::install().map_err(|errno| EngineError::new("sigaction", errno))?;
         let write_back = write_back::detect().ok_or_else(|| {
@@ -57,7 +57,7 @@ impl PersistentMemory {
         })
     }
 
-    /// Copies a range. False when a page of the mapping was missing.
+    /// Copies a range. False if a page of the mapping was missing.
     #[inline]
     fn copy(&self, request: &Request, memory: *mut u8, len: usize) -> bool {
         let (unit, buffer) = (self.options.unit as usize, request.buffer);
@@ -79,12 +79,12 @@ impl PersistentMemory {
 impl Engine for PersistentMemory {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         if spec.engine != EngineKind::DevDax {
-            return Self::with_sharing(spec, Sharing::Synchronous, PAGE);
+            return Self::with_sharing(spec, Sharing::Synchronous, PAGE_BYTES);
         }
-        // Each device maps units of its own size only; one engine has one, the largest.
+        // Each device maps units of its own size. The engine has one unit for all files, the largest.
         let units =
-            spec.files.iter().map(|file| DaxDevice::at(&file.path).map_or(PAGE, |device| device.unit));
-        Self::with_sharing(spec, Sharing::Shared, units.max().unwrap_or(PAGE))
+            spec.files.iter().map(|file| DaxDevice::at(&file.path).map_or(PAGE_BYTES, |device| device.unit));
+        Self::with_sharing(spec, Sharing::Shared, units.max().unwrap_or(PAGE_BYTES))
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
@@ -121,7 +121,7 @@ impl Engine for PersistentMemory {
                 request.len.cast_signed()
             }
             Op::Trim => sync_ops::run(self.fds.of(request.file), request),
-            // What was written is on its way already.
+            // The write-back of earlier writes has begun already.
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
                 write_back::drain();
                 0

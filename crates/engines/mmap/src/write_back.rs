@@ -1,19 +1,19 @@
-//! The instructions that take data from the caches of the CPU to persistent memory.
+//! CPU instructions that write data from the caches to persistent memory.
 //!
-//! A store is durable when its cache line has been written back and a barrier has waited for that. Stores that bypass the caches need the
-//! barrier only.
+//! A store is durable when its cache line has been written back and a barrier has waited for that. Stores that bypass the caches only need
+//! the barrier.
 
 use std::ptr;
 
-/// How this CPU writes a cache line back.
+/// The way this CPU writes a cache line back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WriteBack {
     instruction: Instruction,
-    /// Bytes in a cache line, a power of two.
+    /// Cache line size in bytes, a power of two.
     line: usize,
 }
 
-/// Every line that these bytes touch, by its address.
+/// The address of each line that these bytes touch.
 fn lines(start: usize, len: usize, line: usize) -> impl Iterator<Item = usize> {
     let first = start & !(line - 1);
     let end = if len == 0 { first } else { start + len };
@@ -21,26 +21,26 @@ fn lines(start: usize, len: usize, line: usize) -> impl Iterator<Item = usize> {
 }
 
 impl WriteBack {
-    /// Writes the lines of these bytes back, in any order; [`drain`] waits for it.
+    /// Starts writing back the lines of these bytes, in any order; [`drain`] waits for the end.
     ///
     /// # Safety
-    /// The bytes can be read. If a page of them is missing, SIGBUS is handled.
+    /// The bytes must be readable. If a page of them is missing, SIGBUS is handled.
     pub(crate) unsafe fn write_back(self, start: *const u8, len: usize) {
         for line in lines(start.addr(), len, self.line) {
-            // SAFETY: the line has one of the bytes at least, and this CPU knows the instruction, which `detect` found.
+            // SAFETY: the line contains at least one of the bytes, and `detect` found that this CPU has the instruction.
             unsafe { self.instruction.run(start.with_addr(line)) };
         }
     }
 
-    /// Copies `len` bytes past the caches where this CPU can, and writes the others back; [`drain`] waits for both.
+    /// Copies `len` bytes past the caches where this CPU can, and writes back the others; [`drain`] waits for both.
     ///
     /// # Safety
     /// As for [`ptr::copy_nonoverlapping`]. If a page at `to` is missing, SIGBUS is handled.
     pub(crate) unsafe fn copy_past_caches(self, from: *const u8, to: *mut u8, len: usize) {
         let (head, whole) = whole_lines(to.addr(), len, self.line);
         let tail = head + whole;
-        // SAFETY: the three parts are `len` bytes of both sides; the middle one is whole lines of `to`. The first and the last are written
-        // after the copy and can be read.
+        // SAFETY: the three parts together are `len` bytes of both sides; the middle part is whole lines of `to`. The first and last parts
+        // are written back after the copy and can be read.
         unsafe {
             ptr::copy_nonoverlapping(from, to, head);
             self.write_back(to, head);
@@ -51,7 +51,7 @@ impl WriteBack {
     }
 }
 
-/// The bytes before the first whole line of a range, and those of its whole lines.
+/// The number of bytes before the first whole line of a range, and of its whole lines.
 fn whole_lines(start: usize, len: usize, line: usize) -> (usize, usize) {
     let head = (start.wrapping_neg() & (line - 1)).min(len);
     (head, (len - head) & !(line - 1))
@@ -77,20 +77,20 @@ mod x86_64 {
         Clwb,
         /// Evicts the line; several run at once.
         ClflushOpt,
-        /// Evicts the line, one after the other. Every CPU has it.
+        /// Evicts the line; one at a time. Every CPU has it.
         Clflush,
     }
 
-    /// Bytes of a line in all CPUs that have ever been made.
-    const LINE: usize = 64;
+    /// Cache line size of all x86-64 CPUs made so far.
+    const LINE_BYTES: usize = 64;
 
     /// The best instruction of this CPU.
     pub(crate) fn detect() -> Option<WriteBack> {
-        Some(WriteBack { instruction: Instruction::of_this_cpu()[0], line: LINE })
+        Some(WriteBack { instruction: Instruction::of_this_cpu()[0], line: LINE_BYTES })
     }
 
     impl Instruction {
-        /// All that this CPU has, the best one first.
+        /// The instructions of this CPU, best first.
         pub(super) fn of_this_cpu() -> Vec<Instruction> {
             let features = if __cpuid(0).eax >= 7 { __cpuid_count(7, 0).ebx } else { 0 };
             let mut found = Vec::with_capacity(3);
@@ -105,10 +105,10 @@ mod x86_64 {
         }
 
         /// # Safety
-        /// This CPU has the instruction, and the line at `line` can be read.
+        /// This CPU must have the instruction, and the line at `line` must be readable.
         #[inline]
         pub(super) unsafe fn run(self, line: *const u8) {
-            // SAFETY: none of the three changes what a program sees of the memory.
+            // SAFETY: none of the three changes the contents of memory.
             unsafe {
                 match self {
                     Instruction::Clwb => asm!("clwb [{}]", in(reg) line, options(nostack, preserves_flags)),
@@ -121,7 +121,7 @@ mod x86_64 {
         }
     }
 
-    /// Waits until everything that was written back, or stored past the caches, has arrived.
+    /// Waits until all data written back, or stored past the caches, has arrived.
     #[inline]
     pub(crate) fn drain() {
         // SAFETY: every x86-64 CPU has the instruction.
@@ -131,7 +131,7 @@ mod x86_64 {
     /// Stores whole lines past the caches.
     ///
     /// # Safety
-    /// As for [`std::ptr::copy_nonoverlapping`]; `to` and `len` are multiples of the length of a line.
+    /// As for [`std::ptr::copy_nonoverlapping`]; `to` and `len` must be multiples of the line size.
     #[inline]
     pub(super) unsafe fn stream(from: *const u8, to: *mut u8, len: usize, _: WriteBack) {
         for at in (0..len).step_by(size_of::<__m128i>()) {
@@ -156,14 +156,14 @@ mod aarch64 {
     pub(super) enum Instruction {
         /// DC CVAP: to the point of persistence.
         ToPersistence,
-        /// DC CVAC: to the point of coherency, which is as far as older CPUs go.
+        /// DC CVAC: to the point of coherency, the most that older CPUs can do.
         ToCoherency,
     }
 
     /// The best instruction of this CPU.
     pub(crate) fn detect() -> Option<WriteBack> {
         let kind: u64;
-        // SAFETY: Linux lets programs read the type of the caches, and reading it changes nothing.
+        // SAFETY: Linux lets programs read the cache type register, and reading has no effect.
         unsafe { asm!("mrs {}, ctr_el0", out(reg) kind, options(nomem, nostack, preserves_flags)) };
         // DminLine: the smallest line of all data caches, as a power of two of words.
         let line = 4 << ((kind >> 16) & 0xf);
@@ -171,7 +171,7 @@ mod aarch64 {
     }
 
     impl Instruction {
-        /// All that this CPU has, the best one first.
+        /// The instructions of this CPU, best first.
         pub(super) fn of_this_cpu() -> Vec<Instruction> {
             if is_aarch64_feature_detected!("dpb") {
                 return vec![Instruction::ToPersistence, Instruction::ToCoherency];
@@ -180,11 +180,11 @@ mod aarch64 {
         }
 
         /// # Safety
-        /// This CPU has the instruction, and the line at `line` can be read.
+        /// This CPU must have the instruction, and the line at `line` must be readable.
         #[inline]
         pub(super) unsafe fn run(self, line: *const u8) {
-            // SAFETY: neither changes what a program sees of the memory, and Linux lets programs use both. They are written as the system
-            // instructions that they are: assemblers for the first ARMv8 do not know the name of the first.
+            // SAFETY: neither changes the contents of memory, and Linux lets programs use both. They are written as system instructions
+            // because assemblers for the first ARMv8 do not know the name of the first.
             unsafe {
                 match self {
                     Instruction::ToPersistence => {
@@ -198,14 +198,14 @@ mod aarch64 {
         }
     }
 
-    /// Waits until everything that was written back has arrived.
+    /// Waits until all data written back has arrived.
     #[inline]
     pub(crate) fn drain() {
         // SAFETY: a barrier waits and changes nothing.
         unsafe { asm!("dsb sy", options(nostack, preserves_flags)) };
     }
 
-    /// Copies whole lines and writes them back: this CPU has no stores that are sure to bypass its caches.
+    /// Copies whole lines and writes them back: this CPU has no stores that reliably bypass its caches.
     ///
     /// # Safety
     /// As for [`std::ptr::copy_nonoverlapping`].
@@ -228,7 +228,7 @@ pub(crate) use other::{detect, drain};
 mod other {
     use super::WriteBack;
 
-    /// There is none.
+    /// No instruction is known.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) enum Instruction {}
 

@@ -1,31 +1,31 @@
-//! What the pages and blocks of flash allow: plain arithmetic.
+//! Page and block sizes of flash, and the ranges that they allow.
 
-/// How a device is divided, in bytes.
+/// The sizes of a device's units, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
-    /// A block: what is erased together.
+    /// Size of a block, the unit of erasing.
     pub(crate) erase: u32,
-    /// A page: what is written together.
+    /// Size of a page, the unit of writing.
     pub(crate) write: u32,
 }
 
-/// A part of a range that is inside of one block.
+/// A part of a range inside one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct RangePiece {
     pub(crate) offset: u64,
     pub(crate) len: u32,
-    /// Where its block begins.
+    /// Offset of the block.
     pub(crate) block_begin: u64,
 }
 
 impl Geometry {
-    /// From what a device says. `None` if it makes no sense.
+    /// `None` if the sizes are invalid.
     pub(crate) fn new(erase: u32, write: u32) -> Option<Self> {
         (erase > 0 && write > 0 && erase.is_multiple_of(write)).then_some(Geometry { erase, write })
     }
 
-    /// The range, cut where blocks begin.
-    pub(crate) fn pieces(self, offset: u64, len: u64) -> impl Iterator<Item = Piece> {
+    /// Splits a range at block boundaries.
+    pub(crate) fn pieces(self, offset: u64, len: u64) -> impl Iterator<Item = RangePiece> {
         let block = u64::from(self.erase);
         let end = offset.saturating_add(len);
         let mut at = offset;
@@ -33,11 +33,11 @@ impl Geometry {
             let block_begin = at - at % block;
             let offset = at;
             at = end.min(block_begin + block);
-            (offset < end).then(|| Piece { offset, len: (at - offset) as u32, block_begin })
+            (offset < end).then(|| RangePiece { offset, len: (at - offset) as u32, block_begin })
         })
     }
 
-    /// Why a range cannot be written.
+    /// Checks whether a range can be written; the error is a message.
     pub(crate) fn check_write(self, offset: u64, len: u64) -> Result<(), String> {
         if offset.is_multiple_of(self.write.into()) && len.is_multiple_of(self.write.into()) {
             return Ok(());
@@ -45,7 +45,7 @@ impl Geometry {
         Err(format!("writes must be whole pages of {} bytes", self.write))
     }
 
-    /// Why a range cannot be erased.
+    /// Checks whether a range can be erased; the error is a message.
     pub(crate) fn check_erase(self, offset: u64, len: u64) -> Result<(), String> {
         if offset.is_multiple_of(self.erase.into()) && len.is_multiple_of(self.erase.into()) {
             return Ok(());

@@ -1,28 +1,28 @@
 //! The mtd engine: raw flash, which is read and written in pages and erased in blocks, through its character device (/dev/mtd0).
 //!
 //! - `device`: the system calls.
-//! - `geometry`: what pages and blocks allow.
+//! - `geometry`: page and block sizes.
 //!
-//! A trim erases. With `skip_bad`, what is in blocks that are known to be bad is passed over; without, the kernel decides.
+//! A trim erases. With `skip_bad`, requests skip blocks that are known to be bad; otherwise the kernel decides.
 
 mod device;
 mod geometry;
 
 use std::io;
 
-use device::Device;
+use device::FlashDevice;
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
 use ferrio_job::JobSpec;
-use geometry::{Geometry, Piece};
+use geometry::{Geometry, RangePiece};
 
 /// `ioengine=mtd`
 pub struct Mtd {
-    devices: Vec<Option<(Device, Geometry)>>,
+    devices: Vec<Option<(FlashDevice, Geometry)>>,
     /// `skip_bad`
     skips_bad: bool,
-    /// Blocks that fail are marked as bad, as fio does.
+    /// True if blocks that fail are marked as bad, as in fio.
     marks_bad: bool,
-    /// What there is to say about the last failure. I/Os complete in the call: there is no other one.
+    /// Details of the last failure. I/Os complete in the call, so one is enough.
     details: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Mtd {
             Op::Read => Ok(()),
             Op::Write => geometry.check_write(offset, len),
             Op::Trim => geometry.check_erase(offset, len),
-            // A write is on the medium when it ends.
+            // A write is on the medium when it returns.
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => return 0,
         };
         if let Err(why) = allowed {
@@ -49,28 +49,28 @@ impl Mtd {
             match self.run_piece(&device, &geometry, request, piece) {
                 Ok(count) => moved += i64::from(count),
                 Err(errno) if moved == 0 => return -i64::from(errno),
-                // The rest is a request of its own, which fails then.
+                // The rest becomes another request, which then fails.
                 Err(_) => break,
             }
         }
         moved
     }
 
-    /// A part of a request that is inside of one block; the bytes moved.
+    /// Runs a part of a request inside one block; returns the number of bytes.
     fn run_piece(
         &mut self,
-        device: &Device,
+        device: &FlashDevice,
         geometry: &Geometry,
         request: &Request,
-        piece: Piece,
+        piece: RangePiece,
     ) -> Result<u32, i32> {
         if self.skips_bad && device.has_bad_blocks && device.is_bad(piece.block_begin)? {
             return Ok(piece.len);
         }
-        // The part of the buffer: pieces follow each other.
+        // The piece's position in the buffer.
         let buffer = request.buffer.wrapping_add((piece.offset - request.offset) as usize);
         let result = match request.op {
-            // SAFETY: the buffer is valid for the bytes of the request, and the piece is a part of it.
+            // SAFETY: the buffer is valid for the bytes of the request, and the piece is inside the request.
             Op::Read => unsafe { device.read(buffer, piece.len, piece.offset) },
             // SAFETY: as above.
             Op::Write => unsafe { device.write(buffer, piece.len, piece.offset) },
@@ -82,7 +82,7 @@ impl Mtd {
                 geometry.erase, piece.block_begin
             ));
             if self.marks_bad && device.has_bad_blocks {
-                // The error itself is what is reported.
+                // The I/O's own error is reported instead.
                 let _ = device.mark_bad(piece.block_begin);
             }
         }
@@ -90,11 +90,11 @@ impl Mtd {
     }
 }
 
-fn opened(file: &OpenFile) -> Result<Option<(Device, Geometry)>, EngineError> {
+fn opened(file: &OpenFile) -> Result<Option<(FlashDevice, Geometry)>, EngineError> {
     if file.raw_fd() < 0 {
         return Ok(None);
     }
-    Device::new(file.raw_fd()).map(Some).map_err(|errno| {
+    FlashDevice::new(file.raw_fd()).map(Some).map_err(|errno| {
         EngineError::new("MEMGETINFO", io::Error::from_raw_os_error(errno)).hint(
             "the file is no raw flash: name a character device such as /dev/mtd0, or use ioengine=psync",
         )

@@ -1,12 +1,12 @@
-//! The nbd engine: a client of the network block device protocol. All requests of a job go over one connection, and as many as `iodepth`
-//! are on their way at once; the server answers in any order.
+//! The nbd engine: a client of the network block device protocol. All requests of a job use one connection, up to `iodepth` at once; the
+//! server answers in any order.
 //!
-//! - `sender`: requests that wait for room in the socket.
-//! - `receiver`: what comes back.
-//! - `units`: what is in flight.
+//! - `sender`: requests waiting for space in the socket.
+//! - `receiver`: replies.
+//! - `units`: requests in flight.
 //!
-//! No call waits for the server longer than a tick without a look at the job: a server that stopped answering does not keep a job that
-//! has to end.
+//! No call waits for the server longer than a tick before it checks the job: a server that stops answering does not delay a job that has to
+//! end.
 
 mod receiver;
 mod sender;
@@ -30,10 +30,10 @@ use sender::Sender;
 use socket2::Socket;
 use units::Units;
 
-/// How long a wait lasts before the engine looks whether the job has to end.
-const TICK: Duration = Duration::from_millis(100);
-/// How long a job that has to end waits for a server that sends nothing.
-const GRACE: Duration = Duration::from_secs(10);
+/// Longest wait before the engine checks whether the job has to end.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Longest wait of a job that has to end for a silent server.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// `ioengine=nbd`
 pub struct Nbd<'a> {
@@ -44,21 +44,21 @@ pub struct Nbd<'a> {
     units: Units,
     sender: Sender,
     receiver: Receiver,
-    /// Submitted since the last flush.
+    /// Requests submitted since the last flush.
     submitted: u32,
-    /// Why no request can be answered any more.
+    /// The reason why no more requests can be answered.
     broken: Option<String>,
-    /// Since when the server sends nothing although the job has to end.
+    /// Start of the server's silence, if the job has to end.
     silent_since: Option<Instant>,
     stop_request: Box<dyn Fn() -> StopRequest + 'a>,
     notes: Vec<Diagnostic>,
 }
 
 impl<'a> Nbd<'a> {
-    /// Connects to the export of the job. `stop_request` says whether the job has to end.
+    /// Connects to the export of the job. `stop_request` returns whether the job has to end.
     ///
     /// # Errors
-    /// There is no such export, or it cannot do what the job needs.
+    /// The export does not exist, or lacks a feature that the job needs.
     pub fn new(spec: &JobSpec, stop_request: Box<dyn Fn() -> StopRequest + 'a>) -> Result<Self, EngineError> {
         let uri = spec.engine_options.uri.parse::<Uri>().map_err(|error| refused(&error))?;
         let (socket, export) =
@@ -87,19 +87,19 @@ impl<'a> Nbd<'a> {
         })
     }
 
-    /// What the protocol has for a request; an errno if this export cannot do it.
+    /// The protocol's command and flags for a request; an errno if this export does not support it.
     fn command(&self, op: Op) -> Result<(Command, u16), i32> {
         let able = |able: bool, command| if able { Ok((command, 0)) } else { Err(libc::EOPNOTSUPP) };
         match op {
             Op::Read => Ok((Command::Read, 0)),
             Op::Write => Ok((Command::Write, self.write_flags)),
             Op::Trim => able(self.flags.can_trim(), Command::Trim),
-            // There is one kind of sync: all completed writes are stable afterwards.
+            // The protocol has one kind of sync, after which all completed writes are stable.
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => able(self.flags.can_flush(), Command::Flush),
         }
     }
 
-    /// No request can be answered any more: those in flight fail.
+    /// Gives up the connection: all requests in flight fail.
     #[cold]
     fn give_up(&mut self, errno: i32, why: String) {
         self.receiver.fail_all(&mut self.units, errno);
@@ -107,7 +107,7 @@ impl<'a> Nbd<'a> {
         self.broken.get_or_insert(why);
     }
 
-    /// Sends what the socket takes.
+    /// Sends as much as the socket takes.
     fn send(&mut self) {
         if self.broken.is_none()
             && let Err(errno) = self.sender.send(&self.socket, &self.units)
@@ -119,7 +119,7 @@ impl<'a> Nbd<'a> {
         }
     }
 
-    /// Receives what has come. With `waits`, waits for it up to a tick. True if something came.
+    /// Receives available data. With `waits`, waits up to a tick for it. True if something was received.
     fn receive(&mut self, waits: bool) -> bool {
         if self.broken.is_some() {
             return false;
@@ -133,7 +133,7 @@ impl<'a> Nbd<'a> {
         }
     }
 
-    /// Waits until there is something to receive, or room for what waits to be sent.
+    /// Waits until data can be received, or pending data can be sent.
     fn wait(&mut self, timeout: Duration) {
         let mut events = PollFlags::POLLIN;
         if !self.sender.is_empty() {
@@ -144,7 +144,7 @@ impl<'a> Nbd<'a> {
         let _ = ppoll(&mut waiting, Some(TimeSpec::from_duration(timeout)), None);
     }
 
-    /// Looks whether a job that waits in vain has to end.
+    /// Gives up if the job has to end and the server stays silent.
     #[cold]
     fn check_stop_request(&mut self) {
         let stop_request = (self.stop_request)();
@@ -152,17 +152,17 @@ impl<'a> Nbd<'a> {
             return;
         }
         let silent_since = *self.silent_since.get_or_insert_with(Instant::now);
-        if stop_request == StopRequest::AtOnce || silent_since.elapsed() >= GRACE {
+        if stop_request == StopRequest::AtOnce || silent_since.elapsed() >= STOP_TIMEOUT {
             let why = "the NBD server did not answer before the job was ended";
             self.give_up(libc::ETIMEDOUT, why.to_owned());
         }
     }
 }
 
-/// Calls that receive, and may wait, wait for a tick.
+/// Limits each receiving call to a wait of one tick.
 fn wait_in_receive(socket: &Socket) -> io::Result<()> {
     socket.set_nonblocking(false)?;
-    socket.set_read_timeout(Some(TICK))
+    socket.set_read_timeout(Some(POLL_INTERVAL))
 }
 
 fn refused(error: &NbdError) -> EngineError {
@@ -211,7 +211,7 @@ impl Engine for Nbd<'_> {
             let came = if self.sender.is_empty() {
                 self.receive(true)
             } else {
-                self.wait(TICK);
+                self.wait(POLL_INTERVAL);
                 self.send();
                 self.receive(false)
             };
@@ -250,7 +250,7 @@ impl Drop for Nbd<'_> {
         if self.broken.is_none() && self.units.in_flight() == 0 {
             ferrio_nbd::disconnect(&self.socket);
         }
-        // Nothing is read into the buffers any more, nor sent from them.
+        // After this, nothing is read into the buffers or sent from them.
         debug_assert!(self.socket.as_raw_fd() >= 0);
     }
 }

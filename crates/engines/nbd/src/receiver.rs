@@ -1,4 +1,4 @@
-//! What comes back: replies are read ahead into a small memory; the data of large reads goes directly to its buffer.
+//! Receives replies. They are read ahead into a small buffer; the data of large reads goes directly to its I/O buffer.
 
 use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
@@ -12,39 +12,39 @@ use socket2::Socket;
 
 use crate::units::Units;
 
-/// Bytes that are read ahead.
-const AHEAD: usize = 64 << 10;
-/// The longest text of an error, with its numbers.
-const LONGEST_ERROR: usize = 8 << 10;
+/// Size of the read-ahead buffer.
+const READ_AHEAD_BYTES: usize = 64 << 10;
+/// Maximum length of an error message, including its numbers.
+const MAX_ERROR_BYTES: usize = 8 << 10;
 
-/// Data on its way into a buffer.
+/// Data that is being received into an I/O buffer.
 #[derive(Clone, Copy)]
-struct Data {
+struct PendingData {
     unit: u32,
-    /// Where in the buffer of the unit the next byte goes.
+    /// Offset of the next byte in the unit's buffer.
     at: u32,
     left: u32,
-    /// The answer is complete then.
+    /// True if the reply is complete after this data.
     last: bool,
 }
 
-/// What came from the server.
+/// Receives and parses the server's replies.
 pub(crate) struct Receiver {
-    /// Bytes that came, from `start` to `end`.
+    /// Bytes received and not parsed yet, from `start` to `end`.
     ahead: Box<[u8]>,
     start: usize,
     end: usize,
-    /// The bytes after these belong to a buffer.
-    data: Option<Data>,
-    /// Answered, not reaped.
+    /// If present, the next bytes belong to an I/O buffer.
+    data: Option<PendingData>,
+    /// Completed and not reaped.
     ready: VecDeque<Completion>,
 }
 
 impl Receiver {
-    /// For as many requests at once.
+    /// Creates a receiver for `depth` requests in flight.
     pub(crate) fn new(depth: u32) -> Self {
         Receiver {
-            ahead: vec![0; AHEAD].into(),
+            ahead: vec![0; READ_AHEAD_BYTES].into(),
             start: 0,
             end: 0,
             data: None,
@@ -52,17 +52,17 @@ impl Receiver {
         }
     }
 
-    /// Requests that are answered and not taken.
+    /// Number of completions that can be taken.
     pub(crate) fn ready(&self) -> usize {
         self.ready.len()
     }
 
-    /// Takes at most `max` answered requests.
+    /// Takes up to `max` completions.
     pub(crate) fn take(&mut self, max: usize, done: &mut Vec<Completion>) {
         done.extend(self.ready.drain(..max.min(self.ready.len())));
     }
 
-    /// Everything in flight fails.
+    /// Fails all requests in flight.
     pub(crate) fn fail_all(&mut self, units: &mut Units, errno: i32) {
         self.data = None;
         (self.start, self.end) = (0, 0);
@@ -72,11 +72,11 @@ impl Receiver {
         }
     }
 
-    /// Receives until nothing more is there; with `waits`, waits for the first bytes as long as the socket lets it. True if something
-    /// came.
+    /// Receives until no more data is available. With `waits`, waits for the first bytes as long as the socket's timeout allows. True if
+    /// something was received.
     ///
     /// # Errors
-    /// Why nothing more will come.
+    /// The reason why no more data will arrive.
     pub(crate) fn receive(
         &mut self,
         socket: &Socket,
@@ -94,7 +94,7 @@ impl Receiver {
                 Ok(count) => {
                     self.arrived(count, units)?;
                     came = true;
-                    // A call that was not filled took all there was.
+                    // A call that was not filled has taken everything.
                     if count < room {
                         return Ok(true);
                     }
@@ -109,9 +109,9 @@ impl Receiver {
         }
     }
 
-    /// Bytes that one call can take.
+    /// Number of bytes that one call can take.
     fn room(&self, _units: &Units) -> usize {
-        AHEAD - self.end + self.data.map_or(0, |data| data.left as usize)
+        READ_AHEAD_BYTES - self.end + self.data.map_or(0, |data| data.left as usize)
     }
 
     fn receive_once(&mut self, socket: &Socket, units: &Units, waits: bool) -> Result<usize, Errno> {
@@ -135,12 +135,12 @@ impl Receiver {
         };
         let flags = if waits { 0 } else { libc::MSG_DONTWAIT };
         // SAFETY: the pieces are a part of `ahead` and the rest of a buffer, whose request is in flight: it has room for `left` bytes at
-        // `at`, as the range of the data was checked when it was announced. Both outlive the call, and nobody else uses them.
+        // `at`, as the range of the data was checked when it was announced. Both outlive the call, and nothing else uses them.
         Errno::result(unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, flags) })
             .map(|received| received as usize)
     }
 
-    /// So many bytes more are there.
+    /// Accounts for `count` received bytes.
     fn arrived(&mut self, mut count: usize, units: &mut Units) -> Result<(), String> {
         if let Some(data) = &mut self.data {
             debug_assert!(self.start == self.end, "what was read ahead goes to the buffer first");
@@ -153,9 +153,9 @@ impl Receiver {
         self.interpret(units)
     }
 
-    /// Ends data that has come as a whole.
+    /// Ends data that has been received completely.
     fn finish_data(&mut self, units: &mut Units) {
-        if let Some(Data { unit, left: 0, last, .. }) = self.data {
+        if let Some(PendingData { unit, left: 0, last, .. }) = self.data {
             self.data = None;
             if last {
                 self.complete(unit, units);
@@ -168,13 +168,13 @@ impl Receiver {
         self.ready.push_back(Completion { unit, result });
     }
 
-    /// Takes everything that is whole from what was read ahead.
+    /// Parses everything that is complete in the read-ahead buffer.
     fn interpret(&mut self, units: &mut Units) -> Result<(), String> {
         loop {
             if let Some(data) = &mut self.data {
                 let count = (self.end - self.start).min(data.left as usize);
                 let from = self.ahead[self.start..self.start + count].as_ptr();
-                // SAFETY: the target has room for `left` bytes, as above, and is no part of `ahead`.
+                // SAFETY: the target has room for `left` bytes, as above, and is not part of `ahead`.
                 unsafe { ptr::copy_nonoverlapping(from, units.target(data.unit, data.at), count) };
                 (data.at, data.left) = (data.at + count as u32, data.left - count as u32);
                 self.start += count;
@@ -187,14 +187,14 @@ impl Receiver {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else if self.start > 0 {
-            // The begin of a reply.
+            // The start of a reply.
             self.ahead.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
         Ok(())
     }
 
-    /// Takes the next reply. False if it is not there as a whole; data may follow.
+    /// Parses the next reply. False if it is incomplete; data may follow it.
     fn next_reply(&mut self, units: &mut Units) -> Result<bool, String> {
         let bytes = &self.ahead[self.start..self.end];
         let parsed = Reply::parse(bytes);
@@ -213,7 +213,7 @@ impl Receiver {
                 } else if units.is_read(unit) {
                     let left = units.len(unit);
                     units.count(unit, left);
-                    self.data = Some(Data { unit, at: 0, left, last: true });
+                    self.data = Some(PendingData { unit, at: 0, left, last: true });
                     self.finish_data(units);
                 } else {
                     self.complete(unit, units);
@@ -226,7 +226,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a chunk whose header is there.
+    /// Parses a chunk whose header is complete.
     fn next_chunk(
         &mut self,
         header: usize,
@@ -236,12 +236,12 @@ impl Receiver {
         len: usize,
         units: &mut Units,
     ) -> Result<bool, String> {
-        // Data itself is not waited for.
+        // The data itself need not be complete.
         let needed = match kind {
             ChunkKind::None if len == 0 => 0,
             ChunkKind::Data if len > 8 => 8,
             ChunkKind::Hole if len == 12 => 12,
-            ChunkKind::Error(_) if (6..=LONGEST_ERROR).contains(&len) => len,
+            ChunkKind::Error(_) if (6..=MAX_ERROR_BYTES).contains(&len) => len,
             _ => {
                 return Err(broken(&format!(
                     "sent a chunk of {len} bytes and an unexpected type ({kind:?})"
@@ -258,7 +258,7 @@ impl Receiver {
                 let left = (len - 8) as u32;
                 let at = units.place(unit, u64_at(bytes, 0), left).ok_or_else(misplaced)?;
                 units.count(unit, left);
-                self.data = Some(Data { unit, at, left, last });
+                self.data = Some(PendingData { unit, at, left, last });
             }
             ChunkKind::Hole => {
                 let hole = u32_at(bytes, 8);

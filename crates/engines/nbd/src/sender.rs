@@ -1,4 +1,4 @@
-//! Requests on their way into the socket: as many as it takes in one call, the rest of one that it took in part first.
+//! Sends requests: as many as one call takes, continuing a partly sent one first.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -11,18 +11,18 @@ use socket2::Socket;
 
 use crate::units::Units;
 
-/// Most pieces of one call; a write has two.
-const PIECES: usize = 128;
+/// Maximum number of pieces in one call; a write has two.
+const MAX_PIECES: usize = 128;
 
-/// What waits for room in the socket.
+/// Requests waiting for space in the socket.
 pub(crate) struct Sender {
     units: VecDeque<u32>,
-    /// Bytes of the first that are sent.
+    /// Bytes of the first request that were sent.
     sent: usize,
 }
 
 impl Sender {
-    /// For as many requests at once.
+    /// Creates a sender for `depth` requests in flight.
     pub(crate) fn new(depth: u32) -> Self {
         Sender { units: VecDeque::with_capacity(depth as usize), sent: 0 }
     }
@@ -55,7 +55,7 @@ impl Sender {
     }
 
     fn send_once(&self, socket: &Socket, units: &Units) -> Result<usize, Errno> {
-        let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; PIECES];
+        let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; MAX_PIECES];
         let mut count = 0;
         let mut skip = self.sent;
         let mut push = |from: *const u8, len: usize| {
@@ -66,7 +66,7 @@ impl Sender {
                 count += 1;
             }
             skip = skip.saturating_sub(len);
-            count + 2 <= PIECES
+            count + 2 <= MAX_PIECES
         };
         for &unit in &self.units {
             let (header, data, len) = units.on_wire(unit);
@@ -85,12 +85,12 @@ impl Sender {
             msg_flags: 0,
         };
         let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
-        // SAFETY: the first `count` pieces are initialized. They point into headers, which live as long as `units`, and into buffers,
-        // which are valid until their requests complete; both outlive the call.
+        // SAFETY: the first `count` pieces are initialized. They point into headers, which live as long as `units`, and into buffers, which
+        // are valid until their requests complete; both outlive the call.
         Errno::result(unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags) }).map(|sent| sent as usize)
     }
 
-    /// So many bytes more are sent.
+    /// Accounts for `sent` bytes.
     fn advance(&mut self, sent: usize, units: &Units) {
         self.sent += sent;
         while let Some(&first) = self.units.front() {

@@ -1,4 +1,4 @@
-//! Sockets: made, bound, connected and accepted as the options of a job say.
+//! Creates, binds, connects and accepts sockets as the job's options say.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -12,17 +12,17 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-/// How long a call may wait before the loop looks at the run time and at requests to stop.
-pub(crate) const WAIT: Duration = Duration::from_millis(10);
+/// Longest wait of a call before the loop checks the run time and stop requests.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_millis(10);
 const WAIT_MS: u8 = 10;
 
-/// Connections that may wait to be accepted.
+/// Maximum number of connections that wait to be accepted.
 const BACKLOG: i32 = 10;
 
-/// Any process of this machine or of another one.
+/// Any process of this or another machine.
 const VSOCK_ANY: u32 = u32::MAX;
 
-/// The address of the peer, or of its multicast group. `None` for a job that waits for its peer.
+/// The address of the peer or its multicast group. `None` for a job that waits for its peer.
 pub(crate) fn peer_address(network: &Network) -> Result<Option<SockAddr>, EngineError> {
     if network.protocol == Protocol::Unix {
         let address = SockAddr::unix(&network.socket_path);
@@ -52,7 +52,7 @@ pub(crate) fn peer_address(network: &Network) -> Result<Option<SockAddr>, Engine
     )
 }
 
-/// A socket for this job that is not connected.
+/// Creates an unconnected socket.
 fn socket(network: &Network) -> Result<Socket, EngineError> {
     let domain = match network.protocol {
         Protocol::Tcp | Protocol::Udp => Domain::IPV4,
@@ -64,7 +64,7 @@ fn socket(network: &Network) -> Result<Socket, EngineError> {
     Socket::new(domain, kind, None).map_err(|e| EngineError::new("socket", e))
 }
 
-/// `window_size` and `mss`.
+/// Sets `window_size` and `mss`.
 fn set_sizes(socket: &Socket, network: &Network) -> Result<(), EngineError> {
     let set = |name: &str, result: io::Result<()>| result.map_err(|e| EngineError::new(name, e));
     let window = network.window_size as usize;
@@ -89,13 +89,15 @@ fn set_no_delay(socket: &Socket, network: &Network) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// From now on calls wait for [`WAIT`] at most.
+/// Limits the waits of all later calls to [`WAIT_TIMEOUT`].
 fn limit_waits(socket: &Socket) -> Result<(), EngineError> {
-    let limited = socket.set_read_timeout(Some(WAIT)).and_then(|()| socket.set_write_timeout(Some(WAIT)));
+    let limited = socket
+        .set_read_timeout(Some(WAIT_TIMEOUT))
+        .and_then(|()| socket.set_write_timeout(Some(WAIT_TIMEOUT)));
     limited.map_err(|e| EngineError::new("setsockopt timeout", e))
 }
 
-/// A socket that waits for peers: it listens for connections, or is bound to the port of datagrams.
+/// Creates a socket that waits for peers: it listens for connections, or is bound to the port of datagrams.
 pub(crate) fn bound(network: &Network, group: Option<&SockAddr>) -> Result<Socket, EngineError> {
     let socket = socket(network)?;
     let address = match network.protocol {
@@ -114,7 +116,7 @@ pub(crate) fn bound(network: &Network, group: Option<&SockAddr>) -> Result<Socke
     set_sizes(&socket, network)?;
     socket.bind(&address).map_err(|e| EngineError::new("bind", e))?;
     if network.protocol == Protocol::Unix {
-        // Before anybody can connect.
+        // Must be set before a peer can connect.
         let everybody = std::fs::Permissions::from_mode(0o777);
         std::fs::set_permissions(&network.socket_path, everybody)
             .map_err(|e| EngineError::new("chmod", e))?;
@@ -130,16 +132,16 @@ pub(crate) fn bound(network: &Network, group: Option<&SockAddr>) -> Result<Socke
     Ok(socket)
 }
 
-/// Removes what an earlier listener left, but nothing else than a socket.
+/// Removes the socket of an earlier listener. Other files are kept.
 pub(crate) fn remove_socket(network: &Network) {
     let path = &network.socket_path;
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
-        // Should that fail, the address is in use.
+        // If this fails, binding reports that the address is in use.
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// The first connection to a listener; `None` if the job is stopped meanwhile.
+/// Accepts the first connection; `None` if the job is stopped first.
 pub(crate) fn accepted(
     network: &Network,
     listener: &Socket,
@@ -163,7 +165,7 @@ pub(crate) fn accepted(
     Ok(None)
 }
 
-/// A socket that is connected to the peer; `None` if the job is stopped before the peer answers.
+/// Connects to the peer; `None` if the job is stopped before the peer answers.
 pub(crate) fn connected(
     network: &Network,
     address: &SockAddr,
@@ -201,7 +203,7 @@ pub(crate) fn connected(
     Ok(Some(socket))
 }
 
-/// A socket that sends datagrams.
+/// Creates a socket that sends datagrams.
 pub(crate) fn sender(network: &Network, address: &SockAddr) -> Result<Socket, EngineError> {
     let socket = socket(network)?;
     set_sizes(&socket, network)?;
@@ -232,7 +234,7 @@ fn set_multicast(socket: &Socket, network: &Network) -> Result<(), EngineError> 
     socket.set_multicast_ttl_v4(network.ttl).map_err(|e| EngineError::new("setsockopt IP_MULTICAST_TTL", e))
 }
 
-/// Receives the datagrams of a multicast group.
+/// Joins a multicast group.
 fn join(socket: &Socket, network: &Network, group: &SockAddr) -> Result<(), EngineError> {
     let joined = match group.as_socket().map(|address| address.ip()) {
         Some(IpAddr::V4(group)) => {
@@ -269,7 +271,7 @@ fn interface_index(network: &Network) -> Result<Option<u32>, EngineError> {
     })
 }
 
-/// Waits for [`WAIT`] at most. A signal ends the wait early.
+/// Waits for an event, for [`WAIT_TIMEOUT`] at most. A signal ends the wait early.
 fn is_ready(socket: &Socket, event: PollFlags) -> Result<bool, EngineError> {
     let mut waiting = [PollFd::new(socket.as_fd(), event)];
     match poll(&mut waiting, PollTimeout::from(WAIT_MS)) {

@@ -1,12 +1,11 @@
-//! The engines net and netsplice: what a job writes goes to a peer, what it reads comes from there. fio at the other end is as good as
-//! ferrio.
+//! The engines net and netsplice: writes send data to a peer, reads receive data from it. The peer may be fio or ferrio.
 //!
-//! - `endpoint`: how sockets come to be.
-//! - `carrier`: the system calls that move bytes.
-//! - `wire`: what is sent beside the data.
+//! - `endpoint`: sets up sockets.
+//! - `carrier`: system calls that move bytes.
+//! - `wire`: messages and numbers besides the data.
 //!
-//! A peer may let a job wait for any time. No call waits longer than some milliseconds: then [`Submit::Full`] gives the loop a chance to
-//! see that the time is up, and the request goes on where it was when it is submitted again.
+//! A peer may be silent for any time. No call waits longer than some milliseconds: then [`Submit::Full`] lets the loop check the run time,
+//! and the request continues where it was when it is submitted again.
 
 mod carrier;
 mod endpoint;
@@ -15,37 +14,37 @@ mod wire;
 use std::slice;
 use std::time::Duration;
 
-use carrier::{Pipe, Step};
+use carrier::{SocketPipe, TransferStep};
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, Op, OpenFile, PEER_ENDED, Request, Submit};
 use ferrio_job::{Diagnostic, JobSpec, Network, Prefix, Protocol};
 use nix::errno::Errno;
 use socket2::{SockAddr, Socket};
 
-/// How long the message that ends a transfer may wait for room.
-const GRACE: Duration = Duration::from_millis(500);
+/// Longest wait to send the message that ends a transfer.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// `ioengine=net` and `ioengine=netsplice`
 pub struct Net {
     network: Network,
-    /// Datagrams have numbers; those that are verified have none.
+    /// True if datagrams are numbered; verified ones are not.
     numbered: bool,
-    /// Where the peer is, once that is known.
+    /// Address of the peer, once it is known.
     peer: Option<SockAddr>,
-    /// Waits for peers.
+    /// Socket that waits for peers.
     bound: Option<Socket>,
-    /// Leads to the peer.
+    /// Socket connected to the peer.
     connection: Option<Socket>,
-    /// Bytes go through it, if there is one.
-    pipe: Option<Pipe>,
-    /// Bytes of the present unit that are moved.
+    /// Pipe for the data, if used.
+    pipe: Option<SocketPipe>,
+    /// Bytes moved of the current unit.
     moved: usize,
-    /// The present unit is on its way back (`pingpong`).
+    /// True while the current unit is returned (`pingpong`).
     returns: bool,
     /// Number of the next datagram.
     sequence: u64,
-    /// Datagrams that never came.
+    /// Number of datagrams that were lost.
     dropped: u64,
-    /// The peer closed the connection without sending the close message.
+    /// True if the peer closed the connection without the close message.
     peer_vanished: bool,
 }
 
@@ -54,56 +53,58 @@ impl Net {
     fn disconnect(&mut self) {
         let Some(socket) = self.connection.take() else { return };
         let to = self.peer.as_ref().filter(|_| self.network.protocol.is_datagram());
-        // The peer may be gone: then it has no need to know.
-        let _ = socket.set_write_timeout(Some(GRACE));
+        // A failure is ignored, as the peer may have closed the connection.
+        let _ = socket.set_write_timeout(Some(CLOSE_TIMEOUT));
         carrier::send(&socket, &wire::CLOSE, to, false);
         (self.moved, self.returns, self.sequence) = (0, false, 0);
     }
 
-    /// Waits for the message that begins a transfer by datagrams. False if the job is stopped meanwhile.
+    /// Waits for the message that begins a transfer by datagrams. False if the job is stopped first.
     fn await_open(&mut self, socket: &Socket, stopped: &dyn Fn() -> bool) -> Result<bool, EngineError> {
         let mut message = [0; wire::OPEN.len()];
         while !stopped() {
             match self.receive_datagram(socket, &mut message) {
-                Step::Moved(_) if message == wire::OPEN => return Ok(true),
-                Step::Failed(errno) => return Err(EngineError::new("recvfrom", Errno::from_raw(errno))),
+                TransferStep::Moved(_) if message == wire::OPEN => return Ok(true),
+                TransferStep::Failed(errno) => {
+                    return Err(EngineError::new("recvfrom", Errno::from_raw(errno)));
+                }
                 _ => {}
             }
         }
         Ok(false)
     }
 
-    /// Receives one datagram, and remembers whom it is from.
-    fn receive_datagram(&mut self, socket: &Socket, bytes: &mut [u8]) -> Step {
-        // SAFETY: initialized bytes are valid as possibly uninitialized ones, and the call writes initialized ones only.
+    /// Receives one datagram and stores its sender.
+    fn receive_datagram(&mut self, socket: &Socket, bytes: &mut [u8]) -> TransferStep {
+        // SAFETY: initialized bytes may be viewed as possibly uninitialized ones, and the call writes initialized ones only.
         let buffer = unsafe { slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) };
         match socket.recv_from(buffer) {
             Ok((count, from)) => {
                 if self.network.receives {
                     self.peer = Some(from);
                 }
-                Step::Moved(count)
+                TransferStep::Moved(count)
             }
             Err(e) => match e.raw_os_error().unwrap_or(libc::EIO) {
-                libc::EAGAIN | libc::EINTR => Step::Wait,
-                errno => Step::Failed(errno),
+                libc::EAGAIN | libc::EINTR => TransferStep::Wait,
+                errno => TransferStep::Failed(errno),
             },
         }
     }
 
-    /// Moves the rest of the unit, or a part of it.
-    fn step(&mut self, socket: &Socket, unit: &mut [u8], sends: bool) -> Step {
+    /// Moves the rest of the unit or a part of it.
+    fn step(&mut self, socket: &Socket, unit: &mut [u8], sends: bool) -> TransferStep {
         let rest = &mut unit[self.moved..];
         let more = !self.network.pingpong;
         if self.network.protocol.is_datagram() {
             return if sends {
                 if self.numbered && !self.returns {
                     wire::set_sequence(rest, self.sequence);
-                    // A datagram is sent as a whole or not at all.
+                    // A datagram is sent completely or not at all.
                     return match carrier::send(socket, rest, self.peer.as_ref(), false) {
-                        Step::Moved(count) => {
+                        TransferStep::Moved(count) => {
                             self.sequence += 1;
-                            Step::Moved(count)
+                            TransferStep::Moved(count)
                         }
                         other => other,
                     };
@@ -121,23 +122,23 @@ impl Net {
         }
     }
 
-    /// Receives a datagram with data.
-    fn receive_numbered(&mut self, socket: &Socket, rest: &mut [u8]) -> Step {
+    /// Receives a numbered datagram.
+    fn receive_numbered(&mut self, socket: &Socket, rest: &mut [u8]) -> TransferStep {
         let step = self.receive_datagram(socket, rest);
-        let Step::Moved(count) = step else { return step };
+        let TransferStep::Moved(count) = step else { return step };
         let datagram = &rest[..count];
         if datagram == wire::CLOSE {
-            return Step::End;
+            return TransferStep::End;
         }
-        // Another sender begins, or nothing was in it.
+        // The open message of another sender, or an empty datagram.
         if datagram == wire::OPEN || datagram.is_empty() {
-            return Step::Wait;
+            return TransferStep::Wait;
         }
         if self.numbered
             && !self.returns
             && let Some(sequence) = wire::sequence(datagram)
         {
-            // One that comes late was counted as lost before.
+            // A late datagram was counted as lost before.
             self.dropped += sequence.saturating_sub(self.sequence);
             self.sequence = self.sequence.max(sequence.saturating_add(1));
         }
@@ -154,13 +155,13 @@ impl Net {
         let outcome = loop {
             let sends = (request.op == Op::Write) != self.returns;
             match self.step(&socket, unit, sends) {
-                Step::Moved(count) => self.moved += count,
-                Step::Wait => break Submit::Full,
-                Step::End => {
+                TransferStep::Moved(count) => self.moved += count,
+                TransferStep::Wait => break Submit::Full,
+                TransferStep::End => {
                     self.peer_vanished |= self.network.protocol.is_tcp();
                     break Submit::Done(PEER_ENDED);
                 }
-                Step::Failed(errno) => break Submit::Done(-i64::from(errno)),
+                TransferStep::Failed(errno) => break Submit::Done(-i64::from(errno)),
             }
             if !sends && self.moved == wire::CLOSE.len() && unit.starts_with(&wire::CLOSE) {
                 break Submit::Done(PEER_ENDED);
@@ -184,7 +185,7 @@ impl Engine for Net {
         let network = spec.network.as_deref().cloned().unwrap_or_default();
         let peer = endpoint::peer_address(&network)?;
         let pipe = (network.splices && network.protocol.is_tcp())
-            .then(|| Pipe::new(spec.verify.is_some()))
+            .then(|| SocketPipe::new(spec.verify.is_some()))
             .transpose()?;
         Ok(Net {
             numbered: spec.verify.is_none(),
@@ -201,7 +202,7 @@ impl Engine for Net {
         })
     }
 
-    /// From now on peers can connect: also those that begin at the same time as this job.
+    /// Binds the socket here, so that peers that start at the same time as this job can connect.
     fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
         if self.network.waits_for_peer && self.bound.is_none() {
             let group = self.peer.as_ref().filter(|_| self.network.protocol.is_datagram());
@@ -233,7 +234,7 @@ impl Engine for Net {
         }
         let socket = endpoint::sender(&self.network, peer)?;
         match carrier::send(&socket, &wire::OPEN, Some(peer), false) {
-            Step::Failed(errno) => Err(EngineError::new("sendto", Errno::from_raw(errno))),
+            TransferStep::Failed(errno) => Err(EngineError::new("sendto", Errno::from_raw(errno))),
             _ => {
                 self.connection = Some(socket);
                 Ok(())
@@ -245,7 +246,7 @@ impl Engine for Net {
         match request.op {
             Op::Read | Op::Write => self.transfer(request),
             Op::Trim => Submit::Done(-i64::from(libc::EOPNOTSUPP)),
-            // What is sent cannot be made more durable.
+            // Syncs and trims do nothing: sent data cannot be made more durable.
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => Submit::Done(0),
         }
     }

@@ -1,17 +1,17 @@
-//! What fio's network engines put on the wire beside the data: messages that begin and end a transfer, and the number of a datagram.
+//! The parts of fio's network protocol besides the data: messages that begin and end a transfer, and datagram numbers.
 
-/// Begins a transfer by datagrams.
+/// Message that begins a transfer by datagrams.
 pub(crate) const OPEN: [u8; 8] = *b"link\0\0\0\x98";
 
-/// Ends a transfer.
+/// Message that ends a transfer.
 pub(crate) const CLOSE: [u8; 8] = *b"knil\x89\0\0\0";
 
-/// Bytes at the end of a datagram that say which it is; smaller ones have no number.
+/// Size of the datagram number, at the end of a datagram; smaller datagrams have none.
 pub(crate) const TRAILER: usize = 24;
 
 const MAGIC: u64 = 0x6573_7571_6e55_6563;
 
-/// Writes the number of a datagram to its end, if there is room.
+/// Writes the number of a datagram to its end, if it is large enough.
 pub(crate) fn set_sequence(datagram: &mut [u8], sequence: u64) {
     let size = datagram.len() as u64;
     if let Some(trailer) = datagram.last_chunk_mut::<TRAILER>() {

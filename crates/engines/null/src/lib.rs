@@ -1,8 +1,8 @@
-//! The null engine: every I/O succeeds without doing anything, so that only the cost of the rest of the program remains.
+//! The null engine: every I/O succeeds without doing anything, which leaves only the cost of the rest of the program.
 //!
-//! At depth 1 an I/O completes in `submit`. At greater depths I/Os wait until `flush` publishes them and are reaped in order. As
-//! with fio's null engine a published batch must be reaped before the next I/O is accepted, so depth N needs batches of N; `reap`
-//! returns the whole batch, even if fewer are wanted.
+//! At depth 1 an I/O completes in `submit`. At greater depths I/Os wait until `flush` publishes them and are reaped in order. As with fio's
+//! null engine, a published batch must be reaped before the next I/O is accepted, so depth N needs batches of N. `reap` returns the whole
+//! batch, even if fewer are wanted.
 #![forbid(unsafe_code)]
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit};
@@ -10,7 +10,7 @@ use ferrio_job::JobSpec;
 
 /// `ioengine=null`
 pub struct Null {
-    /// A circle of completions, a power of two long; empty at depth 1.
+    /// A ring buffer of completions, a power of two long; empty at depth 1.
     circle: Box<[Completion]>,
     /// Counts of completions reaped, published and queued; they wrap around.
     reaped: u32,
@@ -19,7 +19,7 @@ pub struct Null {
 }
 
 impl Null {
-    /// The place of the `count`-th completion.
+    /// The index of the `count`-th completion.
     #[inline]
     fn place(&self, count: u32) -> usize {
         count as usize & (self.circle.len() - 1)
@@ -64,7 +64,7 @@ impl Engine for Null {
         Submit::Queued
     }
 
-    /// A batch that was published has to be reaped before the next one begins.
+    /// A published batch has to be reaped before the next one begins.
     #[inline]
     fn is_full(&self) -> bool {
         self.published != self.reaped

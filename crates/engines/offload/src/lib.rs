@@ -1,8 +1,8 @@
 //! `io_submit_mode=offload`: runs any engine with one thread per I/O in flight.
 //!
-//! To the worker loop it is an asynchronous engine of depth iodepth. Each unit has a thread of its own with a private instance of
-//! the engine at depth 1 and descriptors of its own, so a unit that is free always finds its thread idle, and nothing queues.
-//! Threads inherit CPUs, nice value and memory policy from the thread that opens the engine, and are joined when it is dropped.
+//! To the worker loop it is an asynchronous engine of depth iodepth. Each unit has a thread with its own instance of the engine at depth 1
+//! and its own descriptors, so the thread of a free unit is always idle and nothing queues. Threads inherit CPUs, nice value and memory
+//! policy from the thread that opens the engine, and are joined on drop.
 
 mod pool_thread;
 
@@ -19,22 +19,22 @@ use ferrio_engine::{
 };
 use ferrio_job::{Diagnostic, EngineKind, JobSpec, TuningUse};
 use ferrio_stats::Usage;
-use pool_thread::{Answer, Ended, Task, ThreadCommand};
+use pool_thread::{FinishedIo, ThreadAnswer, ThreadCommand, ThreadTask};
 
-/// Engine `E` in as many threads as the job keeps I/Os in flight.
+/// Engine `E` in one thread per I/O in flight.
 pub struct Offload<E> {
     threads: Vec<PoolThread>,
-    answers: Receiver<Result<Answer, EngineError>>,
-    ended: Receiver<Ended>,
-    /// When the request that each unit had last began and ended.
+    answers: Receiver<Result<ThreadAnswer, EngineError>>,
+    ended: Receiver<FinishedIo>,
+    /// Indexed by unit: start and end of the last request.
     execution_times: Vec<(Instant, Instant)>,
-    /// What the device said about the failure of each unit's last request.
+    /// Indexed by unit: the device's details of the last failure.
     failure_details: Vec<Option<String>>,
-    /// The end of the last reap.
+    /// Time of the last reap.
     reaped: Instant,
-    /// Accepted since the last flush.
+    /// Requests accepted since the last flush.
     accepted: u32,
-    /// The engine depends on the position of a descriptor, which threads must not share.
+    /// True if the engine depends on the position of a descriptor, which threads must not share.
     seeks: bool,
     notes: Vec<Diagnostic>,
     notes_at_end: Vec<Diagnostic>,
@@ -42,7 +42,7 @@ pub struct Offload<E> {
     engine: PhantomData<fn() -> E>,
 }
 
-/// A thread and the way to it.
+/// A thread and the channel to it.
 struct PoolThread {
     /// `None` once the thread must end.
     commands: Option<SyncSender<ThreadCommand>>,
@@ -55,7 +55,7 @@ impl<E> Offload<E> {
         commands.and_then(|commands| commands.send(command).ok()).ok_or_else(gone)
     }
 
-    /// Waits for the answer of one thread to `open` or `attach`.
+    /// Waits until one thread answers `open` or `attach`.
     fn answer(&mut self) -> Result<(), EngineError> {
         let answer = self.answers.recv().map_err(|_| EngineError::new("offload", gone()))??;
         if self.notes.is_empty() {
@@ -65,7 +65,7 @@ impl<E> Offload<E> {
         Ok(())
     }
 
-    /// A descriptor for one thread.
+    /// The descriptor for one thread.
     fn own(&self, file: &OpenFile) -> Result<OpenFile, EngineError> {
         let own = if self.seeks { file.reopened() } else { file.duplicated() };
         own.map_err(|e| {
@@ -75,7 +75,7 @@ impl<E> Offload<E> {
         })
     }
 
-    fn take(&mut self, ended: Ended, done: &mut Vec<Completion>) {
+    fn take(&mut self, ended: FinishedIo, done: &mut Vec<Completion>) {
         let unit = ended.completion.unit as usize;
         self.execution_times[unit] = (ended.began, ended.at);
         self.failure_details[unit] = ended.failure_details;
@@ -83,12 +83,12 @@ impl<E> Offload<E> {
     }
 }
 
-/// A thread has ended: only a bug does that.
+/// The error if a thread has ended, which only a bug can cause.
 fn gone() -> io::Error {
     io::Error::from_raw_os_error(libc::ESRCH)
 }
 
-// A method that is not forwarded would fall back to what the trait does for engines without it.
+// Every method must be forwarded: otherwise the trait's default would replace the engine's.
 #[deny(clippy::missing_trait_methods)]
 impl<E: Engine + 'static> Engine for Offload<E> {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
@@ -111,7 +111,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
             engine: PhantomData,
         };
         for number in 0..depth {
-            // The request in work, and one question about it.
+            // Room for the request in progress and one command.
             let (commands, inbox) = sync_channel(2);
             let own = pool_thread::alone(spec);
             let (answers, ended) = (answer_sender.clone(), ended_sender.clone());
@@ -158,14 +158,14 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         Ok(())
     }
 
-    /// Engines that operate on files are never offloaded: nothing of theirs is in flight.
+    /// Engines that operate on files are never offloaded, as they have no requests in flight.
     fn operate(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
         let unsupported = io::Error::from_raw_os_error(libc::ENOTSUP);
         Err(EngineError::new(format!("operate({})", path.display()), unsupported))
     }
 
     fn submit(&mut self, request: &Request) -> Submit {
-        match self.send(request.unit as usize, ThreadCommand::Run(Task(*request))) {
+        match self.send(request.unit as usize, ThreadCommand::Run(ThreadTask(*request))) {
             Ok(()) => {
                 self.accepted += 1;
                 Submit::Queued
@@ -222,7 +222,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
         for _ in 0..asked {
             if let Ok(Ok(answer)) = self.answers.recv() {
                 sum.merge(&answer.usage);
-                // All threads have the same to say.
+                // All threads report the same.
                 if self.notes_at_end.is_empty() {
                     self.notes_at_end = answer.notes;
                 }
@@ -232,7 +232,7 @@ impl<E: Engine + 'static> Engine for Offload<E> {
     }
 
     fn pause(&self) -> Option<Duration> {
-        // Engines that decide on pauses are not offloaded.
+        // Engines with their own pauses are not offloaded.
         None
     }
 
@@ -256,12 +256,12 @@ impl<E: Engine + 'static> Engine for Offload<E> {
 }
 
 impl<E> Drop for Offload<E> {
-    /// What is in work ends first: until then buffers are in use.
+    /// Waits for requests in progress, which use the buffers.
     fn drop(&mut self) {
         self.threads.iter_mut().for_each(|thread| thread.commands = None);
         for thread in &mut self.threads {
             if let Some(thread) = thread.thread.take() {
-                // It has caught its own panics.
+                // The thread catches its own panics.
                 let _ = thread.join();
             }
         }

@@ -1,11 +1,11 @@
-//! The posixaio engine: what aio_read(3), aio_write(3) and aio_fsync(3) of the C library do, without the C library's.
+//! The posixaio engine: does what the C library's aio_read(3), aio_write(3) and aio_fsync(3) do, without calling them.
 //!
-//! As there, threads do the I/O and the requests of one file run one after the other, in the order of their submission: more than one
-//! thread works only for a job on several files. Every kind of sync is an fsync, which covers all requests submitted before it. A trim
-//! waits until nothing is in flight and runs in the submitting call.
+//! As in the C library, threads do the I/O, and the requests of one file run one after the other in the order of submission, so only a job
+//! with several files uses more than one thread. Every kind of sync is an fsync, which covers all requests submitted before it. A trim
+//! waits until nothing is in flight and runs in `submit`.
 
 mod pool;
-mod waiting;
+mod request_queues;
 
 use std::io;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use ferrio_job::JobSpec;
 use ferrio_stats::Usage;
 use pool::Pool;
 
-/// Most threads of one job, as many as the C library uses.
+/// Maximum number of threads of one job, as in the C library.
 const MAX_THREADS: usize = 20;
 
 /// `ioengine=posixaio`
 pub struct PosixAio {
     pool: Pool,
-    /// Submitted, not reaped.
+    /// Requests submitted and not reaped.
     in_flight: u32,
-    /// Submitted since the last flush.
+    /// Requests submitted since the last flush.
     submitted: u32,
 }
 

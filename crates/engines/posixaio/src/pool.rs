@@ -1,6 +1,6 @@
-//! The threads, the requests that they have not done yet, and the completions that have not been reaped.
+//! The thread pool, with queued requests and unreaped completions.
 //!
-//! One lock protects all of it. A thread takes it once per request: to deliver the completion of one and to take the next. A thread sleeps
+//! One lock protects everything. A thread takes it once per request, to deliver one completion and take the next request. A thread sleeps
 //! only when there is nothing to start, and the worker is woken once, when as many requests have ended as it waits for.
 
 use std::os::fd::RawFd;
@@ -11,34 +11,34 @@ use std::time::{Duration, Instant};
 use ferrio_engine::{Completion, Op, Request, sync_ops};
 use ferrio_stats::Usage;
 
-use crate::waiting::Waiting;
+use crate::request_queues::RequestQueues;
 
-/// Threads with their work. They inherit CPUs, nice value and I/O priority from the thread that starts them, and end when this is dropped.
+/// A thread pool. Threads inherit CPUs, nice value and I/O priority from the thread that starts them, and end on drop.
 pub(crate) struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolCore>,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
-    /// There is a request to start or a question to answer, or the threads must end.
+struct PoolCore {
+    state: Mutex<PoolState>,
+    /// Signalled when there is a request to start or a question to answer, or when the threads must end.
     work: Condvar,
-    /// What the worker waits for has happened.
+    /// Signalled when the condition that the worker waits for holds.
     progress: Condvar,
 }
 
-struct State {
-    waiting: Waiting,
+struct PoolState {
+    waiting: RequestQueues,
     descriptors: Vec<RawFd>,
-    /// Threads without work.
+    /// Number of idle threads.
     idle: usize,
-    /// Ended, not reaped.
+    /// Ended and not reaped.
     done: Vec<Completion>,
-    /// As many must have ended before the worker is woken; 0 when it does not wait.
+    /// Number of ended requests that wakes the worker; 0 when it does not wait.
     wanted: usize,
-    /// How often threads were asked for what they used.
+    /// Number of requests for the threads' usage so far.
     questions: u64,
-    /// Threads that have not answered the last question, and the sum of the answers.
+    /// Number of threads that have not answered the last request for usage; the answers are added up in `usage`.
     unanswered: usize,
     usage: Usage,
     must_end: bool,
@@ -50,8 +50,8 @@ impl Pool {
     /// # Errors
     /// EAGAIN when there are too many threads.
     pub(crate) fn new(job: u32, threads: usize, iodepth: u32) -> std::io::Result<Self> {
-        let state = State {
-            waiting: Waiting::new(iodepth),
+        let state = PoolState {
+            waiting: RequestQueues::new(iodepth),
             descriptors: Vec::new(),
             idle: 0,
             done: Vec::with_capacity(iodepth as usize),
@@ -62,8 +62,8 @@ impl Pool {
             must_end: false,
         };
         let shared =
-            Arc::new(Shared { state: Mutex::new(state), work: Condvar::new(), progress: Condvar::new() });
-        // When a thread cannot be started, dropping the pool ends the others.
+            Arc::new(PoolCore { state: Mutex::new(state), work: Condvar::new(), progress: Condvar::new() });
+        // If a thread cannot be started, dropping the pool ends the others.
         let mut pool = Pool { shared, threads: Vec::with_capacity(threads) };
         for number in 0..threads {
             let shared = Arc::clone(&pool.shared);
@@ -73,14 +73,14 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Nothing is in flight, and these are the files from now on.
+    /// Replaces all descriptors. Nothing may be in flight.
     pub(crate) fn use_descriptors(&mut self, descriptors: Vec<RawFd>) {
         let mut state = self.shared.lock();
         state.waiting.set_files(descriptors.len());
         state.descriptors = descriptors;
     }
 
-    /// The file `index` has this descriptor from now on; nothing of it is in flight.
+    /// Replaces the descriptor of file `index`. Nothing of this file may be in flight.
     pub(crate) fn use_descriptor(&mut self, index: usize, descriptor: RawFd) {
         self.shared.lock().descriptors[index] = descriptor;
     }
@@ -89,10 +89,10 @@ impl Pool {
         self.shared.lock().descriptors[file as usize]
     }
 
-    /// Hands a request to the threads.
+    /// Queues a request for the threads.
     ///
     /// # Safety
-    /// The request's buffer stays valid until its completion is taken or the pool is dropped.
+    /// The request's buffer must stay valid until its completion is taken or the pool is dropped.
     pub(crate) unsafe fn start(&mut self, request: &Request) {
         let mut state = self.shared.lock();
         let wake = state.waiting.push(*request) && state.idle > 0;
@@ -102,7 +102,7 @@ impl Pool {
         }
     }
 
-    /// Waits until `min` requests have ended and moves at most `max` completions to `done`; returns how many.
+    /// Waits until `min` requests have ended, and moves up to `max` completions to `done`; returns how many.
     pub(crate) fn take(&mut self, min: u32, max: u32, done: &mut Vec<Completion>) -> u32 {
         let mut state = self.shared.lock();
         state.wanted = min as usize;
@@ -112,7 +112,7 @@ impl Pool {
         state.take_done(max, done)
     }
 
-    /// Waits until a request has ended, at most for `timeout`, and moves at most `max` completions to `done`; returns how many.
+    /// Waits until a request has ended, at most for `timeout`, and moves up to `max` completions to `done`; returns how many.
     pub(crate) fn take_within(&mut self, timeout: Duration, max: u32, done: &mut Vec<Completion>) -> u32 {
         let began = Instant::now();
         let mut state = self.shared.lock();
@@ -131,7 +131,7 @@ impl Pool {
         self.threads.len()
     }
 
-    /// What the threads used so far.
+    /// Resources used by the threads so far.
     pub(crate) fn usage(&mut self) -> Usage {
         let mut state = self.shared.lock();
         state.questions += 1;
@@ -146,18 +146,18 @@ impl Pool {
 }
 
 impl Drop for Pool {
-    /// What is in work ends first: until then its buffer is in use. Other requests do not start.
+    /// Waits for requests in progress, which use their buffers. Other requests do not start.
     fn drop(&mut self) {
         self.shared.lock().must_end = true;
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // It does not panic.
+            // Threads do not panic.
             let _ = thread.join();
         }
     }
 }
 
-impl State {
+impl PoolState {
     fn take_done(&mut self, max: u32, done: &mut Vec<Completion>) -> u32 {
         self.wanted = 0;
         let count = self.done.len().min(max as usize);
@@ -166,8 +166,8 @@ impl State {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl PoolCore {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -186,7 +186,7 @@ impl Shared {
                 drop(state);
                 let result = run(descriptor, &request);
                 state = self.lock();
-                state.waiting.ended(request.file);
+                state.waiting.finish(request.file);
                 state.done.push(Completion { unit: request.unit, result });
                 if state.done.len() == state.wanted {
                     self.progress.notify_one();
@@ -200,7 +200,7 @@ impl Shared {
     }
 }
 
-/// One request from begin to end: bytes moved, or a negated errno.
+/// Runs one request: bytes moved, or a negated errno.
 fn run(fd: RawFd, request: &Request) -> i64 {
     let call = match request.op {
         Op::Read => libc::SYS_pread64,

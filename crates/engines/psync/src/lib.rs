@@ -3,12 +3,12 @@
 //!
 //! Each of the former is its own type, a [`Transfer`] inside [`SyncEngine`], so that nothing is decided per I/O. System calls are made
 //! directly: the C library's wrappers of read(2) and similar calls are cancellation points, which cost about 20 ns per call in a
-//! program with threads.
+//! multi-threaded program.
 
 mod transfer;
 mod vsync;
 
-pub use transfer::{Flagged, Positioned, Seeking, Transfer, Vectored};
+pub use transfer::{FlaggedTransfer, PositionedTransfer, SeekingTransfer, Transfer, VectoredTransfer};
 pub use vsync::Vsync;
 
 use ferrio_engine::{
@@ -17,15 +17,15 @@ use ferrio_engine::{
 use ferrio_job::JobSpec;
 
 /// `ioengine=sync`: lseek(2) where needed, read(2), write(2).
-pub type Sync = SyncEngine<Seeking>;
+pub type Sync = SyncEngine<SeekingTransfer>;
 /// `ioengine=psync`: pread(2), pwrite(2).
-pub type Psync = SyncEngine<Positioned>;
+pub type Psync = SyncEngine<PositionedTransfer>;
 /// `ioengine=pvsync`: preadv(2), pwritev(2).
-pub type Pvsync = SyncEngine<Vectored>;
+pub type Pvsync = SyncEngine<VectoredTransfer>;
 /// `ioengine=pvsync2`: preadv2(2), pwritev2(2).
-pub type Pvsync2 = SyncEngine<Flagged>;
+pub type Pvsync2 = SyncEngine<FlaggedTransfer>;
 
-/// An engine that does I/O by one way of transferring data.
+/// An engine that does I/O by one kind of system call.
 pub struct SyncEngine<T> {
     fds: Descriptors,
     transfer: T,

@@ -1,4 +1,4 @@
-//! The ways to move data between a file and a buffer with one system call.
+//! Ways to move data between a file and a buffer with one system call.
 
 use std::os::fd::RawFd;
 
@@ -14,18 +14,18 @@ compile_error!("file offsets are passed to the system calls in one register");
 pub trait Transfer {
     /// The system call that reads.
     const READ: libc::c_long;
-    /// The one that writes, with the same arguments.
+    /// The system call that writes, with the same arguments.
     const WRITE: libc::c_long;
 
     /// Reads the options of the job.
     fn new(spec: &JobSpec) -> Self;
 
-    /// `count` freshly opened files follow.
+    /// Called after `count` files were opened.
     fn attach(&mut self, count: usize) {
         let _ = count;
     }
 
-    /// The file with this index is freshly opened.
+    /// Called after the file with this index was opened.
     fn attach_one(&mut self, index: usize) {
         let _ = index;
     }
@@ -35,14 +35,14 @@ pub trait Transfer {
 }
 
 /// pread(2), pwrite(2)
-pub struct Positioned;
+pub struct PositionedTransfer;
 
-impl Transfer for Positioned {
+impl Transfer for PositionedTransfer {
     const READ: libc::c_long = libc::SYS_pread64;
     const WRITE: libc::c_long = libc::SYS_pwrite64;
 
     fn new(_spec: &JobSpec) -> Self {
-        Positioned
+        PositionedTransfer
     }
 
     #[inline]
@@ -54,18 +54,18 @@ impl Transfer for Positioned {
     }
 }
 
-/// lseek(2) unless the file is there already, then read(2), write(2)
-pub struct Seeking {
+/// lseek(2) unless the position is right already, then read(2), write(2)
+pub struct SeekingTransfer {
     /// Position of each file; `None` after an error.
     positions: Vec<Option<u64>>,
 }
 
-impl Transfer for Seeking {
+impl Transfer for SeekingTransfer {
     const READ: libc::c_long = libc::SYS_read;
     const WRITE: libc::c_long = libc::SYS_write;
 
     fn new(_spec: &JobSpec) -> Self {
-        Seeking { positions: Vec::new() }
+        SeekingTransfer { positions: Vec::new() }
     }
 
     fn attach(&mut self, count: usize) {
@@ -94,14 +94,14 @@ impl Transfer for Seeking {
 }
 
 /// preadv(2), pwritev(2) with one segment
-pub struct Vectored;
+pub struct VectoredTransfer;
 
-impl Transfer for Vectored {
+impl Transfer for VectoredTransfer {
     const READ: libc::c_long = libc::SYS_preadv;
     const WRITE: libc::c_long = libc::SYS_pwritev;
 
     fn new(_spec: &JobSpec) -> Self {
-        Vectored
+        VectoredTransfer
     }
 
     #[inline]
@@ -113,15 +113,15 @@ impl Transfer for Vectored {
 }
 
 /// preadv2(2), pwritev2(2) with one segment and RWF flags
-pub struct Flagged {
+pub struct FlaggedTransfer {
     flags: i32,
     write_flags: i32,
-    /// Share of polled I/Os in percent.
+    /// Percentage of polled I/Os.
     polled: u32,
-    draws: Draws,
+    draws: PercentGenerator,
 }
 
-impl Flagged {
+impl FlaggedTransfer {
     #[inline]
     fn flags(&mut self, call: libc::c_long) -> i32 {
         let flags = if call == Self::WRITE { self.write_flags } else { self.flags };
@@ -134,18 +134,18 @@ impl Flagged {
     }
 }
 
-impl Transfer for Flagged {
+impl Transfer for FlaggedTransfer {
     const READ: libc::c_long = libc::SYS_preadv2;
     const WRITE: libc::c_long = libc::SYS_pwritev2;
 
     fn new(spec: &JobSpec) -> Self {
         let options = &spec.engine_options;
         let polled = if options.hipri { options.hipri_percentage } else { 0 };
-        Flagged {
+        FlaggedTransfer {
             flags: rw_flags(spec),
             write_flags: write_flags(spec),
             polled,
-            draws: Draws(0x9e37_79b9_7f4a_7c15),
+            draws: PercentGenerator(0x9e37_79b9_7f4a_7c15),
         }
     }
 
@@ -168,11 +168,11 @@ fn seek(fd: RawFd, offset: u64) -> i64 {
     outcome(unsafe { libc::lseek(fd, offset.cast_signed(), libc::SEEK_SET) })
 }
 
-/// xorshift64 with a fixed seed: which I/Os are polled does not depend on `randseed`.
-struct Draws(u64);
+/// xorshift64 with a fixed seed: the choice of polled I/Os does not depend on `randseed`.
+struct PercentGenerator(u64);
 
-impl Draws {
-    /// A number in 0..100.
+impl PercentGenerator {
+    /// A random number in 0..100.
     fn percent(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -186,10 +186,10 @@ mod tests {
     use super::*;
     use ferrio_plan::testing::default_job;
 
-    fn flagged(change: impl FnOnce(&mut JobSpec)) -> Flagged {
+    fn flagged(change: impl FnOnce(&mut JobSpec)) -> FlaggedTransfer {
         let mut spec = default_job("flags");
         change(&mut spec);
-        Flagged::new(&spec)
+        FlaggedTransfer::new(&spec)
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
                 spec.engine_options.hipri = true;
                 spec.engine_options.hipri_percentage = share;
             });
-            (0..10_000).filter(|_| transfer.flags(Flagged::READ) == libc::RWF_HIPRI).count()
+            (0..10_000).filter(|_| transfer.flags(FlaggedTransfer::READ) == libc::RWF_HIPRI).count()
         };
         assert_eq!(polled(0), 0);
         assert_eq!(polled(100), 10_000);
@@ -209,13 +209,16 @@ mod tests {
     #[test]
     fn only_writes_are_atomic() {
         let mut transfer = flagged(|spec| spec.engine_options.atomic = true);
-        assert_eq!([Flagged::READ, Flagged::WRITE].map(|call| transfer.flags(call)), [0, libc::RWF_ATOMIC]);
+        assert_eq!(
+            [FlaggedTransfer::READ, FlaggedTransfer::WRITE].map(|call| transfer.flags(call)),
+            [0, libc::RWF_ATOMIC]
+        );
     }
 
     #[test]
     fn uncached_counts_only_for_buffered_jobs() {
         assert_eq!(
-            flagged(|spec| spec.engine_options.uncached = true).flags(Flagged::READ),
+            flagged(|spec| spec.engine_options.uncached = true).flags(FlaggedTransfer::READ),
             libc::RWF_DONTCACHE
         );
         let direct = |spec: &mut JobSpec| {
@@ -223,6 +226,6 @@ mod tests {
             spec.engine_options.uncached = true;
             spec.engine_options.nowait = true;
         };
-        assert_eq!(flagged(direct).flags(Flagged::READ), libc::RWF_NOWAIT);
+        assert_eq!(flagged(direct).flags(FlaggedTransfer::READ), libc::RWF_NOWAIT);
     }
 }

@@ -1,7 +1,7 @@
-//! The engine vsync: requests that continue each other on one file are collected, and moved by one readv(2) or writev(2).
+//! The engine vsync: collects adjacent requests to one file and moves them by one readv(2) or writev(2).
 //!
-//! With a queue of one there is nothing to collect, and a request completes when `submit` returns. Otherwise the requests wait for
-//! [`flush`](Engine::flush), which moves them and knows the results: `reap` only hands them out.
+//! At depth 1 there is nothing to collect, and a request completes when `submit` returns. Otherwise requests wait for
+//! [`flush`](Engine::flush), which moves them and knows the results; `reap` only returns these.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -14,30 +14,30 @@ use ferrio_engine::{
 };
 use ferrio_job::JobSpec;
 
-/// Segments of one call at most (`IOV_MAX`).
+/// Most segments of one call (`IOV_MAX`).
 const MAX_SEGMENTS: usize = 1024;
 
 /// `ioengine=vsync`: lseek(2), then readv(2) or writev(2) of adjacent I/Os.
 pub struct Vsync {
     fds: Descriptors,
-    /// Requests complete when `submit` returns.
+    /// True if requests complete when `submit` returns.
     in_call: bool,
-    /// Collected and not moved yet: each continues the one before.
+    /// Collected and not moved yet. Each request is adjacent to the previous one.
     batch: Vec<Request>,
     segments: Vec<libc::iovec>,
-    /// When the first request of `batch` came.
+    /// Time at which the first request of `batch` was collected.
     batch_began: Instant,
     /// Moved and not reaped yet.
     ended: Vec<Completion>,
-    /// Requests moved while reaping, not yet part of what `flush` returned.
+    /// Requests moved while reaping and not yet counted in a result of `flush`.
     unreported: u32,
-    /// When the request of a unit was collected and when it was moved.
+    /// Times at which the request of each unit was collected and moved.
     execution_times: Box<[(Instant, Instant)]>,
     reaped: Instant,
 }
 
 impl Vsync {
-    /// True when the request goes on where the batch ends, so that one call moves both.
+    /// True if the request is adjacent to the batch, so that one call can move both.
     fn continues(&self, request: &Request) -> bool {
         self.batch.last().is_none_or(|last| {
             self.batch.len() < MAX_SEGMENTS
@@ -46,7 +46,7 @@ impl Vsync {
         })
     }
 
-    /// Moves what was collected. A call that ends early is followed by another one for the requests that it did not reach.
+    /// Moves the collected requests. If a call moves only a part, another one follows for the requests that it did not reach.
     fn move_batch(&mut self) {
         let (moved, mut next) = (self.batch.len(), 0);
         if moved == 0 {
@@ -56,7 +56,7 @@ impl Vsync {
             let rest = &self.batch[next..];
             let answer = transfer(self.fds.of(rest[0].file), rest, &mut self.segments);
             if answer < 0 && rest.len() > 1 {
-                // One of them is at fault: each gets an answer of its own.
+                // One of the requests is invalid: run them one by one, so that only that one fails.
                 for request in rest {
                     let own = std::slice::from_ref(request);
                     let result = transfer(self.fds.of(request.file), own, &mut self.segments);
@@ -74,7 +74,7 @@ impl Vsync {
     }
 }
 
-/// Gives each request its part of the bytes that one call moved, and returns how many the call reached: at least one.
+/// Distributes the bytes that one call moved over the requests. Returns how many requests the call reached, at least one.
 fn share_out(answer: i64, requests: &[Request], ended: &mut Vec<Completion>) -> usize {
     let mut left = answer;
     for (index, request) in requests.iter().enumerate() {
@@ -88,7 +88,7 @@ fn share_out(answer: i64, requests: &[Request], ended: &mut Vec<Completion>) -> 
     requests.len()
 }
 
-/// Moves adjacent requests, of which there is at least one, by one system call: bytes moved or a negated errno. Nothing is retried.
+/// Moves one or more adjacent requests by one system call. Returns bytes moved or a negated errno; nothing is retried.
 fn transfer(fd: RawFd, requests: &[Request], segments: &mut Vec<libc::iovec>) -> i64 {
     let first = &requests[0];
     // SAFETY: the call takes plain numbers and touches no memory of this process.
@@ -135,7 +135,7 @@ impl Engine for Vsync {
     fn submit(&mut self, request: &Request) -> Submit {
         let fd = self.fds.of(request.file);
         if !request.op.moves_data() {
-            // What was written before it comes first.
+            // Earlier writes must be done before a sync.
             return if self.batch.is_empty() {
                 Submit::Done(sync_ops::run(fd, request))
             } else {
@@ -160,7 +160,7 @@ impl Engine for Vsync {
         Ok(std::mem::take(&mut self.unreported))
     }
 
-    /// All that were moved, so that as many adjacent ones can follow.
+    /// Returns all completions, to make room for as many adjacent requests.
     fn reap(&mut self, min: u32, _max: u32, done: &mut Vec<Completion>) -> io::Result<()> {
         if self.ended.len() < min as usize {
             self.move_batch();

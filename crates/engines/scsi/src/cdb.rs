@@ -1,6 +1,6 @@
-//! Command descriptor blocks, as the standards SPC and SBC define them: what a device is asked to do. Numbers are big-endian.
+//! Command descriptor blocks, as the standards SPC and SBC define them. Numbers are big-endian.
 
-/// Most blocks that a command of 10 bytes can have.
+/// Maximum number of blocks of a 10-byte command.
 const BLOCKS_10: u32 = 0xffff;
 
 /// A command of 6 to 16 bytes.
@@ -31,14 +31,14 @@ impl Cdb {
 
 /// A range of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blocks {
-    /// The first.
+pub struct BlockRange {
+    /// Number of the first block.
     pub first: u64,
-    /// How many.
+    /// Number of blocks.
     pub count: u32,
 }
 
-/// Commands about a range that exist with 10 and with 16 bytes.
+/// Commands for a range of blocks that have a 10-byte and a 16-byte form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeCommand {
     /// READ
@@ -68,18 +68,18 @@ impl RangeCommand {
     }
 }
 
-/// FUA of reads and writes: the medium itself is used, not a volatile cache.
+/// FUA of reads and writes: access the medium, not a volatile cache.
 pub const FUA: u8 = 1 << 3;
-/// BYTCHK of VERIFY: all data is compared.
+/// BYTCHK of VERIFY: compares all data.
 pub const COMPARE_ALL: u8 = 1 << 1;
-/// BYTCHK of VERIFY: one block of data is compared with each block of the medium.
+/// BYTCHK of VERIFY: compares one block of data with each block of the medium.
 pub const COMPARE_ONE: u8 = 3 << 1;
 /// NDOB of WRITE SAME(16): the device writes zeros or a pattern of its own, and no data is sent.
 pub const NO_DATA_OUT: u8 = 1;
 
-/// A command about a range, of 10 bytes if they are enough. `flags` are those of its second byte.
+/// A command for a range, in 10 bytes if they suffice. `flags` are those of the second byte.
 #[must_use]
-pub fn range(command: RangeCommand, flags: u8, blocks: Blocks) -> Cdb {
+pub fn range(command: RangeCommand, flags: u8, blocks: BlockRange) -> Cdb {
     match u32::try_from(blocks.first) {
         Ok(first) if first < u32::MAX && blocks.count <= BLOCKS_10 => {
             let count = (blocks.count as u16).to_be_bytes();
@@ -89,25 +89,25 @@ pub fn range(command: RangeCommand, flags: u8, blocks: Blocks) -> Cdb {
     }
 }
 
-/// The same, of 16 bytes in any case.
+/// A command for a range, always in 16 bytes.
 #[must_use]
-pub fn range_16(command: RangeCommand, flags: u8, blocks: Blocks) -> Cdb {
+pub fn range_16(command: RangeCommand, flags: u8, blocks: BlockRange) -> Cdb {
     let (first, count) = (blocks.first.to_be_bytes(), blocks.count.to_be_bytes());
     Cdb::new(16, command.opcodes().1).put(1, &[flags]).put(2, &first).put(10, &count)
 }
 
-/// WRITE STREAM(16), to a stream that is open.
+/// WRITE STREAM(16) to an open stream.
 #[must_use]
-pub fn write_stream(flags: u8, stream: u16, blocks: Blocks) -> Option<Cdb> {
+pub fn write_stream(flags: u8, stream: u16, blocks: BlockRange) -> Option<Cdb> {
     let count = u16::try_from(blocks.count).ok()?;
     let cdb = Cdb::new(16, 0x9a).put(1, &[flags]).put(2, &blocks.first.to_be_bytes());
     Some(cdb.put(10, &stream.to_be_bytes()).put(12, &count.to_be_bytes()))
 }
 
-/// Bytes that a device answers when a stream is opened.
+/// Bytes that a device returns when it opens a stream.
 pub const OPENED_STREAM_LEN: usize = 8;
 
-/// STREAM CONTROL that opens a stream; its number is in the answer, see [`opened_stream`].
+/// STREAM CONTROL that opens a stream; [`opened_stream`] reads its number from the answer.
 #[must_use]
 pub fn open_stream() -> Cdb {
     stream_control(1, 0, OPENED_STREAM_LEN as u32)
@@ -124,26 +124,26 @@ fn stream_control(action: u8, stream: u16, answer: u32) -> Cdb {
     cdb.put(4, &stream.to_be_bytes()).put(10, &answer.to_be_bytes())
 }
 
-/// The number of the stream that a device has opened.
+/// The number of the stream in the device's answer to [`open_stream`].
 #[must_use]
 pub fn opened_stream(answer: &[u8; OPENED_STREAM_LEN]) -> u16 {
     u16::from_be_bytes([answer[4], answer[5]])
 }
 
-/// Bytes of the list that goes with an UNMAP of one range.
+/// Size of the parameter list of an UNMAP of one range.
 pub const UNMAP_LIST_LEN: usize = 24;
 
-/// UNMAP with a list of one range, see [`unmap_list`].
+/// UNMAP of one range, with [`unmap_list`] as data.
 #[must_use]
 pub fn unmap() -> Cdb {
     Cdb::new(10, 0x42).put(7, &(UNMAP_LIST_LEN as u16).to_be_bytes())
 }
 
-/// The list of an UNMAP: its lengths, then the range.
+/// The parameter list of an UNMAP: lengths, then the range.
 #[must_use]
-pub fn unmap_list(blocks: Blocks) -> [u8; UNMAP_LIST_LEN] {
+pub fn unmap_list(blocks: BlockRange) -> [u8; UNMAP_LIST_LEN] {
     let mut list = [0; UNMAP_LIST_LEN];
-    // The lengths of what follows them, and of the descriptor.
+    // The lengths of the rest of the list, and of the descriptor.
     list[0..2].copy_from_slice(&22_u16.to_be_bytes());
     list[2..4].copy_from_slice(&16_u16.to_be_bytes());
     list[8..16].copy_from_slice(&blocks.first.to_be_bytes());
@@ -151,9 +151,9 @@ pub fn unmap_list(blocks: Blocks) -> [u8; UNMAP_LIST_LEN] {
     list
 }
 
-/// Bytes of the answers to READ CAPACITY(10) and (16).
+/// Size of the answer to READ CAPACITY(10).
 pub const CAPACITY_10_LEN: usize = 8;
-/// See [`CAPACITY_10_LEN`].
+/// Size of the answer to READ CAPACITY(16).
 pub const CAPACITY_16_LEN: usize = 32;
 
 /// READ CAPACITY(10)
@@ -168,24 +168,24 @@ pub fn read_capacity_16() -> Cdb {
     Cdb::new(16, 0x9e).put(1, &[0x10]).put(10, &(CAPACITY_16_LEN as u32).to_be_bytes())
 }
 
-/// How large a device is.
+/// The capacity of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Number of its last block.
+    /// Number of the last block.
     pub last_block: u64,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub block: u32,
 }
 
 impl Capacity {
-    /// From the answer to READ CAPACITY(10). `None` for a device that is too large for it.
+    /// Parses the answer to READ CAPACITY(10). `None` if the device is too large for it.
     #[must_use]
     pub fn from_10(answer: &[u8; CAPACITY_10_LEN]) -> Option<Self> {
         let [last_block, block] = [0, 4].map(|at| u32::from_be_bytes([0, 1, 2, 3].map(|i| answer[at + i])));
         (last_block < u32::MAX).then_some(Capacity { last_block: last_block.into(), block })
     }
 
-    /// From the answer to READ CAPACITY(16).
+    /// Parses the answer to READ CAPACITY(16).
     #[must_use]
     pub fn from_16(answer: &[u8; CAPACITY_16_LEN]) -> Self {
         let number =
@@ -193,7 +193,7 @@ impl Capacity {
         Capacity { last_block: number(0, 8), block: number(8, 12) as u32 }
     }
 
-    /// Bytes of the device.
+    /// Size of the device in bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         self.last_block.saturating_add(1).saturating_mul(self.block.into())
@@ -204,7 +204,7 @@ impl Capacity {
 mod tests {
     use super::*;
 
-    const HERE: Blocks = Blocks { first: 0x0102_0304, count: 0x0506 };
+    const HERE: BlockRange = BlockRange { first: 0x0102_0304, count: 0x0506 };
 
     #[test]
     fn commands_of_ten_bytes_have_the_block_in_four_and_the_count_in_two() {
@@ -234,7 +234,7 @@ mod tests {
             (RangeCommand::WriteSame, 0x93),
             (RangeCommand::SynchronizeCache, 0x91),
         ] {
-            let blocks = Blocks { first: 0x0102_0304_0506_0708, count: 0x090a_0b0c };
+            let blocks = BlockRange { first: 0x0102_0304_0506_0708, count: 0x090a_0b0c };
             let want = [opcode, FUA, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0];
             assert_eq!(range(command, FUA, blocks).bytes(), want, "{command:?}");
         }
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn sixteen_bytes_are_taken_when_ten_are_too_few() {
-        let len = |first, count| range(RangeCommand::Read, 0, Blocks { first, count }).bytes().len();
+        let len = |first, count| range(RangeCommand::Read, 0, BlockRange { first, count }).bytes().len();
         assert_eq!([len(0, 1), len(0xffff_fffe, 0xffff)], [10, 10]);
         assert_eq!([len(0xffff_ffff, 1), len(1 << 32, 1), len(0, 0x1_0000)], [16, 16, 16]);
         assert_eq!(range_16(RangeCommand::WriteSame, NO_DATA_OUT, HERE).bytes().len(), 16);
@@ -258,7 +258,7 @@ mod tests {
         );
         let want = [0x9a, FUA, 0, 0, 0, 0, 1, 2, 3, 4, 0x12, 0x34, 5, 6, 0, 0];
         assert_eq!(write_stream(FUA, 0x1234, HERE).unwrap().bytes(), want);
-        assert_eq!(write_stream(0, 1, Blocks { first: 0, count: 0x1_0000 }), None);
+        assert_eq!(write_stream(0, 1, BlockRange { first: 0, count: 0x1_0000 }), None);
     }
 
     #[test]

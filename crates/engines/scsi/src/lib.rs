@@ -2,9 +2,9 @@
 //! (/dev/sda).
 //!
 //! - `cdb`: commands, byte by byte.
-//! - `requests`: which command an I/O is.
-//! - `passthrough`: how it gets to the device.
-//! - `sense`: what the device says about one that failed.
+//! - `requests`: the command for each I/O.
+//! - `passthrough`: the system call that sends it to the device.
+//! - `sense`: the device's error reports in words.
 
 pub mod cdb;
 mod passthrough;
@@ -16,45 +16,45 @@ use std::os::fd::RawFd;
 use cdb::Capacity;
 use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Submit};
 use ferrio_job::{JobSpec, SgWriteMode};
-use passthrough::{Data, Failed};
-use requests::{Command, Commands, Refusal};
+use passthrough::{CommandData, CommandError};
+use requests::{CommandOptions, ScsiCommand, UnsupportedIo};
 
-/// What a device is asked before the I/O, with fio's words for a failure.
+/// fio's message if a query before the I/O fails.
 const UNSUCCESSFUL: &str =
     "ioengine sg unable to successfully execute read capacity to get block size and maximum lba";
 
 /// `ioengine=sg`
 pub struct Sg {
-    devices: Vec<Device>,
-    commands: Commands,
-    /// Commands are polled for.
+    devices: Vec<SgDevice>,
+    commands: CommandOptions,
+    /// True if completions are polled for.
     polled: bool,
-    /// A stream is opened for each device (`stream_id=0`).
+    /// True if a stream is opened for each device (`stream_id=0`).
     opens_streams: bool,
-    /// What was said about the last failure. I/Os complete in the call: there is no other one.
+    /// Details of the last failure. I/Os complete in the call, so one is enough.
     details: Option<String>,
 }
 
 /// An open device.
 #[derive(Clone, Copy, Debug, Default)]
-struct Device {
+struct SgDevice {
     fd: RawFd,
-    /// Bytes of a block, 0 for a file that is closed.
+    /// Block size in bytes; 0 for a file that is closed.
     block: u32,
-    /// Writes go there; the stream is closed at the end if this engine opened it.
+    /// Stream of the writes; closed at the end if this engine opened it.
     stream: u16,
     opened_stream: bool,
 }
 
 impl Sg {
-    fn device(&self, file: &OpenFile) -> Result<Device, EngineError> {
+    fn device(&self, file: &OpenFile) -> Result<SgDevice, EngineError> {
         let fd = file.raw_fd();
         if fd < 0 {
-            return Ok(Device::default());
+            return Ok(SgDevice::default());
         }
         let capacity = capacity(fd)?;
         let mut device =
-            Device { fd, block: capacity.block, stream: self.commands.stream, opened_stream: false };
+            SgDevice { fd, block: capacity.block, stream: self.commands.stream, opened_stream: false };
         if self.opens_streams {
             device.stream = open_stream(fd)?;
             device.opened_stream = true;
@@ -68,21 +68,23 @@ impl Sg {
             match self.commands.command(request.op, request.offset, request.len, device.block, device.stream)
             {
                 Ok(command) => command,
-                Err(Refusal { errno, why }) => {
+                Err(UnsupportedIo { errno, why }) => {
                     self.details = Some(why);
                     return -i64::from(errno);
                 }
             };
         let moved = request.len.cast_signed();
-        // What an I/O moves is its length, also where one block stands for all of them, or where the device writes blocks of its own.
+        // An I/O moves its length, even where one block is written many times or the device generates the blocks.
         let (cdb, data, counts) = match command {
-            Command::Plain(cdb) => (cdb, Data::None, false),
-            Command::Reads(cdb, len) => (cdb, Data::In(request.buffer, len), true),
-            Command::Sends(cdb, len) => (cdb, Data::Out(request.buffer, len), u64::from(len) == request.len),
-            Command::SendsList(cdb, list) => {
+            ScsiCommand::Plain(cdb) => (cdb, CommandData::None, false),
+            ScsiCommand::Reads(cdb, len) => (cdb, CommandData::In(request.buffer, len), true),
+            ScsiCommand::Sends(cdb, len) => {
+                (cdb, CommandData::Out(request.buffer, len), u64::from(len) == request.len)
+            }
+            ScsiCommand::SendsList(cdb, list) => {
                 // SAFETY: the list lives until the call returns.
                 return match unsafe {
-                    self.execute(&device, &cdb, Data::Out(list.as_ptr(), list.len() as u32))
+                    self.execute(&device, &cdb, CommandData::Out(list.as_ptr(), list.len() as u32))
                 } {
                     Ok(_) => moved,
                     Err(errno) => -i64::from(errno),
@@ -97,18 +99,18 @@ impl Sg {
         }
     }
 
-    /// Executes a command; the bytes that were not transferred, or an errno.
+    /// Executes a command. Returns the number of bytes that were not transferred, or an errno.
     ///
     /// # Safety
-    /// As [`passthrough::execute`].
-    unsafe fn execute(&mut self, device: &Device, cdb: &cdb::Cdb, data: Data) -> Result<u32, i32> {
+    /// As for [`passthrough::execute`].
+    unsafe fn execute(&mut self, device: &SgDevice, cdb: &cdb::Cdb, data: CommandData) -> Result<u32, i32> {
         // SAFETY: by the contract of this function.
         unsafe { passthrough::execute(device.fd, cdb, data, self.polled) }.map_err(|failed| match failed {
-            Failed::Call(errno) => {
+            CommandError::Call(errno) => {
                 self.details = None;
                 errno
             }
-            Failed::Command(text) => {
+            CommandError::ScsiCommand(text) => {
                 self.details = Some(text);
                 libc::EIO
             }
@@ -118,25 +120,25 @@ impl Sg {
     fn close_streams(&mut self) {
         for device in self.devices.iter_mut().filter(|device| device.opened_stream) {
             device.opened_stream = false;
-            // SAFETY: there is no data. A stream that stays open is closed when the device is reset.
+            // SAFETY: there is no data. A failure is ignored: the stream is closed when the device is reset.
             let _ = unsafe {
-                passthrough::execute(device.fd, &cdb::close_stream(device.stream), Data::None, false)
+                passthrough::execute(device.fd, &cdb::close_stream(device.stream), CommandData::None, false)
             };
         }
     }
 }
 
-/// The size of a device and of its blocks.
+/// Queries the size of a device and of its blocks.
 fn capacity(fd: RawFd) -> Result<Capacity, EngineError> {
     let mut answer = [0; cdb::CAPACITY_10_LEN];
-    let data = Data::In(answer.as_mut_ptr(), answer.len() as u32);
+    let data = CommandData::In(answer.as_mut_ptr(), answer.len() as u32);
     // SAFETY: the answer lives until the call returns.
     unsafe { passthrough::execute(fd, &cdb::read_capacity_10(), data, false) }.map_err(unsuccessful)?;
     let capacity = match Capacity::from_10(&answer) {
         Some(capacity) => capacity,
         None => {
             let mut answer = [0; cdb::CAPACITY_16_LEN];
-            let data = Data::In(answer.as_mut_ptr(), answer.len() as u32);
+            let data = CommandData::In(answer.as_mut_ptr(), answer.len() as u32);
             // SAFETY: the answer lives until the call returns.
             unsafe { passthrough::execute(fd, &cdb::read_capacity_16(), data, false) }
                 .map_err(unsuccessful)?;
@@ -144,32 +146,32 @@ fn capacity(fd: RawFd) -> Result<Capacity, EngineError> {
         }
     };
     if capacity.block == 0 {
-        return Err(unsuccessful(Failed::Command("the device has blocks of 0 bytes".to_owned())));
+        return Err(unsuccessful(CommandError::ScsiCommand("the device has blocks of 0 bytes".to_owned())));
     }
     Ok(capacity)
 }
 
-fn unsuccessful(failed: Failed) -> EngineError {
+fn unsuccessful(failed: CommandError) -> EngineError {
     let (errno, why) = match failed {
-        Failed::Call(errno) => {
+        CommandError::Call(errno) => {
             let device =
                 "it is no SCSI device; name one such as /dev/sg0 or /dev/sda, or use ioengine=io_uring";
             (errno, device.to_owned())
         }
-        Failed::Command(why) => (libc::EIO, why),
+        CommandError::ScsiCommand(why) => (libc::EIO, why),
     };
     EngineError::new("SG_IO", std::io::Error::from_raw_os_error(errno)).hint(format!("{UNSUCCESSFUL}: {why}"))
 }
 
 fn open_stream(fd: RawFd) -> Result<u16, EngineError> {
     let mut answer = [0; cdb::OPENED_STREAM_LEN];
-    let data = Data::In(answer.as_mut_ptr(), answer.len() as u32);
+    let data = CommandData::In(answer.as_mut_ptr(), answer.len() as u32);
     // SAFETY: the answer lives until the call returns.
     let opened = unsafe { passthrough::execute(fd, &cdb::open_stream(), data, false) };
     opened.map(|_| cdb::opened_stream(&answer)).map_err(|failed| {
         let (errno, why) = match failed {
-            Failed::Call(errno) => (errno, String::new()),
-            Failed::Command(why) => (libc::EIO, format!(": {why}")),
+            CommandError::Call(errno) => (errno, String::new()),
+            CommandError::ScsiCommand(why) => (libc::EIO, format!(": {why}")),
         };
         EngineError::new("open stream", std::io::Error::from_raw_os_error(errno))
             .hint(format!("the device opens no stream; give one that is open with stream_id{why}"))
@@ -181,7 +183,7 @@ impl Engine for Sg {
         let options = &spec.engine_options;
         Ok(Sg {
             devices: Vec::new(),
-            commands: Commands {
+            commands: CommandOptions {
                 write_mode: options.sg_write_mode,
                 read_fua: options.readfua,
                 write_fua: options.writefua,

@@ -7,19 +7,19 @@ use std::ptr;
 use ferrio_machine::Interrupted;
 
 use crate::cdb::Cdb;
-use crate::sense::{self, Status};
+use crate::sense::{self, ScsiStatus};
 
 const SG_IO: libc::Ioctl = 0x2285;
-/// Milliseconds that a command may take.
+/// Time limit of a command.
 const TIMEOUT_MS: u32 = 30_000;
 /// Flag of commands that are polled for.
 const HIPRI: u32 = 0x800;
-/// Bytes of sense data that are kept.
+/// Maximum size of sense data.
 const SENSE_LEN: usize = 64;
 
 /// `struct sg_io_hdr`
 #[repr(C)]
-struct Header {
+struct SgIoHeader {
     interface_id: i32,
     direction: i32,
     cmd_len: u8,
@@ -46,44 +46,49 @@ struct Header {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(size_of::<Header>() == 88);
-    assert!(std::mem::offset_of!(Header, data) == 16);
-    assert!(std::mem::offset_of!(Header, timeout_ms) == 40);
-    assert!(std::mem::offset_of!(Header, status) == 64);
-    assert!(std::mem::offset_of!(Header, residual) == 72);
+    assert!(size_of::<SgIoHeader>() == 88);
+    assert!(std::mem::offset_of!(SgIoHeader, data) == 16);
+    assert!(std::mem::offset_of!(SgIoHeader, timeout_ms) == 40);
+    assert!(std::mem::offset_of!(SgIoHeader, status) == 64);
+    assert!(std::mem::offset_of!(SgIoHeader, residual) == 72);
 };
 
 /// Data that goes with a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Data {
+pub(crate) enum CommandData {
     None,
-    /// So many bytes come from the device to this address.
+    /// Bytes from the device to this address.
     In(*mut u8, u32),
-    /// So many bytes at this address go to the device.
+    /// Bytes at this address to the device.
     Out(*const u8, u32),
 }
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug)]
-pub(crate) enum Failed {
-    /// The kernel refused it.
+pub(crate) enum CommandError {
+    /// The kernel refused it with this errno.
     Call(i32),
-    /// The device did, or something on the way to it. What they say.
-    Command(String),
+    /// The device, or something on the way to it, reported this error.
+    ScsiCommand(String),
 }
 
-/// Executes a command; the bytes of its data that were not transferred.
+/// Executes a command. Returns the number of bytes of its data that were not transferred.
 ///
 /// # Safety
-/// The memory of the data is valid, for writes if it comes from the device, and nobody else uses it meanwhile.
-pub(crate) unsafe fn execute(fd: RawFd, cdb: &Cdb, data: Data, polled: bool) -> Result<u32, Failed> {
+/// The memory of the data must be valid (for writes, if data comes from the device), and nothing else uses it during the call.
+pub(crate) unsafe fn execute(
+    fd: RawFd,
+    cdb: &Cdb,
+    data: CommandData,
+    polled: bool,
+) -> Result<u32, CommandError> {
     let mut sense = [0; SENSE_LEN];
     let (direction, data, data_len) = match data {
-        Data::None => (-1, ptr::null_mut(), 0),
-        Data::Out(from, len) => (-2, from.cast_mut(), len),
-        Data::In(to, len) => (-3, to, len),
+        CommandData::None => (-1, ptr::null_mut(), 0),
+        CommandData::Out(from, len) => (-2, from.cast_mut(), len),
+        CommandData::In(to, len) => (-3, to, len),
     };
-    let mut header = Header {
+    let mut header = SgIoHeader {
         interface_id: i32::from(b'S'),
         direction,
         cmd_len: cdb.bytes().len() as u8,
@@ -116,10 +121,10 @@ pub(crate) unsafe fn execute(fd: RawFd, cdb: &Cdb, data: Data, polled: bool) -> 
         }
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
         if errno != libc::EINTR || !interrupted.should_retry() {
-            return Err(Failed::Call(errno));
+            return Err(CommandError::Call(errno));
         }
     }
-    let status = Status {
+    let status = ScsiStatus {
         device: header.status,
         host: header.host_status,
         driver: header.driver_status,
@@ -129,5 +134,5 @@ pub(crate) unsafe fn execute(fd: RawFd, cdb: &Cdb, data: Data, polled: bool) -> 
         return Ok(u32::try_from(header.residual).unwrap_or(0).min(data_len));
     }
     let sense = &sense[..usize::from(header.sense_written).min(SENSE_LEN)];
-    Err(Failed::Command(sense::failure(status, sense, cdb.bytes())))
+    Err(CommandError::ScsiCommand(sense::failure(status, sense, cdb.bytes())))
 }

@@ -1,44 +1,44 @@
-//! Which command an I/O is: a function of the options and the range.
+//! Chooses the command for an I/O from the options and the range.
 
 use ferrio_engine::Op;
 use ferrio_job::{SgWriteMode, not_whole_blocks};
 
 use crate::cdb::{
-    self, Blocks, COMPARE_ALL, COMPARE_ONE, Cdb, FUA, NO_DATA_OUT, RangeCommand, UNMAP_LIST_LEN,
+    self, BlockRange, COMPARE_ALL, COMPARE_ONE, Cdb, FUA, NO_DATA_OUT, RangeCommand, UNMAP_LIST_LEN,
 };
 
-/// The options that decide.
+/// Options that select commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Commands {
+pub(crate) struct CommandOptions {
     pub(crate) write_mode: SgWriteMode,
     pub(crate) read_fua: bool,
     pub(crate) write_fua: bool,
-    /// `stream_id`, 0 if the engine opens a stream.
+    /// `stream_id`, or 0 if the engine opens a stream.
     pub(crate) stream: u16,
 }
 
 /// A command and its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
-    /// Without data.
+pub(crate) enum ScsiCommand {
+    /// No data.
     Plain(Cdb),
-    /// Fills so many bytes of the buffer.
+    /// Reads this many bytes into the buffer.
     Reads(Cdb, u32),
-    /// Sends so many bytes of the buffer.
+    /// Sends this many bytes of the buffer.
     Sends(Cdb, u32),
-    /// Sends a list.
+    /// Sends a parameter list.
     SendsList(Cdb, [u8; UNMAP_LIST_LEN]),
 }
 
-/// An I/O that is no command.
+/// The reason why no command can perform an I/O.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct UnsupportedIo {
     pub(crate) errno: i32,
     pub(crate) why: String,
 }
 
-impl Commands {
-    /// The command for an I/O on a device with blocks of `block` bytes, which writes to this stream.
+impl CommandOptions {
+    /// The command for an I/O on a device with blocks of `block` bytes; writes go to this stream.
     pub(crate) fn command(
         &self,
         op: Op,
@@ -46,71 +46,79 @@ impl Commands {
         len: u64,
         block: u32,
         stream: u16,
-    ) -> Result<Command, Refusal> {
+    ) -> Result<ScsiCommand, UnsupportedIo> {
         match op {
             Op::Read => {
                 let flags = if self.read_fua { FUA } else { 0 };
                 let blocks = blocks(offset, len, block)?;
-                Ok(Command::Reads(cdb::range(RangeCommand::Read, flags, blocks), data_len(len)?))
+                Ok(ScsiCommand::Reads(cdb::range(RangeCommand::Read, flags, blocks), data_len(len)?))
             }
             Op::Write => self.write(blocks(offset, len, block)?, len, block, stream),
             Op::Trim => {
-                blocks(offset, len, block).map(|b| Command::SendsList(cdb::unmap(), cdb::unmap_list(b)))
+                blocks(offset, len, block).map(|b| ScsiCommand::SendsList(cdb::unmap(), cdb::unmap_list(b)))
             }
-            // All of the cache: what a sync of a part would leave out may be in it.
+            // The whole cache: a partial sync could miss data of the range.
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
-                let all = Blocks { first: 0, count: 0 };
-                Ok(Command::Plain(cdb::range(RangeCommand::SynchronizeCache, 0, all)))
+                let all = BlockRange { first: 0, count: 0 };
+                Ok(ScsiCommand::Plain(cdb::range(RangeCommand::SynchronizeCache, 0, all)))
             }
         }
     }
 
-    fn write(&self, blocks: Blocks, len: u64, block: u32, stream: u16) -> Result<Command, Refusal> {
+    fn write(
+        &self,
+        blocks: BlockRange,
+        len: u64,
+        block: u32,
+        stream: u16,
+    ) -> Result<ScsiCommand, UnsupportedIo> {
         let fua = if self.write_fua { FUA } else { 0 };
         Ok(match self.write_mode {
             SgWriteMode::Write => {
-                Command::Sends(cdb::range(RangeCommand::Write, fua, blocks), data_len(len)?)
+                ScsiCommand::Sends(cdb::range(RangeCommand::Write, fua, blocks), data_len(len)?)
             }
             SgWriteMode::WriteAndVerify => {
-                Command::Sends(cdb::range(RangeCommand::WriteAndVerify, 0, blocks), data_len(len)?)
+                ScsiCommand::Sends(cdb::range(RangeCommand::WriteAndVerify, 0, blocks), data_len(len)?)
             }
-            SgWriteMode::WriteSame => Command::Sends(cdb::range(RangeCommand::WriteSame, 0, blocks), block),
+            SgWriteMode::WriteSame => {
+                ScsiCommand::Sends(cdb::range(RangeCommand::WriteSame, 0, blocks), block)
+            }
             SgWriteMode::WriteSameNdob => {
-                Command::Plain(cdb::range_16(RangeCommand::WriteSame, NO_DATA_OUT, blocks))
+                ScsiCommand::Plain(cdb::range_16(RangeCommand::WriteSame, NO_DATA_OUT, blocks))
             }
-            SgWriteMode::VerifyBytchk00 => Command::Plain(cdb::range(RangeCommand::Verify, 0, blocks)),
+            SgWriteMode::VerifyBytchk00 => ScsiCommand::Plain(cdb::range(RangeCommand::Verify, 0, blocks)),
             SgWriteMode::VerifyBytchk01 => {
-                Command::Sends(cdb::range(RangeCommand::Verify, COMPARE_ALL, blocks), data_len(len)?)
+                ScsiCommand::Sends(cdb::range(RangeCommand::Verify, COMPARE_ALL, blocks), data_len(len)?)
             }
             SgWriteMode::VerifyBytchk11 => {
-                Command::Sends(cdb::range(RangeCommand::Verify, COMPARE_ONE, blocks), block)
+                ScsiCommand::Sends(cdb::range(RangeCommand::Verify, COMPARE_ONE, blocks), block)
             }
             SgWriteMode::WriteStream => match cdb::write_stream(fua, stream, blocks) {
-                Some(cdb) => Command::Sends(cdb, data_len(len)?),
+                Some(cdb) => ScsiCommand::Sends(cdb, data_len(len)?),
                 None => {
                     let why = "WRITE STREAM has at most 65535 blocks: lower bs".to_owned();
-                    return Err(Refusal { errno: libc::EINVAL, why });
+                    return Err(UnsupportedIo { errno: libc::EINVAL, why });
                 }
             },
         })
     }
 }
 
-/// The blocks of a range of bytes.
-fn blocks(offset: u64, len: u64, block: u32) -> Result<Blocks, Refusal> {
+/// Converts a range of bytes to blocks.
+fn blocks(offset: u64, len: u64, block: u32) -> Result<BlockRange, UnsupportedIo> {
     if let Some(why) = not_whole_blocks(offset, len, block.into()) {
-        return Err(Refusal { errno: libc::EINVAL, why });
+        return Err(UnsupportedIo { errno: libc::EINVAL, why });
     }
-    let count = u32::try_from(len / u64::from(block)).map_err(|_| Refusal {
+    let count = u32::try_from(len / u64::from(block)).map_err(|_| UnsupportedIo {
         errno: libc::EINVAL,
         why: "a command has at most 4294967295 blocks: lower bs".to_owned(),
     })?;
-    Ok(Blocks { first: offset / u64::from(block), count })
+    Ok(BlockRange { first: offset / u64::from(block), count })
 }
 
-/// The bytes of a command's data.
-fn data_len(len: u64) -> Result<u32, Refusal> {
-    u32::try_from(len).map_err(|_| Refusal {
+/// The length of a command's data in bytes.
+fn data_len(len: u64) -> Result<u32, UnsupportedIo> {
+    u32::try_from(len).map_err(|_| UnsupportedIo {
         errno: libc::EINVAL,
         why: "a command moves less than 4 GiB: lower bs".to_owned(),
     })
@@ -120,15 +128,15 @@ fn data_len(len: u64) -> Result<u32, Refusal> {
 mod tests {
     use super::*;
 
-    fn made(commands: Commands, op: Op) -> Command {
+    fn made(commands: CommandOptions, op: Op) -> ScsiCommand {
         commands.command(op, 1 << 20, 8192, 512, 9).unwrap()
     }
 
     /// The bytes of a command, and how many bytes it sends.
     fn written(write_mode: SgWriteMode, write_fua: bool) -> (Vec<u8>, u32) {
-        match made(Commands { write_mode, write_fua, ..Commands::default() }, Op::Write) {
-            Command::Plain(cdb) => (cdb.bytes().to_vec(), 0),
-            Command::Sends(cdb, len) => (cdb.bytes().to_vec(), len),
+        match made(CommandOptions { write_mode, write_fua, ..CommandOptions::default() }, Op::Write) {
+            ScsiCommand::Plain(cdb) => (cdb.bytes().to_vec(), 0),
+            ScsiCommand::Sends(cdb, len) => (cdb.bytes().to_vec(), len),
             other => panic!("{other:?}"),
         }
     }
@@ -152,26 +160,26 @@ mod tests {
 
     #[test]
     fn reads_trims_and_syncs_have_commands_too() {
-        let read = |read_fua| match made(Commands { read_fua, ..Commands::default() }, Op::Read) {
-            Command::Reads(cdb, 8192) => cdb.bytes().to_vec(),
+        let read = |read_fua| match made(CommandOptions { read_fua, ..CommandOptions::default() }, Op::Read) {
+            ScsiCommand::Reads(cdb, 8192) => cdb.bytes().to_vec(),
             other => panic!("{other:?}"),
         };
         assert_eq!(read(false), [0x28, 0, 0, 0, 8, 0, 0, 0, 16, 0]);
         assert_eq!(read(true), [0x28, FUA, 0, 0, 8, 0, 0, 0, 16, 0]);
-        let Command::SendsList(cdb, list) = made(Commands::default(), Op::Trim) else { panic!() };
+        let ScsiCommand::SendsList(cdb, list) = made(CommandOptions::default(), Op::Trim) else { panic!() };
         assert_eq!((cdb.bytes()[0], &list[14..20]), (0x42, &[8, 0, 0, 0, 0, 16][..]));
         for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)] {
-            let Command::Plain(cdb) = made(Commands::default(), op) else { panic!("{op:?}") };
+            let ScsiCommand::Plain(cdb) = made(CommandOptions::default(), op) else { panic!("{op:?}") };
             assert_eq!(cdb.bytes(), [0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
     }
 
     #[test]
     fn what_a_command_has_no_room_for_is_refused() {
-        let command = |op, len| Commands::default().command(op, 0, len, 512, 0);
+        let command = |op, len| CommandOptions::default().command(op, 0, len, 512, 0);
         assert!(command(Op::Read, 4 << 30).unwrap_err().why.contains("less than 4 GiB"));
         assert!(command(Op::Write, 4 << 30).unwrap_err().why.contains("less than 4 GiB"));
-        let Ok(Command::SendsList(_, list)) = command(Op::Trim, 5 << 30) else { panic!() };
+        let Ok(ScsiCommand::SendsList(_, list)) = command(Op::Trim, 5 << 30) else { panic!() };
         assert_eq!(list[16..20], (10_u32 << 20).to_be_bytes());
         assert!(command(Op::Trim, 2 << 40).unwrap_err().why.contains("at most 4294967295 blocks"));
     }
@@ -179,10 +187,10 @@ mod tests {
     #[test]
     fn ranges_that_are_no_whole_blocks_are_refused() {
         let refused = |offset, len, block| {
-            Commands::default().command(Op::Read, offset, len, block, 0).unwrap_err().errno
+            CommandOptions::default().command(Op::Read, offset, len, block, 0).unwrap_err().errno
         };
         assert_eq!([refused(0, 1000, 512), refused(512, 4096, 4096), refused(0, 512, 0)], [libc::EINVAL; 3]);
-        let commands = Commands { write_mode: SgWriteMode::WriteStream, ..Commands::default() };
+        let commands = CommandOptions { write_mode: SgWriteMode::WriteStream, ..CommandOptions::default() };
         let refused = commands.command(Op::Write, 0, 65536 * 512, 512, 1).unwrap_err();
         assert!(refused.why.contains("at most 65535 blocks"));
     }

@@ -1,32 +1,32 @@
-//! What a device says about a command that failed: statuses and sense data, as the standards SAM and SPC define them, in words.
+//! Error reports of devices in words: statuses and sense data, as the standards SAM and SPC define them.
 
 use std::fmt::Write as _;
 
-/// How a command ended, as the kernel tells it.
+/// The result of a command, as the kernel returns it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// The device's own status.
+pub struct ScsiStatus {
+    /// Status of the device.
     pub device: u8,
-    /// That of the kernel and the adapter.
+    /// Status of the kernel and the adapter.
     pub host: u16,
-    /// That of the driver.
+    /// Status of the driver.
     pub driver: u16,
-    /// Bytes of data that were not transferred.
+    /// Number of bytes that were not transferred.
     pub residual: i32,
 }
 
-impl Status {
-    /// True if the command did what it was to do.
+impl ScsiStatus {
+    /// True if the command succeeded.
     #[must_use]
     pub fn is_good(self) -> bool {
-        // CONDITION MET is the good end of some commands. The suggestions of drivers say nothing new.
+        // CONDITION MET is the success status of some commands. The suggestions of drivers add nothing.
         matches!(self.device & 0x7e, 0x00 | 0x04) && self.host == 0 && self.driver & 0x0f == 0
     }
 }
 
-/// A line about a command that failed: statuses, sense data and the command.
+/// Describes a failed command in one line: statuses, sense data and the command.
 #[must_use]
-pub fn failure(status: Status, sense: &[u8], cdb: &[u8]) -> String {
+pub fn failure(status: ScsiStatus, sense: &[u8], cdb: &[u8]) -> String {
     let mut text = String::new();
     if status.host != 0 {
         let _ = write!(text, "SCSI host status {:#04x} ({}); ", status.host, host_words(status.host));
@@ -88,18 +88,18 @@ fn host_words(status: u16) -> &'static str {
     }
 }
 
-/// The parts of sense data that say what went wrong.
+/// The fields of sense data that describe the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sense {
     key: u8,
     code: u8,
     qualifier: u8,
-    /// What the command was about, usually a block.
+    /// Command-specific information, usually a block number.
     information: Option<u64>,
 }
 
 impl Sense {
-    /// Fixed and descriptor format; `None` for anything else.
+    /// Parses fixed and descriptor format; `None` for anything else.
     fn parse(sense: &[u8]) -> Option<Self> {
         let at = |index: usize| sense.get(index).copied().unwrap_or(0);
         match at(0) & 0x7f {
@@ -174,7 +174,7 @@ fn key_words(key: u8) -> &'static str {
     }
 }
 
-/// The additional codes that reads, writes, trims and syncs of disks come to. Standards name some hundreds more.
+/// The additional codes that reads, writes, trims and syncs of disks can return. The standards define some hundreds more.
 fn code_words(code: u8, qualifier: u8) -> Option<&'static str> {
     Some(match (code, qualifier) {
         (0x04, 0x00) => "logical unit not ready",
@@ -220,11 +220,11 @@ fn code_words(code: u8, qualifier: u8) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    const CHECK: Status = Status { device: 2, host: 0, driver: 8, residual: 0 };
+    const CHECK: ScsiStatus = ScsiStatus { device: 2, host: 0, driver: 8, residual: 0 };
 
     #[test]
     fn a_good_end_has_no_status_of_any_kind() {
-        let of = |device, host, driver| Status { device, host, driver, residual: 512 }.is_good();
+        let of = |device, host, driver| ScsiStatus { device, host, driver, residual: 512 }.is_good();
         assert!(of(0, 0, 0) && of(4, 0, 0) && of(0, 0, 0x10));
         assert!(!of(2, 0, 0) && !of(8, 0, 0) && !of(0, 3, 0) && !of(0, 0, 6));
     }
@@ -275,9 +275,9 @@ mod tests {
 
     #[test]
     fn statuses_have_words() {
-        let text = failure(Status { host: 3, residual: 512, ..Status::default() }, &[], &[0x35]);
+        let text = failure(ScsiStatus { host: 3, residual: 512, ..ScsiStatus::default() }, &[], &[0x35]);
         assert_eq!(text, "SCSI host status 0x03 (timeout); 512 bytes not transferred; command 35");
-        let text = failure(Status { device: 0x18, ..Status::default() }, &[], &[0x2a]);
+        let text = failure(ScsiStatus { device: 0x18, ..ScsiStatus::default() }, &[], &[0x2a]);
         assert_eq!(text, "SCSI status 0x18 (reservation conflict); command 2a");
     }
 }

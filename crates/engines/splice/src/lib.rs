@@ -1,6 +1,7 @@
 //! The splice engine: data moves between a file and a pipe by splice(2), and between the pipe and memory by vmsplice(2).
 //!
-//! A block moves in pieces of at most 64 KiB, what a pipe holds by default. It is complete when `submit` returns, and the pipe is empty then.
+//! A block moves in pieces of at most 64 KiB, the default capacity of a pipe. It is complete when `submit` returns, and the pipe is empty
+//! then.
 
 mod pipe;
 
@@ -8,16 +9,16 @@ use ferrio_engine::{
     Buffers, Descriptors, Engine, EngineError, FileSet, Op, OpenFile, Request, Submit, sync_ops,
 };
 use ferrio_job::JobSpec;
-use pipe::Pipe;
+use pipe::SplicePipe;
 
 /// `ioengine=splice`
 pub struct Splice {
     fds: Descriptors,
-    pipe: Pipe,
+    pipe: SplicePipe,
 }
 
 impl Splice {
-    /// Bytes moved, or a negated errno if that is nothing.
+    /// Runs a transfer: bytes moved, or a negated errno if nothing moved.
     fn transfer(&mut self, request: &Request) -> i64 {
         let fd = self.fds.of(request.file);
         // SAFETY: by the contract of Request, the buffer is valid for `len` bytes, and nobody else uses it.
@@ -28,8 +29,8 @@ impl Splice {
             }
         };
         let Some(error) = error else { return moved.cast_signed() };
-        // What a piece left in the pipe belongs to no other request.
-        match self.pipe.emptied() {
+        // The rest of a failed piece in the pipe must not reach another request.
+        match self.pipe.discard_contents() {
             Ok(()) if moved > 0 => moved.cast_signed(),
             Ok(()) => -i64::from(error as i32),
             Err(errno) => -i64::from(errno as i32),
@@ -39,7 +40,7 @@ impl Splice {
 
 impl Engine for Splice {
     fn open(_spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
-        let pipe = Pipe::new().map_err(|errno| {
+        let pipe = SplicePipe::new().map_err(|errno| {
             EngineError::new("pipe", errno)
                 .hint("splice needs two file descriptors of each job: raise ulimit -n")
         })?;

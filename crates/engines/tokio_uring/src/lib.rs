@@ -1,15 +1,14 @@
-//! The tokio_uring engine, ferrio's own: the job's I/O goes through the tokio-uring runtime, as in a service built on it. The
+//! The tokio_uring engine, which fio does not have: the job's I/O goes through the tokio-uring runtime, as in a service built on it. The
 //! difference from `ioengine=io_uring` with the same options is the cost of the runtime.
 //!
-//! Cost model: every I/O is a task of its own, as in such a service, which is an allocation, two polls and two wake-ups; the tasks
-//! that become ready together share one io_uring_enter(2) and one epoll_wait(2). `flush` spawns the tasks, so slat is the time to
-//! spawn. The runtime submits requests when it has no task left to poll and goes to sleep, that is in `reap`: clat contains
-//! its scheduling. What a service does not pay is entering the runtime, once per `flush` and once per `reap` (with an
-//! epoll_wait(2) that does not sleep): about a microsecond together, which the I/Os of a batch share, so figures of batches are
-//! nearest to a service's. The ring is what the runtime makes by default (no cooperative task work, nothing registered), twice as
-//! long as `iodepth` needs.
+//! Cost model: as in such a service, every I/O is a task, which costs an allocation, two polls and two wake-ups. Tasks that become ready
+//! together share one io_uring_enter(2) and one epoll_wait(2). `flush` spawns the tasks, so slat is the time to spawn. The runtime submits
+//! requests when it has no task left to poll and goes to sleep, which is in `reap`: clat includes its scheduling. Unlike a service, the
+//! engine enters the runtime once per `flush` and once per `reap` (with an epoll_wait(2) that does not sleep). This costs about a
+//! microsecond, which the I/Os of a batch share, so the figures of batches are closest to a service's. The ring has the runtime's defaults
+//! (no cooperative task work, nothing registered), and twice the entries that `iodepth` needs.
 
-mod finished;
+mod completion_queue;
 mod tasks;
 mod watch;
 
@@ -24,21 +23,21 @@ use tokio_uring::Runtime;
 
 use crate::tasks::Tasks;
 
-/// Descriptors that the process may have open if the engine takes one more.
+/// Limit of open files from which the engine uses one more descriptor.
 const MIN_DESCRIPTORS: u64 = 64;
 
-/// The longest ring that the kernel makes.
+/// Entries of the longest ring that the kernel creates.
 const MAX_ENTRIES: u32 = 32768;
 
 /// `ioengine=tokio_uring`
 pub struct TokioUring {
     runtime: ManuallyDrop<Runtime>,
     tasks: Tasks,
-    /// The kernel may own buffers longer than the engine exists.
+    /// The kernel may own buffers for longer than the engine exists.
     buffers: BufferMemory,
-    /// I/Os queued or in flight at most.
+    /// Maximum number of I/Os queued or in flight.
     iodepth: usize,
-    /// Tasks spawned while reaping, not yet part of what `flush` returned.
+    /// Tasks spawned while reaping and not yet counted in a result of `flush`.
     unreported: u32,
 }
 
@@ -46,12 +45,12 @@ impl Engine for TokioUring {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let iodepth = spec.depth.iodepth;
         let entries = iodepth.checked_next_power_of_two().unwrap_or(u32::MAX);
-        // The runtime panics if the ring is full and the kernel takes nothing: there is room for what looks whether it does.
+        // The runtime panics if the ring is full and the kernel takes nothing: leave room for the probe that detects this.
         let entries = if entries < MAX_ENTRIES { entries * 2 } else { entries };
         let runtime = Runtime::new(tokio_uring::builder().entries(entries)).map_err(setup_error)?;
         let iodepth = iodepth as usize;
         let tasks = Tasks::new(iodepth);
-        // Without the descriptor of a timer, a kernel that refuses requests is noticed by nobody. Where there are few, files need them more.
+        // Without a timer, a kernel that refuses requests goes unnoticed. If descriptors are short, files need them more.
         if open_file_limits().is_none_or(|(soft, _)| soft >= MIN_DESCRIPTORS) {
             let _ = runtime.block_on(async { tasks.watch() });
         }
@@ -69,7 +68,7 @@ impl Engine for TokioUring {
         Ok(())
     }
 
-    /// Queues what the runtime has an operation for. It has none for sync_file_range(2) and trims: they run here.
+    /// Queues requests that the runtime supports. sync_file_range(2) and trims run here.
     #[inline]
     fn submit(&mut self, request: &Request) -> Submit {
         if matches!(request.op, Op::Trim | Op::SyncFileRange(_)) {
@@ -100,7 +99,7 @@ impl Engine for TokioUring {
             });
         }
         if tasks.is_broken() {
-            // The runtime has ignored the error of the call.
+            // The runtime ignored the error of the call.
             return Err(std::io::Error::from_raw_os_error(libc::EIO));
         }
         tasks.take(max, done);
@@ -109,10 +108,11 @@ impl Engine for TokioUring {
 }
 
 impl Drop for TokioUring {
-    /// Waits for whatever the kernel still owns: it may write into buffers that are freed next. What was never flushed never runs.
+    /// Waits for all requests that the kernel still owns, as it may write into buffers that are freed next. Requests that were never
+    /// flushed do not run.
     ///
-    /// If the kernel takes no more requests, nobody can tell what it owns: buffers and runtime stay, so that nothing is written into
-    /// memory of others.
+    /// If the kernel takes no more requests, it is unknown what it owns: buffers and runtime are leaked, so that the kernel cannot write
+    /// into memory used otherwise.
     fn drop(&mut self) {
         self.runtime.block_on(self.tasks.finish());
         if self.tasks.is_broken() {

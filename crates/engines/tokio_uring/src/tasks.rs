@@ -1,4 +1,4 @@
-//! The requests of one job as tasks of the runtime: from the queue to the completion.
+//! Runs the requests of one job as tasks of the runtime.
 
 use std::collections::HashMap;
 use std::mem::ManuallyDrop;
@@ -9,68 +9,67 @@ use ferrio_engine::{Completion, FileSet, Op, OpenFile, Request};
 use tokio_uring::buf::{IoBuf, IoBufMut};
 use tokio_uring::fs::File;
 
-use crate::finished::Finished;
+use crate::completion_queue::CompletionQueue;
 use crate::watch;
 
 /// Files, queued requests and the tasks in flight.
 pub(crate) struct Tasks {
-    /// `None` for a file without a region, which no request names.
+    /// `None` for a file without a region, which no request uses.
     files: Vec<Option<Rc<File>>>,
     borrowed: BorrowedFiles,
-    /// Accepted, no task yet.
+    /// Accepted requests without a task.
     queue: Vec<Request>,
-    /// Where tasks leave their completion.
-    finished: Rc<Finished>,
+    /// Completions of ended tasks.
+    finished: Rc<CompletionQueue>,
     /// Tasks spawned whose completion was not taken yet.
     in_flight: usize,
 }
 
 impl Tasks {
-    /// Room for `iodepth` requests.
+    /// Creates room for `iodepth` requests.
     pub(crate) fn new(iodepth: usize) -> Self {
         Tasks {
             files: Vec::new(),
             borrowed: BorrowedFiles::default(),
             queue: Vec::with_capacity(iodepth),
-            finished: Rc::new(Finished::new(iodepth)),
+            finished: Rc::new(CompletionQueue::new(iodepth)),
             in_flight: 0,
         }
     }
 
-    /// Uses these files from now on.
+    /// Replaces all files.
     pub(crate) fn attach(&mut self, files: &FileSet) {
         self.files = files.files.iter().map(|file| self.borrowed.file(file)).collect();
     }
 
-    /// Uses this file under an index from now on.
+    /// Replaces the file with this index.
     pub(crate) fn attach_one(&mut self, index: usize, file: &OpenFile) {
         self.files[index] = self.borrowed.file(file);
     }
 
-    /// Descriptor of the file with this index.
+    /// The descriptor of the file with this index.
     pub(crate) fn raw_fd(&self, file: u32) -> RawFd {
         self.files[file as usize].as_ref().map_or(-1, |file| file.as_raw_fd())
     }
 
-    /// Requests without a task.
+    /// Number of requests without a task.
     #[inline]
     pub(crate) fn queued(&self) -> usize {
         self.queue.len()
     }
 
-    /// Tasks whose completion was not taken.
+    /// Number of tasks whose completion was not taken.
     #[inline]
     pub(crate) fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    /// Accepts a request.
     #[inline]
     pub(crate) fn queue(&mut self, request: &Request) {
         self.queue.push(*request);
     }
 
-    /// Makes a task of every queued request; how many. Only inside the runtime.
+    /// Spawns a task for every queued request; returns how many. Call only inside the runtime.
     pub(crate) fn spawn(&mut self) -> u32 {
         let count = self.queue.len();
         for request in self.queue.drain(..) {
@@ -88,24 +87,24 @@ impl Tasks {
         count as u32
     }
 
-    /// True when fewer than `min` completions are there but more can come, or none is known of when just polling.
+    /// True if fewer than `min` completions are available and more can come, or, for `min` 0, if none is available.
     #[inline]
     pub(crate) fn must_run_for(&self, min: u32) -> bool {
         let pending = self.queue.len() + self.in_flight;
         self.finished.len() < pending.min(min.max(1) as usize)
     }
 
-    /// Lets the runtime work until `min` completions are there, or all that can come. Only inside the runtime.
+    /// Runs the runtime until `min` completions are available, or as many as can come. Call only inside the runtime.
     pub(crate) async fn run(&self, min: u32) {
         if min > 0 {
             return self.finished.wait(self.in_flight.min(min as usize)).await;
         }
-        // Awaiting an operation that completes at once is the only way to make the runtime submit new requests and collect
-        // completions without waiting for any I/O. If it fails, there is nothing to collect.
+        // Awaiting an operation that completes at once is the only way to make the runtime submit new requests and collect completions
+        // without waiting for I/O. If it fails, there is nothing to collect.
         self.finished.wait_for(tokio_uring::no_op()).await;
     }
 
-    /// Lets a timer find out that the kernel takes no more requests. Only inside the runtime.
+    /// Starts a timer that detects when the kernel takes no more requests. Call only inside the runtime.
     pub(crate) fn watch(&self) -> std::io::Result<()> {
         watch::start(Rc::clone(&self.finished))
     }
@@ -122,15 +121,15 @@ impl Tasks {
         self.in_flight -= self.finished.take(max as usize, done);
     }
 
-    /// Forgets what is queued and waits for all tasks. Only inside the runtime.
+    /// Discards queued requests and waits for all tasks. Call only inside the runtime.
     pub(crate) async fn finish(&mut self) {
         self.queue.clear();
         self.finished.wait(self.in_flight).await;
     }
 }
 
-/// The runtime's files by the number of the descriptor. Dropping one would close a descriptor that the job owns, and hide the error of
-/// that, so they are leaked: at most one per number.
+/// The runtime's files by descriptor. Dropping one would close a descriptor that the job owns, and hide the error of that, so they are
+/// leaked: at most one per descriptor.
 #[derive(Default)]
 struct BorrowedFiles(ManuallyDrop<HashMap<RawFd, Rc<File>>>);
 
@@ -138,19 +137,19 @@ impl BorrowedFiles {
     fn file(&mut self, file: &OpenFile) -> Option<Rc<File>> {
         let number = file.fd.as_ref()?.as_raw_fd();
         let file = self.0.entry(number).or_insert_with(|| {
-            // SAFETY: the file is never dropped, so it closes nothing. The job keeps a descriptor open until all requests for it have ended,
-            // and after a failure until this engine is gone.
+            // SAFETY: the file is never dropped, so it closes nothing. The job keeps a descriptor open until all its requests have ended,
+            // and after a failure until this engine is dropped.
             Rc::new(unsafe { File::from_raw_fd(number) })
         });
         Some(Rc::clone(file))
     }
 }
 
-/// One I/O: bytes moved, or a negated errno.
+/// Performs one I/O: bytes moved, or a negated errno.
 async fn perform(file: &File, request: &Request) -> i64 {
     let outcome = match request.op {
-        Op::Read => file.read_at(Slot(*request), request.offset).await.0,
-        Op::Write => file.write_at(Slot(*request), request.offset).submit().await.0,
+        Op::Read => file.read_at(SlotBuffer(*request), request.offset).await.0,
+        Op::Write => file.write_at(SlotBuffer(*request), request.offset).submit().await.0,
         Op::Fsync => file.sync_all().await.map(|()| 0),
         Op::Fdatasync => file.sync_data().await.map(|()| 0),
         // The engine runs these without a task.
@@ -163,14 +162,14 @@ async fn perform(file: &File, request: &Request) -> i64 {
     }
 }
 
-/// A request's buffer in the form the runtime takes: an owned value that points to memory which stays where it is. Owns nothing.
-/// Made by [`perform`] only.
-struct Slot(Request);
+/// A request's buffer in the form that the runtime requires: an owned value that points to memory at a fixed address. Owns nothing. Only
+/// [`perform`] creates it.
+struct SlotBuffer(Request);
 
-// SAFETY: the address is stored, not computed from where the Slot is, so it stays when the Slot moves. By the contract of Request the
-// bytes are initialised and nothing else touches them until the completion is reaped, which is after the runtime gave the Slot back; the
-// worker owns them longer than the engine, whose destructor waits for every task.
-unsafe impl IoBuf for Slot {
+// SAFETY: the address is stored, not computed from the address of the Slot, so it stays the same when the Slot moves. By the contract of
+// Request the bytes are initialised and nothing else touches them until the completion is reaped, which is after the runtime returned the
+// Slot; the worker owns them longer than the engine, whose destructor waits for every task.
+unsafe impl IoBuf for SlotBuffer {
     fn stable_ptr(&self) -> *const u8 {
         self.0.buffer
     }
@@ -185,7 +184,7 @@ unsafe impl IoBuf for Slot {
 }
 
 // SAFETY: as above.
-unsafe impl IoBufMut for Slot {
+unsafe impl IoBufMut for SlotBuffer {
     fn stable_mut_ptr(&mut self) -> *mut u8 {
         self.0.buffer
     }

@@ -1,8 +1,8 @@
-//! Finds out that the kernel takes no more requests.
+//! Detects that the kernel takes no more requests.
 //!
-//! The runtime submits requests when it goes to sleep, ignores the error of that call, and then waits for completions that cannot come. So a
-//! timer wakes it now and then while nothing completes: the runtime submits again when it goes back to sleep, which is all that an error of
-//! a moment needs. An operation that does nothing tells a slow device from a kernel that refuses: it completes as soon as it is submitted.
+//! The runtime submits requests when it goes to sleep, ignores the error of that call, and then waits for completions that cannot come.
+//! While nothing completes, a timer therefore wakes it at intervals: the runtime submits again when it goes back to sleep, which resolves
+//! temporary errors. A no-op distinguishes a slow device from a kernel that refuses requests: it completes as soon as it is submitted.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,36 +12,36 @@ use std::time::Duration;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use tokio::io::unix::AsyncFd;
 
-use crate::finished::Finished;
+use crate::completion_queue::CompletionQueue;
 
 /// Time between two checks.
-const TICK: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Looks without any completion, even that of an operation that does nothing, after which the kernel counts as refusing.
-const PATIENCE: u32 = 4;
+/// Number of checks without any completion, even of a no-op, after which the kernel counts as refusing.
+const MAX_SILENT_CHECKS: u32 = 4;
 
-/// Watches the requests of a runtime as long as it exists. Only inside the runtime.
-pub(crate) fn start(finished: Rc<Finished>) -> io::Result<()> {
+/// Watches the requests of a runtime as long as it exists. Call only inside the runtime.
+pub(crate) fn start(finished: Rc<CompletionQueue>) -> io::Result<()> {
     let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
-    timer.set(Expiration::Interval(TICK.into()), TimerSetTimeFlags::empty())?;
-    // SAFETY: the descriptor stays the timer's until the owner, which the registration takes, closes it.
+    timer.set(Expiration::Interval(CHECK_INTERVAL.into()), TimerSetTimeFlags::empty())?;
+    // SAFETY: the descriptor is the timer's until its owner, which the registration takes, closes it.
     let timer = unsafe { AsyncFd::register(OwnedFd::from(timer)) }?;
     tokio_uring::spawn(async move {
-        let mut silence = Silence::default();
+        let mut silence = StallDetector::default();
         while tick(&timer).await.is_ok() {
-            match silence.look(&finished) {
-                Look::Fine => {}
-                Look::Probe => drop(tokio_uring::spawn(probe(Rc::clone(&finished)))),
-                Look::Refused => finished.break_off(),
+            match silence.check(&finished) {
+                CheckOutcome::Fine => {}
+                CheckOutcome::Probe => drop(tokio_uring::spawn(probe(Rc::clone(&finished)))),
+                CheckOutcome::Refused => finished.give_up(),
             }
         }
     });
     Ok(())
 }
 
-async fn probe(finished: Rc<Finished>) {
+async fn probe(finished: Rc<CompletionQueue>) {
     if tokio_uring::no_op().await.is_ok() {
-        finished.show_life();
+        finished.count_completion();
     }
 }
 
@@ -49,39 +49,41 @@ async fn probe(finished: Rc<Finished>) {
 async fn tick(timer: &AsyncFd<OwnedFd>) -> io::Result<()> {
     let mut ready = timer.readable().await?;
     let mut expirations = [0; 8];
-    // Whether it has expired or not: the next wait tells.
+    // If the timer has not expired, the next wait shows that.
     let _ = nix::unistd::read(timer, &mut expirations);
     ready.clear_ready();
     Ok(())
 }
 
-/// What to do after a look.
+/// What to do after a check.
 #[derive(Debug, PartialEq, Eq)]
-enum Look {
+enum CheckOutcome {
     Fine,
     Probe,
     Refused,
 }
 
-/// For how long nothing has completed.
+/// Measures how long nothing has completed.
 #[derive(Debug, Default)]
-struct Silence {
-    life: u64,
-    looks: u32,
+struct StallDetector {
+    completion_count: u64,
+    checks: u32,
 }
 
-impl Silence {
-    fn look(&mut self, finished: &Finished) -> Look {
-        let life = finished.life();
-        if std::mem::replace(&mut self.life, life) != life || !finished.is_awaited() {
-            self.looks = 0;
-            return Look::Fine;
+impl StallDetector {
+    fn check(&mut self, finished: &CompletionQueue) -> CheckOutcome {
+        let completion_count = finished.completion_count();
+        if std::mem::replace(&mut self.completion_count, completion_count) != completion_count
+            || !finished.is_awaited()
+        {
+            self.checks = 0;
+            return CheckOutcome::Fine;
         }
-        self.looks += 1;
-        match self.looks {
-            1 => Look::Probe,
-            looks if looks > PATIENCE => Look::Refused,
-            _ => Look::Fine,
+        self.checks += 1;
+        match self.checks {
+            1 => CheckOutcome::Probe,
+            checks if checks > MAX_SILENT_CHECKS => CheckOutcome::Refused,
+            _ => CheckOutcome::Fine,
         }
     }
 }
@@ -92,18 +94,27 @@ mod tests {
 
     #[test]
     fn silence_is_a_refusal_only_if_something_is_awaited_and_the_probe_does_not_complete() {
-        let finished = Finished::new(4);
-        let mut silence = Silence::default();
+        let finished = CompletionQueue::new(4);
+        let mut silence = StallDetector::default();
         assert_eq!(
-            [(); 9].map(|()| silence.look(&finished)),
-            [const { Look::Fine }; 9],
+            [(); 9].map(|()| silence.check(&finished)),
+            [const { CheckOutcome::Fine }; 9],
             "nothing is awaited"
         );
-        finished.await_anything();
-        let looks = [(); 5].map(|()| silence.look(&finished));
-        assert_eq!(looks, [Look::Probe, Look::Fine, Look::Fine, Look::Fine, Look::Refused]);
-        finished.show_life();
-        assert_eq!(silence.look(&finished), Look::Fine, "a device may be slow");
-        assert_eq!(silence.look(&finished), Look::Probe);
+        finished.simulate_wait();
+        let checks = [(); 5].map(|()| silence.check(&finished));
+        assert_eq!(
+            checks,
+            [
+                CheckOutcome::Probe,
+                CheckOutcome::Fine,
+                CheckOutcome::Fine,
+                CheckOutcome::Fine,
+                CheckOutcome::Refused
+            ]
+        );
+        finished.count_completion();
+        assert_eq!(silence.check(&finished), CheckOutcome::Fine, "a device may be slow");
+        assert_eq!(silence.check(&finished), CheckOutcome::Probe);
     }
 }

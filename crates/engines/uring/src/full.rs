@@ -1,4 +1,4 @@
-//! io_uring for jobs that trim, or whose I/Os have metadata: what most jobs do not need, and do not pay for.
+//! io_uring for jobs that trim or whose I/Os have metadata. Kept apart from [`Uring`] so that other jobs do not pay for it.
 
 use std::io;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use crate::integrity::Integrity;
 
 /// `ioengine=io_uring` with trims and metadata.
 pub struct FullUring {
-    /// First, so that it is dropped, which waits for all I/O, while the metadata is still there.
+    /// First, because dropping it waits for all I/O, which still uses the metadata.
     uring: Uring,
     integrity: Option<Integrity>,
-    /// Trims are submitted to the ring. Not all devices and kernels take them there: after the first failure they run in `submit`.
+    /// True if trims are submitted to the ring. Not all devices and kernels support this: after the first failure they run in `submit`.
     queues_trims: bool,
-    /// Trims in the ring, and reads whose metadata is to be checked, by unit.
+    /// Indexed by unit: trims in the ring, and reads whose metadata has to be checked.
     waiting: Box<[Option<Request>]>,
-    /// What is wrong with the last I/O of a unit.
+    /// Indexed by unit: details of the last failure.
     details: Box<[Option<String>]>,
 }
 
@@ -49,7 +49,7 @@ impl FullUring {
         answer
     }
 
-    /// Turns what the kernel said to some requests into their results.
+    /// Replaces the kernel's results of trims and checked reads by final ones.
     fn settle(&mut self, done: &mut [Completion]) {
         for completion in done {
             let Some(request) = self.waiting[completion.unit as usize].take() else { continue };

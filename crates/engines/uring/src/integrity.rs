@@ -1,5 +1,5 @@
-//! Metadata and protection information of block devices by io_uring: an attribute of each read and write (Linux 6.13), on devices that
-//! say what they keep (`FS_IOC_GETLBMD_CAP`, Linux 6.17).
+//! Metadata and protection information of block devices by io_uring: an attribute of each read and write (Linux 6.13), for devices that
+//! report their format (`FS_IOC_GETLBMD_CAP`, Linux 6.17).
 
 use std::os::fd::RawFd;
 
@@ -9,7 +9,7 @@ use ferrio_job::{JobSpec, ProtectionOptions};
 use io_uring::squeue::Entry;
 use nix::errno::Errno;
 
-use crate::protection::{Guard, Mismatch, Protection};
+use crate::protection::{Guard, Protection, ProtectionMismatch};
 
 /// `FS_IOC_GETLBMD_CAP`: `_IOWR(0x15, 2, struct logical_block_metadata_cap)`.
 const GET_METADATA_CAPABILITIES: libc::Ioctl = 0xc010_1502u32 as libc::Ioctl;
@@ -29,7 +29,7 @@ const CHECK_APP_TAG: u16 = 4;
 /// `struct logical_block_metadata_cap`
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Capabilities {
+struct MetadataCapabilities {
     flags: u32,
     interval: u16,
     size: u8,
@@ -47,7 +47,7 @@ struct Capabilities {
 /// `struct io_uring_attr_pi`
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Attribute {
+struct ProtectionAttribute {
     flags: u16,
     app_tag: u16,
     length: u32,
@@ -56,12 +56,12 @@ struct Attribute {
     reserved: u64,
 }
 
-/// What one file keeps for each of its blocks.
+/// Format of the metadata of each block of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Blocks {
-    /// Bytes of data.
+struct MetadataFormat {
+    /// Bytes of data per block.
     interval: usize,
-    /// Bytes of metadata.
+    /// Bytes of metadata per block.
     metadata: usize,
     protection: Protection,
 }
@@ -71,10 +71,10 @@ pub(crate) struct Integrity {
     options: ProtectionOptions,
     /// Names of the files, for messages.
     names: Vec<String>,
-    files: Vec<Option<Blocks>>,
-    /// `md_per_io_size` bytes for each unit, without gaps.
+    files: Vec<Option<MetadataFormat>>,
+    /// `md_per_io_size` bytes for each unit, contiguous.
     metadata: Box<[u8]>,
-    attributes: Box<[Attribute]>,
+    attributes: Box<[ProtectionAttribute]>,
 }
 
 impl Integrity {
@@ -86,12 +86,12 @@ impl Integrity {
             names: spec.files.iter().map(|file| file.path.display().to_string()).collect(),
             files: Vec::new(),
             metadata: vec![0; options.metadata_bytes as usize * units].into_boxed_slice(),
-            attributes: vec![Attribute::default(); units].into_boxed_slice(),
+            attributes: vec![ProtectionAttribute::default(); units].into_boxed_slice(),
             options,
         })
     }
 
-    /// Asks what each open file keeps.
+    /// Queries the metadata format of each open file.
     pub(crate) fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {
         self.files.clear();
         files.files.iter().enumerate().try_for_each(|(index, file)| {
@@ -100,7 +100,7 @@ impl Integrity {
         })
     }
 
-    /// Asks what one file keeps, unless it was just closed.
+    /// Queries the metadata format of one file, unless it was just closed.
     pub(crate) fn attach_one(&mut self, index: usize, fd: RawFd) -> Result<(), EngineError> {
         if fd < 0 {
             return Ok(());
@@ -109,7 +109,7 @@ impl Integrity {
         let refused = |errno: Errno, text: String| {
             EngineError::new(format!("open({name})"), errno).hint(format!("{name}: {text}"))
         };
-        let capabilities = ask(fd).map_err(|errno| {
+        let capabilities = query_capabilities(fd).map_err(|errno| {
             let number = errno as i32;
             let text = format!("failed to query protection information capabilities; error {number}");
             refused(
@@ -122,9 +122,9 @@ impl Integrity {
         Ok(())
     }
 
-    /// Gives a read or write its metadata. `entry` is that of the request.
+    /// Attaches metadata to a read or write. `entry` is the entry of the request.
     pub(crate) fn add(&mut self, request: &Request, entry: &mut Entry) -> Result<(), Errno> {
-        let blocks = self.blocks_of(request)?;
+        let blocks = self.format_of(request)?;
         let (first, unit) = (request.offset / blocks.interval as u64, request.unit as usize);
         let length = request.len as usize / blocks.interval * blocks.metadata;
         let per_unit = self.options.metadata_bytes as usize;
@@ -134,12 +134,12 @@ impl Integrity {
             let data = unsafe { std::slice::from_raw_parts(request.buffer, request.len as usize) };
             let pairs = data.chunks_exact(blocks.interval).zip(metadata.chunks_exact_mut(blocks.metadata));
             for (lba, (data, metadata)) in (first..).zip(pairs) {
-                blocks.protection.seal(data, metadata, lba, &self.options);
+                blocks.protection.fill_in(data, metadata, lba, &self.options);
             }
         }
         let checks = self.options.checks;
         let flag = |asked: bool, flag| if asked { flag } else { 0 };
-        self.attributes[unit] = Attribute {
+        self.attributes[unit] = ProtectionAttribute {
             flags: flag(checks.guard, CHECK_GUARD)
                 | flag(checks.reference_tag, CHECK_REFERENCE_TAG)
                 | flag(checks.app_tag, CHECK_APP_TAG),
@@ -149,13 +149,13 @@ impl Integrity {
             seed: if checks.reference_tag { first & 0xffff_ffff } else { 0 },
             reserved: 0,
         };
-        point_to(entry, &raw const self.attributes[unit]);
+        set_attribute(entry, &raw const self.attributes[unit]);
         Ok(())
     }
 
-    /// Checks what a read brought.
-    pub(crate) fn check(&self, request: &Request) -> Result<(), Mismatch> {
-        let Ok(blocks) = self.blocks_of(request) else { return Ok(()) };
+    /// Checks the metadata of a read.
+    pub(crate) fn check(&self, request: &Request) -> Result<(), ProtectionMismatch> {
+        let Ok(blocks) = self.format_of(request) else { return Ok(()) };
         if self.options.by_device {
             return Ok(());
         }
@@ -174,22 +174,22 @@ impl Integrity {
         self.names.get(request.file as usize).map_or("", String::as_str)
     }
 
-    fn blocks_of(&self, request: &Request) -> Result<Blocks, Errno> {
+    fn format_of(&self, request: &Request) -> Result<MetadataFormat, Errno> {
         self.files.get(request.file as usize).copied().flatten().ok_or(Errno::EBADF)
     }
 }
 
-/// Asks the kernel what a file keeps.
-fn ask(fd: RawFd) -> Result<Capabilities, Errno> {
-    let mut capabilities = Capabilities::default();
+/// Queries the metadata capabilities of a file.
+fn query_capabilities(fd: RawFd) -> Result<MetadataCapabilities, Errno> {
+    let mut capabilities = MetadataCapabilities::default();
     // SAFETY: the kernel writes one struct of this size, which lives until the call returns.
     let answer =
         outcome(i64::from(unsafe { libc::ioctl(fd, GET_METADATA_CAPABILITIES, &raw mut capabilities) }));
     if answer < 0 { Err(Errno::from_raw(-answer as i32)) } else { Ok(capabilities) }
 }
 
-/// What a file keeps, if it is something that reads and writes can carry.
-fn blocks(capabilities: &Capabilities) -> Result<Blocks, String> {
+/// The metadata format of a file, if io_uring supports it.
+fn blocks(capabilities: &MetadataCapabilities) -> Result<MetadataFormat, String> {
     if capabilities.flags & HAS_INTEGRITY == 0 || capabilities.interval == 0 || capabilities.size == 0 {
         return Err("Protection information not supported".to_owned());
     }
@@ -205,19 +205,19 @@ fn blocks(capabilities: &Capabilities) -> Result<Blocks, String> {
     if offset + guard.bytes() > usize::from(capabilities.size) {
         return Err("Protection information not supported".to_owned());
     }
-    let has_reference = capabilities.flags & HAS_REFERENCE_TAG != 0;
-    Ok(Blocks {
+    let has_reference_tag = capabilities.flags & HAS_REFERENCE_TAG != 0;
+    Ok(MetadataFormat {
         interval: capabilities.interval.into(),
         metadata: capabilities.size.into(),
-        protection: Protection { guard, offset, has_reference },
+        protection: Protection { guard, offset, has_reference_tag },
     })
 }
 
-/// Sets the attribute of an entry for a read or write: the last 16 of its 64 bytes, which these leave empty.
-fn point_to(entry: &mut Entry, attribute: *const Attribute) {
+/// Sets the attribute of an entry for a read or write: the last 16 of its 64 bytes, which reads and writes leave empty.
+fn set_attribute(entry: &mut Entry, attribute: *const ProtectionAttribute) {
     const _: () = assert!(size_of::<Entry>() == 64);
     let fields = std::ptr::from_mut(entry).cast::<u64>();
-    // SAFETY: an entry is a plain struct of 64 bytes aligned to 8, and these two fields are numbers of 8 bytes each.
+    // SAFETY: an entry is a plain struct of 64 bytes aligned to 8, and these two fields are 8-byte numbers.
     unsafe {
         fields.add(6).write(attribute as u64);
         fields.add(7).write(ATTRIBUTE_IS_PROTECTION);
@@ -234,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    const NVME: Capabilities = Capabilities {
+    const NVME: MetadataCapabilities = MetadataCapabilities {
         flags: 3,
         interval: 512,
         size: 8,
@@ -273,13 +273,13 @@ mod tests {
 
     #[test]
     fn layouts_have_the_sizes_that_the_kernel_expects() {
-        assert_eq!((size_of::<Capabilities>(), size_of::<Attribute>()), (16, 32));
+        assert_eq!((size_of::<MetadataCapabilities>(), size_of::<ProtectionAttribute>()), (16, 32));
         assert_eq!(GET_METADATA_CAPABILITIES as u32 >> 16 & 0x3fff, 16);
     }
 
     #[test]
     fn a_device_is_used_if_its_metadata_is_protection_information_of_a_known_kind() {
-        let with = |change: fn(&mut Capabilities)| {
+        let with = |change: fn(&mut MetadataCapabilities)| {
             let mut capabilities = NVME;
             change(&mut capabilities);
             blocks(&capabilities).map_err(|text| text.to_string())
@@ -304,7 +304,7 @@ mod tests {
         integrity.add(&request, &mut entry).unwrap();
         let metadata = &integrity.metadata[64..80];
         assert_eq!((&metadata[4..8], &metadata[12..16]), (&[0, 0, 0, 7][..], &[0, 0, 0, 8][..]));
-        let want = Attribute {
+        let want = ProtectionAttribute {
             flags: CHECK_GUARD | CHECK_REFERENCE_TAG,
             app_tag: 0x1234,
             length: 16,

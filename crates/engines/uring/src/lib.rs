@@ -1,8 +1,8 @@
-//! The io_uring engine: requests are entries of a submission queue, handed to the kernel in batches.
+//! The io_uring engine: requests are entries of a submission queue, submitted to the kernel in batches.
 //!
-//! The ring itself is [`ferrio_engine::ring`]; this crate turns the job's options into registrations and request flags. Syncs of a
-//! polled ring (which has no such requests on older kernels) run in `submit`. [`FullUring`] adds what few jobs need: trims in the ring,
-//! and metadata.
+//! The ring itself is [`ferrio_engine::ring`]; this crate translates the job's options into registrations and request flags. Syncs of a
+//! polled ring (which has no such requests on older kernels) run in `submit`. [`FullUring`] adds trims in the ring and metadata, which few
+//! jobs need.
 
 mod full;
 mod integrity;
@@ -28,25 +28,25 @@ use registration::Registration;
 
 /// `ioengine=io_uring`
 pub struct Uring {
-    /// First, so that it is dropped, which waits for all I/O, while the memory of `entries` is still there.
+    /// First, because dropping it waits for all I/O, which still uses the memory of `entries`.
     ring: Ring,
     entries: EntryBuilder,
     fds: Vec<RawFd>,
     files: Registration,
-    /// Buffers are registered because of `tuning=lean`.
+    /// True if buffers are registered because of `tuning=lean`.
     lean_buffers: bool,
     iopoll: bool,
     force_async: EveryNth,
 }
 
 impl Uring {
-    /// Runs what has no entry of its own; `None` for what has.
+    /// Runs a request that has no entry type; `None` if it has one.
     fn run_now(&self, request: &Request) -> Option<i64> {
         let no_entry = request.op == Op::Trim || self.iopoll;
         no_entry.then(|| sync_ops::run(self.fds[request.file as usize], request))
     }
 
-    /// Discards the range of a request in the call.
+    /// Discards the range of a request in the calling thread.
     fn trim_now(&self, request: &Request) -> i64 {
         sync_ops::run(self.fds[request.file as usize], request)
     }
@@ -56,9 +56,9 @@ impl Uring {
         let Some(entry) = self.entries.entry(request) else {
             return Submit::Done(-i64::from(libc::EINVAL));
         };
-        // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request, and the worker owns it longer
-        // than this engine, whose ring waits for all completions when dropped. The segment of a vectored request belongs to
-        // `entries`, which is dropped after the ring.
+        // SAFETY: by the contract of Request, the buffer is valid until the completion is reaped. The worker owns it longer than this
+        // engine, whose ring waits for all completions when dropped. The segment of a vectored request belongs to `entries`, which is
+        // dropped after the ring.
         unsafe { self.push(entry) }
     }
 
@@ -71,7 +71,7 @@ impl Uring {
         if self.force_async.is_due() {
             entry = entry.flags(Flags::ASYNC);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         if unsafe { self.ring.push(&entry) } { Submit::Queued } else { Submit::Full }
     }
 }
@@ -163,7 +163,7 @@ impl Engine for Uring {
     }
 }
 
-/// A ring as the options of a job want it, with the buffers registered if they are to be.
+/// Creates a ring with the options of a job, and registers the buffers if the options ask for it.
 fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     spec: &JobSpec,
     buffers: &Buffers,
@@ -174,7 +174,7 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         iopoll: options.hipri,
         sqpoll: options.sqthread_poll,
         sqpoll_cpu: options.sqthread_poll_cpu,
-        // fio does not.
+        // fio does not do this.
         unregisters: spec.tuning == Tuning::Lean,
     })?;
     match registration::of_buffers(spec, buffers) {
@@ -219,14 +219,14 @@ fn register_buffers<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     unsafe { ring.register_buffers(&slots) }
 }
 
-/// Every N-th event, counted down.
+/// A countdown that selects every N-th event.
 struct EveryNth {
     every: u32,
     left: u32,
 }
 
 impl EveryNth {
-    /// 0 is never.
+    /// 0 means never.
     fn new(every: u32) -> Self {
         EveryNth { every, left: every }
     }

@@ -1,6 +1,6 @@
-//! The engine io_uring_cmd: commands of NVMe that the kernel passes through to the device, past its block layer.
+//! The engine io_uring_cmd: passes NVMe commands through to the device, bypassing the kernel's block layer.
 //!
-//! Files are the character devices of namespaces (`/dev/ng0n1`). What an I/O becomes is in [`ferrio_nvme`]; this file has the memory that
+//! Files are the character devices of namespaces (`/dev/ng0n1`). [`ferrio_nvme`] defines the commands; this file owns the memory that
 //! commands need besides the data: metadata, ranges and segments of each unit.
 
 use std::io;
@@ -25,11 +25,11 @@ use crate::{EveryNth, new_ring};
 
 /// `ioengine=io_uring_cmd`
 pub struct UringCmd {
-    /// First, so that it is dropped, which waits for all I/O, while the memory below is still there.
+    /// First, because dropping it waits for all I/O, which still uses the memory below.
     ring: Ring<Entry128, Entry32>,
     style: Addressing,
     fds: Vec<RawFd>,
-    files: Vec<Option<Device>>,
+    files: Vec<Option<JobNamespace>>,
     names: Vec<String>,
     register_files: bool,
     files_are_registered: bool,
@@ -37,36 +37,36 @@ pub struct UringCmd {
     needs: NamespaceNeeds,
     options: PassthroughOptions,
     protection: ProtectionOptions,
-    modes: Modes,
-    /// By unit.
-    units: Box<[Unit]>,
+    modes: WriteModeGenerator,
+    /// Indexed by unit.
+    units: Box<[CommandMemory]>,
     metadata: Box<[u8]>,
 }
 
-/// What one command needs besides the data.
+/// Memory that one command needs besides the data.
 #[derive(Clone)]
-struct Unit {
+struct CommandMemory {
     request: Option<Request>,
     range: Range,
     segment: libc::iovec,
     details: Option<String>,
 }
 
-/// One namespace, as the job uses it.
+/// A namespace with the formats that the job uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Device {
+struct JobNamespace {
     namespace: Namespace,
-    /// Bytes of a block in the buffer of an I/O.
+    /// Bytes of a block in the data buffer of an I/O.
     block: u32,
-    /// Bytes of its metadata that an I/O moves.
+    /// Bytes of metadata of a block that an I/O moves.
     metadata: u32,
-    /// Protection information that the program makes and checks.
+    /// Protection information that the program computes and checks.
     own: Option<Protection>,
 }
 
-impl Device {
+impl JobNamespace {
     /// # Errors
-    /// Why the job cannot use the namespace.
+    /// The reason why the job cannot use the namespace.
     fn new(namespace: Namespace, options: &ProtectionOptions) -> Result<Self, &'static str> {
         let metadata = namespace.transferred_metadata(options.by_device);
         let own = match namespace.protection {
@@ -76,28 +76,28 @@ impl Device {
                 }
                 let guard = if format.guard == GuardFormat::Bits16 { Guard::Crc16 } else { Guard::Crc64 };
                 let offset = if format.is_first { 0 } else { metadata as usize - guard.bytes() };
-                Some(Protection { guard, offset, has_reference: format.kind != 3 })
+                Some(Protection { guard, offset, has_reference_tag: format.kind != 3 })
             }
             _ => None,
         };
-        Ok(Device { namespace, block: namespace.block_bytes(options.by_device), metadata, own })
+        Ok(JobNamespace { namespace, block: namespace.block_bytes(options.by_device), metadata, own })
     }
 
     fn first_block(&self, request: &Request) -> u64 {
         request.offset / u64::from(self.block)
     }
 
-    /// `u32::MAX` for more.
+    /// The number of blocks; `u32::MAX` if there are more.
     fn blocks(&self, request: &Request) -> u32 {
         u32::try_from(request.len / u64::from(self.block)).unwrap_or(u32::MAX)
     }
 
-    /// Bytes of metadata in a buffer of its own.
+    /// Bytes of metadata in a separate buffer.
     fn separate_metadata(&self, request: &Request) -> u32 {
         if self.namespace.is_extended { 0 } else { self.metadata * self.blocks(request) }
     }
 
-    /// Calls `each` with number, data and metadata of each block of an I/O.
+    /// Calls `each` with the number, data and metadata of each block of an I/O.
     fn for_each_block<E>(
         &self,
         request: &Request,
@@ -116,14 +116,14 @@ impl Device {
     }
 }
 
-/// Draws the command that a write becomes.
-struct Modes {
+/// Draws the command for each write.
+struct WriteModeGenerator {
     shares: Vec<(WriteMode, u32)>,
     /// xorshift64 with a fixed seed.
     state: u64,
 }
 
-impl Modes {
+impl WriteModeGenerator {
     fn next(&mut self) -> WriteMode {
         if let [(only, _)] = self.shares[..] {
             return only;
@@ -142,9 +142,9 @@ impl Modes {
     }
 }
 
-/// The command of a read or write, without addresses.
+/// The command for a read or write, without addresses.
 fn rw_command(
-    device: &Device,
+    device: &JobNamespace,
     request: &Request,
     mode: Option<WriteMode>,
     options: &PassthroughOptions,
@@ -186,7 +186,7 @@ fn has_data(command: &Command) -> bool {
 }
 
 impl UringCmd {
-    /// The command of a request, with the addresses of its data and metadata.
+    /// The command for a request, with the addresses of its data and metadata.
     fn command(&mut self, request: &Request) -> Result<Command, Errno> {
         let device = self.files.get(request.file as usize).copied().flatten().ok_or(Errno::EBADF)?;
         let unit = request.unit as usize;
@@ -238,7 +238,7 @@ impl UringCmd {
             let data = unsafe { std::slice::from_raw_parts_mut(request.buffer, request.len as usize) };
             let sealed: Result<(), Errno> =
                 device.for_each_block(request, data, metadata, |lba, data, metadata| {
-                    own.seal(data, metadata, lba, &self.protection);
+                    own.fill_in(data, metadata, lba, &self.protection);
                     Ok(())
                 });
             sealed?;
@@ -267,7 +267,7 @@ impl UringCmd {
         entry.flags(flags).user_data(u64::from(request.unit))
     }
 
-    /// Turns what the kernel and the device said into results.
+    /// Replaces the results of the kernel and the device by those of the requests.
     fn settle(&mut self, done: &mut [Completion]) {
         for completion in done {
             let unit = completion.unit as usize;
@@ -285,7 +285,7 @@ impl UringCmd {
         }
     }
 
-    /// The result of a request that the device has completed.
+    /// Checks a request that the device has completed, and returns its result.
     fn checked(&mut self, request: &Request) -> i64 {
         let device = self.files.get(request.file as usize).copied().flatten();
         let (Op::Read, Some(device)) = (request.op, device) else { return request.len.cast_signed() };
@@ -308,14 +308,14 @@ impl UringCmd {
         }
     }
 
-    /// What a file is, and whether the job's blocks fit.
-    fn device(&self, index: usize, fd: RawFd) -> Result<Device, EngineError> {
+    /// The namespace of a file.
+    fn device(&self, index: usize, fd: RawFd) -> Result<JobNamespace, EngineError> {
         let name = self.names.get(index).map_or("", String::as_str);
         let refused = |errno: i32, text: String| {
             EngineError::new(format!("open({name})"), io::Error::from_raw_os_error(errno)).hint(text)
         };
         let namespace = Namespace::of(fd).map_err(|error| match error {
-            NamespaceError::NoNumber(e) => refused(
+            NamespaceError::NoNamespaceId(e) => refused(
                 e.raw_os_error().unwrap_or(libc::ENOTTY),
                 format!("{name}: failed to fetch namespace-id"),
             ),
@@ -323,14 +323,14 @@ impl UringCmd {
                 e.raw_os_error().unwrap_or(libc::EIO),
                 format!("{name}: failed to fetch identify namespace"),
             ),
-            NamespaceError::NoCharacterDevice | NamespaceError::Format => {
+            NamespaceError::NotCharacterDevice | NamespaceError::Format => {
                 refused(libc::EINVAL, format!("{name}: the format of this namespace is not supported"))
             }
         })?;
         if let Some(obstacle) = self.needs.obstacle(&namespace) {
             return Err(refused(obstacle.errno, format!("{name}: {}", obstacle.message)));
         }
-        Device::new(namespace, &self.protection)
+        JobNamespace::new(namespace, &self.protection)
             .map_err(|text| refused(libc::EOPNOTSUPP, format!("{name}: {text}")))
     }
 }
@@ -341,7 +341,7 @@ impl Engine for UringCmd {
         let iodepth = spec.depth.iodepth;
         let (ring, style) = new_ring(spec, buffers)?;
         let units = iodepth.max(1) as usize;
-        let unit = Unit {
+        let unit = CommandMemory {
             request: None,
             range: Range::default(),
             segment: libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 },
@@ -359,7 +359,10 @@ impl Engine for UringCmd {
             needs: NamespaceNeeds::of(spec),
             options: options.passthrough.clone(),
             protection: options.protection.clone(),
-            modes: Modes { shares: options.passthrough.write_modes.clone(), state: 0x9e37_79b9_7f4a_7c15 },
+            modes: WriteModeGenerator {
+                shares: options.passthrough.write_modes.clone(),
+                state: 0x9e37_79b9_7f4a_7c15,
+            },
             units: vec![unit; units].into_boxed_slice(),
             metadata: vec![0; options.protection.metadata_bytes as usize * units].into_boxed_slice(),
         })
@@ -402,7 +405,7 @@ impl Engine for UringCmd {
             Err(errno) => return Submit::Done(-i64::from(errno as i32)),
         };
         let entry = self.entry(request, &command);
-        // SAFETY: the buffer is valid until the completion is reaped, by the contract of Request; metadata, range and segment belong to
+        // SAFETY: by the contract of Request, the buffer is valid until the completion is reaped. Metadata, range and segment belong to
         // this engine, whose ring waits for all completions when it is dropped, before them.
         if unsafe { self.ring.push(&entry) } {
             self.units[request.unit as usize].request = Some(*request);

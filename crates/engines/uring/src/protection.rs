@@ -1,7 +1,7 @@
-//! Protection information: what a block carries besides its data, made and checked by the program (`pi_act=0`).
+//! Protection information stored with each block, computed and checked by the program (`pi_act=0`).
 //!
-//! Each block has a guard (a CRC of its data), an application tag and a reference tag (where the block is). NVMe and T10 define two
-//! formats: 16-bit guards in 8 bytes and 64-bit guards in 16 bytes. All numbers are big-endian.
+//! Each block has a guard (a CRC of its data), an application tag and a reference tag (the block number). NVMe and T10 define two formats:
+//! 16-bit guards in 8 bytes and 64-bit guards in 16 bytes. All numbers are big-endian.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use ferrio_job::ProtectionOptions;
 static CRC_16: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_T10_DIF);
 static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
 
-/// Nothing of a block with this tag is checked.
-const UNCHECKED: u16 = 0xffff;
+/// Application tag that disables the checks of a block.
+const APP_TAG_UNCHECKED: u16 = 0xffff;
 
 /// Format of the protection information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Guard {
 }
 
 impl Guard {
-    /// Bytes of the protection information of a block.
+    /// Size of the protection information of a block in bytes.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Guard::Crc16 => 8,
@@ -32,7 +32,7 @@ impl Guard {
         }
     }
 
-    /// The bits of the reference tag that the format has room for.
+    /// The reference tag of block `lba`, truncated to the format's width.
     const fn reference(self, lba: u64) -> u64 {
         match self {
             Guard::Crc16 => lba & 0xffff_ffff,
@@ -41,21 +41,21 @@ impl Guard {
     }
 }
 
-/// Where the protection information of a block is, and what is in it.
+/// Position and format of the protection information of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Protection {
     pub(crate) guard: Guard,
-    /// Bytes of metadata of the block before it; they are guarded as the data is.
+    /// Bytes of metadata before the protection information; the guard covers them too.
     pub(crate) offset: usize,
-    /// Reference tags are block numbers (types 1 and 2); others are left alone.
-    pub(crate) has_reference: bool,
+    /// True if reference tags are block numbers (types 1 and 2); other reference tags are ignored.
+    pub(crate) has_reference_tag: bool,
 }
 
 impl Protection {
     /// Fills in the protection information of one block.
-    pub(crate) fn seal(&self, data: &[u8], metadata: &mut [u8], lba: u64, options: &ProtectionOptions) {
-        let guard = self.compute(data, metadata);
-        let reference = if self.has_reference { self.guard.reference(lba) } else { 0 };
+    pub(crate) fn fill_in(&self, data: &[u8], metadata: &mut [u8], lba: u64, options: &ProtectionOptions) {
+        let guard = self.compute_guard(data, metadata);
+        let reference = if self.has_reference_tag { self.guard.reference(lba) } else { 0 };
         let tuple = &mut metadata[self.offset..][..self.guard.bytes()];
         match self.guard {
             Guard::Crc16 => {
@@ -71,34 +71,43 @@ impl Protection {
         }
     }
 
-    /// Compares the protection information of one block with what it should be, as far as `pi_chk` asks for it.
+    /// Checks the protection information of one block, for the fields that `pi_chk` selects.
     pub(crate) fn check(
         &self,
         data: &[u8],
         metadata: &[u8],
         lba: u64,
         options: &ProtectionOptions,
-    ) -> Result<(), Mismatch> {
+    ) -> Result<(), ProtectionMismatch> {
         let tuple = &metadata[self.offset..][..self.guard.bytes()];
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
         let (guard, app, reference) = match self.guard {
             Guard::Crc16 => (number(&tuple[..2]), number(&tuple[2..4]), number(&tuple[4..])),
             Guard::Crc64 => (number(&tuple[..8]), number(&tuple[8..10]), number(&tuple[10..])),
         };
-        if app == u64::from(UNCHECKED) {
+        if app == u64::from(APP_TAG_UNCHECKED) {
             return Ok(());
         }
         let compare = |asked, field, expected, actual| {
-            if asked && expected != actual { Err(Mismatch { field, lba, expected, actual }) } else { Ok(()) }
+            if asked && expected != actual {
+                Err(ProtectionMismatch { field, lba, expected, actual })
+            } else {
+                Ok(())
+            }
         };
         let checks = options.checks;
-        compare(checks.guard, "Guard", self.compute(data, metadata), guard)?;
+        compare(checks.guard, "Guard", self.compute_guard(data, metadata), guard)?;
         let mask = u64::from(options.app_tag_mask);
         compare(checks.app_tag, "APPTAG", u64::from(options.app_tag) & mask, app & mask)?;
-        compare(checks.reference_tag && self.has_reference, "REFTAG", self.guard.reference(lba), reference)
+        compare(
+            checks.reference_tag && self.has_reference_tag,
+            "REFTAG",
+            self.guard.reference(lba),
+            reference,
+        )
     }
 
-    fn compute(&self, data: &[u8], metadata: &[u8]) -> u64 {
+    fn compute_guard(&self, data: &[u8], metadata: &[u8]) -> u64 {
         let before = &metadata[..self.offset];
         match self.guard {
             Guard::Crc16 => {
@@ -117,18 +126,18 @@ impl Protection {
     }
 }
 
-/// A block is not what its protection information says.
+/// A block that does not match its protection information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch {
+pub(crate) struct ProtectionMismatch {
     pub(crate) field: &'static str,
     pub(crate) lba: u64,
     pub(crate) expected: u64,
     pub(crate) actual: u64,
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for ProtectionMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mismatch { field, lba, expected, actual } = self;
+        let ProtectionMismatch { field, lba, expected, actual } = self;
         write!(f, "{field} compare error: LBA: {lba} Expected={expected:x}, Actual={actual:x}")
     }
 }
@@ -163,13 +172,13 @@ mod tests {
 
     #[test]
     fn a_sealed_block_has_its_fields_in_big_endian_order() {
-        let narrow = Protection { guard: Guard::Crc16, offset: 0, has_reference: true };
+        let narrow = Protection { guard: Guard::Crc16, offset: 0, has_reference_tag: true };
         let mut metadata = [0; 8];
-        narrow.seal(b"123456789", &mut metadata, 0x1_2345_6789, &options());
+        narrow.fill_in(b"123456789", &mut metadata, 0x1_2345_6789, &options());
         assert_eq!(metadata, [0xd0, 0xdb, 0x12, 0x34, 0x23, 0x45, 0x67, 0x89]);
         let wide = Protection { guard: Guard::Crc64, ..narrow };
         let mut metadata = [0; 16];
-        wide.seal(b"123456789", &mut metadata, 0x12_3456_789a_bcde, &options());
+        wide.fill_in(b"123456789", &mut metadata, 0x12_3456_789a_bcde, &options());
         let want =
             [0xae, 0x8b, 0x14, 0x86, 0x0a, 0x79, 0x98, 0x88, 0x12, 0x34, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde];
         assert_eq!(metadata, want);
@@ -177,18 +186,18 @@ mod tests {
 
     #[test]
     fn metadata_before_the_tuple_is_guarded_and_the_rest_is_left_alone() {
-        let protection = Protection { guard: Guard::Crc16, offset: 4, has_reference: false };
+        let protection = Protection { guard: Guard::Crc16, offset: 4, has_reference_tag: false };
         let mut metadata = *b"6789........!!!!";
-        protection.seal(b"12345", &mut metadata, 7, &options());
+        protection.fill_in(b"12345", &mut metadata, 7, &options());
         assert_eq!(&metadata, b"6789\xd0\xdb\x12\x34\0\0\0\0!!!!");
     }
 
     #[test]
     fn what_pi_chk_names_is_checked_and_nothing_else() {
         for guard in [Guard::Crc16, Guard::Crc64] {
-            let protection = Protection { guard, offset: 0, has_reference: true };
+            let protection = Protection { guard, offset: 0, has_reference_tag: true };
             let (data, mut metadata) = ([5; 512], [0; 16]);
-            protection.seal(&data, &mut metadata, 9, &options());
+            protection.fill_in(&data, &mut metadata, 9, &options());
             let check = |data: &[u8], metadata: &[u8], lba, options| {
                 protection.check(data, metadata, lba, &options).map_err(|mismatch| mismatch.field)
             };
@@ -208,13 +217,13 @@ mod tests {
 
     #[test]
     fn a_block_that_was_never_written_is_not_checked() {
-        let protection = Protection { guard: Guard::Crc16, offset: 0, has_reference: true };
+        let protection = Protection { guard: Guard::Crc16, offset: 0, has_reference_tag: true };
         assert_eq!(protection.check(&[0; 512], &[0xff; 8], 3, &options()), Ok(()));
     }
 
     #[test]
     fn a_mismatch_names_the_block_and_both_values() {
-        let mismatch = Mismatch { field: "REFTAG", lba: 12, expected: 12, actual: 255 };
+        let mismatch = ProtectionMismatch { field: "REFTAG", lba: 12, expected: 12, actual: 255 };
         assert_eq!(mismatch.to_string(), "REFTAG compare error: LBA: 12 Expected=c, Actual=ff");
     }
 }

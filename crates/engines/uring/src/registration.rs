@@ -1,18 +1,18 @@
-//! What is registered with a ring: files and buffers, because options ask for it, or by itself in a lean job (`tuning=lean`).
+//! Registration of files and buffers with a ring: on request of options, or automatically in a lean job (`tuning=lean`).
 //!
-//! A request to a registered file does not look up and hold the file, one with a registered buffer does not pin its pages.
+//! A request to a registered file does not look up the file; a request with a registered buffer does not pin its pages.
 
 use ferrio_engine::Buffers;
 use ferrio_job::{FileKind, JobSpec, Tuning};
 
-/// Whether something is registered.
+/// Whether to register a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Registration {
-    /// No, or not any more, because the kernel has refused it.
+    /// Not registered, or refused by the kernel.
     Never,
-    /// By itself, unless the kernel refuses it.
+    /// Registered automatically, unless the kernel refuses.
     IfPossible,
-    /// Options ask for it: a refusal is an error.
+    /// Requested by options: a refusal is an error.
     Required,
 }
 
@@ -26,17 +26,17 @@ impl Registration {
     }
 }
 
-/// Whether the files of a job are registered. Files that are opened one by one would cost one more call each.
+/// Whether to register the files of a job. Files that are opened one by one would cost an additional call each.
 pub(crate) fn of_files(spec: &JobSpec) -> Registration {
     let options = &spec.engine_options;
     let required = options.registerfiles || options.sqthread_poll;
     Registration::new(required, is_lean(spec) && !spec.opens_on_demand())
 }
 
-/// Whether the buffers of a job are registered.
+/// Whether to register the buffers of a job.
 ///
-/// Registered memory is pinned, so buffers that get their pages only as they are used stay out of it. The kernel has no such requests for
-/// some character devices, and other requests for I/O with metadata; and `nonvectored` selects requests of another kind.
+/// Registered memory is pinned, so buffers that allocate their pages on use are not registered. The kernel does not support registered
+/// buffers for some character devices and for I/O with metadata, and `nonvectored` selects another kind of request.
 pub(crate) fn of_buffers(spec: &JobSpec, buffers: &Buffers) -> Registration {
     let options = &spec.engine_options;
     let has_such_requests =
@@ -46,12 +46,12 @@ pub(crate) fn of_buffers(spec: &JobSpec, buffers: &Buffers) -> Registration {
     Registration::new(options.fixedbufs, possible)
 }
 
-/// Commands that are passed through are registered only where options ask for it.
+/// Passed-through commands use registration only if options ask for it.
 fn is_lean(spec: &JobSpec) -> bool {
     spec.tuning == Tuning::Lean && !spec.engine.passes_through()
 }
 
-/// What to do when the kernel refuses files that options ask for.
+/// Advice if the kernel refuses files that options ask for.
 pub(crate) fn advice_on_files(errno: i32) -> Option<&'static str> {
     match errno {
         libc::EMFILE => {
@@ -61,7 +61,7 @@ pub(crate) fn advice_on_files(errno: i32) -> Option<&'static str> {
     }
 }
 
-/// What to do when the kernel refuses buffers that options ask for.
+/// Advice if the kernel refuses buffers that options ask for.
 pub(crate) fn advice_on_buffers(errno: i32) -> Option<&'static str> {
     match errno {
         libc::ENOMEM => {

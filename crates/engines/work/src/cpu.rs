@@ -1,4 +1,4 @@
-//! Busy stretches of a CPU.
+//! The engine cpuio: keeps a CPU busy.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -7,27 +7,27 @@ use ferrio_job::{CpuLoad, CpuMode, Diagnostic, JobSpec, Prefix};
 
 use crate::JobHandle;
 
-/// Turns of the empty loop between two looks at the clock, some microseconds.
-const TURNS: u32 = 10_000;
-/// Numbers that are sorted, as many as fio sorts.
-const NUMBERS: usize = 1 << 18;
+/// Iterations of the empty loop between two reads of the clock, some microseconds.
+const SPINS_PER_CLOCK_READ: u32 = 10_000;
+/// Number of values that are sorted, as in fio.
+const SORTED_NUMBERS: usize = 1 << 18;
 
-/// The load that a job makes.
-pub(crate) struct Cpu {
+/// Generates the CPU load of a job.
+pub(crate) struct CpuLoadGenerator {
     load: CpuLoad,
-    /// Empty unless they are to be sorted.
+    /// Empty unless the load sorts them.
     numbers: Vec<u32>,
-    /// How long the last stretch was.
+    /// Duration of the last busy period.
     busy: Duration,
 }
 
-impl Cpu {
+impl CpuLoadGenerator {
     pub(crate) fn new(load: CpuLoad) -> Self {
-        let count = if load.mode == CpuMode::Qsort { NUMBERS } else { 0 };
-        Cpu { load, numbers: vec![0; count], busy: load.chunk }
+        let count = if load.mode == CpuMode::Qsort { SORTED_NUMBERS } else { 0 };
+        CpuLoadGenerator { load, numbers: vec![0; count], busy: load.chunk }
     }
 
-    /// One busy stretch; shorter if the job ends meanwhile.
+    /// Keeps the CPU busy for one period; shorter if the job ends meanwhile.
     pub(crate) fn burn(&mut self, duty: &dyn JobHandle) {
         match self.load.mode {
             CpuMode::Noop => spin(self.load.chunk, duty),
@@ -39,7 +39,7 @@ impl Cpu {
         }
     }
 
-    /// The pause that makes the last stretch as much of the time as the load says.
+    /// The pause after which the last busy period has the requested share of the time.
     pub(crate) fn pause(&self) -> Duration {
         self.load.pause(self.busy)
     }
@@ -48,13 +48,13 @@ impl Cpu {
 fn spin(chunk: Duration, duty: &dyn JobHandle) {
     let began = Instant::now();
     while began.elapsed() < chunk && !duty.is_over() {
-        for turn in 0..TURNS {
+        for turn in 0..SPINS_PER_CLOCK_READ {
             black_box(turn);
         }
     }
 }
 
-/// Sorts numbers that are out of order, then those in another order than they are in, three times.
+/// Sorts the numbers three times, in different orders.
 fn sort(numbers: &mut [u32], duty: &dyn JobHandle) {
     let orders: [fn(&mut [u32]); 4] = [
         |numbers| {
@@ -74,7 +74,7 @@ fn sort(numbers: &mut [u32], duty: &dyn JobHandle) {
     }
 }
 
-/// The same numbers in the same order each time, so that each stretch is as long as the others.
+/// Fills in the same numbers in the same order each time, so that all busy periods are equally long.
 fn scramble(numbers: &mut [u32]) {
     let mut state = 1_u32;
     for number in numbers {
@@ -84,7 +84,7 @@ fn scramble(numbers: &mut [u32]) {
     }
 }
 
-/// What fio says of the load.
+/// fio's message about the load.
 pub(crate) fn note(spec: &JobSpec) -> Diagnostic {
     let CpuLoad { percent, chunk, mode } = spec.engine_options.cpu;
     let (name, engine, mode) = (&spec.name, spec.engine.word(), mode.word());
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn the_pause_follows_the_length_of_the_sorting() {
         let load = CpuLoad { percent: 25, chunk: Duration::from_millis(50), mode: CpuMode::Qsort };
-        let mut cpu = Cpu::new(load);
+        let mut cpu = CpuLoadGenerator::new(load);
         assert_eq!(cpu.pause(), Duration::from_millis(150));
         cpu.burn(&crate::UnlimitedJob);
         assert_eq!(cpu.pause(), cpu.busy * 3);

@@ -1,19 +1,19 @@
-//! Divisions of 64 bits.
+//! 64-bit divisions.
 #![allow(unsafe_code)]
 
-/// The least number that divides `number`, of 2 and the numbers above it up to its root.
+/// The smallest divisor of `number` between 2 and its square root.
 #[inline]
 pub(crate) fn least_divisor(number: u32) -> Option<u64> {
-    // Compilers of C make a test of one bit out of the division by 2 that the loop of sysbench begins with.
+    // C compilers turn sysbench's first division, by 2, into a test of one bit.
     if number.is_multiple_of(2) {
         return (number >= 4).then_some(2);
     }
-    // SAFETY: the root of a number of 32 bits is finite and has 17 bits at most. A conversion that checks this costs one part in a hundred.
+    // SAFETY: the root of a 32-bit number is finite and has 17 bits at most. A checked conversion costs 1 %.
     let last = unsafe { f64::from(number).sqrt().to_int_unchecked::<i64>() } as u64;
     let number = u64::from(number);
     let mut divisor = 3_u64;
     while divisor <= last {
-        // SAFETY: it is at least 3.
+        // SAFETY: the divisor is at least 3.
         if unsafe { remainder(number, divisor) } == 0 {
             return Some(divisor);
         }
@@ -22,11 +22,11 @@ pub(crate) fn least_divisor(number: u32) -> Option<u64> {
     None
 }
 
-/// The remainder of one division of 64 bits. In the code for `%`, LLVM first tests whether 32 bits are enough, and then divides those:
-/// the work would be another one than that of sysbench.
+/// The remainder of a 64-bit division. For `%`, LLVM generates a test whether 32 bits are enough and divides only those, which would be
+/// different work from sysbench's.
 ///
 /// # Safety
-/// `divisor` is not 0.
+/// `divisor` must not be 0.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn remainder(number: u64, divisor: u64) -> u64 {
@@ -44,10 +44,10 @@ unsafe fn remainder(number: u64, divisor: u64) -> u64 {
     remainder
 }
 
-/// The remainder of one division of 64 bits.
+/// The remainder of a 64-bit division.
 ///
 /// # Safety
-/// `divisor` is not 0.
+/// `divisor` must not be 0.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 unsafe fn remainder(number: u64, divisor: u64) -> u64 {

@@ -10,63 +10,63 @@ use ferrio_job::{EventKind, EventPart, EventWork, MemoryOperation};
 
 use crate::JobHandle;
 use crate::division::least_divisor;
-use crate::memory::Words;
-use crate::shared::{self, Shared};
+use crate::load_resources::{LoadResources, resources_of};
+use crate::memory::MemoryBlock;
 
-/// Numbers or words between two looks whether a signal ends the job.
-const BETWEEN_LOOKS: u32 = 1024;
-/// Words of memory between two looks: a look must not cost a part of the event that shows.
-const WORDS_BETWEEN_LOOKS: usize = 1 << 20;
+/// Numbers or words processed between two checks whether a signal ends the job.
+const STEPS_PER_CHECK: u32 = 1024;
+/// Words of memory processed between two checks, so that checks do not add measurably to an event.
+const WORDS_PER_CHECK: usize = 1 << 20;
 
-/// The events of one job.
-pub(crate) struct Event {
+/// Performs the events of one job.
+pub(crate) struct LoadEvent {
     part: EventPart,
     work: EventWork,
-    /// Bytes of a huge page.
+    /// Huge page size in bytes.
     huge_page: u64,
-    /// Locks and memory, there once the job is prepared.
-    shared: Arc<Shared>,
-    random: Random,
+    /// Present after `prepare`.
+    resources: Arc<LoadResources>,
+    random: FastRandom,
 }
 
-impl Event {
-    /// The events of this part of a load, if they are work without I/O.
+impl LoadEvent {
+    /// `None` if the events of this part of a load do I/O.
     pub(crate) fn new(part: &EventPart, huge_page: u64) -> Option<Self> {
         let EventKind::Work(work) = part.load.kind else { return None };
-        let random = Random::new(part.load.seed.unwrap_or_else(any_seed), part.thread);
-        Some(Event { part: part.clone(), work, huge_page, shared: Arc::default(), random })
+        let random = FastRandom::new(part.load.seed.unwrap_or_else(any_seed), part.thread);
+        Some(LoadEvent { part: part.clone(), work, huge_page, resources: Arc::default(), random })
     }
 
-    /// Makes or finds what the events need.
+    /// Creates or finds the resources that the events need.
     pub(crate) fn prepare(&mut self) -> Result<(), EngineError> {
         let make = || match self.work {
-            EventWork::Primes { .. } => Ok(Shared::default()),
+            EventWork::Primes { .. } => Ok(LoadResources::default()),
             EventWork::Memory { block, in_huge_pages, .. } => {
-                Shared::memory(block, in_huge_pages.then_some(self.huge_page))
+                LoadResources::with_memory(block, in_huge_pages.then_some(self.huge_page))
             }
-            EventWork::Yields { locks, .. } => Shared::locks(locks),
-            EventWork::Mutexes { mutexes, .. } => Shared::locks(mutexes),
+            EventWork::Yields { locks, .. } => LoadResources::with_locks(locks),
+            EventWork::Mutexes { mutexes, .. } => LoadResources::with_locks(mutexes),
         };
-        self.shared = match self.work {
+        self.resources = match self.work {
             EventWork::Primes { .. } | EventWork::Memory { is_shared: false, .. } => Arc::new(make()?),
-            _ => shared::of(&self.part.load, make)?,
+            _ => resources_of(&self.part.load, make)?,
         };
         Ok(())
     }
 
-    /// Does one event. Its time limit does not shorten it, a signal does.
+    /// Performs one event. A time limit does not shorten it; a signal does.
     pub(crate) fn perform(&mut self, duty: &dyn JobHandle) {
         let is_over = || duty.signals() > 0;
-        let locks = &self.shared.locks;
-        let words = self.shared.words.as_ref().map_or(&[][..], Words::all);
+        let locks = &self.resources.locks;
+        let words = self.resources.memory.as_ref().map_or(&[][..], MemoryBlock::all);
         match self.work {
             EventWork::Primes { below } => {
                 black_box(primes(black_box(below), is_over));
             }
             EventWork::Yields { yields, .. } => {
-                let Some(lock) = self.shared.next_lock() else { return };
+                let Some(lock) = self.resources.next_lock() else { return };
                 for turn in 0..yields {
-                    if turn.is_multiple_of(BETWEEN_LOOKS.into()) && is_over() {
+                    if turn.is_multiple_of(STEPS_PER_CHECK.into()) && is_over() {
                         break;
                     }
                     lock.hold(std::thread::yield_now);
@@ -85,7 +85,7 @@ impl Event {
                 }
             }
             EventWork::Memory { operation, is_random, .. } => {
-                for part in words.chunks(WORDS_BETWEEN_LOOKS) {
+                for part in words.chunks(WORDS_PER_CHECK) {
                     if is_over() {
                         break;
                     }
@@ -99,12 +99,12 @@ impl Event {
     }
 }
 
-/// Reads or writes words one after the other. They are atomic because other threads may do the same; without order that costs nothing.
+/// Reads or writes words in sequence. They are atomic because other threads may access them too; relaxed accesses cost nothing.
 fn go_through(operation: MemoryOperation, words: &[AtomicU64]) {
     if operation != MemoryOperation::Read {
         return touch(operation, words.iter());
     }
-    // One sum would be added to once a cycle; memory that is near gives more words than that.
+    // A single sum could be updated only once per cycle, but the cache delivers more words than that.
     let (groups, rest) = words.as_chunks::<8>();
     let mut sums = [0_u64; 8];
     for group in groups {
@@ -116,7 +116,7 @@ fn go_through(operation: MemoryOperation, words: &[AtomicU64]) {
     touch(operation, rest.iter());
 }
 
-/// Reads or writes words.
+/// Reads or writes the words of an iterator.
 fn touch<'a>(operation: MemoryOperation, words: impl Iterator<Item = &'a AtomicU64>) {
     match operation {
         MemoryOperation::Read => {
@@ -131,21 +131,21 @@ fn touch<'a>(operation: MemoryOperation, words: impl Iterator<Item = &'a AtomicU
     }
 }
 
-/// Another one each time.
+/// A different seed each time.
 fn any_seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Quick choices (xorshift64): drawing one must cost less than the memory access it chooses.
-struct Random(u64);
+/// A fast random generator (xorshift64): drawing a number must cost less than the memory access that it selects.
+struct FastRandom(u64);
 
-impl Random {
+impl FastRandom {
     fn new(seed: u64, thread: u32) -> Self {
-        // Any odd number is a seed that never gets stuck at zero.
-        Random((seed ^ (u64::from(thread) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+        // Any odd seed keeps the generator from getting stuck at zero.
+        FastRandom((seed ^ (u64::from(thread) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// Less than `count`, which is not 0 and below 2^32 or a power of two.
+    /// A number below `count`, which must be below 2^32 or a power of two, and not 0.
     fn below(&mut self, count: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -154,11 +154,12 @@ impl Random {
     }
 }
 
-/// How many primes there are from 3 to below a number. Divides by 2, 3, 4 and so on up to the root, as sysbench does: what counts is the work.
+/// The number of primes from 3 up to, not including, `below`. Divides by 2, 3, 4 and so on up to the root, as sysbench does: the purpose is
+/// the work.
 fn primes(below: u32, is_over: impl Fn() -> bool) -> u64 {
     let mut found = 0;
     for number in 3..below {
-        if number.is_multiple_of(BETWEEN_LOOKS) && is_over() {
+        if number.is_multiple_of(STEPS_PER_CHECK) && is_over() {
             break;
         }
         found += u64::from(least_divisor(number).is_none());
@@ -176,18 +177,18 @@ mod tests {
     use crate::UnlimitedJob;
     use crate::mutex::Mutex;
 
-    fn parts(work: EventWork) -> [Event; 2] {
+    fn parts(work: EventWork) -> [LoadEvent; 2] {
         let load = EventLoad { id: 0, limit: None, rate: None, seed: Some(1), kind: EventKind::Work(work) };
         let load = Arc::new(load);
         [0, 1].map(|thread| {
-            let mut event = Event::new(&EventPart { load: Arc::clone(&load), thread }, 2 << 20).unwrap();
+            let mut event = LoadEvent::new(&EventPart { load: Arc::clone(&load), thread }, 2 << 20).unwrap();
             event.prepare().unwrap();
             event
         })
     }
 
-    fn counts(event: &Event) -> Vec<u64> {
-        event.shared.locks.iter().map(Mutex::taken).collect()
+    fn counts(event: &LoadEvent) -> Vec<u64> {
+        event.resources.locks.iter().map(Mutex::taken).collect()
     }
 
     #[test]
@@ -223,8 +224,8 @@ mod tests {
             });
             parts[0].perform(&UnlimitedJob);
             parts.map(|part| {
-                part.shared
-                    .words
+                part.resources
+                    .memory
                     .as_ref()
                     .unwrap()
                     .all()

@@ -1,16 +1,16 @@
-//! The engines that do no I/O: `cpuio` keeps a CPU busy, `exec` runs a program, and the events of a load may be work without I/O. To the loop of a worker they are one engine, whose
-//! requests are pieces of work that move nothing.
+//! Engines that do no I/O: `cpuio` keeps a CPU busy, `exec` runs a program, and the events of a load may be work without I/O. To the worker
+//! loop they are one engine, whose requests are pieces of work that move nothing.
 //!
-//! A piece of work may take long, so the engine itself looks whether its job is to end, which it learns from a [`JobHandle`].
+//! A piece of work may take long, so the engine itself checks through a [`JobHandle`] whether its job has to end.
 #![deny(unsafe_code)]
 
 mod cpu;
 mod division;
 mod event;
+mod load_resources;
 mod memory;
 mod mutex;
 mod program;
-mod shared;
 
 use std::time::Duration;
 
@@ -18,25 +18,25 @@ use ferrio_engine::{Buffers, Engine, EngineError, FileSet, OpenFile, Request, Su
 use ferrio_job::{Diagnostic, EngineKind, JobSpec};
 use ferrio_kernel::programs::ProgramGroup;
 
-use cpu::Cpu;
-use event::Event;
+use cpu::CpuLoadGenerator;
+use event::LoadEvent;
 use program::RunningProgram;
 
-/// The job that an engine works for.
+/// An engine's access to its job.
 pub trait JobHandle {
     /// True once the job must end: its time is up, or a signal or another job ended it.
     fn is_over(&self) -> bool;
-    /// How many signals asked for the end: a second one is not to wait for anything.
+    /// Number of signals that asked for the end. After a second one, the engine must not wait for anything.
     fn signals(&self) -> u32;
-    /// Where programs run.
+    /// The process group for programs.
     fn program_group(&self) -> ProgramGroup;
-    /// The work is done: the job ends.
+    /// Ends the job, as its work is done.
     fn done(&self);
-    /// Sends something that the user should know.
+    /// Sends a note for the user.
     fn note(&self, diagnostic: Diagnostic);
 }
 
-/// A job that nothing ends.
+/// A job that only its own work can end.
 struct UnlimitedJob;
 
 impl JobHandle for UnlimitedJob {
@@ -60,46 +60,50 @@ impl JobHandle for UnlimitedJob {
 /// `ioengine=cpuio`, `ioengine=exec`
 pub struct Work<'a> {
     duty: Box<dyn JobHandle + 'a>,
-    kind: Kind,
+    kind: WorkKind,
     notes: Vec<Diagnostic>,
 }
 
-enum Kind {
-    Cpu(Cpu),
+enum WorkKind {
+    CpuLoadGenerator(CpuLoadGenerator),
     Program(Box<RunningProgram>),
-    Event(Box<Event>),
+    LoadEvent(Box<LoadEvent>),
 }
 
 impl<'a> Work<'a> {
-    /// The engine of `spec`, which ends its work when `duty` is over.
+    /// The engine of `spec`, which stops working when `job` is over.
     #[must_use]
     pub fn new(spec: &JobSpec, duty: Box<dyn JobHandle + 'a>) -> Self {
-        if let Some(event) = spec.events.as_ref().and_then(|part| Event::new(part, spec.memory.huge_page)) {
-            return Work { duty, kind: Kind::Event(Box::new(event)), notes: Vec::new() };
+        if let Some(event) = spec.events.as_ref().and_then(|part| LoadEvent::new(part, spec.memory.huge_page))
+        {
+            return Work { duty, kind: WorkKind::LoadEvent(Box::new(event)), notes: Vec::new() };
         }
         let (kind, notes) = match spec.engine {
             EngineKind::Exec => {
                 let program = RunningProgram::new(spec);
                 let notes = program.notes();
-                (Kind::Program(Box::new(program)), notes)
+                (WorkKind::Program(Box::new(program)), notes)
             }
-            _ => (Kind::Cpu(Cpu::new(spec.engine_options.cpu)), vec![cpu::note(spec)]),
+            _ => (
+                WorkKind::CpuLoadGenerator(CpuLoadGenerator::new(spec.engine_options.cpu)),
+                vec![cpu::note(spec)],
+            ),
         };
         Work { duty, kind, notes }
     }
 }
 
 impl Engine for Work<'_> {
-    /// Without a job that could end it early.
+    /// Opens the engine for a job that nothing ends early.
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         Ok(Work::new(spec, Box::new(UnlimitedJob)))
     }
 
     fn attach(&mut self, _files: &FileSet) -> Result<(), EngineError> {
         match &mut self.kind {
-            Kind::Cpu(_) => Ok(()),
-            Kind::Event(event) => event.prepare(),
-            Kind::Program(program) => program.start(self.duty.program_group()),
+            WorkKind::CpuLoadGenerator(_) => Ok(()),
+            WorkKind::LoadEvent(event) => event.prepare(),
+            WorkKind::Program(program) => program.start(self.duty.program_group()),
         }
     }
 
@@ -109,17 +113,17 @@ impl Engine for Work<'_> {
 
     fn submit(&mut self, request: &Request) -> Submit {
         match &mut self.kind {
-            Kind::Cpu(cpu) => cpu.burn(&*self.duty),
-            Kind::Program(program) => program.look(&*self.duty),
-            Kind::Event(event) => event.perform(&*self.duty),
+            WorkKind::CpuLoadGenerator(cpu) => cpu.burn(&*self.duty),
+            WorkKind::Program(program) => program.look(&*self.duty),
+            WorkKind::LoadEvent(event) => event.perform(&*self.duty),
         }
         Submit::Done(request.len.cast_signed())
     }
 
     fn pause(&self) -> Option<Duration> {
         match &self.kind {
-            Kind::Cpu(cpu) => Some(cpu.pause()),
-            Kind::Program(_) | Kind::Event(_) => None,
+            WorkKind::CpuLoadGenerator(cpu) => Some(cpu.pause()),
+            WorkKind::Program(_) | WorkKind::LoadEvent(_) => None,
         }
     }
 
@@ -129,9 +133,9 @@ impl Engine for Work<'_> {
 }
 
 impl Drop for Work<'_> {
-    /// A program that still runs is ended.
+    /// Ends a program that still runs.
     fn drop(&mut self) {
-        if let Kind::Program(program) = &mut self.kind {
+        if let WorkKind::Program(program) = &mut self.kind {
             program.end(&*self.duty);
         }
     }

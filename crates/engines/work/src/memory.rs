@@ -1,4 +1,4 @@
-//! A block of memory that events go through word by word.
+//! The memory block that events read and write word by word.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -8,25 +8,26 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ferrio_engine::EngineError;
 use nix::errno::Errno;
 
-/// Words of 64 bits in a mapping of their own.
-pub(crate) struct Words {
+/// 64-bit words in an anonymous mapping.
+pub(crate) struct MemoryBlock {
     start: NonNull<AtomicU64>,
-    /// Words that are used.
+    /// Number of words in use.
     count: usize,
-    /// Bytes of the mapping.
+    /// Size of the mapping in bytes.
     length: usize,
 }
 
 // SAFETY: the mapping belongs to the process, and its words are atomic.
-unsafe impl Send for Words {}
+unsafe impl Send for MemoryBlock {}
 // SAFETY: as above.
-unsafe impl Sync for Words {}
+unsafe impl Sync for MemoryBlock {}
 
-impl Words {
-    /// Zeros, each of them written: no event pays for fresh memory. `page` is the size of the huge pages that they come from.
+impl MemoryBlock {
+    /// Allocates zeroed words. All pages are touched here, to keep page faults out of the measurement. `page` is the size of the huge pages
+    /// to use.
     ///
     /// # Errors
-    /// There is not so much memory, or not so many huge pages.
+    /// There is not enough memory, or not enough huge pages.
     pub(crate) fn new(bytes: u64, page: Option<u64>) -> Result<Self, EngineError> {
         let call = if page.is_some() { "mmap(MAP_HUGETLB)" } else { "mmap" };
         let failed =
@@ -51,7 +52,7 @@ impl Words {
             return Err(failed(io::Error::last_os_error()));
         }
         let start = NonNull::new(start.cast()).ok_or_else(|| failed(io::Error::last_os_error()))?;
-        let words = Words { start, count: (bytes / 8) as usize, length };
+        let words = MemoryBlock { start, count: (bytes / 8) as usize, length };
         for word in words.all() {
             word.store(0, Relaxed);
         }
@@ -59,15 +60,15 @@ impl Words {
     }
 
     pub(crate) fn all(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has at least so many words from the beginning of a page on, zeros at first, which are valid words; it stays
-        // until this is dropped, and is only changed through atomic words.
+        // SAFETY: the mapping has at least `count` words, page-aligned, and zeros are valid words. It stays mapped until this is dropped,
+        // and is only changed through atomic words.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.count) }
     }
 }
 
-impl Drop for Words {
+impl Drop for MemoryBlock {
     fn drop(&mut self) {
-        // SAFETY: start and length are those of the mapping; what borrows its words borrows this.
+        // SAFETY: start and length are those of the mapping; borrowed words borrow `self`.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_block_has_its_words() {
-        let words = Words::new(1024, None).unwrap();
+        let words = MemoryBlock::new(1024, None).unwrap();
         assert_eq!(words.all().len(), 128);
         words.all()[127].store(7, Relaxed);
         assert_eq!(words.all().iter().map(|word| word.load(Relaxed)).sum::<u64>(), 7);
@@ -89,7 +90,7 @@ mod tests {
         for (bytes, page) in
             [(1 << 62, None), (u64::MAX, None), (u64::MAX, Some(2 << 20)), (1 << 50, Some(2 << 20))]
         {
-            let error = Words::new(bytes, page).err().unwrap();
+            let error = MemoryBlock::new(bytes, page).err().unwrap();
             let call = if page.is_some() { "mmap(MAP_HUGETLB)" } else { "mmap" };
             assert_eq!((error.func.as_str(), error.errno()), (call, libc::ENOMEM), "{bytes}");
         }

@@ -1,22 +1,22 @@
-//! Mutexes of the C library, as the tests of sysbench have: what one costs is what they measure. Those of the standard library spin before
-//! they sleep.
+//! Mutexes of the C library, as sysbench uses: its tests measure their cost. Those of the standard library spin before they sleep.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
 #[cfg(test)]
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A mutex. In a run it has nothing beside it: how mutexes share cache lines decides how threads get into each other's way.
+/// A pthread mutex. Without other fields in a release build, because the layout decides how mutexes share cache lines, and so how threads
+/// contend.
 pub(crate) struct Mutex {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
-    /// How often it was taken.
+    /// Number of times it was locked.
     #[cfg(test)]
     taken: AtomicU64,
 }
 
-// SAFETY: a pthread mutex is for several threads. It moves between them only before it is locked, as `hold` borrows it.
+// SAFETY: a pthread mutex is made for several threads. It moves between them only before it is locked, as `hold` borrows it.
 unsafe impl Send for Mutex {}
-// SAFETY: as above; what is in the cell is only passed to functions that may be called by several threads at once.
+// SAFETY: as above; the cell's content is only passed to functions that several threads may call at once.
 unsafe impl Sync for Mutex {}
 
 impl Default for Mutex {
@@ -30,9 +30,9 @@ impl Default for Mutex {
 }
 
 impl Mutex {
-    /// Does something with the mutex locked.
+    /// Runs `act` with the mutex locked.
     pub(crate) fn hold(&self, act: impl FnOnce()) {
-        // SAFETY: it is initialised, stays where it is while it is borrowed, and this thread does not have it: nothing in here locks twice.
+        // SAFETY: the mutex is initialised, does not move while it is borrowed, and is not locked by this thread: nothing here locks twice.
         let locked = unsafe { libc::pthread_mutex_lock(self.mutex.get()) };
         debug_assert_eq!(locked, 0);
         #[cfg(test)]
@@ -42,7 +42,7 @@ impl Mutex {
         unsafe { libc::pthread_mutex_unlock(self.mutex.get()) };
     }
 
-    /// How often it was taken.
+    /// Number of times it was locked.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Relaxed)
@@ -51,7 +51,7 @@ impl Mutex {
 
 impl Drop for Mutex {
     fn drop(&mut self) {
-        // SAFETY: nobody has it locked, as nobody borrows it, and nobody uses it any more.
+        // SAFETY: the mutex is not borrowed, so it is neither locked nor used any more.
         unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
     }
 }

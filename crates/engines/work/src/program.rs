@@ -1,6 +1,7 @@
-//! A program beside the I/O of other jobs: started with its job, ended with it at the latest, and never left behind.
+//! The program of `ioengine=exec`: runs beside the I/O of other jobs, starts with its job, and ends with it at the latest.
 //!
-//! On a terminal it is in the process group of the run, so that it can read the terminal; elsewhere in one of its own. Its children end with it.
+//! On a terminal the program is in the process group of the run, so that it can read the terminal; otherwise it has its own group. Its
+//! children end with it.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -17,24 +18,24 @@ use nix::sys::signal::Signal;
 
 use crate::JobHandle;
 
-/// Length of a piece of work: how long one look at the program lasts, as in fio.
-const PIECE: Duration = Duration::from_millis(50);
-/// Time between two questions whether the program has ended.
-const STEP: Duration = Duration::from_millis(5);
+/// Duration of one piece of work, which watches the program; as in fio.
+const PIECE_DURATION: Duration = Duration::from_millis(50);
+/// Interval between two checks whether the program has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The program of a job.
 pub(crate) struct RunningProgram {
     program: Program,
     job: String,
     has_words_of_fio: bool,
-    /// With run time and name of the job in their places.
+    /// The arguments, with the run time and name of the job filled in.
     arguments: Option<String>,
-    /// What was started, and was not seen to have ended.
+    /// The started program, until it is known to have ended.
     started: Option<StartedProgram>,
 }
 
 impl RunningProgram {
-    /// Nothing runs yet.
+    /// Prepares the program without starting it.
     pub(crate) fn new(spec: &JobSpec) -> Self {
         let program = spec.engine_options.program.clone();
         let arguments = program.arguments_of(&spec.name, spec.limits.runtime);
@@ -50,7 +51,7 @@ impl RunningProgram {
     /// Starts the program.
     ///
     /// # Errors
-    /// It cannot be run, or its output cannot be saved.
+    /// The program cannot be run, or its output cannot be saved.
     pub(crate) fn start(&mut self, group: ProgramGroup) -> Result<(), EngineError> {
         if self.started.is_some() {
             return Ok(());
@@ -74,7 +75,7 @@ impl RunningProgram {
         Ok(())
     }
 
-    /// The file of an output stream, empty.
+    /// Creates an empty file for an output stream.
     fn output(&self, stream: &str) -> Result<File, EngineError> {
         let name = self.output_name(stream);
         create_file(&name).map_err(|error| {
@@ -88,14 +89,14 @@ impl RunningProgram {
         format!("{}.{stream}", self.job)
     }
 
-    /// Waits a while for the program. When it has ended, so has the job.
+    /// Waits briefly for the program, and ends the job when the program has ended.
     pub(crate) fn look(&mut self, duty: &dyn JobHandle) {
         let began = Instant::now();
-        while began.elapsed() < PIECE && !duty.is_over() {
+        while began.elapsed() < PIECE_DURATION && !duty.is_over() {
             let Some(started) = &mut self.started else { return };
             let ended = match started.status() {
                 Ok(None) => {
-                    sleep(STEP);
+                    sleep(POLL_INTERVAL);
                     continue;
                 }
                 Ok(Some(ProgramStatus::Exited(0))) => None,
@@ -115,7 +116,7 @@ impl RunningProgram {
         }
     }
 
-    /// Ends a program that still runs, with its children: SIGTERM, and SIGKILL after the grace time or at a second signal.
+    /// Ends a running program and its children: SIGTERM, then SIGKILL after the grace time or at a second signal.
     pub(crate) fn end(&mut self, duty: &dyn JobHandle) {
         let Some(started) = &mut self.started else { return };
         let has_ended = |started: &mut StartedProgram| !matches!(started.status(), Ok(None));
@@ -126,14 +127,14 @@ impl RunningProgram {
         let asked = Instant::now();
         while asked.elapsed() < self.program.grace && duty.signals() < 2 {
             if has_ended(started) {
-                // Its children may have stayed.
+                // The children may still run.
                 return started.signal(Signal::SIGKILL);
             }
-            sleep(STEP);
+            sleep(POLL_INTERVAL);
         }
         started.signal(Signal::SIGKILL);
         while !has_ended(started) {
-            sleep(STEP);
+            sleep(POLL_INTERVAL);
         }
         if !self.program.grace.is_zero() {
             duty.note(self.failed("did not end after SIGTERM and was killed"));
@@ -145,7 +146,7 @@ impl RunningProgram {
         Diagnostic::note(message).code("program-failed").prefix(Prefix::Job)
     }
 
-    /// What fio says of the program.
+    /// fio's messages about the program.
     pub(crate) fn notes(&self) -> Vec<Diagnostic> {
         let Program { path, redirects, .. } = &self.program;
         let missing = if self.has_words_of_fio { "(null)" } else { "" };

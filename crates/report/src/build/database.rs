@@ -1,11 +1,11 @@
-//! From the totals of a model of a database to its part of the `ferrio` object, or of a line of the interval report.
+//! Converts the totals of a database model into its part of the `ferrio` object, or of a line of the interval report.
 
 use std::time::Duration;
 
 use ferrio_job::{DatabaseModel, JobSpec, PageReads, TransactionStep};
 use ferrio_stats::Latency;
 
-use super::direction::{Histograms, latency_report};
+use super::direction::{HistogramOptions, latency_report};
 use crate::database::{DatabaseIoKind, DatabaseLoad, DatabaseTotals, IoTotal};
 use crate::messages::report_name;
 use crate::model::{
@@ -14,11 +14,14 @@ use crate::model::{
 };
 use crate::num::{finite, percent, whole_ms};
 
-/// What etcd's documentation asks for: the 99th percentile of syncs of the log is below this, ns.
+/// The limit in etcd's documentation for the 99th percentile of log syncs, in ns.
 const ETCD_LIMIT_NS: u64 = 10_000_000;
 
-/// The report on a model; `None` if its sessions are in no report.
-pub(super) fn database_report(load: &DatabaseLoad<'_>, histograms: Histograms<'_>) -> Option<DatabaseReport> {
+/// The report on a model; `None` if no entry reports its sessions.
+pub(super) fn database_report(
+    load: &DatabaseLoad<'_>,
+    histograms: HistogramOptions<'_>,
+) -> Option<DatabaseReport> {
     let spec = load.first().spec;
     if !spec.measure.reported {
         return None;
@@ -37,14 +40,14 @@ pub(super) fn database_report(load: &DatabaseLoad<'_>, histograms: Histograms<'_
     })
 }
 
-/// The figures of a part of a run that took `time`; without one, rates are those of the time that each job took.
+/// The figures of a part of a run that took `time`. Without `time`, rates use the run time of each job.
 pub(crate) fn transaction_report(
     load: &DatabaseLoad<'_>,
     totals: &DatabaseTotals,
     time: Option<Duration>,
-    histograms: Histograms<'_>,
+    histograms: HistogramOptions<'_>,
 ) -> TransactionReport {
-    // Jobs that did not answer have told neither latencies nor I/Os of the latest transactions.
+    // Jobs that did not answer are missing from the latencies and I/Os of the latest transactions.
     let (transactions, told) = (totals.transactions, totals.latency.count());
     let percentiles = percentiles(load.first().spec);
     let latency = |latency: &Latency| latency_report(latency, &percentiles, true, histograms);
@@ -88,7 +91,7 @@ pub(crate) fn transaction_report(
     }
 }
 
-/// Those of the job, and those that databases always have.
+/// The percentiles of the job, and those that database reports always have.
 fn percentiles(spec: &JobSpec) -> Vec<f64> {
     let mut list = DATABASE_PERCENTILES.to_vec();
     if spec.measure.any_percentiles() {
@@ -126,7 +129,7 @@ fn io_report(io: &IoTotal, transactions: u64, time: Option<Duration>) -> Databas
 fn etcd_report(
     model: DatabaseModel,
     totals: &DatabaseTotals,
-    histograms: Histograms<'_>,
+    histograms: HistogramOptions<'_>,
 ) -> Option<EtcdReport> {
     if model != DatabaseModel::Etcd {
         return None;

@@ -10,7 +10,7 @@ pub(super) fn direction_report(
     stats: &DirectionStats,
     group_bw: u64,
     spec: &JobSpec,
-    histograms: Histograms<'_>,
+    histograms: HistogramOptions<'_>,
 ) -> DirectionReport {
     let bw_bytes = per_second(stats.bytes, stats.runtime_ms);
     let measure = &spec.measure;
@@ -50,13 +50,13 @@ pub(super) fn direction_report(
     }
 }
 
-/// A mean bandwidth in KiB/s as percent of the group's in bytes per second, at most 100.
+/// A mean bandwidth in KiB/s as a percentage of the group's in bytes per second, at most 100.
 pub(super) fn share_of_group(mean_kib: f64, group_bw: u64) -> f64 {
     let group_kib = group_bw as f64 / 1024.0;
     if group_kib <= 1.0 { 100.0 } else { finite(100.0 * mean_kib.floor() / group_kib).min(100.0) }
 }
 
-pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histograms<'_>) -> SyncReport {
+pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: HistogramOptions<'_>) -> SyncReport {
     let total_ios = stats.sync.ios;
     let measure = &spec.measure;
     let lat_ns =
@@ -66,30 +66,34 @@ pub(super) fn sync_report(stats: &JobStats, spec: &JobSpec, histograms: Histogra
     SyncReport { total_ios, lat_ns: lat_ns.unwrap_or_default() }
 }
 
-/// Percentiles of syncs, whether percentiles are switched on or not.
-pub(super) fn sync_percentiles(stats: &JobStats, spec: &JobSpec, histograms: Histograms<'_>) -> Percentiles {
+/// Percentiles of syncs, whether percentiles are enabled or not.
+pub(super) fn sync_percentiles(
+    stats: &JobStats,
+    spec: &JobSpec,
+    histograms: HistogramOptions<'_>,
+) -> Percentiles {
     let list = &spec.measure.percentiles;
     let latency = stats.sync.latency.as_deref();
     latency.map(|latency| Pairs(latency.percentiles(histograms.buckets, list))).unwrap_or_default()
 }
 
-/// How the latencies of a report show their histograms.
+/// The histogram data that the latencies of a report include.
 #[derive(Clone, Copy)]
-pub(crate) struct Histograms<'a> {
+pub(crate) struct HistogramOptions<'a> {
     /// The buckets that percentiles are read from.
     pub(crate) buckets: Buckets,
-    /// fio's buckets are listed.
+    /// True if fio's buckets are listed.
     pub(crate) bins: bool,
-    /// Percentiles that are not in the document, for thresholds.
-    pub(crate) asked: &'a [f64],
+    /// Percentiles for thresholds that are not in the document.
+    pub(crate) requested: &'a [f64],
 }
 
-/// The figures of one latency; percentiles of `list` and buckets only `with_percentiles`.
+/// The figures of one latency. Percentiles of `list` and buckets are included only `with_percentiles`.
 pub(crate) fn latency_report(
     latency: &Latency,
     list: &[f64],
     with_percentiles: bool,
-    histograms: Histograms<'_>,
+    histograms: HistogramOptions<'_>,
 ) -> LatencyReport {
     let mut report = LatencyReport {
         min: latency.min(),
@@ -97,7 +101,7 @@ pub(crate) fn latency_report(
         mean: finite(latency.mean()),
         stddev: finite(latency.stddev()),
         samples: latency.count(),
-        unlisted: Pairs(latency.percentiles(histograms.buckets, histograms.asked)),
+        unlisted: Pairs(latency.percentiles(histograms.buckets, histograms.requested)),
         ..LatencyReport::default()
     };
     if with_percentiles {
@@ -109,11 +113,11 @@ pub(crate) fn latency_report(
     report
 }
 
-/// One entry for each priority that has samples; none if all I/Os have the same.
+/// One report for each priority that has samples; empty if all I/Os have the same priority.
 fn priority_reports(
     stats: &DirectionStats,
     measure: &Measure,
-    histograms: Histograms<'_>,
+    histograms: HistogramOptions<'_>,
 ) -> Vec<PriorityReport> {
     let of_lat = stats.priorities.of_lat;
     let percentiles = if of_lat { measure.lat_percentiles } else { measure.clat_percentiles };

@@ -1,4 +1,4 @@
-//! One entry of the report: its jobs with their figures summed up, shares, latency target, trimmed blocks and steady state.
+//! One entry of the report: the total figures of its jobs, shares, latency target, trimmed blocks and steady state.
 
 use ferrio_job::{
     Direction, JobSpec, LatencyTarget, OptionEcho, Plan, SteadyFigure, SteadyState, TuningUse,
@@ -7,7 +7,7 @@ use ferrio_job::{
 use ferrio_results::{DamageTally, JobResult, RunResult, SteadyCheck, SteadyResult, tolerated_error};
 use ferrio_stats::{BlockErrors, BlockState, DirectionStats, JobStats};
 
-use super::direction::{Histograms, direction_report, sync_percentiles, sync_report};
+use super::direction::{HistogramOptions, direction_report, sync_percentiles, sync_report};
 use super::verify::kinds;
 use crate::messages::{error_message, report_name};
 use crate::model::{
@@ -17,10 +17,10 @@ use crate::model::{
 };
 use crate::num::{finite, percent};
 
-/// The jobs of one entry, at least one, with their figures summed up.
+/// The jobs of one entry, at least one, with their total figures.
 pub(super) struct EntryJobs<'a> {
     jobs: Vec<(&'a JobSpec, &'a JobResult)>,
-    /// The sum, unless it equals the figures of the only job.
+    /// The total, unless the entry has only one job.
     merged: Option<JobStats>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> EntryJobs<'a> {
         self.jobs.iter().map(|(_, result)| &result.damage)
     }
 
-    /// What any of the jobs did because of `tuning=lean`.
+    /// The optimisations that any of the jobs used because of `tuning=lean`.
     pub(super) fn tuning_use(&self) -> TuningUse {
         self.jobs.iter().fold(TuningUse::NONE, |used, (_, result)| used | result.tuning_use)
     }
@@ -70,13 +70,13 @@ impl<'a> EntryJobs<'a> {
     }
 }
 
-/// True unless something else than `rw` decides what the job does.
+/// True if only `rw` decides the directions of the job.
 fn surely_does(spec: &JobSpec, direction: Direction) -> bool {
     let decides = spec.replay.is_none() && spec.events.is_none();
     decides && spec.rw.does(direction) && spec.engine.does_io() && !spec.engine.only_makes_load()
 }
 
-/// The jobs of each entry that a report of this plan has, under the name of the entry.
+/// The name of each entry in the reports of this plan, with its jobs.
 #[must_use]
 pub fn entry_names<'a>(plan: &'a Plan) -> Vec<(&'a str, Vec<&'a JobSpec>)> {
     let specs = |places: Vec<usize>| places.into_iter().map(|place| &plan.jobs[place].spec).collect();
@@ -84,8 +84,8 @@ pub fn entry_names<'a>(plan: &'a Plan) -> Vec<(&'a str, Vec<&'a JobSpec>)> {
     entry_jobs(plan).into_iter().filter_map(|places| named(specs(places))).collect()
 }
 
-/// Consecutive jobs of one group with `group_reporting` make one entry, every other job makes its own; those with `stats=0` have
-/// none. Nothing is sampled in a ramp: a job that is in its ramp, or ended there, contributes its counters only.
+/// Consecutive jobs of one group with `group_reporting` share an entry, and every other job has its own; jobs with `stats=0` have none.
+/// Nothing is sampled in a ramp: a job that is in its ramp, or ended there, contributes its counters only.
 pub(super) fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJobs<'a>> {
     let entry = |places: Vec<usize>| {
         let places = places.into_iter().filter(|&place| place < result.jobs.len());
@@ -94,7 +94,7 @@ pub(super) fn entries<'a>(plan: &'a Plan, result: &'a RunResult) -> Vec<EntryJob
     entry_jobs(plan).into_iter().filter_map(entry).collect()
 }
 
-/// The places in the plan of the jobs of each entry.
+/// The plan indices of the jobs of each entry.
 #[must_use]
 pub fn entry_jobs(plan: &Plan) -> Vec<Vec<usize>> {
     let mut entries: Vec<Vec<usize>> = Vec::new();
@@ -110,9 +110,9 @@ pub fn entry_jobs(plan: &Plan) -> Vec<Vec<usize>> {
     entries
 }
 
-/// Times of the run, s.
+/// Times of the run in seconds.
 #[derive(Clone, Copy)]
-pub(super) struct Times {
+pub(super) struct RunTimes {
     pub(super) elapsed: u64,
     pub(super) eta: u64,
 }
@@ -120,8 +120,8 @@ pub(super) struct Times {
 pub(super) fn job_report(
     entry: &EntryJobs<'_>,
     groups: &[GroupReport],
-    times: Times,
-    histograms: Histograms<'_>,
+    times: RunTimes,
+    histograms: HistogramOptions<'_>,
 ) -> JobReport {
     let stats = entry.stats();
     let ((first, first_result), (last, last_result)) = (entry.first(), entry.last());
@@ -137,7 +137,7 @@ pub(super) fn job_report(
         (!replaced).then(|| DirectionReport { zone_resets, ..report(&stats.directions[index], of_group) })
     };
     let mixed = (unified != UnifiedReporting::None).then(|| {
-        // Beside the directions it is compared with the reads of the group, as in fio.
+        // Unlike the directions, this is compared with the reads of the group, as in fio.
         let of_group = group.and_then(|group| if replaced { group.mixed } else { group.directions[0] });
         report(&stats.mixed(), of_group)
     });
@@ -152,7 +152,7 @@ pub(super) fn job_report(
         Some(block) if block.states.0.iter().any(|&(_, blocks)| blocks > 0) => (Some(block), None),
         block => (None, block),
     };
-    // The last job has the window of a group; a job that never ran has an empty one.
+    // A group has the window of its last job; a job that never ran has an empty one.
     let steady_result = last_result.steadystate.clone().unwrap_or_default();
     let steady = last.steadystate.as_ref().map(|state| steady_report(state, &steady_result));
     let (steadystate, steady_criterion) = steady.unzip();
@@ -223,7 +223,7 @@ fn block_report(errors: Option<&BlockErrors>, percentiles: &[f64]) -> BlockRepor
     }
 }
 
-/// The latency target of the last job, and the depth that the search for it arrived at.
+/// The latency target of the last job, and the queue depth that the search for it reached.
 fn target_report(entry: &EntryJobs<'_>) -> TargetReport {
     let (spec, result) = entry.last();
     let LatencyTarget { target, window, percentile, .. } = spec.latency_target;
@@ -239,7 +239,7 @@ fn target_report(entry: &EntryJobs<'_>) -> TargetReport {
     }
 }
 
-/// The report on a steady state, and its criterion as the text shows it.
+/// The report on a steady state, and its criterion as shown in the text.
 fn steady_report(state: &SteadyState, result: &SteadyResult) -> (SteadyReport, String) {
     let unit = if state.percent { "%" } else { "" };
     let name = state.figure.word();
@@ -278,7 +278,7 @@ fn mean(figures: &[u64]) -> u64 {
     u64::try_from(mean).unwrap_or(u64::MAX)
 }
 
-/// Counts in percent of `whole`; nonzero counts are shown as at least `floor` percent.
+/// Counts as percentages of `whole`; nonzero counts are at least `floor` percent.
 pub(super) fn shares(labels: &[&str], counts: &[u64], whole: u64, floor: f64) -> LabelledShares {
     let share = |count| if count == 0 { 0.0 } else { percent(count, whole).max(floor) };
     Pairs(labels.iter().zip(counts).map(|(&label, &count)| (label.to_owned(), share(count))).collect())

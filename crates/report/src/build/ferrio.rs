@@ -1,4 +1,4 @@
-//! From plan, result and environment to the `ferrio` object, without its warnings about figures.
+//! Builds the `ferrio` object from plan, result and environment, without its warnings about figures.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -9,7 +9,7 @@ use ferrio_results::RunResult;
 use ferrio_stats::{TickSource, quantile_error};
 
 use super::database::database_report;
-use super::direction::Histograms;
+use super::direction::HistogramOptions;
 use super::entry::{EntryJobs, echo, entry_jobs};
 use super::verify::verify_report;
 use crate::database::databases;
@@ -22,17 +22,17 @@ use crate::model::{
 use crate::num::{finite, whole_ms};
 use crate::report_options::ReportOptions;
 
-/// Least CPU time, over all processors, that is reported: the kernel counts in steps of 10 ms.
+/// Least CPU time over all processors that is reported: the kernel counts in steps of 10 ms.
 const MIN_CPU_US: u64 = 200_000;
 
-/// The object of a run whose entries are `jobs`.
+/// The `ferrio` object of a run with the entries `jobs`.
 pub(super) fn ferrio_report(
     plan: &Plan,
     result: &RunResult,
     options: &ReportOptions,
     jobs: &[JobReport],
     entries: &[EntryJobs<'_>],
-    histograms: Histograms<'_>,
+    histograms: HistogramOptions<'_>,
 ) -> FerrioReport {
     let environment = &options.environment;
     FerrioReport {
@@ -71,7 +71,7 @@ pub(super) fn ferrio_report(
     }
 }
 
-/// The plan's notes and warnings and those of the run, each once, without those that are among `warnings`.
+/// The notes and warnings of the plan and the run, without duplicates and without those among `warnings`.
 pub(super) fn notes(plan: &Plan, options: &ReportOptions, warnings: &[Warning]) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for diagnostic in plan.diagnostics.iter().chain(&options.run_notes) {
@@ -93,7 +93,7 @@ pub(super) fn notes(plan: &Plan, options: &ReportOptions, warnings: &[Warning]) 
     notes
 }
 
-/// Documents have six decimals, and a bound must not be rounded down.
+/// Rounds up to the six decimals of documents, as a bound must not be rounded down.
 fn as_bound(error: f64) -> f64 {
     (error * 1e6).ceil() / 1e6
 }
@@ -128,7 +128,7 @@ fn device_report(device: &BlockDevice) -> DeviceReport {
     }
 }
 
-/// Paths need not be UTF-8; reports are.
+/// Converts a path to text, as it need not be UTF-8.
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
@@ -177,7 +177,7 @@ fn members(plan: &Plan, jobs: &[JobReport]) -> Vec<EntryMembers> {
     entries.map(of_entry).collect()
 }
 
-/// The jobs at these places. Clones, which share a section and follow each other, are one element.
+/// The jobs with these plan indices. Clones, which share a section and are adjacent, are one element.
 fn member_jobs(plan: &Plan, places: &[usize]) -> Vec<MemberReport> {
     let section = |place: usize| plan.sections.partition_point(|section| section.jobs.end <= place);
     let mut members: Vec<MemberReport> = Vec::new();

@@ -276,7 +276,7 @@ fn means_over_slaves_are_integers() {
         slaves,
         ..DiskUsage::default()
     };
-    let disks = disks(&[
+    let disks = disk_reports(&[
         disk("md0", 10, 50, 25.0, vec![1, 2]),
         disk("sda", 100, 100, 18.0, Vec::new()),
         disk("sdb", 121, 420, 33.0, Vec::new()),

@@ -6,7 +6,7 @@ use ferrio_results::{Damage, DamageKind, DamageTally, DamagedBlock};
 
 use crate::model::{DamagedBlockReport, JobReport, VerifyReport};
 
-/// How many blocks of each kind the jobs of an entry found damaged.
+/// Number of damaged blocks of each kind in the jobs of an entry.
 pub(super) fn kinds<'a>(tallies: impl Iterator<Item = &'a DamageTally>) -> Vec<(DamageKind, u64)> {
     let mut counts: BTreeMap<DamageKind, u64> = BTreeMap::new();
     for (&kind, count) in tallies.flat_map(|tally| &tally.counts) {
@@ -15,7 +15,7 @@ pub(super) fn kinds<'a>(tallies: impl Iterator<Item = &'a DamageTally>) -> Vec<(
     counts.into_iter().collect()
 }
 
-/// What the `ferrio` object says of an entry; `None` without damaged blocks.
+/// The report on the damaged blocks of an entry; `None` without any.
 pub(super) fn verify_report<'a>(
     job: &JobReport,
     tallies: impl Iterator<Item = &'a DamageTally>,

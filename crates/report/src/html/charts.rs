@@ -1,4 +1,4 @@
-//! The places of the charts, with captions, and the data that `page.js` draws them from.
+//! The chart elements with captions, and the data that `page.js` draws them from.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,43 +8,43 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::events::{EventKind, RunEvent, events};
-use super::markup::{Table, escaped, folded, script_data};
+use super::markup::{HtmlTable, escape, folded, script_data};
 use super::tracks::{Track, TrackDirection, named, tracks};
 use super::{PageRun, database, prefix};
 use crate::Unit;
 use crate::model::{DeviceSeries, JobReport, LatencyReport, RunReport, Series};
 
-/// Tracks of a run that have charts: more would hide each other.
+/// Maximum number of tracks of a run with charts; more would hide each other.
 const MAX_TRACKS: usize = 24;
 
-/// Curves of latencies that are drawn.
+/// Maximum number of latency curves.
 const MAX_LINES: usize = 48;
 
-/// Events that are listed.
+/// Maximum number of events in the list.
 const MAX_EVENTS: usize = 200;
 
-/// The distribution of latencies in one direction of the jobs with one name.
+/// The latency distribution of one direction of the jobs with one name.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Line {
+pub(super) struct LatencyCurve {
     pub(super) name: String,
     /// Latencies, ascending.
     pub(super) ns: Vec<u64>,
-    /// I/Os with each of these latencies, from a histogram.
+    /// Number of I/Os with each of these latencies, from a histogram.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) counts: Option<Vec<u64>>,
-    /// Percent of the I/Os that took no longer, from the listed percentiles.
+    /// Percentage of I/Os with at most each latency, from the listed percentiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) percents: Option<Vec<f64>>,
     /// Number of I/Os.
     pub(super) samples: u64,
 }
 
-/// What a run has to draw over time.
+/// Chart data of a run over time.
 #[derive(Default, Serialize)]
-pub(super) struct RunData {
-    /// What the names of its curves of latencies begin with.
+pub(super) struct RunChartData {
+    /// Prefix of the names of its latency curves.
     label: String,
-    /// Tracks that are not drawn.
+    /// Number of tracks that are not drawn.
     #[serde(skip)]
     left_out: usize,
     tracks: Vec<Track>,
@@ -57,12 +57,12 @@ pub(super) struct RunData {
 struct DeviceTrack {
     name: String,
     edges: Vec<u64>,
-    /// Percent of the time.
+    /// Percentage of time.
     busy: Vec<f64>,
 }
 
-impl RunData {
-    /// That of one of these runs.
+impl RunChartData {
+    /// The chart data of run `number`.
     pub(super) fn of(runs: &[PageRun<'_>], number: usize) -> Self {
         let (series, devices) = over_time_of(&runs[number]);
         let mut tracks = tracks(series);
@@ -73,7 +73,7 @@ impl RunData {
             edges: std::iter::once(0).chain(device.time_ms.iter().copied()).collect(),
             busy: device.util_percent.iter().map(|percent| (percent * 100.0).round() / 100.0).collect(),
         });
-        RunData {
+        RunChartData {
             label: prefix(runs, number),
             left_out,
             devices: devices.collect(),
@@ -82,13 +82,13 @@ impl RunData {
         }
     }
 
-    /// True if any direction of a job has this.
+    /// True if `has` holds for any direction of a job.
     fn any(&self, has: impl Fn(&TrackDirection) -> bool) -> bool {
         self.tracks.iter().flat_map(|track| &track.directions).any(has)
     }
 }
 
-/// The figures over time of a report, or those of its logs.
+/// The series of a report, or those from its logs.
 fn over_time_of<'a>(run: &PageRun<'a>) -> (&'a [Series], &'a [DeviceSeries]) {
     match (&run.report.ferrio, run.logged) {
         (Some(ferrio), _) if has_series(run.report) => (&ferrio.series, &ferrio.device_series),
@@ -102,7 +102,7 @@ fn has_series(report: &RunReport) -> bool {
 }
 
 /// The data of all charts as JSON for a `script` element.
-pub(super) fn data(runs: &[PageRun<'_>], over_time: &[RunData]) -> String {
+pub(super) fn data(runs: &[PageRun<'_>], over_time: &[RunChartData]) -> String {
     let unit = |unit: Unit| {
         let (steps, scale) = unit.steps();
         json!({ "steps": steps, "scale": scale, "space": unit.space() })
@@ -119,7 +119,7 @@ pub(super) fn data(runs: &[PageRun<'_>], over_time: &[RunData]) -> String {
     script_data(&data.to_string())
 }
 
-/// The charts of latencies; empty if no report has percentiles.
+/// The latency charts; empty if no report has percentiles.
 pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
     let all = all_lines(runs);
     if all.is_empty() {
@@ -160,11 +160,11 @@ pub(super) fn latency(runs: &[PageRun<'_>]) -> String {
 }
 
 /// The charts over time, by run.
-pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunData]) -> String {
+pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunChartData]) -> String {
     let mut out = String::new();
     for (number, (run, data)) in runs.iter().zip(data).enumerate() {
         if runs.len() > 1 {
-            let _ = writeln!(out, "<h3>Run {}: {}</h3>", number + 1, escaped(run.name));
+            let _ = writeln!(out, "<h3>Run {}: {}</h3>", number + 1, escape(run.name));
         }
         if data.tracks.is_empty() {
             out.push_str(absence(run.report));
@@ -180,7 +180,7 @@ pub(super) fn over_time(runs: &[PageRun<'_>], data: &[RunData]) -> String {
     out
 }
 
-/// Why a run has no charts over time, and how to get them.
+/// The reason why a run has no charts over time, and the remedy.
 fn absence(report: &RunReport) -> &'static str {
     if report.ferrio.is_some() {
         "<p>This report has no figures over time: run the job with <code>--output-format=json+</code> or <code>--output-format=html</code> \
@@ -191,7 +191,7 @@ fn absence(report: &RunReport) -> &'static str {
     }
 }
 
-/// What charts that are drawn from logs lack.
+/// A note on what charts from logs lack.
 fn logged_note(run: &PageRun<'_>) -> String {
     let Some(logged) = run.logged.filter(|_| !has_series(run.report)) else { return String::new() };
     let count = match logged.logs {
@@ -206,7 +206,7 @@ fn logged_note(run: &PageRun<'_>) -> String {
     format!("<p class=\"quiet\">Drawn from {count}{windows}.</p>\n")
 }
 
-fn places(number: usize, data: &RunData) -> String {
+fn places(number: usize, data: &RunChartData) -> String {
     let run = format!(" data-run=\"{number}\"");
     let mut out = String::from("<div class=\"charts\">\n");
     out.push_str(&place(
@@ -257,9 +257,9 @@ fn places(number: usize, data: &RunData) -> String {
     out
 }
 
-/// A chart to be drawn. The caption is text.
+/// The element of a chart. The caption is plain text.
 fn place(chart: &str, caption: &str, about: &str, of: &str) -> String {
-    let caption = escaped(caption);
+    let caption = escape(caption);
     let wide = if chart == "phases" { " class=\"wide\"" } else { "" };
     format!(
         "<figure{wide} data-chart=\"{chart}\"{of}><figcaption>{caption}<small>{about}</small></figcaption>\
@@ -267,12 +267,13 @@ fn place(chart: &str, caption: &str, about: &str, of: &str) -> String {
     )
 }
 
-/// The events as a table.
-fn listed(data: &RunData) -> String {
+/// The table of events.
+fn listed(data: &RunChartData) -> String {
     if data.events.is_empty() {
         return "<p>No errors, no stalls and no throttling were seen.</p>\n".to_owned();
     }
-    let mut table = Table::new("Events", &[("from", true), ("to", true), ("job", false), ("what", false)]);
+    let mut table =
+        HtmlTable::new("Events", &[("from", true), ("to", true), ("job", false), ("what", false)]);
     for event in data.events.iter().take(MAX_EVENTS) {
         let seconds = |ms: u64| format!("{:.3} s", ms as f64 / 1000.0);
         table.row(&[
@@ -297,14 +298,14 @@ fn listed(data: &RunData) -> String {
     folded(&summary, &(table.end() + &more))
 }
 
-pub(super) fn lines(runs: &[PageRun<'_>]) -> Vec<Line> {
+pub(super) fn lines(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
     let mut all = all_lines(runs);
     all.truncate(MAX_LINES);
     all
 }
 
-/// The curves of all runs. Jobs of one group with one name share a curve if all have histograms.
-fn all_lines(runs: &[PageRun<'_>]) -> Vec<Line> {
+/// The curves of all runs. Jobs of one group with the same name share a curve if all have histograms.
+fn all_lines(runs: &[PageRun<'_>]) -> Vec<LatencyCurve> {
     let mut all = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let label = prefix(runs, number);
@@ -347,13 +348,13 @@ fn latency_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyRepo
     if figures.did_io() { figures.shown_latency() } else { None }
 }
 
-/// Response times, of a direction with a rate.
+/// Response times of a direction with a rate.
 fn response_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a LatencyReport> {
     let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
     figures.response_ns.as_ref().filter(|latency| latency.samples > 0)
 }
 
-fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<Line> {
+fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<LatencyCurve> {
     if latencies.iter().all(|latency| !latency.bins.is_empty()) {
         let name = named(name, latencies.len());
         return histogram(format!("{name} {direction}"), latencies).into_iter().collect();
@@ -371,23 +372,23 @@ fn lines_of(name: &str, direction: &str, latencies: &[&LatencyReport]) -> Vec<Li
     drawn.enumerate().filter_map(line).collect()
 }
 
-/// All samples together; `None` without any.
-fn histogram(name: String, latencies: &[&LatencyReport]) -> Option<Line> {
+/// The distribution of all samples together; `None` without any.
+fn histogram(name: String, latencies: &[&LatencyReport]) -> Option<LatencyCurve> {
     let mut bins = BTreeMap::new();
     for &(ns, count) in latencies.iter().flat_map(|latency| &latency.bins.0) {
         saturating_add_to(bins.entry(ns).or_default(), count);
     }
     let samples = saturating_total(bins.values().copied());
     let (ns, counts) = bins.into_iter().unzip();
-    (samples > 0).then_some(Line { name, ns, counts: Some(counts), percents: None, samples })
+    (samples > 0).then_some(LatencyCurve { name, ns, counts: Some(counts), percents: None, samples })
 }
 
-fn listed_percentiles(name: String, latency: &LatencyReport) -> Line {
+fn listed_percentiles(name: String, latency: &LatencyReport) -> LatencyCurve {
     let mut pairs = latency.percentile.0.clone();
     pairs.retain(|(percent, _)| *percent < 100.0);
     pairs.push((100.0, latency.max));
     let (percents, ns): (Vec<f64>, Vec<u64>) = pairs.into_iter().unzip();
     // Percentiles of small histograms may exceed the largest sample, which is exact.
     let ns = ns.into_iter().map(|ns| ns.min(latency.max)).collect();
-    Line { name, ns, counts: None, percents: Some(percents), samples: latency.samples.max(1) }
+    LatencyCurve { name, ns, counts: None, percents: Some(percents), samples: latency.samples.max(1) }
 }

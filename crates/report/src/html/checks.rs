@@ -1,13 +1,13 @@
-//! What was checked: thresholds (`--fail-if`) and blocks that failed their check (`verify`).
+//! Results of checks: thresholds (`--fail-if`) and blocks that failed verification (`verify`).
 
-use super::markup::{Table, folded};
+use super::markup::{HtmlTable, folded};
 use super::{PageRun, prefix};
 use crate::model::FerrioReport;
 
-/// Damaged blocks that are listed.
+/// Maximum number of damaged blocks in the list.
 const MAX_BLOCKS: usize = 100;
 
-/// Both; empty if nothing was checked.
+/// Both sections; empty if nothing was checked.
 pub(super) fn section(runs: &[PageRun<'_>]) -> String {
     let all: Vec<(String, &FerrioReport)> = runs
         .iter()
@@ -21,7 +21,7 @@ fn thresholds(runs: &[(String, &FerrioReport)]) -> String {
     if runs.iter().all(|(_, ferrio)| ferrio.thresholds.is_empty()) {
         return String::new();
     }
-    let mut table = Table::new("Thresholds", &[("fails if", false), ("result", false), ("job", false)]);
+    let mut table = HtmlTable::new("Thresholds", &[("fails if", false), ("result", false), ("job", false)]);
     for (label, ferrio) in runs {
         for threshold in &ferrio.thresholds {
             let result = match (threshold.passed, &threshold.reason) {
@@ -37,18 +37,18 @@ fn thresholds(runs: &[(String, &FerrioReport)]) -> String {
     table.end()
 }
 
-/// Kinds of damage, and the first blocks that have it.
+/// Kinds of damage, and the first damaged blocks.
 fn damage(runs: &[(String, &FerrioReport)]) -> String {
     if runs.iter().all(|(_, ferrio)| ferrio.verify.is_empty()) {
         return String::new();
     }
-    let mut kinds = Table::new(
+    let mut kinds = HtmlTable::new(
         "Blocks that failed their check",
         &[("job", false), ("what they look like", false), ("blocks", true)],
     );
     let columns =
         [("job", false), ("file", false), ("offset", true), ("bytes", true), ("what it looks like", false)];
-    let mut blocks = Table::new("The first damaged blocks", &columns);
+    let mut blocks = HtmlTable::new("The first damaged blocks", &columns);
     let mut listed = 0;
     for (label, report) in
         runs.iter().flat_map(|(label, ferrio)| ferrio.verify.iter().map(move |one| (label, one)))

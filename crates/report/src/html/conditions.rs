@@ -1,14 +1,14 @@
-//! Options of each run; what differs between the runs comes first.
+//! The table of conditions: options of each run, with differing ones first.
 
-use super::markup::{Table, escaped};
+use super::markup::{HtmlTable, escape};
 use super::{PageRun, run_label};
 
-/// Conditions that the table of runs has. They are repeated only if they differ.
-const OF_HEAD: [&str; 7] = ["program", "host", "kernel", "architecture", "CPU", "CPUs", "memory"];
+/// Conditions that the table of runs has, too. They are repeated only if they differ.
+const HEAD_CONDITIONS: [&str; 7] = ["program", "host", "kernel", "architecture", "CPU", "CPUs", "memory"];
 
 struct Condition {
     name: String,
-    /// The values in each run.
+    /// Indexed by run: the values in this run.
     values: Vec<Vec<String>>,
 }
 
@@ -18,11 +18,12 @@ impl Condition {
     }
 }
 
-/// The table; empty without options.
+/// The table of conditions; empty without options.
 pub(super) fn section(runs: &[PageRun<'_>]) -> String {
     let is_place = |name: &str| name.starts_with("file system of ") || name.starts_with("device of ");
     let is_shown = |condition: &Condition| {
-        condition.differs() || !(OF_HEAD.contains(&condition.name.as_str()) || is_place(&condition.name))
+        condition.differs()
+            || !(HEAD_CONDITIONS.contains(&condition.name.as_str()) || is_place(&condition.name))
     };
     let (differing, same): (Vec<_>, Vec<_>) =
         conditions(runs).into_iter().filter(is_shown).partition(Condition::differs);
@@ -41,14 +42,14 @@ pub(super) fn section(runs: &[PageRun<'_>]) -> String {
         (_, 1) => "Conditions and options: the first row differs between the runs".to_owned(),
         (_, count) => format!("Conditions and options: the first {count} rows differ between the runs"),
     };
-    let mut table = Table::new(&caption, &columns);
+    let mut table = HtmlTable::new(&caption, &columns);
     for (conditions, differ) in [(&differing, true), (&same, false)] {
         if !conditions.is_empty() {
             table.group();
         }
         for condition in conditions {
             let mark = if differ { " <span class=\"mark\">differs</span>" } else { "" };
-            let mut cells = vec![escaped(&condition.name) + mark];
+            let mut cells = vec![escape(&condition.name) + mark];
             cells.extend(condition.values.iter().map(|values| value(values)));
             table.row_of_html(&cells, differ);
         }
@@ -60,11 +61,11 @@ fn value(values: &[String]) -> String {
     match values {
         [] => "<span class=\"quiet\">–</span>".to_owned(),
         [one] if one.is_empty() => "<span class=\"quiet\">(no value)</span>".to_owned(),
-        values => format!("<code>{}</code>", escaped(&values.join(", "))),
+        values => format!("<code>{}</code>", escape(&values.join(", "))),
     }
 }
 
-/// All conditions, in the order in which runs have them. A name that comes twice, as with two jobs of one name, has all its values.
+/// All conditions, in the order of the runs. A name that occurs several times, as with two jobs of one name, has all its values.
 fn conditions(runs: &[PageRun<'_>]) -> Vec<Condition> {
     let mut all: Vec<Condition> = Vec::new();
     for (number, run) in runs.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Models of databases: transactions, what their time went to, and their I/O.
+//! Database models: transactions, their time by step, and their I/O.
 
-use super::markup::Table;
+use super::markup::HtmlTable;
 use super::{PageRun, prefix};
 use crate::Unit;
 use crate::model::{DatabaseReport, LatencyReport};
 
-const NONE: &str = "–";
+const NO_VALUE: &str = "–";
 
 /// The tables of all runs; empty without databases.
 pub(super) fn section(runs: &[PageRun<'_>]) -> String {
@@ -22,12 +22,12 @@ pub(super) fn section(runs: &[PageRun<'_>]) -> String {
     let mut out = transactions(&all.iter().map(|one| (name(one), one.1)).collect::<Vec<_>>());
     for one in &all {
         out.push_str(&steps(&name(one), one.1));
-        out.push_str(&ios(&name(one), one.1));
+        out.push_str(&io_table(&name(one), one.1));
     }
     out
 }
 
-/// The models of a run.
+/// The database models of a run.
 pub(super) fn databases<'a>(run: &PageRun<'a>) -> &'a [DatabaseReport] {
     run.report.ferrio.as_ref().map_or(&[], |ferrio| &ferrio.databases)
 }
@@ -46,7 +46,7 @@ fn transactions(all: &[(String, &DatabaseReport)]) -> String {
         ("p99.9", true),
         ("max", true),
     ];
-    let mut table = Table::new("Transactions", &columns);
+    let mut table = HtmlTable::new("Transactions", &columns);
     for (name, database) in all {
         let figures = &database.figures;
         let mut cells = vec![
@@ -62,7 +62,7 @@ fn transactions(all: &[(String, &DatabaseReport)]) -> String {
     table.end()
 }
 
-/// The parts of a transaction, and what they leave.
+/// The table of transaction steps and the remaining time.
 fn steps(name: &str, database: &DatabaseReport) -> String {
     let columns = [
         ("step", false),
@@ -74,7 +74,7 @@ fn steps(name: &str, database: &DatabaseReport) -> String {
         ("p99.9", true),
         ("max", true),
     ];
-    let mut table = Table::new(&format!("What transactions of {name} take their time for"), &columns);
+    let mut table = HtmlTable::new(&format!("What transactions of {name} take their time for"), &columns);
     let mut rest = 100.0;
     for (step, figures) in database.figures.steps.all() {
         rest -= figures.share;
@@ -83,19 +83,19 @@ fn steps(name: &str, database: &DatabaseReport) -> String {
         table.row(&cells);
     }
     let mut cells = vec!["other".to_owned(), format!("{:.2} %", f64::max(rest, 0.0))];
-    cells.extend(std::iter::repeat_n(NONE.to_owned(), 6));
+    cells.extend(std::iter::repeat_n(NO_VALUE.to_owned(), 6));
     table.row(&cells);
     table.end()
 }
 
-/// The I/Os by what they are for.
-fn ios(name: &str, database: &DatabaseReport) -> String {
+/// The table of I/Os by purpose.
+fn io_table(name: &str, database: &DatabaseReport) -> String {
     let columns =
         [("I/O", false), ("for each transaction", true), ("I/Os", true), ("IOPS", true), ("bandwidth", true)];
-    let mut table = Table::new(&format!("I/O of {name}"), &columns);
+    let mut table = HtmlTable::new(&format!("I/O of {name}"), &columns);
     for (purpose, io) in database.shown_ios() {
         let bandwidth =
-            if io.io_bytes > 0 { Unit::BytesPerSecond.text(io.bw_bytes as f64) } else { NONE.to_owned() };
+            if io.io_bytes > 0 { Unit::BytesPerSecond.text(io.bw_bytes as f64) } else { NO_VALUE.to_owned() };
         table.row(&[
             purpose,
             format!("{:.3}", io.per_transaction),
@@ -107,9 +107,9 @@ fn ios(name: &str, database: &DatabaseReport) -> String {
     table.end()
 }
 
-/// The mean, the percentiles that databases have, and the largest.
+/// Table cells: mean, percentiles, maximum.
 fn latency(latency: &LatencyReport) -> [String; 6] {
     let text = |ns: f64| Unit::Nanoseconds.text(ns);
-    let listed = |percent| latency.listed(percent).map_or_else(|| NONE.to_owned(), |ns| text(ns as f64));
+    let listed = |percent| latency.listed(percent).map_or_else(|| NO_VALUE.to_owned(), |ns| text(ns as f64));
     [text(latency.mean), listed(50.0), listed(95.0), listed(99.0), listed(99.9), text(latency.max as f64)]
 }

@@ -1,4 +1,4 @@
-//! What stands out in the course of a run: ramps, errors, stalls, throttling.
+//! Notable events of a run: ramps, errors, stalls, throttling.
 
 use ferrio_stats::saturating_total;
 use serde::Serialize;
@@ -8,20 +8,20 @@ use super::tracks::Track;
 use crate::Unit;
 use crate::model::RunReport;
 
-/// An I/O is slow if it takes more than this many times the median of the rows' largest latencies.
-const SLOW: u64 = 10;
+/// Factor over the median of the rows' largest latencies from which an I/O is slow.
+const SLOW_FACTOR: u64 = 10;
 
-/// A job that does fewer I/Os than this per row may have rows without I/O and no stall.
-const BUSY: u64 = 5;
+/// Minimum mean number of I/Os per row for a row without I/O to count as a stall.
+const MIN_BUSY_IOS: u64 = 5;
 
-/// Something in the course of a run.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct RunEvent {
-    /// From and to, ms since the start of the run.
+    /// Start and end in ms since the start of the run.
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) kind: EventKind,
-    /// Number of the track; `None` for all.
+    /// Index of the track; `None` for all tracks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) track: Option<usize>,
     #[serde(skip)]
@@ -38,10 +38,10 @@ pub(super) enum EventKind {
     Throttled,
 }
 
-/// All events of these tracks of a report, in the order of time.
+/// All events of these tracks of a report, in chronological order.
 pub(super) fn events(report: &RunReport, tracks: &[Track]) -> Vec<RunEvent> {
     let mut all: Vec<RunEvent> =
-        tracks.iter().enumerate().flat_map(|(number, track)| of_track(number, track)).collect();
+        tracks.iter().enumerate().flat_map(|(number, track)| track_events(number, track)).collect();
     if let Some(ferrio) = &report.ferrio {
         all.extend(rate_falls(report, ferrio, tracks).into_iter().map(|(track, fall)| {
             let [_, from, to] = fall.ms;
@@ -49,7 +49,7 @@ pub(super) fn events(report: &RunReport, tracks: &[Track]) -> Vec<RunEvent> {
         }));
         all.extend(ferrio.throttling.iter().map(|period| RunEvent {
             from: period.from_ms,
-            // A document may have anything.
+            // Documents may contain invalid values.
             to: period.to_ms.max(period.from_ms),
             kind: EventKind::Throttled,
             track: None,
@@ -60,7 +60,7 @@ pub(super) fn events(report: &RunReport, tracks: &[Track]) -> Vec<RunEvent> {
     all
 }
 
-fn of_track(number: usize, track: &Track) -> Vec<RunEvent> {
+fn track_events(number: usize, track: &Track) -> Vec<RunEvent> {
     let mut all = Vec::new();
     let mut add = |from, to, kind, what| all.push(RunEvent { from, to, kind, track: Some(number), what });
     let begin = track.edges[0];
@@ -76,8 +76,8 @@ fn of_track(number: usize, track: &Track) -> Vec<RunEvent> {
     };
     let ios: Vec<u64> = (0..rows).map(row_sum).collect();
     let maxima: Vec<u64> = (0..rows).map(row_max).collect();
-    let is_busy = saturating_total(ios.iter().copied()) >= BUSY * rows as u64;
-    // Rows without I/O that follow each other are one stall.
+    let is_busy = saturating_total(ios.iter().copied()) >= MIN_BUSY_IOS * rows as u64;
+    // Adjacent rows without I/O are one stall.
     let mut at = 0;
     while at < rows && is_busy {
         let from = at;
@@ -91,11 +91,11 @@ fn of_track(number: usize, track: &Track) -> Vec<RunEvent> {
         }
         at += 1;
     }
-    let limit = median(&maxima).saturating_mul(SLOW);
+    let limit = median(&maxima).saturating_mul(SLOW_FACTOR);
     for (row, &slowest) in maxima.iter().enumerate() {
         let (from, to) = (track.edges[row], track.edges[row + 1]);
         if slowest > limit {
-            let [slow, usual] = [slowest, limit / SLOW].map(|ns| Unit::Nanoseconds.text(ns as f64));
+            let [slow, usual] = [slowest, limit / SLOW_FACTOR].map(|ns| Unit::Nanoseconds.text(ns as f64));
             add(
                 from,
                 to,
@@ -112,7 +112,7 @@ fn of_track(number: usize, track: &Track) -> Vec<RunEvent> {
     all
 }
 
-/// The median of the values that are not 0.
+/// The median of the nonzero values.
 fn median(values: &[u64]) -> u64 {
     let mut values: Vec<u64> = values.iter().copied().filter(|&value| value > 0).collect();
     values.sort_unstable();

@@ -1,15 +1,15 @@
-//! What was measured: programs, machines, times; and what is to be known about the figures.
+//! The head of the page: programs, machines, times, and messages about the figures.
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::markup::{Table, escaped, folded};
+use super::markup::{HtmlTable, escape, folded};
 use super::{PageRun, prefix, run_label};
 use crate::Unit;
 use crate::model::{FerrioReport, RunEnd, RunReport, TargetPlace};
 
-/// Below the title: one sentence about the run, or the list of runs.
+/// The subtitle: one sentence about the run, or the list of runs.
 pub(super) fn subtitle(runs: &[PageRun<'_>]) -> String {
     if let [run] = runs {
         let mut facts = vec![started(run.report), program(run.report)];
@@ -27,17 +27,17 @@ pub(super) fn subtitle(runs: &[PageRun<'_>]) -> String {
         let _ = writeln!(
             out,
             "<li><strong>{}</strong> <span class=\"quiet\">{}</span></li>",
-            escaped(run.name),
+            escape(run.name),
             line_of(vec![started(run.report), program(run.report)])
         );
     }
     out + "</ol>\n"
 }
 
-/// Facts next to each other, without those that are not known.
+/// Joins the known facts into one line.
 fn line_of(mut facts: Vec<String>) -> String {
     facts.retain(|fact| !fact.is_empty());
-    escaped(&facts.join(" · "))
+    escape(&facts.join(" · "))
 }
 
 /// The table of programs and machines, with a column per run.
@@ -48,12 +48,12 @@ pub(super) fn runs(runs: &[PageRun<'_>]) -> String {
     };
     let mut columns = vec![("", false)];
     columns.extend(labels.iter().map(|label| (label.as_str(), false)));
-    let mut table = Table::new("What made the figures, when and where", &columns);
+    let mut table = HtmlTable::new("What made the figures, when and where", &columns);
     for (name, fact) in FACTS {
         let values: Vec<String> = runs
             .iter()
             .map(|run| {
-                fact(run.report).into_iter().map(|line| escaped(&line)).collect::<Vec<_>>().join("<br>")
+                fact(run.report).into_iter().map(|line| escape(&line)).collect::<Vec<_>>().join("<br>")
             })
             .collect();
         if values.iter().any(|value| !value.is_empty()) {
@@ -65,7 +65,7 @@ pub(super) fn runs(runs: &[PageRun<'_>]) -> String {
     table.end()
 }
 
-/// A fact about a run: its name, and its lines.
+/// A fact about a run: its name, and the function that returns its lines.
 type Fact = (&'static str, fn(&RunReport) -> Vec<String>);
 
 const FACTS: &[Fact] = &[
@@ -123,7 +123,7 @@ fn program(report: &RunReport) -> String {
     }
 }
 
-/// When the run began; a document of fio only has the time of the report.
+/// The start of the run; a document by fio only has the time of the report.
 fn started(report: &RunReport) -> String {
     let at = |ms: i64| {
         Timestamp::from_millisecond(ms).ok().map(|time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
@@ -153,7 +153,7 @@ fn end(ferrio: &FerrioReport) -> String {
     }
 }
 
-/// The jobs, each name and description once: clones share theirs.
+/// The jobs with their descriptions, without duplicates, as clones share theirs.
 fn described(report: &RunReport) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for job in &report.jobs {
@@ -181,7 +181,7 @@ fn target(place: &TargetPlace) -> String {
     format!("{}; used by {}", facts.join(", "), place.jobs.join(", "))
 }
 
-/// Warnings, open; notes, on demand. Empty without any.
+/// Warnings, expanded; notes, collapsed. Empty without any.
 pub(super) fn messages(runs: &[PageRun<'_>]) -> String {
     let mut out = String::new();
     let mut notes = String::new();
@@ -191,9 +191,9 @@ pub(super) fn messages(runs: &[PageRun<'_>]) -> String {
             let _ = writeln!(
                 out,
                 "<div class=\"warning\"><strong>{label}{}</strong> <code>{}</code><p>{}</p></div>",
-                escaped(&warning.message),
-                escaped(&warning.code),
-                escaped(&warning.help)
+                escape(&warning.message),
+                escape(&warning.code),
+                escape(&warning.help)
             );
         }
         for note in run.report.ferrio.iter().flat_map(|ferrio| &ferrio.notes) {
@@ -201,9 +201,9 @@ pub(super) fn messages(runs: &[PageRun<'_>]) -> String {
             let _ = writeln!(
                 notes,
                 "<p>{label}{}{} <code>{}</code></p>",
-                escaped(&note.message),
-                escaped(&help),
-                escaped(&note.code)
+                escape(&note.message),
+                escape(&help),
+                escape(&note.code)
             );
         }
     }

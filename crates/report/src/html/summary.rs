@@ -2,14 +2,14 @@
 
 use std::io;
 
-use super::markup::Table;
+use super::markup::HtmlTable;
 use super::{PageRun, run_label};
 use crate::Unit;
 use crate::model::{JobReport, LatencyReport};
 
-const NONE: &str = "–";
+const NO_VALUE: &str = "–";
 
-/// What a job can have a row for. Response times are those from the moment that an I/O was due by its rate.
+/// Possible rows of a job. Response times are measured from the moment at which an I/O was due by its rate.
 const DIRECTIONS: [&str; 9] = [
     "read",
     "read response",
@@ -22,10 +22,10 @@ const DIRECTIONS: [&str; 9] = [
     "sync",
 ];
 
-/// One job, with the number of each run that has it.
+/// The reports of one job, each with the number of its run.
 type JobRuns<'a> = Vec<(usize, &'a JobReport)>;
 
-/// The table.
+/// The table of figures.
 pub(super) fn section(runs: &[PageRun<'_>]) -> String {
     let columns = [
         ("job", false),
@@ -45,7 +45,7 @@ pub(super) fn section(runs: &[PageRun<'_>]) -> String {
     let shown = |at: usize| has_runs || at != 2;
     let columns: Vec<_> =
         columns.into_iter().enumerate().filter(|&(at, _)| shown(at)).map(|(_, column)| column).collect();
-    let mut table = Table::new("Figures of each job and direction", &columns);
+    let mut table = HtmlTable::new("Figures of each job and direction", &columns);
     for (name, jobs) in matched(runs) {
         table.group();
         for direction in directions(&jobs) {
@@ -69,7 +69,7 @@ pub(super) fn section(runs: &[PageRun<'_>]) -> String {
     table.end() + note
 }
 
-/// The jobs of all runs by name; of several with one name in a run, the first with the first, and so on.
+/// The jobs of all runs by name. If several jobs of a run have the same name, they are matched in order.
 fn matched<'a>(runs: &[PageRun<'a>]) -> Vec<(String, JobRuns<'a>)> {
     let mut all: Vec<((&str, usize), JobRuns<'a>)> = Vec::new();
     for (number, run) in runs.iter().enumerate() {
@@ -86,21 +86,21 @@ fn matched<'a>(runs: &[PageRun<'a>]) -> Vec<(String, JobRuns<'a>)> {
     all.into_iter().map(|((name, _), jobs)| (name.to_owned(), jobs)).collect()
 }
 
-/// What the jobs did; a job that did nothing has one row as well.
+/// The rows that the jobs need; at least one.
 fn directions(jobs: &[(usize, &JobReport)]) -> Vec<&'static str> {
     let did = |direction: &&'static str| jobs.iter().any(|(_, job)| figures(job, direction).is_some());
     let all: Vec<_> = DIRECTIONS.into_iter().filter(did).collect();
-    if all.is_empty() { vec![NONE] } else { all }
+    if all.is_empty() { vec![NO_VALUE] } else { all }
 }
 
-/// From the number of I/Os to the largest latency.
+/// The cells from the number of I/Os to the largest latency.
 fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
-    if direction == NONE {
-        return Some(vec![NONE.to_owned(); 8]);
+    if direction == NO_VALUE {
+        return Some(vec![NO_VALUE.to_owned(); 8]);
     }
     if direction == "sync" {
         let syncs = job.syncs().filter(|syncs| syncs.total_ios > 0)?;
-        let mut cells = vec![syncs.total_ios.to_string(), NONE.to_owned(), NONE.to_owned()];
+        let mut cells = vec![syncs.total_ios.to_string(), NO_VALUE.to_owned(), NO_VALUE.to_owned()];
         cells.extend(latency(Some(&syncs.lat_ns)));
         return Some(cells);
     }
@@ -111,7 +111,7 @@ fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
     let (_, figures) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
     if is_response {
         let response = figures.response_ns.as_ref().filter(|response| response.samples > 0)?;
-        let mut cells = vec![response.samples.to_string(), NONE.to_owned(), NONE.to_owned()];
+        let mut cells = vec![response.samples.to_string(), NO_VALUE.to_owned(), NO_VALUE.to_owned()];
         cells.extend(latency(Some(response)));
         return Some(cells);
     }
@@ -127,7 +127,7 @@ fn figures(job: &JobReport, direction: &str) -> Option<Vec<String>> {
 }
 
 fn latency(latency: Option<&LatencyReport>) -> [String; 5] {
-    let none = || NONE.to_owned();
+    let none = || NO_VALUE.to_owned();
     let Some(latency) = latency.filter(|latency| latency.samples > 0) else {
         return [none(), none(), none(), none(), none()];
     };

@@ -1,5 +1,5 @@
-//! Throttling in the course of a run: that of the CPUs, which the kernel reports, and that of devices, which shows in a rate that falls at
-//! once and stays low: burst credits are used up, a fast part of the device or a write-back cache is full.
+//! Throttling during a run: that of the CPUs, which the kernel reports, and that of devices, which shows as a rate that falls suddenly and
+//! stays low, because burst credits, a fast part of the device or a write-back cache are used up.
 
 use ferrio_stats::saturating_total;
 
@@ -7,37 +7,37 @@ use super::tracks::Track;
 use crate::Unit;
 use crate::model::{FerrioReport, JobReport, RunReport, ThrottlingCause, ThrottlingPeriod};
 
-/// Rows that a load must have: fewer do not show what is usual.
+/// Minimum number of rows of a load; with fewer, the usual rate is unknown.
 const MIN_ROWS: usize = 20;
 
-/// Rows before and after the fall, at least, and their part of all rows, percent.
+/// Minimum number of rows before and after the fall, and their minimum percentage of all rows.
 const MIN_ROWS_EACH: usize = 5;
-const MIN_SHARE: usize = 10;
+const MIN_ROWS_PERCENT: usize = 10;
 
-/// The rate after the fall is at most this part of that before.
-const FALL: f64 = 0.7;
+/// Maximum rate after the fall, as a fraction of the rate before.
+const MAX_RATE_RATIO: f64 = 0.7;
 
-/// The fall is more than this many times the deviation before and after it.
-const NOISE: f64 = 3.0;
+/// Minimum fall, as a multiple of the deviation before and after it.
+const MIN_FALL_DEVIATIONS: f64 = 3.0;
 
-/// Two levels must fit the rows better than a straight line does: their squared error is at most this part of that of the line.
-const BETTER_THAN_LINE: f64 = 0.5;
+/// Maximum squared error of two constant levels, as a fraction of that of a straight line, which must fit worse.
+const MAX_ERROR_RATIO: f64 = 0.5;
 
-/// The rate falls at once: the [`MIN_ROWS_EACH`] rows next to the fall on either side have at least this part of it between them.
-const AT_ONCE: f64 = 0.6;
+/// Minimum part of the fall between the [`MIN_ROWS_EACH`] rows on either side of it: slower declines are not throttling.
+const MIN_SUDDEN_RATIO: f64 = 0.6;
 
-/// A tenth of the rows before and after may be on the other side of the fall.
-const STRAYS: f64 = 0.1;
+/// Fraction of the rows on each side that may be on the other side of the fall.
+const MAX_STRAY_RATIO: f64 = 0.1;
 
-/// What a direction did before counts if it is at least this part of all bytes.
-const MATTERS: f64 = 0.1;
+/// Minimum share of all bytes for a direction to matter before the fall.
+const MIN_BYTES_SHARE: f64 = 0.1;
 
-/// I/Os in flight after the fall are at least this part of those before: a slow device has as many of them, but if jobs end or wait, there
-/// are fewer.
-const IN_FLIGHT: f64 = 0.8;
+/// Minimum I/Os in flight after the fall, as a fraction of those before: a slow device keeps the queue full, while jobs that end or wait do
+/// not.
+const MIN_DEPTH_RATIO: f64 = 0.8;
 
-/// Options with which a job does not work as fast as the device allows, or not always the same work.
-const PACED: [&str; 8] = [
+/// Options that make a job slower than the device, or vary its work.
+const PACING_OPTIONS: [&str; 8] = [
     "rate",
     "rate_iops",
     "thinktime",
@@ -51,16 +51,16 @@ const PACED: [&str; 8] = [
 /// A rate that fell and stayed low.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RateFall {
-    /// The rows before and after the fall, ms since the start of the run: from, fall, to.
+    /// Start of the rows before, the fall, and end of the rows after it, in ms since the start of the run.
     pub(super) ms: [u64; 3],
-    /// I/Os per second before and after it.
+    /// I/Os per second before and after the fall.
     pub(super) iops: [f64; 2],
-    /// Bytes per second before and after it.
+    /// Bytes per second before and after the fall.
     pub(super) bandwidth: [f64; 2],
 }
 
 impl RateFall {
-    /// What to tell of it.
+    /// Describes the fall in words.
     pub(super) fn text(&self) -> String {
         let [before, after] = self.iops.map(|rate| Unit::PerSecond.text(rate));
         let [wide, narrow] = self.bandwidth.map(|rate| Unit::BytesPerSecond.text(rate));
@@ -71,7 +71,7 @@ impl RateFall {
     }
 }
 
-/// What to tell of a time in which the CPUs were throttled.
+/// Describes a period of CPU throttling in words.
 pub(super) fn cpu_text(period: &ThrottlingPeriod) -> String {
     let time = period.throttled_ms.map(|ms| Unit::Milliseconds.text(ms as f64));
     match (period.cause, time) {
@@ -84,9 +84,9 @@ pub(super) fn cpu_text(period: &ThrottlingPeriod) -> String {
     }
 }
 
-/// The falls of the rates of all tracks, with the numbers of their tracks.
+/// The falls of the rates of all tracks, with the indices of their tracks.
 ///
-/// Only while the load is the same: a job that begins takes a part of the device from the others, and a job that ends lowers the rate of
+/// Only while the load is constant: a job that starts takes a part of the device from the others, and a job that ends lowers the rate of
 /// its own track.
 pub(super) fn rate_falls(
     report: &RunReport,
@@ -104,23 +104,23 @@ pub(super) fn rate_falls(
     all
 }
 
-/// True if options say how fast the jobs of a track are, as far as the document has them.
+/// True if the listed options limit the speed of the track's jobs.
 fn is_paced(report: &RunReport, track: &Track) -> bool {
     let is_of_track = |entry: &&JobReport| (&entry.jobname, entry.groupid) == (&track.jobname, track.groupid);
     let entries = || report.jobs.iter().filter(is_of_track);
     let members = entries().flat_map(|entry| report.members(entry)).flat_map(|member| &member.options.0);
     let own = entries().flat_map(|entry| &entry.job_options.0).chain(members);
-    own.chain(&report.global_options.0).any(|(name, _)| PACED.contains(&name.as_str()))
+    own.chain(&report.global_options.0).any(|(name, _)| PACING_OPTIONS.contains(&name.as_str()))
 }
 
-/// Throttled CPUs explain a fall if they were throttled most of the time after it.
+/// True if CPU throttling explains a fall: the CPUs were throttled most of the time after it.
 fn is_of_cpu(fall: &RateFall, periods: &[ThrottlingPeriod]) -> bool {
     let [_, from, to] = fall.ms;
     let within = |period: &ThrottlingPeriod| period.to_ms.min(to).saturating_sub(period.from_ms.max(from));
     saturating_total(periods.iter().map(within)) > (to - from) / 2
 }
 
-/// The times in which all jobs of a track were at work, measured, and no job began, ms since the start of the run.
+/// The periods in which all jobs of a track were running and measured and no job started, in ms since the start of the run.
 fn same_load(track: &Track, begins: &[u64]) -> Vec<[u64; 2]> {
     let from = track.spans.iter().map(|span| span[0]).max().unwrap_or(0).max(track.ramp);
     let to = track.spans.iter().map(|span| span[1]).min().unwrap_or(0);
@@ -154,11 +154,11 @@ fn fall(track: &Track, [from, to]: [u64; 2]) -> Option<RateFall> {
     let both = |of: &dyn Fn(&RateRow) -> f64| [mean(before, of), mean(after, of)];
     let iops = both(&|row| row.iops);
     let bandwidth = both(&|row| row.bandwidth.iter().sum());
-    // Larger or smaller blocks, or another direction, are other work.
+    // Other block sizes or directions are different work.
     let is_same_work = (0..track.directions.len()).all(|direction| {
         let [was, is] = both(&|row: &RateRow| row.bandwidth[direction]);
-        let mattered = was >= bandwidth[0] * MATTERS;
-        is - was <= bandwidth[0] * MATTERS && (!mattered || is > 0.0)
+        let mattered = was >= bandwidth[0] * MIN_BYTES_SHARE;
+        is - was <= bandwidth[0] * MIN_BYTES_SHARE && (!mattered || is > 0.0)
     });
     let depths = |rows: &[RateRow]| -> Vec<f64> {
         let mut known: Vec<f64> = rows.iter().filter_map(|row| row.depth).collect();
@@ -166,8 +166,8 @@ fn fall(track: &Track, [from, to]: [u64; 2]) -> Option<RateFall> {
         known
     };
     let [was, is] = [before, after].map(|rows| quantile(&depths(rows), 0.5));
-    let is_as_deep = is >= was * IN_FLIGHT || depths(after).is_empty();
-    let has_fallen = |[was, is]: [f64; 2]| is > 0.0 && is < was * FALL;
+    let is_as_deep = is >= was * MIN_DEPTH_RATIO || depths(after).is_empty();
+    let has_fallen = |[was, is]: [f64; 2]| is > 0.0 && is < was * MAX_RATE_RATIO;
     let ms = [rows[0].ms[0], after[0].ms[0], rows[rows.len() - 1].ms[1]];
     (is_same_work && is_as_deep && has_fallen(iops) && has_fallen(bandwidth)).then_some(RateFall {
         ms,
@@ -176,7 +176,7 @@ fn fall(track: &Track, [from, to]: [u64; 2]) -> Option<RateFall> {
     })
 }
 
-/// The rows between two times. Short ones say little about rates.
+/// The rows between two times, without those too short for a rate.
 fn rows(track: &Track, from: u64, to: u64) -> Vec<RateRow> {
     let lengths = || track.edges.windows(2).map(|row| row[1] - row[0]);
     let usual = lengths().max().unwrap_or(0);
@@ -195,13 +195,13 @@ fn rows(track: &Track, from: u64, to: u64) -> Vec<RateRow> {
     track.edges.windows(2).enumerate().filter_map(row).collect()
 }
 
-/// Where these values, one after the other, fall from one level to a lower one, if they do; both sides are constant but for noise.
+/// The index at which these successive values fall from one level to a lower one, if they do; both sides are constant except for noise.
 fn split(values: &[f64]) -> Option<usize> {
-    let least = MIN_ROWS_EACH.max((values.len() * MIN_SHARE).div_ceil(100));
+    let least = MIN_ROWS_EACH.max((values.len() * MIN_ROWS_PERCENT).div_ceil(100));
     if values.len() < MIN_ROWS {
         return None;
     }
-    // Sums up to each value, and of squares: the squared error of a side is what is left of the squares.
+    // Prefix sums of the values and their squares: the squared error of a side is what remains of the squares.
     let mut sums = vec![[0.0; 2]];
     for &value in values {
         let [sum, squares] = sums[sums.len() - 1];
@@ -220,28 +220,31 @@ fn split(values: &[f64]) -> Option<usize> {
     };
     let (before, after) = (side(&values[..at]), side(&values[at..]));
     let (was, is) = (quantile(&before, 0.5), quantile(&after, 0.5));
-    // Most rows after a fall that did I/O: without, it is a stall.
-    let is_fall = is > 0.0 && is < was * FALL && quantile(&after, 1.0 - STRAYS) < quantile(&before, STRAYS);
+    // Most rows after a fall must have I/O; otherwise it is a stall.
+    let is_fall = is > 0.0
+        && is < was * MAX_RATE_RATIO
+        && quantile(&after, 1.0 - MAX_STRAY_RATIO) < quantile(&before, MAX_STRAY_RATIO);
     let [last, first] = [&values[at - MIN_ROWS_EACH..at], &values[at..at + MIN_ROWS_EACH]];
-    let is_at_once = quantile(&side(last), 0.5) - quantile(&side(first), 0.5) >= (was - is) * AT_ONCE;
-    let is_clear = was - is > NOISE * deviation(&before).max(deviation(&after));
-    (is_fall && is_at_once && is_clear && errors(&at) <= BETTER_THAN_LINE * error_of_line(values))
+    let is_at_once =
+        quantile(&side(last), 0.5) - quantile(&side(first), 0.5) >= (was - is) * MIN_SUDDEN_RATIO;
+    let is_clear = was - is > MIN_FALL_DEVIATIONS * deviation(&before).max(deviation(&after));
+    (is_fall && is_at_once && is_clear && errors(&at) <= MAX_ERROR_RATIO * error_of_line(values))
         .then_some(at)
 }
 
-/// The value at this part of ascending values.
+/// The quantile `part` of ascending values.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * part).round() as usize).copied().unwrap_or(0.0)
 }
 
-/// The standard deviation of ascending values, by the median of their distances from their median: outliers do not matter.
+/// The standard deviation of ascending values, estimated from their median absolute deviation, which ignores outliers.
 fn deviation(sorted: &[f64]) -> f64 {
-    const OF_NORMAL: f64 = 1.4826;
+    const NORMAL_FACTOR: f64 = 1.4826;
     let middle = quantile(sorted, 0.5);
     let mut distances: Vec<f64> = sorted.iter().map(|value| (value - middle).abs()).collect();
     distances.sort_by(f64::total_cmp);
-    quantile(&distances, 0.5) * OF_NORMAL
+    quantile(&distances, 0.5) * NORMAL_FACTOR
 }
 
 /// The squared error of the straight line that fits these values best.

@@ -1,4 +1,4 @@
-//! What the jobs of a run did over time, with clones as one: entries of one group with one name.
+//! Figures of jobs over time, merged over clones: entries of one group with the same name.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::model::{DirectionSeries, Series};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Track {
     pub(super) name: String,
-    /// Begin and end of the rows, ms since the start of the run: row `i` is between `edges[i]` and `edges[i + 1]`.
+    /// Row boundaries in ms since the start of the run: row `i` is between `edges[i]` and `edges[i + 1]`.
     pub(super) edges: Vec<u64>,
     /// End of the ramp; 0 without one.
     pub(super) ramp: u64,
@@ -24,23 +24,23 @@ pub(super) struct Track {
     pub(super) jobname: String,
     #[serde(skip)]
     pub(super) groupid: u32,
-    /// Begin and end of each entry, ms since the start of the run.
+    /// Start and end of each entry in ms since the start of the run.
     #[serde(skip)]
     pub(super) spans: Vec<[u64; 2]>,
     pub(super) directions: Vec<TrackDirection>,
 }
 
-/// One direction of a track, with a value per row; a column without values is not known.
+/// One direction of a track, with a value per row; a column without values is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct TrackDirection {
     pub(super) name: &'static str,
     pub(super) ios: Vec<u64>,
     pub(super) bytes: Vec<u64>,
-    /// Largest latency, ns.
+    /// Largest latency in ns.
     pub(super) max: Vec<u64>,
     /// Pairs of bucket and count, as in [`DirectionSeries`].
     pub(super) cells: Vec<Vec<u64>>,
-    /// Mean latency, ns, where nothing else is known.
+    /// Mean latency in ns, if nothing else is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) mean: Vec<Option<u64>>,
 }
@@ -60,7 +60,7 @@ pub(super) fn tracks(series: &[Series]) -> Vec<Track> {
     groups.iter().map(|group| track(group)).collect()
 }
 
-/// What jobs of one name are called in charts.
+/// The name of jobs in charts.
 pub(super) fn named(name: &str, jobs: usize) -> String {
     if jobs > 1 { format!("{name} ({jobs} jobs)") } else { name.to_owned() }
 }
@@ -70,7 +70,8 @@ fn track(entries: &[&Series]) -> Track {
         [one] => edges_of(one),
         several => common_edges(several),
     };
-    let spread: Vec<Spread> = entries.iter().map(|entry| Spread::new(&edges_of(entry), &edges)).collect();
+    let spread: Vec<RowMapping> =
+        entries.iter().map(|entry| RowMapping::new(&edges_of(entry), &edges)).collect();
     let mut errors = vec![0; edges.len() - 1];
     for (entry, spread) in entries.iter().zip(&spread) {
         for (&count, row) in entry.errors.iter().zip(&spread.main_rows) {
@@ -116,7 +117,7 @@ impl Series {
 
 fn edges_of(entry: &Series) -> Vec<u64> {
     let mut edges = vec![entry.start_ms];
-    // A document may have anything; edges ascend.
+    // Documents may contain invalid values; edges must ascend.
     for &end in &entry.time_ms {
         edges.push(end.max(edges[edges.len() - 1]));
     }
@@ -128,7 +129,7 @@ fn span_of(entry: &Series) -> [u64; 2] {
     [edges[0], edges[edges.len() - 1]]
 }
 
-/// Rows for several entries: their own where they agree, and none shorter than half the nominal length.
+/// Row boundaries for several entries: their own where they agree, and none closer than half the nominal length.
 fn common_edges(entries: &[&Series]) -> Vec<u64> {
     let mut all: Vec<u64> = entries.iter().flat_map(|entry| edges_of(entry)).collect();
     all.sort_unstable();
@@ -148,19 +149,19 @@ fn common_edges(entries: &[&Series]) -> Vec<u64> {
     edges
 }
 
-/// How the rows of an entry lie in the rows of its track.
-struct Spread {
-    /// Per row of the entry: rows of the track and the part of it that lies there.
+/// Distributes the rows of an entry over the rows of its track.
+struct RowMapping {
+    /// Indexed by row of the entry: rows of the track, and the fraction that lies in each.
     parts: Vec<Vec<(usize, f64)>>,
-    /// The row of the track that each row's middle is in.
+    /// Indexed by row of the entry: the row of the track that contains its middle.
     main_rows: Vec<usize>,
 }
 
-impl Spread {
+impl RowMapping {
     fn new(of: &[u64], onto: &[u64]) -> Self {
         let last_row = onto.len() - 2;
         let row_at = |ms: f64| onto[1..].partition_point(|&end| (end as f64) < ms).min(last_row);
-        let mut spread = Spread { parts: Vec::new(), main_rows: Vec::new() };
+        let mut spread = RowMapping { parts: Vec::new(), main_rows: Vec::new() };
         for row in of.windows(2) {
             let (from, to) = (row[0], row[1]);
             let middle = row_at((from as f64 + to as f64) / 2.0);
@@ -178,7 +179,7 @@ impl Spread {
         spread
     }
 
-    /// Adds each value to the rows that it lies in, by its share there.
+    /// Adds each value to the rows of the track in proportion.
     fn add(&self, values: &[u64], sums: &mut [f64]) {
         for (&value, parts) in values.iter().zip(&self.parts) {
             for &(row, part) in parts {
@@ -188,7 +189,7 @@ impl Spread {
     }
 }
 
-fn direction(name: &'static str, parts: &[(&DirectionSeries, &Spread)], rows: usize) -> TrackDirection {
+fn direction(name: &'static str, parts: &[(&DirectionSeries, &RowMapping)], rows: usize) -> TrackDirection {
     let sum = |column: fn(&DirectionSeries) -> &[u64]| {
         if parts.iter().any(|(series, _)| column(series).is_empty()) {
             return Vec::new();
@@ -207,7 +208,7 @@ fn direction(name: &'static str, parts: &[(&DirectionSeries, &Spread)], rows: us
             for (pair, &(row, part)) in
                 pairs.chunks_exact(2).flat_map(|pair| parts.iter().map(move |part| (pair, part)))
             {
-                // 512 buckets hold all latencies in 64 bits.
+                // 512 buckets cover all 64-bit latencies.
                 *cells[row].entry(pair[0].min(511)).or_default() += pair[1] as f64 * part;
             }
         }
@@ -230,8 +231,8 @@ fn direction(name: &'static str, parts: &[(&DirectionSeries, &Spread)], rows: us
     }
 }
 
-/// The mean of the entries' means, each with the same weight; empty if no entry has any.
-fn means(parts: &[(&DirectionSeries, &Spread)], rows: usize) -> Vec<Option<u64>> {
+/// The unweighted mean of the entries' means; empty if no entry has any.
+fn means(parts: &[(&DirectionSeries, &RowMapping)], rows: usize) -> Vec<Option<u64>> {
     if parts.iter().all(|(series, _)| series.mean_ns.is_empty()) {
         return Vec::new();
     }
@@ -247,8 +248,8 @@ fn means(parts: &[(&DirectionSeries, &Spread)], rows: usize) -> Vec<Option<u64>>
     sums.into_iter().map(|(sum, weight)| (weight > 0.0).then(|| (sum / weight).round() as u64)).collect()
 }
 
-/// The sum of the entries' depths; unknown where one is.
-fn depths(entries: &[&Series], spread: &[Spread], edges: &[u64]) -> Vec<Option<f64>> {
+/// The sum of the entries' depths; unknown if one is unknown.
+fn depths(entries: &[&Series], spread: &[RowMapping], edges: &[u64]) -> Vec<Option<f64>> {
     let mut sums = vec![Some(0.0); edges.len() - 1];
     for (entry, spread) in entries.iter().zip(spread) {
         let lengths = edges_of(entry);

@@ -1,4 +1,4 @@
-//! What the jobs of a model of a database did together in one interval.
+//! Totals of the jobs of a database model in one interval.
 
 use std::time::Duration;
 
@@ -8,37 +8,39 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::build::database::transaction_report;
-use crate::build::direction::Histograms;
+use crate::build::direction::HistogramOptions;
 use crate::database::{DatabaseLoad, DatabaseTotals};
 use crate::model::TransactionReport;
 
-/// What all jobs of a model of a database did together in one interval.
+/// Totals of all jobs of a database model in one interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct DatabaseLine {
-    /// The figures of the model started again from zero in the interval: those before do not count in the final report.
+    /// The figures of the model restarted from zero in the interval: earlier ones are not part of the final report.
     restarted: bool,
-    /// All sessions answered. Otherwise transactions are those visible from outside, and everything else follows with the next fresh line.
+    /// True if all sessions answered. Otherwise transactions are those visible from outside, and everything else follows with the next
+    /// fresh line.
     fresh: bool,
-    /// Time that the figures cover, ms: the longest of a session.
+    /// Time covered by the figures, in ms: the longest of a session.
     #[schemars(range(min = 0))]
     length_ms: f64,
-    /// Transactions and I/Os. Rates are over `length_ms`.
+    /// Transactions and I/Os. Rates are relative to `length_ms`.
     #[serde(flatten)]
     figures: TransactionReport,
 }
 
 /// The figures of a model at its last line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ShownDatabase {
-    /// They are not those of a ramp.
+pub(super) struct ReportedDatabase {
+    /// True unless these are figures of a ramp.
     is_measured: bool,
     totals: DatabaseTotals,
 }
 
-impl ShownDatabase {
-    /// What was done since the last line. The present figures become those of the last line.
+impl ReportedDatabase {
+    /// The figures since the last line. Stores the current figures for the next line.
     ///
-    /// Figures are those of the ramp until one of the sessions has left its ramp, and from then on those of all jobs that have.
+    /// The figures are those of the ramp until one of the sessions has left its ramp, and afterwards those of all jobs that have left
+    /// theirs.
     pub(super) fn line(&mut self, load: &DatabaseLoad<'_>) -> DatabaseLine {
         let has_left = |job: &JobResult| job.events.is_some() && !job.in_ramp;
         let is_measured = load.sessions().any(|job| has_left(job.result));
@@ -50,8 +52,8 @@ impl ShownDatabase {
         };
         let restarted = continued.is_none();
         let new = continued.unwrap_or_else(|| totals.clone());
-        let histograms = Histograms { buckets: Buckets::Hdr, bins: false, asked: &[] };
-        *self = ShownDatabase { is_measured, totals };
+        let histograms = HistogramOptions { buckets: Buckets::Hdr, bins: false, requested: &[] };
+        *self = ReportedDatabase { is_measured, totals };
         DatabaseLine {
             restarted,
             fresh: !load.sessions().any(|job| job.result.stale),

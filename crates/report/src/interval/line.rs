@@ -1,7 +1,7 @@
 //! One line of the interval report: the figures of one job in one interval, as a JSON object.
 //!
-//! Names are those of fio's JSON report where it has the figure. `docs/interval_report.md` describes the fields for users;
-//! `docs/interval_report.schema.json` is generated from the types here. A change that readers notice is a new version.
+//! Names are those of fio's JSON report if it has the figure. `docs/interval_report.md` describes the fields for users;
+//! `docs/interval_report.schema.json` is generated from these types. Changes that affect readers need a new version.
 
 use std::io;
 
@@ -14,30 +14,29 @@ use serde_json::json;
 use serde_json::ser::{Formatter, Serializer};
 
 use super::database::DatabaseLine;
-use crate::build::direction::{Histograms, latency_report};
+use crate::build::direction::{HistogramOptions, latency_report};
 use crate::model::{LatencyReport, together};
 use crate::num::percent;
 
-/// Version of the format. Fields may be added to a version; their meaning stays.
+/// Version of the format. A version may gain fields; the meaning of its fields does not change.
 pub(super) const FORMAT_VERSION: u32 = 1;
 
-/// The figures of one job in one interval of --interval-report. They cover the interval alone unless their description says
-/// otherwise.
+/// The figures of one job in one interval of --interval-report. They cover only the interval unless their description says otherwise.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(title = "One line of ferrio's interval report", extend("$id" = "urn:ferrio:interval-report:1"))]
 #[schemars(transform = together::<CpuLine>, transform = only_fresh_lines_have_all)]
 pub(crate) struct IntervalLine<'a> {
-    /// Version of the format. A version may gain fields; the meaning of its fields stays.
+    /// Version of the format. A version may gain fields; the meaning of its fields does not change.
     #[schemars(extend("const" = FORMAT_VERSION))]
     pub(super) version: u32,
     /// Number of the interval, the same for all jobs, from 1.
     #[schemars(range(min = 1))]
     pub(super) interval: u64,
-    /// End of the interval, ms since the run began.
+    /// End of the interval, in ms since the run began.
     pub(super) time_ms: u64,
-    /// End of the interval, ms since 1970.
+    /// End of the interval, in ms since 1970.
     pub(super) timestamp_ms: u64,
-    /// Time that the figures cover, ms.
+    /// Time covered by the figures, in ms.
     #[schemars(range(min = 0))]
     pub(super) length_ms: f64,
     /// Name of the job, at most 127 bytes.
@@ -47,12 +46,12 @@ pub(crate) struct IntervalLine<'a> {
     pub(super) job_number: u32,
     /// Number of the job's group.
     pub(super) groupid: u32,
-    /// What the job was doing at the end of the interval; the last line of a job has `ended` or `failed`.
+    /// State of the job at the end of the interval; the last line of a job has `ended` or `failed`.
     #[schemars(schema_with = "states")]
     pub(super) state: &'static str,
-    /// The figures of the job started again from zero in the interval: lines before this one do not count in the final report.
+    /// True if the figures of the job restarted from zero in the interval: lines before this one are not part of the final report.
     pub(super) restarted: bool,
-    /// The job answered. Otherwise I/Os and bytes are those visible from outside, and everything else follows with the next fresh
+    /// True if the job answered. Otherwise I/Os and bytes are those visible from outside, and everything else follows with the next fresh
     /// line.
     pub(super) fresh: bool,
     /// Reads, if the job reads.
@@ -67,11 +66,11 @@ pub(crate) struct IntervalLine<'a> {
     /// fsync, fdatasync and sync_file_range calls between the I/Os, once there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sync: Option<SyncLine>,
-    /// What all jobs of a model of a database did together: on the first line of the interval that one of them has.
+    /// Totals of all jobs of a database model, on the first line of an interval by one of these jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) database: Option<DatabaseLine>,
-    /// Mean number of I/Os in flight by Little's law: the sum of the latencies of the I/Os that completed, over the time since the
-    /// last fresh line.
+    /// Mean number of I/Os in flight by Little's law: the sum of the latencies of the completed I/Os, divided by the time since the last
+    /// fresh line.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub(super) iodepth_mean: Option<f64>,
@@ -103,8 +102,8 @@ pub(super) struct DirectionLine {
     total_ios: u64,
     /// Transfers that moved fewer bytes than requested.
     short_ios: u64,
-    /// Submission latency. As for all latencies, min and max are within 0.8 %, or exact if they are those of the whole job so far;
-    /// mean and stddev are exact, percentiles within 0.4 %.
+    /// Submission latency. As for all latencies, min and max are accurate to 0.8 %, or exact if they are those of the whole job so far;
+    /// mean and stddev are exact, percentiles accurate to 0.4 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     slat_ns: Option<LatencyReport>,
     /// Completion latency.
@@ -123,17 +122,17 @@ pub(super) struct DirectionLine {
 pub(super) struct SyncLine {
     /// Calls issued.
     total_ios: u64,
-    /// Their latency.
+    /// Latency of the calls.
     lat_ns: LatencyReport,
 }
 
 /// CPU time of the worker since the last fresh line.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(super) struct CpuLine {
-    /// User time of the worker in percent of the time since the last fresh line.
+    /// User time of the worker, as a percentage of the time since the last fresh line.
     #[schemars(range(min = 0))]
     usr_cpu: f64,
-    /// System time of the worker in percent of the time since the last fresh line.
+    /// System time of the worker, as a percentage of the time since the last fresh line.
     #[schemars(range(min = 0))]
     sys_cpu: f64,
     /// Context switches since the last fresh line.
@@ -156,7 +155,7 @@ fn states(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": words.map(JobState::word) })
 }
 
-/// Lines of jobs that did not answer lack the figures that only the job knows.
+/// Allows lines of jobs that did not answer to lack the figures that only the job knows.
 fn only_fresh_lines_have_all(schema: &mut Schema) {
     let any = ["iodepth_mean", "in_flight", "usr_cpu"].map(|key| json!({ "required": [key] }));
     schema.insert("if".to_owned(), json!({ "properties": { "fresh": { "const": false } } }));
@@ -167,14 +166,14 @@ impl IntervalLine<'_> {
     /// Appends the line with its newline to `out`.
     pub(super) fn write_to(&self, out: &mut Vec<u8>) {
         // Writing to memory cannot fail, and all keys are strings.
-        let written = self.serialize(&mut Serializer::with_formatter(&mut *out, OnOneLine));
+        let written = self.serialize(&mut Serializer::with_formatter(&mut *out, CompactFormatter));
         debug_assert!(written.is_ok(), "{written:?}");
         out.push(b'\n');
     }
 }
 
 impl DirectionLine {
-    /// The line of a direction that `spec` uses or in which I/O `was_done`; `new` are the figures of the last `ns`.
+    /// The line of a direction that `spec` uses or in which I/O `was_done`; `new` has the figures of the last `ns`.
     pub(super) fn new(
         direction: Direction,
         spec: &JobSpec,
@@ -204,7 +203,7 @@ impl DirectionLine {
 }
 
 impl SyncLine {
-    /// The line of syncs, if there were `any` so far.
+    /// The line of syncs, if `any` were made so far.
     pub(super) fn new(spec: &JobSpec, any: bool, new: &SyncStats) -> Option<Self> {
         let latency = |latency: &Latency| latency_line(latency, spec, spec.measure.any_percentiles());
         let lat_ns = new.latency.as_deref().map(latency).unwrap_or_default();
@@ -213,7 +212,7 @@ impl SyncLine {
 }
 
 impl CpuLine {
-    /// CPU time of `new`, which took `ns`.
+    /// The CPU time of `new`, which covers `ns`.
     pub(super) fn new(new: &JobStats, ns: u128) -> Self {
         let us = u64::try_from(ns / 1000).unwrap_or(u64::MAX);
         CpuLine {
@@ -224,7 +223,7 @@ impl CpuLine {
     }
 }
 
-/// Mean number of I/Os in flight in `ns`: the sum of the latencies of I/Os that completed, over the time. `None` if latencies are not
+/// Mean number of I/Os in flight in `ns`: the sum of the latencies of completed I/Os, divided by the time. `None` if latencies are not
 /// measured.
 pub(super) fn mean_depth(new: &JobStats, ns: u128) -> Option<f64> {
     let latencies =
@@ -234,7 +233,7 @@ pub(super) fn mean_depth(new: &JobStats, ns: u128) -> Option<f64> {
 }
 
 fn latency_line(latency: &Latency, spec: &JobSpec, percentiles: bool) -> LatencyReport {
-    let histograms = Histograms { buckets: Buckets::Hdr, bins: false, asked: &[] };
+    let histograms = HistogramOptions { buckets: Buckets::Hdr, bins: false, requested: &[] };
     latency_report(latency, &spec.measure.percentiles, percentiles, histograms)
 }
 
@@ -243,10 +242,10 @@ fn rate(count: u64, ns: u128) -> f64 {
     if ns == 0 { 0.0 } else { count as f64 * 1e9 / ns as f64 }
 }
 
-/// A JSON document on one line, with the decimals of the JSON report.
-struct OnOneLine;
+/// A formatter for JSON documents on one line, with the decimals of the JSON report.
+struct CompactFormatter;
 
-impl Formatter for OnOneLine {
+impl Formatter for CompactFormatter {
     fn write_f64<W: ?Sized + io::Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
         write!(out, "{value:.6}")
     }

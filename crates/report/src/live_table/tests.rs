@@ -83,9 +83,9 @@ fn a_second_has_what_was_done_since_the_look_before() {
     let mut recorder = LiveRecorder::new(&plan);
     let mut table = LiveTable::new(&plan);
     table.set_progress(&plan, &progress(100, &[JobState::Running]));
-    table.add(recorder.look(&at(1000, vec![job.does(500, &[100; 50])])));
+    table.add(recorder.sample(&at(1000, vec![job.does(500, &[100; 50])])));
     job.errors = 2;
-    table.add(recorder.look(&at(2000, vec![job.does(1000, &[vec![100; 97], vec![900; 3]].concat())])));
+    table.add(recorder.sample(&at(2000, vec![job.does(1000, &[vec![100; 97], vec![900; 3]].concat())])));
     let [first, second] = [0, 1].map(|at| &table.entries[0].history[at]);
     // The job ran for half of the first second: its own rate is twice that of all.
     assert_eq!((first.iops, first.bandwidth), ([100.0, 0.0, 0.0], [409_600.0, 0.0, 0.0]));
@@ -108,7 +108,7 @@ fn directions_have_their_own_rates_and_share_their_latencies() {
     let (mut reader, mut writer) =
         (Worker::beginning(0, Direction::Read), Worker::beginning(0, Direction::Write));
     let (mut recorder, mut table) = (LiveRecorder::new(&plan), LiveTable::new(&plan));
-    table.add(recorder.look(&at(1000, vec![reader.does(1000, &[10; 30]), writer.does(1000, &[5000; 10])])));
+    table.add(recorder.sample(&at(1000, vec![reader.does(1000, &[10; 30]), writer.does(1000, &[5000; 10])])));
     assert_eq!((table.entries.len(), table.entries[0].jobs()), (1, 2));
     let second = &table.entries[0].history[0];
     assert_eq!(second.iops, [30.0, 10.0, 0.0]);
@@ -124,7 +124,7 @@ fn sessions_have_transactions_and_other_jobs_have_none() {
     let (mut recorder, mut table) = (LiveRecorder::new(&plan), LiveTable::new(&plan));
     for (ms, session) in [(1000, first), (2000, second)] {
         let jobs = vec![session.result(ms), session.result(ms), cleaner(ms / 10, 1, ms)];
-        table.add(recorder.look(&at(ms, jobs)));
+        table.add(recorder.sample(&at(ms, jobs)));
     }
     let transactions = |entry: &LiveEntry, at: usize| entry.history[at].transactions;
     assert_eq!(table.entries.len(), 2, "the sessions are one entry");
@@ -144,7 +144,7 @@ fn sessions_have_transactions_and_other_jobs_have_none() {
 fn many_jobs_are_looked_at_less_often() {
     for (jobs, seconds) in [(1, 1), (250, 1), (251, 2), (1000, 4), (3000, 10)] {
         let table = LiveTable::new(&plan(jobs, true));
-        assert_eq!(table.every, Duration::from_secs(seconds), "{jobs}");
+        assert_eq!(table.sample_interval, Duration::from_secs(seconds), "{jobs}");
     }
 }
 
@@ -170,9 +170,9 @@ fn the_end_of_a_ramp_begins_new_figures() {
     let (plan, mut ramp) = (plan(1, false), Worker::beginning(0, Direction::Read));
     let (mut recorder, mut table) = (LiveRecorder::new(&plan), LiveTable::new(&plan));
     let in_ramp = JobResult { in_ramp: true, ..ramp.does(1000, &[10; 10]) };
-    table.add(recorder.look(&at(1000, vec![in_ramp])));
+    table.add(recorder.sample(&at(1000, vec![in_ramp])));
     let mut measured = Worker::beginning(1500, Direction::Read);
-    table.add(recorder.look(&at(2000, vec![measured.does(500, &[10; 10])])));
+    table.add(recorder.sample(&at(2000, vec![measured.does(500, &[10; 10])])));
     let iops: Vec<f64> = table.entries[0].history.iter().map(LiveFigures::total_iops).collect();
     assert_eq!(iops, [10.0, 20.0]);
 }
@@ -182,9 +182,9 @@ fn jobs_that_have_not_begun_or_have_ended_do_nothing() {
     let (plan, mut job) = (plan(2, false), Worker::beginning(0, Direction::Read));
     let (mut recorder, mut table) = (LiveRecorder::new(&plan), LiveTable::new(&plan));
     let waiting = JobResult::default;
-    table.add(recorder.look(&at(1000, vec![job.does(900, &[10; 9]), waiting()])));
+    table.add(recorder.sample(&at(1000, vec![job.does(900, &[10; 9]), waiting()])));
     table.set_progress(&plan, &progress(2000, &[JobState::Reaped, JobState::NotCreated]));
-    table.add(recorder.look(&at(2000, vec![job.does(0, &[]), waiting()])));
+    table.add(recorder.sample(&at(2000, vec![job.does(0, &[]), waiting()])));
     let ended: Vec<f64> = table.entries[0].history.iter().map(LiveFigures::total_iops).collect();
     assert_eq!(ended, [10.0, 0.0]);
     assert_eq!(table.entries[1].history, [LiveFigures::default(), LiveFigures::default()]);
@@ -230,12 +230,12 @@ fn the_time_left_is_that_of_the_longest_job() {
 
 #[test]
 fn what_is_remembered_has_a_bound() {
-    for (jobs, most) in [(1, MAX_SECONDS), (1000, FEW_SECONDS)] {
+    for (jobs, most) in [(1, MAX_SECONDS), (1000, GUARANTEED_SECONDS)] {
         let plan = plan(jobs, false);
         let (mut recorder, mut table) = (LiveRecorder::new(&plan), LiveTable::new(&plan));
         let waiting: Vec<JobResult> = plan.jobs.iter().map(|_| JobResult::default()).collect();
-        let look = recorder.look(&at(1000, waiting));
-        (0..=MAX_SECONDS).for_each(|_| table.add(look.clone()));
+        let sample = recorder.sample(&at(1000, waiting));
+        (0..=MAX_SECONDS).for_each(|_| table.add(sample.clone()));
         assert_eq!((table.entries[0].history.len(), table.all.history.len()), (most, MAX_SECONDS));
     }
 }

@@ -5,7 +5,7 @@ use ferrio_logs::LogContent;
 use ferrio_stats::{Buckets, Latency, saturating_total};
 
 use super::LoggedRun;
-use crate::build::{Histograms, latency_report};
+use crate::build::{HistogramOptions, latency_report};
 use crate::model::{DirectionReport, DirectionSeries, JobReport, LatencyReport, RunReport, Series};
 
 /// The percentiles that fio lists unless a job says otherwise, in percent.
@@ -68,6 +68,6 @@ fn direction(
 }
 
 fn latency_of(latency: &Latency) -> LatencyReport {
-    let histograms = Histograms { buckets: Buckets::Hdr, bins: true, asked: &[] };
+    let histograms = HistogramOptions { buckets: Buckets::Hdr, bins: true, requested: &[] };
     latency_report(latency, &PERCENTILES, true, histograms)
 }

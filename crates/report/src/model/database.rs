@@ -1,4 +1,4 @@
-//! Models of databases in the `ferrio` object and in the interval report.
+//! Database models in the `ferrio` object and in the interval report.
 
 use ferrio_job::{Choice, DatabaseModel};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::direction::LatencyReport;
 
-/// Percentiles that latencies of databases always have, in percent.
+/// Percentiles that database latencies always have.
 pub(crate) const DATABASE_PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 
-/// What a model of a database did: its sessions and its jobs in the background together.
+/// Figures of a database model: totals over its sessions and background jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DatabaseReport {
@@ -17,27 +17,27 @@ pub struct DatabaseReport {
     pub jobname: String,
     /// `groupid` of the entry of its sessions.
     pub groupid: u32,
-    /// The database that is modelled.
+    /// Name of the database that is modelled.
     #[schemars(schema_with = "models")]
     pub model: String,
     /// Number of sessions.
     #[schemars(range(min = 1))]
     pub sessions: u32,
-    /// The longest time of a session, ms: what the rate of transactions is computed with.
+    /// Longest time of a session, in ms, from which the transaction rate is computed.
     pub runtime: u64,
-    /// Transactions that arrive per second; absent if each session begins one when it has ended the one before.
+    /// Transactions that arrive per second; absent if each session begins a transaction when it has ended the previous one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub transaction_rate: Option<f64>,
     /// Transactions and I/Os.
     #[serde(flatten)]
     pub figures: TransactionReport,
-    /// How long changes were written back after the last transaction, ms: a part of the work that the rate of transactions leaves out; absent
-    /// where that took less than 1 ms.
+    /// Time for which changes were written back after the last transaction, in ms: work that the transaction rate does not include; absent
+    /// if less than 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub written_back_after: Option<u64>,
-    /// The figure that the documentation of etcd gives a limit for; only for that model, once a commit was synced.
+    /// The figure for which the documentation of etcd gives a limit; only for that model, once a commit was synced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub etcd: Option<EtcdReport>,
 }
@@ -51,36 +51,36 @@ pub struct TransactionReport {
     /// Transactions per second.
     #[schemars(range(min = 0))]
     pub tps: f64,
-    /// How long transactions took: from the beginning, or from the arrival if they arrive at a rate.
+    /// Durations of transactions: from the beginning, or from the arrival if they arrive at a rate.
     pub lat_ns: LatencyReport,
-    /// The parts of a transaction that take time. What their shares lack to 100 is time between them, and the time before a session
-    /// begins a transaction that has arrived.
+    /// Steps of a transaction. If their shares add up to less than 100, the rest is time between them, and time before a session begins a
+    /// transaction that has arrived.
     pub steps: StepReports,
-    /// I/Os by what they are for.
+    /// I/Os by purpose.
     pub io: DatabaseIoReports,
-    /// Reads in percent of reads and writes. Absent without either, as is `read_bytes_share`.
+    /// Reads as a percentage of reads and writes. Absent without either, as is `read_bytes_share`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub read_ios_share: Option<f64>,
-    /// Bytes read in percent of bytes read and written.
+    /// Bytes read as a percentage of bytes read and written.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub read_bytes_share: Option<f64>,
-    /// Pages that transactions used and found in the buffer pool.
+    /// Number of pages used by transactions that were in the buffer pool.
     pub pool_hits: u64,
-    /// The same in percent of the pages that they used; absent without `buffer_pool`.
+    /// `pool_hits` as a percentage of the pages used; absent without `buffer_pool`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub pool_hit_share: Option<f64>,
-    /// Transactions for each sync of the log by a session; absent without such syncs.
+    /// Number of transactions per log sync by a session; absent without such syncs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub commits_per_sync: Option<f64>,
-    /// Whole pages that were put into the log.
+    /// Number of whole pages written to the log.
     pub full_pages: u64,
-    /// Pages, or tables, that were written back.
+    /// Number of pages, or tables, that were written back.
     pub written_back: u64,
-    /// Checkpoints.
+    /// Number of checkpoints.
     pub checkpoints: u64,
 }
 
@@ -88,34 +88,34 @@ pub struct TransactionReport {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StepReports {
-    /// All page reads.
+    /// Reading pages.
     pub read: StepReport,
-    /// All appends to the log.
+    /// Appending to the log.
     pub log_write: StepReport,
     /// From the end of the last append until its part of the log is durable.
     pub sync: StepReport,
-    /// Waiting because too much is not written back.
+    /// Waiting because too many changes are not written back.
     pub write_back_wait: StepReport,
 }
 
-/// One step, with a sample for each transaction: 0 for one that did not take it.
+/// One step, with a sample for each transaction: 0 if it skipped the step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StepReport {
-    /// Time of the step in percent of the time of transactions.
+    /// Time of the step as a percentage of the time of transactions.
     #[schemars(range(min = 0, max = 100))]
     pub share: f64,
-    /// How long the step took.
+    /// Durations of the step.
     pub lat_ns: LatencyReport,
 }
 
-/// I/Os by what they are for.
+/// I/Os by purpose.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DatabaseIoReports {
     /// Reads of pages by transactions.
     pub data_reads: DatabaseIoReport,
-    /// Reads of tables to merge them (`rocksdb`).
+    /// Reads of tables during merges (`rocksdb`).
     pub merge_reads: DatabaseIoReport,
     /// Writes to the log.
     pub log_writes: DatabaseIoReport,
@@ -125,7 +125,7 @@ pub struct DatabaseIoReports {
     pub double_writes: DatabaseIoReport,
     /// Syncs of the double-write area.
     pub double_write_syncs: DatabaseIoReport,
-    /// Writes of pages to their places, or of tables.
+    /// Writes of pages in place, or of tables.
     pub data_writes: DatabaseIoReport,
     /// Syncs of data files.
     pub data_syncs: DatabaseIoReport,
@@ -135,29 +135,30 @@ pub struct DatabaseIoReports {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DatabaseIoReport {
-    /// I/Os.
+    /// Number of I/Os.
     pub total_ios: u64,
     /// Bytes transferred; 0 for syncs.
     pub io_bytes: u64,
-    /// I/Os for each transaction.
+    /// Number of I/Os per transaction.
     #[schemars(range(min = 0))]
     pub per_transaction: f64,
-    /// I/Os per second: those of the sessions over the longest time of a session, and those in the background over that of their jobs.
+    /// I/Os per second: those of the sessions divided by the longest time of a session, plus those of the background jobs divided by their
+    /// time.
     #[schemars(range(min = 0))]
     pub iops: f64,
-    /// Bytes per second over the same times, rounded down.
+    /// Bytes per second for the same times, rounded down.
     pub bw_bytes: u64,
 }
 
-/// The 99th percentile of the calls that sync the log, for which the documentation of etcd gives a limit.
+/// 99th percentile of log sync calls, for which the documentation of etcd gives a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EtcdReport {
-    /// The percentile, ns.
+    /// Percentile, in ns.
     pub sync_p99_ns: u64,
-    /// The limit, ns.
+    /// Limit, in ns.
     pub limit_ns: u64,
-    /// The percentile is below the limit.
+    /// True if the percentile is below the limit.
     pub is_below: bool,
 }
 
@@ -168,7 +169,7 @@ fn models(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl DatabaseReport {
-    /// The I/Os that there were, with their names in texts.
+    /// The kinds of I/O that occurred, with their names in texts.
     pub(crate) fn shown_ios(&self) -> Vec<(String, &DatabaseIoReport)> {
         let has_tables = self.has_tables();
         let name = |key: &str| match key {
@@ -189,7 +190,7 @@ impl DatabaseReport {
 }
 
 impl StepReports {
-    /// All steps in their order, with their names in texts.
+    /// All steps in order, with their names in texts.
     pub(crate) fn all(&self) -> [(&'static str, &StepReport); 4] {
         [
             ("read", &self.read),
@@ -201,7 +202,7 @@ impl StepReports {
 }
 
 impl DatabaseIoReports {
-    /// All of them in their order, with the names of their keys.
+    /// All purposes in order, with the names of their keys.
     pub(crate) fn all(&self) -> [(&'static str, &DatabaseIoReport); 8] {
         [
             ("data_reads", &self.data_reads),

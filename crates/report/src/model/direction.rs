@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::maps::{Pairs, Percentiles};
 use super::rules;
 
-/// Figures of one direction; all 0 if it did nothing.
+/// Figures of one direction; all 0 without I/O.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DirectionReport {
@@ -22,13 +22,13 @@ pub struct DirectionReport {
     /// I/Os per second.
     #[schemars(range(min = 0))]
     pub iops: f64,
-    /// Time in which I/O was done, ms, rounded up; the longest of several jobs.
+    /// Time in which I/O was done, in ms, rounded up; the longest of several jobs.
     pub runtime: u64,
-    /// I/Os issued, including failed ones; the rest of a short transfer counts again.
+    /// I/Os issued, including failed ones; the rest of a short transfer is another I/O.
     pub total_ios: u64,
     /// Transfers that moved fewer bytes than requested.
     pub short_ios: u64,
-    /// Always 0: fio has the key and never counts here.
+    /// Always 0: fio has the key but never sets it.
     #[schemars(extend("const" = 0))]
     pub drop_ios: u64,
     /// Submission latency: from the start of an I/O until it is handed to the kernel. Asynchronous engines only.
@@ -41,21 +41,20 @@ pub struct DirectionReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 2))]
     pub prios: Vec<PriorityReport>,
-    /// Response time: from the moment an I/O was due by its rate to its completion. Only for a direction with a rate. fio does not
-    /// have this key.
+    /// Response time: from the moment an I/O was due by its rate to its completion. Only for a direction with a rate. fio lacks this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_ns: Option<LatencyReport>,
-    /// Smallest bandwidth sample, KiB/s.
+    /// Smallest bandwidth sample, in KiB/s.
     pub bw_min: u64,
-    /// Largest bandwidth sample, KiB/s.
+    /// Largest bandwidth sample, in KiB/s.
     pub bw_max: u64,
-    /// Mean bandwidth in percent of the group's, at most 100.
+    /// Mean bandwidth as a percentage of the group's, at most 100.
     #[schemars(range(min = 0, max = 100))]
     pub bw_agg: f64,
-    /// Mean of the bandwidth samples, KiB/s.
+    /// Mean of the bandwidth samples, in KiB/s.
     #[schemars(range(min = 0))]
     pub bw_mean: f64,
-    /// Standard deviation of the bandwidth samples, KiB/s.
+    /// Standard deviation of the bandwidth samples, in KiB/s.
     #[schemars(range(min = 0))]
     pub bw_dev: f64,
     /// Number of bandwidth samples.
@@ -72,18 +71,18 @@ pub struct DirectionReport {
     pub iops_stddev: f64,
     /// Number of IOPS samples.
     pub iops_samples: u64,
-    /// Zones that the job has reset. Only for writes and trims of a job with `zonemode=zbd`; the same number for both.
+    /// Number of zones that the job has reset. Only for writes and trims of a job with `zonemode=zbd`; the same number for both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone_resets: Option<u64>,
 }
 
 impl DirectionReport {
-    /// True if it transferred anything, or tried to.
+    /// True if the direction did I/O or tried to.
     pub(crate) fn did_io(&self) -> bool {
         self.total_ios > 0 || self.io_bytes > 0
     }
 
-    /// The latency that stands for the direction: the completion latency, or the total latency if that alone has percentiles or samples.
+    /// The main latency of the direction: the completion latency, or the total latency if only that has percentiles or samples.
     #[must_use]
     pub fn shown_latency(&self) -> Option<&LatencyReport> {
         let all = [&self.clat_ns, &self.lat_ns];
@@ -92,7 +91,7 @@ impl DirectionReport {
     }
 }
 
-/// The I/Os of one direction that have one priority.
+/// The I/Os of one direction with the same priority.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = rules::clat_or_lat)]
@@ -114,41 +113,41 @@ pub struct PriorityReport {
     pub lat_ns: Option<LatencyReport>,
 }
 
-/// One latency of one direction, ns; all 0 without samples.
+/// One latency of one direction, in ns; all 0 without samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("dependentRequired" = { "bins": ["percentile"] }))]
 pub struct LatencyReport {
-    /// Smallest sample, ns.
+    /// Smallest sample, in ns.
     pub min: u64,
-    /// Largest sample, ns.
+    /// Largest sample, in ns.
     pub max: u64,
-    /// Mean, ns.
+    /// Mean, in ns.
     #[schemars(range(min = 0))]
     pub mean: f64,
-    /// Sample standard deviation, ns.
+    /// Sample standard deviation, in ns.
     #[schemars(range(min = 0))]
     pub stddev: f64,
     /// Number of samples.
     #[serde(rename = "N")]
     pub samples: u64,
-    /// Percentiles in ns by percent, ascending: that percentage of the samples is not larger. Only if percentiles of this latency are
-    /// switched on and there are samples.
+    /// Percentiles in ns by percentage, ascending: that percentage of the samples is not larger. Present if percentiles of this latency are
+    /// enabled and there are samples.
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::percentiles", extend("minProperties" = 1))]
     pub percentile: Percentiles,
-    /// Number of samples in each histogram bucket by the value in ns that represents the bucket, ascending, without empty buckets. Only
-    /// in the format json+, beside percentiles.
+    /// Number of samples in each histogram bucket by the value in ns that represents the bucket, ascending, without empty buckets. Only in
+    /// the format json+, together with percentiles.
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     #[schemars(schema_with = "rules::bins")]
     pub bins: Pairs<u64, u64>,
-    /// Percentiles that thresholds ask for, whether they are listed or not; not in the document.
+    /// Percentiles for thresholds, whether they are listed or not; not in the document.
     #[serde(skip)]
     pub unlisted: Percentiles,
 }
 
 impl LatencyReport {
-    /// The percentile that the report lists, or else the one of its histogram, ns.
+    /// The listed percentile, or else the one of the histogram, in ns.
     pub(crate) fn percentile(&self, percent: f64) -> Option<u64> {
         self.listed(percent).or_else(|| {
             let samples = saturating_total(self.bins.0.iter().map(|&(_, count)| count));
@@ -162,7 +161,7 @@ impl LatencyReport {
         })
     }
 
-    /// The percentile `percent` that the report lists, ns; `None` if it lists others.
+    /// The percentile `percent` in ns, if it is listed.
     #[must_use]
     pub fn listed(&self, percent: f64) -> Option<u64> {
         self.percentile.0.iter().find(|(other, _)| *other == percent).map(|&(_, ns)| ns)

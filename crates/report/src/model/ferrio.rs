@@ -1,6 +1,6 @@
 //! The `ferrio` object: figures that fio's tree does not have. docs/json.md describes every key.
 //!
-//! Unknown facts are left out; there is no `null`. A key that changes its meaning makes a new [`FORMAT`], a new key does not.
+//! Unknown facts are omitted; there is no `null`. A key whose meaning changes requires a new [`FORMAT`]; a new key does not.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use super::verify::VerifyReport;
 /// Version of the object.
 pub const FORMAT: u32 = 1;
 
-/// Figures that fio does not report, described in docs/json.md. Unknown facts are left out.
+/// Figures that fio does not report, described in docs/json.md. Unknown facts are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FerrioReport {
@@ -35,45 +35,45 @@ pub struct FerrioReport {
     pub labels: Pairs<String, String>,
     /// The machine.
     pub host: HostReport,
-    /// File systems and devices below the files of the jobs, each once.
+    /// File systems and devices of the jobs' files, each once.
     pub targets: Vec<TargetPlace>,
     /// The clock that measured times.
     pub clock: ClockReport,
     /// Largest relative error of a percentile: it differs from the sample of its rank by at most this fraction of the sample.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub quantile_error: f64,
-    /// How the run went.
+    /// Facts about the run.
     pub run: RunFacts,
-    /// The jobs of each entry that sums up several.
+    /// Jobs of each entry that combines several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<EntryMembers>,
-    /// Under which conditions the entries were measured (`tuning`).
+    /// Conditions under which the entries were measured (`tuning`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuning: Vec<TuningReport>,
     /// Response times of the entries whose jobs have rates, as in their directions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub response_ns: Vec<ResponseReport>,
-    /// Models of databases (`workload`), in the order of their entries.
+    /// Database models (`workload`), in the order of their entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub databases: Vec<DatabaseReport>,
-    /// Blocks that failed their check, of the entries that have any.
+    /// Blocks that failed verification, for entries that have any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<VerifyReport>,
     /// Thresholds of the run (`--fail-if`), in the order given; only in the last report.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdReport>,
-    /// What the entries did over time, of those that did I/O.
+    /// Figures over time, of the entries that did I/O.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
-    /// What the disks of the run did over time.
+    /// Figures of the run's disks over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub device_series: Vec<DeviceSeries>,
-    /// When the CPUs were throttled, in the order of time; at most 100 periods of each cause.
+    /// Periods of CPU throttling, in chronological order; at most 100 for each cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttling: Vec<ThrottlingPeriod>,
     /// Reasons why figures may mislead.
     pub warnings: Vec<Warning>,
-    /// What the plan and the run noted, which figures need not confirm.
+    /// Notes of the plan and the run that no figure needs to confirm.
     pub notes: Vec<Note>,
 }
 
@@ -97,7 +97,7 @@ pub struct HostReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cpus_online: Option<u64>,
-    /// Memory, bytes.
+    /// Memory, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
 }
@@ -114,7 +114,7 @@ pub struct TargetPlace {
     /// Type of the file system; absent for a device that is used directly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_system: Option<String>,
-    /// The block device below.
+    /// Underlying block device.
     #[serde(flatten)]
     pub device: Option<DeviceReport>,
     /// Names of the jobs with files there, each once.
@@ -125,7 +125,7 @@ pub struct TargetPlace {
 /// A block device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceReport {
-    /// Node of the block device below, possibly of a partition; absent, as are the other keys of the device, if there is none.
+    /// Device node, possibly of a partition; absent, as are the other keys of the device, if there is no block device.
     pub device: String,
     /// Name of the whole disk, as in `disk_util`.
     #[serde(default)]
@@ -133,16 +133,16 @@ pub struct DeviceReport {
     /// Vendor and model of the disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Size of the device, bytes.
+    /// Size of the device, in bytes.
     #[serde(default)]
     pub size_bytes: u64,
-    /// Smallest unit of direct I/O, bytes.
+    /// Smallest unit of direct I/O, in bytes.
     #[serde(default)]
     pub logical_block_bytes: u64,
-    /// Unit that the disk writes without reading first, bytes.
+    /// Unit that the disk writes without reading first, in bytes.
     #[serde(default)]
     pub physical_block_bytes: u64,
-    /// The kernel considers the disk rotational; virtual disks often claim to be.
+    /// True if the kernel considers the disk rotational; virtual disks often claim to be.
     #[serde(default)]
     pub rotational: bool,
     /// I/O scheduler at the start of the run.
@@ -156,11 +156,11 @@ pub struct DeviceReport {
 pub struct ClockReport {
     /// The clock: `tsc` is the CPU's time stamp counter, `monotonic` is clock_gettime(CLOCK_MONOTONIC).
     pub source: ClockName,
-    /// The machine has a reliable time stamp counter, whether it is used or not.
+    /// True if the machine has a reliable time stamp counter, whether it is used or not.
     pub invariant: bool,
 }
 
-/// A clock by its name in reports.
+/// A clock as named in reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -172,7 +172,7 @@ pub enum ClockName {
 }
 
 impl ClockName {
-    /// The word that documents have.
+    /// The word in documents.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -182,7 +182,7 @@ impl ClockName {
     }
 }
 
-/// How the run went.
+/// Facts about the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("dependentRequired" = {
@@ -190,17 +190,17 @@ impl ClockName {
 }))]
 #[schemars(extend("if" = { "properties": { "end": { "const": "signal" } } }, "then" = { "required": ["signal"] }))]
 pub struct RunFacts {
-    /// How the run ended: `running` while it lasts, `completed`, `errors` if a job ended with an error, `signal` if a signal ended it.
+    /// State of the run: `running` before its end, `completed`, `errors` if a job ended with an error, `signal` if a signal ended it.
     pub end: RunEnd,
     /// Number of the signal that ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub signal: Option<i32>,
-    /// When the first job started, ms since 1970.
+    /// Time at which the first job started, in ms since 1970.
     pub started_ms: u64,
-    /// Time from then to the end, or to this report, ms.
+    /// Time from the start to the end, or to this report, in ms.
     pub elapsed_ms: u64,
-    /// Longest time between the first and the last job to begin their I/O, of jobs that were started together, µs; absent without such
+    /// Longest time between the first and the last job to begin their I/O, of jobs that were started together, in µs; absent without such
     /// jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_spread_us: Option<u64>,
@@ -210,26 +210,26 @@ pub struct RunFacts {
     pub failed_jobs: u64,
     /// Number of errors that did not end their job.
     pub tolerated_errors: u64,
-    /// User time of all workers, ms.
+    /// User time of all workers, in ms.
     pub workers_user_ms: u64,
-    /// System time of all workers, ms.
+    /// System time of all workers, in ms.
     pub workers_system_ms: u64,
-    /// Busy time of all CPUs, percent of their time during the run; absent where the kernel does not report it and for runs too short
+    /// Busy time of all CPUs, as a percentage of their time during the run; absent if the kernel does not report it, and for runs too short
     /// for its clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub cpus_busy: Option<f64>,
-    /// The part of `cpus_busy` that was not ferrio's, including the kernel's own work for the I/O.
+    /// Part of `cpus_busy` that was not ferrio's, including the kernel's own work for the I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub cpus_others: Option<f64>,
-    /// Time that the hypervisor gave to other machines although there was work, also in percent; not part of `cpus_busy`.
+    /// Time that the hypervisor gave to other machines although there was work, also as a percentage; not part of `cpus_busy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub cpus_stolen: Option<f64>,
 }
 
-/// How a run ended, in one word.
+/// State of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -250,7 +250,7 @@ pub struct EntryMembers {
     pub jobname: String,
     /// `groupid` of the entry.
     pub groupid: u32,
-    /// Its jobs in order; clones are one element.
+    /// Jobs of the entry in order; clones are one element.
     #[schemars(length(min = 1))]
     pub jobs: Vec<MemberReport>,
 }
@@ -261,10 +261,10 @@ pub struct EntryMembers {
 pub struct MemberReport {
     /// Name of the job.
     pub name: String,
-    /// Number of its clones in the entry, itself included.
+    /// Number of clones in the entry, including the job itself.
     #[schemars(range(min = 1))]
     pub count: u64,
-    /// Its options besides the global ones, as in `job options`.
+    /// Options of the job besides the global ones, as in `job options`.
     #[serde(skip_serializing_if = "Pairs::is_empty", deserialize_with = "maps::read_options")]
     #[schemars(schema_with = "rules::options")]
     pub options: Pairs<String, String>,
@@ -278,16 +278,16 @@ pub struct TuningReport {
     pub jobname: String,
     /// `groupid` of the entry.
     pub groupid: u32,
-    /// `tuning` of its first job: `fio` or `lean`.
+    /// `tuning` of the first job: `fio` or `lean`.
     pub tuning: String,
-    /// What its jobs did because of `tuning=lean`, as far as options allow it and the kernel did not refuse it: `noatime`,
+    /// Optimisations that the jobs used because of `tuning=lean`, if options allow them and the kernel did not refuse them: `noatime`,
     /// `registered-files`, `registered-buffers`, `huge-pages`.
     #[schemars(extend("uniqueItems" = true))]
     pub used: Vec<String>,
 }
 
 impl TuningReport {
-    /// The tuning and what was used of it, in one text.
+    /// The tuning and the optimisations used, in one text.
     #[must_use]
     pub fn summary(&self) -> String {
         if self.used.is_empty() {
@@ -325,22 +325,22 @@ pub struct ResponseReport {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Warning {
-    /// Stable name, one of docs/messages.md.
+    /// Stable name, listed in docs/messages.md.
     #[schemars(regex(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$"))]
     pub code: Cow<'static, str>,
-    /// Names of the jobs concerned, each once; empty if the warning is about the whole run.
+    /// Names of the affected jobs, each once; empty if the warning is about the whole run.
     #[schemars(extend("uniqueItems" = true))]
     pub jobs: Vec<String>,
-    /// Number of jobs concerned, including clones.
+    /// Number of affected jobs, including clones.
     pub count: u64,
-    /// What is wrong, with the figures.
+    /// Description of the problem, with the figures.
     pub message: String,
-    /// What to do about it.
+    /// Remedy.
     pub help: String,
 }
 
 impl Warning {
-    /// True if the figures show what the diagnostic foretold.
+    /// True if the warning confirms the diagnostic with figures.
     #[must_use]
     pub fn confirms(&self, diagnostic: &Diagnostic) -> bool {
         self.code == diagnostic.code && diagnostic.jobs.iter().all(|job| self.jobs.contains(job))
@@ -351,15 +351,15 @@ impl Warning {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Note {
-    /// Stable name, one of docs/messages.md.
+    /// Stable name, listed in docs/messages.md.
     #[schemars(regex(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$"))]
     pub code: Cow<'static, str>,
-    /// Names of the jobs concerned, each once; empty if the note is about the whole run.
+    /// Names of the affected jobs, each once; empty if the note is about the whole run.
     #[schemars(extend("uniqueItems" = true))]
     pub jobs: Vec<String>,
-    /// What there is to know.
+    /// Text of the note.
     pub message: String,
-    /// What to do about it.
+    /// Remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }

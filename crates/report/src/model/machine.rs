@@ -1,4 +1,4 @@
-//! What the machine did while the jobs ran: its disks and its CPUs.
+//! Activity of the machine during the run: its disks and its CPUs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::maps::Pairs;
 use super::rules;
 
-/// Activity of one disk while the jobs ran. The slaves of a stacked device have entries of their own.
+/// Activity of one disk during the run. The slaves of a stacked device have their own entries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = rules::together::<SlaveMeans>)]
@@ -29,9 +29,9 @@ pub struct DiskReport {
     pub read_ticks: u64,
     /// Time of all writes, ms.
     pub write_ticks: u64,
-    /// Time of all requests, ms: the busy time weighted by the length of the queue.
+    /// Total time of all requests, in ms: the busy time weighted by the length of the queue.
     pub in_queue: u64,
-    /// Time in which the disk was busy, percent.
+    /// Percentage of time in which the disk was busy.
     #[schemars(range(min = 0, max = 100))]
     pub util: f64,
     /// Means over the slaves of a stacked device.
@@ -68,13 +68,13 @@ pub struct SlaveMeans {
     /// Time of all requests, ms, mean over the slaves.
     #[serde(default)]
     pub aggr_in_queue: u64,
-    /// Time in which the busiest slave was busy, percent.
+    /// Percentage of time in which the busiest slave was busy.
     #[serde(default)]
     #[schemars(range(min = 0, max = 100))]
     pub aggr_util: f64,
 }
 
-/// How idle the CPUs were (`--idle-prof`).
+/// Idleness of the CPUs (`--idle-prof`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = rules::idle_cpus)]

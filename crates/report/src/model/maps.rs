@@ -9,7 +9,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
-/// An object whose keys are data, in order. As in fio, options may repeat a key; of percentiles with one text, the last is written.
+/// An object whose keys are data, in order. As in fio, options may repeat a key; of percentiles with the same text, only the last is
+/// written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs<K, V>(pub Vec<(K, V)>);
 
@@ -26,12 +27,12 @@ pub(crate) const BATCH_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=
 /// Labels of the states of blocks.
 pub(crate) const BLOCK_LABELS: [&str; 5] =
     ["unwritten", "trimmed", "written", "trim failure", "write failure"];
-/// Labels of latencies in ms; those in ns and µs end with 1000.
+/// Labels of latencies in ms; those in ns and µs end at 1000.
 pub(crate) const LATENCY_LABELS: [&str; 12] =
     ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
 
 impl<K, V> Pairs<K, V> {
-    /// True without any pair.
+    /// True if there are no pairs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -44,7 +45,7 @@ impl<K, V> Default for Pairs<K, V> {
     }
 }
 
-impl<K: Key + Serialize, V: Serialize> Serialize for Pairs<K, V> {
+impl<K: PairKey + Serialize, V: Serialize> Serialize for Pairs<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_last =
             |at: usize, key: &K| !self.0[at + 1..].iter().any(|(other, _)| key.is_written_as(other));
@@ -54,29 +55,29 @@ impl<K: Key + Serialize, V: Serialize> Serialize for Pairs<K, V> {
 }
 
 /// A key of an object, parsed from its text.
-trait Key: Sized {
-    /// The key with this text, or why no document can have it.
+trait PairKey: Sized {
+    /// Parses the key; the error is the reason why no document can have it.
     fn parse(text: &str) -> Result<Self, String>;
 
-    /// True if a document must not have both, because their texts are the same.
+    /// True if a document must not have both keys, because their texts are the same.
     fn is_written_as(&self, _: &Self) -> bool {
         false
     }
 }
 
-impl Key for String {
+impl PairKey for String {
     fn parse(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
     }
 }
 
-impl Key for u64 {
+impl PairKey for u64 {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|error: ParseIntError| error.to_string())
     }
 }
 
-impl Key for f64 {
+impl PairKey for f64 {
     fn parse(text: &str) -> Result<Self, String> {
         let number: f64 = text.parse().map_err(|error: ParseFloatError| error.to_string())?;
         if number.is_finite() { Ok(number) } else { Err("the number is not finite".to_owned()) }
@@ -87,16 +88,16 @@ impl Key for f64 {
     }
 }
 
-impl<'de, K: Key, V: Deserialize<'de>> Deserialize<'de> for Pairs<K, V> {
+impl<'de, K: PairKey, V: Deserialize<'de>> Deserialize<'de> for Pairs<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(PairsVisitor(PhantomData))
     }
 }
 
-/// Reads the pairs of an object; keys are parsed from their text.
+/// Reads the pairs of an object, parsing keys from their text.
 struct PairsVisitor<K, V>(PhantomData<(K, V)>);
 
-impl<'de, K: Key, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
+impl<'de, K: PairKey, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
     type Value = Pairs<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,7 +115,7 @@ impl<'de, K: Key, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
     }
 }
 
-/// Options in a document: an object, or a list of objects, which fio writes for several servers. Values have any type.
+/// Options in a document: an object, or a list of objects, which fio writes for several servers. Values may have any type.
 #[derive(serde::Deserialize)]
 #[serde(untagged, expecting = "options are neither an object nor a list of objects")]
 enum WrittenOptions {
@@ -122,7 +123,7 @@ enum WrittenOptions {
     List(Vec<Pairs<String, Value>>),
 }
 
-/// Reads options; those of several servers follow each other. Values that are not text become text.
+/// Reads options, concatenating those of several servers. Values that are not text are converted to text.
 pub(super) fn read_options<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Pairs<String, String>, D::Error> {

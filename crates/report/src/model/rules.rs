@@ -1,5 +1,4 @@
-//! Parts of the JSON Schema that Rust's types do not express: keys that come together or exclude each other, objects whose keys are
-//! data.
+//! JSON Schema rules that Rust's types do not express: keys that occur together or exclude each other, and objects whose keys are data.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::maps::{BATCH_LABELS, BLOCK_LABELS, LATENCY_LABELS, LEVEL_LABELS};
 
-/// How a schema is generated from a type: for documents as they are written.
+/// Settings to generate schemas of documents as they are written.
 pub(crate) fn settings() -> SchemaSettings {
     SchemaSettings::draft2020_12().for_serialize()
 }
 
-/// The required keys of `T`, which is flattened into `schema`, come all together or not at all; each other key of `T` needs them.
+/// The required keys of `T`, which is flattened into `schema`, occur all together or not at all; each other key of `T` requires them.
 pub(crate) fn together<T: JsonSchema>(schema: &mut Schema) {
     let part = settings().into_generator().into_root_schema_for::<T>();
     let required = part.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -26,7 +25,7 @@ pub(crate) fn together<T: JsonSchema>(schema: &mut Schema) {
     }
 }
 
-/// An entry has all directions, or one report on them all, or both.
+/// An entry has either all directions, or one report for all of them, or both.
 pub(super) fn directions_or_mixed(schema: &mut Schema) {
     let any = ["read", "write", "trim", "sync"].map(|key| json!({ "required": [key] }));
     let alternatives = json!([
@@ -41,7 +40,7 @@ pub(super) fn clat_or_lat(schema: &mut Schema) {
     schema.insert("oneOf".to_owned(), json!([{ "required": ["clat_ns"] }, { "required": ["lat_ns"] }]));
 }
 
-/// Keys of single CPUs.
+/// The keys of single CPUs.
 pub(super) fn idle_cpus(schema: &mut Schema) {
     let percent = json!({ "type": "number", "minimum": 0, "maximum": 100, "description": "Idleness of one CPU, percent." });
     schema.insert("patternProperties".to_owned(), json!({ "^cpu-[0-9]+$": percent }));
@@ -104,7 +103,7 @@ pub(super) fn block_states(_: &mut SchemaGenerator) -> Schema {
     labelled(&BLOCK_LABELS, |at, _| MEANINGS[at].to_owned(), &count)
 }
 
-/// ns by percent.
+/// Values in ns by percentage.
 pub(super) fn percentiles(_: &mut SchemaGenerator) -> Schema {
     let ns = json!({ "type": "integer", "minimum": 0 });
     json_schema!({ "type": "object", "patternProperties": { r"^[0-9]{1,3}\.[0-9]{6}$": ns } })
@@ -115,7 +114,7 @@ pub(super) fn options(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "minProperties": 1, "additionalProperties": { "type": "string" } })
 }
 
-/// Labels by their names.
+/// Labels by name.
 pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {
     let text = json!({ "type": "string" });
     json_schema!({ "type": "object", "minProperties": 1, "patternProperties": { "^[A-Za-z_][A-Za-z0-9_]*$": text } })

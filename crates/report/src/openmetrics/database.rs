@@ -1,15 +1,15 @@
-//! Families about models of databases.
+//! Families about database models.
 
 use super::exposition::{
-    Family, Labels, Point, counter, each, gauge, latency, latency_stddev, maybe, one, ratio, seconds_of_ms,
-    seconds_of_ns, summary,
+    Family, Labels, MetricPoint, counter, each, gauge, latency, latency_stddev, maybe, one, ratio,
+    seconds_of_ms, seconds_of_ns, summary,
 };
 use crate::model::{DatabaseReport, LatencyReport, RunReport, StepReport};
 
-/// About one model of a database.
+/// Families about one database model.
 pub(super) const DATABASES: &[Family<DatabaseReport>] = &[
     gauge("ferrio_database_info", "Always 1; the database that is modelled, as a label", |database| {
-        vec![Point { labels: vec![("model", database.model.clone())], value: 1_u64.into() }]
+        vec![MetricPoint { labels: vec![("model", database.model.clone())], value: 1_u64.into() }]
     }),
     gauge("ferrio_database_sessions", "Number of sessions", |database| one(u64::from(database.sessions))),
     gauge("ferrio_database_runtime_seconds", "Longest time of a session", |database| {
@@ -87,7 +87,7 @@ pub(super) const DATABASES: &[Family<DatabaseReport>] = &[
     ),
 ];
 
-/// The models of the report.
+/// The database models of the report.
 pub(super) fn databases(report: &RunReport) -> Vec<(Labels, &DatabaseReport)> {
     let databases = report.ferrio.iter().flat_map(|ferrio| &ferrio.databases).enumerate();
     let labels = |at: usize, database: &DatabaseReport| {
@@ -105,7 +105,7 @@ fn word(name: &str) -> String {
     name.replace([' ', '-'], "_")
 }
 
-fn of_steps(database: &DatabaseReport, points: fn(&LatencyReport) -> Vec<Point>) -> Vec<Point> {
+fn of_steps(database: &DatabaseReport, points: fn(&LatencyReport) -> Vec<MetricPoint>) -> Vec<MetricPoint> {
     let steps = database.figures.steps.all().into_iter();
     let of_step = |(name, step): (&str, &StepReport)| {
         points(&step.lat_ns)

@@ -1,4 +1,4 @@
-//! How an exposition is written: metric families, their values, and the lines they make.
+//! Writes expositions: metric families, their values, and lines.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use ferrio_stats::{saturating_add_to, saturating_total};
 
 use crate::model::LatencyReport;
 
-/// Units in which values are shown; the name of a family ends with its unit.
+/// Units of values; the name of a family ends with its unit.
 const UNITS: [&str; 4] = ["bytes_per_second", "seconds", "bytes", "ratio"];
 
 /// A metric family about things of one type.
@@ -16,27 +16,27 @@ pub(super) struct Family<T> {
     pub(super) kind: MetricType,
     /// One line that needs no escapes.
     pub(super) help: &'static str,
-    /// None for a thing that was not measured.
-    points: Points<T>,
+    /// Returns no points for a thing that was not measured.
+    points: MetricPoints<T>,
 }
 
-/// The metrics that a family has for one thing.
-type Points<T> = fn(&T) -> Vec<Point>;
+/// Returns the metrics of a family for one thing.
+type MetricPoints<T> = fn(&T) -> Vec<MetricPoint>;
 
-/// The type of a family: one of those that every reader of Prometheus' formats knows.
+/// The type of a family, limited to those that every reader of Prometheus' formats knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MetricType {
     Counter,
     Gauge,
-    Summary,
-    Histogram,
+    QuantileSummary,
+    BucketHistogram,
 }
 
 /// Names and values of labels.
 pub(super) type Labels = Vec<(&'static str, String)>;
 
-/// One metric of a family: labels beside those of the thing it is about, and its value.
-pub(super) struct Point {
+/// One metric of a family: labels besides those of the thing, and a value.
+pub(super) struct MetricPoint {
     pub(super) labels: Labels,
     pub(super) value: MetricValue,
 }
@@ -45,21 +45,21 @@ pub(super) struct Point {
 pub(super) enum MetricValue {
     Whole(u64),
     Real(f64),
-    Summary(Summary),
-    Histogram(Histogram),
+    QuantileSummary(QuantileSummary),
+    BucketHistogram(BucketHistogram),
 }
 
 /// A distribution by the number of samples up to each of some bounds.
-pub(super) struct Histogram {
-    /// Bounds and how many samples are not above them, ascending.
+pub(super) struct BucketHistogram {
+    /// Bounds with the number of samples that do not exceed them, ascending.
     buckets: Vec<(f64, u64)>,
     sum: f64,
     count: u64,
 }
 
 /// A distribution by some of its quantiles.
-pub(super) struct Summary {
-    /// Share of the samples, 0 to 1, and the value that they reach; ascending, each share once.
+pub(super) struct QuantileSummary {
+    /// Share of the samples from 0 to 1, with the value that it reaches; ascending, each share once.
     pub(super) quantiles: Vec<(f64, f64)>,
     pub(super) sum: f64,
     pub(super) count: u64,
@@ -77,48 +77,52 @@ impl From<f64> for MetricValue {
     }
 }
 
-/// A family whose value grows during a run, from 0.
-pub(super) const fn counter<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
+/// A family whose values grow from 0 during a run.
+pub(super) const fn counter<T>(name: &'static str, help: &'static str, points: MetricPoints<T>) -> Family<T> {
     Family { name, kind: MetricType::Counter, help, points }
 }
 
 /// A family of single values.
-pub(super) const fn gauge<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
+pub(super) const fn gauge<T>(name: &'static str, help: &'static str, points: MetricPoints<T>) -> Family<T> {
     Family { name, kind: MetricType::Gauge, help, points }
 }
 
 /// A family of distributions.
-pub(super) const fn summary<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
-    Family { name, kind: MetricType::Summary, help, points }
+pub(super) const fn summary<T>(name: &'static str, help: &'static str, points: MetricPoints<T>) -> Family<T> {
+    Family { name, kind: MetricType::QuantileSummary, help, points }
 }
 
 /// A family of distributions that grow during a run and can be added up.
-pub(super) const fn histogram<T>(name: &'static str, help: &'static str, points: Points<T>) -> Family<T> {
-    Family { name, kind: MetricType::Histogram, help, points }
+pub(super) const fn histogram<T>(
+    name: &'static str,
+    help: &'static str,
+    points: MetricPoints<T>,
+) -> Family<T> {
+    Family { name, kind: MetricType::BucketHistogram, help, points }
 }
 
-/// A value without labels of its own.
-pub(super) fn one(value: impl Into<MetricValue>) -> Vec<Point> {
-    vec![Point { labels: Vec::new(), value: value.into() }]
+/// A value without additional labels.
+pub(super) fn one(value: impl Into<MetricValue>) -> Vec<MetricPoint> {
+    vec![MetricPoint { labels: Vec::new(), value: value.into() }]
 }
 
-/// The same if there is a value.
-pub(super) fn maybe(value: Option<impl Into<MetricValue>>) -> Vec<Point> {
+/// A value without additional labels, if present.
+pub(super) fn maybe(value: Option<impl Into<MetricValue>>) -> Vec<MetricPoint> {
     value.map_or_else(Vec::new, one)
 }
 
-/// A value for each value of one label.
+/// One value for each value of a label.
 pub(super) fn each<V: Into<MetricValue>>(
     label: &'static str,
     values: impl IntoIterator<Item = (impl Into<String>, V)>,
-) -> Vec<Point> {
-    let point = |(word, value): (_, V)| Point { labels: vec![(label, word)], value: value.into() };
+) -> Vec<MetricPoint> {
+    let point = |(word, value): (_, V)| MetricPoint { labels: vec![(label, word)], value: value.into() };
     values.into_iter().map(|(word, value)| point((word.into(), value))).collect()
 }
 
-/// A latency with its percentiles, if there are samples. The quantiles 0 and 1 are its smallest and its largest sample; a percentile,
-/// which is only as exact as a bucket is narrow, is kept between them.
-pub(super) fn latency(latency: &LatencyReport) -> Vec<Point> {
+/// A latency with its percentiles, if there are samples. The quantiles 0 and 1 are the smallest and the largest sample; percentiles, which
+/// are only as accurate as their buckets, are clamped between them.
+pub(super) fn latency(latency: &LatencyReport) -> Vec<MetricPoint> {
     let &LatencyReport { min, max, mean, samples, .. } = latency;
     if samples == 0 {
         return Vec::new();
@@ -127,17 +131,21 @@ pub(super) fn latency(latency: &LatencyReport) -> Vec<Point> {
     for &(percent, ns) in &latency.percentile.0 {
         // As fine as the percentages of the report, so that no two are written alike.
         let share = (percent * 1e8).round() / 1e10;
-        // A list may hold a percentile twice, and 100.
+        // A list may have a percentile twice, and 100.
         if quantiles.last().is_some_and(|&(last, _)| last < share) && share < 1.0 {
             quantiles.push((share, seconds_of_ns(ns.min(max).max(min))));
         }
     }
     quantiles.push((1.0, seconds_of_ns(max)));
-    one(MetricValue::Summary(Summary { quantiles, sum: mean * samples as f64 / 1e9, count: samples }))
+    one(MetricValue::QuantileSummary(QuantileSummary {
+        quantiles,
+        sum: mean * samples as f64 / 1e9,
+        count: samples,
+    }))
 }
 
 /// The buckets of a latency, if the report has its histogram: six bounds per decade from 1 us to 100 s.
-pub(super) fn latency_histogram(latency: &LatencyReport) -> Vec<Point> {
+pub(super) fn latency_histogram(latency: &LatencyReport) -> Vec<MetricPoint> {
     const STEPS: [u64; 6] = [10, 15, 20, 30, 50, 70];
     let bins = &latency.bins.0;
     if bins.is_empty() {
@@ -155,11 +163,15 @@ pub(super) fn latency_histogram(latency: &LatencyReport) -> Vec<Point> {
         buckets.push((seconds_of_ns(bound), below));
     }
     let count = saturating_total(bins.iter().map(|&(_, count)| count));
-    one(MetricValue::Histogram(Histogram { buckets, sum: latency.mean * count as f64 / 1e9, count }))
+    one(MetricValue::BucketHistogram(BucketHistogram {
+        buckets,
+        sum: latency.mean * count as f64 / 1e9,
+        count,
+    }))
 }
 
 /// The standard deviation of a latency, if there are samples.
-pub(super) fn latency_stddev(latency: &LatencyReport) -> Vec<Point> {
+pub(super) fn latency_stddev(latency: &LatencyReport) -> Vec<MetricPoint> {
     maybe((latency.samples > 0).then_some(latency.stddev / 1e9))
 }
 
@@ -171,20 +183,20 @@ pub(super) fn seconds_of_ms(ms: u64) -> f64 {
     ms as f64 / 1e3
 }
 
-/// A percentage as a share of 1.
+/// Converts a percentage to a share of 1.
 pub(super) fn ratio(percent: f64) -> f64 {
     percent / 100.0
 }
 
 impl<T> Family<T> {
-    /// The unit of its values, empty for plain numbers.
+    /// The unit of the values; empty for plain numbers.
     pub(super) fn unit(&self) -> &'static str {
         let name = self.name;
         let is_suffix = |unit: &&str| name.strip_suffix(*unit).is_some_and(|start| start.ends_with('_'));
         UNITS.into_iter().find(is_suffix).unwrap_or("")
     }
 
-    /// Writes its metrics of all `things`; nothing if there are none.
+    /// Writes the family's metrics for all `things`; nothing if there are none.
     fn write(&self, out: &mut String, things: &[(Labels, &T)]) {
         let mut is_announced = false;
         for (labels, thing) in things {
@@ -202,8 +214,8 @@ impl<T> Family<T> {
         let kind = match kind {
             MetricType::Counter => "counter",
             MetricType::Gauge => "gauge",
-            MetricType::Summary => "summary",
-            MetricType::Histogram => "histogram",
+            MetricType::QuantileSummary => "summary",
+            MetricType::BucketHistogram => "histogram",
         };
         // Writing to memory cannot fail, here and below.
         let _ = writeln!(out, "# TYPE {name} {kind}");
@@ -213,7 +225,7 @@ impl<T> Family<T> {
         let _ = writeln!(out, "# HELP {name} {help}");
     }
 
-    fn write_metric(&self, out: &mut String, of_thing: &Labels, point: &Point) {
+    fn write_metric(&self, out: &mut String, of_thing: &Labels, point: &MetricPoint) {
         let labels: Vec<(&str, &str)> =
             of_thing.iter().chain(&point.labels).map(|(name, value)| (*name, value.as_str())).collect();
         let mut sample = |suffix, labels: &[(&str, &str)], value: &str| {
@@ -223,7 +235,7 @@ impl<T> Family<T> {
         match &point.value {
             MetricValue::Whole(value) => sample(suffix, &labels, &value.to_string()),
             MetricValue::Real(value) => sample(suffix, &labels, &value.to_string()),
-            MetricValue::Summary(Summary { quantiles, sum, count }) => {
+            MetricValue::QuantileSummary(QuantileSummary { quantiles, sum, count }) => {
                 for &(share, value) in quantiles {
                     let share = canonical(share);
                     let labels = [&labels[..], &[("quantile", share.as_str())]].concat();
@@ -232,7 +244,7 @@ impl<T> Family<T> {
                 sample("_sum", &labels, &sum.to_string());
                 sample("_count", &labels, &count.to_string());
             }
-            MetricValue::Histogram(Histogram { buckets, sum, count }) => {
+            MetricValue::BucketHistogram(BucketHistogram { buckets, sum, count }) => {
                 for &(bound, below) in buckets {
                     let bound = canonical(bound);
                     let labels = [&labels[..], &[("le", bound.as_str())]].concat();
@@ -259,12 +271,12 @@ fn write_sample(out: &mut String, name: &str, suffix: &str, labels: &[(&str, &st
     let _ = writeln!(out, "{} {value}", if labels.is_empty() { "" } else { "}" });
 }
 
-/// The text as it is written between the quotes of a label.
+/// Escapes text for a quoted label value.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// A quantile or a bound in the standard's form of numbers.
+/// Formats a quantile or bound in the standard's canonical form.
 fn canonical(number: f64) -> String {
     let rounded = format!("{number:.10}");
     let rounded = rounded.trim_end_matches('0');
@@ -275,7 +287,7 @@ fn canonical(number: f64) -> String {
     }
 }
 
-/// A decimal below 0.0001 with an exponent of two digits.
+/// Formats a decimal below 0.0001 with an exponent of two digits.
 fn small(decimal: &str) -> String {
     let scientific = format!("{:e}", decimal.parse::<f64>().unwrap_or_default());
     match scientific.split_once("e-") {

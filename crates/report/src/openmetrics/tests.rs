@@ -90,8 +90,8 @@ fn the_document_lists_every_family_with_its_type_and_unit() {
             let (suffix, kind) = match kind {
                 MetricType::Counter => ("_total", "counter"),
                 MetricType::Gauge => ("", "gauge"),
-                MetricType::Summary => ("", "summary"),
-                MetricType::Histogram => ("", "histogram"),
+                MetricType::QuantileSummary => ("", "summary"),
+                MetricType::BucketHistogram => ("", "histogram"),
             };
             format!("`{name}{suffix}` {kind} {unit}").trim_end().to_owned()
         })
@@ -105,7 +105,7 @@ fn percentiles_stay_between_the_least_and_the_largest_sample() {
     let figures =
         LatencyReport { min: 100, max: 250, mean: 150.0, samples: 4, percentile, ..LatencyReport::default() };
     let points = latency(&figures);
-    let MetricValue::Summary(summary) = &points[0].value else { panic!("a latency is a summary") };
+    let MetricValue::QuantileSummary(summary) = &points[0].value else { panic!("a latency is a summary") };
     let in_ns: Vec<(f64, f64)> =
         summary.quantiles.iter().map(|&(share, s)| (share, (s * 1e9).round())).collect();
     assert_eq!(in_ns, [(0.0, 100.0), (0.00001, 100.0), (0.5, 150.0), (0.999, 250.0), (1.0, 250.0)]);

@@ -1,4 +1,4 @@
-//! Rows of series: what jobs and disks did between two looks.
+//! Rows of series: figures of jobs and disks between two samples.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,56 +7,60 @@ use ferrio_job::{DatabaseRole, JobSpec};
 use ferrio_results::{DiskUsage, JobResult};
 use ferrio_stats::{JobStats, Latency, NewSamples, cell_of};
 
-use super::{Merge, SECTOR};
+use super::{Merge, SECTOR_BYTES};
 use crate::model::{DeviceSeries, DirectionSeries, Series};
 
-/// The figures of a job at the last look.
+/// The figures of a job at the last sample.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SeenJob {
+pub(crate) struct SampledJob {
     start_ms: u64,
-    directions: [SeenIos; 3],
-    /// Of a session of a model of a database, if its transactions are looked at.
-    transactions: Option<SeenIos>,
+    directions: [SampledIos; 3],
+    /// Transactions of a session of a database model, if they are recorded.
+    transactions: Option<SampledIos>,
     errors: u64,
 }
 
-/// The figures of one direction, or those of transactions, at the last look.
+/// The figures of one direction, or of transactions, at the last sample.
 #[derive(Clone, Debug, Default)]
-struct SeenIos {
+struct SampledIos {
     ios: u64,
     bytes: u64,
-    /// Sum of all latencies, ns.
+    /// Sum of all latencies in ns.
     in_flight_ns: u128,
-    /// Shared with the figures of the run: copies of all jobs would cost more than all else.
+    /// Shared with the figures of the run, as copying all jobs would dominate the cost.
     latency: Option<Arc<Latency>>,
 }
 
-impl SeenJob {
-    /// Of a job that has not begun; with its transactions, if it does any.
+impl SampledJob {
+    /// The state of a job that has not begun; with its transactions, if it does any.
     pub(crate) fn with_transactions(spec: &JobSpec) -> Self {
-        let transactions = is_session(spec).then(SeenIos::default);
-        SeenJob { transactions, ..SeenJob::default() }
+        let transactions = is_session(spec).then(SampledIos::default);
+        SampledJob { transactions, ..SampledJob::default() }
     }
 
-    /// True if the figures started again from zero.
+    /// True if the figures restarted from zero.
     pub(super) fn has_restarted(&self, job: &JobResult) -> bool {
         self.start_ms > 0 && self.start_ms != job.start_ms
     }
 
-    /// Adds what is new to a row. From now on it counts as seen.
-    pub(super) fn add_new(&mut self, job: &JobResult, row: &mut Row) {
+    /// Adds the figures since the last sample to a row, and updates the sample.
+    pub(super) fn add_new(&mut self, job: &JobResult, row: &mut SeriesRow) {
         let JobStats { directions, total_errors, .. } = &job.stats;
         if self.start_ms != job.start_ms {
-            let transactions = self.transactions.as_ref().map(|_| SeenIos::default());
-            *self =
-                SeenJob { start_ms: job.start_ms, transactions, errors: self.errors, ..SeenJob::default() };
+            let transactions = self.transactions.as_ref().map(|_| SampledIos::default());
+            *self = SampledJob {
+                start_ms: job.start_ms,
+                transactions,
+                errors: self.errors,
+                ..SampledJob::default()
+            };
         }
         // Errors are counted from the start of the job, even if its figures restart.
         row.errors += total_errors.saturating_sub(self.errors);
         self.errors = self.errors.max(*total_errors);
         for ((seen, now), sum) in self.directions.iter_mut().zip(directions).zip(&mut row.directions) {
             let in_flight = now.lat().or(now.clat.as_deref());
-            let now = SeenIos {
+            let now = SampledIos {
                 ios: now.ios,
                 bytes: now.bytes,
                 in_flight_ns: in_flight.map_or(0, Latency::sum),
@@ -71,7 +75,7 @@ impl SeenJob {
             let sum = row.transactions.get_or_insert_default();
             if let Some(events) = &job.events {
                 let latency = Some(Arc::clone(&events.latency));
-                seen.add_new(SeenIos { ios: events.done, latency, ..SeenIos::default() }, sum);
+                seen.add_new(SampledIos { ios: events.done, latency, ..SampledIos::default() }, sum);
             }
         }
     }
@@ -83,18 +87,18 @@ pub(crate) fn is_session(spec: &JobSpec) -> bool {
     of_database.is_some_and(|(_, role)| role == DatabaseRole::Session)
 }
 
-/// What a job did in one direction since a look.
-struct NewIos {
+/// I/Os of a job in one direction since the last sample.
+struct IosDelta {
     ios: u64,
     bytes: u64,
     in_flight_ns: u128,
     samples: Option<NewSamples>,
 }
 
-impl SeenIos {
-    /// Adds what is new to a sum. Returns the sum of new latencies, ns.
-    fn add_new(&mut self, now: SeenIos, sum: &mut RowIos) -> u128 {
-        let new = now.since(self).or_else(|| now.since(&SeenIos::default()));
+impl SampledIos {
+    /// Adds the figures since the last sample to a sum. Returns the sum of the new latencies in ns.
+    fn add_new(&mut self, now: SampledIos, sum: &mut RowIos) -> u128 {
+        let new = now.since(self).or_else(|| now.since(&SampledIos::default()));
         *self = now;
         new.map_or(0, |new| {
             sum.add(&new);
@@ -102,8 +106,8 @@ impl SeenIos {
         })
     }
 
-    /// What is new since `earlier`; `None` if the figures were reset in between.
-    fn since(&self, earlier: &SeenIos) -> Option<NewIos> {
+    /// The figures since `earlier`; `None` if they were reset in between.
+    fn since(&self, earlier: &SampledIos) -> Option<IosDelta> {
         let none = Latency::new();
         let before = earlier.latency.as_deref().unwrap_or(&none);
         let samples = match &self.latency {
@@ -111,7 +115,7 @@ impl SeenIos {
             None if before.count() > 0 => return None,
             None => None,
         };
-        Some(NewIos {
+        Some(IosDelta {
             ios: self.ios.checked_sub(earlier.ios)?,
             bytes: self.bytes.checked_sub(earlier.bytes)?,
             in_flight_ns: self.in_flight_ns.checked_sub(earlier.in_flight_ns)?,
@@ -120,16 +124,16 @@ impl SeenIos {
     }
 }
 
-/// What an entry did in a piece of time.
+/// Figures of an entry in a period of time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
-    /// ms since the start of the run.
+pub(crate) struct SeriesRow {
+    /// End in ms since the start of the run.
     pub(crate) end_ms: u64,
     pub(crate) directions: [RowIos; 3],
-    /// Transactions; `None` if no job does any that are looked at.
+    /// Transactions; `None` if no job does any that are recorded.
     pub(crate) transactions: Option<RowIos>,
     pub(crate) errors: u64,
-    /// Sum of all latencies, ns; `None` if none is measured.
+    /// Sum of all latencies in ns; `None` if none is measured.
     in_flight_ns: Option<f64>,
 }
 
@@ -139,24 +143,24 @@ pub(crate) struct RowIos {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
     pub(crate) max_ns: u64,
-    /// Samples per bucket.
+    /// Number of samples per bucket.
     pub(crate) cells: BTreeMap<u64, u64>,
 }
 
-impl Row {
-    /// I/Os in flight on average, in a row of `ms`; `None` if no latency is measured.
+impl SeriesRow {
+    /// Mean number of I/Os in flight in a row of `ms`; `None` if no latency is measured.
     pub(crate) fn mean_depth(&self, ms: u64) -> Option<f64> {
         self.in_flight_ns.map(|ns| ns / (ms.max(1) as f64 * 1e6))
     }
 
-    /// True if nothing happened.
+    /// True without any I/O.
     pub(crate) fn is_idle(&self) -> bool {
         self.errors == 0 && self.directions.iter().all(|direction| direction.ios == 0)
     }
 }
 
 impl RowIos {
-    fn add(&mut self, new: &NewIos) {
+    fn add(&mut self, new: &IosDelta) {
         self.ios += new.ios;
         self.bytes += new.bytes;
         let Some(samples) = &new.samples else { return };
@@ -176,12 +180,12 @@ impl RowIos {
     }
 }
 
-impl Merge for Row {
+impl Merge for SeriesRow {
     fn end_ms(&self) -> u64 {
         self.end_ms
     }
 
-    fn append(&mut self, next: Row) {
+    fn append(&mut self, next: SeriesRow) {
         self.end_ms = self.end_ms.max(next.end_ms);
         self.errors += next.errors;
         if let Some(ns) = next.in_flight_ns {
@@ -196,11 +200,11 @@ impl Merge for Row {
     }
 }
 
-/// The columns of the rows of an entry, in `head`; `None` if there was no I/O.
-pub(super) fn series(head: Series, rows: Vec<Row>) -> Option<Series> {
+/// Converts the rows of an entry to columns, added to `head`; `None` if there was no I/O.
+pub(super) fn series(head: Series, rows: Vec<SeriesRow>) -> Option<Series> {
     let starts = std::iter::once(head.start_ms).chain(rows.iter().map(|row| row.end_ms));
     let depth =
-        |(row, start_ms): (&Row, u64)| row.mean_depth(row.end_ms.saturating_sub(start_ms)).map(rounded);
+        |(row, start_ms): (&SeriesRow, u64)| row.mean_depth(row.end_ms.saturating_sub(start_ms)).map(rounded);
     let mut series = Series {
         time_ms: rows.iter().map(|row| row.end_ms).collect(),
         iodepth_mean: rows.iter().zip(starts).map(depth).collect(),
@@ -224,10 +228,10 @@ pub(super) fn series(head: Series, rows: Vec<Row>) -> Option<Series> {
     has_io.then_some(series)
 }
 
-/// What a disk did in a piece of time.
+/// Activity of a disk in a period of time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DiskRow {
-    /// ms since the start of the run.
+    /// Start in ms since the start of the run.
     start_ms: u64,
     pub(super) end_ms: u64,
     ios: [u64; 2],
@@ -236,7 +240,7 @@ pub(super) struct DiskRow {
 }
 
 impl DiskRow {
-    /// From one look at a disk to the next.
+    /// The difference between two samples of a disk.
     pub(super) fn between(seen: &DiskUsage, now: &DiskUsage, start_ms: u64, end_ms: u64) -> Self {
         let both = |seen: [u64; 2], now: [u64; 2]| [0, 1].map(|at| now[at].saturating_sub(seen[at]));
         DiskRow {
@@ -264,7 +268,7 @@ impl Merge for DiskRow {
     }
 }
 
-/// The columns of the rows of a disk.
+/// Converts the rows of a disk to columns.
 pub(super) fn device(name: &str, rows: &[DiskRow]) -> DeviceSeries {
     let column = |figure: fn(&DiskRow) -> u64| rows.iter().map(figure).collect::<Vec<_>>();
     let util = |row: &DiskRow| {
@@ -276,13 +280,13 @@ pub(super) fn device(name: &str, rows: &[DiskRow]) -> DeviceSeries {
         time_ms: column(|row| row.end_ms),
         read_ios: column(|row| row.ios[0]),
         write_ios: column(|row| row.ios[1]),
-        read_bytes: column(|row| row.sectors[0] * SECTOR),
-        write_bytes: column(|row| row.sectors[1] * SECTOR),
+        read_bytes: column(|row| row.sectors[0] * SECTOR_BYTES),
+        write_bytes: column(|row| row.sectors[1] * SECTOR_BYTES),
         util_percent: rows.iter().map(util).collect(),
     }
 }
 
-/// With three decimals.
+/// Rounds to three decimals.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

@@ -43,7 +43,7 @@ fn plan(jobs: u32) -> Plan {
     testing::plan((1..=jobs).map(|number| JobSpec { number, rw: ReadWrite::Read, ..default_job("a") }))
 }
 
-fn look(ms: u64, jobs: Vec<JobResult>) -> RunResult {
+fn sample(ms: u64, jobs: Vec<JobResult>) -> RunResult {
     let started = UNIX_EPOCH + Duration::from_millis(RUN_MS);
     RunResult { jobs, elapsed: Duration::from_millis(ms), started, ..RunResult::default() }
 }
@@ -57,14 +57,14 @@ fn only(recorder: SeriesRecorder) -> Series {
 #[test]
 fn a_row_has_what_was_done_since_the_row_before() {
     let (mut job, mut recorder) = (Reader::beginning(20), SeriesRecorder::new(&plan(1)));
-    recorder.observe(&look(10, vec![JobResult::default()]));
-    recorder.observe(&look(500, vec![job.reads(480, &[100, 100, 900])]));
+    recorder.observe(&sample(10, vec![JobResult::default()]));
+    recorder.observe(&sample(500, vec![job.reads(480, &[100, 100, 900])]));
     job.errors = 2;
-    recorder.observe(&look(1000, vec![job.reads(500, &[])]));
-    recorder.observe(&look(1300, vec![job.reads(200, &[100, 40_100])]));
+    recorder.observe(&sample(1000, vec![job.reads(500, &[])]));
+    recorder.observe(&sample(1300, vec![job.reads(200, &[100, 40_100])]));
     // The job ended at 1200 ms.
     let last = job.reads(0, &[]);
-    recorder.observe(&look(1500, vec![last]));
+    recorder.observe(&sample(1500, vec![last]));
     let series = only(recorder);
     let Series { jobname, job_number, interval_ms, start_ms, time_ms, ramp_until_ms, errors, .. } = &series;
     assert_eq!((jobname.as_str(), *job_number), ("a", 1));
@@ -84,10 +84,10 @@ fn a_row_has_what_was_done_since_the_row_before() {
 fn a_ramp_is_marked_and_ends_where_the_figures_restart() {
     let mut recorder = SeriesRecorder::new(&plan(1));
     let ramp = JobResult { in_ramp: true, ..Reader::beginning(0).reads(500, &[10; 7]) };
-    recorder.observe(&look(500, vec![ramp]));
+    recorder.observe(&sample(500, vec![ramp]));
     let mut job = Reader::beginning(600);
-    recorder.observe(&look(1000, vec![job.reads(400, &[10; 4])]));
-    recorder.observe(&look(1500, vec![job.reads(500, &[10; 5])]));
+    recorder.observe(&sample(1000, vec![job.reads(400, &[10; 4])]));
+    recorder.observe(&sample(1500, vec![job.reads(500, &[10; 5])]));
     let series = only(recorder);
     assert_eq!((series.ramp_until_ms, series.time_ms), (600, vec![600, 1000, 1500]));
     assert_eq!(series.read.unwrap().ios, [7, 4, 5]);
@@ -100,7 +100,7 @@ fn the_jobs_of_a_group_report_share_their_rows() {
     let (mut first, mut second, mut recorder) =
         (Reader::beginning(0), Reader::beginning(100), SeriesRecorder::new(&plan));
     let idle = JobResult::default();
-    recorder.observe(&look(500, vec![first.reads(500, &[1]), second.reads(400, &[1, 1]), idle.clone()]));
+    recorder.observe(&sample(500, vec![first.reads(500, &[1]), second.reads(400, &[1, 1]), idle.clone()]));
     let series = only(recorder);
     assert_eq!((series.time_ms, series.read.unwrap().ios), (vec![500], vec![3]));
 }
@@ -108,17 +108,17 @@ fn the_jobs_of_a_group_report_share_their_rows() {
 #[test]
 fn long_runs_have_longer_rows_and_lose_nothing() {
     let (mut job, mut recorder) = (Reader::beginning(0), SeriesRecorder::new(&plan(1)));
-    let looks = 1205;
-    for at in 1..=looks {
-        recorder.observe(&look(at * 500, vec![job.reads(500, &[100])]));
+    let samples = 1205;
+    for at in 1..=samples {
+        recorder.observe(&sample(at * 500, vec![job.reads(500, &[100])]));
     }
     let series = only(recorder);
-    assert_eq!(series.interval_ms, 2000, "{looks} looks, 480 rows");
+    assert_eq!(series.interval_ms, 2000, "{samples} looks, 480 rows");
     let read = series.read.unwrap();
-    assert_eq!(read.ios.iter().sum::<u64>(), looks);
-    assert_eq!(read.cells.iter().flatten().skip(1).step_by(2).sum::<u64>(), looks);
+    assert_eq!(read.ios.iter().sum::<u64>(), samples);
+    assert_eq!(read.cells.iter().flatten().skip(1).step_by(2).sum::<u64>(), samples);
     assert_eq!((read.ios.len(), read.ios[0], read.ios[300]), (302, 4, 4));
-    assert_eq!((series.time_ms[0], series.time_ms.last()), (2000, Some(&(looks * 500))));
+    assert_eq!((series.time_ms[0], series.time_ms.last()), (2000, Some(&(samples * 500))));
     assert_eq!(read.cells[300], [132, 4]);
 }
 
@@ -128,7 +128,7 @@ fn many_entries_have_fewer_rows_each() {
     let mut jobs: Vec<Reader> = (0..100).map(|_| Reader::beginning(0)).collect();
     for at in 1..=200 {
         let results = jobs.iter_mut().map(|job| job.reads(500, &[1])).collect();
-        recorder.observe(&look(at * 500, results));
+        recorder.observe(&sample(at * 500, results));
     }
     let series = recorder.finish().jobs;
     assert_eq!(series.len(), 100);
@@ -139,7 +139,7 @@ fn many_entries_have_fewer_rows_each() {
 #[test]
 fn very_short_jobs_have_a_row() {
     let mut recorder = SeriesRecorder::new(&plan(1));
-    recorder.observe(&look(3, vec![Reader::beginning(3).reads(0, &[1, 1])]));
+    recorder.observe(&sample(3, vec![Reader::beginning(3).reads(0, &[1, 1])]));
     let series = only(recorder);
     assert_eq!((series.start_ms, series.time_ms, series.read.unwrap().ios), (3, vec![4], vec![2]));
 }
@@ -160,7 +160,7 @@ fn disks_have_rows_of_their_own() {
         (1250, disk(30, 160, 610)),
         (1260, disk(31, 168, 615)),
     ] {
-        let result = look(ms, vec![JobResult::default()]);
+        let result = sample(ms, vec![JobResult::default()]);
         recorder.observe(&RunResult { disks: vec![disk], ..result });
     }
     let RunSeries { jobs, devices, .. } = recorder.finish();
@@ -177,7 +177,7 @@ fn disks_have_rows_of_their_own() {
 fn a_very_short_end_is_part_of_the_row_before() {
     let (mut job, mut recorder) = (Reader::beginning(0), SeriesRecorder::new(&plan(1)));
     for (ms, length) in [(500, 500), (1000, 500), (1124, 124)] {
-        recorder.observe(&look(ms, vec![job.reads(length, &[1, 1])]));
+        recorder.observe(&sample(ms, vec![job.reads(length, &[1, 1])]));
     }
     let series = only(recorder);
     assert_eq!((series.time_ms, series.read.unwrap().ios), (vec![500, 1124], vec![2, 4]));

@@ -1,43 +1,43 @@
-//! When the CPUs were throttled, from looks at how long they were so far.
+//! Periods of CPU throttling, found by sampling the throttled time.
 
 use ferrio_machine::CpuThrottling;
 
 use crate::model::{ThrottlingCause, ThrottlingPeriod};
 
-/// Periods of one cause that a document has at most. Beyond that, those with the shortest pauses between them become one.
+/// Maximum number of periods of one cause in a document. Beyond that, those with the shortest gaps are merged.
 const MAX_PERIODS: usize = 100;
 
-/// Periods in which the CPUs were throttled.
+/// Records periods of CPU throttling.
 #[derive(Debug, Default)]
 pub(super) struct ThrottlingRecorder {
-    /// What the last look saw, and when that was.
+    /// The previous sample.
     seen: CpuThrottling,
     seen_ms: u64,
-    cgroup: Vec<Period>,
-    heat: Vec<Period>,
+    cgroup: Vec<ThrottledSpan>,
+    heat: Vec<ThrottledSpan>,
 }
 
-/// A time in which each look saw more throttling than the one before.
+/// A period in which every sample had more throttling than the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Period {
+struct ThrottledSpan {
     from_ms: u64,
     to_ms: u64,
-    /// For how long, if the kernel says so.
+    /// Throttled time, if the kernel reports it.
     us: Option<u64>,
 }
 
 impl ThrottlingRecorder {
-    /// Adds what happened since the last look.
+    /// Adds the throttling since the previous sample.
     pub(super) fn observe(&mut self, now_ms: u64, so_far: &CpuThrottling) {
         let (from_ms, to_ms) = (self.seen_ms, now_ms.max(self.seen_ms));
-        // A counter that cannot be read for once has not shrunk.
+        // A counter that temporarily cannot be read has not shrunk.
         let cgroup_us = so_far.cgroup_us.saturating_sub(self.seen.cgroup_us);
         if cgroup_us > 0 {
-            add(&mut self.cgroup, Period { from_ms, to_ms, us: Some(cgroup_us) });
+            add(&mut self.cgroup, ThrottledSpan { from_ms, to_ms, us: Some(cgroup_us) });
         }
         if so_far.heat_events > self.seen.heat_events {
             let us = so_far.heat_us.map(|us| us.saturating_sub(self.seen.heat_us.unwrap_or(0)));
-            add(&mut self.heat, Period { from_ms, to_ms, us });
+            add(&mut self.heat, ThrottledSpan { from_ms, to_ms, us });
         }
         self.seen = CpuThrottling {
             cgroup_us: so_far.cgroup_us.max(self.seen.cgroup_us),
@@ -48,10 +48,10 @@ impl ThrottlingRecorder {
         self.seen_ms = to_ms;
     }
 
-    /// All periods, in the order of time.
+    /// All periods in chronological order.
     pub(super) fn finish(self) -> Vec<ThrottlingPeriod> {
-        let of = |cause: ThrottlingCause, periods: Vec<Period>| {
-            periods.into_iter().map(move |Period { from_ms, to_ms, us }| ThrottlingPeriod {
+        let of = |cause: ThrottlingCause, periods: Vec<ThrottledSpan>| {
+            periods.into_iter().map(move |ThrottledSpan { from_ms, to_ms, us }| ThrottlingPeriod {
                 from_ms,
                 to_ms,
                 cause,
@@ -65,8 +65,8 @@ impl ThrottlingRecorder {
     }
 }
 
-/// Adds a period, to the last one if that has just ended.
-fn add(periods: &mut Vec<Period>, next: Period) {
+/// Adds a period, merging it with the last one if they are adjacent.
+fn add(periods: &mut Vec<ThrottledSpan>, next: ThrottledSpan) {
     match periods.last_mut() {
         Some(last) if last.to_ms >= next.from_ms => last.append(next),
         _ => periods.push(next),
@@ -80,8 +80,8 @@ fn add(periods: &mut Vec<Period>, next: Period) {
     }
 }
 
-impl Period {
-    fn append(&mut self, next: Period) {
+impl ThrottledSpan {
+    fn append(&mut self, next: ThrottledSpan) {
         self.to_ms = next.to_ms;
         self.us = self.us.zip(next.us).map(|(one, other)| one + other);
     }
@@ -91,9 +91,9 @@ impl Period {
 mod tests {
     use super::*;
 
-    fn recorded(looks: &[(u64, CpuThrottling)]) -> Vec<ThrottlingPeriod> {
+    fn recorded(samples: &[(u64, CpuThrottling)]) -> Vec<ThrottlingPeriod> {
         let mut recorder = ThrottlingRecorder::default();
-        looks.iter().for_each(|(ms, so_far)| recorder.observe(*ms, so_far));
+        samples.iter().for_each(|(ms, so_far)| recorder.observe(*ms, so_far));
         recorder.finish()
     }
 
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn neighbouring_looks_with_throttling_are_one_period() {
-        let looks = [(500, 0), (1000, 90_001), (1500, 180_002), (2000, 180_002), (2500, 180_902)];
-        let found = recorded(&looks.map(|(ms, us)| (ms, cgroup(us))));
+        let samples = [(500, 0), (1000, 90_001), (1500, 180_002), (2000, 180_002), (2500, 180_902)];
+        let found = recorded(&samples.map(|(ms, us)| (ms, cgroup(us))));
         let wanted = [(500, 1500, 181), (2000, 2500, 1)];
         assert_eq!(found, wanted.map(|(from, to, ms)| period(from, to, ThrottlingCause::Cgroup, Some(ms))));
         assert_eq!(recorded(&[(500, cgroup(0)), (1000, cgroup(0))]), []);
@@ -135,23 +135,23 @@ mod tests {
 
     #[test]
     fn a_counter_that_cannot_be_read_for_once_throttles_nothing() {
-        let looks = [(500, 7000), (1000, 0), (1500, 7000), (2000, 9000)].map(|(ms, us)| (ms, cgroup(us)));
-        let found: Vec<_> = recorded(&looks).iter().map(|one| (one.from_ms, one.throttled_ms)).collect();
+        let samples = [(500, 7000), (1000, 0), (1500, 7000), (2000, 9000)].map(|(ms, us)| (ms, cgroup(us)));
+        let found: Vec<_> = recorded(&samples).iter().map(|one| (one.from_ms, one.throttled_ms)).collect();
         assert_eq!(found, [(0, Some(7)), (1500, Some(2))]);
     }
 
     #[test]
     fn however_often_it_happens_there_are_not_too_many_periods_and_no_time_is_lost() {
         // Every other look, with a longer pause in the middle.
-        let mut looks = Vec::new();
+        let mut samples = Vec::new();
         for at in 1..=3000_u64 {
             let ms = at * 500 + if at > 1500 { 60_000 } else { 0 };
-            looks.push((ms, cgroup(at / 2 * 1000)));
+            samples.push((ms, cgroup(at / 2 * 1000)));
             if at == 1500 {
-                looks.push((ms + 60_000, cgroup(at / 2 * 1000)));
+                samples.push((ms + 60_000, cgroup(at / 2 * 1000)));
             }
         }
-        let found = recorded(&looks);
+        let found = recorded(&samples);
         assert!(found.len() <= MAX_PERIODS && found.len() > MAX_PERIODS / 2, "{}", found.len());
         assert_eq!(found.iter().filter_map(|period| period.throttled_ms).sum::<u64>(), 1500);
         let pauses: Vec<u64> = found.windows(2).map(|pair| pair[1].from_ms - pair[0].to_ms).collect();

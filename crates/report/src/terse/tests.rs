@@ -93,7 +93,7 @@ fn versions_are_two_to_five() {
         TerseVersion::WORDS.map(|word| word.parse::<TerseVersion>().map(|version| version as u8)),
         [Ok(2), Ok(3), Ok(4), Ok(5)]
     );
-    assert_eq!("6".parse::<TerseVersion>(), Err(NoTerseVersion));
+    assert_eq!("6".parse::<TerseVersion>(), Err(UnknownTerseVersion));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The text of directions whose figures are those of a run of fio 3.42, against the text that fio printed of the same run.
+//! Compares the text of directions with that printed by fio 3.42 for the same run.
 
 use super::*;
 use crate::model::{LatencyReport, Pairs};

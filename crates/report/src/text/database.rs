@@ -1,4 +1,4 @@
-//! Models of databases: transactions, a table of their steps, a table of their I/Os, and what there is beside these.
+//! Database models: transactions, a table of their steps, a table of their I/Os, and other figures.
 
 use std::fmt::{self, Write};
 
@@ -10,14 +10,14 @@ use crate::model::{
 };
 use crate::num::{NumberUnit, Prefixes, num};
 
-/// Width of the names of rows.
-const NAMES: usize = 22;
+/// Width of the column with row names.
+const NAME_WIDTH: usize = 22;
 /// Width of columns with figures.
-const FIGURES: usize = 11;
+const FIGURE_WIDTH: usize = 11;
 /// Width of the first column of I/Os.
-const PER_TRANSACTION: usize = 16;
+const FIRST_IO_WIDTH: usize = 16;
 
-/// The block of a model; nothing if its sessions never ran.
+/// Writes the block of a model; nothing if its sessions never ran.
 pub(super) fn write_database(out: &mut String, database: &DatabaseReport, units: &Units) -> fmt::Result {
     let DatabaseReport { jobname, groupid, model, sessions, runtime, transaction_rate, figures, .. } =
         database;
@@ -54,7 +54,7 @@ pub(super) fn write_database(out: &mut String, database: &DatabaseReport, units:
     write_etcd(out, database)
 }
 
-/// The figure that etcd's documentation asks for, or why there is none.
+/// Writes the figure for which etcd's documentation gives a limit, or the reason why there is none.
 fn write_etcd(out: &mut String, database: &DatabaseReport) -> fmt::Result {
     if database.model != DatabaseModel::Etcd.word() || database.figures.transactions == 0 {
         return Ok(());
@@ -75,77 +75,77 @@ fn write_etcd(out: &mut String, database: &DatabaseReport) -> fmt::Result {
     )
 }
 
-/// Digits after the point that all percentiles can be told apart with.
+/// The number of decimals that distinguishes all percentiles.
 fn precision(percentiles: &Percentiles) -> u8 {
     let digits = |percent: f64| percent.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
     let most = percentiles.0.iter().map(|&(percent, _)| digits(percent)).max().unwrap_or_default();
     u8::try_from(most).unwrap_or(u8::MAX)
 }
 
-/// The rows of the table of steps, in µs: a transaction, its steps, and the rest of its time.
+/// Writes the table of steps, in µs: a transaction, its steps, and the rest of its time.
 fn write_steps(out: &mut String, figures: &TransactionReport) -> fmt::Result {
     if figures.transactions == 0 {
         return Ok(());
     }
-    write!(out, "  {:<width$}{:>FIGURES$}", "steps (usec)", "avg", width = NAMES - 2)?;
+    write!(out, "  {:<width$}{:>FIGURE_WIDTH$}", "steps (usec)", "avg", width = NAME_WIDTH - 2)?;
     for percent in DATABASE_PERCENTILES {
-        write!(out, "{:>FIGURES$}", format!("{percent}th"))?;
+        write!(out, "{:>FIGURE_WIDTH$}", format!("{percent}th"))?;
     }
-    writeln!(out, "{:>FIGURES$}", "share")?;
+    writeln!(out, "{:>FIGURE_WIDTH$}", "share")?;
     let (mut rest_ns, mut rest_share) = (figures.lat_ns.mean, 100.0);
     for (name, StepReport { share, lat_ns }) in figures.steps.all() {
         write_step(out, name, lat_ns, *share)?;
         rest_ns -= lat_ns.mean;
         rest_share -= share;
     }
-    let none = FIGURES * DATABASE_PERCENTILES.len();
+    let none = FIGURE_WIDTH * DATABASE_PERCENTILES.len();
     let (rest_ns, rest_share) = (rest_ns.max(0.0), rest_share.max(0.0));
     writeln!(
         out,
-        "    {:<width$}{:>FIGURES$.1}{:none$}{:>FIGURES$}",
+        "    {:<width$}{:>FIGURE_WIDTH$.1}{:none$}{:>FIGURE_WIDTH$}",
         "other",
         rest_ns / 1e3,
         "",
         format!("{rest_share:.2}%"),
-        width = NAMES - 4
+        width = NAME_WIDTH - 4
     )
 }
 
 fn write_step(out: &mut String, name: &str, latency: &LatencyReport, share: f64) -> fmt::Result {
-    write!(out, "    {name:<width$}{:>FIGURES$.1}", latency.mean / 1e3, width = NAMES - 4)?;
+    write!(out, "    {name:<width$}{:>FIGURE_WIDTH$.1}", latency.mean / 1e3, width = NAME_WIDTH - 4)?;
     for percent in DATABASE_PERCENTILES {
         let ns = latency.listed(percent).unwrap_or(0);
-        write!(out, "{:>FIGURES$.1}", ns as f64 / 1e3)?;
+        write!(out, "{:>FIGURE_WIDTH$.1}", ns as f64 / 1e3)?;
     }
-    writeln!(out, "{:>FIGURES$}", format!("{share:.2}%"))
+    writeln!(out, "{:>FIGURE_WIDTH$}", format!("{share:.2}%"))
 }
 
-/// A row for each kind of I/O that there was.
+/// Writes a row for each kind of I/O that occurred.
 fn write_ios(out: &mut String, database: &DatabaseReport, units: &Units) -> fmt::Result {
     writeln!(
         out,
-        "  {:<width$}{:>PER_TRANSACTION$}{:>FIGURES$}{:>FIGURES$}{:>FIGURES$}",
+        "  {:<width$}{:>FIRST_IO_WIDTH$}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}",
         "I/Os",
         "per transaction",
         "total",
         "IOPS",
         "BW",
-        width = NAMES - 2
+        width = NAME_WIDTH - 2
     )?;
     for (name, io) in database.shown_ios() {
         let figures = units.significant_figures;
         let count = |number| num(number, figures, Prefixes::Decimal, NumberUnit::None);
         write!(
             out,
-            "    {name:<width$}{:>PER_TRANSACTION$.3}{:>FIGURES$}{:>FIGURES$}",
+            "    {name:<width$}{:>FIRST_IO_WIDTH$.3}{:>FIGURE_WIDTH$}{:>FIGURE_WIDTH$}",
             io.per_transaction,
             io.total_ios,
             count(io.iops.round() as u64),
-            width = NAMES - 4
+            width = NAME_WIDTH - 4
         )?;
         if io.io_bytes > 0 {
             let bandwidth = num(io.bw_bytes, figures, Prefixes::of_kb_base(units.kb_base), rate_unit(units));
-            write!(out, "{bandwidth:>FIGURES$}")?;
+            write!(out, "{bandwidth:>FIGURE_WIDTH$}")?;
         }
         writeln!(out)?;
     }

@@ -1,4 +1,4 @@
-//! Latency lines and percentile blocks, of all I/Os and by priority: their units and the layout of their columns.
+//! Latency lines and percentile blocks, for all I/Os and by priority: their units and the layout of their columns.
 
 use std::fmt::{self, Write};
 
@@ -44,7 +44,7 @@ impl LatencyUnit {
     }
 }
 
-/// `    clat (usec): min=34, max=4801, avg=58.63, stdev=207.26`; nothing without samples.
+/// Writes `    clat (usec): min=34, max=4801, avg=58.63, stdev=207.26`; nothing without samples.
 pub(super) fn write_summary(out: &mut String, name: &str, latency: &LatencyReport) -> fmt::Result {
     if latency.samples == 0 {
         return Ok(());
@@ -63,7 +63,7 @@ pub(super) fn write_summary(out: &mut String, name: &str, latency: &LatencyRepor
     )
 }
 
-/// The block `    clat percentiles (usec):` with as many columns as fit; nothing without percentiles.
+/// Writes the block `    clat percentiles (usec):` with as many columns as fit; nothing without percentiles.
 pub(super) fn write_percentiles(
     out: &mut String,
     name: &str,
@@ -94,7 +94,7 @@ pub(super) fn write_percentiles(
     Ok(())
 }
 
-/// fio divides by 1000 for each step and rounds up each time.
+/// Converts as fio does: divides by 1000 for each step and rounds up each time.
 fn rounded_up(ns: u64, unit: LatencyUnit) -> u64 {
     match unit {
         LatencyUnit::Nsec => ns,
@@ -103,7 +103,7 @@ fn rounded_up(ns: u64, unit: LatencyUnit) -> u64 {
     }
 }
 
-/// A time setting with two decimals in the unit that keeps it below 2000 (`1500.00us`, `2.50ms`).
+/// Formats a time setting with two decimals in the unit that keeps it below 2000 (`1500.00us`, `2.50ms`).
 pub(super) fn duration(ns: u64) -> String {
     let (divisor, unit) = match ns {
         0..2_000 => (1.0, "ns"),
@@ -114,12 +114,12 @@ pub(super) fn duration(ns: u64) -> String {
     format!("{:.2}{unit}", ns as f64 / divisor)
 }
 
-/// `    clat prio 2/3/0 (usec): min=...` for each priority, as class, level and hint.
+/// Writes `    clat prio 2/3/0 (usec): min=...` for each priority, as class, level and hint.
 pub(super) fn write_priority_summaries(out: &mut String, priorities: &[PriorityReport]) -> fmt::Result {
     named(priorities).try_for_each(|(name, latency)| write_summary(out, &name, latency))
 }
 
-/// A block `    clat prio 2/3/0 (30.53% of IOs) percentiles (usec):` for each priority.
+/// Writes a block `    clat prio 2/3/0 (30.53% of IOs) percentiles (usec):` for each priority.
 pub(super) fn write_priority_percentiles(
     out: &mut String,
     priorities: &[PriorityReport],

@@ -1,4 +1,4 @@
-//! Models of databases: what limits their transactions. Syncs that reach no device, which count most there, in all jobs.
+//! Limits of the transactions of database models; and, for all jobs, syncs that reach no device, which matter most there.
 
 use ferrio_job::{CommitSync, DatabaseRole, Direction, JobSpec, TransactionStep};
 use ferrio_results::JobResult;
@@ -6,13 +6,13 @@ use ferrio_results::JobResult;
 use super::run_view::{DiskUser, Finding, RunView, bytes, uncounted};
 use crate::database::databases;
 
-/// A device takes longer than this for a write and the sync that waits for it, ns: the interrupt at the end alone takes about a
-/// microsecond, and the fastest media 6 µs.
+/// Minimum time in ns of a device for a write and the sync that waits for it: the final interrupt alone takes about a microsecond, and the
+/// fastest media 6 µs.
 const MIN_SYNC_NS: u64 = 3000;
-/// Fewer syncs are not judged.
+/// Fewer syncs are not evaluated.
 const MIN_SYNCS: u64 = 100;
 
-/// Syncs of data in the page cache that come back before a device can have seen any of it.
+/// Warns about syncs of data in the page cache that return before a device can have received any of it.
 pub(super) fn cheap_syncs(run: &RunView<'_>) -> Vec<Finding> {
     let mut jobs = Vec::new();
     let (mut least, mut syncs) = (u64::MAX, 0);
@@ -37,11 +37,11 @@ pub(super) fn cheap_syncs(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs, message, help }]
 }
 
-/// Each sync of the job follows a write to the page cache.
+/// True if each sync of the job follows a write to the page cache.
 fn syncs_cached_writes(spec: &JobSpec, result: &JobResult, index: usize) -> bool {
     match spec.events.as_ref().and_then(|part| part.database()) {
         Some((database, role)) => role == DatabaseRole::Session && !database.log.direct,
-        // sync_file_range may only begin a write.
+        // sync_file_range may only start a write.
         None => {
             spec.durability.sync_file_range.every == 0
                 && DiskUser { index, spec, result }.is_cached(Direction::Write)
@@ -49,17 +49,17 @@ fn syncs_cached_writes(spec: &JobSpec, result: &JobResult, index: usize) -> bool
     }
 }
 
-/// The files of the job are neither in memory nor on persistent memory.
+/// True if the files of the job are neither in memory nor on persistent memory.
 fn is_stored(run: &RunView<'_>, job: usize) -> bool {
     let places = run.environment.of_job(job).iter().filter_map(|&place| run.environment.places.get(place));
     let mut places = places.peekable();
     places.peek().is_some() && places.all(|place| !place.is_in_memory() && uncounted(place).is_none())
 }
 
-/// Transactions that wait this much of their time for write-back are limited by it, percent.
-const LIMITING: f64 = 50.0;
+/// Minimum percentage of transaction time spent waiting for write-back that counts as the limit.
+const MIN_WAIT_PERCENT: f64 = 50.0;
 
-/// Sessions waited most of the time until others had written back what they changed.
+/// Warns if sessions waited most of the time for write-back by other jobs.
 pub(super) fn write_back_limits(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_long_enough() {
         return Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn write_back_limits(run: &RunView<'_>) -> Vec<Finding> {
         let totals = load.measured();
         let waits = totals.steps[TransactionStep::WriteBackWait as usize].sum() as f64;
         let share = 100.0 * waits / (totals.latency.sum() as f64).max(1.0);
-        if share < LIMITING || !load.first().spec.measure.reported {
+        if share < MIN_WAIT_PERCENT || !load.first().spec.measure.reported {
             return None;
         }
         let jobs: Vec<usize> = load.sessions().map(|job| job.index).collect();
@@ -80,7 +80,7 @@ pub(super) fn write_back_limits(run: &RunView<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// Models that did no transaction in the time that counts.
+/// Warns about models that did no transaction in the measured time.
 pub(super) fn no_transactions(run: &RunView<'_>) -> Vec<Finding> {
     let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
         let has_begun = load.jobs.iter().all(|job| job.result.start_ms > 0 && job.result.error.is_none());
@@ -98,15 +98,15 @@ pub(super) fn no_transactions(run: &RunView<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// Writing back after the last transaction that takes this share of the time of the transactions is told, percent.
-const LONG_AFTER: u32 = 10;
+/// Minimum duration of write-back after the last transaction, as a percentage of the transactions' time.
+const MIN_WRITE_BACK_PERCENT: u32 = 10;
 
-/// Models that left much of their work to be done after the last transaction.
+/// Warns about models that left much of their work to be done after the last transaction.
 pub(super) fn write_back_afterwards(run: &RunView<'_>) -> Vec<Finding> {
     let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
         let totals = load.measured();
         let after = totals.afterwards();
-        let is_short = after.as_millis() == 0 || after * 100 < totals.measured * LONG_AFTER;
+        let is_short = after.as_millis() == 0 || after * 100 < totals.measured * MIN_WRITE_BACK_PERCENT;
         if is_short || totals.transactions == 0 || !load.first().spec.measure.reported {
             return None;
         }
@@ -125,7 +125,7 @@ pub(super) fn write_back_afterwards(run: &RunView<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// True if a job in the background synced what it wrote; `None` for a job that is none.
+/// True if a background job synced its writes; `None` for other jobs.
 pub(super) fn is_durable(spec: &JobSpec, result: &JobResult) -> Option<bool> {
     spec.events.as_ref()?.database()?;
     Some(result.stats.sync.ios > 0)
@@ -139,13 +139,13 @@ pub(super) fn is_session(spec: &JobSpec) -> bool {
         .is_some_and(|(_, role)| role == DatabaseRole::Session)
 }
 
-/// Databases whose commits do not sync a log in the page cache.
+/// Warns about databases whose commits do not sync a log in the page cache.
 pub(super) fn unsynced_logs(run: &RunView<'_>) -> Vec<Finding> {
     let found = databases(run.plan, run.result).into_iter().filter_map(|load| {
         let database = load.database;
         let first = load.first().index;
         let is_unsynced = database.commit.sync == CommitSync::None && !database.log.direct;
-        // Sessions write nothing but the log, which is in memory once.
+        // Sessions write only the log, which is in memory once.
         let writes = load.sessions().map(|job| job.result.stats.directions[Direction::Write as usize].bytes);
         let written = writes.sum::<u64>().min(database.log.size);
         if !is_unsynced || written == 0 || !load.first().spec.measure.reported || !is_stored(run, first) {

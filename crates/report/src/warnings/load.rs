@@ -3,19 +3,19 @@
 use ferrio_job::{ClockSource, Direction, JobSpec};
 use ferrio_stats::TickSource;
 
-use crate::database::is_of_database;
+use crate::database::is_database_job;
 
 use super::memory::{buffered_writes, cached_reads, sparse_reads};
 use super::run_view::{DiskTraffic, Finding, RunView, bytes, disk_traffic};
 
-/// A worker this busy does not wait for a device, percent. The rest is its start and the clock's granularity.
-const BUSY_WORKER: f64 = 95.0;
-/// CPUs this busy on average have no time to spare, percent.
-const BUSY_CPUS: f64 = 95.0;
-/// Other programs that use this much of the machine, percent, have a warning of their own.
-const OTHERS: f64 = 50.0;
+/// CPU usage in percent from which a worker does not wait for a device. The rest is its start and the clock's granularity.
+const BUSY_WORKER_PERCENT: f64 = 95.0;
+/// Mean CPU usage in percent from which CPUs have no time to spare.
+const BUSY_CPUS_PERCENT: f64 = 95.0;
+/// Other programs with at least this percentage of the machine have their own warning.
+const MIN_OTHERS_PERCENT: f64 = 50.0;
 
-/// A worker on a device never waits for it.
+/// Warns if a worker on a device never waits for it.
 pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
     let mut most = 0.0_f64;
     let mut jobs = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
         let used = 100.0 * (stats.usage.user_us + stats.usage.system_us) as f64
             / (stats.job_runtime_ms.max(1) * 1000) as f64;
         let judged = stats.job_runtime_ms >= 1000 && stats.total_ios() > 0 && run.is_on_device(index);
-        if judged && !polls(spec) && used >= BUSY_WORKER {
+        if judged && !polls(spec) && used >= BUSY_WORKER_PERCENT {
             most = most.max(used);
             jobs.push(index);
         }
@@ -40,7 +40,7 @@ pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
     }
     let (workers, each) = if jobs.len() == 1 { ("worker", "") } else { ("workers", " each") };
     let message = format!("the {workers} of {} used {:.0} % of a CPU{each}", run.who(&jobs), most.min(100.0));
-    let help = match jobs.iter().all(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+    let help = match jobs.iter().all(|&job| is_database_job(&run.plan.jobs[job].spec)) {
         true => {
             "the CPU is the limit, not the device: use more sessions (`numjobs`), or an engine that costs less per I/O"
         }
@@ -52,21 +52,21 @@ pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs, message, help }]
 }
 
-/// Engines that poll for completions keep a CPU busy whatever the device does.
+/// True for engines that poll for completions, which keep a CPU busy whatever the device does.
 fn polls(spec: &JobSpec) -> bool {
     spec.engine_options.hipri || spec.depth.complete_min == 0 || !spec.think.spin.is_zero()
 }
 
-/// The run kept all CPUs of the machine busy.
+/// Warns if the run kept all CPUs of the machine busy.
 pub(super) fn cpus_saturated(run: &RunView<'_>) -> Vec<Finding> {
     let cpu = run.cpu;
     let (busy, others) = (cpu.share(cpu.busy_us), cpu.share(cpu.others_us()));
     let device = run.jobs().any(|(index, _, job)| job.stats.total_ios() > 0 && run.is_on_device(index));
-    if !run.is_long_enough() || !device || busy < BUSY_CPUS || others >= OTHERS {
+    if !run.is_long_enough() || !device || busy < BUSY_CPUS_PERCENT || others >= MIN_OTHERS_PERCENT {
         return Vec::new();
     }
     let message = format!("the machine's CPUs were busy for {busy:.0} % of the run");
-    let help = match run.plan.jobs.iter().all(|job| is_of_database(&job.spec)) {
+    let help = match run.plan.jobs.iter().all(|job| is_database_job(&job.spec)) {
         true => "jobs waited for CPUs, not for the device: use fewer sessions (`numjobs`)",
         false => {
             "jobs waited for CPUs, not for the device: use fewer jobs, larger blocks, \
@@ -76,7 +76,7 @@ pub(super) fn cpus_saturated(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs: Vec::new(), message, help }]
 }
 
-/// The time stamp counter cannot be used although no option asks for another clock.
+/// Warns if the time stamp counter is unusable although no option selects another clock.
 pub(super) fn clock_not_invariant(run: &RunView<'_>) -> Vec<Finding> {
     let fallback = run.plan.clock != Some(ClockSource::Kernel) && run.result.clock == TickSource::Monotonic;
     let measured = run.jobs().any(|(_, _, job)| job.stats.total_ios() > 0);
@@ -89,14 +89,14 @@ pub(super) fn clock_not_invariant(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs: Vec::new(), message: message.to_owned(), help }]
 }
 
-/// Jobs that begin this far apart do not run together for a part of the run that shows in their figures, percent of the run.
-const SPREAD: u128 = 5;
+/// Minimum spread of the jobs' starts that affects their figures, as a percentage of the run.
+const MIN_START_SPREAD_PERCENT: u128 = 5;
 
-/// Jobs were meant to run side by side, and some ran without the others at first.
+/// Warns if jobs that were meant to run together started at different times.
 pub(super) fn start_spread(run: &RunView<'_>) -> Vec<Finding> {
     let elapsed = run.result.elapsed;
     let spread = run.result.start_spread.unwrap_or_default();
-    if !run.is_long_enough() || spread.as_nanos() * 100 < elapsed.as_nanos() * SPREAD {
+    if !run.is_long_enough() || spread.as_nanos() * 100 < elapsed.as_nanos() * MIN_START_SPREAD_PERCENT {
         return Vec::new();
     }
     let message =
@@ -106,17 +106,17 @@ pub(super) fn start_spread(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs: Vec::new(), message, help }]
 }
 
-/// Others move at least this much of what the jobs move, percent,
-const CLEARLY_MORE: u64 = 25;
-/// and at least this many bytes per second: even an idle system writes logs.
-const MIN_RATE: u64 = 512 << 10;
+/// Minimum I/O of other programs, as a percentage of the jobs' I/O.
+const MIN_FOREIGN_PERCENT: u64 = 25;
+/// Minimum I/O of other programs in bytes per second: even an idle system writes logs.
+const MIN_FOREIGN_BYTES_PER_SECOND: u64 = 512 << 10;
 
-/// Programs spend at least this part of their time in user space, percent.
-const OTHERS_USER: f64 = 10.0;
-/// A hypervisor that takes this much of the CPU time delays jobs noticeably, percent.
-const STOLEN: f64 = 10.0;
+/// Minimum percentage of their time that programs spend in user space.
+const MIN_USER_PERCENT: f64 = 10.0;
+/// Percentage of CPU time taken by the hypervisor that delays jobs noticeably.
+const MIN_STOLEN_PERCENT: f64 = 10.0;
 
-/// The disk below the jobs moved clearly more than they did.
+/// Warns if the disk of the jobs moved clearly more than they did.
 pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_long_enough() {
         return Vec::new();
@@ -126,15 +126,15 @@ pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
     let found = watched.iter().filter_map(|disk| {
         let directions = || [Direction::Read, Direction::Write].into_iter();
         let moved: u64 = directions().map(|direction| disk.job_bytes(direction, |_| true)).sum();
-        let foreign: u64 = directions().map(|direction| foreign(disk, direction)).sum();
-        let fast = u128::from(foreign) * 1000 >= u128::from(MIN_RATE) * ms;
-        let much = u128::from(foreign) * 100 >= u128::from(moved) * u128::from(CLEARLY_MORE);
+        let foreign_bytes: u64 = directions().map(|direction| foreign_bytes(disk, direction)).sum();
+        let fast = u128::from(foreign_bytes) * 1000 >= u128::from(MIN_FOREIGN_BYTES_PER_SECOND) * ms;
+        let much = u128::from(foreign_bytes) * 100 >= u128::from(moved) * u128::from(MIN_FOREIGN_PERCENT);
         (moved > 0 && fast && much).then(|| {
             let jobs: Vec<usize> = disk.users.iter().map(|user| user.index).collect();
             let message = format!(
                 "{} moved {} more than the {} of {}",
                 disk.usage.name,
-                bytes(foreign),
+                bytes(foreign_bytes),
                 bytes(moved),
                 run.who(&jobs)
             );
@@ -148,8 +148,8 @@ pub(super) fn other_disk_load(run: &RunView<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// Bytes that the disk moved in this direction beyond the jobs'; 0 where that is unknown.
-fn foreign(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
+/// Bytes that the disk moved in this direction beyond the jobs'; 0 if unknown.
+fn foreign_bytes(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
     let separable = disk.users.iter().all(|user| {
         let spec = user.spec;
         // The disk counts data moved in a ramp, the job does not.
@@ -157,12 +157,12 @@ fn foreign(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
             return false;
         }
         // Logs of databases are in the page cache and synced all the time.
-        if is_of_database(spec) {
+        if is_database_job(spec) {
             return false;
         }
-        // With cached I/O the kernel decides what moves: it reads ahead, writes late, and reads blocks that are written in part.
+        // With cached I/O the kernel decides what is moved: it reads ahead, writes late, and reads blocks that are partly written.
         let cached = spec.is_buffered() && user.result.stats.total_ios() > 0;
-        // Durable writes also write the file system's journal; so do files that are created meanwhile, and logs.
+        // Durable writes also write the file system's journal; so does creating files or logs.
         let journal = spec.is_durable() && spec.rw.does(Direction::Write);
         let made = spec.files.iter().any(|file| file.extend)
             && !(spec.layout.create_serialize && spec.layout.create_fsync);
@@ -174,7 +174,7 @@ fn foreign(disk: &DiskTraffic<'_>, direction: Direction) -> u64 {
     disk.disk_bytes(direction).saturating_sub(disk.job_bytes(direction, |_| true))
 }
 
-/// Others used so much CPU time that jobs may have waited.
+/// Warns if other programs used so much CPU time that jobs may have waited.
 pub(super) fn other_cpu_load(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_long_enough() || run.reported().all(|(_, _, job)| job.stats.total_ios() == 0) {
         return Vec::new();
@@ -182,13 +182,13 @@ pub(super) fn other_cpu_load(run: &RunView<'_>) -> Vec<Finding> {
     let cpu = run.cpu;
     let others = cpu.share(cpu.others_us());
     let stolen = cpu.share(cpu.stolen_us);
-    // Kernel threads spend no time in user space; they also work for the jobs: they write back, encrypt, compress.
-    let programs = cpu.share(cpu.others_user_us()) >= others * OTHERS_USER / 100.0;
+    // Kernel threads spend no time in user space. They also work for the jobs: they write back, encrypt, compress.
+    let programs = cpu.share(cpu.others_user_us()) >= others * MIN_USER_PERCENT / 100.0;
     let mut found = Vec::new();
-    if others >= OTHERS && programs {
+    if others >= MIN_OTHERS_PERCENT && programs {
         found.push(format!("other programs used {others:.0} % of the machine's CPUs"));
     }
-    if stolen >= STOLEN {
+    if stolen >= MIN_STOLEN_PERCENT {
         found.push(format!("the hypervisor kept {stolen:.0} % of the CPU time for other machines"));
     }
     if found.is_empty() {

@@ -3,27 +3,27 @@
 use ferrio_job::{Direction, JobSpec};
 use ferrio_machine::Place;
 
-use crate::database::is_of_database;
+use crate::database::is_database_job;
 
 use super::database::{is_session, unsynced_logs};
 use super::run_view::{DiskTraffic, DiskUser, Finding, RunView, bytes, disk_traffic, uncounted};
 
-/// Less data is not judged: the file system itself may read as much.
+/// Less data is not evaluated: the file system itself may read as much.
 const MIN_BYTES: u64 = 1 << 20;
-/// A device that moved less than this share of the data, percent, was not measured: with a quarter of the data from memory the figures
-/// are a third too good.
-const PART: u64 = 75;
-/// Data that is read this many times comes from memory, where the device cannot be watched.
-const TIMES: u64 = 2;
+/// Minimum percentage of the data that a device must move to count as measured: with a quarter of the data from memory, the figures are a
+/// third too high.
+const MIN_DEVICE_PERCENT: u64 = 75;
+/// Data that is read at least this often comes from memory, if the device cannot be watched.
+const MIN_REPEATED_READS: u64 = 2;
 
-/// File systems that may compress data: their devices move less of it.
-const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
-/// Linux writes in the background once this much of the memory is dirty (vm.dirty_background_ratio), percent,
-const BACKGROUND: u64 = 10;
-/// or has been dirty for this long (vm.dirty_expire_centisecs), s.
-const EXPIRE: u64 = 30;
+/// File systems that may compress data, so that their devices move less of it.
+const COMPRESSING_FILE_SYSTEMS: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
+/// Percentage of dirty memory at which Linux starts background writes (vm.dirty_background_ratio).
+const BACKGROUND_DIRTY_PERCENT: u64 = 10;
+/// Age in s at which Linux writes dirty data (vm.dirty_expire_centisecs).
+const DIRTY_EXPIRE_SECONDS: u64 = 30;
 
-/// Buffered reads that mostly did not reach the device.
+/// Warns about buffered reads that mostly did not reach the device.
 pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
     let help = |jobs: &[usize]| match maps(run, jobs) {
         false => "the job measures the page cache: use direct=1, or read more data than fits into memory",
@@ -34,7 +34,7 @@ pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
     let reads = |user: &DiskUser<'_>| user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
     let watched = disk_traffic(run);
     let found = watched.iter().filter_map(|disk| {
-        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
+        let MissedTraffic { jobs, moved, seen } = missed_traffic(disk, Direction::Read, reads)?;
         let message = format!("{} read {moved} through the page cache, but only {seen}", run.who(&jobs));
         Some(Finding { help: help(&jobs), jobs, message })
     });
@@ -52,13 +52,13 @@ pub(super) fn cached_reads(run: &RunView<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Buffered writes that were still in memory when the run ended.
+/// Warns about buffered writes that were still in memory when the run ended.
 pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
     let help = |jobs: &[usize]| {
-        if jobs.iter().any(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+        if jobs.iter().any(|&job| is_database_job(&run.plan.jobs[job].spec)) {
             "nothing has synced pages that were written back: run longer, set checkpoint_interval or checkpoint_log, \
              or use write_back_sync or direct=1"
         } else if maps(run, jobs) {
@@ -73,14 +73,17 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     };
     let watched = disk_traffic(run);
     let found = watched.iter().filter_map(|disk| {
-        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Write, writes)?;
+        let MissedTraffic { jobs, moved, seen } = missed_traffic(disk, Direction::Write, writes)?;
         let message = format!("{} wrote {moved}, but only {seen} at the end", run.who(&jobs));
         Some(Finding { help: help(&jobs), jobs, message })
     });
-    let limit = run.environment.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND;
+    let limit = run.environment.host.memory_bytes.unwrap_or(0) / 100 * BACKGROUND_DIRTY_PERCENT;
     let kept = |user: &DiskUser<'_>| {
         let moved = user.bytes(Direction::Write);
-        writes(user) && moved >= MIN_BYTES && moved < limit && run.result.elapsed.as_secs() < EXPIRE
+        writes(user)
+            && moved >= MIN_BYTES
+            && moved < limit
+            && run.result.elapsed.as_secs() < DIRTY_EXPIRE_SECONDS
     };
     let unwatched = unwatched(run).filter(kept).map(|user| {
         let jobs = vec![user.index];
@@ -94,12 +97,12 @@ pub(super) fn buffered_writes(run: &RunView<'_>) -> Vec<Finding> {
     found.chain(unwatched).chain(unsynced_logs(run)).collect()
 }
 
-/// True if one of the jobs maps its files: it cannot bypass the page cache.
+/// True if one of the jobs maps its files, which cannot bypass the page cache.
 fn maps(run: &RunView<'_>, jobs: &[usize]) -> bool {
     jobs.iter().any(|&job| run.plan.jobs[job].spec.engine.maps_files())
 }
 
-/// Direct reads that mostly did not reach the device: file systems return zeros for blocks that were never written.
+/// Warns about direct reads that mostly did not reach the device: file systems return zeros for blocks that were never written.
 pub(super) fn sparse_reads(run: &RunView<'_>) -> Vec<Finding> {
     let help = "reads of holes and of blocks never written do not reach a device: remove the file, and ferrio creates one full of data";
     let reads = |user: &DiskUser<'_>| !user.is_cached(Direction::Read) && user.is_measured(Direction::Read);
@@ -107,7 +110,7 @@ pub(super) fn sparse_reads(run: &RunView<'_>) -> Vec<Finding> {
     // All reads of a device that is used directly reach it.
     let stored = watched.iter().filter(|disk| !disk.file_systems.is_empty());
     let found = stored.filter_map(|disk| {
-        let Unseen { jobs, moved, seen } = unseen(disk, Direction::Read, reads)?;
+        let MissedTraffic { jobs, moved, seen } = missed_traffic(disk, Direction::Read, reads)?;
         let message = format!("{} read {moved} with direct I/O, but only {seen}", run.who(&jobs));
         Some(Finding { jobs, message, help })
     });
@@ -115,32 +118,32 @@ pub(super) fn sparse_reads(run: &RunView<'_>) -> Vec<Finding> {
 }
 
 /// Data that mostly did not reach its disk.
-struct Unseen {
-    /// The jobs that moved it.
+struct MissedTraffic {
+    /// Indices of the jobs that moved the data.
     jobs: Vec<usize>,
-    /// How much that was.
+    /// The amount of data.
     moved: String,
     /// The part that the disk moved: `1024KiB of it came from vda`.
     seen: String,
 }
 
-/// The data of the jobs that count, if the disk moved too little of it.
-fn unseen(
+/// The data of the jobs for which `counts` holds, if the disk moved too little of it.
+fn missed_traffic(
     disk: &DiskTraffic<'_>,
     direction: Direction,
     counts: impl Fn(&DiskUser<'_>) -> bool,
-) -> Option<Unseen> {
-    if disk.file_systems.iter().any(|kind| COMPRESSING.contains(kind)) {
+) -> Option<MissedTraffic> {
+    if disk.file_systems.iter().any(|kind| COMPRESSING_FILE_SYSTEMS.contains(kind)) {
         return None;
     }
     let moved = disk.job_bytes(direction, &counts);
     let of_others = disk.job_bytes(direction, |user| !counts(user));
     let on_disk = disk.disk_bytes(direction).saturating_sub(of_others);
-    if moved < MIN_BYTES || on_disk >= moved / 100 * PART {
+    if moved < MIN_BYTES || on_disk >= moved / 100 * MIN_DEVICE_PERCENT {
         return None;
     }
     let to = if direction == Direction::Read { "of it came from" } else { "of it had reached" };
-    Some(Unseen {
+    Some(MissedTraffic {
         jobs: disk.users.iter().filter(|user| counts(user)).map(|user| user.index).collect(),
         moved: bytes(moved),
         seen: format!("{} {to} {}", bytes(on_disk), disk.usage.name),
@@ -162,7 +165,7 @@ fn unwatched<'a>(run: &RunView<'a>) -> impl Iterator<Item = DiskUser<'a>> {
     })
 }
 
-/// Jobs without a watched disk that read their files repeatedly, all of which fit into memory.
+/// Jobs without a watched disk that read their files repeatedly, with all files fitting into memory.
 fn read_again<'a>(run: &RunView<'a>) -> impl Iterator<Item = (usize, u64, u64)> {
     let memory = run.environment.host.memory_bytes.unwrap_or(0);
     unwatched(run).filter_map(move |user| {
@@ -171,19 +174,19 @@ fn read_again<'a>(run: &RunView<'a>) -> impl Iterator<Item = (usize, u64, u64)> 
         let again = user.is_cached(Direction::Read)
             && user.is_measured(Direction::Read)
             && moved >= MIN_BYTES
-            && moved / TIMES >= data
+            && moved / MIN_REPEATED_READS >= data
             && data < memory;
         again.then_some((user.index, moved, data))
     })
 }
 
 /// A mount point that is known to be in memory.
-const PLAIN: &str = "/dev/shm";
+const TMPFS_MOUNT: &str = "/dev/shm";
 
-/// A job works in memory although its file names do not show it, or although it asks for direct I/O.
+/// Warns if a job works in memory although its file names do not show that, or although it asks for direct I/O.
 pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
     let surprises = |spec: &JobSpec, place: &Place| {
-        let plain = place.mount_point.as_ref().is_none_or(|point| point.starts_with(PLAIN));
+        let plain = place.mount_point.as_ref().is_none_or(|point| point.starts_with(TMPFS_MOUNT));
         place.is_in_memory() && (!plain || (spec.opening.direct && place.device.is_none()))
     };
     let Some((jobs, place)) = jobs_on(run, surprises) else { return Vec::new() };
@@ -196,7 +199,7 @@ pub(super) fn memory_device(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs, message, help: "to measure a disk, use a file on a disk" }]
 }
 
-/// A job works on a loop device that goes through the page cache of another file.
+/// Warns if a job works on a loop device that uses the page cache of another file.
 pub(super) fn cached_device(run: &RunView<'_>) -> Vec<Finding> {
     let cached =
         |place: &Place| place.device.as_ref().and_then(|device| device.cached_file.as_ref()).is_some();
@@ -211,7 +214,7 @@ pub(super) fn cached_device(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs, message, help: "set up the loop device with losetup --direct-io=on" }]
 }
 
-/// Jobs with I/O on a place of a kind, and the first such place.
+/// Jobs with I/O on a place for which `kind` holds, and the first such place.
 fn jobs_on<'a>(
     run: &RunView<'a>,
     kind: impl Fn(&JobSpec, &Place) -> bool,

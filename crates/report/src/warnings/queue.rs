@@ -1,8 +1,8 @@
-//! Queues that are not as deep as they were meant to be.
+//! Queues that are shallower than intended.
 
 use super::run_view::{Finding, RunView};
 
-/// Buffered I/O of libaio: a queue of one I/O, whatever `iodepth` says.
+/// Warns about buffered I/O with libaio: a queue of one I/O, whatever `iodepth` says.
 pub(super) fn libaio_buffered(run: &RunView<'_>) -> Vec<Finding> {
     let jobs =
         run.reported().filter(|(_, spec, result)| spec.submits_one_by_one() && result.stats.total_ios() > 0);

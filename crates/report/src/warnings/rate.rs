@@ -6,17 +6,17 @@ use ferrio_stats::DirectionStats;
 use super::run_view::{Finding, RunView};
 use crate::database::databases;
 
-/// A shortfall below this is tolerated, percent.
-const TOLERATED: f64 = 1.0;
-/// I/Os that may be missing at any rate: the first is due at once, the last may be in flight.
-const EDGES: f64 = 2.0;
-/// The standard deviation of the number of arrivals of a Poisson process is its square root; deviations of this many are rare.
-const SWINGS: f64 = 4.0;
+/// Tolerated shortfall in percent.
+const MAX_SHORTFALL_PERCENT: f64 = 1.0;
+/// Number of I/Os that may be missing at any rate: the first is due at once, the last may be in flight.
+const MAX_MISSING_IOS: f64 = 2.0;
+/// Tolerated deviation in standard deviations. That of the number of arrivals of a Poisson process is its square root.
+const MAX_DEVIATIONS: f64 = 4.0;
 
-/// A direction of a job is slower than its `rate` or `rate_iops` by more than a percent.
+/// Warns if a direction of a job is slower than its `rate` or `rate_iops` by more than a percent.
 pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
     let mut jobs = Vec::new();
-    // The share that was reached, percent, and the figures.
+    // The percentage that was reached, and the figures.
     let mut worst: Option<(f64, String)> = None;
     for (index, spec, result) in run.reported() {
         let directions = Direction::ALL.into_iter().zip(&result.stats.directions);
@@ -37,16 +37,16 @@ pub(super) fn rate_not_held(run: &RunView<'_>) -> Vec<Finding> {
     found
 }
 
-/// Models of databases whose sessions did fewer transactions than arrived.
+/// Warns about database models whose sessions did fewer transactions than arrived.
 fn transaction_rates_not_held(run: &RunView<'_>) -> Vec<Finding> {
     let missed = databases(run.plan, run.result).into_iter().filter_map(|load| {
         let (rate, totals) = (load.load.rate?, load.measured());
         let seconds = totals.runtime_ms as f64 / 1000.0;
         let (due, done) = (rate * seconds, totals.transactions as f64);
-        // Those that are under way at the end, and chance.
-        let edges = f64::from(load.database.sessions) + SWINGS * due.sqrt();
+        // Tolerates transactions in progress at the end, and chance.
+        let edges = f64::from(load.database.sessions) + MAX_DEVIATIONS * due.sqrt();
         let missing = due - done;
-        let is_short = missing > due * TOLERATED / 100.0 && missing > edges;
+        let is_short = missing > due * MAX_SHORTFALL_PERCENT / 100.0 && missing > edges;
         if done == 0.0 || !is_short || !load.first().spec.measure.reported {
             return None;
         }
@@ -63,7 +63,7 @@ fn transaction_rates_not_held(run: &RunView<'_>) -> Vec<Finding> {
     missed.collect()
 }
 
-/// The share that was reached, percent, and the figures; `None` without a rate or if it was held.
+/// The percentage that was reached, and the figures; `None` without a rate or if it was reached.
 fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Option<(f64, String)> {
     let seconds = stats.runtime_ms as f64 / 1000.0;
     let rates = &spec.rates;
@@ -78,8 +78,9 @@ fn shortfall(spec: &JobSpec, direction: Direction, stats: &DirectionStats) -> Op
     }
     let due = wanted as f64 * seconds;
     let missing = due - moved as f64;
-    let swing = if rates.poisson { SWINGS * (due / of_one).sqrt() } else { 0.0 };
-    let is_short = missing > due * TOLERATED / 100.0 && missing > (EDGES + swing) * of_one;
+    let swing = if rates.poisson { MAX_DEVIATIONS * (due / of_one).sqrt() } else { 0.0 };
+    let is_short =
+        missing > due * MAX_SHORTFALL_PERCENT / 100.0 && missing > (MAX_MISSING_IOS + swing) * of_one;
     let per_second = moved as f64 / seconds;
     let name = direction.name();
     is_short.then(|| (100.0 * moved as f64 / due, format!("{name} at {per_second:.0} of {wanted} {unit}")))

@@ -1,4 +1,4 @@
-//! A run as warnings see it: jobs, the places they work on, and the data that they moved compared with that of the disks below them.
+//! The input of warnings: jobs, the places they work on, and the data that they moved compared with that of their disks.
 
 use ferrio_job::{Direction, JobSpec, OpenSync, Plan};
 use ferrio_machine::{CpuThrottling, CpuUse, Place};
@@ -9,7 +9,7 @@ use crate::messages::job_names;
 use crate::model::JobReport;
 use crate::num::{NumberUnit, Prefixes, num};
 
-/// A run as warnings see it.
+/// The input of warnings.
 pub(crate) struct RunView<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) result: &'a RunResult,
@@ -20,15 +20,15 @@ pub(crate) struct RunView<'a> {
     pub(crate) entries: &'a [JobReport],
 }
 
-/// A reason why some figures may mislead.
+/// A case of a warning.
 pub(super) struct Finding {
-    /// Jobs concerned, as indices into the plan; none for the whole run.
+    /// Plan indices of the affected jobs; empty for the whole run.
     pub(super) jobs: Vec<usize>,
     pub(super) message: String,
     pub(super) help: &'static str,
 }
 
-/// Load from others is not judged in shorter runs, ms.
+/// Load from others is not evaluated in shorter runs.
 const MIN_OBSERVED_MS: u128 = 1000;
 
 impl<'a> RunView<'a> {
@@ -38,29 +38,29 @@ impl<'a> RunView<'a> {
         specs.zip(&self.result.jobs).enumerate().map(|(index, (spec, result))| (index, spec, result))
     }
 
-    /// Those whose figures the report shows.
+    /// The jobs whose figures the report shows.
     pub(super) fn reported(&self) -> impl Iterator<Item = (usize, &'a JobSpec, &'a JobResult)> {
         self.jobs().filter(|(_, spec, _)| spec.measure.reported)
     }
 
-    /// The run is over: its figures are final.
+    /// True if the run is over, so that its figures are final.
     pub(super) fn is_over(&self) -> bool {
         self.result.progress.is_none()
     }
 
-    /// Whether a job has files on a block device.
+    /// True if a job has files on a block device.
     pub(super) fn is_on_device(&self, job: usize) -> bool {
         let has_device =
             |&place: &usize| self.environment.places.get(place).is_some_and(|place| place.device.is_some());
         self.environment.of_job(job).iter().any(has_device)
     }
 
-    /// The run was long enough to judge load from others.
+    /// True if the run is long enough to evaluate load from others.
     pub(super) fn is_long_enough(&self) -> bool {
         self.result.elapsed.as_millis() >= MIN_OBSERVED_MS
     }
 
-    /// Names of jobs, each once, in order.
+    /// Names of jobs in order, without duplicates.
     pub(super) fn names(&self, jobs: &[usize]) -> Vec<String> {
         job_names(self.plan, jobs.iter().copied())
     }
@@ -75,19 +75,19 @@ impl<'a> RunView<'a> {
     }
 }
 
-/// Bytes for people.
+/// Formats bytes for people.
 pub(super) fn bytes(bytes: u64) -> String {
     num(bytes, 4, Prefixes::Binary, NumberUnit::Bytes)
 }
 
-/// Sectors of disk statistics, bytes.
-const SECTOR: u64 = 512;
+/// Sector size of disk statistics, in bytes.
+const SECTOR_BYTES: u64 = 512;
 
-/// One disk and the jobs that use it and no other.
+/// A disk with the jobs that use only this disk.
 pub(super) struct DiskTraffic<'a> {
     pub(super) usage: &'a DiskUsage,
     pub(super) users: Vec<DiskUser<'a>>,
-    /// Types of the file systems that the users' files are in.
+    /// Types of the file systems of the users' files.
     pub(super) file_systems: Vec<&'a str>,
 }
 
@@ -99,8 +99,8 @@ pub(super) struct DiskUser<'a> {
 }
 
 impl DiskUser<'_> {
-    /// Bytes that the job moved. I/Os that do something else to a file, and the writes that a job leaves out because it only verifies,
-    /// are counted, but move nothing.
+    /// Bytes that the job moved. I/Os that do something else to a file, and writes that a job skips because it only verifies, are counted
+    /// as I/Os but move nothing.
     pub(super) fn bytes(&self, direction: Direction) -> u64 {
         let only_counted = direction == Direction::Write && self.spec.only_verifies();
         if only_counted || !self.spec.engine.moves_data() {
@@ -109,12 +109,12 @@ impl DiskUser<'_> {
         self.result.stats.directions[direction as usize].bytes
     }
 
-    /// The job does I/O in this direction, moved bytes, and is in the report.
+    /// True if the job does I/O in this direction, moved bytes, and is in the report.
     pub(super) fn is_measured(&self, direction: Direction) -> bool {
         self.spec.measure.reported && self.spec.rw.does(direction) && self.bytes(direction) > 0
     }
 
-    /// Its writes are on the device by the time it ends.
+    /// True if the job's writes are on the device when it ends.
     pub(super) fn is_durable(&self) -> bool {
         if let Some(is_durable) = super::database::is_durable(self.spec, self.result) {
             return is_durable;
@@ -126,7 +126,7 @@ impl DiskUser<'_> {
         self.spec.is_durable() && (at_the_end || synced)
     }
 
-    /// Its I/O in this direction goes through the page cache.
+    /// True if the job's I/O in this direction uses the page cache.
     pub(super) fn is_cached(&self, direction: Direction) -> bool {
         self.spec.is_buffered() && self.bytes(direction) > 0
     }
@@ -136,13 +136,13 @@ impl DiskTraffic<'_> {
     /// Bytes that the disk read or wrote.
     pub(super) fn disk_bytes(&self, direction: Direction) -> u64 {
         match direction {
-            Direction::Read => self.usage.sectors[0].saturating_mul(SECTOR),
-            Direction::Write => self.usage.sectors[1].saturating_mul(SECTOR),
+            Direction::Read => self.usage.sectors[0].saturating_mul(SECTOR_BYTES),
+            Direction::Write => self.usage.sectors[1].saturating_mul(SECTOR_BYTES),
             Direction::Trim => 0,
         }
     }
 
-    /// Bytes moved by the jobs that `count`.
+    /// Bytes moved by the jobs for which `count` holds.
     pub(super) fn job_bytes(&self, direction: Direction, count: impl Fn(&DiskUser<'_>) -> bool) -> u64 {
         self.users.iter().filter(|user| count(user)).map(|user| user.bytes(direction)).sum()
     }
@@ -154,7 +154,7 @@ pub(super) fn uncounted(place: &Place) -> Option<&str> {
     (device.uncounted || device.disk_name.starts_with("pmem")).then_some(device.disk_name.as_str())
 }
 
-/// All disks whose jobs use no other disk: how much data a job moves on each of several disks is not known.
+/// All disks whose jobs use no other disk: the distribution of a job's data over several disks is unknown.
 pub(super) fn disk_traffic<'a>(run: &RunView<'a>) -> Vec<DiskTraffic<'a>> {
     let disk_of = |place: usize| Some(run.environment.places.get(place)?.device.as_ref()?.disk_name.as_str());
     let mut all: Vec<DiskTraffic<'a>> = run

@@ -1,28 +1,28 @@
-//! Runs that are too short and percentiles of too few samples.
+//! Runs that are too short, and percentiles of too few samples.
 
 use ferrio_job::{JobSpec, counted};
 use ferrio_results::JobResult;
 
 use super::database::is_session;
 use super::run_view::{Finding, RunView};
-use crate::database::{databases, is_of_database};
+use crate::database::{databases, is_database_job};
 use crate::messages::report_name;
 use crate::model::{DATABASE_PERCENTILES, DirectionReport, JobReport, Percentiles};
 
-/// Percentiles from here on are judged, in percent: lower ones have ten times as many samples above them.
-const HIGH: f64 = 99.9;
-/// A high percentile of too few samples.
+/// Lowest percentile that is evaluated: lower ones have ten times as many samples above them.
+const MIN_HIGH_PERCENTILE: f64 = 99.9;
+/// A high percentile with few samples.
 struct SparsePercentile {
     samples: u64,
     what: &'static str,
-    /// The highest one printed, in percent.
+    /// The highest percentile printed.
     percent: f64,
 }
 
 impl SparsePercentile {
-    /// Of fewer samples, none is above the percentile: the printed value is the largest sample. 10,000 for 99.99.
+    /// Minimum number of samples for one to be above the percentile; with fewer, the printed value is the largest sample. 10,000 for 99.99.
     fn needed(&self) -> u64 {
-        // The maximum needs a single one. The quotient is a little off: 99.9 is no binary fraction.
+        // The maximum needs one sample. The quotient is inexact, as 99.9 is not a binary fraction.
         if self.percent >= 100.0 { 1 } else { (100.0 / (100.0 - self.percent)).round() as u64 }
     }
 
@@ -31,13 +31,13 @@ impl SparsePercentile {
     }
 }
 
-/// True if the job measures speed. A failed job has an error already, a job that verifies checks data, and a job without data
-/// measures no device.
+/// True if the job measures speed. A failed job has an error already, a verifying job checks data, and a job without data measures no
+/// device.
 fn is_measurement(spec: &JobSpec, result: &JobResult) -> bool {
     result.error.is_none() && spec.verify.is_none() && spec.engine.moves_data()
 }
 
-/// A high percentile is printed, and there are too few samples for it.
+/// Warns if a high percentile with too few samples is printed.
 pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
@@ -51,8 +51,8 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
         let first = (next..run.plan.jobs.len()).find(named).unwrap_or(next);
         next = (first + entry.text.jobs).min(run.plan.jobs.len());
         let Some(sparse) = sparsest(entry) else { continue };
-        // There are more I/Os than transactions, which are judged below.
-        if run.plan.jobs.get(first).is_some_and(|job| is_of_database(&job.spec)) {
+        // There are more I/Os than transactions, which are evaluated below.
+        if run.plan.jobs.get(first).is_some_and(|job| is_database_job(&job.spec)) {
             continue;
         }
         let matters = |job: &usize| {
@@ -96,7 +96,7 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
             "{who}: percentiles up to the {percent}th need {needed} samples; those of the {what} latencies of {whose} are based on {samples}"
         )
     };
-    let help = match jobs.iter().all(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+    let help = match jobs.iter().all(|&job| is_database_job(&run.plan.jobs[job].spec)) {
         true => {
             "with fewer samples it is little more than the largest one: run longer or raise `transactions`"
         }
@@ -107,7 +107,7 @@ pub(super) fn few_ios(run: &RunView<'_>) -> Vec<Finding> {
     vec![Finding { jobs, message, help }]
 }
 
-/// The latency with the fewest samples of those that have a high percentile.
+/// The latency with the fewest samples of those with a high percentile.
 fn sparsest(entry: &JobReport) -> Option<SparsePercentile> {
     let directions = entry.shown_directions().into_iter().filter_map(|(name, direction)| {
         let (samples, percent) = shown(direction)?;
@@ -119,7 +119,7 @@ fn sparsest(entry: &JobReport) -> Option<SparsePercentile> {
     directions.chain(syncs).filter(SparsePercentile::is_sparse).min_by_key(|sparse| sparse.samples)
 }
 
-/// Samples and highest percentile of any latency of a direction; all of them have the same samples.
+/// Number of samples, and highest percentile, of any latency of a direction; all have the same number.
 fn shown(direction: &DirectionReport) -> Option<(u64, f64)> {
     let latencies = [&direction.clat_ns, &direction.lat_ns, &direction.slat_ns];
     let shown =
@@ -128,19 +128,19 @@ fn shown(direction: &DirectionReport) -> Option<(u64, f64)> {
 }
 
 fn highest(percentiles: &Percentiles) -> Option<f64> {
-    percentiles.0.last().map(|&(percent, _)| percent).filter(|&percent| percent >= HIGH)
+    percentiles.0.last().map(|&(percent, _)| percent).filter(|&percent| percent >= MIN_HIGH_PERCENTILE)
 }
 
-/// In a shorter run, more than a percent is start and end of jobs, and there is hardly a bandwidth sample (500 ms).
-const MIN_MS: u64 = 1000;
+/// Shorter runs consist to more than a percent of starts and ends of jobs, and have hardly a bandwidth sample (500 ms).
+const MIN_RUN_MS: u64 = 1000;
 
-/// A job did I/O for less than a second.
+/// Warns if a job did I/O for less than a second.
 pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     if !run.is_over() {
         return Vec::new();
     }
     let judged = run.reported().filter(|(_, spec, job)| {
-        let in_background = is_of_database(spec) && !is_session(spec);
+        let in_background = is_database_job(spec) && !is_session(spec);
         job.stats.total_ios() > 0 && is_measurement(spec, job) && !in_background
     });
     let ran = judged.map(|(index, _, job)| {
@@ -148,7 +148,7 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
         let directions = job.stats.directions.iter().map(|direction| direction.runtime_ms);
         (directions.fold(job.stats.job_runtime_ms, u64::max), index)
     });
-    let short: Vec<(u64, usize)> = ran.filter(|&(ms, _)| ms < MIN_MS).collect();
+    let short: Vec<(u64, usize)> = ran.filter(|&(ms, _)| ms < MIN_RUN_MS).collect();
     let Some(&(ms, _)) = short.iter().min() else { return Vec::new() };
     let jobs: Vec<usize> = short.into_iter().map(|(_, index)| index).collect();
     let who = run.who(&jobs);
@@ -157,7 +157,7 @@ pub(super) fn short_run(run: &RunView<'_>) -> Vec<Finding> {
     } else {
         format!("{who} ran for less than a second, the shortest for {ms} ms")
     };
-    let help = match jobs.iter().all(|&job| is_of_database(&run.plan.jobs[job].spec)) {
+    let help = match jobs.iter().all(|&job| is_database_job(&run.plan.jobs[job].spec)) {
         true => "results of less than a second vary a lot: run longer or raise `transactions`",
         false => {
             "results of less than a second vary a lot: use time_based with a runtime of seconds, or more data"

@@ -1,10 +1,10 @@
-//! Block sizes that were asked for and never issued.
+//! Requested block sizes that were never issued.
 
 use ferrio_job::RoundedSizes;
 
 use super::run_view::{Finding, RunView};
 
-/// Sizes of `bssplit` and `bsrange` that are no multiples of the smallest.
+/// Warns about sizes of `bssplit` and `bsrange` that are not multiples of the smallest.
 pub(super) fn rounded(run: &RunView<'_>) -> Vec<Finding> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     for (index, spec, _) in run.reported().filter(|(_, _, result)| result.stats.total_ios() > 0) {

@@ -1,4 +1,4 @@
-//! Runs put together by hand: ten seconds on a machine of 8 GiB with one disk, `vda`.
+//! Hand-made runs: ten seconds on a machine of 8 GiB with one disk, `vda`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use crate::model::Warning;
 use crate::{Formats, ReportOptions, RunEnvironment, RunReport, TerseVersion};
 
-/// A run.
+/// A run under construction.
 pub(super) struct TestRun {
     pub(super) plan: Plan,
     pub(super) result: RunResult,
@@ -23,7 +23,7 @@ pub(super) struct TestRun {
 }
 
 impl TestRun {
-    /// Without jobs, on an idle machine.
+    /// A run without jobs on an idle machine.
     pub(super) fn new() -> Self {
         let device = BlockDevice { disk_name: "vda".to_owned(), ..BlockDevice::default() };
         let place = Place {
@@ -47,28 +47,28 @@ impl TestRun {
         }
     }
 
-    /// With a job that has no files.
+    /// Adds a job without files.
     pub(super) fn job(self, name: &str, stats: JobStats) -> Self {
         self.job_with(name, stats, |_| {})
     }
 
-    /// With a job that has no files, changed by `change`.
+    /// Adds a job without files, changed by `change`.
     pub(super) fn job_with(self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec)) -> Self {
         self.add(name, stats, change, Vec::new())
     }
 
-    /// With a job that has files on the disk.
+    /// Adds a job with files on the disk.
     pub(super) fn on_disk(self, name: &str, stats: JobStats, change: impl Fn(&mut JobSpec)) -> Self {
         self.add(name, stats, change, vec![0])
     }
 
-    /// With this activity of a disk.
+    /// Sets the activity of a disk.
     pub(super) fn disk(mut self, usage: DiskUsage) -> Self {
         self.result.disks.push(usage);
         self
     }
 
-    /// Makes it a run that is still going on.
+    /// Marks the run as still running.
     pub(super) fn running(mut self) -> Self {
         self.result.progress = Some(Progress { elapsed: self.result.elapsed, jobs: Vec::new() });
         self
@@ -83,7 +83,7 @@ impl TestRun {
         self
     }
 
-    /// All warnings about it.
+    /// All warnings about the run.
     pub(super) fn all_warnings(&self) -> Vec<Warning> {
         let options = ReportOptions {
             time: Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC),

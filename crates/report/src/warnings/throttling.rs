@@ -1,69 +1,69 @@
-//! CPUs that were taken away from the jobs or slowed down: a limit of the control group, and heat.
+//! CPU throttling: a CPU limit of the control group, and heat.
 
 use std::time::Duration;
 
 use super::run_view::{Finding, RunView};
 use crate::Unit;
 
-/// Throttling for less than this part of the run is not worth a warning, percent. With one percent, the 99th percentile of a latency may
-/// be that of the throttling.
-const TRIFLE: f64 = 1.0;
+/// Minimum throttled time that is worth a warning, as a percentage of the run. At 1 %, throttling alone can determine the 99th percentile
+/// of a latency.
+const MIN_THROTTLED_PERCENT: f64 = 1.0;
 
-/// Where the kernel does not say how long heat slowed down the CPUs, fewer events per second than this are not worth a warning.
-const FEW_EVENTS: f64 = 1.0;
+/// Minimum number of events per second that is worth a warning, if the kernel does not report how long heat slowed down the CPUs.
+const MIN_EVENTS_PER_SECOND: f64 = 1.0;
 
-/// A limit of the control group stopped the jobs for a part of the run that shows in their figures.
+/// Warns if a CPU limit of the control group noticeably throttled the jobs.
 pub(super) fn cpu_limit(run: &RunView<'_>) -> Vec<Finding> {
     let (us, watched) = (run.throttling.cgroup_us, run.throttling.watched);
-    if !is_judged(run) || !is_more_than_a_trifle(us, watched) {
+    if !is_worth_checking(run) || !is_significant(us, watched) {
         return Vec::new();
     }
     let message = format!(
         "the CPU limit of the cgroup stopped threads for {} in {} of run, added over CPUs",
-        text_of_us(us),
-        text(watched)
+        format_us(us),
+        format_time(watched)
     );
     let help = "the figures are those of the limit, not of the device: raise the limit (cpu.max or cpu.cfs_quota_us of the cgroup \
          and of those above it; the CPUs of a container), or use fewer jobs";
     vec![Finding { jobs: Vec::new(), message, help }]
 }
 
-/// Heat slowed down the CPUs for a part of the run that shows in the figures.
+/// Warns if heat noticeably slowed down the CPUs.
 pub(super) fn cpu_heat(run: &RunView<'_>) -> Vec<Finding> {
     let throttling = &run.throttling;
     let watched = throttling.watched;
     let is_hot = match throttling.heat_us {
-        Some(us) => is_more_than_a_trifle(us, watched),
-        None => throttling.heat_events as f64 >= FEW_EVENTS * watched.as_secs_f64(),
+        Some(us) => is_significant(us, watched),
+        None => throttling.heat_events as f64 >= MIN_EVENTS_PER_SECOND * watched.as_secs_f64(),
     };
-    if !is_judged(run) || throttling.heat_events == 0 || !is_hot {
+    if !is_worth_checking(run) || throttling.heat_events == 0 || !is_hot {
         return Vec::new();
     }
     let how = match throttling.heat_us {
-        Some(us) => format!("for {}", text_of_us(us)),
+        Some(us) => format!("for {}", format_us(us)),
         None if throttling.heat_events == 1 => "once".to_owned(),
         None => format!("{} times", throttling.heat_events),
     };
-    let message = format!("heat slowed down the CPUs {how} in {} of run", text(watched));
+    let message = format!("heat slowed down the CPUs {how} in {} of run", format_time(watched));
     let help = "latencies and CPU times are those of slower CPUs, and the next run may differ: cool the machine better, \
          or wait until it is cool, and measure again";
     vec![Finding { jobs: Vec::new(), message, help }]
 }
 
-/// The run was long enough, and did I/O that is reported.
-fn is_judged(run: &RunView<'_>) -> bool {
+/// True if the run is long enough to evaluate and reports I/O.
+fn is_worth_checking(run: &RunView<'_>) -> bool {
     run.is_long_enough() && run.reported().any(|(_, _, job)| job.stats.total_ios() > 0)
 }
 
-fn is_more_than_a_trifle(us: u64, watched: Duration) -> bool {
-    us > 0 && us as f64 * 100.0 >= watched.as_micros() as f64 * TRIFLE
+fn is_significant(us: u64, watched: Duration) -> bool {
+    us > 0 && us as f64 * 100.0 >= watched.as_micros() as f64 * MIN_THROTTLED_PERCENT
 }
 
-fn text_of_us(us: u64) -> String {
-    text(Duration::from_micros(us))
+fn format_us(us: u64) -> String {
+    format_time(Duration::from_micros(us))
 }
 
-fn text(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     Unit::Nanoseconds.text(time.as_nanos() as f64)
 }
 

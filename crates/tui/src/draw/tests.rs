@@ -67,7 +67,7 @@ fn before_the_first_second_there_is_nothing_to_show() {
 #[test]
 fn figures_of_more_than_a_second_say_so() {
     let (mut board, mut view) = three();
-    board.table.every = Duration::from_secs(4);
+    board.table.sample_interval = Duration::from_secs(4);
     let screen = drawn(&board, &mut view, PLAIN, 100, 30).to_string();
     let title = screen.lines().next().unwrap();
     assert!(title.ends_with(" every 4s  sort: job\""), "{title}");

@@ -11,7 +11,7 @@ struct OnOrdinaryMemory(PersistentMemory);
 impl Engine for OnOrdinaryMemory {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         // Larger than a page, so that regions are in the middle of units.
-        PersistentMemory::with_sharing(spec, Sharing::Shared, 4 * PAGE).map(OnOrdinaryMemory)
+        PersistentMemory::with_sharing(spec, Sharing::Shared, 4 * PAGE_BYTES).map(OnOrdinaryMemory)
     }
 
     fn attach(&mut self, files: &FileSet) -> Result<(), EngineError> {

@@ -46,7 +46,7 @@ fn options_of_sockets_are_set_at_the_end_that_needs_them() {
     assert!(connection.tcp_nodelay().unwrap() && accepted.tcp_nodelay().unwrap());
     assert!(connection.tcp_mss().unwrap() <= 1000, "{}", connection.tcp_mss().unwrap());
     let timeouts = [connection.read_timeout(), accepted.write_timeout()].map(Result::unwrap);
-    assert!(timeouts.into_iter().all(|time| time.is_some_and(|time| time <= 2 * WAIT)));
+    assert!(timeouts.into_iter().all(|time| time.is_some_and(|time| time <= 2 * WAIT_TIMEOUT)));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn protection(by_device: bool) -> ProtectionOptions {
 
 fn command(namespace: Namespace, by_device: bool, offset: u64, len: u64, mode: Option<WriteMode>) -> Command {
     let options = PassthroughOptions { deallocates: true, fua_writes: true, ..PassthroughOptions::default() };
-    let device = Device::new(namespace, &protection(by_device)).unwrap();
+    let device = JobNamespace::new(namespace, &protection(by_device)).unwrap();
     rw_command(&device, &request(Op::Read, offset, len), mode, &options, &protection(by_device))
 }
 
@@ -66,7 +66,7 @@ fn protection_information_is_made_by_the_device_or_by_the_program() {
     assert_eq!(by_device.words_10_15[2..], [1 << 29 | 1 << 28 | 1 << 26, 0, 5, 0xffff_1234]);
     let own = command(namespace, false, 512 * 5, 512, None);
     assert_eq!(own.words_10_15[2], 1 << 28 | 1 << 26);
-    let device = |by_device| Device::new(namespace, &protection(by_device)).unwrap();
+    let device = |by_device| JobNamespace::new(namespace, &protection(by_device)).unwrap();
     let io = request(Op::Read, 0, 1024);
     assert_eq!([true, false].map(|who| device(who).separate_metadata(&io)), [0, 16]);
     assert_eq!([true, false].map(|who| device(who).own.is_some()), [false, true]);
@@ -76,7 +76,7 @@ fn protection_information_is_made_by_the_device_or_by_the_program() {
 fn blocks_of_an_io_have_their_metadata_beside_them_or_behind() {
     for is_extended in [false, true] {
         let namespace = Namespace { metadata_bytes: 16, is_extended, protection: TYPE_1, ..PLAIN };
-        let device = Device::new(namespace, &protection(false)).unwrap();
+        let device = JobNamespace::new(namespace, &protection(false)).unwrap();
         assert_eq!(device.own.unwrap().offset, 8, "behind other metadata");
         let mut data = vec![1; 2 * device.block as usize];
         let mut metadata = vec![0; if is_extended { 0 } else { 32 }];
@@ -96,14 +96,14 @@ fn blocks_of_an_io_have_their_metadata_beside_them_or_behind() {
 fn formats_that_the_program_cannot_make_are_left_to_the_device() {
     let format = ProtectionFormat { guard: GuardFormat::Bits32, ..TYPE_1.unwrap() };
     let namespace = Namespace { metadata_bytes: 16, protection: Some(format), ..PLAIN };
-    assert!(Device::new(namespace, &protection(false)).unwrap_err().contains("pi_act=1"));
-    assert!(Device::new(namespace, &protection(true)).is_ok());
+    assert!(JobNamespace::new(namespace, &protection(false)).unwrap_err().contains("pi_act=1"));
+    assert!(JobNamespace::new(namespace, &protection(true)).is_ok());
 }
 
 #[test]
 fn modes_are_drawn_by_their_shares() {
     let shares = vec![(WriteMode::Write, 70), (WriteMode::Zeroes, 30)];
-    let mut modes = Modes { shares, state: 0x9e37_79b9_7f4a_7c15 };
+    let mut modes = WriteModeGenerator { shares, state: 0x9e37_79b9_7f4a_7c15 };
     let zeroes = (0..10_000).filter(|_| modes.next() == WriteMode::Zeroes).count();
     assert!((2_800..3_200).contains(&zeroes), "{zeroes}");
 }

@@ -157,7 +157,7 @@ fn jobs_with_a_pace_of_their_own_do_not_count() {
         .len()
     };
     assert_eq!((with("bs", true), with("bs", false)), (1, 1));
-    for name in PACED {
+    for name in PACING_OPTIONS {
         assert_eq!((with(name, true), with(name, false)), (0, 0), "{name}");
     }
 }

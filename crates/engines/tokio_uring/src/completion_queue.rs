@@ -8,25 +8,25 @@ use std::task::{Poll, Waker};
 
 use ferrio_engine::Completion;
 
-/// Where tasks leave their completions, and the one place that waits for them. Used by one thread; no borrow lives across an await.
-pub(crate) struct Finished {
+/// Completions of ended tasks, and the single task that waits for them. Used by one thread; no borrow is held across an await.
+pub(crate) struct CompletionQueue {
     completions: RefCell<VecDeque<Completion>>,
-    /// The task that waits for `wanted` completions.
+    /// Wakes the task that waits for `wanted` completions.
     waiter: Cell<Option<Waker>>,
     wanted: Cell<usize>,
     /// Changes with each completion.
-    life: Cell<u64>,
-    /// The job waits.
+    completion_count: Cell<u64>,
+    /// True while the job waits.
     awaited: Cell<bool>,
-    /// Nothing more is waited for.
+    /// True once waiting has been given up.
     broken: Cell<bool>,
 }
 
-impl Finished {
-    /// Room for `count` completions.
+impl CompletionQueue {
+    /// Creates room for `count` completions.
     pub(crate) fn new(count: usize) -> Self {
-        Finished {
-            life: Cell::default(),
+        CompletionQueue {
+            completion_count: Cell::default(),
             awaited: Cell::default(),
             broken: Cell::default(),
             completions: RefCell::new(VecDeque::with_capacity(count)),
@@ -35,16 +35,16 @@ impl Finished {
         }
     }
 
-    /// Completions that can be taken.
+    /// Number of available completions.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.completions.borrow().len()
     }
 
-    /// Adds one; wakes the waiter when it is the last one wanted.
+    /// Adds a completion; wakes the waiter if it is the last one wanted.
     #[inline]
     pub(crate) fn push(&self, completion: Completion) {
-        self.show_life();
+        self.count_completion();
         self.completions.borrow_mut().push_back(completion);
         if self.len() >= self.wanted.get()
             && let Some(waker) = self.waiter.take()
@@ -53,7 +53,7 @@ impl Finished {
         }
     }
 
-    /// Ready when at least `count` completions are there.
+    /// Waits until at least `count` completions are available.
     pub(crate) async fn wait(&self, count: usize) {
         self.wanted.set(count);
         self.awaited.set(true);
@@ -68,15 +68,15 @@ impl Finished {
         self.awaited.set(false);
     }
 
-    /// Ready when an operation is, whatever it returns.
+    /// Waits for an operation and ignores its result.
     pub(crate) async fn wait_for<T>(&self, operation: impl Future<Output = T>) {
         let mut operation = pin!(operation);
-        // No number of completions is enough.
+        // No number of completions ends this wait.
         self.wanted.set(usize::MAX);
         self.awaited.set(true);
         poll_fn(|context| {
             if operation.as_mut().poll(context).is_ready() {
-                self.show_life();
+                self.count_completion();
                 return Poll::Ready(());
             }
             if self.broken.get() {
@@ -89,15 +89,15 @@ impl Finished {
         self.awaited.set(false);
     }
 
-    /// Something completed.
+    /// Records that an operation completed.
     #[inline]
-    pub(crate) fn show_life(&self) {
-        self.life.set(self.life.get().wrapping_add(1));
+    pub(crate) fn count_completion(&self) {
+        self.completion_count.set(self.completion_count.get().wrapping_add(1));
     }
 
-    /// A number that changes when something completes.
-    pub(crate) fn life(&self) -> u64 {
-        self.life.get()
+    /// A counter of completed operations.
+    pub(crate) fn completion_count(&self) -> u64 {
+        self.completion_count.get()
     }
 
     /// True while the job waits.
@@ -110,21 +110,21 @@ impl Finished {
         self.broken.get()
     }
 
-    /// Ends the wait, and all others to come.
-    pub(crate) fn break_off(&self) {
+    /// Ends the current wait and all later ones.
+    pub(crate) fn give_up(&self) {
         self.broken.set(true);
         if let Some(waker) = self.waiter.take() {
             waker.wake();
         }
     }
 
-    /// Makes it look as if the job waited.
+    /// Simulates a waiting job.
     #[cfg(test)]
-    pub(crate) fn await_anything(&self) {
+    pub(crate) fn simulate_wait(&self) {
         self.awaited.set(true);
     }
 
-    /// Moves at most `max` completions to `done`, oldest first; how many.
+    /// Moves up to `max` completions to `done`, oldest first; returns how many.
     #[inline]
     pub(crate) fn take(&self, max: usize, done: &mut Vec<Completion>) -> usize {
         let mut completions = self.completions.borrow_mut();
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_waiter_is_woken_once_by_the_last_completion_it_wants() {
-        let finished = Finished::new(4);
+        let finished = CompletionQueue::new(4);
         let wakes = Arc::new(Wakes::default());
         let waker = Waker::from(Arc::clone(&wakes));
         let mut context = Context::from_waker(&waker);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn completions_are_taken_oldest_first_up_to_the_limit() {
-        let finished = Finished::new(4);
+        let finished = CompletionQueue::new(4);
         (0..3).for_each(|unit| finished.push(Completion { unit, result: 0 }));
         let mut done = Vec::new();
         assert_eq!(finished.take(2, &mut done), 2);

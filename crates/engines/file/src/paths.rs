@@ -1,4 +1,4 @@
-//! What is done to the name of a file: create it, look it up, remove it.
+//! Operations on the path of a file: create, look up, remove.
 
 use std::ffi::CString;
 use std::fs;
@@ -13,9 +13,9 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::sys::stat::{self, Mode};
 
-/// An operation with what it needs.
+/// An operation on a path.
 #[derive(Debug)]
-pub(crate) enum NameOperation {
+pub(crate) enum PathOperation {
     /// open(2) with `O_CREAT`.
     CreateFile,
     /// stat(2) or lstat(2).
@@ -30,46 +30,46 @@ pub(crate) enum NameOperation {
     DeleteDirectory,
 }
 
-impl NameOperation {
-    /// That of the job's engine.
+impl PathOperation {
+    /// The operation of the job's engine.
     ///
     /// # Errors
-    /// The engine is none of these.
+    /// The engine is not one of these.
     pub(crate) fn of(spec: &JobSpec) -> Result<Self, EngineError> {
         Ok(match spec.engine {
-            EngineKind::Filecreate => NameOperation::CreateFile,
-            EngineKind::Filedelete => NameOperation::DeleteFile,
-            EngineKind::Dircreate => NameOperation::CreateDirectory,
-            EngineKind::Dirdelete => NameOperation::DeleteDirectory,
+            EngineKind::Filecreate => PathOperation::CreateFile,
+            EngineKind::Filedelete => PathOperation::DeleteFile,
+            EngineKind::Dircreate => PathOperation::CreateDirectory,
+            EngineKind::Dirdelete => PathOperation::DeleteDirectory,
             EngineKind::Filestat | EngineKind::Dirstat => match spec.engine_options.stat_type {
-                StatType::Stat => NameOperation::Stat { follows_links: true },
-                StatType::Lstat => NameOperation::Stat { follows_links: false },
-                StatType::Statx => NameOperation::Statx(AbsolutePath::default()),
+                StatType::Stat => PathOperation::Stat { follows_links: true },
+                StatType::Lstat => PathOperation::Stat { follows_links: false },
+                StatType::Statx => PathOperation::Statx(AbsolutePath::default()),
             },
             other => return Err(EngineError::new(format!("open({})", other.word()), Errno::ENOTSUP)),
         })
     }
 
-    /// Does it to one file.
+    /// Performs the operation on one file.
     ///
     /// # Errors
-    /// Those of the system call, with the path.
+    /// The system call's error, with the path.
     pub(crate) fn run(&mut self, path: &Path) -> Result<Option<OwnedFd>, EngineError> {
         let (done, call) = match self {
-            NameOperation::CreateFile => {
+            PathOperation::CreateFile => {
                 let flags = OFlag::O_CREAT | OFlag::O_RDWR | OFlag::O_CLOEXEC;
                 let mode = Mode::S_IRUSR | Mode::S_IWUSR;
                 (nix::fcntl::open(path, flags, mode).map(Some), "open")
             }
-            NameOperation::Stat { follows_links: true } => (stat::stat(path).map(|_| None), "stat"),
-            NameOperation::Stat { follows_links: false } => (stat::lstat(path).map(|_| None), "lstat"),
-            NameOperation::Statx(absolute) => (absolute.of(path).and_then(statx).map(|()| None), "statx"),
-            NameOperation::DeleteFile => (nix::unistd::unlink(path).map(|()| None), "delete"),
-            // fio passes only the file type for a mode, and makes directories that nobody can use.
-            NameOperation::CreateDirectory => {
+            PathOperation::Stat { follows_links: true } => (stat::stat(path).map(|_| None), "stat"),
+            PathOperation::Stat { follows_links: false } => (stat::lstat(path).map(|_| None), "lstat"),
+            PathOperation::Statx(absolute) => (absolute.of(path).and_then(statx).map(|()| None), "statx"),
+            PathOperation::DeleteFile => (nix::unistd::unlink(path).map(|()| None), "delete"),
+            // fio passes only the file type as the mode, and so creates directories that nobody can use.
+            PathOperation::CreateDirectory => {
                 (nix::unistd::mkdir(path, Mode::S_IRWXU).map(|()| None), "mkdir")
             }
-            NameOperation::DeleteDirectory => (rmdir(path).map(|()| None), "rmdir"),
+            PathOperation::DeleteDirectory => (rmdir(path).map(|()| None), "rmdir"),
         };
         done.map_err(|e| EngineError::new(format!("{call}({})", path.display()), e))
     }
@@ -79,12 +79,12 @@ fn rmdir(path: &Path) -> nix::Result<()> {
     nix::unistd::unlinkat(nix::fcntl::AT_FDCWD, path, nix::unistd::UnlinkatFlags::RemoveDir)
 }
 
-/// Makes absolute paths. The files of a job are in few directories, so each is resolved once.
+/// Converts paths to absolute ones. The files of a job are in few directories, so each directory is resolved once.
 #[derive(Debug, Default)]
 pub(crate) struct AbsolutePath {
-    /// The directory of the path before, as it was given.
+    /// The directory of the previous path, as it was given.
     given: PathBuf,
-    /// The same without links.
+    /// The same directory, absolute and without symbolic links.
     resolved: PathBuf,
 }
 
