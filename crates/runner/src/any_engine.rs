@@ -1,6 +1,6 @@
-//! An engine that is known only at run time: engines whose I/Os cost far more than a call through a pointer share one copy of the loop.
+//! An engine that is known only at run time. Engines whose I/Os cost far more than a call through a pointer share one copy of the loop.
 //!
-//! A copy costs much of the program's size and of the time of each build.
+//! A copy adds much to the size of the program and to the time of each build.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,17 +15,15 @@ use ferrio_stats::Usage;
 
 use crate::registry;
 
-/// Any engine.
 pub(crate) struct AnyEngine<'a>(Box<dyn Engine + 'a>);
 
 impl<'a> AnyEngine<'a> {
-    /// This engine.
     pub(crate) fn of(engine: impl Engine + 'a) -> Self {
         AnyEngine(Box::new(engine))
     }
 }
 
-// A method that is not forwarded would fall back to what the trait does for engines without it.
+// Every method must be forwarded: otherwise the trait's default would replace the engine's.
 #[deny(clippy::missing_trait_methods)]
 impl Engine for AnyEngine<'_> {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {

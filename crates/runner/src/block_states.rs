@@ -1,7 +1,8 @@
-//! Which blocks of a job's file were trimmed, written or failed (`block_error_percentiles`): four bytes for each block, in pages that
-//! the kernel provides when they are first touched.
+//! Tracks which blocks of a job's file were trimmed, written or failed (`block_error_percentiles`): four bytes for each block, in pages
+//! that the kernel provides when they are first touched.
 //!
-//! Requests count when they are issued, in the same branch as other features; a failure undoes that. So a job without this pays nothing.
+//! Requests are counted when they are issued, in the same branch as other features; a failure undoes that. Jobs without the option pay
+//! nothing.
 
 use ferrio_engine::{Op, Request};
 use ferrio_job::{Direction, JobSpec};
@@ -24,10 +25,10 @@ pub(crate) struct BlockStates {
 }
 
 impl BlockStates {
-    /// The blocks of a job that asks for this and trims, as large as its smallest trim.
+    /// The blocks of a job that uses the option and trims; as large as its smallest trim.
     ///
     /// # Errors
-    /// There is no memory for them.
+    /// Memory for the blocks is short.
     pub(crate) fn of(spec: &JobSpec) -> Result<Option<Box<Self>>, Failure> {
         let wanted = spec.measure.block_errors && spec.rw.does(Direction::Trim);
         let Some(file) = spec.files.first().filter(|_| wanted) else { return Ok(None) };
@@ -42,7 +43,7 @@ impl BlockStates {
         Ok(Some(Box::new(BlockStates { begin: file.offset, block_bytes, words })))
     }
 
-    /// A request goes to the engine.
+    /// Counts a request that is issued to the engine.
     pub(crate) fn issued(&mut self, request: &Request) {
         match request.op {
             Op::Trim => self.each(request, |trims| (BlockState::Trimmed, (trims + 1).min(MAX_TRIMS))),
@@ -51,7 +52,7 @@ impl BlockStates {
         }
     }
 
-    /// A request failed that was counted when it was issued.
+    /// Undoes the count of a request that failed.
     pub(crate) fn failed(&mut self, request: &Request) {
         match request.op {
             Op::Trim => self.each(request, |trims| (BlockState::TrimFailure, trims.saturating_sub(1))),
@@ -60,14 +61,14 @@ impl BlockStates {
         }
     }
 
-    /// Counts of all blocks.
+    /// The counts of all blocks.
     pub(crate) fn errors(&self) -> BlockErrors {
         let mut errors = BlockErrors::default();
         self.words.iter().for_each(|&word| errors.record(state(word), word & MAX_TRIMS));
         errors
     }
 
-    /// Gives all blocks that a request touches a new state and count of trims; those that failed before stay as they are.
+    /// Sets a new state and trim count for all blocks that a request touches; blocks that failed before are not changed.
     fn each(&mut self, request: &Request, change: impl Fn(u32) -> (BlockState, u32)) {
         let start = request.offset.saturating_sub(self.begin);
         let end = start.saturating_add(request.len);

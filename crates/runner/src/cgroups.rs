@@ -1,9 +1,9 @@
-//! The control groups that workers do their I/O in (`cgroup`).
+//! The control groups in which workers do their I/O (`cgroup`).
 //!
 //! In version 1 each worker joins its group alone. Version 2 accounts the I/O of a process in one group, so the first worker moves the
-//! whole process and the last one moves it back; the planner has made sure that jobs that run together want the same group.
+//! whole process and the last one moves it back; the planner ensures that concurrent jobs want the same group.
 //!
-//! Workers return with a file that was opened before the run: the kernel checks the user who opened it, not the `uid` of a job.
+//! Workers return through a file that was opened before the run: the kernel checks the user who opened it, not the `uid` of a job.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use nix::fcntl::OFlag;
 use crate::failure::Failure;
 use crate::placement;
 
-/// Files that the weight of a group is written to, by controller and I/O scheduler; which of them exists depends on the system.
+/// Files for the weight of a group, by controller and I/O scheduler; the system determines which of them exist.
 const WEIGHTS: [&str; 4] = ["blkio.weight", "blkio.bfq.weight", "io.weight", "io.bfq.weight"];
 
 /// The control groups of a run.
@@ -29,12 +29,12 @@ pub(crate) struct Cgroups {
     joined: Mutex<HashMap<PathBuf, Joined>>,
 }
 
-/// The groups of the system, and where the program was among them before the run.
+/// The groups of the system, and the program's group before the run.
 #[derive(Debug)]
 struct Found {
     hierarchy: IoCgroups,
     home: PathBuf,
-    /// Moves a thread or process there that is written to it. `None` if the user may not.
+    /// Writing a thread or process to this file moves it to `home`. `None` if the user may not.
     to_home: Option<File>,
 }
 
@@ -42,25 +42,25 @@ struct Found {
 #[derive(Debug, Default)]
 struct Joined {
     workers: usize,
-    /// This run made it, and removes it with its last worker.
+    /// True if this run created the group, and removes it with its last worker.
     created: bool,
-    /// Version 2: a worker has moved the process here.
+    /// Version 2: true if a worker has moved the process here.
     has_process: bool,
 }
 
-/// A worker in a group, until this is dropped.
+/// A worker's membership in a group; ends on drop.
 #[derive(Debug)]
 pub(crate) struct Membership<'a> {
     groups: &'a Cgroups,
     found: &'a Found,
     group: PathBuf,
-    /// Version 1: the worker is in the group.
+    /// Version 1: true if the worker is in the group.
     has_thread: bool,
     keep: bool,
     left: bool,
 }
 
-/// A group that could not be returned to.
+/// The error if a group could not be returned to.
 #[derive(Debug)]
 pub(crate) struct CannotReturn {
     home: PathBuf,
@@ -69,7 +69,6 @@ pub(crate) struct CannotReturn {
 }
 
 impl CannotReturn {
-    /// What the user should know.
     pub(crate) fn diagnostic(&self) -> Diagnostic {
         let CannotReturn { home, group, error } = self;
         let message = format!(
@@ -83,7 +82,7 @@ impl CannotReturn {
 }
 
 impl Cgroups {
-    /// The groups that the jobs of a plan ask for. To be called before workers start.
+    /// The groups that the jobs of a plan use. Call it before workers start.
     pub(crate) fn of(plan: &Plan) -> Self {
         let wanted = plan.jobs.iter().any(|job| job.spec.worker.cgroup.is_some());
         let hierarchy = wanted.then(IoCgroups::mounted).flatten();
@@ -94,7 +93,7 @@ impl Cgroups {
         Cgroups { found, joined: Mutex::default() }
     }
 
-    /// Moves the calling worker of a job into the group that the job asks for, if it does; the group is made if it does not exist.
+    /// Moves the calling worker of a job into the job's group, if it has one; creates the group if it does not exist.
     ///
     /// # Errors
     /// The system has no groups, or the user may not change them.
@@ -128,7 +127,7 @@ impl Cgroups {
         let entry = joined.entry(group.clone()).or_default();
         entry.created |= created;
         entry.workers += 1;
-        // From here on, leaving the group undoes what was done; it waits for `joined`.
+        // From here on, leaving the group undoes the changes; it waits for `joined`.
         let mut membership =
             Membership { groups: self, found, group, has_thread: false, keep: wanted.keep, left: false };
         let weight = wanted.weight.map_or(Ok(()), |weight| set_weight(&membership.group, weight));
@@ -159,10 +158,10 @@ impl Cgroups {
 }
 
 impl Membership<'_> {
-    /// Goes back to where the worker was. The second call does nothing.
+    /// Returns to the previous group. A second call does nothing.
     ///
     /// # Errors
-    /// The kernel refused: what follows is done in the group.
+    /// The kernel refused: the worker stays in the group.
     pub(crate) fn leave(&mut self) -> Result<(), CannotReturn> {
         if std::mem::replace(&mut self.left, true) {
             return Ok(());
@@ -181,7 +180,7 @@ impl Membership<'_> {
             let (home, group) = (self.found.home.clone(), self.group.clone());
             CannotReturn { home, group, error }
         });
-        // Removal fails if a command of the job left a process in the group, or if somebody else has removed the group.
+        // Removal fails if a command of the job left a process in the group, or if another program has removed the group.
         if last && created && !self.keep {
             let _ = fs::remove_dir(&self.group);
         }
@@ -191,7 +190,7 @@ impl Membership<'_> {
 
 impl Drop for Membership<'_> {
     fn drop(&mut self) {
-        // Of a worker that fails there is more important to say.
+        // An error is ignored: the failure of the worker is more important.
         let _ = self.leave();
     }
 }
@@ -203,12 +202,12 @@ impl Found {
         found
     }
 
-    /// The file that moves to a group what is written to it.
+    /// The file that moves threads or processes to a group.
     fn members(&self, group: &Path) -> PathBuf {
         group.join(if self.hierarchy.per_thread { "tasks" } else { "cgroup.procs" })
     }
 
-    /// The calling thread, or the process where threads cannot be moved alone.
+    /// The ID of the calling thread, or of the process if threads cannot be moved alone.
     fn id(&self) -> String {
         let id = if self.hierarchy.per_thread { placement::thread_id() } else { std::process::id() };
         id.to_string()
@@ -231,7 +230,7 @@ fn set_weight(group: &Path, weight: u32) -> io::Result<()> {
     write(&file.unwrap_or_else(|| group.join(WEIGHTS[0])), &weight.to_string())
 }
 
-/// Files of the kernel are written at once, and never created.
+/// Kernel files are written at once, and never created.
 fn write(file: &Path, text: &str) -> io::Result<()> {
     write_whole(&mut open(file)?, text.as_bytes())
 }

@@ -23,20 +23,20 @@ use nix::sys::signal::Signal;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Longest time between two checks of a command that may have to be stopped.
+/// Longest time between two checks whether a command has to be stopped.
 const LOOK: Duration = Duration::from_millis(20);
 /// Time that a command has to end after SIGTERM. Main waits longer for a job after the second signal, so that the command is killed by then.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Code of a command that failed.
+/// Code of the diagnostic for a command that failed.
 const FAILED: &str = "command-failed";
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShellStatus {
-    /// By itself, or by a signal that nobody has sent to this program.
+    /// The command ended by itself, or by a signal that this program did not receive.
     Ended(ProgramStatus),
-    /// It was stopped because the job ends.
+    /// The command was stopped because the job ends.
     Stopped,
 }
 

@@ -1,4 +1,4 @@
-//! What main and a worker share while the worker runs: a stop request, the worker's state, its live counters.
+//! State shared by main and a worker while the worker runs: stop requests, the worker's state, its live counters.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
@@ -30,44 +30,43 @@ const STOP: u8 = 1;
 const FIGURES: u8 = 2;
 /// A signal asked for the end of the run.
 const SIGNAL: u8 = 4;
-/// Another one did.
+/// A second signal asked for the end of the run.
 const SECOND_SIGNAL: u8 = 8;
 
-/// Shared part of one job.
+/// The shared state of one job.
 #[derive(Debug, Default)]
 pub struct JobControl {
     /// Number of the job, from 1.
     number: u32,
-    /// Requests of main to the worker: [`STOP`] and [`FIGURES`], and how many signals asked for a stop. One word, so that one load per
-    /// I/O shows that there are none.
+    /// Requests of main to the worker: [`STOP`] and [`FIGURES`], and the number of signals that asked for a stop. A single word, so that
+    /// one load per I/O shows that there are none.
     wanted: AtomicU8,
     state: AtomicU8,
-    /// The job's verify state is in its file.
+    /// True once the job's verify state is in its file.
     state_saved: AtomicBool,
-    /// Ends what waits for somebody else.
+    /// Ends requests that wait for a peer.
     interrupter: Mutex<Option<Interrupter>>,
-    /// Files the worker has open.
+    /// Number of files that the worker has open.
     pub open_files: AtomicU32,
     measuring_since: AtomicU64,
-    /// Clock ticks when the job began to do I/O; 0 before.
+    /// Clock ticks at which the job began its I/O; 0 before.
     pub running_since: AtomicU64,
-    /// Thread id of the worker, 0 before there is one.
+    /// Thread ID of the worker; 0 before it exists.
     pub pid: AtomicU32,
-    /// When its I/O (or the part after its ramp) began, ms since 1970; 0 before.
+    /// Time at which the job's I/O (or the part after its ramp) began, in ms since 1970; 0 before.
     pub start_ms: AtomicU64,
-    /// Counters of what is measured; they start again at the end of a ramp.
+    /// Counters of measured I/O; they restart at the end of a ramp.
     pub live: LiveCounters,
-    /// What was done in the ramp, once it is over.
+    /// Counters of the ramp, once it is over.
     pub ramp: LiveCounters,
 }
 
 impl JobControl {
-    /// The shared part of the job with this number.
     pub fn new(number: u32) -> Self {
         JobControl { number, ..JobControl::default() }
     }
 
-    /// Asks the job to end. Who sees the request sees what was done before it.
+    /// Asks the job to end. A worker that sees the request also sees earlier writes of the caller.
     pub fn request_stop(&self) {
         self.wanted.fetch_or(STOP, Release);
     }
@@ -83,12 +82,13 @@ impl JobControl {
         }
     }
 
-    /// Ends the worker's requests in flight with this when a signal asks for the end.
+    /// Sets the handle that ends the worker's requests in flight when a signal asks for the end.
     pub(crate) fn set_interrupter(&self, interrupter: Option<Interrupter>) {
         *self.interrupter.lock().unwrap_or_else(PoisonError::into_inner) = interrupter;
     }
 
-    /// How many signals asked for the end: 0, 1, or 2 for more. A worker that has seen a stop request also sees the signal that led to it.
+    /// Number of signals that asked for the end: 0, 1, or 2 for more. A worker that has seen a stop request also sees the signal that
+    /// caused it.
     pub fn signals(&self) -> u32 {
         (self.wanted.load(Relaxed) & (SIGNAL | SECOND_SIGNAL)).count_ones()
     }
@@ -104,12 +104,12 @@ impl JobControl {
         self.wanted.fetch_or(FIGURES, Relaxed);
     }
 
-    /// True if the figures are asked for. They are not any more then.
+    /// Takes a request for figures: true if there was one.
     pub fn take_figures_request(&self) -> bool {
         self.wanted.fetch_and(!FIGURES, Relaxed) & FIGURES != 0
     }
 
-    /// Whether the job has to end, for an engine that waits for somebody else.
+    /// The stop request for an engine that waits for a peer.
     pub(crate) fn stop_request(&self) -> StopRequest {
         match (self.stop_requested(), self.signals()) {
             (false, _) => StopRequest::No,
@@ -118,41 +118,41 @@ impl JobControl {
         }
     }
 
-    /// True when main wants anything of the worker.
+    /// True if there is any request to the worker.
     #[inline]
     pub fn wants_something(&self) -> bool {
         self.wanted.load(Relaxed) != 0
     }
 
-    /// True for the first caller, who saves the job's verify state.
+    /// Returns true to the first caller, which has to save the job's verify state.
     pub fn save_state_once(&self) -> bool {
         !self.state_saved.swap(true, Relaxed)
     }
 
-    /// True once the verify state is saved for good.
+    /// True once the verify state is saved.
     pub fn is_state_saved(&self) -> bool {
         self.state_saved.load(Relaxed)
     }
 
-    /// Measuring begins at these clock ticks, with the I/O or at the end of the ramp. Call it after the live counters were reset.
+    /// Starts measuring at these clock ticks, with the I/O or at the end of the ramp. Call it after the live counters were reset.
     pub fn begin_measuring(&self, now: u64) {
         self.measuring_since.store(now, Release);
         self.set_state(JobState::Running);
     }
 
-    /// Clock ticks when measuring began, 0 before. Live counters read after this call belong to what is measured.
+    /// Clock ticks at which measuring began; 0 before. Live counters read after this call belong to the measurement.
     pub fn measuring_since(&self) -> u64 {
         self.measuring_since.load(Acquire)
     }
 
-    /// Announces the job's state.
+    /// Publishes the job's state.
     pub fn set_state(&self, state: JobState) {
         let index = STATES.iter().position(|&s| s == state).unwrap_or_default();
         let before = STATES[usize::from(self.state.swap(index as u8, Relaxed)).min(STATES.len() - 1)];
         debug!(target: debug_class::PROCESS, job = self.number; "job {}: {} -> {}", self.number, before.word(), state.word());
     }
 
-    /// The state announced last.
+    /// The state published last.
     pub fn state(&self) -> JobState {
         STATES[usize::from(self.state.load(Relaxed)).min(STATES.len() - 1)]
     }

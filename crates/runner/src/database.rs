@@ -1,6 +1,6 @@
-//! Jobs of a model of a database: how they wait for each other, and what each has measured.
+//! Jobs of a database model: how they wait for each other, and their measurements.
 //!
-//! Which job must wait, and who is woken, is decided in [`ferrio_workload::SharedDatabase`].
+//! [`ferrio_workload::SharedDatabase`] decides which job must wait and which is woken.
 
 use std::sync::OnceLock;
 use std::thread::Thread;
@@ -15,12 +15,12 @@ use ferrio_workload::DatabaseCounts;
 pub(crate) struct Threads(Vec<OnceLock<Thread>>);
 
 impl Threads {
-    /// Of so many jobs, none of which has a thread.
+    /// Creates room for `jobs` jobs, none of which has a thread yet.
     pub(crate) fn new(jobs: usize) -> Self {
         Threads((0..jobs).map(|_| OnceLock::new()).collect())
     }
 
-    /// The calling thread is that of a job. To be called before it waits.
+    /// Registers the calling thread as that of a job. Call it before it waits.
     pub(crate) fn join(&self, thread: u32) {
         if let Some(place) = self.0.get(thread as usize) {
             place.get_or_init(std::thread::current);
@@ -40,16 +40,16 @@ impl Threads {
     }
 }
 
-/// What a job of a model counts and measures.
+/// The counters and measurements of a job of a model.
 #[derive(Debug)]
 pub(crate) struct DatabaseJob {
-    /// Its number in the load.
+    /// Number of the job in the load.
     pub(crate) thread: u32,
-    /// Files before this one have the data.
+    /// Index of the first log file; files before it have the data.
     log_file: u32,
     /// I/Os by kind of file.
     files: [DatabaseIo; DatabaseFile::ALL.len()],
-    /// Of a session.
+    /// Present for a session.
     pub(crate) times: Option<StepTimes>,
 }
 
@@ -69,7 +69,7 @@ impl DatabaseJob {
         &mut self.files[after_data.min(DatabaseFile::ALL.len() - 1)]
     }
 
-    /// A data I/O is complete.
+    /// Counts a completed data I/O.
     pub(crate) fn completed(&mut self, direction: Direction, file: u32, len: u64) {
         let io = self.io_of(file);
         match direction {
@@ -85,12 +85,12 @@ impl DatabaseJob {
         }
     }
 
-    /// A sync is complete.
+    /// Counts a completed sync.
     pub(crate) fn synced(&mut self, file: u32) {
         self.io_of(file).syncs += 1;
     }
 
-    /// The figures start again. The transaction that is under way keeps its times.
+    /// Restarts the figures. The transaction in progress keeps its times.
     pub(crate) fn restart(&mut self) {
         self.files = Default::default();
         if let Some(times) = &mut self.times {
@@ -98,7 +98,7 @@ impl DatabaseJob {
         }
     }
 
-    /// The figures so far, with those that the job's choices have counted.
+    /// The figures so far, including the workload's counts.
     pub(crate) fn figures(&self, counts: DatabaseCounts) -> DatabaseFigures {
         let DatabaseCounts { pool_hits, full_pages, written_back, checkpoints } = counts;
         let steps = self.times.as_ref().map(|times| times.recorders.each_ref().map(Recorder::finish));
@@ -117,10 +117,10 @@ impl DatabaseJob {
 #[derive(Debug)]
 pub(crate) struct StepTimes {
     recorders: [Recorder; TransactionStep::ALL.len()],
-    /// Time of each step of the transaction that is under way.
+    /// Time of each step of the transaction in progress.
     ticks: [u64; TransactionStep::ALL.len()],
     present: TransactionStep,
-    /// When the present step began.
+    /// Start of the current step.
     began: u64,
 }
 
@@ -134,24 +134,24 @@ impl StepTimes {
         }
     }
 
-    /// A transaction begins.
+    /// Begins a transaction.
     pub(crate) fn begin(&mut self, now: u64) {
         self.ticks = [0; TransactionStep::ALL.len()];
         (self.present, self.began) = (TransactionStep::Read, now);
     }
 
-    /// The step that is under way.
+    /// The current step.
     pub(crate) fn present(&self) -> TransactionStep {
         self.present
     }
 
-    /// Another step begins.
+    /// Enters another step.
     pub(crate) fn enter(&mut self, step: TransactionStep, now: u64) {
         self.ticks[self.present as usize] += now.saturating_sub(self.began);
         (self.present, self.began) = (step, now);
     }
 
-    /// The transaction is complete.
+    /// Completes the transaction.
     pub(crate) fn finish(&mut self, clock: &Clock, now: u64) {
         self.enter(TransactionStep::Read, now);
         for (recorder, &ticks) in self.recorders.iter_mut().zip(&self.ticks) {

@@ -1,4 +1,4 @@
-//! Disk utilisation: what the disks that hold a run's files did during the run.
+//! Disk utilisation: the activity of the disks of a run's files during the run.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::{Disk, DiskCounters, storage_device};
 use ferrio_results::DiskUsage;
 
-/// Watches the disks of a run from the first reading to the last.
+/// Reads the counters of a run's disks at the start and the end.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
     disks: Vec<WatchedDisk>,
@@ -21,8 +21,8 @@ struct WatchedDisk {
 }
 
 impl Disks {
-    /// Finds the disks under the files of all jobs and takes the first reading. Files that do not exist yet count by their
-    /// directory. Jobs without files and with `disk_util=0` add nothing.
+    /// Finds the disks of the files of all jobs and takes the first reading. Files that do not exist yet count by their directory. Jobs
+    /// without files and with `disk_util=0` add nothing.
     pub(crate) fn find(plan: &Plan) -> Self {
         let mut found = Disks::default();
         let mut seen = BTreeSet::new();
@@ -39,7 +39,7 @@ impl Disks {
         found
     }
 
-    /// Adds a disk and, after it, the disks it is built on; each only once. Returns its index if it has counters.
+    /// Adds a disk and, after it, the disks that it is built on; each only once. Returns its index if it has counters.
     fn add(&mut self, disk: Disk) -> Option<usize> {
         if let Some(known) = self.disks.iter().position(|watched| watched.disk.name == disk.name) {
             return Some(known);
@@ -48,14 +48,14 @@ impl Disks {
         let at = self.disks.len();
         self.disks.push(WatchedDisk { disk, before, slaves: Vec::new() });
         let mut slaves: Vec<usize> = below.into_iter().filter_map(|slave| self.add(slave)).collect();
-        // Two partitions of one disk are one.
+        // Two partitions of one disk count once.
         slaves.sort_unstable();
         slaves.dedup();
         self.disks[at].slaves = slaves;
         Some(at)
     }
 
-    /// Takes the last reading: what happened in `elapsed_ms` since the first. Disks without it are left out.
+    /// Takes the last reading: the activity in the `elapsed_ms` since the first. Disks without a reading are omitted.
     pub(crate) fn usage(&self, elapsed_ms: u64) -> Vec<DiskUsage> {
         let readings: Vec<_> = self.disks.iter().map(|watched| watched.disk.counters()).collect();
         let place = |disk: &usize| readings[..*disk].iter().flatten().count();
@@ -67,7 +67,7 @@ impl Disks {
         usages.collect()
     }
 
-    /// The names of the disks that had no last reading.
+    /// The names of the disks without a last reading.
     pub(crate) fn missing_in(&self, usage: &[DiskUsage]) -> Vec<&str> {
         let names = self.disks.iter().map(|watched| watched.disk.name.as_str());
         names.filter(|name| usage.iter().all(|known| known.name != *name)).collect()

@@ -25,16 +25,16 @@ pub(crate) struct Flows {
     leaving: Vec<(Instant, Arc<FlowMember>)>,
 }
 
-/// What the members of a group share.
+/// State shared by the members of a group.
 #[derive(Debug)]
 struct FlowGroup {
-    /// Of all members that do I/O.
+    /// Sum over all members that do I/O.
     weights: AtomicU64,
     /// Turns taken by them, and one.
     turns: AtomicU64,
 }
 
-/// A job's place in its group.
+/// The membership of a job in its group.
 #[derive(Debug)]
 pub(crate) struct FlowMember {
     group: Arc<FlowGroup>,
@@ -65,7 +65,7 @@ impl Flows {
         self.members.get(job)?.as_ref()
     }
 
-    /// A job has ended.
+    /// Schedules the removal of a job that has ended.
     pub(crate) fn ended(&mut self, job: usize, now: Instant) {
         if let Some(member) = self.members.get_mut(job).and_then(Option::take) {
             self.leaving.push((now + GRACE, member));
@@ -91,7 +91,7 @@ impl FlowMember {
         FlowMember { group, weight, turns: AtomicU64::new(0), joined: AtomicBool::new(false) }
     }
 
-    /// From now on the job counts. A second call does nothing.
+    /// Adds the job to the group. A second call does nothing.
     pub(crate) fn join(&self) {
         if self.joined.swap(true, Relaxed) {
             return;
@@ -108,7 +108,7 @@ impl FlowMember {
         weights.fetch_add(self.weight, Release);
     }
 
-    /// The job counts no more.
+    /// Removes the job from the group.
     fn leave(&self) {
         if self.joined.swap(false, Relaxed) {
             self.group.turns.fetch_sub(self.turns.load(Relaxed), Relaxed);

@@ -1,4 +1,4 @@
-//! How idle the CPUs are during a run (`--idle-prof`): on each CPU a thread of the lowest priority does units of work and counts them.
+//! Idleness of the CPUs during a run (`--idle-prof`): on each CPU a thread of the lowest priority does units of work and counts them.
 //!
 //! The time of a unit is measured on each CPU before the run. The number of units times that time, divided by the elapsed time, is the
 //! share in which nothing else wanted the CPU. The threads keep all CPUs awake and busy, so they run only if they are asked for.

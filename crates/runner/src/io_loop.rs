@@ -80,14 +80,14 @@ pub(crate) struct IoLoop<'a, E> {
     failure: Option<Failure>,
 }
 
-/// How the loop goes on.
+/// How the loop continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// With the next I/O.
+    /// Continue with the next I/O.
     Issue,
-    /// From the top.
+    /// Start over with the work that is due.
     Again,
-    /// Not at all: the time is up.
+    /// End: the time is up.
     End,
 }
 
@@ -116,7 +116,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// What comes before an I/O: work that is due, requests that were held back, a free slot.
+    /// Work before an I/O: handles due work and held-back requests, and finds a free slot.
     #[inline(always)]
     fn before_next(&mut self) -> Next {
         if self.meter.now >= self.meter.timing.next_due() {

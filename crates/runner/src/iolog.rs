@@ -71,7 +71,7 @@ impl<'a> Iolog<'a> {
         (0..self.open.len() as u32).try_for_each(|file| self.closed(file))
     }
 
-    /// The job is over: closes all files and writes what is left.
+    /// Ends the log of a job: closes all files and writes buffered lines.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.closed_all()?;
         Ok(self.log.finish()?)

@@ -17,7 +17,7 @@ const JOB: u64 = 128 << 10;
 /// Buffers of this size and less are not refused: they are not what a run fails for.
 const SMALL: u64 = 1 << 20;
 
-/// What a run may use.
+/// The memory that a run may use.
 #[derive(Debug)]
 pub(crate) struct MemoryLimit {
     /// Bytes for the buffers of all jobs; `None` without a limit.

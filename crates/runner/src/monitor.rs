@@ -1,4 +1,4 @@
-//! What main watches of the running jobs: bandwidth and IOPS samples, steady states, and the figures of the live line.
+//! Main's monitoring of the running jobs: bandwidth and IOPS samples, steady states, and the figures of the live line.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -33,7 +33,7 @@ struct JobSamplers {
     iops: Sampler,
     /// Ticks when the job began to be measured, as seen last.
     since: u64,
-    /// How long an ended job did I/O.
+    /// The time for which an ended job did I/O.
     ran: Option<Duration>,
     /// The worker takes the samples.
     is_sampled: bool,
@@ -111,12 +111,12 @@ impl<'a> Monitor<'a> {
         self.logs.as_mut().is_none_or(|logs| logs.is_over(ends))
     }
 
-    /// How steady jobs are that have a steady state, by their indices.
+    /// The steady states of jobs that have one, by job index.
     pub(crate) fn steady_states(&self) -> impl Iterator<Item = (usize, SteadyResult)> {
         self.steady.iter().flat_map(SteadyWatch::results)
     }
 
-    /// A job ended: its samples go into its figures.
+    /// Called when a job ended: adds its samples to its figures.
     pub(crate) fn ended(&mut self, index: usize, stats: &mut JobStats) {
         let job = &mut self.jobs[index];
         let control = &self.controls[index];
@@ -142,7 +142,7 @@ impl<'a> Monitor<'a> {
         job.put_samples(stats);
     }
 
-    /// What the live line needs.
+    /// Progress for the live line.
     pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
         let now = self.clock.now();
         let jobs = self.jobs.iter().zip(self.controls).map(|(job, control)| {
@@ -176,7 +176,7 @@ impl JobSamplers {
         }
     }
 
-    /// The job is measured since then: what was sampled before belongs to its ramp.
+    /// Discards earlier samples of a job, which belong to its ramp.
     fn measured_since(&mut self, ticks: u64) {
         if ticks != self.since {
             self.since = ticks;

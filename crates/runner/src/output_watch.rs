@@ -16,7 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::signals::{ENDING, asks_for_end, spawn_without_signals};
 
-/// How long threads may be blocked while somebody wants the end.
+/// Longest time that threads may be blocked while somebody wants the end.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two checks.
 pub(crate) const CHECK: Duration = Duration::from_millis(500);
@@ -30,7 +30,7 @@ pub struct OutputWatch {
     state: Arc<WatchState>,
 }
 
-/// What the thread and its owner share.
+/// State shared by the thread and its owner.
 #[derive(Debug, Default)]
 struct WatchState {
     is_over: AtomicBool,

@@ -30,19 +30,19 @@ impl Range {
     }
 }
 
-/// What makes two files the same one.
+/// Identity of a file, for comparing open files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Identity {
     /// A file by its file system and number.
     Inode(u64, u64),
     /// A device by its number, whatever node leads to it.
     Device(u64),
-    /// Nothing on a disk: there is only the name.
+    /// A file that is not on a disk, identified by its name.
     Path(PathBuf),
 }
 
 impl Identity {
-    /// What an open file is.
+    /// The identity of an open file.
     fn of(file: impl AsFd) -> io::Result<Self> {
         let stat = fstat(file)?;
         Ok(match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
@@ -99,7 +99,7 @@ impl Ranges {
 #[derive(Debug, Default)]
 pub(crate) struct SharedRanges {
     state: Mutex<RangeTable>,
-    /// Something left the table or the queue.
+    /// Signalled when something is removed from the table or the queue.
     left: Condvar,
 }
 
@@ -162,7 +162,7 @@ impl SharedRanges {
         }
     }
 
-    /// A job no longer waits for a range.
+    /// Removes a job from the queue of a range.
     fn withdraw(&self, job: usize) {
         self.state().waiting.retain(|(other, _)| *other != job);
         self.left.notify_all();
@@ -173,7 +173,7 @@ impl SharedRanges {
     }
 }
 
-/// What a job with `serialize_overlap` has in flight.
+/// The ranges in flight of a job with `serialize_overlap`.
 pub(crate) struct JobRanges {
     table: Table,
     /// The number in the table of each of the job's files.
@@ -188,12 +188,12 @@ pub(crate) struct JobRanges {
 
 enum Table {
     Own(Ranges),
-    /// With others, and which job this is.
+    /// The table shared with other jobs, and this job's number.
     Shared(Arc<SharedRanges>, usize),
 }
 
 impl JobRanges {
-    /// Of job number `job`, in the table that it shares with others, if it does. `None` unless it asks for this.
+    /// The ranges of job number `job`, in the shared table if there is one. `None` without `serialize_overlap`.
     pub(crate) fn of(spec: &JobSpec, shared: Option<Arc<SharedRanges>>, job: usize) -> Option<Self> {
         if !spec.serialize_overlap {
             return None;

@@ -28,7 +28,7 @@ pub(crate) fn thread_id() -> u32 {
     gettid().as_raw().unsigned_abs()
 }
 
-/// What a worker holds while it runs: its cgroup and locked memory, released on drop.
+/// Resources of a worker that are released on drop: its cgroup and locked memory.
 pub(crate) struct Placement<'a> {
     context: &'a Context<'a>,
     group: Option<Membership<'a>>,
@@ -157,7 +157,7 @@ pub(crate) fn thread_name(name: &str) -> String {
     short
 }
 
-/// What to do about an I/O priority that the kernel refused with `errno`.
+/// Advice about an I/O priority that the kernel refused with `errno`.
 pub(crate) fn refused_priority(priority: IoPriority, errno: Option<i32>) -> Option<&'static str> {
     match errno {
         Some(libc::EPERM) if priority.is_real_time() => Some(

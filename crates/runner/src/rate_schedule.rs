@@ -22,7 +22,7 @@ pub(crate) struct RateSchedule {
     clock: Clock,
     /// Clock ticks at which the I/O in each unit was due, [`NEVER`] for one without a time.
     due: Box<[u64]>,
-    /// The same for the I/O that is issued next.
+    /// Clock ticks at which the I/O that is issued next is due.
     next_due: u64,
 }
 
@@ -69,7 +69,7 @@ impl RateSchedule {
         self.due[unit as usize] = NEVER;
     }
 
-    /// The job paused between these clock readings, which is not caught up with.
+    /// Excludes a pause between these clock readings, which is not caught up with.
     pub(crate) fn paused(&mut self, timing: &Timing, began: u64, ended: u64) {
         let since = |ticks| timing.measured_ns(&self.clock, ticks);
         self.pacer.paused(since(began), since(ended));

@@ -1,6 +1,6 @@
 //! The main thread of a run: set-up in job order, then waves of jobs as stonewalls, start delays and `wait_for` allow, until all have ended.
 //!
-//! Main sleeps in one place, on the message queue: workers, signals and the sampling timer all wake it there.
+//! Main sleeps only on the message queue: workers, signals and the sampling timer all wake it there.
 
 mod due_reports;
 mod ending;
@@ -51,18 +51,18 @@ use stuck::Patience;
 /// Messages that may wait for main, beside one per job; a worker that sends more waits for it. Most send only at their beginning and end.
 const QUEUE: usize = 1024;
 
-/// What the caller wants beside the result.
+/// Options of a run that are not in its plan.
 #[derive(Debug, Default)]
 pub struct RunOptions {
     /// Send [`Event::Progress`] while jobs run.
     pub progress: bool,
     /// The caller shows the run on a terminal and needs SIGCONT itself.
     pub has_live_view: bool,
-    /// Where log rows go.
+    /// The queue of log rows.
     pub logs: Option<LogSender>,
     /// The log writer wants the bandwidth of all jobs together too.
     pub total_bandwidth: bool,
-    /// What ends the run from outside.
+    /// Command or file that ends the run (`--trigger*`).
     pub trigger: Option<Trigger>,
     /// Directory of verify states; the current one if empty.
     pub state_dir: PathBuf,
@@ -244,7 +244,7 @@ fn clock(
 }
 
 impl Run<'_, '_> {
-    /// What the run has come to after `elapsed`.
+    /// The result of the run after `elapsed`.
     fn result(&self, mut jobs: Vec<JobResult>, elapsed: Duration) -> RunResult {
         for (index, steady) in self.monitor.steady_states() {
             jobs[index].steadystate = Some(steady);
@@ -294,7 +294,7 @@ impl Run<'_, '_> {
         load(index).is_some_and(|id| (0..index).any(|job| load(job) == Some(id) && has_failed(job)))
     }
 
-    /// A job has ended, or will never start.
+    /// Called when a job has ended, or will never start.
     fn finish(&mut self, index: usize, result: JobResult) {
         let job = &mut self.jobs[index];
         self.unstarted -= usize::from(!job.started);

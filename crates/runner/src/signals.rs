@@ -42,7 +42,7 @@ pub(crate) const ENDING: [Signal; 6] = [
     Signal::SIGXCPU,
 ];
 
-/// Those that a parent may have told the program to ignore, as `nohup` does. They stay ignored.
+/// Signals that a parent may have set to be ignored, as `nohup` does. They stay ignored.
 const MAY_BE_IGNORED: [Signal; 3] = [Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR2];
 
 /// All signals that a run waits for.
@@ -95,7 +95,7 @@ pub(crate) struct SignalRequests {
 /// More signals at once change nothing: the second one already ends the run without jobs that hang.
 const MAX_PENDING: usize = 2;
 
-/// What main takes from [`SignalRequests`].
+/// Requests that main takes from [`SignalRequests`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenRequests {
     /// Signals that end the run, in their order.
@@ -105,7 +105,7 @@ pub(crate) struct TakenRequests {
 }
 
 impl SignalRequests {
-    /// What has been asked for since the last call. One load if that is nothing.
+    /// Takes the requests since the last call. One load if there are none.
     pub(crate) fn take(&self) -> TakenRequests {
         if !self.is_pending.load(SeqCst) {
             return TakenRequests::default();
@@ -171,7 +171,7 @@ impl SignalWatcher {
     }
 }
 
-/// What the signal thread works with.
+/// State of the signal thread.
 struct Watch {
     messages: SyncSender<Message>,
     controls: &'static [JobControl],
@@ -250,7 +250,7 @@ fn ends_run(signal: i32) -> bool {
     ENDING.iter().any(|&ending| ending as i32 == signal)
 }
 
-/// True for a signal by which somebody asks for the end. The kernel sends SIGXCPU by itself.
+/// True for a signal by which a user or program asks for the end. The kernel sends SIGXCPU by itself.
 pub(crate) fn asks_for_end(signal: i32) -> bool {
     signal != Signal::SIGXCPU as i32 && ends_run(signal)
 }
@@ -266,7 +266,7 @@ pub(crate) fn spawn_without_signals(
     spawned
 }
 
-/// What the user should know when signals cannot be watched.
+/// A note for the user if signals cannot be watched.
 pub(crate) fn not_watched(error: &std::io::Error) -> Diagnostic {
     let message =
         format!("signals cannot be watched ({}): Ctrl-C will end the run without a report", reason(error));

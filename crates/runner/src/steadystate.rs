@@ -28,13 +28,13 @@ pub(crate) struct SteadyWatch {
 /// Jobs that are judged together.
 struct SteadyGroup {
     state: SteadyState,
-    /// Their indices.
+    /// Indices of the jobs.
     jobs: Vec<usize>,
     result: SteadyResult,
     window: VecDeque<SteadyCheck>,
 }
 
-/// What a job has done since it began to be measured.
+/// The counters of a job since it began to be measured.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     /// Ticks when that was.
@@ -53,7 +53,7 @@ impl Counters {
         Counters { since, ios, bytes, latency_ns, latencies }
     }
 
-    /// What was done after `earlier`, or since the beginning if measuring began later.
+    /// The difference from `earlier`, or from the start of measuring if that is later.
     fn grown_since(&self, earlier: &Self) -> Self {
         let earlier = if earlier.since == self.since { *earlier } else { Counters::default() };
         Counters {

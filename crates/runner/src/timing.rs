@@ -9,7 +9,7 @@ use ferrio_job::{JobSpec, Plan};
 use ferrio_stats::{Clock, Usage};
 use nix::time::{ClockId, clock_gettime};
 
-/// What the loop has to know about passing time.
+/// The run-time bookkeeping of the I/O loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     /// End of the ramp, `u64::MAX` when there is none or it is over.
@@ -34,10 +34,10 @@ pub(crate) struct Timing {
 /// No loop is running.
 const IDLE: u64 = u64::MAX;
 
-/// What happened when the next milestone was reached.
+/// The event at the next milestone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Milestone {
-    /// From now on the job is measured.
+    /// The ramp is over: measurement starts.
     RampEnded,
     /// `runtime` is over.
     TimeIsUp,
@@ -90,7 +90,7 @@ impl Timing {
         self.next_due = 0;
     }
 
-    /// It is done.
+    /// Clears the due work.
     pub(crate) fn due_work_done(&mut self) {
         self.next_due = if self.due_every_io { 0 } else { self.next_milestone() };
     }
@@ -140,7 +140,7 @@ impl Timing {
         self.loop_began = now;
     }
 
-    /// It ends; the time since it began counts as run time.
+    /// Ends the loop; the time since it began counts as run time.
     pub(crate) fn loop_ended(&mut self, now: u64) {
         self.loop_ticks += now.saturating_sub(self.loop_began);
         self.loop_began = IDLE;
@@ -185,7 +185,7 @@ pub(crate) struct SharedRamp {
     moved: AtomicU64,
 }
 
-/// A job's part of a ramp.
+/// A job's share of a ramp by size.
 #[derive(Debug)]
 pub(crate) struct RampSize {
     ramp: Arc<SharedRamp>,

@@ -20,14 +20,14 @@ pub struct Trigger {
     pub timeout: Option<Duration>,
     /// Shell command that runs once all jobs have ended. All its output goes to standard error.
     pub command: Option<String>,
-    /// What the command writes to standard output goes there instead.
+    /// True if the command's standard output is not redirected to standard error.
     pub writes_to_stdout: bool,
-    /// A verify state is saved for every job, whatever it does, as fio does; else for those that ask for it.
+    /// True if a verify state is saved for every job, as in fio, and not only for those that ask for it.
     pub saves_all_states: bool,
 }
 
 impl Trigger {
-    /// What the user should know if the file cannot be looked for, so that it might never be seen.
+    /// A note for the user if checking for the file fails, so that it might never be seen.
     pub(crate) fn unseen(&self) -> Option<Diagnostic> {
         let path = self.file.as_ref()?;
         let error =
@@ -41,7 +41,7 @@ impl Trigger {
         self.reason(elapsed).map(|message| Diagnostic::note(message).code("trigger"))
     }
 
-    /// Why the run ends.
+    /// The reason for the end of the run.
     fn reason(&self, elapsed: Duration) -> Option<String> {
         if let Some(timeout) = self.timeout.filter(|&timeout| elapsed >= timeout) {
             return Some(format!("trigger timeout of {}s expired: all jobs end", timeout.as_secs_f64()));

@@ -17,7 +17,7 @@ const SLICE_NS: u64 = 20_000_000;
 const FIRST_GUESS_NS: u64 = 60_000;
 /// Bounds of the guess.
 const LATE_NS: std::ops::RangeInclusive<u64> = 5_000..=200_000;
-/// Nothing shorter is slept.
+/// Shorter waits are spun, not slept.
 const MIN_SLEEP_NS: u64 = 10_000;
 /// A later end raises the guess by the difference over this,
 const RISE: u64 = 4;
@@ -30,7 +30,7 @@ const PUNCTUAL_FALL: u64 = 2048;
 #[derive(Debug)]
 pub(crate) struct Waiter {
     clock: Clock,
-    /// How late sleeps end, ns.
+    /// Lateness of sleeps in ns.
     late_ns: u64,
     fall: u64,
 }
@@ -48,7 +48,7 @@ impl Waiter {
         Waiter { fall: PUNCTUAL_FALL, ..Waiter::new(clock) }
     }
 
-    /// How long to sleep when `left_ns` are left; `None` when they have to be spun.
+    /// Time to sleep when `left_ns` are left; `None` if the rest has to be spun.
     #[inline]
     pub(crate) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
         let ns = left_ns.saturating_sub(self.late_ns);

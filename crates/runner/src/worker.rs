@@ -25,10 +25,10 @@ use crate::verification::Verification;
 use crate::zones::JobZones;
 use crate::{close, commands, layout, open, placement, pre_read, verify_state};
 
-/// How far a worker came.
+/// The progress of a worker.
 #[derive(Debug, Default)]
 struct Reached {
-    /// Main knows that the job is ready.
+    /// True once main knows that the job is ready.
     announced: bool,
     /// Everything is there but the open files.
     set_up: bool,

@@ -70,7 +70,7 @@ impl AddressSpace {
     }
 }
 
-/// What to do when a worker could not be started.
+/// Advice if a worker could not be started.
 pub(crate) fn advice(error: &io::Error) -> Option<Diagnostic> {
     let text = match error.raw_os_error() {
         Some(libc::ENOMEM) => {

@@ -24,7 +24,7 @@ use source::{ZoneSource, usable};
 pub(crate) use table::Place;
 use table::{Held, Placed, ZoneRules, ZoneTable};
 
-/// How long a job waits for others before it looks whether it was stopped.
+/// Longest time that a job waits for others before it checks whether it was stopped.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 
 /// The zones of one file.
@@ -70,7 +70,7 @@ impl ZonedFile {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a zone begins, and its length.
+    /// Start and length of a zone.
     fn extent(&self, zone: usize) -> (u64, u64) {
         let table = self.table();
         (table.zone(zone).start, table.zone_size())
@@ -129,7 +129,7 @@ pub(crate) struct JobZones {
     broken: Vec<FailedWrite>,
     /// `recover_zbd_write_error`: gaps are filled.
     recovers: bool,
-    /// It reads and writes.
+    /// The job reads and writes.
     mixed: bool,
     /// Something was issued.
     pub(crate) begun: bool,
@@ -152,7 +152,7 @@ struct FailedWrite {
     end: u64,
 }
 
-/// What is missing in a zone.
+/// A part of a zone in which a write is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) file: u32,
@@ -162,16 +162,16 @@ pub(crate) struct Gap {
     pub(crate) data: Option<(u32, u64)>,
 }
 
-/// What is to be done with an I/O.
+/// The decision about an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Do it here.
+    /// Issue the I/O here.
     Io(Place),
     /// Reap what is in flight, wait for others if that is nothing, and ask again.
     Wait,
     /// Reset the zone, and ask again.
     Reset {
-        /// Its number.
+        /// Number of the zone.
         zone: usize,
     },
     /// Nothing is left to do in the file.

@@ -88,7 +88,8 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// What the features of the job ask for at each completion: its response time under a rate, the logs, the limits of its latency.
+    /// Does the work that the job's features require at each completion: its response time under a rate, the logs, the limits of its
+    /// latency.
     #[cold]
     #[inline(never)]
     fn at_completion(&mut self, unit: InFlight, slat_ns: Option<u64>, clat_ns: u64) {

@@ -1,6 +1,6 @@
 //! Transactions of a model of a database, the waits of its jobs for each other, and what they do in the background.
 //!
-//! A job that waits is woken by another one. It looks every 20 ms whether it must end, and sends its figures then.
+//! A waiting job is woken by another one. Every 20 ms it checks whether it has to end or to send its figures.
 
 use std::thread::park_timeout;
 use std::time::Duration;

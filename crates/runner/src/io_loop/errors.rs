@@ -139,7 +139,7 @@ impl<E: Engine> IoLoop<'_, E> {
         tolerated
     }
 
-    /// What was not written is not read back.
+    /// Blocks that were not written are not read back.
     fn forget(&mut self, request: &Request) {
         if is_data(request.op)
             && let Some(verification) = &mut self.hooks.verification

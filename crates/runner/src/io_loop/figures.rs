@@ -1,4 +1,4 @@
-//! A job's figures: at its end, and so far when main asks for them.
+//! The figures of a job: at its end, and on request of main.
 //!
 //! Before each I/O, and while it waits, the loop loads one word that says whether main wants anything: a stop or the figures. A worker
 //! that is in a system call answers when the call returns.
@@ -32,7 +32,7 @@ impl<E: Engine> IoLoop<'_, E> {
         control.stop_requested()
     }
 
-    /// The job's figures at its end.
+    /// The final figures of the job.
     pub(crate) fn figures_at_end(&mut self) -> Box<Snapshot> {
         self.end_last_interval();
         self.meter.flush_log();

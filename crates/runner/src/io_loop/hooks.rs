@@ -44,11 +44,11 @@ pub(crate) struct Hooks<'a> {
     pub(super) blocks: Option<Box<BlockStates>>,
     /// `write_iolog`
     pub(super) iolog: Option<Box<Iolog<'a>>>,
-    /// The job does events of a load.
+    /// The job's events, if it does those of a load.
     pub(super) events: Option<Box<JobEvents>>,
     /// `read_iolog`: when the log's times begin.
     pub(super) replay: Option<Box<ReplayClock>>,
-    /// The job's own I/O priority, 0 without one.
+    /// I/O priority of the job; 0 without one.
     pub(super) priority: u16,
     /// `cmdprio_*`: I/Os have other priorities too.
     pub(super) priorities: Option<Box<PriorityChoice>>,
@@ -61,7 +61,7 @@ pub(crate) struct Hooks<'a> {
 }
 
 impl<'a> Hooks<'a> {
-    /// What the job of `context` asks for.
+    /// The hooks that the job of `context` needs.
     pub(crate) fn new(
         context: &Context<'_>,
         verification: Option<Box<Verification>>,
@@ -158,7 +158,7 @@ impl<'a> Hooks<'a> {
         self.iolog.as_mut().map_or(Ok(()), |iolog| iolog.io(request))
     }
 
-    /// What the job waits with, if it waits for times.
+    /// The timer for waits, if the job waits for times.
     pub(super) fn waiter(&mut self) -> Option<&mut Waiter> {
         match (&mut self.rates, &mut self.replay, &mut self.events) {
             (Some(rates), ..) => Some(&mut rates.waiter),
@@ -214,7 +214,7 @@ pub(super) struct ReplayClock {
     pub(super) program_began: u64,
     /// Set by the first wait, before the first step.
     pub(super) replay_began: Option<u64>,
-    /// What the times are measured with.
+    /// Measures the times of the log.
     pub(super) clock: LongClock,
     pub(super) waiter: Waiter,
     /// The thread that reads a log that is not in memory.
@@ -272,7 +272,7 @@ pub(super) struct LatencyLimits {
     /// ns per direction, `u64::MAX` for no limit.
     pub(super) most: [u64; 3],
     pub(super) search: Option<DepthSearch>,
-    /// What the window that ended asks for.
+    /// The action that the last window requires.
     pub(super) verdict: Option<Verdict>,
 }
 

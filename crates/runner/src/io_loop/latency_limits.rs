@@ -79,7 +79,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// What the user should know about a search that found nothing.
+    /// A note for the user about a search that found nothing.
     pub(crate) fn search_note(&self) -> Option<Diagnostic> {
         let search = self.hooks.latency.as_ref()?.search.as_ref().filter(|search| search.is_unmet())?;
         let message = format!(

@@ -1,4 +1,4 @@
-//! What the loop measures: clock readings, latencies, counters that main reads while the job runs, samples for the logs.
+//! Measurements of the loop: clock readings, latencies, counters that main reads while the job runs, samples for the logs.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -44,9 +44,9 @@ pub(super) struct Meter<'a> {
     pub(super) directions: [DirectionRecorder; 3],
     /// All other figures. In a box, because the loop is set up on stacks that a run may have thousands of.
     pub(super) stats: Box<JobStats>,
-    /// What the recorders do not have yet, per direction.
+    /// Latencies that are not in the recorders yet, per direction.
     recent: Box<[Recent; 3]>,
-    /// Main reads the completion latencies while the job runs.
+    /// True if main reads the completion latencies while the job runs.
     pub(super) publishes_latency: bool,
     pub(super) log: Option<IoLog<'a>>,
     /// Samples of bandwidth and IOPS, unless main takes them.
@@ -306,7 +306,7 @@ impl<'a> Meter<'a> {
         self.read_back.ticks = 0;
     }
 
-    /// From now on the job is measured: main and the log writer learn when that is.
+    /// Starts measurement, and publishes the time to main and the log writer.
     pub(super) fn begin_measuring(&mut self, context: &Context<'_>) {
         let control = context.control;
         logs::send_epoch(context.log.as_ref(), context.index, &self.spec.logs, control);
@@ -319,7 +319,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The job's clock starts now.
+    /// Starts the job's clock.
     pub(super) fn start(&mut self, control: &JobControl, usage: Usage) {
         self.now = self.clock.now();
         self.timing = Timing::start(self.now, &self.clock, self.spec, usage);

@@ -61,12 +61,12 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         io_loop
     }
 
-    /// What the engine wants the user to know.
+    /// The engine's notes for the user.
     pub(crate) fn engine_notes(&mut self) -> Vec<Diagnostic> {
         self.engine.notes()
     }
 
-    /// What the engine says about the job's requests.
+    /// The engine's notes about the job's requests.
     pub(crate) fn engine_notes_at_end(&mut self) -> Vec<Diagnostic> {
         self.engine.notes_at_end()
     }
@@ -96,7 +96,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         }
     }
 
-    /// From now on the job is measured.
+    /// Starts measurement.
     fn begin_measuring(&mut self) {
         self.meter.begin_measuring(self.context);
         self.begin_window();
@@ -165,7 +165,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         Ok(true)
     }
 
-    /// What the job's threads used since they began.
+    /// Resources used by the job's threads since they began.
     pub(super) fn usage(&mut self) -> Usage {
         let mut usage = Usage::of_this_thread();
         usage.merge(&self.engine.usage());

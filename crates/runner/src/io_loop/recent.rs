@@ -25,12 +25,12 @@ pub(super) struct Recent {
     /// Completion latencies of I/Os that the engine reaped, and the submission latencies of the same.
     completions: Batch,
     submitted: [u64; BATCH],
-    /// Where a batch begins: at 0, or at the last place if each latency must be seen at once.
+    /// Start of a batch: 0, or the last index if each latency must be seen at once.
     first: usize,
 }
 
 impl Recent {
-    /// Nothing recorded. `sees_each`: no latency waits for others.
+    /// Creates an empty batch. With `sees_each`, no latency waits for others.
     pub(super) fn new(sees_each: bool) -> Self {
         let first = if sees_each { BATCH - 1 } else { 0 };
         let batch = Batch { ticks: [0; BATCH], len: first };

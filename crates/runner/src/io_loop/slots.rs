@@ -20,7 +20,7 @@ pub(super) struct InFlight {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<InFlight>() == 64);
 
-/// As many units as the job may have I/Os in flight, and the state of each.
+/// The I/O slots (units) of a job, and the state of each.
 #[derive(Debug)]
 pub(super) struct Slots {
     /// I/Os that may be in flight now: without those units that are lent.
@@ -30,9 +30,9 @@ pub(super) struct Slots {
     pub(super) free: Vec<u32>,
     /// Accepted by the engine, not yet handed to the kernel.
     pub(super) queued: Vec<u32>,
-    /// To be submitted before anything new: the rest of short transfers, requests the engine had no room for.
+    /// Requests to submit before new ones: the rest of short transfers, and requests that the engine had no room for.
     pub(super) retry: VecDeque<u32>,
-    /// What the engine reaped last.
+    /// Completions that the engine reaped last.
     pub(super) done: Vec<Completion>,
     /// Syncs among the units that are not free.
     pub(super) syncs: u32,
@@ -155,7 +155,7 @@ impl Slots {
         self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit))
     }
 
-    /// From now on at most `depth` I/Os are in flight. None may be when the depth is lowered.
+    /// Limits the number of I/Os in flight to `depth`. Nothing may be in flight when the depth is lowered.
     pub(super) fn set_depth(&mut self, depth: u32) {
         let depth = depth.min(self.units.len() as u32);
         // The units used last stay on top of the stack.
@@ -171,7 +171,7 @@ impl Slots {
     }
 }
 
-/// True for what counts as an I/O of a direction, false for syncs.
+/// True for an I/O that is counted for a direction, false for syncs.
 #[inline]
 pub(super) fn is_data(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write | Op::Trim)

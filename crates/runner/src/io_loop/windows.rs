@@ -30,7 +30,7 @@ pub(super) struct RateWindows<'a> {
     iops: Sampler,
     job: usize,
     control: &'a JobControl,
-    /// Where averaged bandwidths and I/O rates go, if the job logs them.
+    /// The queue of averaged bandwidths and I/O rates, if the job logs them.
     logs: [Option<LogSender>; 2],
 }
 
@@ -66,7 +66,7 @@ impl<'a> RateWindows<'a> {
         self.due_ns()
     }
 
-    /// The job ends at `ns`.
+    /// Ends the windows of the job at `ns`.
     fn end(&mut self, ns: u64, completed: Completed) {
         self.end_intervals(ns, completed);
         // An interval that ends with the job is complete even if the clock was read a moment before its end.

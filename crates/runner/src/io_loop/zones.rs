@@ -12,13 +12,13 @@ use super::IoLoop;
 use crate::failure::Failure;
 use crate::zones::{Gap, Next, Place};
 
-/// What became of an I/O that the workload has chosen.
+/// The decision about an I/O that the workload has chosen.
 enum Outcome {
-    /// It goes here.
+    /// Issue the I/O at this place.
     Placed(Io, Place),
-    /// Its file has no zone for it.
+    /// Skip the I/O: its file has no zone for it.
     Nowhere,
-    /// The job ends, or its time is up.
+    /// Stop: the job ends, or its time is up.
     Interrupted,
 }
 
@@ -147,7 +147,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Nothing is in flight, and nothing follows in this pass.
+    /// Called when nothing is in flight and nothing follows in this pass.
     pub(super) fn end_in_zones(&mut self) {
         self.fill_gaps();
         let idle = self.hooks.zones.as_ref().is_some_and(|zones| !zones.begun);

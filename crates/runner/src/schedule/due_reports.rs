@@ -13,7 +13,7 @@ const MIN_PATIENCE: Duration = Duration::from_millis(50);
 /// Time between two checks for the status file.
 const FILE_CHECK: Duration = Duration::from_millis(250);
 
-/// What kinds of reports are due.
+/// The kinds of reports that are due.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     pub(super) status: bool,
@@ -100,7 +100,7 @@ impl DueReports {
         None
     }
 
-    /// How long main may sleep.
+    /// Time that main may sleep until the next report is due.
     pub(super) fn due_in(&self, elapsed: Duration) -> Duration {
         if let Some(round) = &self.round {
             return round.until.saturating_duration_since(Instant::now());
@@ -115,7 +115,7 @@ impl DueReports {
     }
 }
 
-/// Something that happens at whole multiples of a time.
+/// An event at whole multiples of an interval.
 #[derive(Debug)]
 struct Beat {
     every: Duration,

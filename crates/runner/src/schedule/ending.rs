@@ -1,4 +1,4 @@
-//! What ends jobs: the job itself, another one (`exitall`), a signal, or the trigger.
+//! The reasons for which jobs end: the job itself, another one (`exitall`), a signal, or the trigger.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A job ended. When no other job is left than those that make a load for the others, they end too.
+    /// Called when a job ended. Ends jobs that only make a load for the others if these are the last ones.
     pub(super) fn end_loads(&mut self, index: usize) {
         // Two compares rule it out in runs of many jobs.
         if self.loads == 0 || self.unfinished > self.loads {

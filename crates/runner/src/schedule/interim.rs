@@ -44,7 +44,7 @@ impl Run<'_, '_> {
             Some(Round { due, missing, until: Instant::now() + self.due_reports.patience });
     }
 
-    /// A job answered with its figures.
+    /// Stores the figures that a job sent.
     pub(super) fn take_figures(&mut self, index: usize, snapshot: Box<Snapshot>) {
         let job = &mut self.jobs[index];
         // Taken for an earlier report, which could not wait for it and has shown later counters: no figure may go back in time. The
@@ -59,7 +59,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Nothing more is expected of a job.
+    /// Stops waiting for a job.
     pub(super) fn answered(&mut self, index: usize) {
         if std::mem::take(&mut self.jobs[index].asked)
             && let Some(round) = &mut self.due_reports.round
@@ -113,7 +113,7 @@ impl Run<'_, '_> {
         result
     }
 
-    /// The same without the samples of its rates. `None` before it runs.
+    /// The figures without the samples of rates. `None` before the job runs.
     pub(super) fn figures_so_far(&mut self, index: usize, now: u64) -> Option<JobResult> {
         let control = &self.controls[index];
         let job = &mut self.jobs[index];

@@ -1,4 +1,4 @@
-//! What main knows of a run in progress and of each of its jobs.
+//! Main's state of a run in progress and of each of its jobs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,17 +42,17 @@ pub(super) struct ScheduledJob {
     pub(super) layout: Option<LayoutContent>,
     pub(super) zones: Option<Box<JobZones>>,
     pub(super) entropy: [u64; SEEDS],
-    /// What it has written, if that may be saved as its verify state.
+    /// The job's writes so far, if they may be saved as its verify state.
     pub(super) progress: Option<Arc<WriteProgress>>,
-    /// What had been written, by the verify state that it loads.
+    /// The writes recorded in the verify state that the job loads.
     pub(super) coverage: Option<Arc<Coverage>>,
     /// The last figures it reported while it ran.
     pub(super) latest: Option<Box<Snapshot>>,
-    /// Main waits for its figures.
+    /// True while main waits for the job's figures.
     pub(super) asked: bool,
-    /// Its thread, until that is joined.
+    /// The job's thread, until it is joined.
     pub(super) thread: Option<JoinHandle<()>>,
-    /// It did not end when it was told to, and the run goes on without it.
+    /// True if the job did not end when asked to, so that the run goes on without it.
     pub(super) abandoned: bool,
 }
 
@@ -63,11 +63,11 @@ pub(super) struct Run<'a, 'o> {
     pub(super) compat: CompatRules,
     pub(super) observer: &'o mut dyn FnMut(Event<'_>),
     pub(super) clock: Clock,
-    /// Its ticks when the run began.
+    /// Clock ticks at the start of the run.
     pub(super) clock_began: u64,
     pub(super) controls: &'static [JobControl],
     pub(super) stop: &'a AtomicBool,
-    /// What signals ask for.
+    /// The requests of signals.
     pub(super) requests: &'a SignalRequests,
     pub(super) jobs: Vec<ScheduledJob>,
     /// Waves so far.
@@ -76,14 +76,14 @@ pub(super) struct Run<'a, 'o> {
     pub(super) wave_of: Vec<usize>,
     /// Jobs that have no result yet.
     pub(super) unfinished: usize,
-    /// Those of them that were not started.
+    /// Those of the unfinished jobs that were not started.
     pub(super) unstarted: usize,
     /// Jobs of the plan that only make a load for others.
     pub(super) loads: usize,
     /// When the monitor wants to take samples.
     pub(super) next_poll: Instant,
     pub(super) signal: Option<i32>,
-    /// It was stopped from outside, and the user knows.
+    /// True once the user was told that the run had been stopped from outside.
     pub(super) was_continued: bool,
     /// Whether jobs end that a signal told to.
     pub(super) patience: Patience,
@@ -104,7 +104,7 @@ pub(super) struct Run<'a, 'o> {
     pub(super) zones: ZonedFiles,
     pub(super) cgroups: &'static Cgroups,
     pub(super) memory_limit: &'static MemoryLimit,
-    /// Where the programs that jobs and the trigger start run.
+    /// Process group of programs started by jobs or the trigger.
     pub(super) program_group: ProgramGroup,
     /// The observer wants all jobs to end.
     pub(super) early_end: &'a AtomicBool,

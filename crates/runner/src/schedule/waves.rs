@@ -186,7 +186,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What the worker of a job gets.
+    /// The inputs of a job's worker.
     fn context(
         &mut self,
         index: usize,

@@ -11,7 +11,7 @@ use nix::fcntl::OFlag;
 
 use super::table::Zone;
 
-/// What makes the zones.
+/// The source of zones.
 #[derive(Debug)]
 pub(crate) enum ZoneSource {
     /// The program.

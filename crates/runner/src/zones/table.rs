@@ -14,9 +14,9 @@ pub(crate) struct Zone {
     pub(crate) start: u64,
     /// The part of it that can be written, from its start.
     pub(crate) capacity: u64,
-    /// What is written of it: the distance of the write pointer from its start.
+    /// Bytes written: the distance of the write pointer from the start.
     pub(crate) written: u64,
-    /// It is written at its pointer only. The others are conventional: I/O goes anywhere.
+    /// True if the zone is written at its pointer only. Others are conventional and take I/O anywhere.
     pub(crate) sequential: bool,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
@@ -68,18 +68,18 @@ impl Zone {
 pub(crate) struct ZoneRules {
     /// The number of the job in the run.
     job: u32,
-    /// Its place in the table.
+    /// Index of the file in the table.
     member: usize,
     /// First byte and length of its region.
     begin: u64,
     bytes: u64,
-    /// Its zones.
+    /// The zones of the file.
     zones: std::ops::Range<usize>,
     /// Smallest block of each direction.
     min: [u64; 3],
     random: bool,
     reads_anywhere: bool,
-    /// What was written is read back: full zones stay as they are.
+    /// True if written data is read back: full zones then stay as they are.
     keeps_full: bool,
     writes_remainder: bool,
     most_open: usize,
@@ -91,11 +91,11 @@ pub(crate) struct ZoneRules {
 /// Which write is the next one to reset its zone (`zone_reset_frequency`).
 #[derive(Clone, Copy, Debug, Default)]
 struct ResetTurn {
-    /// Writes since the last.
+    /// Writes since the last that reset.
     writes: u64,
-    /// The write that is being placed is counted.
+    /// True if the write that is being placed is counted.
     counted: bool,
-    /// It resets its zone.
+    /// True if the write that is being placed resets its zone.
     resets: bool,
 }
 
@@ -106,7 +106,7 @@ impl ZoneRules {
     }
 }
 
-/// What is to be done with an I/O.
+/// The decision about an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placed {
     /// This, and [`ZoneTable::ended`] when it is done.
@@ -115,18 +115,18 @@ pub(crate) enum Placed {
     Reset(usize),
     /// Ask again when I/O in flight has ended.
     Wait,
-    /// Nothing: the job has no zone for it.
+    /// Skip the I/O: the job has no zone for it.
     Nothing,
 }
 
-/// Where an I/O goes.
+/// The target of an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The zone that it holds; `None` for a place outside of all rules.
     pub(crate) zone: Option<usize>,
     pub(crate) offset: u64,
     pub(crate) len: u64,
-    /// Where a sequential job goes on.
+    /// The position at which a sequential job continues.
     pub(crate) next: u64,
 }
 

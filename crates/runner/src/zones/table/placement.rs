@@ -1,4 +1,4 @@
-//! Where the next I/O of a job goes: the zone that takes it, and the place in that.
+//! Placement of the next I/O of a job: the zone, and the position in it.
 
 use ferrio_job::ZoneResets;
 
