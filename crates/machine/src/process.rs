@@ -24,6 +24,12 @@ pub fn pending_signals() -> u64 {
     signal_mask("ShdPnd:")
 }
 
+/// Kernel id of the calling thread.
+#[must_use]
+pub fn thread_id() -> u32 {
+    gettid().as_raw().unsigned_abs()
+}
+
 /// How often the kernel has switched to or from the threads of this process but the calling one, all together; `None` if that is unknown.
 #[must_use]
 pub fn switches_of_other_threads() -> Option<u64> {

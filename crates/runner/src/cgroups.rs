@@ -12,11 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrio_job::{Cgroup, Diagnostic, JobSpec, Plan, reason};
-use ferrio_machine::{IoCgroups, open_file, write_whole};
+use ferrio_machine::{IoCgroups, open_file, thread_id, write_whole};
 use nix::fcntl::OFlag;
 
 use crate::failure::Failure;
-use crate::placement;
 
 /// Files for the weight of a group, by controller and I/O scheduler; the system determines which of them exist.
 const WEIGHTS: [&str; 4] = ["blkio.weight", "blkio.bfq.weight", "io.weight", "io.bfq.weight"];
@@ -209,7 +208,7 @@ impl Found {
 
     /// The ID of the calling thread, or of the process if threads cannot be moved alone.
     fn id(&self) -> String {
-        let id = if self.hierarchy.per_thread { placement::thread_id() } else { std::process::id() };
+        let id = if self.hierarchy.per_thread { thread_id() } else { std::process::id() };
         id.to_string()
     }
 
@@ -274,7 +273,7 @@ mod tests {
     fn a_thread_moves_alone_and_back() {
         let root = tempfile::tempdir().unwrap();
         let groups = groups(root.path(), true, &["home", "x"]);
-        let id = placement::thread_id().to_string();
+        let id = thread_id().to_string();
         let member = groups.join(&Cgroup { weight: Some(300), ..wanted("x") }).unwrap();
         assert_eq!(
             (text(root.path(), "x/tasks"), text(root.path(), "x/blkio.bfq.weight")),

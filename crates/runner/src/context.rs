@@ -21,8 +21,8 @@ use crate::gate::Gate;
 use crate::memory_limit::MemoryLimit;
 use crate::overlap::SharedRanges;
 use crate::timing::SharedRamp;
-use crate::verify_state::WriteProgress;
 use crate::worker_limits::AddressSpace;
+use crate::write_progress::WriteProgress;
 use crate::zones::JobZones;
 
 /// The inputs of a worker.

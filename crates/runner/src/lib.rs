@@ -21,8 +21,8 @@ pub mod idle;
 mod logs;
 pub mod trigger;
 
-mod any_engine;
 mod block_states;
+mod blocked_threads;
 mod cgroups;
 mod checkers;
 mod close;
@@ -64,6 +64,7 @@ mod verify_state;
 mod waiting;
 mod worker;
 mod worker_limits;
+mod write_progress;
 mod zones;
 
 pub use ferrio_kernel::exit_at_once;

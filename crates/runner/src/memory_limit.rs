@@ -8,7 +8,6 @@ use ferrio_job::{JobSpec, Plan};
 use ferrio_machine::cgroup_memory_left;
 
 use crate::failure::Failure;
-use crate::worker::buffer_bytes;
 
 /// Memory that main needs until the report is written.
 const MAIN: u64 = 16 << 20;
@@ -73,6 +72,20 @@ impl MemoryLimit {
 impl Drop for Share<'_> {
     fn drop(&mut self) {
         self.limit.taken.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
+/// Bytes of one buffer.
+pub(crate) fn buffer_of(spec: &JobSpec) -> u64 {
+    if spec.engine.does_io() { spec.max_buffer() } else { 0 }
+}
+
+/// Bytes of all buffers that an engine fills or reads.
+pub(crate) fn buffer_bytes(spec: &JobSpec) -> u64 {
+    if spec.engine.moves_data() && !spec.layout.create_only {
+        buffer_of(spec).saturating_mul(spec.units().into())
+    } else {
+        0
     }
 }
 

@@ -9,11 +9,9 @@ use ferrio_results::{JobProgress, JobState, Progress, SteadyResult};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
 use crate::control::JobControl;
-use crate::io_loop::windows::samples_itself;
+use crate::io_loop::windows::{KIB, samples_itself};
 use crate::steadystate::SteadyWatch;
 
-/// KiB in the unit of bandwidth samples.
-pub(crate) const KIB: u64 = 1024;
 /// Shortest time between two rounds: a tenth of the shortest interval of samples.
 const SHORTEST: Duration = Duration::from_micros(100);
 /// Longest time between two rounds.

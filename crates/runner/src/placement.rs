@@ -10,7 +10,6 @@ use ferrio_kernel::{set_io_priority, set_memory_policy};
 use ferrio_machine::run_on;
 use ferrio_workload::SEEDS;
 use nix::sched::{CloneFlags, unshare};
-use nix::unistd::gettid;
 use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{Gid, Uid, set_name, set_thread_gid, set_thread_groups, set_thread_uid};
 
@@ -22,11 +21,6 @@ use crate::io_scheduler;
 /// Root may lack the capability too, in a container.
 const NICE_REFUSED: &str =
     "a nice value below this program's own needs CAP_SYS_NICE (root has it) or a higher limit (ulimit -e)";
-
-/// Kernel id of the calling thread: the pid that reports print.
-pub(crate) fn thread_id() -> u32 {
-    gettid().as_raw().unsigned_abs()
-}
 
 /// Resources of a worker that are released on drop: its cgroup and locked memory.
 pub(crate) struct Placement<'a> {

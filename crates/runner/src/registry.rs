@@ -1,5 +1,7 @@
 //! The engines of the program: one line each. Chosen once, when a worker thread starts.
 
+mod any_engine;
+
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_engine_external::ExternalEngine;
 use ferrio_engine_file::FileEngine;
@@ -23,7 +25,7 @@ use ferrio_job::{EngineKind, JobSpec};
 #[cfg(not(feature = "http"))]
 use nix::errno::Errno;
 
-use crate::any_engine::AnyEngine;
+use self::any_engine::AnyEngine;
 use crate::context::Context;
 use crate::duty::WorkerDuty;
 use crate::engine_wrapper::{self, EngineWrapper};

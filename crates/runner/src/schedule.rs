@@ -3,6 +3,7 @@
 //! Main sleeps only on the message queue: workers, signals and the sampling timer all wake it there.
 
 mod due_reports;
+mod end_deadline;
 mod ending;
 mod interim;
 mod set_up;
@@ -42,11 +43,11 @@ use crate::signals::{SignalRequests, SignalWatcher, TakenRequests, not_watched};
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
-use crate::verify_state::WriteProgress;
+use crate::write_progress::WriteProgress;
 use crate::zones::ZonedFiles;
 use due_reports::DueReports;
+use end_deadline::EndDeadline;
 use state::{Run, ScheduledJob};
-use stuck::Patience;
 
 /// Messages that may wait for main, beside one per job; a worker that sends more waits for it. Most send only at their beginning and end.
 const QUEUE: usize = 1024;
@@ -152,7 +153,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         next_poll: Instant::now(),
         signal: None,
         was_continued: false,
-        patience: Patience::default(),
+        deadline: EndDeadline::default(),
         trigger: options.trigger.as_ref(),
         triggered: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),

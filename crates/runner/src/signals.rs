@@ -14,10 +14,10 @@ use ferrio_machine::{Interrupted, switches_of_blocked_main};
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
+use crate::blocked_threads::{BlockedThreads, CHECK_INTERVAL};
 use crate::context::Message;
 use crate::control::JobControl;
 use crate::gate::Gate;
-use crate::output_watch::{CHECK, Standstill};
 
 /// Prepares the process for signals, whatever its parent has set up. Holds SIGUSR1 back until [`run`](crate::run) takes it: one that arrives
 /// before the run begins asks for a report as well, instead of ending the program. A write beyond the limit of file sizes fails with EFBIG,
@@ -185,11 +185,11 @@ impl Watch {
     /// Waits for signals until the run is over.
     fn watch(&self, signals: &SigSet) {
         let mut interrupted = Interrupted::default();
-        let mut blocked = Standstill::default();
+        let mut blocked = BlockedThreads::default();
         // Somebody wants the end.
         let mut is_asked = false;
         loop {
-            let limit = (is_asked && self.ends_blocked).then_some(CHECK);
+            let limit = (is_asked && self.ends_blocked).then_some(CHECK_INTERVAL);
             let arrived = match wait_for_signal(signals, limit) {
                 Ok(signal) => {
                     interrupted = Interrupted::default();

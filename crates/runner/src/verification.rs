@@ -25,7 +25,7 @@ use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS, TrimMarks, Workload};
 
 use crate::checkers::{Block, Checked, Checkers, LostBlocks};
 use crate::failure::Failure;
-use crate::verify_state::{WriteProgress, saves_at_syncs};
+use crate::write_progress::{WriteProgress, saves_at_syncs};
 use backlog::BacklogState;
 pub(crate) use backlog::Due;
 use last_writes::LastWrites;

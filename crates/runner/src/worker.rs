@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use ferrio_engine::prefetch::prefetch_words;
 use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_job::{Diagnostic, FileSpec, JobSpec, Prefix, debug_class};
+use ferrio_machine::thread_id;
 use ferrio_results::{JobResult, JobState};
 use ferrio_workload::{Content, LayoutContent, Region, Workload};
 use log::debug;
@@ -20,6 +21,7 @@ use crate::io_loop::{Hooks, IoLoop};
 use crate::iolog::Iolog;
 use crate::layout::LaidOut;
 use crate::log_reader::LogReader;
+use crate::memory_limit::{buffer_bytes, buffer_of};
 use crate::timing::clock_ms;
 use crate::verification::Verification;
 use crate::zones::JobZones;
@@ -42,7 +44,7 @@ pub(crate) fn run<E: Engine>(
     let (layout, zones) = (context.layout.take(), context.zones.take());
     let context = context;
     let mut result = Box::<JobResult>::default();
-    result.pid = placement::thread_id();
+    result.pid = thread_id();
     context.control.pid.store(result.pid, Relaxed);
     let mut reached = Reached::default();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -172,20 +174,6 @@ fn set_up<'a, E: Engine>(
     let io_loop = IoLoop::new(context, engine, buffers, workload, content, hooks);
     reached.set_up = true;
     Ok(Some(io_loop))
-}
-
-/// Bytes of one buffer.
-fn buffer_of(spec: &JobSpec) -> u64 {
-    if spec.engine.does_io() { spec.max_buffer() } else { 0 }
-}
-
-/// Bytes of all buffers that an engine fills or reads.
-pub(crate) fn buffer_bytes(spec: &JobSpec) -> u64 {
-    if spec.engine.moves_data() && !spec.layout.create_only {
-        buffer_of(spec).saturating_mul(spec.units().into())
-    } else {
-        0
-    }
 }
 
 /// True if buffers must begin at a page: of all files of a database, the log alone may be open with O_DIRECT.

@@ -125,12 +125,6 @@ pub(super) fn write_back_afterwards(run: &RunView<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// True if a background job synced its writes; `None` for other jobs.
-pub(super) fn is_durable(spec: &JobSpec, result: &JobResult) -> Option<bool> {
-    spec.events.as_ref()?.database()?;
-    Some(result.stats.sync.ios > 0)
-}
-
 /// True for a session, whose writes are those of the log.
 pub(super) fn is_session(spec: &JobSpec) -> bool {
     spec.events

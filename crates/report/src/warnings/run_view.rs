@@ -116,13 +116,15 @@ impl DiskUser<'_> {
 
     /// True if the job's writes are on the device when it ends.
     pub(super) fn is_durable(&self) -> bool {
-        if let Some(is_durable) = super::database::is_durable(self.spec, self.result) {
-            return is_durable;
+        let has_synced = self.result.stats.sync.ios > 0;
+        // The jobs of a database sync when its model says so.
+        if self.spec.events.as_ref().is_some_and(|part| part.database().is_some()) {
+            return has_synced;
         }
         let durability = &self.spec.durability;
         let at_the_end = durability.end_fsync || durability.end_syncfs || durability.fsync_on_close;
         // A job may be over before its first sync is due.
-        let synced = self.spec.opening.open_sync != OpenSync::None || self.result.stats.sync.ios > 0;
+        let synced = self.spec.opening.open_sync != OpenSync::None || has_synced;
         self.spec.is_durable() && (at_the_end || synced)
     }
 

@@ -1,13 +1,14 @@
 //! Measurements of the loop: clock readings, latencies, counters that main reads while the job runs, samples for the logs.
 
+mod logging;
+
 use std::sync::atomic::Ordering::Relaxed;
 
 use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_results::JobState;
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
-use super::hooks::Hooks;
-use super::logging::{self, RowEnds};
+use self::logging::RowEnds;
 use super::recent::Recent;
 use super::slots::InFlight;
 use super::windows::{NEVER, RateWindows, end_ticks, samples_itself, stamps_every_io};
@@ -70,17 +71,15 @@ pub(super) struct ReadBackTime {
 }
 
 impl<'a> Meter<'a> {
-    /// Before the job starts.
-    pub(super) fn new(context: &Context<'a>, hooks: &Hooks<'_>) -> Self {
+    /// Before the job starts. `sees_each`: latencies have consequences, so none may wait in a batch. `has_rate`: completions are paced.
+    pub(super) fn new(context: &Context<'a>, sees_each: bool, has_rate: bool) -> Self {
         let spec = context.spec;
         let logs = context.log.is_some();
         let log = context.log.clone().filter(|_| context.logs_every_io());
         let per_io = stamps_every_io(spec, logs);
-        // Where latencies have consequences, none may wait in a batch.
-        let sees_each = hooks.latency.is_some();
         let mut log = log.map(|sender| IoLog::new(sender, context.control, context.index, spec));
         let sums_suffice = log.as_mut().is_some_and(|log| log.sums().is_some());
-        let batches_log = per_io && sums_suffice && !sees_each && hooks.rates.is_none();
+        let batches_log = per_io && sums_suffice && !sees_each && !has_rate;
         let publishes_latency =
             spec.steadystate.as_ref().is_some_and(|state| state.figure == SteadyFigure::Latency);
         Meter {

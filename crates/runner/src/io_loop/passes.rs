@@ -36,7 +36,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         }
         let prepares = writes && content.needs_write_prep() && writes_content(spec);
         let slots = Slots::new(depth);
-        let meter = Meter::new(context, &hooks);
+        let meter = Meter::new(context, hooks.latency.is_some(), hooks.rates.is_some());
         let mut io_loop = Box::new(IoLoop {
             context,
             spec,

@@ -3,24 +3,23 @@
 //!
 //! Main takes the samples of jobs that do not read the clock for every I/O, from the counters that they publish.
 
-use ferrio_engine::Engine;
 use ferrio_job::JobSpec;
 use ferrio_logs::{LogBatch, LogSender, RateSample};
 use ferrio_stats::{Clock, JobStats, Sampler};
 
-use super::IoLoop;
 use crate::context::Context;
 use crate::control::JobControl;
-use crate::monitor::KIB;
 
+/// Bytes in the unit of bandwidth samples, KiB/s.
+pub(crate) const KIB: u64 = 1024;
 /// No interval is running.
 pub(super) const NEVER: u64 = u64::MAX;
 
 /// I/Os and bytes completed, per direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Completed {
-    ios: [u64; 3],
-    bytes: [u64; 3],
+    pub(super) ios: [u64; 3],
+    pub(super) bytes: [u64; 3],
 }
 
 /// The samplers of one job, and the way to its logs.
@@ -59,7 +58,7 @@ impl<'a> RateWindows<'a> {
     }
 
     /// Ends the intervals that were over at `ns`, before which `completed` was done. Returns the end of the next one.
-    fn end_intervals(&mut self, ns: u64, completed: Completed) -> u64 {
+    pub(super) fn end_intervals(&mut self, ns: u64, completed: Completed) -> u64 {
         let bw = self.bw.end_intervals(ns, completed.bytes, KIB);
         let iops = self.iops.end_intervals(ns, completed.ios, 1);
         self.log(bw, iops);
@@ -67,7 +66,7 @@ impl<'a> RateWindows<'a> {
     }
 
     /// Ends the windows of the job at `ns`.
-    fn end(&mut self, ns: u64, completed: Completed) {
+    pub(super) fn end(&mut self, ns: u64, completed: Completed) {
         self.end_intervals(ns, completed);
         // An interval that ends with the job is complete even if the clock was read a moment before its end.
         let bw = last_rates(&mut self.bw, ns, completed.bytes, KIB);
@@ -120,56 +119,6 @@ pub(crate) fn stamps_every_io(spec: &JobSpec, logs: bool) -> bool {
 /// Whether the worker of a job, which may have `logs`, takes its samples of bandwidth and IOPS.
 pub(crate) fn samples_itself(spec: &JobSpec, logs: bool) -> bool {
     stamps_every_io(spec, logs) && spec.engine.does_io()
-}
-
-impl<E: Engine> IoLoop<'_, E> {
-    /// An I/O completed after the end of an interval; `in_call` if the submitting call completed it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn end_intervals(&mut self, direction: usize, len: u64, in_call: bool) {
-        let mut completed = self.completed();
-        // The I/O itself belongs to the interval that runs now. One that was queued is still among those in flight.
-        let Completed { ios, bytes } = &mut completed;
-        ios[direction] = ios[direction].saturating_sub(u64::from(in_call));
-        bytes[direction] = bytes[direction].saturating_sub(len);
-        self.end_intervals_before(self.meter.now, completed);
-    }
-
-    /// The samples until `now` are wanted.
-    pub(super) fn end_intervals_until(&mut self, now: u64) {
-        let completed = self.completed();
-        if now >= self.meter.interval_end {
-            self.end_intervals_before(now, completed);
-        }
-    }
-
-    fn end_intervals_before(&mut self, now: u64, completed: Completed) {
-        let (clock, since) = (self.meter.clock, self.meter.timing.measuring_since());
-        let Some(windows) = &mut self.meter.windows else { return };
-        let due_ns = windows.end_intervals(clock.between(since, now), completed);
-        self.meter.interval_end = end_ticks(&clock, since, due_ns);
-    }
-
-    /// The last samples of the job, and the rows of what is left.
-    pub(super) fn end_last_interval(&mut self) {
-        let (completed, now) = (self.completed(), self.meter.clock.now());
-        let is_measured = self.meter.interval_end != NEVER;
-        let ns = self.meter.timing.measured_ns(&self.meter.clock, now);
-        if let Some(windows) = self.meter.windows.as_mut().filter(|_| is_measured) {
-            windows.end(ns, completed);
-        }
-        self.meter.interval_end = NEVER;
-    }
-
-    fn completed(&self) -> Completed {
-        let (in_flight, _) = self.slots.in_flight();
-        let mut completed = Completed { ios: [0; 3], bytes: [0; 3] };
-        for (direction, stats) in self.meter.directions.iter().enumerate() {
-            completed.ios[direction] = stats.ios.saturating_sub(in_flight[direction]);
-            completed.bytes[direction] = stats.bytes;
-        }
-        completed
-    }
 }
 
 /// Ticks `ns` after `since`.

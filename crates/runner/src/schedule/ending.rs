@@ -99,7 +99,7 @@ impl Run<'_, '_> {
         debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");
         (self.observer)(Event::Terminating { signal });
         self.signal.get_or_insert(signal);
-        self.patience.signal(Instant::now());
+        self.deadline.signal(Instant::now());
         (0..self.jobs.len()).for_each(|index| self.end(index));
     }
 

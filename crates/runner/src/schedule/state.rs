@@ -15,7 +15,7 @@ use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
 
 use super::due_reports::DueReports;
-use super::stuck::Patience;
+use super::end_deadline::EndDeadline;
 use crate::cgroups::Cgroups;
 use crate::context::Snapshot;
 use crate::control::JobControl;
@@ -30,7 +30,7 @@ use crate::signals::SignalRequests;
 use crate::timing::SharedRamp;
 use crate::totals::Totals;
 use crate::trigger::Trigger;
-use crate::verify_state::WriteProgress;
+use crate::write_progress::WriteProgress;
 use crate::zones::{JobZones, ZonedFiles};
 
 /// The state of a job.
@@ -86,7 +86,7 @@ pub(super) struct Run<'a, 'o> {
     /// True once the user was told that the run had been stopped from outside.
     pub(super) was_continued: bool,
     /// Whether jobs end that a signal told to.
-    pub(super) patience: Patience,
+    pub(super) deadline: EndDeadline,
     /// Present until it goes off; then it is moved.
     pub(super) trigger: Option<&'a Trigger>,
     pub(super) triggered: Option<&'a Trigger>,

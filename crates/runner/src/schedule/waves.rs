@@ -226,7 +226,7 @@ impl Run<'_, '_> {
     /// Waits until this many jobs of a wave are set up. Jobs of earlier waves run meanwhile.
     fn await_set_up(&mut self, gate: &Gate, members: usize, messages: &Receiver<Message>) {
         gate.expect(members);
-        while !gate.all_arrived() && !self.patience.is_over() {
+        while !gate.all_arrived() && !self.deadline.is_over() {
             self.handle_messages(messages, Duration::MAX);
         }
     }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use ferrio_engine::Request;
 use ferrio_logs::{IoAtEnd, IoSample, LogSums, NextRows};
 
-use super::meter::Meter;
-use super::slots::InFlight;
+use super::Meter;
+use crate::io_loop::slots::InFlight;
 use crate::logs::IoLog;
 use crate::timing::Timing;
 
 /// When an I/O of one direction may end rows in logs of averages and histograms, and the last I/O.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RowEnds {
+pub(in crate::io_loop) struct RowEnds {
     /// An I/O that completes before this tick ends no row.
     completed: u64,
     /// One that was issued up to this tick ends no row of submission latencies.
@@ -25,7 +25,7 @@ pub(super) struct RowEnds {
 }
 
 /// The sums that get the next batch of a direction; `None` in the ramp, and for logs that get single I/Os.
-pub(super) fn batch_sums<'l>(
+pub(in crate::io_loop) fn batch_sums<'l>(
     log: &'l mut Option<IoLog<'_>>,
     rows: Option<&[RowEnds; 3]>,
     timing: &Timing,
@@ -41,7 +41,7 @@ impl Meter<'_> {
     ///
     /// A call: inlined, it would take registers from the loops of jobs without logs (4 instructions per I/O).
     #[inline(never)]
-    pub(super) fn defers_to_batch(&mut self, direction: usize, len: u64, issued: u64) -> bool {
+    pub(in crate::io_loop) fn defers_to_batch(&mut self, direction: usize, len: u64, issued: u64) -> bool {
         let Some(rows) = &mut self.rows else { return false };
         let rows = &mut rows[direction];
         (rows.last, rows.last_len) = (self.now, len);
@@ -49,7 +49,7 @@ impl Meter<'_> {
     }
 
     /// Logs an I/O that completed now; not in the ramp. `slat_ns` is `None` if the submitting call completed it.
-    pub(super) fn log_io(&mut self, unit: &InFlight, slat_ns: Option<u64>, clat_ns: u64) {
+    pub(in crate::io_loop) fn log_io(&mut self, unit: &InFlight, slat_ns: Option<u64>, clat_ns: u64) {
         let Request { offset, len, priority, .. } = unit.request;
         let issued = if slat_ns.is_some() { unit.issued } else { 0 };
         if self.timing.in_ramp() || self.defers_to_batch(unit.direction, len, issued) {
@@ -89,7 +89,7 @@ impl Meter<'_> {
     }
 
     /// Sends the logs what is left at the end of the job.
-    pub(super) fn flush_log(&mut self) {
+    pub(in crate::io_loop) fn flush_log(&mut self) {
         self.record_recent();
         let in_ramp = self.timing.in_ramp();
         let Some(log) = &mut self.log else { return };

@@ -1,0 +1,56 @@
+//! The ends of the intervals of samples, as the loop meets them.
+
+use ferrio_engine::Engine;
+
+use super::IoLoop;
+use super::windows::{Completed, NEVER, end_ticks};
+
+impl<E: Engine> IoLoop<'_, E> {
+    /// An I/O completed after the end of an interval; `in_call` if the submitting call completed it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_intervals(&mut self, direction: usize, len: u64, in_call: bool) {
+        let mut completed = self.completed();
+        // The I/O itself belongs to the interval that runs now. One that was queued is still among those in flight.
+        let Completed { ios, bytes } = &mut completed;
+        ios[direction] = ios[direction].saturating_sub(u64::from(in_call));
+        bytes[direction] = bytes[direction].saturating_sub(len);
+        self.end_intervals_before(self.meter.now, completed);
+    }
+
+    /// The samples until `now` are wanted.
+    pub(super) fn end_intervals_until(&mut self, now: u64) {
+        let completed = self.completed();
+        if now >= self.meter.interval_end {
+            self.end_intervals_before(now, completed);
+        }
+    }
+
+    fn end_intervals_before(&mut self, now: u64, completed: Completed) {
+        let (clock, since) = (self.meter.clock, self.meter.timing.measuring_since());
+        let Some(windows) = &mut self.meter.windows else { return };
+        let due_ns = windows.end_intervals(clock.between(since, now), completed);
+        self.meter.interval_end = end_ticks(&clock, since, due_ns);
+    }
+
+    /// The last samples of the job, and the rows of what is left.
+    pub(super) fn end_last_interval(&mut self) {
+        let (completed, now) = (self.completed(), self.meter.clock.now());
+        let is_measured = self.meter.interval_end != NEVER;
+        let ns = self.meter.timing.measured_ns(&self.meter.clock, now);
+        if let Some(windows) = self.meter.windows.as_mut().filter(|_| is_measured) {
+            windows.end(ns, completed);
+        }
+        self.meter.interval_end = NEVER;
+    }
+
+    fn completed(&self) -> Completed {
+        let (in_flight, _) = self.slots.in_flight();
+        let mut completed = Completed { ios: [0; 3], bytes: [0; 3] };
+        for (direction, stats) in self.meter.directions.iter().enumerate() {
+            completed.ios[direction] = stats.ios.saturating_sub(in_flight[direction]);
+            completed.bytes[direction] = stats.bytes;
+        }
+        completed
+    }
+}
