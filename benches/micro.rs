@@ -17,7 +17,7 @@ use ferrio_jobfile::{Builder, Environment, JobSet};
 use ferrio_plan::PlanOptions;
 use ferrio_runner::RunOptions;
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, Latency, LatencyBuckets, Recorder};
-use ferrio_verify::{Digest, Expected, Stamp, Verifier, VerifyMethod, VerifySpec};
+use ferrio_verify::{Digest, ExpectedHeader, Verifier, VerifyMethod, VerifySpec, WriteStamp};
 use ferrio_workload::{BlockBody, Io, Region, SEEDS, Step, Workload};
 
 /// Jobs in the large job file.
@@ -192,13 +192,14 @@ fn verified_blocks(c: &mut Criterion) {
             let verifier = verifier.unwrap_or_else(|why| panic!("{why}"));
             let body = BlockBody::new(&spec);
             let mut block = vec![0; spec.max_buffer() as usize];
-            let stamp = Stamp { offset: 0, seed: 46_386_204_153_304_124, number: 0, time: Duration::ZERO };
+            let stamp =
+                WriteStamp { offset: 0, seed: 46_386_204_153_304_124, number: 0, time: Duration::ZERO };
             let method = verify.method.word();
             group.throughput(Throughput::Bytes(block.len() as u64));
             group.bench_function(format!("{method}_{size}_write"), |b| {
                 b.iter(|| verifier.fill(&mut block, &stamp, |block, seed| body.fill(block, seed)));
             });
-            let expected = Expected { seed: Some(stamp.seed), number: Some(0) };
+            let expected = ExpectedHeader { seed: Some(stamp.seed), number: Some(0) };
             group.bench_function(format!("{method}_{size}_check"), |b| {
                 b.iter(|| verifier.check(&mut block, 0, &expected));
             });

@@ -9,7 +9,7 @@ use ferrio_report::RunEnvironment;
 use ferrio_results::Event;
 use ferrio_runner::RunOptions;
 use ferrio_stats::CalibrationStart;
-use ferrio_thresholds::{Unmet, unmet};
+use ferrio_thresholds::{InapplicableThreshold, inapplicable};
 
 use crate::error::Error;
 use crate::execute::execute;
@@ -116,12 +116,13 @@ fn one_of_many(found: &Rank) -> Diagnostic {
 /// # Errors
 /// All of them.
 pub fn check_thresholds(plan: &Plan, settings: &ProgramSettings) -> Result<(), Error> {
-    let refusal = |unmet: Unmet| {
+    let refusal = |unmet: InapplicableThreshold| {
         let message =
             format!("the threshold `{}` can never be exceeded: {}", unmet.expression, unmet.message);
         Diagnostic::error(message, Origin::Builtin).code("threshold-without-job").help(unmet.help)
     };
-    let diagnostics: Vec<Diagnostic> = unmet(&settings.thresholds, plan).into_iter().map(refusal).collect();
+    let diagnostics: Vec<Diagnostic> =
+        inapplicable(&settings.thresholds, plan).into_iter().map(refusal).collect();
     if diagnostics.is_empty() {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use ferrio_metrics::MetricsAddress;
 use ferrio_plan::PlanOptions;
 use ferrio_report::{DebugOptions, Format, Formats, ReportOptions, TerseVersion};
 use ferrio_runner::Trigger;
-use ferrio_sweep::{Repetitions, TableFormat, Variable};
+use ferrio_sweep::{Repetitions, SweepVariable, TableFormat};
 use ferrio_thresholds::Threshold;
 
 use crate::arguments::Item;
@@ -113,7 +113,7 @@ pub struct SweepSettings {
     /// Time between two runs.
     pub pause: Duration,
     /// Swept options.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<SweepVariable>,
     /// Each section of the job files is a run of its own.
     pub shuffle_jobs: bool,
     /// The order of the runs.
@@ -292,7 +292,7 @@ impl ProgramSettings {
 
 /// Several runs, if there are to be several. The values are already checked.
 fn sweep(given: &GivenOptions) -> Option<SweepSettings> {
-    let variables: Vec<Variable> = given.values(ProgramOption::Sweep);
+    let variables: Vec<SweepVariable> = given.values(ProgramOption::Sweep);
     let repetitions: Option<Repetitions> = given.value(ProgramOption::Repeat);
     if repetitions.is_none() && variables.is_empty() {
         return None;

@@ -7,14 +7,14 @@ mod results;
 use std::path::Path;
 use std::path::PathBuf;
 
-use ferrio_compare::{ReadError, Run, Side, read_run, read_side, summarize};
+use ferrio_compare::{MeasuredRun, Side, SideError, read_run, read_side, summarize};
 use ferrio_job::{ArgOrigin, Diagnostic, Origin, reason};
 use ferrio_jobfile::{Opt, Problems, Sources};
 use ferrio_plan::PlanOptions;
 use ferrio_report::model::Warning;
 use ferrio_sweep::{
-    CONFIDENCE, MIN_REPETITIONS, Measured, PlannedRun, Point, PointJobs, Precision, Repetitions, Rounds,
-    Table, points,
+    CONFIDENCE, MIN_REPETITIONS, PlannedRun, PointJobs, PointResults, Precision, Repetitions, Rounds,
+    SweepPoint, SweepTable, points,
 };
 
 use crate::arguments::{Item, values_of};
@@ -75,7 +75,7 @@ pub fn run(
         return Ok(status);
     }
     let measured = all.measured(&outcome)?;
-    let table = Table::new(&wanted.variables, &measured).show(wanted.table);
+    let table = SweepTable::new(&wanted.variables, &measured).show(wanted.table);
     let written = write(&table, output, settings);
     if messages.shows_warnings() {
         let message = format!("the reports are in {}", results.path().display());
@@ -166,7 +166,7 @@ fn jobs_of_points(
     }
     let mut all: Vec<PointJobs> = Vec::new();
     for jobs in each {
-        let point = Point { jobs, settings: Vec::new(), directory: String::new() };
+        let point = SweepPoint { jobs, settings: Vec::new(), directory: String::new() };
         let set = job_files::read(&items_of(items, &point), settings, job_files::environment())?;
         if set.jobs.iter().any(|job| job.from_command_line) {
             let message = "--shuffle-jobs runs the sections of job files one by one, and there are jobs of the command line";
@@ -194,7 +194,7 @@ fn of_section(settings: &ProgramSettings, jobs: &PointJobs) -> ProgramSettings {
 /// Plans all points, so that a wrong value of the last one is refused before the first runs. Shows what is to be said about them, once.
 fn check_points(
     items: &[Item],
-    points: &[Point],
+    points: &[SweepPoint],
     settings: &ProgramSettings,
     messages: Messages,
 ) -> Result<(), Error> {
@@ -228,7 +228,7 @@ fn check_points(
 }
 
 /// The command line of a point.
-fn items_of(items: &[Item], point: &Point) -> Vec<Item> {
+fn items_of(items: &[Item], point: &SweepPoint) -> Vec<Item> {
     let place = |name: &str| {
         let swept = items.iter().filter_map(|item| item.value_of(ProgramOption::Sweep));
         let named = |value: &str| value.split('=').next().unwrap_or(value).trim() == name;
@@ -264,7 +264,7 @@ fn items_of(items: &[Item], point: &Point) -> Vec<Item> {
 }
 
 /// The arguments of a run whose report goes to `report`.
-fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
+fn arguments(items: &[Item], point: &SweepPoint, report: &Path) -> Vec<String> {
     let mut options = Vec::new();
     let mut files = Vec::new();
     for item in items_of(items, point) {
@@ -288,7 +288,7 @@ fn arguments(items: &[Item], point: &Point, report: &Path) -> Vec<String> {
 /// The runs of a series.
 struct Runs<'a> {
     items: &'a [Item],
-    points: &'a [Point],
+    points: &'a [SweepPoint],
     results: &'a Results,
     messages: Messages,
 }
@@ -353,7 +353,7 @@ impl Runs<'_> {
         run: PlannedRun,
         children: &mut Children,
         outcome: &mut Outcome,
-    ) -> Result<Option<Run>, Error> {
+    ) -> Result<Option<MeasuredRun>, Error> {
         let point = &self.points[run.point];
         let report = self.results.file(point, run.repetition)?;
         let ended = children.run(&arguments(self.items, point, &report));
@@ -408,7 +408,7 @@ impl Runs<'_> {
     }
 
     /// True unless jobs failed. A run that exceeds a threshold ends with the status of one with three failed jobs.
-    fn has_succeeded(&self, status: u8, document: &Result<Run, ReadError>) -> bool {
+    fn has_succeeded(&self, status: u8, document: &Result<MeasuredRun, SideError>) -> bool {
         let own = document.as_ref().ok().and_then(|run| run.report.ferrio.as_ref());
         let exceeds =
             own.is_some_and(|own| own.run.failed_jobs == 0 && own.thresholds.iter().any(|one| !one.passed));
@@ -442,7 +442,7 @@ impl Runs<'_> {
     }
 
     /// The figures of all points that ran.
-    fn measured(&self, outcome: &Outcome) -> Result<Vec<Measured>, Error> {
+    fn measured(&self, outcome: &Outcome) -> Result<Vec<PointResults>, Error> {
         let mut measured = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             let completed = outcome.completed.iter().filter(|run| run.point == index);
@@ -453,7 +453,11 @@ impl Runs<'_> {
                 let mut side = side.map_err(|error| Error::Run(error.to_string()))?;
                 // The report of a run that does not count may still be there.
                 side.runs.retain(|run| reports.contains(&run.path));
-                measured.push(Measured { point: point.clone(), runs: reports.len(), jobs: summarize(&side) });
+                measured.push(PointResults {
+                    point: point.clone(),
+                    runs: reports.len(),
+                    jobs: summarize(&side),
+                });
             }
         }
         Ok(measured)
@@ -461,7 +465,7 @@ impl Runs<'_> {
 }
 
 impl Outcome {
-    fn add(&mut self, run: PlannedRun, document: &Run) {
+    fn add(&mut self, run: PlannedRun, document: &MeasuredRun) {
         self.completed.push(run);
         for warning in document.report.warnings() {
             match self.warnings.iter_mut().find(|(other, _)| other.code == warning.code) {

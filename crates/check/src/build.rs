@@ -15,8 +15,9 @@ use crate::commands::commands;
 use crate::facts::Facts;
 use crate::model::{
     BlockRanges, Certainty, CheckError, CheckStatus, CheckTotals, CheckedFile, CheckedJob, CheckedLog,
-    CheckedOrigin, CheckedReplay, EndTrigger, EndsOthers, EndsWhen, EndsWhich, LayoutAction, Pauses,
-    Preconditioning, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes, ZonedFile, ZonedModel,
+    CheckedOrigin, CheckedReplay, CheckedZonedFile, EndTrigger, EndsOthers, EndsWhen, EndsWhich,
+    LayoutAction, Pauses, PreconditioningPass, Report, SteadyEnd, TimeSpan, VERSION, Volume, ZoneSizes,
+    ZonedModel,
 };
 use crate::section::{CheckedSection, JobWork};
 use crate::{database, files, timeline, volume};
@@ -39,7 +40,7 @@ pub(crate) fn empty() -> Report {
     }
 }
 
-/// Everything but notes and risks.
+/// The report without notes and risks.
 pub(crate) fn report(
     set: &JobSet,
     plan: &Plan,
@@ -72,7 +73,7 @@ pub(crate) fn report(
         time: timeline.whole,
     };
     let mut places = facts.places.clone();
-    for (place, needed) in files::needed(sections, facts) {
+    for (place, needed) in files::space_needs(sections, facts) {
         places[place].needed_bytes = needed.bytes;
         places[place].needed_files = needed.files;
     }
@@ -99,10 +100,10 @@ fn job<'a>(
     let (low, high) = spec.limits.startdelay;
     let mut create_bytes = 0_u64;
     let mut files: Vec<CheckedFile> = Vec::new();
-    // Clones may share a file: it is shown once.
+    // Clones may share a file, which is listed once.
     let mut shown = HashSet::new();
     let is_counted = section.instances.iter().any(|job| job.spec.files.iter().any(|file| file.run.is_some()));
-    // Of clones the original is the first and the others come from the last to the second.
+    // Clones are in the order of their creation: the original first, then from the last to the second.
     let first = section.instances.iter().take(1);
     for spec in first.chain(section.instances.iter().skip(1).rev()).map(|job| &job.spec) {
         for planned in &spec.files {
@@ -187,12 +188,12 @@ fn replays(section: &CheckedSection<'_>) -> Vec<CheckedReplay> {
     logs.into_iter().map(replay).collect()
 }
 
-fn preconditioning(pass: &Sprandom) -> Preconditioning {
+fn preconditioning(pass: &Sprandom) -> PreconditioningPass {
     let share = |share: Option<&u16>| f64::from(*share.unwrap_or(&0)) / f64::from(Sprandom::WHOLE);
     let logical_bytes = pass.logical_blocks.saturating_mul(pass.block_bytes);
-    // Two lists: what the last region has saved and what this one saves.
+    // Two lists: the blocks saved by the last region and by this one.
     let memory_bytes = pass.most_repetitions().saturating_mul(2 * size_of::<u64>() as u64);
-    Preconditioning {
+    PreconditioningPass {
         logical_bytes,
         physical_bytes: pass.physical_bytes(),
         repeated_bytes: pass.expected_bytes().saturating_sub(logical_bytes),
@@ -204,11 +205,11 @@ fn preconditioning(pass: &Sprandom) -> Preconditioning {
     }
 }
 
-/// The files of a job in zones, each once.
-fn zoned_files(spec: &JobSpec) -> Vec<ZonedFile> {
+/// The zoned files of a job, each once.
+fn zoned_files(spec: &JobSpec) -> Vec<CheckedZonedFile> {
     let Some(zbd) = spec.zbd.as_deref() else { return Vec::new() };
     let limit = |most: u32| Some(most).filter(|&most| most > 0);
-    let zoned = |(file, zones): (&FileSpec, &FileZones)| ZonedFile {
+    let zoned = |(file, zones): (&FileSpec, &FileZones)| CheckedZonedFile {
         path: file.path.clone(),
         files: file.distinct(),
         model: match zones.model {
@@ -223,7 +224,7 @@ fn zoned_files(spec: &JobSpec) -> Vec<ZonedFile> {
         job_max_open_zones: limit(zbd.job_max_open),
     };
     let mut seen = HashSet::new();
-    let mut files: Vec<ZonedFile> = spec.files.iter().zip(&zbd.files).map(zoned).collect();
+    let mut files: Vec<CheckedZonedFile> = spec.files.iter().zip(&zbd.files).map(zoned).collect();
     files.retain(|file| seen.insert(file.path.clone()));
     files
 }
@@ -236,7 +237,7 @@ fn block_sizes(spec: &JobSpec) -> BlockRanges {
     BlockRanges { read: of(Direction::Read), write: of(Direction::Write), trim: of(Direction::Trim) }
 }
 
-/// The jobs of a run, to find which of them each one ends.
+/// The jobs of a run, as far as they may be ended by others.
 struct EndableJobs {
     /// `exitall`, which one job switches on for all.
     exitall: bool,
@@ -252,7 +253,7 @@ impl EndableJobs {
         EndableJobs { exitall, instances: plan.jobs.len(), of_group }
     }
 
-    /// Which jobs a job ends; `None` if it ends no other.
+    /// The jobs that a job ends; `None` if it ends no other.
     fn ends_others(&self, spec: &JobSpec) -> Option<EndsOthers> {
         let when = match (self.exitall, spec.life.exitall_on_error) {
             (true, _) => EndsWhen::End,
@@ -283,7 +284,7 @@ fn steady_state(job: &PlannedJob) -> Option<SteadyEnd> {
     Some(SteadyEnd { figure, least_seconds: timeline::steady_state_end(job) })
 }
 
-/// The log files of all clones, each once, in the order of their numbers.
+/// The log files of all clones, each once, in numerical order.
 fn logs(section: &CheckedSection<'_>, facts: &Facts) -> Vec<CheckedLog> {
     let mut seen = HashSet::new();
     let all = section.instances.iter().flat_map(|job| log_files(&job.spec));
@@ -296,7 +297,7 @@ fn logs(section: &CheckedSection<'_>, facts: &Facts) -> Vec<CheckedLog> {
         .collect()
 }
 
-/// Why a clone cannot run.
+/// The reason why a clone cannot run.
 fn setup_error(section: &CheckedSection<'_>) -> Option<String> {
     Some(section.instances.iter().find_map(|job| job.setup_error.as_ref())?.message.clone())
 }

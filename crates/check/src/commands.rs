@@ -6,7 +6,7 @@ use ferrio_job::JobSpec;
 
 use crate::model::JobCommand;
 
-/// The shell commands of each clone; all clones write to the same files.
+/// The shell commands of each clone; all clones write to the same output files.
 pub(crate) fn commands(spec: &JobSpec) -> Vec<JobCommand> {
     let all = [
         ("exec_prerun", "prerun", &spec.life.exec_prerun),

@@ -1,4 +1,4 @@
-//! What a database does for each transaction, by the formulas of its model.
+//! The I/O of a database per transaction, by the formulas of its model.
 
 use ferrio_job::{
     Checkpoint, CommitSync, Database, DatabaseFile, DatabaseRole, EventLoad, JobSpec, PageReads,
@@ -11,17 +11,17 @@ use crate::model::{
 };
 use crate::section::CheckedSection;
 
-/// Transactions whose volume is reported where their number is unknown.
-const SAMPLE: u64 = 1000;
+/// Number of transactions whose volume is reported if the real number is unknown.
+const SAMPLE_TRANSACTIONS: u64 = 1000;
 
-/// The database that a job is a session of.
+/// The database of which a job is a session.
 pub(crate) fn of(spec: &JobSpec) -> Option<CheckedDatabase> {
     let (load, database) = load_of(spec, |role| role == DatabaseRole::Session)?;
     let per_transaction = per_transaction(database);
     let log_bytes = f64::from(database.log.block) * f64::from(database.log.appends);
     let per_log = |bytes: u64| Some(bytes as f64 / log_bytes).filter(|_| log_bytes > 0.0);
     let expected = expected_transactions(spec, load);
-    let transactions = expected.unwrap_or(SAMPLE);
+    let transactions = expected.unwrap_or(SAMPLE_TRANSACTIONS);
     let moved = |reads: bool| {
         let bytes = sum(per_transaction.iter().filter(|io| io.reads == reads).map(|io| io.bytes));
         (bytes * transactions as f64).round() as u64
@@ -57,18 +57,18 @@ pub(crate) fn of(spec: &JobSpec) -> Option<CheckedDatabase> {
     })
 }
 
-/// When there are checkpoints, if there are any.
+/// The time of checkpoints, if there are any.
 fn checkpoints_of(database: &Database) -> Option<Checkpoint> {
     let WriteBack::Pages(PageWriteBack { checkpoint, .. }) = database.write_back else { return None };
     (checkpoint.log.is_some() || checkpoint.interval.is_some()).then_some(checkpoint)
 }
 
-/// The job whose database a section works for in the background.
+/// The job whose database a section serves in the background.
 pub(crate) fn background_of<'a>(section: &CheckedSection<'a>) -> Option<&'a ferrio_jobfile::Job> {
     load_of(section.spec(), |role| role != DatabaseRole::Session).map(|_| section.job)
 }
 
-/// What an instance of a database moves, if it is one.
+/// The volume of an instance of a database, if it is one.
 pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
     let (load, database) = load_of(spec, |_| true)?;
     let in_session = spec.events.as_ref()?.database()?.1 == DatabaseRole::Session;
@@ -81,14 +81,14 @@ pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
         let certainty = Certainty::Unknown;
         return Some(Volume { read: unknown(true), write: unknown(false), certainty, ..Volume::NOTHING });
     };
-    // What does not divide is done by the first sessions.
+    // The remainder of the division is done by the first sessions.
     let sessions = u64::from(database.sessions.max(1));
     let share = match in_session {
         true => transactions / sessions + u64::from(u64::from(spec.clone) < transactions % sessions),
         false => transactions,
     };
     let is_at_most = load.limit.is_some() && !spec.limits.runtime.is_zero();
-    // At most, each page that is changed is in the log too.
+    // At most, each changed page is in the log too.
     let full_pages = match &database.write_back {
         WriteBack::Pages(pages) if is_at_most && in_session && database.log.full_pages => {
             f64::from(pages.changed) * f64::from(database.page)
@@ -110,7 +110,7 @@ pub(crate) fn volume(spec: &JobSpec) -> Option<Volume> {
     Some(Volume { read: moved(true), write: moved(false), certainty, ..Volume::NOTHING })
 }
 
-/// Of the I/Os in the background, those of the flusher and of the compactor are apart.
+/// Separates background I/Os of the flusher from those of the compactor.
 fn is_of_role(io: &TransactionIo, spec: &JobSpec) -> bool {
     match spec.events.as_ref().and_then(|part| part.database()) {
         Some((_, DatabaseRole::Flusher)) => io.what == NEW_TABLES,
@@ -127,7 +127,7 @@ fn load_of(spec: &JobSpec, wanted: fn(DatabaseRole) -> bool) -> Option<(&EventLo
     wanted(role).then_some((&*part.load, database))
 }
 
-/// How many transactions there will be, if that is known.
+/// The expected number of transactions, if it is known.
 fn expected_transactions(spec: &JobSpec, load: &EventLoad) -> Option<u64> {
     let arriving = load.rate.map(|rate| (rate * spec.limits.runtime.as_secs_f64()).round() as u64);
     match (load.limit, arriving.filter(|&count| count > 0)) {
@@ -165,7 +165,7 @@ fn per_transaction(database: &Database) -> Vec<TransactionIo> {
         PageReads::Pool { pages, touched } => {
             let data = (database.pages_per_file.saturating_mul(database.data_files.into())).max(1);
             let missing = 1.0 - (pages as f64 / data as f64).min(1.0);
-            // Pages that are used more often than others are in the pool more often.
+            // Popular pages are more often in the pool than others.
             let bound = if database.skew.is_some() { IoBound::AtMost } else { IoBound::About };
             (f64::from(touched) * missing, bound, "pages_used x (1 - buffer_pool/size)")
         }
@@ -183,7 +183,7 @@ fn per_transaction(database: &Database) -> Vec<TransactionIo> {
         io("log writes", database.log.appends.into(), log_bytes, full, appends),
     ];
     if database.log.appends > 0 && matches!(database.commit.sync, CommitSync::Fsync | CommitSync::Fdatasync) {
-        // No more transactions wait for a sync than there are sessions.
+        // At most as many transactions wait for a sync as there are sessions.
         let sessions = database.sessions.max(1);
         let (together, formula) = match database.commit.group {
             0 => (sessions, "1/T, all that wait share a sync"),
@@ -213,12 +213,12 @@ fn background(
     TransactionIo { what, ios, bytes, bound, bytes_bound: bound, formula, reads: false, in_session: false }
 }
 
-/// What is done in the background for a transaction that changes pages.
+/// The background I/O for a transaction that changes pages.
 fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     let changed = f64::from(pages.changed);
     let bytes = changed * f64::from(database.page);
     let batch = f64::from(pages.batch.max(1));
-    // Batches are full unless a time or a checkpoint ends them, and a pool merges changes of a page that waits.
+    // Batches are full unless a time or a checkpoint ends them, and a pool merges changes of a waiting page.
     let merges = matches!(database.reads, PageReads::Pool { .. });
     let written = if merges { IoBound::AtMost } else { IoBound::Exact };
     let are_full = pages.interval.is_zero() && (pages.batch <= 1 || checkpoints_of(database).is_none());
@@ -230,7 +230,7 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     let syncs = pages.sync != WriteBackSync::None;
     let mut all = Vec::new();
     if pages.double_write.is_some() {
-        // However full batches are, each page is in one.
+        // Whether batches are full or not, each page is in one.
         let writes = background("double writes", changed / batch, bytes, bound, "p/b");
         all.push(TransactionIo { bytes_bound: written, ..writes });
         if syncs {
@@ -241,7 +241,7 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     all.push(background("page writes", changed, bytes, written, formula));
     if syncs {
         let files = f64::from(database.data_files);
-        // Files that at least one page of a batch is in.
+        // The number of files with at least one page of a batch.
         let touched = files * (1.0 - (1.0 - 1.0 / files).powf(batch));
         let together = pages.interval.is_zero() || pages.double_write.is_some();
         all.push(match (together, database.data_files) {
@@ -261,7 +261,7 @@ fn pages_io(database: &Database, pages: &PageWriteBack) -> Vec<TransactionIo> {
     all
 }
 
-/// What is done in the background for the bytes that a transaction appends to the log.
+/// The background I/O for the bytes that a transaction appends to the log.
 fn tables_io(log_bytes: f64, tables: &TableWriteBack) -> Vec<TransactionIo> {
     let block = f64::from(tables.block.max(1));
     let merged = log_bytes * (tables.amplification - 1.0);
@@ -299,7 +299,7 @@ fn read_share(all: &[TransactionIo]) -> ReadShare {
     ReadShare { ios: share(|io| io.ios), bytes: share(|io| io.bytes), bound }
 }
 
-/// How exact reads, or writes, are.
+/// The certainty of reads, or of writes.
 fn bound_of(all: &[TransactionIo], reads: bool, bound: fn(&TransactionIo) -> IoBound) -> IoBound {
     let moving = all.iter().filter(|io| io.reads == reads && io.bytes > 0.0);
     moving.map(bound).fold(IoBound::Exact, |sum, bound| match (sum, bound) {
@@ -310,7 +310,7 @@ fn bound_of(all: &[TransactionIo], reads: bool, bound: fn(&TransactionIo) -> IoB
     })
 }
 
-/// The sum, which is 0 for nothing: that of `Iterator::sum` is -0.
+/// A sum that is 0 without numbers: that of `Iterator::sum` is -0.
 fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |sum, number| sum + number)
 }

@@ -25,48 +25,48 @@ pub struct Facts {
     pub machine: Resources,
     /// Whether io_uring is allowed.
     pub io_uring: IoUringSysctl,
-    /// File systems and devices that are used.
+    /// File systems and devices in use.
     pub places: Vec<CheckedPlace>,
-    /// Files, by path as jobs name them.
+    /// Files by their paths in the jobs.
     pub files: HashMap<PathBuf, FileFacts>,
     /// Log files, by path.
     pub logs: HashMap<PathBuf, LogFacts>,
-    /// What the run opens beside what its plan names.
+    /// Paths that the run opens in addition to those of the plan.
     pub whole_run: WholeRun,
-    /// Files beside those and the logs of the jobs that cannot be written, with the error number.
+    /// Other files that cannot be written, with the error number.
     pub unwritable: HashMap<PathBuf, i32>,
     /// Files that cannot be read, with the error number.
     pub unreadable: HashMap<PathBuf, i32>,
     /// Programs of `ioengine=exec` that cannot be run, with the error number.
     pub not_runnable: HashMap<String, i32>,
-    /// Objects of `ioengine=external` that cannot be loaded, and what the loader would say.
+    /// Objects of `ioengine=external` that cannot be loaded, with the error of the loader.
     pub not_loadable: HashMap<PathBuf, String>,
     /// Files of `mem=mmaphuge` that are, or would be, huge pages.
     pub on_hugetlbfs: HashSet<PathBuf>,
-    /// The disks below the places of jobs that switch I/O schedulers, by place: the name of each, and its schedulers.
+    /// The names and schedulers of the disks below the places of jobs that switch I/O schedulers, by place.
     pub schedulers: HashMap<usize, Vec<(String, String)>>,
-    /// Bytes of a block of the devices that jobs send SCSI commands to.
+    /// Bytes per block of the devices that receive SCSI commands.
     pub scsi_blocks: HashMap<PathBuf, u64>,
-    /// Namespaces that jobs send NVMe commands to.
+    /// Namespaces that receive NVMe commands.
     pub namespaces: HashMap<PathBuf, Namespace>,
-    /// The error number with which the trigger file cannot be looked for.
+    /// The error number if the trigger file cannot be looked up.
     pub trigger_obstacle: Option<i32>,
 }
 
 /// Facts about a path that jobs use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileFacts {
-    /// Where it is, as an index into [`Facts::places`].
+    /// Index into [`Facts::places`].
     pub place: Option<usize>,
-    /// Bytes that it takes on the device.
+    /// Allocated bytes on the device.
     pub allocated: Option<u64>,
-    /// Device and inode number, of the target of a link.
+    /// Device and inode number; those of the target if it is a link.
     pub identity: Option<(u64, u64)>,
-    /// What the file system reports about direct I/O on it.
+    /// Support of direct I/O, as reported by the file system.
     pub direct: DirectIo,
-    /// It is certain not to be persistent memory.
+    /// Whether it is certainly not persistent memory.
     pub without_dax: bool,
-    /// What this user may do with it.
+    /// The access that this user has.
     pub access: FileAccess,
 }
 
@@ -77,11 +77,11 @@ pub struct LogFacts {
     pub place: Option<usize>,
     /// Size of the existing file.
     pub size: Option<u64>,
-    /// The error number with which it cannot be created or opened.
+    /// The error number if it cannot be created or opened.
     pub obstacle: Option<i32>,
 }
 
-/// What a run opens beside what its plan names.
+/// Paths that a run opens in addition to those of its plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WholeRun {
     /// The directory of verify states (`--aux-path`).
@@ -100,7 +100,7 @@ impl Facts {
             Facts { machine: Resources::ask(), io_uring: IoUringSysctl::ask(), ..Facts::default() };
         let mut places = Places::begin();
         let used = |spec: &&JobSpec| !spec.engine.is_diskless();
-        // What is not there yet is like all that is not there yet in the same directory.
+        // All missing files of a directory have the same facts.
         let mut new_files: HashMap<&Path, FileFacts> = HashMap::new();
         for file in plan.jobs.iter().map(|job| &job.spec).filter(used).flat_map(|spec| &spec.files) {
             if facts.files.contains_key(&file.path) {
@@ -133,7 +133,7 @@ impl Facts {
         }
         let logs = facts.whole_run.logs.clone();
         logs.iter().for_each(|log| facts.ask_to_write(log));
-        // Only what prevents the question counts: the file need not be there.
+        // Only obstacles to the lookup count: the file need not exist.
         let looked = facts.whole_run.trigger_file.as_ref().and_then(|path| fs::symlink_metadata(path).err());
         facts.trigger_obstacle = looked
             .filter(|error| error.kind() != io::ErrorKind::NotFound)
@@ -146,7 +146,7 @@ impl Facts {
         spec.state_file(&self.whole_run.state_directory)
     }
 
-    /// What a job opens beside its files and logs.
+    /// Collects facts about the other paths that a job opens.
     fn ask_about_paths(&mut self, spec: &JobSpec) {
         if let Some(recording) = &spec.iolog {
             self.ask_to_write(&recording.path);
@@ -180,7 +180,7 @@ impl Facts {
         }
     }
 
-    /// What a device is like whose blocks a job addresses itself.
+    /// Collects facts about devices whose blocks a job addresses itself.
     fn ask_about_devices(&mut self, spec: &JobSpec) {
         for file in &spec.files {
             let path = &file.path;
@@ -196,7 +196,7 @@ impl Facts {
         }
     }
 
-    /// The schedulers of the disks that a job switches.
+    /// Collects the schedulers of the disks that a job switches.
     fn ask_about_schedulers(&mut self, spec: &JobSpec) {
         if spec.worker.io_scheduler.is_none() {
             return;
@@ -220,7 +220,7 @@ impl Facts {
         }
     }
 
-    /// Index of the place of a path.
+    /// The index of the place of a path.
     fn place(&mut self, path: &Path, places: &mut Places) -> Option<usize> {
         let index = places.index_of(path)?;
         if let Some(new) = places.all().get(self.places.len()) {
@@ -229,7 +229,7 @@ impl Facts {
         Some(index)
     }
 
-    /// The whole disk that a place is on.
+    /// The whole disk of a place.
     pub(crate) fn disk(&self, place: Option<usize>) -> Option<&Path> {
         self.places.get(place?)?.device.as_ref().map(|device| device.about.disk.as_path())
     }
@@ -240,7 +240,7 @@ impl Facts {
     }
 }
 
-/// A place with what is on its device and how much room it has; `path` is the first one that is there.
+/// A place with the contents of its device and the free space; `path` is the first existing path in it.
 fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
     let room = place.mount_point.as_deref().and_then(Room::at);
     let read_only = match (&place.mount_point, &place.device) {
@@ -251,7 +251,7 @@ fn checked_place(path: &Path, place: &Place, places: &Places) -> CheckedPlace {
         let holds = DeviceUse::on(about.number, places.mounts()).unwrap_or_default();
         CheckedDevice { about, holds }
     });
-    // Persistent memory is a disk to its users, and its figures are those of memory.
+    // Persistent memory appears as a disk, but its figures are those of memory.
     let is_pmem = place.device.as_ref().is_some_and(|device| device.disk_name.starts_with("pmem"));
     let name = || path.display().to_string();
     CheckedPlace {

@@ -1,4 +1,4 @@
-//! What a run does to each file, and the space that its places need.
+//! The effect of a run on each file, and the space that its places need.
 
 use ferrio_job::{ByFile, Direction, FileKind, FileSpec, JobSpec, layout_of};
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use crate::facts::{Facts, FileFacts};
 use crate::model::{CheckedFile, CheckedFileKind, LayoutAction};
 use crate::section::{CheckedSection, JobWork};
 
-/// A file of the report; `made_before` means that an earlier job lays it out.
+/// A file of the report; `made_before` says that an earlier job lays it out.
 pub(crate) fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_before: bool) -> CheckedFile {
     CheckedFile {
         path: planned.path.clone(),
@@ -31,7 +31,7 @@ pub(crate) fn file(spec: &JobSpec, planned: &FileSpec, known: FileFacts, made_be
     }
 }
 
-/// What a run does to a file. `made_before` means that an earlier job lays it out.
+/// The action of a run on a file. `made_before` says that an earlier job lays it out.
 pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> LayoutAction {
     if spec.engine.is_diskless() || file.kind == FileKind::Pretend {
         return LayoutAction::None;
@@ -68,21 +68,21 @@ pub(crate) fn action(spec: &JobSpec, file: &FileSpec, made_before: bool) -> Layo
     }
 }
 
-/// What files need that the jobs create or lengthen.
+/// The space for files that the jobs create or extend.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Needed {
+pub(crate) struct SpaceNeed {
     pub(crate) bytes: u64,
-    /// New files.
+    /// Number of new files.
     pub(crate) files: u64,
 }
 
-/// What each place needs in addition: every file once, at its largest. Layout precedes all jobs, so a file that is removed at
-/// the end of its job still takes space at the same time as all others.
-pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, Needed> {
-    // The largest size of each file, and what is known about it.
+/// The additional space per place: every file once, at its largest. Layout precedes all jobs, so a file that is removed at the end of its
+/// job still takes space at the same time as all others.
+pub(crate) fn space_needs(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<usize, SpaceNeed> {
+    // The largest size of each file, and the facts about it.
     let mut sizes: ByFile<(u64, FileFacts)> = ByFile::default();
     for (spec, file) in sections.iter().flat_map(CheckedSection::files) {
-        // A job that fills a device uses the space there is.
+        // A job that fills a device uses the space that is left.
         let fills = !spec.fill_device && (spec.does(Direction::Write) || file.extend);
         if fills && file.kind == FileKind::Regular && !spec.opening.readonly {
             let known = facts.files.get(&file.path).copied().unwrap_or_default();
@@ -92,13 +92,13 @@ pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<
             });
         }
     }
-    let mut needed: HashMap<usize, Needed> = HashMap::new();
+    let mut space_needs: HashMap<usize, SpaceNeed> = HashMap::new();
     let mut seen = HashSet::new();
     for (&(size, known), count) in sizes.values() {
-        // Of several files, only the first was asked.
+        // Of several files, only the first was queried.
         let again = count == 1 && known.identity.is_some_and(|identity| !seen.insert(identity));
         if let Some(place) = known.place.filter(|_| !again) {
-            let sum = needed.entry(place).or_default();
+            let sum = space_needs.entry(place).or_default();
             let each = size.saturating_sub(known.allocated.unwrap_or(0));
             sum.bytes = sum.bytes.saturating_add(each.saturating_mul(count));
             if known.identity.is_none() {
@@ -106,7 +106,7 @@ pub(crate) fn needed(sections: &[CheckedSection<'_>], facts: &Facts) -> HashMap<
             }
         }
     }
-    needed
+    space_needs
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
     #[derive(Debug, PartialEq)]
     struct Sums {
         created: u64,
-        needed: u64,
+        space_needs: u64,
         new_files: u64,
         files: Vec<(LayoutAction, u64, u64)>,
         volume: crate::model::Volume,
@@ -176,7 +176,7 @@ mod tests {
         }
         Sums {
             created: report.totals.create_bytes,
-            needed: report.places[0].needed_bytes,
+            space_needs: report.places[0].needed_bytes,
             new_files: report.places[0].needed_files,
             files: files.into_iter().map(|((_, size), (action, count))| (action, size, count)).collect(),
             volume: report.totals.volume,

@@ -1,4 +1,4 @@
-//! Reports what a run would do and what could go wrong, without running it.
+//! Reports the effects and risks of a run without running it.
 //!
 //! [`Facts::ask`] queries the machine, [`check`] combines plan and facts into a [`Report`], [`text`] and [`json`] render it.
 //! Nothing is created, written or opened for I/O. Every risk is one function below `risks` with a stable code.
@@ -29,12 +29,12 @@ pub use text::text;
 
 use model::{CheckError, CheckedOrigin};
 
-/// Reports what a run of `plan`, made from `set`, would do on the machine that `facts` describes. `trigger` may end the run early.
+/// Reports the effects of a run of `plan`, made from `set`, on the machine that `facts` describes. `trigger` may end the run early.
 #[must_use]
 pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<EndTrigger>) -> Report {
     let sections = section::sections(set, plan);
     let mut report = build::report(set, plan, facts, &sections, trigger);
-    report.risks = risks::find(&risks::Evidence::new(set, plan, facts, &sections, &report));
+    report.risks = risks::find(&risks::RiskContext::new(set, plan, facts, &sections, &report));
     // A risk replaces the note with the same code.
     let is_covered = |note: &Diagnostic| report.risks.iter().any(|risk| risk.code == note.code);
     let notes = plan.diagnostics.iter().filter(|note| !is_covered(note));
@@ -49,7 +49,7 @@ pub fn check(set: &JobSet, plan: &Plan, facts: &Facts, trigger: Option<EndTrigge
     report
 }
 
-/// The report on jobs that a run would refuse.
+/// Reports jobs that a run would refuse.
 #[must_use]
 pub fn refused(problems: &Problems) -> Report {
     let of = |severity| problems.diagnostics.iter().filter(move |diagnostic| diagnostic.severity == severity);

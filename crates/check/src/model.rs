@@ -18,7 +18,7 @@ pub use storage::*;
 /// Version of the JSON output.
 pub const VERSION: u32 = 1;
 
-/// Everything a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// [`VERSION`].
@@ -29,7 +29,7 @@ pub struct Report {
     pub status: CheckStatus,
     /// Sums over all jobs.
     pub totals: CheckTotals,
-    /// What ends the run from outside.
+    /// Triggers that end the run from outside.
     pub trigger: Option<EndTrigger>,
     /// Phases, in order.
     pub phases: Vec<Phase>,
@@ -39,22 +39,22 @@ pub struct Report {
     pub places: Vec<CheckedPlace>,
     /// CPUs, memory and limits; `None` when there is no run.
     pub machine: Option<Resources>,
-    /// What planning changed or noticed.
+    /// Changes and observations of the planner.
     pub notes: Vec<String>,
-    /// What may go wrong or make figures misleading; warnings first.
+    /// Possible failures and misleading figures; warnings first.
     pub risks: Vec<Risk>,
-    /// Why a run would refuse to start, or which jobs would fail at once.
+    /// Reasons why a run would refuse to start, or jobs that would fail at once.
     pub errors: Vec<CheckError>,
 }
 
 impl Report {
-    /// True when a run would not start, or a job would fail at once.
+    /// Whether a run would not start, or a job would fail at once.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         !self.errors.is_empty() || self.risks.iter().any(|risk| risk.severity == RiskSeverity::Error)
     }
 
-    /// True when any risk is a warning.
+    /// Whether any risk is a warning.
     #[must_use]
     pub fn has_warnings(&self) -> bool {
         self.risks.iter().any(|risk| risk.severity == RiskSeverity::Warning)
@@ -79,7 +79,7 @@ pub enum CheckStatus {
 pub struct CheckTotals {
     /// Sections.
     pub jobs: usize,
-    /// Their clones.
+    /// Number of their clones.
     pub instances: usize,
     /// Bytes moved by all jobs.
     pub volume: Volume,
@@ -94,28 +94,28 @@ pub struct CheckTotals {
 pub struct Phase {
     /// From 1.
     pub number: usize,
-    /// Why it waits for the previous phase; `None` for the first.
-    pub waits_because: Option<Barrier>,
+    /// The reason why it waits for the previous phase; `None` for the first.
+    pub waits_because: Option<PhaseBarrier>,
     /// Indices into `jobs`.
     pub jobs: Vec<usize>,
     /// From its start to the end of its last job.
     pub time: TimeSpan,
 }
 
-/// What separates phases.
+/// A separator of phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Barrier {
+pub enum PhaseBarrier {
     /// The option `stonewall` (or `wait_for_previous`).
     Stonewall,
-    /// A further job file begins.
+    /// The start of the next job file.
     NextFile,
 }
 
-/// How many bytes are moved.
+/// Numbers of bytes that are moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Volume {
-    /// Read, without verification; `None` when only time ends the job.
+    /// Read, without verification; `None` if only time ends the job.
     pub read: Option<u64>,
     /// Written.
     pub write: Option<u64>,
@@ -123,11 +123,11 @@ pub struct Volume {
     pub trim: Option<u64>,
     /// Read back by verification.
     pub verify: Option<u64>,
-    /// How exact the figures are.
+    /// The certainty of these numbers.
     pub certainty: Certainty,
 }
 
-/// How exact a figure is.
+/// The certainty of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
@@ -145,7 +145,7 @@ pub enum Certainty {
 }
 
 impl Certainty {
-    /// How exact the sum of two figures is.
+    /// The certainty of a sum.
     pub(crate) fn plus(self, other: Certainty) -> Certainty {
         match (self, other) {
             (Certainty::AtMost, Certainty::AtLeast) | (Certainty::AtLeast, Certainty::AtMost) => {
@@ -161,13 +161,13 @@ impl Certainty {
 pub struct TimeSpan {
     /// At least.
     pub least_seconds: f64,
-    /// At most; `None` when only the work ends it.
+    /// At most; `None` if only the work ends it.
     pub most_seconds: Option<f64>,
-    /// Why there is no upper bound.
+    /// The reason why there is no upper bound.
     pub unbounded_because: Option<String>,
 }
 
-/// How serious a risk is.
+/// The severity of a risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RiskSeverity {
@@ -179,24 +179,24 @@ pub enum RiskSeverity {
     Info,
 }
 
-/// One thing that may go wrong.
+/// A risk of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Risk {
-    /// Stable name.
+    /// A stable name for scripts.
     pub code: &'static str,
-    /// Severity.
+    /// How serious it is.
     pub severity: RiskSeverity,
     /// Names of the jobs, each once.
     pub jobs: Vec<String>,
-    /// Where the options that cause it were given.
+    /// The options that cause it.
     pub origins: Vec<CheckedOrigin>,
-    /// What may go wrong.
+    /// The risk.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub advice: String,
 }
 
-/// Where something was written.
+/// The place of an option or argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct CheckedOrigin {
     /// Job file, `None` for the command line.
@@ -210,7 +210,7 @@ pub struct CheckedOrigin {
 }
 
 impl CheckedOrigin {
-    /// The place of an origin, `None` for built-in values.
+    /// `None` for built-in values.
     pub(crate) fn of(origin: &Origin, sources: &Sources) -> Option<CheckedOrigin> {
         match origin {
             Origin::File { source, line, column, .. } => Some(CheckedOrigin {
@@ -227,15 +227,15 @@ impl CheckedOrigin {
     }
 }
 
-/// An error.
+/// A job that cannot run, or a run that cannot start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckError {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// The job that would fail, if it is a single one.
     pub job: Option<String>,
-    /// Where.
+    /// The place of the mistake.
     pub origin: Option<CheckedOrigin>,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
 }

@@ -10,13 +10,12 @@ use ferrio_jobfile::{Job, JobSet, Opt};
 pub(crate) struct CheckedSection<'a> {
     /// Position in the report.
     pub(crate) index: usize,
-    /// As written.
     pub(crate) job: &'a Job,
-    /// Its clones; never empty.
+    /// The clones; never empty.
     pub(crate) instances: &'a [PlannedJob],
-    /// Number of its phase, from 1; stonewalls separate phases.
+    /// Number of the phase, from 1; stonewalls separate phases.
     pub(crate) phase: usize,
-    /// The section whose jobs must have ended before its own start (`wait_for`).
+    /// The section whose jobs must have ended before it starts (`wait_for`).
     pub(crate) waits_for: Option<usize>,
 }
 
@@ -24,7 +23,7 @@ pub(crate) struct CheckedSection<'a> {
 pub(crate) fn sections<'a>(set: &'a JobSet, plan: &'a Plan) -> Vec<CheckedSection<'a>> {
     let mut written = set.jobs.iter();
     let mut job = written.next();
-    // A database is written as one section and planned as several, with the same origin.
+    // A database is one section as written and several as planned, with the same origin.
     let written_and_planned = plan.sections.iter().enumerate().filter_map(|(index, section)| {
         if index > 0 && plan.sections[index - 1].origin != section.origin {
             job = written.next();
@@ -54,35 +53,35 @@ impl<'a> CheckedSection<'a> {
         &self.instances[0].spec
     }
 
-    /// Clones that can run.
+    /// The clones that can run.
     pub(crate) fn running(&self) -> impl Iterator<Item = &'a JobSpec> {
         self.instances.iter().filter(|job| job.setup_error.is_none()).map(|job| &job.spec)
     }
 
-    /// Files that clones that can run use.
+    /// The files of the clones that can run.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&'a JobSpec, &'a FileSpec)> {
         self.running()
             .flat_map(|spec| spec.files.iter().filter(|file| file.size > 0).map(move |file| (spec, file)))
     }
 
-    /// The option in force, if it was given.
+    /// The effective value of a switch, if it was given.
     pub(crate) fn switch(&self, opt: Opt) -> bool {
         self.job.options.value(opt)
     }
 
-    /// The position in its `phase` of the section that it waits for, if that is in the same phase.
+    /// The index within its `phase` of the section that it waits for, if that is in the same phase.
     pub(crate) fn awaited_in(&self, phase: &[CheckedSection<'_>]) -> Option<usize> {
         self.waits_for?.checked_sub(phase.first()?.index)
     }
 }
 
-/// Questions about a job that many rules ask.
+/// Properties of a job that many rules need.
 pub(crate) trait JobWork {
-    /// It issues I/O of this direction.
+    /// Whether it issues I/O of this direction.
     fn does(&self, direction: Direction) -> bool;
-    /// It moves data at all.
+    /// Whether it moves data at all.
     fn works(&self) -> bool;
-    /// It writes or trims.
+    /// Whether it writes or trims.
     fn changes(&self) -> bool;
 }
 
@@ -111,7 +110,7 @@ impl JobWork for JobSpec {
     }
 }
 
-/// True when a file holds data: regular files and block devices.
+/// Whether a file holds data: regular files and block devices.
 pub(crate) fn is_stored(file: &FileSpec) -> bool {
     matches!(file.kind, FileKind::Regular | FileKind::Block)
 }

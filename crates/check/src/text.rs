@@ -1,4 +1,4 @@
-//! The report as text: what happens, when and where, then errors, risks and notes.
+//! The report as text: actions, times and places, then errors, risks and notes.
 
 mod database;
 mod job;
@@ -6,8 +6,8 @@ mod job;
 use ferrio_job::counted;
 
 use crate::model::{
-    Barrier, Certainty, CheckError, CheckTotals, CheckedDevice, CheckedOrigin, CheckedPlace, EndTrigger,
-    Phase, Report, Risk, RiskSeverity, TimeSpan, Volume,
+    Certainty, CheckError, CheckTotals, CheckedDevice, CheckedOrigin, CheckedPlace, EndTrigger, Phase,
+    PhaseBarrier, Report, Risk, RiskSeverity, TimeSpan, Volume,
 };
 use crate::units::{bytes, listed, listed_in_part, time};
 
@@ -104,8 +104,8 @@ fn header(phase: &Phase) -> String {
     let before = phase.number.saturating_sub(1);
     let start = match phase.waits_because {
         None => "at once".to_owned(),
-        Some(Barrier::Stonewall) => format!("after phase {before} (stonewall)"),
-        Some(Barrier::NextFile) => format!("after phase {before} (next job file)"),
+        Some(PhaseBarrier::Stonewall) => format!("after phase {before} (stonewall)"),
+        Some(PhaseBarrier::NextFile) => format!("after phase {before} (next job file)"),
     };
     format!("phase {}: {start}, {}", phase.number, short(&phase.time))
 }
@@ -129,7 +129,7 @@ fn span(span: &TimeSpan) -> String {
     }
 }
 
-/// `reads about 3GiB, writes about 1GiB`, `reads and writes`; nothing when nothing is moved.
+/// `reads about 3GiB, writes about 1GiB`, `reads and writes`; nothing without volume.
 pub(crate) fn moves(volume: &Volume) -> Option<String> {
     let hedge = match volume.certainty {
         Certainty::Exact | Certainty::Unknown => "",
@@ -164,7 +164,7 @@ fn place(place: &CheckedPlace) -> [String; 2] {
         _ => {}
     }
     if let Some(CheckedDevice { about, holds }) = &place.device {
-        // A disk without a model is virtual, and what it reports about rotation is meaningless.
+        // A disk without a model is virtual, and its report about rotation is meaningless.
         let turns =
             |model: &str| format!("{}{}", clean(model), if about.rotational { " (rotating)" } else { "" });
         let model = about.model.as_deref().map(turns);
@@ -201,7 +201,7 @@ fn error(problem: &CheckError, style: &TextStyle) -> String {
     lines
 }
 
-/// The message, the jobs it concerns, where it comes from, and what to do.
+/// The message, the affected jobs, the place of the cause, and the remedy.
 fn risk(risk: &Risk, style: &TextStyle) -> String {
     const NAMED: usize = 6;
     const PLACES: usize = 4;

@@ -1,12 +1,12 @@
-//! When phases start and how long they last. This depends on stonewalls, `wait_for`, start delays, run times, rates and pauses, and
-//! on what else ends jobs: other jobs (`exitall`) and the trigger.
+//! Computes when phases start and how long they last. This depends on stonewalls, `wait_for`, start delays, run times, rates and pauses,
+//! and on everything that ends jobs: other jobs (`exitall`) and the trigger.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use ferrio_job::{ExitWhat, PlannedJob};
 
-use crate::model::{Barrier, Phase, TimeSpan};
+use crate::model::{Phase, PhaseBarrier, TimeSpan};
 use crate::section::{CheckedSection, JobWork, phases_of};
 use crate::units::bytes;
 use crate::volume;
@@ -17,9 +17,9 @@ pub(crate) struct Timeline {
     pub(crate) phases: Vec<Phase>,
     /// The whole run.
     pub(crate) whole: TimeSpan,
-    /// For each section, whether something else ends it before it can start.
+    /// For each section, whether it is ended from outside before it can start.
     pub(crate) never_starts: Vec<bool>,
-    /// For each section, whether something else may end it early.
+    /// For each section, whether it may be ended early from outside.
     pub(crate) may_end_early: Vec<bool>,
 }
 
@@ -33,7 +33,7 @@ struct SectionTimes {
     last: TimeSpan,
 }
 
-/// How long one clone runs from its start, if nothing else ends it.
+/// Duration of one clone from its start, if nothing else ends it.
 pub(crate) fn of(job: &PlannedJob) -> TimeSpan {
     let spec = &job.spec;
     let limits = &spec.limits;
@@ -115,12 +115,12 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
                 || ended[at]
         }));
         rest_is_cancelled |=
-            !cancelled && exits.on && group.iter().any(|section| Reach::of(section) == Reach::All);
+            !cancelled && exits.on && group.iter().any(|section| ExitReach::of(section) == ExitReach::All);
         let time = if cancelled {
             TimeSpan::exactly(0.0)
         } else if begin.most_seconds.is_none() {
-            // The phase may have a known length although the one before has not. Start delays count from the start of the run, so
-            // it is unknown whether they are over.
+            // The phase may have a known length although the previous one has not. Start delays count from the start of the run, so it is
+            // unknown whether they are over.
             let now = TimeSpan::exactly(0.0);
             let own =
                 exits.phase_times(group, &now, false).iter().fold(now, |end, times| end.later(&times.last));
@@ -146,7 +146,7 @@ pub(crate) fn timeline(sections: &[CheckedSection<'_>], timeout: Option<f64>) ->
 
 /// The jobs that the end of a job ends (`exit_what`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Reach {
+enum ExitReach {
     /// Those of its report group, even before they start.
     Group(u32),
     /// All running ones.
@@ -155,27 +155,27 @@ enum Reach {
     All,
 }
 
-impl Reach {
-    fn of(section: &CheckedSection<'_>) -> Reach {
+impl ExitReach {
+    fn of(section: &CheckedSection<'_>) -> ExitReach {
         let spec = section.spec();
         match spec.life.exit_what {
-            ExitWhat::Group => Reach::Group(spec.group),
-            ExitWhat::Stonewall => Reach::Running,
-            ExitWhat::All => Reach::All,
+            ExitWhat::Group => ExitReach::Group(spec.group),
+            ExitWhat::Stonewall => ExitReach::Running,
+            ExitWhat::All => ExitReach::All,
         }
     }
 
     /// Every reach that includes this section.
-    fn including(section: &CheckedSection<'_>) -> [Reach; 3] {
-        [Reach::Group(section.spec().group), Reach::Running, Reach::All]
+    fn including(section: &CheckedSection<'_>) -> [ExitReach; 3] {
+        [ExitReach::Group(section.spec().group), ExitReach::Running, ExitReach::All]
     }
 }
 
-/// Which jobs end which others when they end.
+/// The effects of ending jobs on others.
 struct Exits {
     on: bool,
     /// Number of instances with each reach.
-    instances: HashMap<Reach, usize>,
+    instances: HashMap<ExitReach, usize>,
 }
 
 impl Exits {
@@ -183,14 +183,14 @@ impl Exits {
         let mut exits = Exits { on: false, instances: HashMap::new() };
         for section in sections {
             exits.on |= section.spec().life.exitall;
-            *exits.instances.entry(Reach::of(section)).or_default() += section.instances.len();
+            *exits.instances.entry(ExitReach::of(section)).or_default() += section.instances.len();
         }
         exits
     }
 
-    /// True when another job may end an instance of the section.
+    /// Whether another job may end an instance of the section.
     fn may_end_early(&self, section: &CheckedSection<'_>) -> bool {
-        let reaching = Reach::including(section);
+        let reaching = ExitReach::including(section);
         let reaching = reaching.iter().filter_map(|reach| self.instances.get(reach));
         // Every instance reaches itself.
         self.on && reaching.sum::<usize>() > 1
@@ -202,25 +202,25 @@ impl Exits {
         if !self.on {
             return natural;
         }
-        // The first job to end may end others, which may end others in turn. Jobs that wait for one of these start earlier than they
-        // would otherwise.
+        // The first job to end may end others, which may end others in turn. Jobs that wait for one of these start earlier than they would
+        // otherwise.
         let ended = end_early(group, end_early(group, natural));
         end_early(group, section_times(group, begin, delays, &ended))
     }
 
     /// For each section of a phase, whether a job that ends it does so before it can start (`wait_for`, `startdelay`).
     fn end_before_start(&self, group: &[CheckedSection<'_>], all_times: &[SectionTimes]) -> Vec<bool> {
-        // Seconds after which a job with each reach has surely ended.
-        let mut ends: HashMap<Reach, f64> = HashMap::new();
+        // Seconds after which a job with each reach has certainly ended.
+        let mut ends: HashMap<ExitReach, f64> = HashMap::new();
         for (section, times) in group.iter().zip(all_times) {
-            let end = ends.entry(Reach::of(section)).or_insert(f64::INFINITY);
+            let end = ends.entry(ExitReach::of(section)).or_insert(f64::INFINITY);
             *end = end.min(times.first.most_seconds.unwrap_or(f64::INFINITY));
         }
         let never = |(section, times): (&CheckedSection<'_>, &SectionTimes)| {
             let spec = section.spec();
             // The end of running jobs does not affect a job that has not started.
-            let reaches = [Reach::Group(spec.group), Reach::All];
-            let awaited = section.awaited_in(group).map(|at| Reach::of(&group[at]));
+            let reaches = [ExitReach::Group(spec.group), ExitReach::All];
+            let awaited = section.awaited_in(group).map(|at| ExitReach::of(&group[at]));
             let end =
                 reaches.iter().filter_map(|reach| ends.get(reach)).fold(f64::INFINITY, |a, &b| a.min(b));
             self.on
@@ -231,7 +231,7 @@ impl Exits {
     }
 }
 
-/// Times of sections that nothing else ends. A section with `wait_for` starts at the `known` end of the other, or else at its own.
+/// Times of sections that nothing else ends. A section with `wait_for` starts at the `known` end of the other, otherwise at its own.
 fn section_times(
     group: &[CheckedSection<'_>],
     begin: &TimeSpan,
@@ -262,18 +262,18 @@ fn section_times(
 
 /// Ends each section at the first end of a job that ends it.
 fn end_early(group: &[CheckedSection<'_>], mut all_times: Vec<SectionTimes>) -> Vec<SectionTimes> {
-    let mut first_ends: HashMap<Reach, TimeSpan> = HashMap::new();
+    let mut first_ends: HashMap<ExitReach, TimeSpan> = HashMap::new();
     for (section, times) in group.iter().zip(&all_times) {
-        let end = first_ends.entry(Reach::of(section)).or_insert_with(|| times.first.clone());
+        let end = first_ends.entry(ExitReach::of(section)).or_insert_with(|| times.first.clone());
         *end = end.sooner(&times.first);
     }
     for (section, times) in group.iter().zip(&mut all_times) {
         let starts_late = section.waits_for.is_some() || section.spec().limits.startdelay.1 > Duration::ZERO;
-        for reach in Reach::including(section) {
+        for reach in ExitReach::including(section) {
             let Some(end) = first_ends.get(&reach) else { continue };
             let mut end = end.clone();
-            if reach == Reach::Running && starts_late {
-                // It may not run yet, and then lasts its whole length.
+            if reach == ExitReach::Running && starts_late {
+                // It may not have started yet, and then lasts its whole length.
                 end.most_seconds = None;
             }
             times.first = times.first.sooner(&end);
@@ -283,17 +283,17 @@ fn end_early(group: &[CheckedSection<'_>], mut all_times: Vec<SectionTimes>) -> 
     all_times
 }
 
-fn barrier(section: &CheckedSection<'_>) -> Barrier {
+fn barrier(section: &CheckedSection<'_>) -> PhaseBarrier {
     let by_file = section.job.file_number > 0 && section.job.first_of_file;
     if by_file && !section.switch(ferrio_jobfile::Opt::Stonewall) {
-        Barrier::NextFile
+        PhaseBarrier::NextFile
     } else {
-        Barrier::Stonewall
+        PhaseBarrier::Stonewall
     }
 }
 
 impl TimeSpan {
-    /// `most` seconds may be infinite, `because` of something.
+    /// `most` seconds may be infinite, for the reason in `because`.
     fn new(least_seconds: f64, most: f64, because: Option<String>) -> TimeSpan {
         let most_seconds = Some(most).filter(|most| most.is_finite());
         TimeSpan { least_seconds, most_seconds, unbounded_because: because }
@@ -307,7 +307,7 @@ impl TimeSpan {
         self.most_seconds.unwrap_or(f64::INFINITY)
     }
 
-    /// The reason of either.
+    /// The reason of either span.
     fn because(&self, other: &TimeSpan) -> Option<String> {
         self.unbounded_because.clone().or_else(|| other.unbounded_because.clone())
     }
@@ -324,7 +324,7 @@ impl TimeSpan {
         TimeSpan::new(least, most, self.unbounded_because.clone().filter(|_| most.is_infinite()))
     }
 
-    /// `length` from this start.
+    /// Starts `length` at this span.
     fn after(&self, length: &TimeSpan) -> TimeSpan {
         let (least, most) = (self.least_seconds + length.least_seconds, self.most() + length.most());
         TimeSpan::new(least, most, self.because(length))
@@ -386,7 +386,7 @@ mod tests {
         let (set, plan) = plan_of_files(&[job, job, &format!("{job}stonewall\n")]);
         let phases = timeline(&sections(&set, &plan), None).phases;
         let why: Vec<_> = phases.iter().map(|phase| phase.waits_because).collect();
-        assert_eq!(why, [None, Some(Barrier::NextFile), Some(Barrier::Stonewall)]);
+        assert_eq!(why, [None, Some(PhaseBarrier::NextFile), Some(PhaseBarrier::Stonewall)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 pub(crate) use ferrio_job::short_bytes as bytes;
 
-/// A block size as job files write it: `4k`, `1m`, `1536`.
+/// A block size in the form of job files: `4k`, `1m`, `1536`.
 pub(crate) fn block(bytes: u64) -> String {
     let units = [(1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
     let exact = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
@@ -27,12 +27,12 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// A list of things: `swap in use, partition sda1`.
+/// A list such as `swap in use, partition sda1`.
 pub(crate) fn listed(things: &[impl ToString]) -> String {
     things.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// At most the first `most` things: `a, b and 3 more`.
+/// At most the first `most` elements: `a, b and 3 more`.
 pub(crate) fn listed_in_part(things: impl ExactSizeIterator<Item = String>, most: usize) -> String {
     let more = and_more(things.len().saturating_sub(most));
     listed(&things.take(most).collect::<Vec<_>>()) + &more
@@ -43,7 +43,7 @@ pub(crate) fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 
-/// A value below 100 with at most one decimal, others without.
+/// A value with at most one decimal below 100, and without decimals otherwise.
 fn trimmed(value: f64, unit: &str) -> String {
     let rounded = if value < 100.0 { (value * 10.0).round() / 10.0 } else { value.round() };
     if rounded.fract() == 0.0 { format!("{rounded:.0}{unit}") } else { format!("{rounded:.1}{unit}") }

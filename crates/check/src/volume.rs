@@ -1,4 +1,4 @@
-//! How many bytes a job transfers, as far as the plan determines it.
+//! Computes the number of bytes that a job transfers, as far as the plan determines it.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(crate) fn of(job: &PlannedJob) -> Volume {
 }
 
 impl Volume {
-    /// The volume of no I/O, from which sums start.
+    /// The volume without I/O, from which sums start.
     pub(crate) const NOTHING: Volume =
         Volume { read: Some(0), write: Some(0), trim: Some(0), verify: Some(0), certainty: Certainty::Exact };
 
@@ -59,16 +59,16 @@ pub(crate) fn least_seconds(spec: &JobSpec) -> f64 {
     used(spec).map(of).fold(pauses(spec), f64::max)
 }
 
-/// Minimum seconds that the times of a replayed log impose on the job. Of a log that is cut short, they are unknown.
+/// Minimum seconds of a job by the times of a replayed log. Unknown for a log that is only partly read.
 pub(crate) fn replay_seconds(spec: &JobSpec) -> f64 {
     let whole = spec.replay.as_ref().filter(|_| spec.limits.number_ios == 0);
     whole.map_or(0.0, |log| Duration::from_micros(log.summary.last_due_us).as_secs_f64())
 }
 
-/// Minimum seconds that a job pauses (`thinktime`) if only its work ends it. Pauses after a length of time are unknown.
+/// Minimum seconds of pauses (`thinktime`) if only the work ends the job. Pauses after a length of time are unknown.
 fn pauses(spec: &JobSpec) -> f64 {
     let Some(blocks) = spec.think.blocks.filter(|_| !spec.think.time.is_zero()) else { return 0.0 };
-    // What is in flight when a pause begins may count for this one or the next.
+    // I/Os in flight when a pause begins may count for this pause or the next.
     let most_between = match spec.depth.iodepth {
         1 => u64::from(blocks),
         depth => u64::from(blocks).saturating_add(u64::from(depth)),
@@ -89,7 +89,7 @@ pub(crate) fn least_ios(spec: &JobSpec) -> u64 {
     used(spec).map(of).fold(0, u64::saturating_add)
 }
 
-/// Maximum number of I/Os for this volume: all have the smallest size. `None` when only time ends the job.
+/// Maximum number of I/Os for this volume: all have the smallest size. `None` if only time ends the job.
 pub(crate) fn most_ios(spec: &JobSpec, volume: &Volume) -> Option<u64> {
     if let Some(log) = &spec.replay {
         if log.summary.has_more {
@@ -103,7 +103,7 @@ pub(crate) fn most_ios(spec: &JobSpec, volume: &Volume) -> Option<u64> {
     Some(read.saturating_add(write).saturating_add(of(Direction::Trim, volume.trim)?))
 }
 
-/// As many of `ios` I/Os as `number_ios` allows.
+/// At most `ios` I/Os, as many as `number_ios` permits.
 fn limited(spec: &JobSpec, ios: u64) -> u64 {
     match spec.limits.number_ios {
         0 => ios,
@@ -115,13 +115,13 @@ fn used(spec: &JobSpec) -> impl Iterator<Item = Direction> {
     Direction::ALL.into_iter().filter(|&direction| spec.does(direction))
 }
 
-/// Mean size of an I/O: weighted by the shares of `bssplit`, else the middle of the range.
+/// Mean size of an I/O: weighted by the shares of `bssplit`, otherwise the middle of the range.
 fn mean_block(spec: &JobSpec, direction: Direction) -> u64 {
     let (block, split) = (&spec.block[direction], &spec.split[direction]);
     let mut left = 100_u64;
     let mut sum = 0_u64;
     for (at, share) in split.iter().enumerate() {
-        // The last entry takes what the others leave.
+        // The last entry takes the share that the others leave.
         let percent = if at + 1 == split.len() { left } else { u64::from(share.percent).min(left) };
         left -= percent;
         sum = sum.saturating_add(share.bytes.saturating_mul(percent));
@@ -129,7 +129,7 @@ fn mean_block(spec: &JobSpec, direction: Direction) -> u64 {
     if split.is_empty() { block.min / 2 + block.max / 2 + (block.min & block.max & 1) } else { sum / 100 }
 }
 
-/// Bytes per second that rates allow in one direction.
+/// Bytes per second that rates permit in one direction.
 pub(crate) fn rate(spec: &JobSpec, direction: Direction) -> Option<u64> {
     let (bytes, ios) = (spec.rates.bytes[direction], spec.rates.iops[direction]);
     match (bytes, ios) {
@@ -144,14 +144,14 @@ fn bytes(spec: &JobSpec, direction: Direction) -> Option<u64> {
         return Some(share(spec, direction)).filter(|_| !only_room_ends(spec));
     }
     if spec.limits.ramp_size > 0 {
-        // The run time is counted from an end that is not known.
+        // The run time counts from an unknown end.
         return None;
     }
     let seconds = spec.limits.runtime.saturating_add(spec.limits.ramp_time).as_secs_f64();
     rate(spec, direction).map(|rate| (rate as f64 * seconds) as u64)
 }
 
-/// True when only a full device ends the job.
+/// Whether only a full device ends the job.
 fn only_room_ends(spec: &JobSpec) -> bool {
     spec.limits.is_unlimited() && spec.limits.io_size.is_none() && spec.limits.number_ios == 0
 }
@@ -178,7 +178,7 @@ fn share(spec: &JobSpec, direction: Direction) -> u64 {
     if direction == Direction::Read { reads } else { counted - reads }
 }
 
-/// True if the sizes of files that are counted are drawn.
+/// Whether the sizes of the counted files are random.
 fn has_mean_sizes(spec: &JobSpec) -> bool {
     spec.files.iter().any(|file| file.run.as_ref().is_some_and(|run| run.is_mean))
 }
@@ -204,12 +204,12 @@ fn certainty(spec: &JobSpec) -> Certainty {
             let may_end = !spec.limits.runtime.is_zero() || spec.limits.number_ios > 0;
             return if may_end { Certainty::About } else { Certainty::AtLeast };
         }
-        // Of what a log writes to the same place twice, the last is read back.
+        // If a log writes to the same place twice, only the last write is read back.
         let all =
             spec.limits.runtime.is_zero() && least_ios(spec) == log.summary.count() && spec.verify.is_none();
         return if all { Certainty::Exact } else { Certainty::AtMost };
     }
-    // Zones may have nothing to read or trim, and those of a device less room than others.
+    // Zones may have nothing to read or trim, and those of a device may have less room than others.
     let in_zones = spec.zbd.is_some();
     let searches = spec.latency_target.is_sought() && !spec.latency_target.goes_on;
     if !spec.limits.runtime.is_zero()

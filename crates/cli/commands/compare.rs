@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use ferrio_compare::{Comparison, MAX_CONFIDENCE, Options, Side, compare, read_side};
+use ferrio_compare::{CompareOptions, Comparison, MAX_CONFIDENCE, Side, compare, read_side};
 use ferrio_job::{Diagnostic, Origin, in_one_line};
 use ferrio_jobfile::Sources;
 use ferrio_machine::is_same_file;
@@ -123,7 +123,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         return Ok(1);
     }
     let confidence = arguments.get_one::<f64>("confidence").copied().unwrap_or(95.0);
-    let comparison = compare(&sides, Options { confidence });
+    let comparison = compare(&sides, CompareOptions { confidence });
     if comparison.jobs.is_empty() {
         show(
             "the reports have no job in common that did I/O".to_owned(),
@@ -155,8 +155,8 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         );
         show(message, None);
     }
-    comparison.lost.iter().for_each(|lost| show(comparison.text_of_lost(lost), None));
-    comparison.newly_failed().for_each(|job| show(comparison.text_of_failed(job), None));
+    comparison.lost.iter().for_each(|lost| show(comparison.describe_missing(lost), None));
+    comparison.newly_failed().for_each(|job| show(comparison.describe_failure(job), None));
     let is_good =
         worse.is_empty() && comparison.lost.is_empty() && comparison.newly_failed().next().is_none();
     Ok(if is_good { 0 } else { REGRESSION })

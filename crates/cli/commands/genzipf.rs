@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use ferrio_job::{Skew, SkewShape};
-use ferrio_workload::Skewed;
+use ferrio_workload::SkewedChoice;
 
 use super::subcommand::Invocation;
 use crate::error::Error;
@@ -135,7 +135,8 @@ impl ZipfOptions {
         let mut hits: Vec<u32> = Vec::new();
         hits.try_reserve_exact(len).map_err(no_memory)?;
         hits.resize(len, 0);
-        let mut choices = Skewed::new(&Skew { shape: self.shape, center: None }, self.blocks, SEED, true);
+        let mut choices =
+            SkewedChoice::new(&Skew { shape: self.shape, center: None }, self.blocks, SEED, true);
         for _ in 0..self.blocks {
             let hit = &mut hits[choices.next() as usize];
             *hit = hit.saturating_add(1);

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_jobfile::Sources;
 use ferrio_trace::import::blkparse::EVENTS;
-use ferrio_trace::import::{self, Format, ImportError, Summary};
+use ferrio_trace::import::{self, ImportError, ImportSummary, TraceFormat};
 use ferrio_trace::{open_source, source_name};
 
 use options::ImportOptions;
@@ -81,7 +81,7 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
 pub struct FinishedImport {
     /// Name of the trace as given.
     pub trace: OsString,
-    pub format: Format,
+    pub format: TraceFormat,
     /// True if the format was detected from the first lines.
     pub guessed: bool,
     /// The event of blkparse that represents the I/O; true if it was detected from the first lines.
@@ -91,7 +91,7 @@ pub struct FinishedImport {
     /// Path of the job file.
     pub job: Option<PathBuf>,
     /// What was read and written.
-    pub summary: Summary,
+    pub summary: ImportSummary,
 }
 
 /// Reads the trace, and writes log and job file. `None` if the reader of the log closed the pipe.
@@ -110,7 +110,7 @@ fn import(options: &ImportOptions<'_>) -> Result<Option<FinishedImport>, ImportF
     let form = options.form()?;
     let (format, guessed) = trace::format(options, &head, form.as_ref(), &trace)?;
     let event = options.event();
-    if format != Format::Blkparse && (form.is_some() || event.is_some()) {
+    if format != TraceFormat::Blkparse && (form.is_some() || event.is_some()) {
         let message = format!(
             "--blkparse-form and --event apply only to the format blkparse, but the format is {}",
             format.word()

@@ -3,7 +3,7 @@
 use clap::builder::ValueParser;
 use ferrio_metrics::MetricsAddress;
 use ferrio_report::Format;
-use ferrio_sweep::Variable;
+use ferrio_sweep::SweepVariable;
 
 use super::{Completion, ProgramOptionRow, Relation, flag, own, own_flag, value, values};
 use crate::option_values::{intervals, label, output_format, repetitions};
@@ -203,7 +203,7 @@ program_options! {
         "Run the jobs with each of these values: 1,2,4 or 8..128 (doubled) or 10..50:10 (steps); several make all combinations")
         .only_ferrio()
         .adds_up()
-        .parser(|| ValueParser::new(|text: &str| Variable::parse(text)));
+        .parser(|| ValueParser::new(|text: &str| SweepVariable::parse(text)));
     ShuffleJobs => own_flag("shuffle-jobs", SWEEPS,
         "Run each section of the job files by itself, and shuffle their order too, for jobs that need nothing of each other")
         .only_ferrio()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Diagnostic, Origin, reason};
 use ferrio_machine::{local_now, names_in};
-use ferrio_sweep::Point;
+use ferrio_sweep::SweepPoint;
 
 use crate::error::Error;
 
@@ -47,7 +47,7 @@ impl Results {
     }
 
     /// The directory of a point.
-    pub fn of_point(&self, point: &Point) -> PathBuf {
+    pub fn of_point(&self, point: &SweepPoint) -> PathBuf {
         if point.directory.is_empty() {
             self.directory.clone()
         } else {
@@ -59,7 +59,7 @@ impl Results {
     ///
     /// # Errors
     /// The directory cannot be created.
-    pub fn file(&self, point: &Point, repetition: u32) -> Result<PathBuf, Error> {
+    pub fn file(&self, point: &SweepPoint, repetition: u32) -> Result<PathBuf, Error> {
         let directory = self.of_point(point);
         fs::create_dir_all(&directory).map_err(|error| Error::Results {
             why: format!("cannot create {}: {}", directory.display(), reason(&error)),

@@ -1,162 +1,161 @@
-//! Sides, figure by figure, each against the first.
+//! Compares the figures of each side with those of the first.
 
 use ferrio_job::in_one_line;
 use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, JobReport};
 use serde::Serialize;
 
-use crate::conditions::{Difference, differences};
+use crate::conditions::{ConditionDifference, differences};
 use crate::figures::{Figure, Values};
-use crate::pieces::{Piece, pieces};
-use crate::read::{Run, Side};
+use crate::read::{MeasuredRun, Side};
+use crate::run_parts::{RunPart, pieces};
 use crate::statistics::{Estimate, Interval, estimate};
 
-/// How to compare.
+/// Settings of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct CompareOptions {
     /// Confidence of intervals and verdicts, percent: from 50 to [`MAX_CONFIDENCE`](crate::MAX_CONFIDENCE).
     pub confidence: f64,
 }
 
-/// What is to be said about the sides.
+/// The result of a comparison: every figure of every side against the first.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Version of this object.
+    /// Version of this document.
     pub format: u32,
     /// Confidence of intervals and verdicts, percent.
     pub confidence: f64,
-    /// The sides; all others are compared with the first.
-    pub sides: Vec<Compared>,
-    /// Conditions that are not the same on all sides.
-    pub differences: Vec<Difference>,
+    /// The sides; each is compared with the first.
+    pub sides: Vec<ComparedSide>,
+    /// Conditions that differ between sides.
+    pub differences: Vec<ConditionDifference>,
     /// Jobs and directions that all sides have.
     pub jobs: Vec<JobRows>,
-    /// What a run of some side lacks, and is not compared: jobs, by name; directions of jobs without I/O, such as `a (write)`; figures of
+    /// Parts that some run lacks, which are not compared: jobs by name; directions of jobs without I/O, such as `a (write)`; figures of
     /// directions, such as `a (write): latency p99.9`.
     pub missing: Vec<String>,
-    /// What of that each run of the first side has and a regression may have taken away.
+    /// The missing parts that every run of the first side has, so that a regression may have removed them.
     #[serde(skip)]
-    pub lost: Vec<Lost>,
+    pub lost: Vec<MissingPart>,
     /// Jobs that ended with an error.
     pub failed: Vec<FailedJob>,
 }
 
-/// What each run of the first side has, and another side lacks: a job or a figure in some run, or a direction in all runs.
+/// A part that every run of the first side has and another side lacks: a job or a figure in some run, or a direction in all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// As in [`Comparison::missing`].
+pub struct MissingPart {
+    /// The name in [`Comparison::missing`].
     pub name: String,
-    /// Place of the side that lacks it, from 0.
+    /// Index of the side that lacks it.
     pub side: usize,
-    /// Its runs that lack it.
+    /// Number of its runs that lack it.
     pub runs: usize,
 }
 
-impl Lost {
-    /// The sides that lack something; none if a run of the first side lacks it. `has` tells whether a run has it.
+impl MissingPart {
+    /// One entry for each side with a run that lacks the part; none if a run of the first side lacks it.
     fn on<T>(name: &str, sides: &[impl AsRef<[T]>], has: impl Fn(&T) -> bool) -> Vec<Self> {
         let lacking = |runs: &[T]| runs.iter().filter(|run| !has(run)).count();
         let counts: Vec<usize> = sides.iter().map(|runs| lacking(runs.as_ref())).collect();
         if counts.first().is_none_or(|&first| first > 0) {
             return Vec::new();
         }
-        let lost = |(side, runs)| Lost { name: name.to_owned(), side, runs };
+        let lost = |(side, runs)| MissingPart { name: name.to_owned(), side, runs };
         counts.into_iter().enumerate().filter(|(_, runs)| *runs > 0).map(lost).collect()
     }
 }
 
-/// A job that ended with an error in runs of a side.
+/// A job that ended with an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailedJob {
-    /// Place of the side, from 0.
+    /// Index of the side.
     pub side: usize,
-    /// Name of the job.
     pub jobname: String,
-    /// Runs in which it failed.
+    /// Number of runs in which it failed.
     pub runs: usize,
-    /// errno in the first of them.
+    /// The errno of the first of them.
     pub error: i32,
-    /// Each run of the first side has the job, and it failed in none of them.
+    /// Whether every run of the first side has the job and none failed.
     #[serde(skip)]
     pub is_new: bool,
 }
 
-/// A side.
+/// A side in the result.
 #[derive(Clone, Debug, Serialize)]
-pub struct Compared {
+pub struct ComparedSide {
     /// The path as given.
     pub name: String,
-    /// Its runs.
+    /// Number of runs.
     pub runs: usize,
-    /// It or the first side is one run whose noise is known from its pieces alone: the verdicts are about these runs and say nothing about
-    /// other runs. Absent for the first.
+    /// Whether this side or the first is a single run whose noise is estimated from its parts alone. The verdicts are then about these runs
+    /// and say nothing about other runs. Absent for the first side.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub within_runs: bool,
-    /// Against the first side, all figures together; absent for the first.
+    /// All figures together against the first side; absent for the first side.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<ChangeVerdict>,
 }
 
-/// A direction of a job.
+/// The figures of one direction of a job.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobRows {
     /// Name of the job.
     pub jobname: String,
-    /// read, write, trim or mixed.
+    /// `read`, `write`, `trim` or `mixed`.
     pub direction: &'static str,
-    /// Its figures.
+    /// The figures that all sides have.
     pub figures: Vec<FigureRow>,
 }
 
-/// A figure.
+/// One figure on all sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct FigureRow {
-    /// What it is.
+    /// The figure.
     pub figure: Figure,
-    /// Its unit.
+    /// The unit.
     pub unit: Unit,
-    /// Its value on each side.
+    /// The figure on each side.
     pub values: Vec<f64>,
-    /// Its change from the first side to each of the others; `null` where the value was 0.
+    /// The change from the first side to each of the others; `null` where the first value is 0.
     pub changes: Vec<Option<Change>>,
 }
 
-/// A change of a figure.
+/// The change of a figure against the first side.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Change {
     /// In percent of the first side.
     pub percent: f64,
-    /// Lower and upper bound of the true change, percent; absent if a side has one run without figures over time, or if the noise knows no
+    /// Lower and upper bound of the true change in percent. Absent if a side is one run without figures over time, or if the noise has no
     /// bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// How often noise alone changes a figure as much, 0 to 1; absent likewise.
+    /// Probability that noise alone changes the figure as much, 0 to 1; absent likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
-    /// What that means for this figure alone.
-    pub verdict: Verdict,
-    /// It is also more than noise if all figures of the side are judged together.
+    /// The verdict on this figure alone.
+    pub verdict: ChangeVerdict,
+    /// Whether the change is still more than noise when all figures of the side are judged together.
     pub counts: bool,
 }
 
-/// What a comparison finds.
+/// The verdict on one figure or on all figures of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum ChangeVerdict {
     /// More than noise, for the better.
     Better,
     /// More than noise, for the worse.
     Worse,
-    /// More than noise, better and worse figures; only for several figures together.
+    /// More than noise, with both better and worse figures; only for several figures together.
     Mixed,
     /// Not more than noise.
     NoDifference,
-    /// A side has one run, and no figures over time: nobody knows its noise.
+    /// A side is one run without figures over time, so its noise is unknown.
     Unknown,
 }
 
 impl Change {
-    /// True if it is for the worse, more than noise among all figures, and more than `percent`.
+    /// Whether the figure became worse by more than noise among all figures, and by more than `percent`.
     pub(crate) fn is_regression(&self, figure: Figure, percent: f64) -> bool {
         let worse = if figure.more_is_better() { -self.percent } else { self.percent };
         self.counts && worse > percent
@@ -164,7 +163,7 @@ impl Change {
 }
 
 impl Comparison {
-    /// The figures that have become worse by more than so many percent, and by more than noise among all figures: job and direction, and figure.
+    /// The figures that became worse by more than `percent` and by more than noise among all figures.
     #[must_use]
     pub fn regressions(&self, percent: f64) -> Vec<(&JobRows, &FigureRow)> {
         let rows = self.jobs.iter().flat_map(|job| job.figures.iter().map(move |row| (job, row)));
@@ -174,14 +173,14 @@ impl Comparison {
         rows.filter(|(_, row)| is_worse(row)).collect()
     }
 
-    /// Jobs that each run of the first side has, and that failed on another side and not on the first one.
+    /// Jobs that every run of the first side has, and that failed on another side and not on the first.
     pub fn newly_failed(&self) -> impl Iterator<Item = &FailedJob> {
         self.failed.iter().filter(|job| job.is_new)
     }
 
-    /// What a side lacks, as a sentence.
+    /// A sentence about a missing part.
     #[must_use]
-    pub fn text_of_lost(&self, lost: &Lost) -> String {
+    pub fn describe_missing(&self, lost: &MissingPart) -> String {
         let (first, other) = (&self.sides[0].name, &self.sides[lost.side]);
         let name = in_one_line(&lost.name);
         format!(
@@ -190,9 +189,9 @@ impl Comparison {
         )
     }
 
-    /// A job that failed on a side and not on the first, as a sentence.
+    /// A sentence about a job that failed on a side and not on the first.
     #[must_use]
-    pub fn text_of_failed(&self, job: &FailedJob) -> String {
+    pub fn describe_failure(&self, job: &FailedJob) -> String {
         let (first, other) = (&self.sides[0].name, &self.sides[job.side]);
         let name = in_one_line(&job.jobname);
         format!(
@@ -202,9 +201,9 @@ impl Comparison {
     }
 }
 
-/// Compares sides; there are at least two.
+/// Compares the sides, of which there are at least two.
 #[must_use]
-pub fn compare(sides: &[Side], options: Options) -> Comparison {
+pub fn compare(sides: &[Side], options: CompareOptions) -> Comparison {
     let (mut missing, mut lost, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let mut jobs = Vec::new();
     for key in keys(sides) {
@@ -212,36 +211,36 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
         let failures = (0..sides.len()).filter_map(|side| failures(sides, side, &key));
         failed.extend(failures.map(|failed| FailedJob { is_new: is_sound, ..failed }));
         let Some(entries) = entries_of(sides, &key) else {
-            let runs: Vec<&[Run]> = sides.iter().map(|side| side.runs.as_slice()).collect();
-            lost.extend(Lost::on(&key.0, &runs, |run| entry_of(run, &key).is_some()));
+            let runs: Vec<&[MeasuredRun]> = sides.iter().map(|side| side.runs.as_slice()).collect();
+            lost.extend(MissingPart::on(&key.0, &runs, |run| entry_of(run, &key).is_some()));
             missing.push(key.0);
             continue;
         };
         for direction in ["read", "write", "trim", "mixed"] {
             let rows = job_rows(&key.0, direction, &entries, options);
-            let has = |entry: &Entry<'_>| direction_of(entry.job(), direction).is_some();
+            let has = |entry: &JobEntry<'_>| direction_of(entry.job(), direction).is_some();
             if rows.is_none() && entries.iter().flatten().any(has) {
                 let name = format!("{} ({direction})", key.0);
                 // A rare direction may be missing from a run by chance.
-                let is_gone = |lost: &Lost| lost.runs == entries[lost.side].len();
-                lost.extend(Lost::on(&name, &entries, has).into_iter().filter(is_gone));
+                let is_gone = |lost: &MissingPart| lost.runs == entries[lost.side].len();
+                lost.extend(MissingPart::on(&name, &entries, has).into_iter().filter(is_gone));
                 missing.push(name);
             }
             for figure in rows.iter().flat_map(absent_figures) {
-                let has = |entry: &Entry<'_>| {
+                let has = |entry: &JobEntry<'_>| {
                     direction_of(entry.job(), direction)
                         .is_some_and(|found| Values::of(figure, &[found]).is_some())
                 };
                 if entries.iter().flatten().any(has) {
                     let name = format!("{} ({direction}): {}", key.0, figure.name());
-                    lost.extend(Lost::on(&name, &entries, has));
+                    lost.extend(MissingPart::on(&name, &entries, has));
                     missing.push(name);
                 }
             }
             jobs.extend(rows);
         }
     }
-    let verdicts: Vec<Verdict> =
+    let verdicts: Vec<ChangeVerdict> =
         (1..sides.len()).map(|other| together(&mut jobs, other - 1, options)).collect();
     let verdicts = std::iter::once(None).chain(verdicts.into_iter().map(Some));
     Comparison {
@@ -250,10 +249,10 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
         sides: sides
             .iter()
             .zip(verdicts)
-            .map(|(side, verdict)| Compared {
+            .map(|(side, verdict)| ComparedSide {
                 name: side.name.clone(),
                 runs: side.runs.len(),
-                within_runs: verdict.is_some_and(|verdict| verdict != Verdict::Unknown)
+                within_runs: verdict.is_some_and(|verdict| verdict != ChangeVerdict::Unknown)
                     && (side.runs.len() == 1 || sides[0].runs.len() == 1),
                 verdict,
             })
@@ -266,8 +265,8 @@ pub fn compare(sides: &[Side], options: Options) -> Comparison {
     }
 }
 
-/// How a job failed on a side. Errors that a job tolerated are not failures.
-fn failures(sides: &[Side], side: usize, key: &Key) -> Option<FailedJob> {
+/// The failures of a job on a side. Tolerated errors are not failures.
+fn failures(sides: &[Side], side: usize, key: &JobKey) -> Option<FailedJob> {
     let jobs = sides[side].runs.iter().filter_map(|run| Some(entry_of(run, key)?.job()));
     let tolerates = |job: &JobReport| job.tolerated.is_some_and(|tolerated| tolerated.total_err > 0);
     let failed: Vec<&JobReport> = jobs.filter(|job| job.error != 0 && !tolerates(job)).collect();
@@ -275,12 +274,12 @@ fn failures(sides: &[Side], side: usize, key: &Key) -> Option<FailedJob> {
     Some(FailedJob { side, jobname: key.0.clone(), runs: failed.len(), error, is_new: false })
 }
 
-/// A job: its name, and how many of that name are before it in its report.
-pub(crate) type Key = (String, usize);
+/// A job: its name, and the number of earlier jobs of that name in its report.
+pub(crate) type JobKey = (String, usize);
 
-/// All jobs, in the order in which they first appear.
-pub(crate) fn keys(sides: &[Side]) -> Vec<Key> {
-    let mut all: Vec<Key> = Vec::new();
+/// All jobs in the order of their first appearance.
+pub(crate) fn keys(sides: &[Side]) -> Vec<JobKey> {
+    let mut all: Vec<JobKey> = Vec::new();
     for run in sides.iter().flat_map(|side| &side.runs) {
         for (index, job) in run.report.jobs.iter().enumerate() {
             let before = run.report.jobs[..index].iter().filter(|other| other.jobname == job.jobname).count();
@@ -293,32 +292,31 @@ pub(crate) fn keys(sides: &[Side]) -> Vec<Key> {
     all
 }
 
-/// A job in a run.
+/// A job in one run.
 #[derive(Clone, Copy)]
-pub(crate) struct Entry<'a> {
-    run: &'a Run,
-    /// Its place among the jobs.
+pub(crate) struct JobEntry<'a> {
+    run: &'a MeasuredRun,
+    /// Index among the jobs of the run.
     at: usize,
 }
 
-impl<'a> Entry<'a> {
-    /// The job.
+impl<'a> JobEntry<'a> {
     pub(crate) fn job(self) -> &'a JobReport {
         &self.run.report.jobs[self.at]
     }
 }
 
 /// The entry of a job in each run of each side; `None` if a run lacks it.
-pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &Key) -> Option<Vec<Vec<Entry<'a>>>> {
+pub(crate) fn entries_of<'a>(sides: &'a [Side], key: &JobKey) -> Option<Vec<Vec<JobEntry<'a>>>> {
     sides.iter().map(|side| side.runs.iter().map(|run| entry_of(run, key)).collect()).collect()
 }
 
-fn entry_of<'a>(run: &'a Run, key: &Key) -> Option<Entry<'a>> {
+fn entry_of<'a>(run: &'a MeasuredRun, key: &JobKey) -> Option<JobEntry<'a>> {
     let named = run.report.jobs.iter().enumerate().filter(|(_, job)| job.jobname == key.0);
-    named.map(|(at, _)| Entry { run, at }).nth(key.1)
+    named.map(|(at, _)| JobEntry { run, at }).nth(key.1)
 }
 
-/// A direction of a job; `None` if it did no I/O.
+/// The report of a direction; `None` if the job did no I/O in it.
 pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'a DirectionReport> {
     let (_, found) = job.shown_directions().into_iter().find(|(name, _)| *name == direction)?;
     (found.total_ios > 0).then_some(found)
@@ -327,14 +325,14 @@ pub(crate) fn direction_of<'a>(job: &'a JobReport, direction: &str) -> Option<&'
 /// A direction of a job on one side.
 struct SideFigures {
     runs: Vec<DirectionReport>,
-    /// The pieces of the only run.
-    pieces: Option<Vec<Piece>>,
+    /// The parts of the only run.
+    pieces: Option<Vec<RunPart>>,
 }
 
 impl SideFigures {
-    /// `None` if a run has no I/O of that kind.
-    fn of(direction: &'static str, entries: &[Entry<'_>]) -> Option<Self> {
-        let of = |entry: &Entry<'_>| direction_of(entry.job(), direction).cloned();
+    /// `None` if a run has no such I/O.
+    fn of(direction: &'static str, entries: &[JobEntry<'_>]) -> Option<Self> {
+        let of = |entry: &JobEntry<'_>| direction_of(entry.job(), direction).cloned();
         let pieces = match entries {
             [only] => pieces(only.run.series(), &only.run.report.jobs, only.at, direction),
             _ => None,
@@ -342,12 +340,12 @@ impl SideFigures {
         Some(SideFigures { runs: entries.iter().map(of).collect::<Option<_>>()?, pieces })
     }
 
-    /// A figure of the runs.
+    /// The values of a figure in the runs.
     fn values(&self, figure: Figure) -> Option<Values> {
         Values::of(figure, &self.runs.iter().collect::<Vec<_>>())
     }
 
-    /// What tells the noise of a figure: the pieces of the only run, else the runs.
+    /// The sample that shows the noise of a figure: the parts of the only run, otherwise the runs.
     fn noise(&self, figure: Figure) -> Option<Values> {
         match &self.pieces {
             Some(pieces) => Values::of_pieces(figure, pieces),
@@ -356,12 +354,12 @@ impl SideFigures {
     }
 }
 
-/// The figures of a direction; `None` if a run has no I/O of that kind.
+/// The figures of a direction; `None` if a run has no such I/O.
 fn job_rows(
     jobname: &str,
     direction: &'static str,
-    entries: &[Vec<Entry<'_>>],
-    options: Options,
+    entries: &[Vec<JobEntry<'_>>],
+    options: CompareOptions,
 ) -> Option<JobRows> {
     let sides: Vec<SideFigures> =
         entries.iter().map(|runs| SideFigures::of(direction, runs)).collect::<Option<_>>()?;
@@ -369,12 +367,12 @@ fn job_rows(
     Some(JobRows { jobname: jobname.to_owned(), direction, figures: figures.collect() })
 }
 
-/// The figures that the rows lack because a run does.
+/// The figures that are not in the rows because a run lacks them.
 fn absent_figures(rows: &JobRows) -> impl Iterator<Item = Figure> {
     Figure::ALL.into_iter().filter(|figure| rows.figures.iter().all(|row| row.figure != *figure))
 }
 
-fn figure_row(figure: Figure, sides: &[SideFigures], options: Options) -> Option<FigureRow> {
+fn figure_row(figure: Figure, sides: &[SideFigures], options: CompareOptions) -> Option<FigureRow> {
     let values: Vec<f64> =
         sides.iter().map(|side| side.values(figure).map(|values| values.whole())).collect::<Option<_>>()?;
     let noises: Vec<Option<Values>> = sides.iter().map(|side| side.noise(figure)).collect();
@@ -389,10 +387,10 @@ fn figure_row(figure: Figure, sides: &[SideFigures], options: Options) -> Option
         let interval = interval.map(|Interval { low, high }| [100.0 * low, 100.0 * high]);
         let is_noise = estimate.chance.map(|chance| chance >= 1.0 - options.confidence / 100.0);
         let verdict = match is_noise {
-            None => Verdict::Unknown,
-            Some(true) => Verdict::NoDifference,
-            Some(false) if (estimate.change > 0.0) == figure.more_is_better() => Verdict::Better,
-            Some(false) => Verdict::Worse,
+            None => ChangeVerdict::Unknown,
+            Some(true) => ChangeVerdict::NoDifference,
+            Some(false) if (estimate.change > 0.0) == figure.more_is_better() => ChangeVerdict::Better,
+            Some(false) => ChangeVerdict::Worse,
         };
         let percent = 100.0 * estimate.change;
         Some(Change { percent, interval, chance: estimate.chance, verdict, counts: false })
@@ -400,10 +398,10 @@ fn figure_row(figure: Figure, sides: &[SideFigures], options: Options) -> Option
     Some(FigureRow { figure, unit: figure.unit(), changes: changes.collect(), values })
 }
 
-/// Judges all figures of side number `other` + 1 together: marks the changes that count, and returns the verdict. Of twenty figures that
-/// noise alone changes, about one is beyond its interval: each counts only if it still is more than noise among so many (Holm, *A Simple
+/// Judges all figures of side number `other` + 1 together: marks the changes that count, and returns the verdict. About one in twenty
+/// figures leaves its interval by noise alone, so a change counts only if it is still more than noise among all of them (Holm, *A Simple
 /// Sequentially Rejective Multiple Test Procedure*, 1979).
-fn together(jobs: &mut [JobRows], other: usize, options: Options) -> Verdict {
+fn together(jobs: &mut [JobRows], other: usize, options: CompareOptions) -> ChangeVerdict {
     let rows = jobs.iter_mut().flat_map(|job| &mut job.figures);
     let mut changes: Vec<(f64, Figure, &mut Change)> = rows
         .filter_map(|row| {
@@ -412,7 +410,7 @@ fn together(jobs: &mut [JobRows], other: usize, options: Options) -> Verdict {
         })
         .collect();
     if changes.is_empty() {
-        return Verdict::Unknown;
+        return ChangeVerdict::Unknown;
     }
     changes.sort_by(|one, two| one.0.total_cmp(&two.0));
     let limit = 1.0 - options.confidence / 100.0;
@@ -429,10 +427,10 @@ fn together(jobs: &mut [JobRows], other: usize, options: Options) -> Verdict {
         }
     }
     match (better, worse) {
-        (false, false) => Verdict::NoDifference,
-        (true, false) => Verdict::Better,
-        (false, true) => Verdict::Worse,
-        (true, true) => Verdict::Mixed,
+        (false, false) => ChangeVerdict::NoDifference,
+        (true, false) => ChangeVerdict::Better,
+        (false, true) => ChangeVerdict::Worse,
+        (true, true) => ChangeVerdict::Mixed,
     }
 }
 
@@ -443,7 +441,7 @@ mod tests {
     #[test]
     fn each_side_that_lacks_something_is_told() {
         let lost = |sides: &[Vec<bool>]| {
-            let lost = Lost::on("a", sides, |has| *has);
+            let lost = MissingPart::on("a", sides, |has| *has);
             lost.iter().map(|lost| (lost.side, lost.runs)).collect::<Vec<_>>()
         };
         let (all, some, none) = (vec![true; 2], vec![true, false, false, false], vec![false; 2]);

@@ -1,20 +1,20 @@
-//! What differs between the sides beside the figures: options, programs, machines, devices.
+//! Conditions that differ between sides: options, programs, machines, devices.
 
 use serde::Serialize;
 
 use crate::read::Side;
 
-/// A condition that is not the same on all sides.
+/// A condition that differs between sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// Its name, such as `kernel` or `job a: bs`.
+pub struct ConditionDifference {
+    /// The condition, such as `kernel` or `job a: bs`.
     pub what: String,
-    /// Per side: its value; several, if the runs of the side differ; empty if it is absent.
+    /// The values of each side: several if its runs differ, none if the condition is absent.
     pub values: Vec<String>,
 }
 
-/// The conditions that differ, in the order in which the first side has them.
-pub(crate) fn differences(sides: &[Side]) -> Vec<Difference> {
+/// The conditions that differ, in the order of the first side.
+pub(crate) fn differences(sides: &[Side]) -> Vec<ConditionDifference> {
     let of_sides: Vec<Vec<(String, String)>> = sides.iter().map(conditions).collect();
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in of_sides.iter().flatten() {
@@ -25,14 +25,14 @@ pub(crate) fn differences(sides: &[Side]) -> Vec<Difference> {
     let value = |side: &Vec<(String, String)>, name: &str| {
         side.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone()).unwrap_or_default()
     };
-    let all = names.into_iter().map(|name| Difference {
+    let all = names.into_iter().map(|name| ConditionDifference {
         what: name.to_owned(),
         values: of_sides.iter().map(|side| value(side, name)).collect(),
     });
     all.filter(|difference| difference.values.iter().any(|value| *value != difference.values[0])).collect()
 }
 
-/// The conditions of all runs of a side, each once with its values.
+/// All conditions of a side, each once with the values of the runs.
 fn conditions(side: &Side) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for run in &side.runs {

@@ -1,4 +1,4 @@
-//! What a directory of results has: reports, logs of jobs, and directories.
+//! Reads a directory of results: reports, job logs and subdirectories.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,43 +6,41 @@ use std::path::{Path, PathBuf};
 use ferrio_logs::{LogContent, LogName};
 use ferrio_machine::{RetryInterrupted, names_in, open_to_read};
 
-use crate::error::ReadError;
+use crate::error::SideError;
 
-/// The entries of a directory that matter, each list in the order of their names.
+/// The relevant entries of a directory, each list sorted by name.
 #[derive(Debug, Default)]
 pub struct Directory {
     /// Files that end with `.json`.
     pub reports: Vec<PathBuf>,
-    /// Files with names of logs, and what their names say.
+    /// Files that are named like logs, with the parsed name.
     pub logs: Vec<(PathBuf, LogName)>,
-    /// Its directories.
+    /// Subdirectories.
     pub directories: Vec<PathBuf>,
 }
 
 impl Directory {
-    /// Looks into a directory.
+    /// Lists a directory.
     ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn read(path: &Path) -> Result<Self, ReadError> {
+    pub fn read(path: &Path) -> Result<Self, SideError> {
         let names = names_in(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let mut names = names.map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+        let mut names = names.map_err(|error| SideError::Io { path: path.to_owned(), error })?;
         names.sort();
         let mut found = Directory::default();
         for path in names.into_iter().map(|name| path.join(name)) {
             let is_report = path.extension().is_some_and(|extension| extension == "json");
             let log = LogName::of(&path);
             let about = match std::fs::metadata(&path) {
-                // A link that leads nowhere matters only if it is named like a report or a log.
+                // A dangling link matters only if it is named like a report or a log.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !is_report && log.is_none() => {
                     continue;
                 }
-                about => about.map_err(|error| ReadError::Io { path: path.clone(), error })?,
+                about => about.map_err(|error| SideError::Io { path: path.clone(), error })?,
             };
             if about.is_dir() {
                 found.directories.push(path);
             } else if !about.is_file() {
-                // A pipe or a device is neither.
+                // A pipe or a device is neither a report nor a log.
             } else if is_report {
                 found.reports.push(path);
             } else if let Some(name) = log {
@@ -57,8 +55,8 @@ impl Directory {
 ///
 /// # Errors
 /// The file cannot be read, is damaged, or is no log.
-pub fn read_log(path: &Path, name: LogName) -> Result<LogContent, ReadError> {
-    let file = open_to_read(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+pub fn read_log(path: &Path, name: LogName) -> Result<LogContent, SideError> {
+    let file = open_to_read(path).map_err(|error| SideError::Io { path: path.to_owned(), error })?;
     LogContent::read(name, RetryInterrupted(file))
-        .map_err(|error| ReadError::Log { path: path.to_owned(), error })
+        .map_err(|error| SideError::Log { path: path.to_owned(), error })
 }

@@ -5,37 +5,37 @@ use std::path::PathBuf;
 
 use ferrio_logs::LogReadError;
 
-/// Why a side has no runs.
+/// A reason why a side has no runs.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum SideError {
     /// A file or directory cannot be read.
     #[error("cannot read {}: {}", path.display(), ferrio_job::reason(error))]
     Io {
-        /// The file or directory.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// A file is no report.
     #[error("{}: {error}", path.display())]
     NoReport {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: ferrio_report::ReadError,
     },
     /// A log is damaged, or no log.
     #[error("cannot read {}: {error}", path.display())]
     Log {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: LogReadError,
     },
-    /// A directory has no files with the ending `.json`.
+    /// A directory has no files that end with `.json`.
     #[error("{} has no files that end with .json", path.display())]
     Empty {
-        /// The directory.
+        /// The path.
         path: PathBuf,
     },
 }

@@ -1,28 +1,28 @@
-//! Figures of a direction of a job over the runs of a side.
+//! The figures of a direction over the runs of a side.
 
 use ferrio_report::Unit;
 use ferrio_report::model::DirectionReport;
 use ferrio_stats::{saturating_add_to, saturating_total};
 use serde::{Serialize, Serializer};
 
-use crate::pieces::Piece;
+use crate::run_parts::RunPart;
 use crate::statistics::{Statistic, mean};
 
-/// What is compared.
+/// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
     /// I/Os per second.
     Iops,
     /// Bytes per second.
     Bandwidth,
-    /// Mean completion latency, ns; total latency where there is no other.
+    /// Mean completion latency in ns; mean total latency where there is no completion latency.
     MeanLatency,
-    /// A percentile of the same, in percent.
+    /// A percentile of the same latency, in percent.
     Percentile(f64),
 }
 
 impl Figure {
-    /// All, in their order.
+    /// All figures in the order of the table.
     pub const ALL: [Figure; 6] = [
         Figure::Iops,
         Figure::Bandwidth,
@@ -32,7 +32,7 @@ impl Figure {
         Figure::Percentile(99.9),
     ];
 
-    /// Its name.
+    /// The name in tables.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -43,7 +43,7 @@ impl Figure {
         }
     }
 
-    /// Its unit.
+    /// The unit.
     #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
@@ -53,7 +53,7 @@ impl Figure {
         }
     }
 
-    /// True if more is better.
+    /// Whether a larger figure is better.
     #[must_use]
     pub const fn more_is_better(self) -> bool {
         matches!(self, Figure::Iops | Figure::Bandwidth)
@@ -66,27 +66,27 @@ impl Serialize for Figure {
     }
 }
 
-/// A figure of each run of a side.
+/// One figure of every run of a side.
 #[derive(Debug)]
 pub(crate) enum Values {
-    /// A number of each run; their mean is that of the side.
+    /// A number per run; the figure of the side is their mean.
     Means(Vec<f64>),
-    /// Samples of each run in common buckets; the percentile is that of all together.
-    Histograms(Histograms),
+    /// Samples per run in common buckets; the figure of the side is the percentile of all samples.
+    Histograms(RunHistograms),
 }
 
 /// Histograms of several runs.
 #[derive(Debug)]
-pub(crate) struct Histograms {
+pub(crate) struct RunHistograms {
     percent: f64,
-    /// The values that stand for the buckets, ascending.
+    /// The representative values of the buckets, ascending.
     values: Vec<f64>,
-    /// Per run: samples in each bucket.
+    /// Per run, the samples in each bucket.
     counts: Vec<Vec<u64>>,
 }
 
 impl Values {
-    /// Of a direction of the same job in each run; `None` if a run lacks the figure.
+    /// The figure of one direction of the same job in each run; `None` if a run lacks it.
     pub(crate) fn of(figure: Figure, runs: &[&DirectionReport]) -> Option<Self> {
         let means = |value: &dyn Fn(&DirectionReport) -> Option<f64>| {
             let all: Option<Vec<f64>> = runs.iter().map(|run| value(run)).collect();
@@ -101,32 +101,32 @@ impl Values {
                 if latencies.iter().all(|latency| !latency.bins.is_empty()) {
                     let bins: Vec<&[(u64, u64)]> =
                         latencies.iter().map(|latency| latency.bins.0.as_slice()).collect();
-                    return Some(Values::Histograms(Histograms::new(percent, &bins)));
+                    return Some(Values::Histograms(RunHistograms::new(percent, &bins)));
                 }
                 means(&|run| Some(run.shown_latency()?.listed(percent)? as f64))
             }
         }
     }
 
-    /// Of the pieces of one run; `None` if it lacks the figure.
-    pub(crate) fn of_pieces(figure: Figure, pieces: &[Piece]) -> Option<Self> {
+    /// The figure in the parts of one run; `None` if the run lacks it.
+    pub(crate) fn of_pieces(figure: Figure, pieces: &[RunPart]) -> Option<Self> {
         match figure {
-            Figure::Iops => Some(Values::Means(pieces.iter().map(Piece::iops).collect())),
-            Figure::Bandwidth => Some(Values::Means(pieces.iter().map(Piece::bandwidth).collect())),
+            Figure::Iops => Some(Values::Means(pieces.iter().map(RunPart::iops).collect())),
+            Figure::Bandwidth => Some(Values::Means(pieces.iter().map(RunPart::bandwidth).collect())),
             Figure::MeanLatency => {
-                let means: Option<Vec<f64>> = pieces.iter().map(Piece::mean_latency).collect();
+                let means: Option<Vec<f64>> = pieces.iter().map(RunPart::mean_latency).collect();
                 means.map(Values::Means)
             }
             Figure::Percentile(percent) => {
                 let bins: Vec<Vec<(u64, u64)>> = pieces.iter().map(|piece| piece.bins().collect()).collect();
                 bins.iter()
                     .all(|bins| !bins.is_empty())
-                    .then(|| Values::Histograms(Histograms::new(percent, &bins)))
+                    .then(|| Values::Histograms(RunHistograms::new(percent, &bins)))
             }
         }
     }
 
-    /// The figure of the side.
+    /// The figure over all runs of the side.
     pub(crate) fn whole(&self) -> f64 {
         let all: Vec<usize> = (0..self.runs()).collect();
         self.of(&all, &mut Vec::new())
@@ -149,8 +149,8 @@ impl Statistic for Values {
     }
 }
 
-impl Histograms {
-    /// Of the buckets of each run and their counts.
+impl RunHistograms {
+    /// Brings the buckets and counts of all runs to common buckets.
     fn new(percent: f64, runs: &[impl AsRef<[(u64, u64)]>]) -> Self {
         let mut values: Vec<u64> =
             runs.iter().flat_map(|bins| bins.as_ref().iter().map(|&(ns, _)| ns)).collect();
@@ -165,10 +165,14 @@ impl Histograms {
             }
             counts
         });
-        Histograms { percent, counts: counts.collect(), values: values.iter().map(|&ns| ns as f64).collect() }
+        RunHistograms {
+            percent,
+            counts: counts.collect(),
+            values: values.iter().map(|&ns| ns as f64).collect(),
+        }
     }
 
-    /// The percentile of these runs together, and those without one after the other.
+    /// The percentile of these runs together, and `without` each of them.
     fn of(&self, runs: &[usize], without: &mut Vec<f64>) -> f64 {
         let mut all = vec![0; self.values.len()];
         for &run in runs {
@@ -182,8 +186,8 @@ impl Histograms {
         self.percentile(all.iter().copied())
     }
 
-    /// The percentile of samples in these buckets. Within a bucket they are taken to be spread evenly from the value before: without that,
-    /// small shifts of a distribution would not show.
+    /// The percentile of these samples. Within a bucket they are taken to be spread evenly from the previous value: otherwise small shifts
+    /// of a distribution would not show.
     fn percentile(&self, counts: impl Iterator<Item = u64> + Clone) -> f64 {
         let rank = saturating_total(counts.clone()) as f64 * self.percent / 100.0;
         let (mut below, mut before) = (0.0, None);

@@ -1,15 +1,15 @@
-//! A comparison as a JUnit file: a suite for each side that is compared with the first, and in it a case for each figure, for what the side
-//! lacks, and for each job that fails there alone.
+//! A comparison as a JUnit file: one suite per side after the first, with one case per figure, per missing part, and per job that fails on
+//! that side alone.
 
 use ferrio_job::in_one_line;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use crate::comparison::{Comparison, FigureRow, JobRows};
 
-/// The comparison as JUnit XML. A figure that has become worse by more than `percent`, and by more than noise, is a failure.
+/// The comparison as JUnit XML. A figure that became worse by more than `percent` and by more than noise is a failure.
 ///
 /// # Errors
-/// The text cannot be made.
+/// The document cannot be written.
 pub fn junit(comparison: &Comparison, percent: f64) -> Result<String, SerializeError> {
     let mut report = Report::new("ferrio compare");
     for (at, side) in comparison.sides.iter().enumerate().skip(1) {
@@ -19,17 +19,17 @@ pub fn junit(comparison: &Comparison, percent: f64) -> Result<String, SerializeE
             suite.add_test_cases(cases);
         }
         for lost in comparison.lost.iter().filter(|lost| lost.side == at) {
-            suite.add_test_case(failed("missing", &lost.name, &comparison.text_of_lost(lost)));
+            suite.add_test_case(failed("missing", &lost.name, &comparison.describe_missing(lost)));
         }
         for job in comparison.newly_failed().filter(|job| job.side == at) {
-            suite.add_test_case(failed("failed jobs", &job.jobname, &comparison.text_of_failed(job)));
+            suite.add_test_case(failed("failed jobs", &job.jobname, &comparison.describe_failure(job)));
         }
         report.add_test_suite(suite);
     }
     report.to_string()
 }
 
-/// A figure of the side at place `side`, which is not the first.
+/// The case of a figure on the side at index `side`, which is not 0.
 fn case_of_figure(job: &JobRows, row: &FigureRow, side: usize, percent: f64) -> TestCase {
     let class = format!("{} ({})", job.jobname, job.direction);
     let name = row.figure.name();

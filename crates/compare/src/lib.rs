@@ -1,7 +1,7 @@
-//! `ferrio compare`: reports of two or more sets of runs, figure by figure, and whether they differ by more than noise.
+//! `ferrio compare`: compares the reports of two or more sets of runs figure by figure, and judges whether they differ by more than noise.
 //!
-//! Documents are read by `ferrio_report`, those of ferrio and of fio alike. Nothing here prints: a [`Comparison`] is data, from which
-//! [`text`], [`markdown`] and [`json`] make an answer.
+//! `ferrio_report` reads the documents of both ferrio and fio. Nothing here prints: a [`Comparison`] is data, rendered by [`text`],
+//! [`markdown`] and [`json`].
 #![forbid(unsafe_code)]
 
 mod comparison;
@@ -10,20 +10,22 @@ mod directory;
 mod error;
 mod figures;
 mod junit;
-mod pieces;
 mod read;
+mod run_parts;
 mod statistics;
 mod summary;
 mod table;
 
-pub use comparison::{Change, Compared, Comparison, FigureRow, JobRows, Options, Verdict, compare};
-pub use conditions::Difference;
+pub use comparison::{
+    Change, ChangeVerdict, CompareOptions, ComparedSide, Comparison, FigureRow, JobRows, compare,
+};
+pub use conditions::ConditionDifference;
 pub use directory::{Directory, read_log};
-pub use error::ReadError;
+pub use error::SideError;
 pub use ferrio_report::Unit;
 pub use figures::Figure;
 pub use junit::junit;
-pub use read::{Run, Side, read_run, read_side};
+pub use read::{MeasuredRun, Side, read_run, read_side};
 pub use statistics::{Interval, MAX_CONFIDENCE, confidence_margin};
-pub use summary::{JobSummary, Summary, summarize};
+pub use summary::{FigureSummary, JobSummary, summarize};
 pub use table::{json, markdown, text};

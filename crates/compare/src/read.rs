@@ -1,4 +1,4 @@
-//! The runs of one side: a document, or all documents of a directory.
+//! Reads the runs of one side: a document, or all documents of a directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use ferrio_report::model::{RunReport, Series};
 use ferrio_report::{LoggedRun, writes_log};
 
 use crate::directory::{Directory, read_log};
-use crate::error::ReadError;
+use crate::error::SideError;
 
-/// One repetition.
+/// One repetition of a measurement.
 #[derive(Clone, Debug)]
-pub struct Run {
-    /// The file of its report.
+pub struct MeasuredRun {
+    /// The file of the report.
     pub path: PathBuf,
-    /// Its last report, if it made several.
+    /// The last report of the file, if it has several.
     pub report: RunReport,
-    /// Figures over time from its logs, for a report that has none.
+    /// Figures over time from the logs, for a report that has none.
     pub logged: Vec<Series>,
 }
 
-impl Run {
-    /// What the jobs did over time, as far as it is known.
+impl MeasuredRun {
+    /// The figures of the jobs over time, as far as they are known.
     #[must_use]
     pub fn series(&self) -> &[Series] {
         match &self.report.ferrio {
@@ -33,27 +33,28 @@ impl Run {
     }
 }
 
-/// What is compared with other sides: repetitions of one measurement.
+/// Repetitions of one measurement, which are compared with other sides.
 #[derive(Clone, Debug)]
 pub struct Side {
     /// The path as given.
     pub name: String,
-    /// At least one, in the order of their file names.
-    pub runs: Vec<Run>,
+    /// At least one, sorted by file name.
+    pub runs: Vec<MeasuredRun>,
 }
 
-/// Reads a document, or each file that ends with `.json` in a directory. The only report of a directory has its logs with it.
+/// Reads a document, or each file of a directory that ends with `.json`. If a directory has only one report, its logs belong to that
+/// report.
 ///
 /// # Errors
 /// A file cannot be read or has no report, the directory has no such file, or a log is damaged.
-pub fn read_side(path: &Path) -> Result<Side, ReadError> {
-    let about = fs::metadata(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
+pub fn read_side(path: &Path) -> Result<Side, SideError> {
+    let about = fs::metadata(path).map_err(|error| SideError::Io { path: path.to_owned(), error })?;
     let Directory { reports, logs, .. } = match about.is_dir() {
         true => Directory::read(path)?,
         false => Directory { reports: vec![path.to_owned()], ..Directory::default() },
     };
     if reports.is_empty() {
-        return Err(ReadError::Empty { path: path.to_owned() });
+        return Err(SideError::Empty { path: path.to_owned() });
     }
     let mut runs = reports.into_iter().map(read_run).collect::<Result<Vec<_>, _>>()?;
     if let [only] = &mut runs[..]
@@ -64,8 +65,8 @@ pub fn read_side(path: &Path) -> Result<Side, ReadError> {
     Ok(Side { name: path.display().to_string(), runs })
 }
 
-/// What those of the logs say that are of this run.
-fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Series>, ReadError> {
+/// The contents of the logs that belong to this run.
+fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Series>, SideError> {
     let of_run = logs.into_iter().filter(|(_, name)| writes_log(report, name));
     let logs = of_run.map(|(path, name)| read_log(&path, name)).collect::<Result<Vec<_>, _>>()?;
     Ok(LoggedRun::of(&logs, Some(report)).series)
@@ -75,13 +76,13 @@ fn logged(logs: Vec<(PathBuf, LogName)>, report: &RunReport) -> Result<Vec<Serie
 ///
 /// # Errors
 /// The file cannot be read or has no report.
-pub fn read_run(path: PathBuf) -> Result<Run, ReadError> {
+pub fn read_run(path: PathBuf) -> Result<MeasuredRun, SideError> {
     let text = match text_of_file(&path) {
         Ok(text) => text,
-        Err(error) => return Err(ReadError::Io { path, error }),
+        Err(error) => return Err(SideError::Io { path, error }),
     };
     match ferrio_report::read(&text) {
-        Ok(report) => Ok(Run { path, report, logged: Vec::new() }),
-        Err(error) => Err(ReadError::NoReport { path, error }),
+        Ok(report) => Ok(MeasuredRun { path, report, logged: Vec::new() }),
+        Err(error) => Err(SideError::NoReport { path, error }),
     }
 }

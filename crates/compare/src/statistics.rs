@@ -1,10 +1,10 @@
-//! How much two samples of runs differ, and how sure that is.
+//! How much two samples of runs differ, and how certain the difference is.
 //!
-//! A side is a sample of runs, and a figure of it is a statistic of the sample: the mean of a rate, or a percentile of the merged
-//! histograms. The change is the logarithm of the ratio of two such statistics, because effects on speed are factors. Its standard error comes
-//! from the jackknife, and how many standard errors are noise comes from the symmetric bootstrap-t (Hall, *The Bootstrap and Edgeworth
-//! Expansion*, 1992, section 3.6): runs are drawn again with repetition, and each resample is studentized by its own jackknife error. Below
-//! five runs a side resamples repeat too much, and Student's t with the degrees of freedom of Welch takes the place of the bootstrap.
+//! A side is a sample of runs, and each figure is a statistic of the sample: the mean of a rate, or a percentile of the merged histograms.
+//! The change is the logarithm of the ratio of two such statistics, because effects on speed are factors. The jackknife gives its standard
+//! error, and the symmetric bootstrap-t gives the number of standard errors that are noise (Hall, *The Bootstrap and Edgeworth Expansion*,
+//! 1992, section 3.6): runs are drawn with repetition, and each resample is studentized by its own jackknife error. Below five runs a side,
+//! resamples repeat too often, and Student's t with Welch's degrees of freedom replaces the bootstrap.
 
 use ferrio_random::T258;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -13,41 +13,41 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 const RESAMPLES: usize = 2000;
 /// Fewest runs of a side that are resampled.
 const MIN_RESAMPLED: usize = 5;
-/// The seed of all bootstraps: one comparison has one result.
+/// The seed of all bootstraps, so that a comparison always has the same result.
 const SEED: u64 = 0x0005_EED0_F0CA_11B5;
-/// Highest level of confidence, in percent: resamples tell no more.
+/// Highest level of confidence in percent: resamples cannot resolve more.
 pub const MAX_CONFIDENCE: f64 = 99.9;
 
-/// A statistic of a sample of runs, which are given by their numbers; a run may be there more than once. Positive.
+/// A positive statistic of a sample of runs. Runs are given by number; the same run may be given several times.
 pub(crate) trait Statistic {
-    /// Runs of the side.
+    /// Number of runs of the side.
     fn runs(&self) -> usize;
-    /// The figure of these runs; there is at least one. With two or more, `without` gets the figures of those left when one after the other
-    /// is left out.
+    /// The figure of the given runs, of which there is at least one. With two or more, `without` receives the figures with each run left
+    /// out in turn.
     fn of(&self, runs: &[usize], without: &mut Vec<f64>) -> f64;
 }
 
 /// Bounds of a change, as factors less 1: 0.05 is 5 % more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower one.
+    /// The lower bound.
     pub low: f64,
-    /// The upper one.
+    /// The upper bound.
     pub high: f64,
 }
 
-/// A change from one side to another.
+/// An estimated change from one side to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     /// The factor less 1.
     pub(crate) change: f64,
-    /// Where the true change is, with the confidence asked for; `None` if a side has one run.
+    /// Bounds of the true change, with the requested confidence; `None` if a side has one run.
     pub(crate) interval: Option<Interval>,
-    /// How often noise alone would change as much or more, 0 to 1; `None` likewise.
+    /// Probability that noise alone changes the figure as much, 0 to 1; `None` likewise.
     pub(crate) chance: Option<f64>,
 }
 
-/// The mean of the values of these runs, and those without one after the other.
+/// The mean of the values of the given runs; `without` receives the means with each run left out in turn.
 pub(crate) fn mean(values: &[f64], runs: &[usize], without: &mut Vec<f64>) -> f64 {
     let sum: f64 = runs.iter().map(|&run| values[run]).sum();
     let count = runs.len() as f64;
@@ -57,8 +57,8 @@ pub(crate) fn mean(values: &[f64], runs: &[usize], without: &mut Vec<f64>) -> f6
     sum / count
 }
 
-/// How sure a change is, and where it truly is with this confidence in percent. `change` is the factor less 1; the samples tell its noise.
-/// `None` if a figure is 0.
+/// Estimates how certain a change is, and bounds the true change with this confidence in percent. `change` is the factor less 1; the
+/// samples show the noise. `None` if a figure is 0.
 pub(crate) fn estimate(
     change: f64,
     before: &impl Statistic,
@@ -88,8 +88,8 @@ pub(crate) fn estimate(
     Some(Estimate { change, interval, chance: Some(chance) })
 }
 
-/// Half of the confidence interval of the mean of a sample by Student's t, in percent of the mean; `None` for fewer than two values. A
-/// sample whose mean is 0 has a margin of 0 if all its values are, and no limit otherwise.
+/// Half of the confidence interval of a mean by Student's t, in percent of the mean; `None` for fewer than two values. If the mean is 0,
+/// the margin is 0 when all values are, and infinite otherwise.
 #[must_use]
 pub fn confidence_margin(values: &[f64], confidence: f64) -> Option<f64> {
     let count = values.len() as f64;
@@ -109,13 +109,13 @@ struct Sample {
 }
 
 impl Sample {
-    /// Of all runs, each once.
+    /// The sample in which each run appears once.
     fn whole(side: &impl Statistic) -> Option<Self> {
         let all: Vec<usize> = (0..side.runs()).collect();
         Self::of(side, &all, &mut Vec::new())
     }
 
-    /// `without` is room for the figures of the jackknife.
+    /// `without` is scratch space for the jackknife.
     fn of(side: &impl Statistic, runs: &[usize], without: &mut Vec<f64>) -> Option<Self> {
         let positive = |value: f64| (value > 0.0 && value.is_finite()).then(|| value.ln());
         without.clear();
@@ -131,13 +131,13 @@ impl Sample {
             squares += off * off;
         }
         let variance = (squares - sum * sum / count).max(0.0) * (count - 1.0) / count;
-        // What is left of equal runs after rounding is no noise.
+        // What remains of equal runs after rounding is not noise.
         let variance = if variance < 1e-24 { 0.0 } else { variance };
         Some(Sample { runs: count, log, variance })
     }
 }
 
-/// The errors of an interval by Student's t, and the chance of this distance.
+/// The half width of an interval in standard errors by Student's t, and the probability of this distance.
 fn student(one: &Sample, two: &Sample, distance: f64, confidence: f64) -> Option<(f64, f64)> {
     let share = |sample: &Sample| sample.variance.powi(2) / (sample.runs - 1.0);
     let freedom = (one.variance + two.variance).powi(2) / (share(one) + share(two));

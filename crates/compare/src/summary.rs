@@ -1,4 +1,4 @@
-//! The figures of one side by itself: the mean of its runs, and how much they differ.
+//! The figures of one side on its own: the mean of the runs and their deviation.
 
 use ferrio_report::model::{DirectionReport, JobReport};
 use ferrio_stats::saturating_total;
@@ -7,33 +7,33 @@ use crate::comparison::{direction_of, entries_of, keys};
 use crate::figures::{Figure, Values};
 use crate::read::Side;
 
-/// A direction of a job of a side.
+/// The figures of one direction of a job on one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSummary {
     /// Name of the job.
     pub jobname: String,
-    /// How many jobs of that name are before it.
+    /// Number of earlier jobs of that name.
     pub number: usize,
-    /// read, write, trim or mixed.
+    /// `read`, `write`, `trim` or `mixed`.
     pub direction: &'static str,
-    /// Its figures, without those that a run lacks.
-    pub figures: Vec<(Figure, Summary)>,
+    /// The figures that every run has.
+    pub figures: Vec<(Figure, FigureSummary)>,
     /// CPU time of the job for each of its I/Os of all directions, ns.
-    pub cpu_ns: Option<Summary>,
+    pub cpu_ns: Option<FigureSummary>,
 }
 
 impl JobSummary {
-    /// A figure.
+    /// The given figure; `None` if a run lacks it.
     #[must_use]
-    pub fn figure(&self, wanted: Figure) -> Option<Summary> {
+    pub fn figure(&self, wanted: Figure) -> Option<FigureSummary> {
         self.figures.iter().find(|(figure, _)| *figure == wanted).map(|(_, summary)| *summary)
     }
 }
 
 /// A figure over the runs of a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary {
-    /// Its mean; for percentiles of reports with histograms, that of the samples of all runs together.
+pub struct FigureSummary {
+    /// The mean; for percentiles of reports with histograms, the percentile of the samples of all runs.
     pub value: f64,
     /// Sample standard deviation of the runs, percent of their mean; `None` with one run, or if the mean is 0.
     pub deviation: Option<f64>,
@@ -69,15 +69,15 @@ pub fn summarize(side: &Side) -> Vec<JobSummary> {
     all
 }
 
-fn summary(figure: Figure, runs: &[&DirectionReport]) -> Option<Summary> {
+fn summary(figure: Figure, runs: &[&DirectionReport]) -> Option<FigureSummary> {
     let value = Values::of(figure, runs)?.whole();
     let each: Option<Vec<f64>> = runs.iter().map(|run| Some(Values::of(figure, &[run])?.whole())).collect();
-    Some(Summary { value, deviation: deviation(&each?) })
+    Some(FigureSummary { value, deviation: deviation(&each?) })
 }
 
-fn of_means(values: &[f64]) -> Summary {
+fn of_means(values: &[f64]) -> FigureSummary {
     let value = values.iter().sum::<f64>() / values.len() as f64;
-    Summary { value, deviation: deviation(values) }
+    FigureSummary { value, deviation: deviation(values) }
 }
 
 fn deviation(values: &[f64]) -> Option<f64> {
@@ -104,9 +104,9 @@ mod tests {
     use ferrio_report::model::RunReport;
 
     use super::*;
-    use crate::read::Run;
+    use crate::read::MeasuredRun;
 
-    fn run(iops: f64, usr_cpu: f64) -> Run {
+    fn run(iops: f64, usr_cpu: f64) -> MeasuredRun {
         let read = DirectionReport { iops, total_ios: 1000, ..DirectionReport::default() };
         let job = JobReport {
             jobname: "a".to_owned(),
@@ -117,7 +117,7 @@ mod tests {
             ..JobReport::default()
         };
         let report = RunReport { jobs: vec![job.clone(), job], ..RunReport::default() };
-        Run { path: "x".into(), report, logged: Vec::new() }
+        MeasuredRun { path: "x".into(), report, logged: Vec::new() }
     }
 
     #[test]
@@ -139,6 +139,9 @@ mod tests {
     #[test]
     fn one_run_has_no_deviation() {
         let side = Side { name: "s".to_owned(), runs: vec![run(90.0, 10.0)] };
-        assert_eq!(summarize(&side)[0].figure(Figure::Iops), Some(Summary { value: 90.0, deviation: None }));
+        assert_eq!(
+            summarize(&side)[0].figure(Figure::Iops),
+            Some(FigureSummary { value: 90.0, deviation: None })
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A comparison as text, as Markdown, and as JSON.
+//! Renders a comparison as text, Markdown and JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::io;
 
 use ferrio_job::{in_one_line, reason};
 
-use crate::comparison::{Change, Comparison, FailedJob, FigureRow, JobRows, Verdict};
+use crate::comparison::{Change, ChangeVerdict, Comparison, FailedJob, FigureRow, JobRows};
 
 /// The comparison as a JSON document.
 #[must_use]
@@ -118,11 +118,11 @@ fn change_cells(change: &Change) -> [String; 3] {
     let interval =
         change.interval.map_or_else(String::new, |[low, high]| format!("{low:+.1} to {high:+.1} %"));
     let verdict = match change.verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Mixed => "mixed",
-        Verdict::NoDifference => "noise",
-        Verdict::Unknown => "?",
+        ChangeVerdict::Better => "better",
+        ChangeVerdict::Worse => "worse",
+        ChangeVerdict::Mixed => "mixed",
+        ChangeVerdict::NoDifference => "noise",
+        ChangeVerdict::Unknown => "?",
     };
     [format!("{:+.1} %", change.percent), interval, verdict.to_owned()]
 }
@@ -143,7 +143,7 @@ fn aligned(out: &mut String, rows: &[Vec<String>]) {
     }
 }
 
-/// What follows the tables.
+/// The remarks after the tables.
 fn endings(comparison: &Comparison) -> Vec<String> {
     let mut all = Vec::new();
     if !comparison.missing.is_empty() {
@@ -174,16 +174,16 @@ fn failed(job: &FailedJob, letter: &str, all: usize) -> String {
     format!("{} in {} of {} of {letter} ({why})", in_one_line(&job.jobname), job.runs, runs(all))
 }
 
-fn sentence(verdict: Verdict, within_runs: bool, jobs: &[JobRows]) -> String {
+fn sentence(verdict: ChangeVerdict, within_runs: bool, jobs: &[JobRows]) -> String {
     let figures: usize = jobs.iter().map(|job| job.figures.len()).sum();
     let noise = if within_runs { "the noise within a run" } else { "noise" };
     let among = format!("more than {noise}, corrected for {figures} figures");
     let sentence = match verdict {
-        Verdict::Better => format!("better, by {among}"),
-        Verdict::Worse => format!("worse, by {among}"),
-        Verdict::Mixed => format!("some figures are better and some are worse, by {among}"),
-        Verdict::NoDifference => format!("no difference found: no change is {among}"),
-        Verdict::Unknown => {
+        ChangeVerdict::Better => format!("better, by {among}"),
+        ChangeVerdict::Worse => format!("worse, by {among}"),
+        ChangeVerdict::Mixed => format!("some figures are better and some are worse, by {among}"),
+        ChangeVerdict::NoDifference => format!("no difference found: no change is {among}"),
+        ChangeVerdict::Unknown => {
             "unknown: one run says nothing about its noise. Repeat each run at least five times, in turn."
                 .to_owned()
         }

@@ -4,7 +4,7 @@
 use std::os::fd::RawFd;
 
 use ferrio_job::JobSpec;
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 
 use crate::{Op, Request};
 
@@ -58,7 +58,7 @@ pub fn run(fd: RawFd, request: &Request) -> i64 {
 }
 
 fn until_done(mut call: impl FnMut() -> i64) -> i64 {
-    let mut interrupted = Interrupted::default();
+    let mut interrupted = InterruptionLimit::default();
     loop {
         let result = outcome(call());
         if result != -i64::from(libc::EINTR) || !interrupted.should_retry() {

@@ -1,4 +1,4 @@
-//! Mistakes in what the user wrote, as text for a person and as JSON for programs, and what was probably meant.
+//! Diagnostics about the user's text: for people as text, for programs as JSON, and with suggestions.
 //!
 //! Text has the message, the place, the line with a caret, and advice. JSON is one object per line, as compilers print
 //! it: every object has every key, `null` where it does not apply, and `rendered` is the text for a person.
@@ -12,10 +12,10 @@ use serde::Serialize;
 use crate::catalogue::Opt;
 use crate::sources::Sources;
 
-/// Why there is no job set.
+/// The problems that prevent a job set.
 #[derive(Debug, Clone)]
 pub struct Problems {
-    /// Everything that is wrong, in reading order.
+    /// All problems in reading order.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that the diagnostics point into.
     pub sources: Sources,
@@ -28,7 +28,7 @@ impl Problems {
     }
 }
 
-/// Most diagnostics that are shown; more of them have one cause.
+/// Most diagnostics that are shown; larger numbers have one cause.
 const SHOWN: usize = 200;
 
 /// Diagnostics as text for a person; each ends with an empty line. At most the first 200 are shown.
@@ -109,7 +109,7 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -> St
     if let Some(place) = &place {
         let annotation = AnnotationKind::Primary.span(place.span()).label(label);
         let snippet =
-            Snippet::source(&*place.line).path(STAND_IN.to_string()).line_start(place.number as usize);
+            Snippet::source(&*place.line).path(PLACE_NAME.to_string()).line_start(place.number as usize);
         group = group.element(snippet.annotation(annotation));
     } else if let Some(label) = label {
         group = group.element(Level::NOTE.message(label));
@@ -118,7 +118,7 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -> St
         group = group.element(Level::HELP.message(printable(help)));
     }
     let text = renderer.render(&[group]);
-    match place.zip(text.split_once(STAND_IN)) {
+    match place.zip(text.split_once(PLACE_NAME)) {
         Some((place, (before, after))) => {
             let numbers = |sign: char| sign == ':' || sign.is_ascii_digit();
             format!("{before}{}{}", place.name, after.trim_start_matches(numbers))
@@ -127,13 +127,13 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -> St
     }
 }
 
-/// Replaces the name of a place until the text is rendered, because the renderer adds line and column to it. No other
-/// text contains it, because [`printable`] replaces it.
-const STAND_IN: char = '\u{f8ff}';
+/// Replaces the name of a place until the text is rendered, because the renderer adds line and column to it. No other text contains it,
+/// because [`printable`] replaces it.
+const PLACE_NAME: char = '\u{f8ff}';
 
-/// A piece of what the user wrote.
+/// The part of the user's text that a diagnostic is about.
 struct Excerpt<'a> {
-    /// What the place is called.
+    /// Name of the place.
     name: String,
     /// Number of the line in its file, or of the argument.
     number: u32,
@@ -163,7 +163,7 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    /// Bytes of the marked part.
+    /// Range of the marked part in bytes.
     fn span(&self) -> std::ops::Range<usize> {
         let start = self.column.saturating_sub(1) as usize;
         let mut bounds = self.line.char_indices().map(|(at, _)| at).chain(std::iter::once(self.line.len()));
@@ -187,7 +187,7 @@ pub fn masked(line: &str) -> Cow<'_, str> {
     Cow::Owned(value.chars().fold(name.to_owned(), |line, sign| line + hide(sign).encode_utf8(&mut [0; 4])))
 }
 
-/// A line of which each character has one column. The renderer replaces all control characters but those above ASCII.
+/// A line in which each character takes one column. The renderer replaces all control characters but those above ASCII.
 fn shown(line: Cow<'_, str>) -> Cow<'_, str> {
     const ABOVE_ASCII: std::ops::RangeInclusive<char> = '\u{80}'..='\u{9f}';
     let is_control = |sign| ABOVE_ASCII.contains(&sign);
@@ -199,7 +199,7 @@ fn shown(line: Cow<'_, str>) -> Cow<'_, str> {
 
 /// A text without control characters; a variable may contain line ends.
 fn printable(text: &str) -> String {
-    let safe = |sign: char| !sign.is_control() && sign != STAND_IN;
+    let safe = |sign: char| !sign.is_control() && sign != PLACE_NAME;
     text.chars().map(|sign| if safe(sign) { sign } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
@@ -209,7 +209,7 @@ struct JsonDiagnostic<'a> {
     severity: &'static str,
     code: &'a str,
     message: &'a str,
-    /// Names of the jobs it concerns.
+    /// Names of the affected jobs.
     jobs: Option<&'a [String]>,
     /// Name of the job file, as given.
     file: Option<&'a str>,
@@ -225,7 +225,7 @@ struct JsonDiagnostic<'a> {
     text: Option<Cow<'a, str>>,
     label: Option<&'a str>,
     help: Option<&'a str>,
-    /// What to write instead of the marked part.
+    /// The replacement for the marked part.
     suggestion: Option<&'a str>,
     rendered: String,
 }
@@ -285,7 +285,7 @@ pub fn nearest<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Option<
         return None;
     }
     let length = typed.chars().count();
-    // A word that has nothing in common with the text is not meant.
+    // A word that has nothing in common with the text is not a candidate.
     let allowed = length.div_ceil(3).min(length.saturating_sub(1));
     // Names are ASCII, and each missing or additional character is a difference.
     let possible = words.filter(|word| word.len().abs_diff(length) <= allowed);

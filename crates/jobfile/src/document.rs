@@ -39,21 +39,21 @@ pub(crate) struct Assignment {
     pub(crate) name: String,
     /// Value, trimmed and with variables replaced; `None` without a `=`.
     pub(crate) value: Option<String>,
-    /// Where the name is.
+    /// The place of the name.
     pub(crate) origin: Origin,
-    /// Where the value is.
+    /// The place of the value.
     pub(crate) value_origin: Origin,
-    /// True if the value is the literal text of the file, so that messages can point at parts of it.
+    /// Whether the value is the literal text of the file, so that messages can point at parts of it.
     pub(crate) literal: bool,
     /// The blanks between the `=` and the value.
     pub(crate) indent: String,
-    /// True if a keyword such as `$ncpus` was replaced: the value may be arithmetic.
+    /// Whether a keyword such as `$ncpus` was replaced: the value may be arithmetic.
     pub(crate) keyword: bool,
     /// Names of variables without a value.
     pub(crate) unset: Vec<String>,
 }
 
-/// What the ini line does not contain.
+/// Details of a line that its ini form does not contain.
 #[derive(Default)]
 struct LineDetails {
     /// All but the name; the value is as written, before variables are replaced.
@@ -61,9 +61,9 @@ struct LineDetails {
     is_include: bool,
     /// The name of a section, where fio finds another one than the parser does.
     section: Option<String>,
-    /// Why the line cannot be read as text.
+    /// The reason why the line cannot be read as text.
     unreadable: Option<Unreadable>,
-    /// True if the line has a value after variables are replaced.
+    /// Whether the line has a value after variables are replaced.
     assigned: bool,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
         pieces.map(move |piece| (line, piece))
     });
     for (line, piece) in pieces {
-        let piece = Piece::new(sources, source, line, piece, environment.reading);
+        let piece = LinePart::new(sources, source, line, piece, environment.reading);
         if let Some((line, place)) = adapt(&piece, environment) {
             // One error is enough for a file that is not text.
             let hopeless = matches!(place.unreadable, Some(Unreadable::NotUtf8 | Unreadable::Nul));
@@ -104,7 +104,7 @@ pub(crate) fn entries(sources: &Sources, source: u32, environment: &Environment)
     entries.filter_map(|((item, place), line)| entry(item, place, line)).collect()
 }
 
-/// The parts of a line that are read as lines of their own: fio divides a long one.
+/// The parts of a line that are read as lines of their own: fio divides long lines.
 fn pieces(line: &str, reading: Reading) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -117,32 +117,32 @@ fn pieces(line: &str, reading: Reading) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The last place at or before byte `at` that divides no character.
+/// The last character boundary at or before byte `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// A piece of a line, from its first byte to the end of its text: without comment and trailing blanks.
-struct Piece<'a> {
+/// A part of a line, up to the end of its text: without comment and trailing blanks.
+struct LinePart<'a> {
     sources: &'a Sources,
     source: u32,
     line: u32,
-    /// Byte of the line that it begins with.
+    /// Offset of its first byte in the line.
     start: usize,
     kept: &'a str,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> LinePart<'a> {
     fn new(sources: &'a Sources, source: u32, line: u32, piece: Range<usize>, reading: Reading) -> Self {
         let start = piece.start;
         let raw = &sources.line(source, line)[piece];
         let ends_line = |sign: char| matches!(sign, ';' | '#') || (reading == Reading::Fio && sign == '\0');
         let end = raw.find(ends_line).unwrap_or(raw.len());
         let kept = raw[..end].trim_end_matches(|sign: char| sign.is_whitespace() || sign.is_control());
-        Piece { sources, source, line, start, kept }
+        LinePart { sources, source, line, start, kept }
     }
 
-    /// Without leading blanks.
+    /// The text without leading blanks.
     fn text(&self) -> &'a str {
         self.kept.trim_start()
     }
@@ -165,7 +165,7 @@ impl<'a> Piece<'a> {
 }
 
 /// A piece as ini, with its details; `None` for empty lines and comments.
-fn adapt(piece: &Piece<'_>, environment: &Environment) -> Option<(String, LineDetails)> {
+fn adapt(piece: &LinePart<'_>, environment: &Environment) -> Option<(String, LineDetails)> {
     let text = piece.text();
     if text.is_empty() {
         return None;
@@ -197,7 +197,7 @@ fn adapt(piece: &Piece<'_>, environment: &Environment) -> Option<(String, LineDe
 
 /// The same for an option; `None` if its variables leave nothing.
 fn adapt_assignment(
-    piece: &Piece<'_>,
+    piece: &LinePart<'_>,
     environment: &Environment,
     mut details: LineDetails,
 ) -> Option<(String, LineDetails)> {
@@ -229,7 +229,7 @@ fn indent(text: &str) -> &str {
     &value[..value.len() - value.trim_start().len()]
 }
 
-/// The name of a section as fio reads it: all of the line but its first and its last character, as far as names may be long.
+/// The name of a section as fio reads it: the line without its first and last character, cut at the longest length of a name.
 fn fio_section(text: &str) -> String {
     let end = text.char_indices().next_back().map_or(0, |(at, _)| at);
     let name = text.get(1..end).unwrap_or_default();

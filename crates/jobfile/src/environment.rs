@@ -8,15 +8,15 @@ use ferrio_job::Compat;
 use crate::value::Reading;
 
 /// Looks up an environment variable.
-pub type Variable = Box<dyn Fn(&str) -> Option<String>>;
+pub type VariableLookup = Box<dyn Fn(&str) -> Option<String>>;
 
 /// Reads a whole file.
 pub type ReadFile = Box<dyn Fn(&Path) -> io::Result<Vec<u8>>>;
 
-/// How job files are read, and the facts about the machine that they can use. The caller provides them: parsing itself asks nothing.
+/// The dialect of job files, and the facts about the machine that they can use. The caller provides them: parsing queries nothing.
 pub struct Environment {
     /// Returns the value of an environment variable.
-    pub var: Variable,
+    pub var: VariableLookup,
     /// Reads an included file or the file of a pattern.
     pub read_file: ReadFile,
     /// Bytes per page, for `$pagesize`.
@@ -27,18 +27,18 @@ pub struct Environment {
     pub ncpus: u64,
     /// How lines and values are read.
     pub reading: Reading,
-    /// Whose options jobs have.
+    /// Whether jobs have the options of ferrio or of fio.
     pub compat: Compat,
-    /// The jobs do not run: read as by fio, the values of some options are not examined.
+    /// Whether the jobs do not run: like in fio, the values of some options are not examined then.
     pub only_parses: bool,
 }
 
 /// A line after replacement.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Expanded {
+pub(crate) struct ExpandedLine {
     /// The new text.
     pub(crate) text: String,
-    /// True if a keyword such as `$ncpus` was replaced: the value may be arithmetic.
+    /// Whether a keyword such as `$ncpus` was replaced: the value may be arithmetic.
     pub(crate) keyword: bool,
     /// Names of variables without a value.
     pub(crate) unset: Vec<String>,
@@ -62,8 +62,8 @@ impl Default for Environment {
 
 impl Environment {
     /// Replaces every `${NAME}`, then every `$pagesize`, `$mb_memory` and `$ncpus`, also within the values of variables.
-    pub(crate) fn expand(&self, line: &str) -> Expanded {
-        let mut expanded = Expanded::default();
+    pub(crate) fn expand(&self, line: &str) -> ExpandedLine {
+        let mut expanded = ExpandedLine::default();
         let mut rest = line;
         while let Some(at) = rest.find("${") {
             let Some(end) = rest[at..].find('}') else { break };

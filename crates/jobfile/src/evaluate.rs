@@ -1,5 +1,4 @@
-//! From the lines of a section to assignments: which option a name means, in which order the lines are evaluated, and
-//! what their values mean.
+//! Evaluates the lines of a section: finds the option that each name means, orders the lines, and parses their values.
 
 use std::borrow::Cow;
 
@@ -7,11 +6,11 @@ use ferrio_job::{Choice as _, Compat, Diagnostic, FioWords, KbBase, Origin, Pref
 use log::debug;
 
 use crate::catalogue::{MASK, Opt, OptionRow, OptionScope, ValueKind, option_names, rows};
+use crate::debug_parse;
 use crate::diagnostic::nearest;
 use crate::document::Assignment;
 use crate::environment::Environment;
-use crate::options::Given;
-use crate::trace;
+use crate::options::GivenOption;
 use crate::value::describe::describe;
 use crate::value::{Fault, Reading, TextPiece, Value, evaluate, fio, parse, read, shortened};
 
@@ -20,7 +19,7 @@ use crate::value::{Fault, Reading, TextPiece, Value, evaluate, fio, parse, read,
 pub(crate) struct ValueContext {
     /// The current engine, by its canonical name.
     pub(crate) engine: String,
-    /// What `k` means.
+    /// The value of the suffix `k`.
     pub(crate) kb_base: u64,
 }
 
@@ -37,7 +36,7 @@ pub(crate) fn section(
     setting: &mut ValueContext,
     environment: &Environment,
     wrong: &mut Vec<Diagnostic>,
-) -> Vec<Given> {
+) -> Vec<GivenOption> {
     let engine = lines.iter().rev().find(|line| line.name == Opt::Ioengine.row().name);
     let engine = engine.and_then(|line| {
         parse(Opt::Ioengine.row(), line.value.as_deref(), 1024, &*environment.read_file).ok()
@@ -78,7 +77,7 @@ pub(crate) fn assignment(
     setting: &mut ValueContext,
     environment: &Environment,
     findings: &mut Vec<Diagnostic>,
-) -> Option<Given> {
+) -> Option<GivenOption> {
     let row = opt.row();
     let mut refuse =
         |text: Option<&str>, fault| findings.push(refusal(line, text.unwrap_or_default(), fault));
@@ -102,10 +101,10 @@ pub(crate) fn assignment(
     }
     if opt.is_secret() {
         debug!(target: debug_class::PARSE, "{}={MASK}", line.name);
-        trace::option(row, Some(MASK), &value);
+        debug_parse::option(row, Some(MASK), &value);
     } else {
         debug!(target: debug_class::PARSE, "{}={}: {} is {}", line.name, text.as_deref().unwrap_or_default(), row.name, describe(row, &value));
-        trace::option(row, text.as_deref(), &value);
+        debug_parse::option(row, text.as_deref(), &value);
     }
     if let Some(name) = line.unset.first().filter(|_| environment.reading == Reading::Ferrio) {
         let message = format!(
@@ -142,7 +141,14 @@ pub(crate) fn assignment(
     let text = text.unwrap_or_default().into_owned();
     let value_origin = if line.value.is_some() { &line.value_origin } else { &line.origin };
     let name = row.aliases.iter().find(|&&alias| alias == line.name).unwrap_or(&row.name);
-    Some(Given { opt, name, text, value, origin: line.origin.clone(), value_origin: value_origin.clone() })
+    Some(GivenOption {
+        opt,
+        name,
+        text,
+        value,
+        origin: line.origin.clone(),
+        value_origin: value_origin.clone(),
+    })
 }
 
 /// The text of a value after arithmetic; in fio's reading, with the blanks before it.
@@ -219,7 +225,7 @@ fn separated(line: &Assignment, engine: &str, compat: Compat) -> Option<String> 
     (!value.is_empty() && Opt::from_name(name, engine, compat).is_some()).then(|| format!("{name}={value}"))
 }
 
-/// The private option whose misspelling `name` probably is, with an engine that has it.
+/// The private option that `name` probably misspells, with an engine that has it.
 fn nearest_of_engines(name: &str) -> Option<(&'static str, &'static str)> {
     let owned = |row: &'static OptionRow| match row.scope {
         OptionScope::Engines(engines) => engines.first().map(|engine| (row.name, *engine)),
@@ -273,7 +279,7 @@ fn bare_name(text: &str) -> Option<&str> {
     names.filter(is_name).find(|name| !KEYWORDS.contains(name))
 }
 
-/// Words with a `$` that are no variables: figures of the machine, and parts of names in `filename_format`.
+/// Words with a `$` that are not variables: figures of the machine, and parts of names in `filename_format`.
 const KEYWORDS: [&str; 7] = ["pagesize", "mb_memory", "ncpus", "jobname", "jobnum", "filenum", "clientuid"];
 
 /// The warning about the name of a file or of a directory that contains the name of a variable without braces.

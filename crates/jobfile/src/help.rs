@@ -15,9 +15,9 @@ use crate::evaluate::engines_with_option;
 pub struct Help {
     /// The requested text; ends with a newline unless it is empty.
     pub text: String,
-    /// Why the text is missing, or is not exactly what was requested.
+    /// The reason why the text is missing or differs from the request.
     pub complaints: Vec<Diagnostic>,
-    /// True if nothing was found.
+    /// Whether nothing was found.
     pub failed: bool,
 }
 
@@ -66,7 +66,7 @@ pub fn cmdhelp(what: Option<&str>, compat: Compat) -> Help {
     }
 }
 
-/// Where an engine's option is explained.
+/// The command that explains an engine's option.
 fn owner(name: &str) -> String {
     let owners = engines_with_option(name);
     owners.first().map(|engine| format!(" - see --enghelp={engine},{name}")).unwrap_or_default()
@@ -187,7 +187,7 @@ fn type_with_example(row: &OptionRow) -> String {
     format!("{} {example}", type_text(row))
 }
 
-/// A value that the option accepts: of words, one that is not the default.
+/// A value that the option accepts; of words, one that is not the default.
 fn example(row: &OptionRow) -> Cow<'static, str> {
     if row.opt == Opt::ReplayAlign {
         return "4k".into(); // A power of 2.

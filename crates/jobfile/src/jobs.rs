@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrio_job::{Diagnostic, Origin};
 
 use crate::catalogue::Opt;
-use crate::options::{Given, Options};
+use crate::options::{GivenOption, Options};
 use crate::sources::Sources;
 
 /// All jobs of a command line and its job files.
@@ -14,13 +14,13 @@ pub struct JobSet {
     /// The jobs in the order written, those of the command line first.
     pub jobs: Vec<Job>,
     /// Global assignments of the last file, the only ones in a report; those of the command line belong to the first file.
-    pub globals: Vec<Given>,
-    /// Warnings, which do not stop a run.
+    pub globals: Vec<GivenOption>,
+    /// Warnings, which do not prevent a run.
     pub warnings: Vec<Diagnostic>,
     /// The texts that origins point into.
     pub sources: Sources,
     /// The globals and the sections of each job file.
-    pub(crate) files: Vec<(Arc<[Given]>, Vec<Shown>)>,
+    pub(crate) files: Vec<(Arc<[GivenOption]>, Vec<ListedSection>)>,
 }
 
 /// One job: a section of a job file or a `--name` of the command line.
@@ -29,8 +29,8 @@ pub struct Job {
     /// Name of the section, or value of `--name`.
     pub name: String,
     /// The section's own options in the order of evaluation.
-    pub own: Arc<[Given]>,
-    /// All of its options: inherited and own.
+    pub own: Arc<[GivenOption]>,
+    /// All of its options, inherited and own.
     pub options: Options,
     /// Whether the job is from the command line.
     pub from_command_line: bool,
@@ -40,13 +40,13 @@ pub struct Job {
     pub first_of_file: bool,
     /// Whether its section, or the globals before it, ended at an include file that cannot be opened. Such jobs fail, as in fio.
     pub cut_short: bool,
-    /// Where the job begins.
+    /// The place where the job begins.
     pub origin: Origin,
 }
 
 /// A section of a job file, for `--showcmd`.
 #[derive(Debug, Clone)]
-pub(crate) enum Shown {
+pub(crate) enum ListedSection {
     /// The globals so far: this many assignments of the file.
     Globals(usize),
     /// A job, by its index in [`JobSet::jobs`].
@@ -61,8 +61,10 @@ pub fn showcmd(set: &JobSet) -> String {
         text.push_str("fio ");
         for section in sections {
             match section {
-                Shown::Globals(count) => globals[..*count].iter().for_each(|given| show(given, &mut text)),
-                Shown::Job(at) => {
+                ListedSection::Globals(count) => {
+                    globals[..*count].iter().for_each(|given| show(given, &mut text))
+                }
+                ListedSection::Job(at) => {
                     if let Some(job) = set.jobs.get(*at) {
                         text.push_str(&format!("--name={} ", job.name));
                         job.own.iter().for_each(|given| show(given, &mut text));
@@ -75,7 +77,7 @@ pub fn showcmd(set: &JobSet) -> String {
     text
 }
 
-fn show(given: &Given, text: &mut String) {
+fn show(given: &GivenOption, text: &mut String) {
     text.push_str("--");
     text.push_str(given.opt.row().name);
     match (given.opt, given.text.as_str()) {

@@ -1,12 +1,13 @@
 //! Job files and job options as written: the ini dialect, values, the option catalogue, inheritance, diagnostics.
 //!
-//! [`Builder`] turns the job options of the command line and the text of job files into a [`JobSet`], or into
-//! [`Problems`] with file, line and column. Nothing here looks at the machine or knows what an option does.
+//! [`Builder`] turns the job options of the command line and the text of job files into a [`JobSet`], or into [`Problems`] with file, line
+//! and column. Nothing here queries the machine or knows the effect of an option.
 
 #![forbid(unsafe_code)]
 
 mod builder;
 pub mod catalogue;
+mod debug_parse;
 mod diagnostic;
 mod document;
 mod environment;
@@ -16,7 +17,6 @@ mod jobs;
 mod options;
 mod sections;
 mod sources;
-mod trace;
 mod value;
 
 pub use builder::Builder;
@@ -28,15 +28,15 @@ pub use catalogue::{
 pub use diagnostic::{
     Problems, diagnostics_json, diagnostics_render, diagnostics_render_as_fio, masked, nearest,
 };
-pub use environment::{Environment, ReadFile, Variable};
+pub use environment::{Environment, ReadFile, VariableLookup};
 pub use evaluate::engines_with_option;
 pub use help::{
     Help, cmdhelp, default_text, enghelp, is_listed, option_help, range_text, type_text, unit_text,
 };
 pub use jobs::{Job, JobSet, showcmd};
-pub use options::{Decimals, Given, OptionValue, Options, echoed};
+pub use options::{Decimals, GivenOption, OptionValue, Options, echoed};
 pub use sources::Sources;
 pub use value::{
-    Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, Split, SteadyLimit, Value, check_value,
-    escaped_name, size_factor, time_factor,
+    Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Reading, SplitEntry, SteadyLimit, Value,
+    check_value, escaped_name, size_factor, time_factor,
 };

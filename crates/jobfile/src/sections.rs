@@ -13,7 +13,7 @@ use crate::value::Reading;
 
 /// A section and its lines in the order written.
 #[derive(Debug, Clone)]
-pub(crate) struct Section {
+pub(crate) struct FileSection {
     /// The name between the brackets.
     pub(crate) name: String,
     /// The line with the brackets.
@@ -22,26 +22,26 @@ pub(crate) struct Section {
     pub(crate) lines: Vec<Assignment>,
     /// Errors found before its lines are evaluated.
     pub(crate) wrong: Vec<Diagnostic>,
-    /// Why it ends before the next header.
-    pub(crate) cut: Option<Cut>,
+    /// The reason why it ends before the next header.
+    pub(crate) cut: Option<SectionEnd>,
 }
 
-impl Section {
-    fn new(name: String, origin: Origin) -> Section {
-        Section { name, origin, lines: Vec::new(), wrong: Vec::new(), cut: None }
+impl FileSection {
+    fn new(name: String, origin: Origin) -> FileSection {
+        FileSection { name, origin, lines: Vec::new(), wrong: Vec::new(), cut: None }
     }
 }
 
-/// Why fio ends a section at an `include`: it goes on with the next header.
+/// A reason why fio ends a section at an `include` and continues with the next header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum SectionEnd {
     /// The file cannot be opened. The jobs of the section fail when they run.
     MissingFile,
     /// The file has a header of its own.
     Header,
 }
 
-/// True if a section of this name sets defaults for later sections.
+/// Whether a section of this name sets defaults for later sections.
 pub(crate) fn is_global(name: &str) -> bool {
     name.starts_with("global")
 }
@@ -49,11 +49,10 @@ pub(crate) fn is_global(name: &str) -> bool {
 /// Maximum nesting of included files.
 const DEPTH: usize = 16;
 
-/// Maximum number of lines from included files, `include` lines among them. Files that include others several times can
-/// otherwise need more memory than there is.
-const SPLICED: usize = 1 << 20;
+/// Most lines from included files, including `include` lines. Files that include others several times could otherwise exceed the memory.
+const MAX_INCLUDED_LINES: usize = 1 << 20;
 
-/// Reads job files and what they include.
+/// Reads job files and the files that they include.
 #[derive(Default)]
 pub(crate) struct Library {
     /// The texts read so far.
@@ -73,22 +72,22 @@ impl Library {
         environment: &Environment,
         wanted: &dyn Fn(&str) -> bool,
         wrong: &mut Vec<Diagnostic>,
-    ) -> Vec<Section> {
-        let mut sections: Vec<Section> = Vec::new();
-        let is_open = |section: &&mut Section| section.cut.is_none();
+    ) -> Vec<FileSection> {
+        let mut sections: Vec<FileSection> = Vec::new();
+        let is_open = |section: &&mut FileSection| section.cut.is_none();
         let mut skipping = false;
         for entry in entries(&self.sources, source, environment) {
             match entry {
                 LineEntry::Section(name, origin) => {
                     skipping = !is_global(&name) && !wanted(&name);
                     if !skipping {
-                        sections.push(Section::new(name, origin));
+                        sections.push(FileSection::new(name, origin));
                     }
                 }
                 LineEntry::Broken(diagnostic, section) => {
                     if let Some(name) = section {
                         // Otherwise its lines would be errors as well.
-                        sections.push(Section::new(name, diagnostic.origin.clone()));
+                        sections.push(FileSection::new(name, diagnostic.origin.clone()));
                         skipping = false;
                     }
                     if !skipping {
@@ -101,8 +100,9 @@ impl Library {
                 _ if skipping => {}
                 LineEntry::Include(name, origin) => match sections.last_mut().filter(is_open) {
                     Some(section) => {
-                        let Section { lines, wrong, cut, .. } = section;
-                        let mut splice = Splice { library: self, environment, wrong, stack: vec![source] };
+                        let FileSection { lines, wrong, cut, .. } = section;
+                        let mut splice =
+                            IncludeReader { library: self, environment, wrong, stack: vec![source] };
                         *cut = splice.include(&name, origin, lines).err();
                     }
                     None => wrong.push(outside(&format!("include {name}"), self.line_of(origin))),
@@ -134,7 +134,7 @@ impl Library {
 }
 
 /// Inserts included files into one section.
-struct Splice<'a> {
+struct IncludeReader<'a> {
     library: &'a mut Library,
     environment: &'a Environment,
     wrong: &'a mut Vec<Diagnostic>,
@@ -142,8 +142,8 @@ struct Splice<'a> {
     stack: Vec<u32>,
 }
 
-impl Splice<'_> {
-    fn include(&mut self, name: &str, origin: Origin, lines: &mut Vec<Assignment>) -> Result<(), Cut> {
+impl IncludeReader<'_> {
+    fn include(&mut self, name: &str, origin: Origin, lines: &mut Vec<Assignment>) -> Result<(), SectionEnd> {
         let like_fio = self.environment.reading == Reading::Fio;
         if name.is_empty() && !like_fio {
             let diagnostic = Diagnostic::error("`include` without a file name", origin);
@@ -158,7 +158,7 @@ impl Splice<'_> {
                 let help = "its section ends here, and its jobs fail";
                 let warning = Diagnostic::warning(message, origin).code("unreadable-include");
                 self.wrong.push(warning.label(reason(&why)).help(help));
-                return Err(self.cut(name, Cut::MissingFile));
+                return Err(self.cut(name, SectionEnd::MissingFile));
             }
             Err(why) => {
                 let message = format!("cannot read the include file `{name}`");
@@ -175,8 +175,11 @@ impl Splice<'_> {
             Some(("circular-include", "includes itself".to_owned()))
         } else if self.stack.len() > DEPTH {
             Some(("deep-include", format!("is nested too deeply: the limit is {DEPTH} levels")))
-        } else if self.library.spliced > SPLICED {
-            Some(("endless-include", format!("exceeds the limit of {SPLICED} lines from included files")))
+        } else if self.library.spliced > MAX_INCLUDED_LINES {
+            Some((
+                "endless-include",
+                format!("exceeds the limit of {MAX_INCLUDED_LINES} lines from included files"),
+            ))
         } else {
             None
         };
@@ -191,12 +194,12 @@ impl Splice<'_> {
         outcome.map_err(|cut| self.cut(name, cut))
     }
 
-    fn splice(&mut self, entries: &[LineEntry], lines: &mut Vec<Assignment>) -> Result<(), Cut> {
+    fn splice(&mut self, entries: &[LineEntry], lines: &mut Vec<Assignment>) -> Result<(), SectionEnd> {
         for entry in entries.iter().cloned() {
             match entry {
                 LineEntry::Assignment(line) => lines.push(line),
                 // One error about too many lines is enough.
-                LineEntry::Include(..) if self.library.spliced > SPLICED => {}
+                LineEntry::Include(..) if self.library.spliced > MAX_INCLUDED_LINES => {}
                 LineEntry::Include(name, origin) => self.include(&name, origin, lines)?,
                 LineEntry::Broken(diagnostic, _) => self.wrong.push(*diagnostic),
                 LineEntry::Section(_, origin) if self.environment.reading == Reading::Fio => {
@@ -204,7 +207,7 @@ impl Splice<'_> {
                     let warning = Diagnostic::warning(message, origin).code("section-in-include");
                     let warning = warning.prefix(Prefix::None).label("the including section ends here");
                     self.wrong.push(warning);
-                    return Err(Cut::Header);
+                    return Err(SectionEnd::Header);
                 }
                 LineEntry::Section(name, origin) => {
                     let message = format!("no new sections in included files, found `[{name}]`");
@@ -217,8 +220,8 @@ impl Splice<'_> {
         Ok(())
     }
 
-    /// Says in the words of fio that the file `name` ends a section.
-    fn cut(&mut self, name: &str, cut: Cut) -> Cut {
+    /// Reports in the words of fio that the file `name` ends a section.
+    fn cut(&mut self, name: &str, cut: SectionEnd) -> SectionEnd {
         let note = Diagnostic::note(format!("Error 1 while parsing include file {name}"));
         self.wrong.push(note.code("unreadable-include").prefix(Prefix::None));
         cut
@@ -231,7 +234,7 @@ impl Splice<'_> {
         names.join(" includes ")
     }
 
-    /// Finds a file under its name, or else beside the file that includes it.
+    /// Finds a file by its name, otherwise in the directory of the including file.
     fn find(&mut self, name: &str) -> std::io::Result<(u32, Rc<[LineEntry]>)> {
         let first = self.read(name.to_owned());
         match (first, self.beside(name)) {

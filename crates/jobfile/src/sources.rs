@@ -1,15 +1,15 @@
-//! The texts of job files, which places of diagnostics point into.
+//! The texts of job files, which the places of diagnostics refer to.
 
 use std::ops::Range;
 
 /// All texts read.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    files: Vec<Source>,
+    files: Vec<SourceText>,
 }
 
 #[derive(Debug, Clone)]
-struct Source {
+struct SourceText {
     name: String,
     text: String,
     /// Byte offset at which each line starts.
@@ -31,7 +31,7 @@ impl Sources {
             }
         }
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        self.files.push(Source { name: name.to_owned(), text, starts, not_utf8 });
+        self.files.push(SourceText { name: name.to_owned(), text, starts, not_utf8 });
         (self.files.len() - 1) as u32
     }
 

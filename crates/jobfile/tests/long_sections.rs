@@ -1,7 +1,7 @@
 //! A section too long to be searched means what a short one means.
 #![allow(clippy::unwrap_used)]
 
-use ferrio_jobfile::{Builder, Environment, Job, JobSet, Multi, Opt, Split, ValueKind, rows};
+use ferrio_jobfile::{Builder, Environment, Job, JobSet, Multi, Opt, SplitEntry, ValueKind, rows};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -41,7 +41,7 @@ fn answers(job: &Job) -> Vec<String> {
         let merged = match opt.row().kind {
             ValueKind::Str | ValueKind::StrList => format!("{:?}", options.list(opt)),
             ValueKind::EnumList | ValueKind::WordList => format!("{:?}", options.words(opt)),
-            ValueKind::Bssplit => format!("{:?}", options.value::<[Option<Vec<Split>>; 3]>(opt)),
+            ValueKind::Bssplit => format!("{:?}", options.value::<[Option<Vec<SplitEntry>>; 3]>(opt)),
             ValueKind::Int | ValueKind::Size | ValueKind::Time if opt.row().multi != Multi::No => {
                 format!("{:?}", options.per_direction(opt))
             }

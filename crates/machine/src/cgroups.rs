@@ -1,27 +1,28 @@
-//! Control groups (cgroups(7)): where those that share out I/O are mounted and which one the calling thread is in, and the groups that
-//! limit the CPU time of this process.
+//! Control groups (cgroups(7)): the hierarchy that accounts for I/O and the group of the calling thread in it, and the groups that limit
+//! the CPU time of this process.
 
 use std::path::{Path, PathBuf};
 
 use crate::files::sys_figure;
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 use crate::mounts::{Mount, Mounts};
 
-/// Limits of memory from here on are none.
+/// Memory limits from here on mean no limit.
 const UNLIMITED: u64 = 1 << 62;
 
-/// The hierarchy of control groups that I/O is accounted in.
+/// The hierarchy of control groups that accounts for I/O.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoCgroups {
-    /// Where it is mounted.
+    /// The mount point.
     pub root: PathBuf,
-    /// Version 1, where each thread can be in a group of its own. In version 2 the I/O of all threads of a process belongs to one group.
+    /// Whether each thread can be in a group of its own, as in version 1. In version 2 the I/O of all threads of a process belongs to one
+    /// group.
     pub per_thread: bool,
 }
 
 impl IoCgroups {
-    /// Finds the hierarchy: the one of the controller `blkio` of version 1 if it is mounted, because the controller is in no other then;
-    /// else the one of version 2.
+    /// Finds the hierarchy: that of the controller `blkio` of version 1 if it is mounted, because the controller is in no other then;
+    /// otherwise that of version 2.
     #[must_use]
     pub fn mounted() -> Option<Self> {
         IoCgroups::among(&Mounts::known())
@@ -50,20 +51,20 @@ impl IoCgroups {
     }
 }
 
-/// The groups that limit the CPU time of this process: the one it is in, and each one above it, as far as they are mounted. In the
-/// hierarchy of the controller `cpu` of version 1 if it is mounted, else in the one of version 2.
+/// The groups that limit the CPU time of this process: its own, and each one above it, as far as they are mounted. In the hierarchy of the
+/// controller `cpu` of version 1 if it is mounted, otherwise in that of version 2.
 pub(crate) fn cpu_groups() -> Vec<PathBuf> {
     groups_of("cpu")
 }
 
-/// Bytes of memory that the control groups of this process leave it: those of the limit that is nearest, less what is in use and cannot be
+/// Bytes of memory that the control groups of this process leave it: those of the tightest limit, minus memory in use that cannot be
 /// dropped like the page cache. `None` without a limit.
 #[must_use]
 pub fn cgroup_memory_left() -> Option<u64> {
     groups_of("memory").iter().filter_map(|group| memory_left_in(group)).min()
 }
 
-/// What one group leaves, by the files of either version. Without a limit, version 1 has a number that no machine reaches.
+/// Memory that one group leaves, by the files of either version. Without a limit, version 1 has a number that no machine reaches.
 fn memory_left_in(group: &Path) -> Option<u64> {
     let figure = |names: [&str; 2]| names.iter().find_map(|name| sys_figure(&group.join(name)));
     let limit = figure(["memory.max", "memory.limit_in_bytes"]).filter(|&limit| limit < UNLIMITED)?;
@@ -78,7 +79,8 @@ fn memory_left_in(group: &Path) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
-/// The group of this process in the hierarchy of a controller of version 1, or of version 2, and those above it, as far as they are mounted.
+/// The group of this process in the hierarchy of a controller of version 1, or of version 2, and those above it, as far as they are
+/// mounted.
 fn groups_of(controller: &str) -> Vec<PathBuf> {
     let lines = text_of_file("/proc/self/cgroup").unwrap_or_default();
     groups_among(controller, &Mounts::known(), &lines)
@@ -96,7 +98,7 @@ fn groups_among(controller: &str, mounts: &Mounts, lines: &str) -> Vec<PathBuf> 
     group.ancestors().take_while(|above| above.starts_with(&mount.point)).map(Path::to_owned).collect()
 }
 
-/// Where the hierarchy of a controller of version 1 is mounted, or that of version 2 for `None`.
+/// Mounts of the hierarchy of a controller of version 1, or of version 2 for `None`.
 fn hierarchies<'a>(mounts: &'a Mounts, controller: Option<&'a str>) -> impl Iterator<Item = &'a Mount> {
     mounts.0.iter().filter(move |mount| match controller {
         Some(name) => mount.file_system == "cgroup" && mount.options.split(',').any(|option| option == name),

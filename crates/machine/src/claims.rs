@@ -1,11 +1,11 @@
-//! Claims to files that a process is going to write or replace, so that two processes do not do so at once.
+//! Claims to files that a process is going to write or replace, so that no two processes do so at once.
 //!
-//! The file may not exist yet, and the one that is there may be replaced by another, so it is not locked itself. A claim is a lock on a byte
-//! of the directory, which stands for the name: a read lock of the open file description, as fcntl(2) grants no others on directories.
-//! Whoever finds the lock of another process there gives up its own. The kernel drops the locks of a process that ends, however it ends,
-//! and nothing is left in the file system.
+//! The file may not exist yet, and an existing one may be replaced, so the file itself is not locked. A claim is a lock on a byte of the
+//! directory that stands for the name: a read lock of the open file description, because fcntl(2) grants no others on directories. A
+//! process that finds the lock of another one there releases its own. The kernel drops the locks of a process that ends for any reason, and
+//! nothing remains in the file system.
 //!
-//! Network file systems keep such locks to the host: processes on different hosts do not see each other.
+//! Network file systems keep such locks on the host: processes on different hosts do not see each other.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::fs::{self, File};
@@ -19,16 +19,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 
-use crate::interrupted::open_file;
+use crate::interruptions::open_file;
 use crate::links::{Destination, directory_of, follow_links};
 
-/// Trials until another process counts as the owner of a file, and not as one that tries at the same moment.
-const TRIALS: u32 = 20;
-/// Longest pause between two trials, in microseconds.
+/// Attempts until another process counts as the owner of a file, rather than as one that tries at the same moment.
+const MAX_ATTEMPTS: u32 = 20;
+/// Longest pause between two attempts, in microseconds.
 const MAX_PAUSE_US: u64 = 16_000;
 
 /// A directory, and its files by their indexes and the bytes that stand for them.
-type Claimed = (File, Vec<(usize, i64)>);
+type ClaimedDirectory = (File, Vec<(usize, i64)>);
 
 /// Files that belong to this process until the value is dropped.
 #[derive(Debug, Default)]
@@ -37,13 +37,13 @@ pub struct FileClaims {
 }
 
 impl FileClaims {
-    /// Claims the files at these paths. Links are followed. Pipes, devices and open files (`/dev/stdout`) may be shared, and are left out;
-    /// so is what the kernel cannot lock.
+    /// Claims the files at these paths. Links are followed. Pipes, devices and open files (`/dev/stdout`) may be shared, and are left out,
+    /// as are files that the kernel cannot lock.
     ///
     /// # Errors
     /// The index of a path that belongs to another process, or to other claims of this one.
     pub fn new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<Self, usize> {
-        let mut directories: HashMap<(u64, u64), Claimed> = HashMap::new();
+        let mut directories: HashMap<(u64, u64), ClaimedDirectory> = HashMap::new();
         for (index, path) in paths.into_iter().enumerate() {
             let Some((directory, about, key)) = place_of(path) else { continue };
             let names = match directories.entry((about.dev(), about.ino())) {
@@ -62,10 +62,10 @@ impl FileClaims {
         }) {
             directories.values().for_each(|(directory, _)| unlock(directory));
             trial += 1;
-            if trial == TRIALS {
+            if trial == MAX_ATTEMPTS {
                 return Err(index);
             }
-            // Those that try at the same moment must not meet again.
+            // Processes that try at the same moment must not meet again.
             thread::park_timeout(Duration::from_micros(noise(trial) % MAX_PAUSE_US));
         }
         Ok(FileClaims { directories: directories.into_values().map(|(directory, _)| directory).collect() })
@@ -73,13 +73,13 @@ impl FileClaims {
 }
 
 impl Drop for FileClaims {
-    /// Closing is not enough: a thread that hangs in the kernel may have the directory open as well.
+    /// Closing is not enough: a thread that hangs in the kernel may have the directory open too.
     fn drop(&mut self) {
         self.directories.iter().for_each(unlock);
     }
 }
 
-/// The directory of a file, and the byte that stands for the name there; `None` for what can be shared or cannot be claimed.
+/// The directory of a file, and the byte that stands for the name there; `None` for a file that can be shared or cannot be claimed.
 fn place_of(path: &Path) -> Option<(File, fs::Metadata, i64)> {
     let Ok(Destination::Path(path)) = follow_links(path) else { return None };
     if fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
@@ -91,7 +91,7 @@ fn place_of(path: &Path) -> Option<(File, fs::Metadata, i64)> {
     Some((directory, about, key))
 }
 
-/// FNV-1a with 62 bits: the same in all processes, and an offset of files.
+/// FNV-1a with 62 bits: the same in all processes, and a valid file offset.
 fn key_of(name: &[u8]) -> i64 {
     let hash = name.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
@@ -110,7 +110,7 @@ fn is_locked_by_others(directory: &File, key: i64) -> bool {
 }
 
 fn unlock(directory: &File) {
-    // Zero is the length up to the end.
+    // Length 0 means up to the end.
     let _: io::Result<i32> =
         fcntl(directory, FcntlArg::F_OFD_SETLK(&byte(libc::F_UNLCK, 0, 0))).map_err(Into::into);
 }
@@ -125,7 +125,7 @@ fn byte(kind: i32, start: i64, len: i64) -> libc::flock {
     }
 }
 
-/// Differs between processes, and between the trials of one.
+/// Differs between processes, and between the attempts of one.
 fn noise(trial: u32) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos();
     let seed = (u64::from(std::process::id()) << 32 | u64::from(now)) ^ u64::from(trial) << 20;

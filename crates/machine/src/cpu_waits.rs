@@ -1,7 +1,8 @@
-//! How long this process and the processes that it has started wait for a CPU, from `/proc/.../schedstat` and `/proc/.../stat` (proc(5)).
+//! Time for which this process and the processes that it has started wait for a CPU, from `/proc/.../schedstat` and `/proc/.../stat`
+//! (proc(5)).
 //!
-//! A thread that the kernel does not let run, because the machine is busy or the quota of a control group is used up, looks like one that
-//! hangs. Only the kernel can tell them apart.
+//! A thread that the kernel does not run, because the machine is busy or the quota of a control group is used up, looks like one that
+//! hangs. Only the kernel can distinguish them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,35 +11,35 @@ use std::time::{Duration, Instant};
 use nix::unistd::{getpid, gettid};
 
 use crate::files::names_in;
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 use crate::processes::{process, running_with_descendants};
 
-/// Times of all threads of this process but the calling one, and of its descendants, at the last look.
+/// Times of all threads of this process but the calling one, and of its descendants, at the last reading.
 #[derive(Debug)]
 pub struct CpuWaits {
     looked: Instant,
     threads: HashMap<PathBuf, CpuTimes>,
 }
 
-/// What the kernel says about a thread.
+/// The kernel's times of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct CpuTimes {
     /// Time on a CPU.
     ran: Duration,
     /// Time that it waited for a CPU before it got one.
     waited: Duration,
-    /// It runs, or waits for a CPU now.
+    /// Whether it runs, or waits for a CPU now.
     is_runnable: bool,
 }
 
 impl CpuWaits {
-    /// Looks for the first time.
+    /// Takes the first reading.
     #[must_use]
     pub fn new() -> Self {
         CpuWaits { looked: Instant::now(), threads: threads() }
     }
 
-    /// The time since the last look, and how much of it the thread that waited longest waited for a CPU: 0 if the kernel does not tell.
+    /// The time since the last reading, and the longest time in it for which a thread waited for a CPU: 0 if the kernel does not report it.
     pub fn look(&mut self) -> (Duration, Duration) {
         let threads = threads();
         let now = Instant::now();
@@ -59,9 +60,9 @@ impl Default for CpuWaits {
 }
 
 impl CpuTimes {
-    /// The texts of `stat` and `schedstat`.
+    /// Parses `stat` and `schedstat`.
     fn of(stat: &str, schedstat: &str) -> Option<Self> {
-        // A name may contain anything.
+        // A process name may contain any characters.
         let (_, after_name) = stat.rsplit_once(')')?;
         let mut times = schedstat.split_whitespace().map(str::parse);
         let mut time = || times.next()?.ok().map(Duration::from_nanos);
@@ -69,7 +70,8 @@ impl CpuTimes {
         Some(CpuTimes { ran, waited, is_runnable: after_name.trim_start().starts_with('R') })
     }
 
-    /// How much of the time that `passed` since `before` the thread waited for a CPU. A wait that is not over is in none of the times.
+    /// The part of the time that `passed` since `before` in which the thread waited for a CPU. The kernel's times do not include a wait
+    /// that is not over.
     fn waited_since(self, before: Self, passed: Duration) -> Duration {
         if self.is_runnable {
             return passed.saturating_sub(self.ran.saturating_sub(before.ran));

@@ -12,7 +12,7 @@ use nix::unistd::{Pid, SysconfVar};
 
 use crate::files::sys_text;
 use crate::host::configured;
-use crate::interrupted::open_to_read;
+use crate::interruptions::open_to_read;
 
 const NODES: &str = "/sys/devices/system/node";
 
@@ -41,9 +41,9 @@ pub fn run_on(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
 /// A NUMA node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumaNode {
-    /// Its number.
+    /// Number of the node.
     pub id: u32,
-    /// Its CPUs; none for a node with memory only.
+    /// CPUs of the node; none for a node with memory only.
     pub cpus: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Persistent memory: devices that programs map without a file system (device DAX), as `/sys/dev/char` describes them, and files on file
+//! Persistent memory: devices that programs map without a file system (device DAX), as described in `/sys/dev/char`, and files on file
 //! systems that are mounted with DAX.
 
 use std::fs;
@@ -12,7 +12,7 @@ use crate::disks::Disk;
 use crate::files::sys_figure;
 use crate::places::storage_device;
 
-/// Bytes that a device maps together unless it says otherwise.
+/// Bytes that a device maps together by default.
 const USUAL_UNIT: u64 = 2 << 20;
 
 /// A device of persistent memory.
@@ -43,12 +43,12 @@ impl DaxDevice {
     }
 }
 
-/// True if a file or block device at this path is certain not to be mapped as persistent memory (`MAP_SYNC`): it is not accessed with DAX,
-/// or it is not there yet and its file system is on something else. How a file system is mounted may decide, too.
+/// Whether a file or block device at this path can certainly not be mapped as persistent memory (`MAP_SYNC`): it is not accessed with DAX,
+/// or it does not exist yet and its file system is not on persistent memory. Mount options may matter, too.
 #[must_use]
 pub fn is_without_dax(path: &Path) -> bool {
     match statx(CWD, path, AtFlags::empty(), StatxFlags::empty()) {
-        // Kernels before 5.8 do not say.
+        // Kernels before 5.8 do not report it.
         Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::DAX) => {
             !found.stx_attributes.contains(StatxAttributes::DAX)
         }

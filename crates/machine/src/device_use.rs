@@ -1,5 +1,5 @@
-//! What a block device is used for, and what writing to it would destroy: mounted file systems, partitions, devices built on it,
-//! swap, signatures.
+//! The use of a block device, and the data that writing to it would destroy: mounted file systems, partitions, devices built on it, swap,
+//! signatures.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,11 +11,11 @@ use serde::{Serialize, Serializer};
 
 use crate::devices::{DeviceNumber, device_node, number, sys_directory};
 use crate::files::{entries, sys_text};
-use crate::interrupted::{RetryInterrupted, open_to_read, text_of_file};
+use crate::interruptions::{RetryInterrupted, open_to_read, text_of_file};
 use crate::mounts::Mounts;
 
 /// Deepest stack of devices that is followed.
-const DEEPEST: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 
 /// Signatures: name, offset and bytes.
 const SIGNATURES: [(&str, usize, &[u8]); 9] = [
@@ -33,33 +33,33 @@ const SIGNATURES: [(&str, usize, &[u8]); 9] = [
 /// End of the last signature.
 const SIGNATURES_END: usize = 0x1_0048;
 
-/// One thing on a block device. Displays and serializes as a phrase (`ext4 mounted at /data`).
+/// One use of a block device. Displays and serializes as a phrase (`ext4 mounted at /data`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceUse {
     /// A mounted file system.
     Mounted {
-        /// Its type.
+        /// Type of the file system.
         file_system: String,
-        /// Its mount point.
+        /// The mount point.
         point: PathBuf,
     },
     /// A partition.
     Partition {
-        /// Its name.
+        /// Name of the partition.
         name: String,
-        /// What is on it.
+        /// Uses of the partition.
         holds: Vec<DeviceUse>,
     },
     /// A device built on this one.
     BuiltOn {
-        /// What kind of device (`LVM volume`).
+        /// The kind of device (`LVM volume`).
         kind: &'static str,
-        /// Its name.
+        /// Name of the device.
         name: String,
-        /// What is on it.
+        /// Uses of the device.
         holds: Vec<DeviceUse>,
     },
-    /// Swap that is in use.
+    /// Active swap.
     Swap,
     /// The signature of a file system or the like, under udev's name.
     Signature(String),
@@ -94,14 +94,14 @@ impl Serialize for DeviceUse {
 }
 
 impl DeviceUse {
-    /// Everything on a device, its partitions and the devices built on it; `None` if the kernel's directory of the device cannot be found.
+    /// All uses of a device, its partitions and the devices built on it; `None` if the kernel's directory of the device cannot be found.
     /// The first bytes of the device are read if neither udev nor anything else identifies its contents.
     #[must_use]
     pub fn on(device: DeviceNumber, mounts: &Mounts) -> Option<Vec<DeviceUse>> {
         sys_directory(device).map(|here| held(device, &here, mounts, 0))
     }
 
-    /// True for the mounted file system or the swap in use that the signature belongs to.
+    /// Whether this is the mounted file system or the active swap that the signature belongs to.
     fn is_known_by(&self, signature: &str) -> bool {
         match self {
             DeviceUse::Mounted { file_system, .. } => file_system.starts_with(signature),
@@ -121,7 +121,7 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<D
         .collect();
     let inner = |path: &Path| {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let device = number(&path).filter(|_| depth < DEEPEST);
+        let device = number(&path).filter(|_| depth < MAX_DEPTH);
         device.map(|device| held(device, &path, mounts, depth + 1)).unwrap_or_default()
     };
     let parts = partitions(here).into_iter();
@@ -153,8 +153,8 @@ fn held(device: DeviceNumber, here: &Path, mounts: &Mounts, depth: u32) -> Vec<D
     holds
 }
 
-/// True if a file system is mounted from the device, from a partition of it or from a device built on it: writing to the device
-/// would destroy that file system.
+/// Whether a file system is mounted from the device, from a partition of it or from a device built on it: writing to the device would
+/// destroy that file system.
 ///
 /// Devices are compared by number, so links and other names of a device do not matter.
 #[must_use]
@@ -168,7 +168,7 @@ fn is_used(sys: &Path, device: DeviceNumber, mounted: &HashSet<DeviceNumber>, de
     }
     let here = sys.join(format!("{}:{}", device.0, device.1));
     let mut above = partitions(&here).into_iter().chain(entries(&here.join("holders")));
-    depth < DEEPEST
+    depth < MAX_DEPTH
         && above.any(|path| number(&path).is_some_and(|device| is_used(sys, device, mounted, depth + 1)))
 }
 

@@ -1,4 +1,4 @@
-//! Block devices, as `/sys/dev/block` describes them.
+//! Block devices, as described in `/sys/dev/block`.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -18,7 +18,7 @@ pub fn device_number(rdev: u64) -> DeviceNumber {
     (major(rdev), minor(rdev))
 }
 
-/// The node below `/dev` of the block device with this number: that which the kernel names, or else one directly in `/dev`.
+/// The node below `/dev` of the block device with this number: the one that the kernel names, otherwise one directly in `/dev`.
 #[must_use]
 pub fn block_device_node(device: DeviceNumber) -> Option<PathBuf> {
     let is_it = |path: &PathBuf| {
@@ -29,16 +29,16 @@ pub fn block_device_node(device: DeviceNumber) -> Option<PathBuf> {
     named.filter(is_it).or_else(|| entries(Path::new("/dev")).into_iter().find(is_it))
 }
 
-/// A block device, perhaps a partition; the figures of its queue are those of the whole disk. Serializes as a `device` object of
-/// `ferrio check`.
+/// A block device, perhaps a partition; the figures of its queue are those of the whole disk. Serializes as a `device` object of `ferrio
+/// check`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BlockDevice {
     /// Major and minor number.
     #[serde(skip)]
     pub number: DeviceNumber,
-    /// Its node.
+    /// The device node.
     pub path: PathBuf,
-    /// Node of the whole disk; for a partition, it differs from its own.
+    /// Node of the whole disk; differs from `path` for a partition.
     pub disk: PathBuf,
     /// Name of the whole disk below `/sys/block`, as in disk statistics.
     #[serde(skip)]
@@ -51,11 +51,11 @@ pub struct BlockDevice {
     pub logical_block_bytes: u64,
     /// Unit that is written without reading first.
     pub physical_block_bytes: u64,
-    /// A rotating disk, as far as the kernel knows.
+    /// Whether it is a rotating disk, as far as the kernel knows.
     pub rotational: bool,
-    /// It supports trims.
+    /// Whether it supports trims.
     pub trims: bool,
-    /// It cannot be written.
+    /// Whether it is read-only.
     #[serde(skip)]
     pub read_only: bool,
     /// The current I/O scheduler (`none`, `mq-deadline`).
@@ -64,13 +64,13 @@ pub struct BlockDevice {
     /// The file that a loop device without direct I/O keeps in the page cache.
     #[serde(skip)]
     pub cached_file: Option<String>,
-    /// The kernel does not count the disk's I/O, or has not counted any yet.
+    /// Whether the kernel does not count the disk's I/O, or has not counted any yet.
     #[serde(skip)]
     pub uncounted: bool,
 }
 
 impl BlockDevice {
-    /// Asks about a device; `None` if the number is not that of a block device.
+    /// Queries a device; `None` if the number is not that of a block device.
     #[must_use]
     pub fn read(number: DeviceNumber) -> Option<Self> {
         let here = sys_directory(number)?;
@@ -137,8 +137,8 @@ fn cached_file(disk: &Path) -> Option<String> {
     sys_text(&disk.join("loop/backing_file")).filter(|_| !is_direct)
 }
 
-/// Counting can be switched off, and some drivers never count. The kernel reads from each disk when it appears, so a disk whose
-/// counters are all 0 is not counted.
+/// Counting can be switched off, and some drivers never count. The kernel reads from each disk when it appears, so a disk whose counters
+/// are all 0 is not counted.
 fn uncounted(disk: &Path) -> bool {
     let off = sys_text(&disk.join("queue/iostats")).as_deref() == Some("0");
     let nothing = |stat: String| stat.split_ascii_whitespace().all(|figure| figure == "0");

@@ -1,16 +1,16 @@
-//! Statistics of whole disks (Documentation/block/stat.rst of the kernel), and which disks a disk is built on.
+//! Statistics of whole disks (Documentation/block/stat.rst of the kernel), and the disks that a disk is built on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::devices::{DeviceNumber, sys_directory, whole_disk};
 use crate::files::{entries, sys_figure};
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 
 /// A whole disk with counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disk {
-    /// Its name below `/sys/block`.
+    /// Name below `/sys/block`.
     pub name: String,
     sys: PathBuf,
 }
@@ -29,7 +29,7 @@ impl Disk {
         Some(Disk { name: sys.file_name()?.to_string_lossy().into_owned(), sys })
     }
 
-    /// Reads the counters, `None` if the disk has none.
+    /// Reads the counters; `None` if the disk has none.
     #[must_use]
     pub fn counters(&self) -> Option<DiskCounters> {
         let text = text_of_file(self.sys.join("stat")).ok()?;
@@ -41,13 +41,13 @@ impl Disk {
         Some(counters)
     }
 
-    /// The file that names the I/O schedulers of the disk, the one in use in brackets, and that switches to the one written to it.
+    /// The file that lists the I/O schedulers of the disk, the current one in brackets; writing a name to it switches the scheduler.
     #[must_use]
     pub fn scheduler_file(&self) -> PathBuf {
         self.sys.join("queue/scheduler")
     }
 
-    /// The I/O scheduler in use, `None` if the disk cannot have any.
+    /// The current I/O scheduler; `None` if the disk cannot have any.
     #[must_use]
     pub fn scheduler(&self) -> Option<String> {
         let text = text_of_file(self.scheduler_file()).ok()?;
@@ -56,7 +56,7 @@ impl Disk {
         Some(in_use.unwrap_or(text.trim()).to_owned())
     }
 
-    /// The I/O schedulers of the disk as the kernel lists them, the one in use in brackets; `None` if it has no such list.
+    /// The I/O schedulers of the disk as the kernel lists them, the current one in brackets; `None` if there is no such list.
     #[must_use]
     pub fn schedulers(&self) -> Option<String> {
         Some(text_of_file(self.scheduler_file()).ok()?.trim().to_owned())
@@ -69,7 +69,7 @@ impl Disk {
         if below.is_empty() { vec![self.clone()] } else { below.iter().flat_map(Disk::lowest).collect() }
     }
 
-    /// True for persistent memory, whose file systems can map files without the page cache (DAX).
+    /// Whether it is persistent memory, whose file systems can map files without the page cache (DAX).
     #[must_use]
     pub fn supports_dax(&self) -> bool {
         sys_figure(&self.sys.join("queue/dax")) == Some(1)

@@ -1,4 +1,4 @@
-//! Questions about single paths: do they support direct I/O, how large is a device, what is in a small file below `/sys`.
+//! Queries about single paths: support of direct I/O, size of a device, contents of a small file below `/sys`.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,12 +13,12 @@ use nix::fcntl::{AT_FDCWD, AtFlags as NixAtFlags, OFlag};
 use nix::unistd::{AccessFlags, faccessat};
 use rustix::fs::{AtFlags, CWD, RawDir, StatxFlags, statx};
 
-use crate::interrupted::{Interrupted, open_file, open_to_read, text_of_file};
+use crate::interruptions::{InterruptionLimit, open_file, open_to_read, text_of_file};
 
-/// What a file system reports about direct I/O on a file.
+/// The support of direct I/O on a file, as reported by the file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DirectIo {
-    /// Nothing: the kernel is too old, or the file does not exist yet.
+    /// Not reported: the kernel is too old, or the file does not exist yet.
     #[default]
     Unknown,
     /// Direct I/O is not possible.
@@ -28,7 +28,7 @@ pub enum DirectIo {
 }
 
 impl DirectIo {
-    /// Asks about a path.
+    /// Queries a path.
     #[must_use]
     pub fn on(path: &Path) -> Self {
         match statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN) {
@@ -43,26 +43,26 @@ impl DirectIo {
     }
 }
 
-/// What the user of this process may do with a path.
+/// The permitted access of this process to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileAccess {
-    /// Read the file.
+    /// Whether it may read the file.
     pub read: bool,
-    /// Write to the file.
+    /// Whether it may write to the file.
     pub write: bool,
-    /// Create the file: its directory, or else the nearest one above it that exists, can be written to.
+    /// Whether it may create the file: its directory, otherwise the nearest existing one above it, is writable.
     pub create: bool,
 }
 
 impl Default for FileAccess {
-    /// Everything is allowed.
+    /// Everything is permitted.
     fn default() -> Self {
         FileAccess { read: true, write: true, create: true }
     }
 }
 
 impl FileAccess {
-    /// What is allowed at a path. Only permissions count: nothing is denied because the path does not exist.
+    /// The permitted access to a path. Only permissions count: nothing is denied because the path does not exist.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let allowed = |path: &Path, mode: AccessFlags| {
@@ -83,7 +83,7 @@ impl FileAccess {
     }
 }
 
-/// Bytes of a block device: the end of the opened device.
+/// Size of a block device in bytes: the end of the opened device.
 ///
 /// # Errors
 /// It cannot be opened for reading.
@@ -93,7 +93,7 @@ pub fn block_device_bytes(path: &Path) -> io::Result<u64> {
     device.seek(SeekFrom::End(0))
 }
 
-/// True unless a file has no data anywhere, only holes and reserved space. A file that cannot be read may hold some.
+/// Whether a file has data anywhere, not only holes and reserved space. A file that cannot be read counts as having data.
 #[must_use]
 pub fn holds_data(path: &Path) -> bool {
     let first = open_to_read(path).map(|file| rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0)));
@@ -103,17 +103,17 @@ pub fn holds_data(path: &Path) -> bool {
 /// Size of the buffer for getdents64(2): room for hundreds of entries.
 const ENTRIES_BYTES: usize = 16 << 10;
 
-/// Directories below `/dev` that are for files.
+/// Directories below `/dev` that contain files.
 const FILES_IN_DEV: [&str; 3] = ["/dev/shm", "/dev/hugepages", "/dev/mqueue"];
 
-/// As many links as the kernel follows.
+/// Most links that are followed, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// True if a file created at this path would be among devices: in `/dev`, and not in one of the directories for files there.
+/// Whether a file created at this path would be among devices: in `/dev`, and not in one of the directories for files there.
 #[must_use]
 pub fn is_among_devices(path: &Path) -> bool {
     let mut path = path.to_owned();
-    // A link that leads nowhere decides where the file is created.
+    // A dangling link determines where the file is created.
     for _ in 0..MAX_LINKS {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
@@ -133,8 +133,8 @@ pub(crate) fn here_and_above(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
 }
 
-/// The names in a directory, in no particular order, up to the first error. The iterator of the standard library panics if the directory cannot be closed,
-/// and that of rustix retries EINTR without a limit.
+/// The names in a directory, in no particular order, up to the first error. The iterator of the standard library panics if the directory
+/// cannot be closed, and that of rustix retries EINTR without a limit.
 ///
 /// # Errors
 /// The directory cannot be opened.
@@ -153,7 +153,7 @@ pub fn names_in(directory: &Path) -> io::Result<impl Iterator<Item = io::Result<
 /// The names that the next getdents64(2) returns, or its error; empty at the end.
 fn next_names(directory: &File, buffer: &mut [MaybeUninit<u8>]) -> Vec<io::Result<OsString>> {
     let mut entries = RawDir::new(directory, buffer);
-    let mut interrupted = Interrupted::default();
+    let mut interrupted = InterruptionLimit::default();
     let mut names = Vec::new();
     loop {
         match entries.next() {

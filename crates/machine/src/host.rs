@@ -10,12 +10,12 @@ use nix::unistd::{SysconfVar, sysconf};
 use serde::Serialize;
 
 use crate::files::{entries, sys_figure, sys_text};
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 
 /// The directory of the pools of huge pages.
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-/// Settings of huge pages that the kernel makes of ordinary memory.
+/// Settings of transparent huge pages.
 const TRANSPARENT_HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage";
 
 /// Identity of the host; `None` for what is unknown.
@@ -25,7 +25,7 @@ pub struct Host {
     pub name: Option<String>,
     /// Release of the kernel.
     pub kernel: Option<String>,
-    /// Architecture, as the kernel names it (`x86_64`).
+    /// Architecture, under the kernel's name (`x86_64`).
     pub arch: Option<String>,
     /// Model of the first processor.
     pub cpu_model: Option<String>,
@@ -36,7 +36,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Asks the kernel.
+    /// Queries the kernel.
     #[must_use]
     pub fn ask() -> Self {
         let names = uname().ok();
@@ -64,7 +64,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Asks the C library; unknown sizes get a common value.
+    /// Queries the C library; unknown sizes get a common value.
     #[must_use]
     pub fn ask() -> Self {
         let page_size = page_bytes();
@@ -98,7 +98,7 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Asks the kernel; what is unknown counts as unlimited.
+    /// Queries the kernel; unknown limits count as none.
     #[must_use]
     pub fn ask() -> Self {
         let meminfo = meminfo();
@@ -123,7 +123,7 @@ pub fn open_file_limits() -> Option<(u64, u64)> {
     getrlimit(Resource::RLIMIT_NOFILE).ok()
 }
 
-/// Bytes of address space that this process may still map, `None` if there is no limit (RLIMIT_AS).
+/// Bytes of address space that this process may still map; `None` if there is no limit (RLIMIT_AS).
 #[must_use]
 pub fn address_space_left() -> Option<u64> {
     let limit =
@@ -144,7 +144,7 @@ pub fn clock_source() -> Option<String> {
     sys_text(Path::new("/sys/devices/system/clocksource/clocksource0/current_clocksource"))
 }
 
-/// Bytes of a page of memory; unknown ones get a common value.
+/// Bytes per page of memory; a common value if it is unknown.
 #[must_use]
 pub fn page_bytes() -> u64 {
     configured(SysconfVar::PAGE_SIZE).filter(|&bytes| bytes > 0).unwrap_or(4096)
@@ -176,20 +176,20 @@ pub struct HugePagePool {
 }
 
 impl HugePagePool {
-    /// The pool of pages of `kib` KiB, `None` if the kernel has no such pages.
+    /// The pool of pages of `kib` KiB; `None` if the kernel has no such pages.
     #[must_use]
     pub fn of(kib: u64) -> Option<Self> {
         pool(Path::new(POOLS), kib)
     }
 
-    /// All sizes of pages, smallest first, as the kernel writes them (`2048kB`).
+    /// All sizes of pages, smallest first, in the kernel's form (`2048kB`).
     #[must_use]
     pub fn sizes() -> Vec<String> {
         sizes(Path::new(POOLS))
     }
 }
 
-/// Bytes of a transparent huge page, a power of two; `None` if the kernel gives none to programs that ask for them.
+/// Bytes of a transparent huge page, a power of two; `None` if programs cannot request them.
 #[must_use]
 pub fn transparent_huge_page() -> Option<u64> {
     transparent_page(Path::new(TRANSPARENT_HUGE_PAGES))

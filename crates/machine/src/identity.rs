@@ -1,4 +1,4 @@
-//! Whether two paths or descriptors are the same file.
+//! Compares the identity of files behind paths and descriptors.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,7 @@ use nix::sys::stat::{SFlag, fstat};
 
 use crate::links::{Destination, directory_of, follow_links};
 
-/// What files have in common only if they are the same. Character devices have none: terminals and /dev/null may be shared.
+/// The identity of a file. Character devices have none: terminals and /dev/null may be shared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FileIdentity {
     /// Device and inode of a file, a pipe or a directory.
@@ -49,7 +49,7 @@ impl FileIdentity {
     }
 }
 
-/// True if both paths are the same file, pipe or block device, or would be once created.
+/// Whether both paths are the same file, pipe or block device, or would be once created.
 #[must_use]
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     FileIdentity::of_path(one).is_some_and(|file| Some(file) == FileIdentity::of_path(other))

@@ -1,18 +1,18 @@
-//! Who may use io_uring: the sysctl `kernel.io_uring_disabled`, which Linux has since 6.6.
+//! The permission to use io_uring: the sysctl `kernel.io_uring_disabled`, which Linux has since 6.6.
 
 use std::path::Path;
 
 use crate::files::sys_text;
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 
 /// The bit of CAP_SYS_ADMIN in a set of capabilities.
 const SYS_ADMIN: u32 = 21;
 
-/// Whether the sysctl `kernel.io_uring_disabled` lets the calling thread set up an io_uring. Filters of system calls (seccomp) and
-/// security modules may still forbid it.
+/// Whether the sysctl `kernel.io_uring_disabled` lets the calling thread set up an io_uring. System call filters (seccomp) and security
+/// modules may still forbid it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoUringSysctl {
-    /// It is 0, the kernel has no such sysctl, or the thread is one of those that may.
+    /// It is 0, the kernel has no such sysctl, or the thread is privileged.
     #[default]
     Allows,
     /// It is 1, and the thread has neither the privilege nor the group.
@@ -22,11 +22,11 @@ pub enum IoUringSysctl {
 }
 
 impl IoUringSysctl {
-    /// What to do where it forbids io_uring.
+    /// The remedy where it forbids io_uring.
     pub const ADVICE: &str =
         "allow it as root with `sysctl kernel.io_uring_disabled=0`, or use another engine, such as libaio";
 
-    /// Asks the kernel.
+    /// Queries the kernel.
     #[must_use]
     pub fn ask() -> Self {
         let text = |path: &str| sys_text(Path::new(path)).unwrap_or_default();
@@ -46,7 +46,7 @@ impl IoUringSysctl {
         }
     }
 
-    /// How it forbids io_uring to this thread, `None` if it does not.
+    /// The reason why io_uring is forbidden to this thread; `None` if it is not.
     #[must_use]
     pub fn obstacle(self) -> Option<&'static str> {
         match self {
@@ -62,7 +62,7 @@ impl IoUringSysctl {
     }
 }
 
-/// A thread with this `/proc/.../status` has CAP_SYS_ADMIN over the host: in the first user namespace, which maps all users to
+/// Whether a thread with this `/proc/.../status` has CAP_SYS_ADMIN over the host: in the first user namespace, which maps all users to
 /// themselves.
 fn is_admin(status: &str, uid_map: &str) -> bool {
     let capabilities = field(status, "CapEff:").and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
@@ -70,7 +70,7 @@ fn is_admin(status: &str, uid_map: &str) -> bool {
         && uid_map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
-/// A thread with this `/proc/.../status` belongs to the group, as file systems see it or as a further one.
+/// Whether a thread with this `/proc/.../status` belongs to the group, as its file system group or a supplementary one.
 fn is_in_group(status: &str, group: &str) -> bool {
     let of_file_system = field(status, "Gid:").and_then(|ids| ids.split_whitespace().nth(3));
     let further = field(status, "Groups:").unwrap_or_default().split_whitespace();

@@ -1,25 +1,25 @@
-//! Whether a launcher (mpirun, srun) has started this process as one of many.
+//! Detects whether a launcher (mpirun, srun) has started this process as one of many.
 
 use std::env;
 use std::time::SystemTime;
 
-use crate::interrupted::bytes_of_file;
+use crate::interruptions::bytes_of_file;
 use crate::processes::{Process, ancestors};
 
-/// The place of a process among those that one launcher has started.
+/// The rank of a process among those that one launcher has started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// Its number, from 0.
+    /// Number from 0.
     pub rank: u64,
-    /// How many there are.
+    /// Number of processes.
     pub size: u64,
-    /// The variable with the number.
+    /// The environment variable of the rank.
     pub variable: &'static str,
 }
 
-/// The variables of launchers: that with the rank, that with the number of ranks, and one without which the others are of another process.
-/// mpirun in a batch job of Slurm leaves the variables of both; those of Slurm are about the batch script then, so they come last, and
-/// count only in a step, which the batch script is not.
+/// The variables of launchers: that of the rank, that of the number of ranks, and one without which the others belong to another process.
+/// mpirun in a batch job of Slurm leaves the variables of both; those of Slurm then describe the batch script, so they come last, and count
+/// only in a step, which the batch script is not.
 const VARIABLES: [(&str, &str, Option<&str>); 5] = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", None),
     // MPICH, Intel MPI, Cray PALS, and Slurm with --mpi=pmi2.
@@ -37,7 +37,7 @@ pub fn rank() -> Option<Rank> {
 }
 
 impl Rank {
-    /// When the process started that is the launcher's on this host: the nearest ancestor without the variable of the rank. `None` without `/proc`.
+    /// The start of the launcher's process on this host: the nearest ancestor without the variable of the rank. `None` without `/proc`.
     #[must_use]
     pub fn launched(&self) -> Option<SystemTime> {
         let variable = format!("{}=", self.variable);

@@ -1,7 +1,7 @@
-//! The mark of a file whose content layout made: an extended attribute, which counts only as long as the file is what it was then.
+//! Marks files whose contents layout has written: an extended attribute that is valid only while the file is unchanged.
 //!
-//! A file that was written to afterwards, by whatever program, has another size or time of modification than its mark says. Reading a file
-//! changes neither.
+//! A file that was written to afterwards, by whatever program, differs from its mark in size or modification time. Reading a file changes
+//! neither.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -11,19 +11,19 @@ use std::path::Path;
 /// The extended attribute.
 const ATTRIBUTE: &str = "user.ferrio.laid_out";
 
-/// Most bytes that a value has: three numbers of 64 bits.
+/// Most bytes of a value: three 64-bit numbers.
 const VALUE_BYTES: usize = 64;
 
-/// Marks a file whose whole content layout made. Its data must not change after that.
+/// Marks a file whose whole contents were written by layout. Its data must not change afterwards.
 ///
 /// # Errors
-/// The file system has no extended attributes, or not for this file.
+/// The file system does not support extended attributes, or not for this file.
 pub fn mark_laid_out(file: &File) -> io::Result<()> {
     let value = value_of(&file.metadata()?);
     Ok(rustix::fs::fsetxattr(file, ATTRIBUTE, value.as_bytes(), rustix::fs::XattrFlags::empty())?)
 }
 
-/// True for a file that was marked and not changed since. In doubt it was changed.
+/// Whether a file was marked and has not changed since. False in doubt.
 #[must_use]
 pub fn is_as_laid_out(path: &Path) -> bool {
     let mut value = [0; VALUE_BYTES];
@@ -31,7 +31,7 @@ pub fn is_as_laid_out(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| value.get(..length) == Some(value_of(&found).as_bytes()))
 }
 
-/// Size, time of modification (s since 1970) and the nanoseconds of that.
+/// Size, modification time (s since 1970) and its nanoseconds.
 fn value_of(file: &Metadata) -> String {
     format!("{} {}.{:09}", file.len(), file.mtime(), file.mtime_nsec())
 }

@@ -1,8 +1,8 @@
-//! All questions to the kernel about the host: processors, memory and limits, mounted file systems, block devices; and file calls that
-//! stop retrying EINTR after a limit.
+//! All queries to the kernel about the host: processors, memory and limits, mounted file systems, block devices; and file calls that stop
+//! retrying EINTR after a limit.
 //!
-//! Answers come from `stat`, `statvfs`, `uname`, `sysconf`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev`. The questions open
-//! no file of a job, only block devices for reading: to find their size, and their contents if udev does not have them. Nothing here
+//! Answers come from `stat`, `statvfs`, `uname`, `sysconf`, `getrlimit` and files below `/proc`, `/sys` and `/run/udev`. The queries open
+//! no file of a job, only block devices for reading: to find their size, and their contents if udev does not know them. Nothing here
 //! depends on jobs.
 //!
 //! - The whole host: [`Host`] for reports, [`Machine`] for job files, [`Resources`] for the limits of this process.
@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod cgroups;
+mod char_devices;
 mod claims;
 mod cpu_waits;
 mod cpus;
@@ -27,11 +28,11 @@ mod dax;
 mod device_use;
 mod devices;
 mod disks;
+mod exclusive_devices;
 mod files;
-mod held_devices;
 mod host;
 mod identity;
-mod interrupted;
+mod interruptions;
 mod io_uring;
 mod launcher;
 mod layout_mark;
@@ -42,12 +43,12 @@ mod obstacles;
 mod places;
 mod process;
 mod processes;
-mod raw_devices;
 mod terminal;
 mod throttling;
 mod zoned;
 
 pub use cgroups::{IoCgroups, cgroup_memory_left};
+pub use char_devices::{ScsiGeneric, flash_bytes};
 pub use claims::FileClaims;
 pub use cpu_waits::CpuWaits;
 pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus, run_on};
@@ -55,15 +56,15 @@ pub use dax::{DaxDevice, is_without_dax};
 pub use device_use::{DeviceUse, is_mounted};
 pub use devices::{BlockDevice, DeviceNumber, block_device_node, device_number};
 pub use disks::{Disk, DiskActivity, DiskCounters};
+pub use exclusive_devices::is_held;
 pub use files::{DirectIo, FileAccess, block_device_bytes, holds_data, is_among_devices, names_in};
-pub use held_devices::is_held;
 pub use host::{
     Host, HugePagePool, Machine, Resources, address_space_left, clock_source, has_clock, open_file_limits,
     page_bytes, transparent_huge_page,
 };
 pub use identity::{FileIdentity, is_same_file};
-pub use interrupted::{
-    Interrupted, RetryInterrupted, bytes_of_file, close_file, create_file, open_file, open_to_read,
+pub use interruptions::{
+    InterruptionLimit, RetryInterrupted, bytes_of_file, close_file, create_file, open_file, open_to_read,
     retry_interrupted, set_length, text_of_file, write_whole,
 };
 pub use io_uring::IoUringSysctl;
@@ -80,7 +81,6 @@ pub use process::{
     ignored_signals, pending_signals, switches_of_blocked_main, switches_of_other_threads, thread_id,
 };
 pub use processes::{Process, is_stopped, process, running_with_descendants};
-pub use raw_devices::{ScsiGeneric, flash_bytes};
 pub use terminal::{has_terminal, terminal_columns, terminal_input};
 pub use throttling::{CpuThrottling, ThrottleMeter};
 pub use zoned::ZonedDevice;

@@ -1,4 +1,4 @@
-//! Where symbolic links lead.
+//! Resolves symbolic links.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,15 +9,15 @@ use nix::errno::Errno;
 use nix::sys::statfs::{PROC_SUPER_MAGIC, statfs};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
-/// Links that are followed from a path to the file; as many as the kernel follows.
+/// Most links that are followed from a path to the file, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// What a path means once its links are followed.
+/// The meaning of a path once its links are followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// A path that is no link. Nothing needs to be there.
+    /// A path that is not a link. It need not exist.
     Path(PathBuf),
-    /// A file that is open, as in `/dev/stdout` and `/dev/fd/3`. It may have a path too, but what writes to it does not mean that path.
+    /// An open file, as in `/dev/stdout` and `/dev/fd/3`. It may have a path too, but a program that writes to it does not mean that path.
     Descriptor(OpenDescriptor),
 }
 
@@ -29,10 +29,10 @@ pub struct OpenDescriptor {
 }
 
 impl OpenDescriptor {
-    /// One more descriptor of the open file: it shares the offset, and with it the place where the next write begins.
+    /// Duplicates the descriptor: both share the offset, and with it the position of the next write.
     ///
     /// # Errors
-    /// Nothing is open under this number, or the kernel does not allow it.
+    /// Nothing is open under this number, or the kernel refuses.
     pub fn duplicate(&self) -> io::Result<File> {
         let pid = Pid::from_raw(self.pid).ok_or(Errno::ESRCH)?;
         let process = pidfd_open(pid, PidfdFlags::empty())?;
@@ -40,7 +40,7 @@ impl OpenDescriptor {
     }
 }
 
-/// Follows the links at the end of a path, the last of which may lead to no file.
+/// Follows the links at the end of a path, the last of which may be dangling.
 ///
 /// # Errors
 /// There are too many links.
@@ -58,7 +58,7 @@ pub fn follow_links(path: &Path) -> io::Result<Destination> {
     Err(Errno::ELOOP.into())
 }
 
-/// The directory that a path is in.
+/// The directory that contains a path.
 #[must_use]
 pub fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))

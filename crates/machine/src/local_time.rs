@@ -1,19 +1,19 @@
-//! The time of day where the machine is.
+//! The local time of day.
 
 use std::{env, io};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use crate::interrupted::bytes_of_file;
+use crate::interruptions::bytes_of_file;
 
 /// The time zone of the machine, as localtime(5) describes it.
 const LOCALTIME: &str = "/etc/localtime";
 
-/// The time now, in the time zone of `TZ` or of the machine; UTC if `/etc/localtime` exists but cannot be read.
+/// The current time in the time zone of `TZ` or of the machine; UTC if `/etc/localtime` exists but cannot be read.
 #[must_use]
 pub fn local_now() -> Zoned {
-    // jiff looks a zone up by its name, and first lists the hundreds of files of all zones. The name is not needed.
+    // jiff finds a zone by its name, and first lists the hundreds of files of all zones. The name is not needed.
     let of_machine = || match bytes_of_file(LOCALTIME) {
         Ok(bytes) => TimeZone::tzif("local", &bytes).ok(),
         // Without /etc/localtime, jiff looks elsewhere.

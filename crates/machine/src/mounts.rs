@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::statvfs::{FsFlags, statvfs};
 
 use crate::devices::{DeviceNumber, device_number};
-use crate::interrupted::{RetryInterrupted, open_to_read};
+use crate::interruptions::{RetryInterrupted, open_to_read};
 
 /// The list of mounts of this process, proc(5).
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";
@@ -31,7 +31,7 @@ impl Mounts {
         Ok(Mounts(parse(&text)))
     }
 
-    /// The mounts as far as they are known: none if they cannot be read.
+    /// The mounts; none if they cannot be read.
     #[must_use]
     pub fn known() -> Self {
         Mounts::read().unwrap_or_default()
@@ -42,7 +42,7 @@ impl Mounts {
         self.0.iter().flat_map(|mount| [Some(mount.number), mount.source_device()]).flatten().collect()
     }
 
-    /// The mount that a resolved path is on.
+    /// The mount of a resolved path.
     #[must_use]
     pub fn of(&self, path: &Path) -> Option<&Mount> {
         // `max_by_key` returns the last of equally long ones, which is the one that counts.
@@ -56,15 +56,15 @@ impl Mounts {
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Where it is mounted.
+    /// The mount point.
     pub point: PathBuf,
     /// Type of the file system.
     pub file_system: String,
-    /// What is mounted there.
+    /// The mounted source.
     pub source: String,
     /// Options of the file system, joined by commas.
     pub options: String,
-    /// The directory of the file system that is mounted there.
+    /// The mounted directory of the file system.
     pub(crate) root: PathBuf,
     number: DeviceNumber,
 }
@@ -85,16 +85,16 @@ impl Mount {
 /// Free space on a mounted file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Bytes free for this user, `None` on a file system without a size, such as proc.
+    /// Bytes free for this user; `None` on a file system without a size, such as proc.
     pub free_bytes: Option<u64>,
-    /// Files that this user can still create, `None` on a file system without a limit of their number.
+    /// Files that this user can still create; `None` if the file system does not limit their number.
     pub free_files: Option<u64>,
-    /// It is mounted read-only.
+    /// Whether it is mounted read-only.
     pub read_only: bool,
 }
 
 impl Room {
-    /// Asks about a mount point.
+    /// Queries a mount point.
     #[must_use]
     pub fn at(mount_point: &Path) -> Option<Self> {
         let found = statvfs(mount_point).ok()?;

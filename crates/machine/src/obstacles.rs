@@ -1,4 +1,4 @@
-//! Why a file could not be opened, without opening it.
+//! Finds reasons why a file could not be opened, without opening it.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -9,14 +9,14 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::sys::statfs::{HUGETLBFS_MAGIC, PROC_SUPER_MAGIC, SYSFS_MAGIC, statfs};
 use nix::unistd::{AccessFlags, faccessat};
 
-use crate::interrupted::{RetryInterrupted, open_to_read};
+use crate::interruptions::{RetryInterrupted, open_to_read};
 use crate::links::{Destination, directory_of, follow_links};
 
-/// Bytes of the header of a shared object for 64 bits, and how it begins.
+/// Bytes of the header of a 64-bit shared object, and its beginning.
 const ELF_HEADER: usize = 64;
 const ELF: &[u8] = b"\x7fELF";
 
-/// The error number with which a file could not be opened for writing, where a missing one is made. `None` if nothing is known to prevent it.
+/// The error number of opening a file for writing, creating it if it is missing. `None` if no obstacle is known.
 #[must_use]
 pub fn obstacle_to_writing(path: &Path) -> Option<i32> {
     let error = match fs::metadata(path) {
@@ -28,7 +28,7 @@ pub fn obstacle_to_writing(path: &Path) -> Option<i32> {
     error.map(|error| error as i32)
 }
 
-/// The same for a file that must be there and is only read.
+/// The same for a file that must exist and is only read.
 #[must_use]
 pub fn obstacle_to_reading(path: &Path) -> Option<i32> {
     let error = match fs::metadata(path) {
@@ -53,7 +53,7 @@ pub fn obstacle_to_running(program: &str) -> Option<i32> {
             let directories = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
             let tried: Vec<_> =
                 std::env::split_paths(&directories).map(|dir| obstacle(&dir.join(program))).collect();
-            // A file that may not be run counts for more than one that is not there.
+            // A file that may not be run counts for more than a missing one.
             let denied = tried.contains(&Some(Errno::EACCES));
             let missing = if denied { Errno::EACCES } else { Errno::ENOENT };
             if tried.contains(&None) { None } else { Some(missing) }
@@ -62,7 +62,7 @@ pub fn obstacle_to_running(program: &str) -> Option<i32> {
     found.map(|error| error as i32)
 }
 
-/// Why a file is no shared object that could be loaded, in the words of the loader. `None` for one that may be.
+/// The reason why a file cannot be loaded as a shared object, in the words of the loader. `None` if no obstacle is known.
 #[must_use]
 pub fn obstacle_to_loading(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -78,16 +78,16 @@ pub fn obstacle_to_loading(path: &Path) -> Option<String> {
     }
 }
 
-/// True if a file at this path would be on a hugetlbfs, whose files are huge pages.
+/// Whether a file at this path would be on a hugetlbfs, whose files are huge pages.
 #[must_use]
 pub fn is_on_hugetlbfs(path: &Path) -> bool {
     let there = if path.exists() { path } else { directory_of(path) };
     statfs(there).is_ok_and(|about| about.filesystem_type() == HUGETLBFS_MAGIC)
 }
 
-/// Why a file that is not there cannot be made.
+/// The reason why a missing file cannot be created.
 fn obstacle_to_making(path: &Path) -> Option<Errno> {
-    // A link that leads nowhere: its target is made.
+    // The target of a dangling link is created.
     let path: PathBuf = match follow_links(path) {
         Ok(Destination::Path(path)) => path,
         Ok(Destination::Descriptor(_)) => return None,
@@ -100,7 +100,7 @@ fn obstacle_to_making(path: &Path) -> Option<Errno> {
         Ok(_) => {}
     }
     access(directory, AccessFlags::W_OK | AccessFlags::X_OK).or_else(|| {
-        // The kernel alone makes files there, whatever the permissions say.
+        // Only the kernel creates files there, whatever the permissions.
         match statfs(directory).ok()?.filesystem_type() {
             PROC_SUPER_MAGIC => Some(Errno::ENOENT),
             SYSFS_MAGIC => Some(Errno::EACCES),

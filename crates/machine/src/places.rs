@@ -1,4 +1,4 @@
-//! The file systems and devices that the files of a run are on.
+//! The file systems and devices of the files of a run.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -17,14 +17,14 @@ pub struct Place {
     pub mount_point: Option<PathBuf>,
     /// Type of the file system; `None` for a device.
     pub file_system: Option<String>,
-    /// What is mounted there; `None` for a device.
+    /// The mounted source; `None` for a device.
     pub source: Option<String>,
     /// The device; `None` for file systems without a block device (in memory, over the network).
     pub device: Option<BlockDevice>,
 }
 
 impl Place {
-    /// True if data there is in memory.
+    /// Whether its data is in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         let kinds = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
@@ -45,25 +45,25 @@ pub fn storage_device(path: &Path) -> Option<DeviceNumber> {
     Some(device_number(if is_device { existing.rdev() } else { existing.dev() }))
 }
 
-/// The places of the paths asked about so far, each once, in order of first use.
+/// The places of the queried paths, each once, in order of first use.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     mounts: OnceCell<Mounts>,
     all: Vec<Place>,
-    known: HashMap<Where, Option<usize>>,
+    known: HashMap<PlaceKey, Option<usize>>,
 }
 
-/// What determines where a path is.
+/// The key by which the place of a path is found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Where {
-    /// A directory, which most files of a job share, and the device number of the path: a path with another number than the rest of
-    /// the directory is a mount point.
+enum PlaceKey {
+    /// A directory, which most files of a job share, and the device number of the path: a path with another number than the rest of the
+    /// directory is a mount point.
     Directory(PathBuf, Option<u64>),
     Device(DeviceNumber),
 }
 
 impl Places {
-    /// No places yet. The mounts are read when they are first needed.
+    /// No places yet. The mounts are read at the first use.
     #[must_use]
     pub fn begin() -> Self {
         Places::default()
@@ -96,10 +96,10 @@ impl Places {
             return self.of_file(path);
         }
         let key = match device {
-            Some(device) => Where::Device(device),
+            Some(device) => PlaceKey::Device(device),
             None => {
                 let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
-                Where::Directory(directory, found.map(|found| found.dev()))
+                PlaceKey::Directory(directory, found.map(|found| found.dev()))
             }
         };
         if let Some(known) = self.known.get(&key) {

@@ -1,4 +1,4 @@
-//! What the kernel says about this process: its signals, and whether its threads get on.
+//! This process as the kernel reports it: its signals, and the progress of its threads.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -9,9 +9,9 @@ use nix::unistd::gettid;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use crate::files::names_in;
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 
-/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP. Asked once.
+/// The signals that this process ignores because its parent said so, one bit each from the lowest: `nohup` ignores SIGHUP. Queried once.
 #[must_use]
 pub fn ignored_signals() -> u64 {
     static IGNORED: OnceLock<u64> = OnceLock::new();
@@ -30,16 +30,16 @@ pub fn thread_id() -> u32 {
     gettid().as_raw().unsigned_abs()
 }
 
-/// How often the kernel has switched to or from the threads of this process but the calling one, all together; `None` if that is unknown.
+/// Number of context switches of all threads of this process but the calling one; `None` if it is unknown.
 #[must_use]
 pub fn switches_of_other_threads() -> Option<u64> {
     // A thread that has just ended counts as 0, and the sum as changed.
     Some(other_threads()?.map(|thread| switches_of(&thread).unwrap_or(0)).fold(0, u64::wrapping_add))
 }
 
-/// Tells whether the main thread is blocked by an output: it writes to a pipe, a socket or a terminal, or waits for a thread that writes to
-/// one by standard output or standard error. `None` if not, or if that is unknown; else how often the kernel has switched to or from these
-/// threads, which stays the same as long as they are blocked.
+/// Detects whether the main thread is blocked by an output: it writes to a pipe, a socket or a terminal, or waits for a thread that writes
+/// to one by stdout or stderr. `None` if not, or if that is unknown; otherwise the number of context switches of these threads, which stays
+/// the same as long as they are blocked.
 #[must_use]
 pub fn switches_of_blocked_main() -> Option<u64> {
     let main = OsString::from(std::process::id().to_string());
@@ -60,7 +60,7 @@ pub fn switches_of_blocked_main() -> Option<u64> {
     }
 }
 
-/// True if writes of a thread to this descriptor may wait for whoever reads: it is a pipe, a socket or a terminal.
+/// Whether writes of a thread to this descriptor may wait for the reader: it is a pipe, a socket or a terminal.
 fn may_block(thread: &OsStr, descriptor: u64) -> bool {
     // Threads that open files of jobs have descriptors of their own.
     let link = Path::new("/proc/self/task").join(thread).join("fd").join(descriptor.to_string());
@@ -69,26 +69,26 @@ fn may_block(thread: &OsStr, descriptor: u64) -> bool {
     if ["pipe:[", "socket:[", "/dev/pts/", "/dev/tty"].iter().any(|kind| target.starts_with(kind)) {
         return true;
     }
-    // A named pipe has a path. The file system, which may not answer, is not asked for more than the kernel knows.
+    // A named pipe has a path. The file system, which may not answer, is queried for no more than the kernel knows.
     let about = statx(CWD, &link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE);
     about.is_ok_and(|about| FileType::from_raw_mode(about.stx_mode.into()) == FileType::Fifo)
 }
 
-/// The threads of this process but the calling one, by their numbers.
+/// The threads of this process but the calling one, by number.
 fn other_threads() -> Option<impl Iterator<Item = OsString>> {
     let own = gettid().to_string();
     let threads = names_in("/proc/self/task".as_ref()).ok()?;
     Some(threads.map_while(Result::ok).filter(move |thread| *thread != *own))
 }
 
-/// How often the kernel has switched to or from a thread of this process.
+/// Number of context switches of a thread of this process.
 fn switches_of(thread: &OsStr) -> Option<u64> {
     let status = text_of_thread(thread, "status")?;
     let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
     counts.map(|(_, count)| count.trim().parse::<u64>().ok()).sum()
 }
 
-/// The system call in which a thread of this process waits, and its first argument, as `/proc/PID/task/TID/syscall` tells them (proc(5)).
+/// The system call in which a thread of this process waits, and its first argument, from `/proc/PID/task/TID/syscall` (proc(5)).
 fn call_of(thread: &OsStr) -> Option<(libc::c_long, u64)> {
     let text = text_of_thread(thread, "syscall")?;
     let mut words = text.split(' ');

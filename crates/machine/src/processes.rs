@@ -1,4 +1,4 @@
-//! Other processes: who has started whom.
+//! Other processes and their parents.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -8,33 +8,33 @@ use nix::unistd::SysconfVar;
 
 use crate::files::names_in;
 use crate::host::configured;
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 
-/// A process that ran when it was seen. Another one that gets its number later is not equal to it.
+/// A process that was running when it was seen. Another process that gets the same number later is not equal to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
-    /// Its number.
+    /// Process number.
     pub pid: i32,
-    /// When it started, in clock ticks since the machine did.
+    /// Start time, in clock ticks since the start of the machine.
     started: u64,
 }
 
-/// A process and its parent, as `/proc/PID/stat` has them.
-struct Entry {
+/// A process and its parent, from `/proc/PID/stat`.
+struct ChildProcess {
     process: Process,
     parent: i32,
     is_stopped: bool,
 }
 
-/// The processes among `known` that still run, and all that they and their children have started and that run. Those of a parent that has
-/// ended are found only if they are known, as the kernel gives them another parent.
+/// The processes among `known` that still run, and all running descendants of them. Descendants of a parent that has ended are found only
+/// if they are known, because the kernel gives them another parent.
 ///
 /// With an unreadable `/proc`, there are none.
 #[must_use]
 pub fn running_with_descendants(known: &[Process]) -> Vec<Process> {
     let entries = running();
     let is_known: HashSet<Process> = known.iter().copied().collect();
-    let (mut found, mut rest): (Vec<Entry>, Vec<Entry>) =
+    let (mut found, mut rest): (Vec<ChildProcess>, Vec<ChildProcess>) =
         entries.into_iter().partition(|entry| is_known.contains(&entry.process));
     let mut at = 0;
     while at < found.len() {
@@ -51,13 +51,13 @@ pub fn process(pid: i32) -> Option<Process> {
     entry(pid).map(|entry| entry.process)
 }
 
-/// True if a process does nothing until it is continued, or has ended.
+/// Whether a process is stopped or has ended.
 #[must_use]
 pub fn is_stopped(process: Process) -> bool {
     entry(process.pid).is_none_or(|entry| entry.process != process || entry.is_stopped)
 }
 
-/// The parent of this process, its parent and so on, as far as `/proc` shows them.
+/// The ancestors of this process, nearest first, as far as `/proc` shows them.
 pub(crate) fn ancestors() -> impl Iterator<Item = Process> {
     let parent_of = |pid: i32| entry(pid).map(|entry| entry.parent);
     let mut parent = i32::try_from(std::process::id()).ok().and_then(parent_of);
@@ -69,7 +69,7 @@ pub(crate) fn ancestors() -> impl Iterator<Item = Process> {
 }
 
 impl Process {
-    /// How long ago it started, to 10 ms or so.
+    /// Time since its start, to 10 ms or so.
     pub(crate) fn age(self) -> Option<Duration> {
         let ticks = configured(SysconfVar::CLK_TCK).filter(|&ticks| ticks > 0)?;
         let started = Duration::from_secs(self.started / ticks)
@@ -79,23 +79,23 @@ impl Process {
     }
 }
 
-fn running() -> Vec<Entry> {
+fn running() -> Vec<ChildProcess> {
     let Ok(names) = names_in("/proc".as_ref()) else { return Vec::new() };
     let numbers = names.map_while(Result::ok).filter_map(|name| name.to_str()?.parse().ok());
     numbers.filter_map(entry).collect()
 }
 
-/// `None` for one that has ended, although its parent has not asked how.
-fn entry(pid: i32) -> Option<Entry> {
+/// `None` for a zombie.
+fn entry(pid: i32) -> Option<ChildProcess> {
     let text = text_of_file(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it may have any characters.
+    // The name before it may contain any characters.
     let (_, fields) = text.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     // Field 22 of proc(5); the next one is field 5.
     let started = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(Entry {
+    (!matches!(state, "Z" | "X")).then_some(ChildProcess {
         process: Process { pid, started },
         parent,
         is_stopped: matches!(state, "T" | "t"),

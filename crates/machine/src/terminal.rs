@@ -1,4 +1,4 @@
-//! The terminals of the program: those that it writes to, and the one that controls it.
+//! The terminals of the program: those that it writes to, and its controlling terminal.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::process::getpgrp;
 use rustix::termios::{isatty, tcgetpgrp, tcgetwinsize};
 
-use crate::interrupted::open_to_read;
+use crate::interruptions::open_to_read;
 
 /// The width of the terminal that `stream` is connected to; `None` if it is not a terminal or its width is unknown.
 #[must_use]
@@ -16,14 +16,13 @@ pub fn terminal_columns(stream: impl AsFd) -> Option<usize> {
     (columns > 0).then_some(usize::from(columns))
 }
 
-/// True if a terminal controls this process.
+/// Whether this process has a controlling terminal.
 #[must_use]
 pub fn has_terminal() -> bool {
     open_to_read("/dev/tty").is_ok()
 }
 
-/// Standard input, if it is a terminal that may be read now. The kernel stops a process that reads the terminal which controls it from the
-/// background.
+/// Standard input, if it is a terminal that may be read now. The kernel stops a background process that reads its controlling terminal.
 #[must_use]
 pub fn terminal_input() -> Option<OwnedFd> {
     readable_terminal(io::stdin())
@@ -31,7 +30,7 @@ pub fn terminal_input() -> Option<OwnedFd> {
 
 fn readable_terminal(stream: impl AsFd) -> Option<OwnedFd> {
     let stream = stream.as_fd();
-    // There is no foreground for a terminal that does not control this process.
+    // A terminal that does not control this process has no foreground.
     let is_readable = isatty(stream) && tcgetpgrp(stream).map_or(true, |group| group == getpgrp());
     is_readable.then(|| stream.try_clone_to_owned().ok()).flatten()
 }

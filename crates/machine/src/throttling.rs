@@ -1,4 +1,4 @@
-//! What kept this process from its CPUs, or slowed them down: limits of control groups (`cpu.stat`), and heat (`thermal_throttle`).
+//! Throttling of this process's CPUs: limits of control groups (`cpu.stat`), and heat (`thermal_throttle`).
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use crate::cgroups::cpu_groups;
 use crate::files::{entries, sys_figure};
-use crate::interrupted::text_of_file;
+use crate::interruptions::text_of_file;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Files of a group that have the time in which it was throttled. The second has that of groups above it too, even of those that a
-/// container does not see; kernels before 6.6 lack it.
+/// Files of a group with the time for which it was throttled. The second includes the time of groups above it, even of those that are
+/// invisible in a container; kernels before 6.6 lack it.
 const CGROUP_FILES: [&str; 2] = ["cpu.stat", "cpu.stat.local"];
 
-/// The kernel's counters of throttling, and what they said when it began. The default watches nothing.
+/// The kernel's counters of throttling, and their values at the start. The default observes nothing.
 ///
 /// No file stays open: a process may have few descriptors.
 #[derive(Clone, Debug, Default)]
@@ -25,17 +25,17 @@ pub struct ThrottleMeter {
     began: Option<Instant>,
 }
 
-/// What throttled the CPUs since a meter began.
+/// The throttling since the start of a meter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuThrottling {
-    /// Time in which a limit of the control group stopped its threads, µs, added over CPUs. Of several groups, one above the other, that
-    /// of the one that was stopped longest.
+    /// Time for which a limit of the control group stopped its threads, µs, summed over CPUs. Of several nested groups, the longest time
+    /// counts.
     pub cgroup_us: u64,
-    /// How often heat slowed down the core, or the CPUs of the socket, that this happened to most often.
+    /// Number of times that heat slowed down the core or socket to which this happened most often.
     pub heat_events: u64,
-    /// How long heat slowed down the core, or the CPUs of the socket, with the longest such time, µs; `None` if the kernel does not say.
+    /// Time for which heat slowed down the core or socket with the longest such time, µs; `None` if the kernel does not report it.
     pub heat_us: Option<u64>,
-    /// For how long the meter was watching.
+    /// Duration of the measurement.
     pub watched: Duration,
 }
 
@@ -48,13 +48,13 @@ struct HeatCounter {
 }
 
 impl ThrottleMeter {
-    /// Begins to watch.
+    /// Starts to measure.
     #[must_use]
     pub fn begin() -> Self {
         ThrottleMeter::of(&cpu_groups(), Path::new(CPUS))
     }
 
-    /// Watches these groups, of which the first is that of the process, and the CPUs below a directory.
+    /// Measures these groups, of which the first is that of the process, and the CPUs below a directory.
     fn of(groups: &[PathBuf], cpus: &Path) -> Self {
         let files = groups.iter().enumerate().flat_map(|(level, group)| {
             let names = if level == 0 { &CGROUP_FILES[..] } else { &CGROUP_FILES[..1] };
@@ -69,7 +69,7 @@ impl ThrottleMeter {
         }
     }
 
-    /// Forgets what was before.
+    /// Restarts the measurement.
     pub fn restart(&mut self) {
         for (file, start) in &mut self.groups {
             *start = throttled_us(file).unwrap_or(*start);
@@ -80,7 +80,7 @@ impl ThrottleMeter {
         self.began = self.began.map(|_| Instant::now());
     }
 
-    /// What throttled the CPUs since then.
+    /// The throttling since the start.
     #[must_use]
     pub fn so_far(&self) -> CpuThrottling {
         let group = |(file, start): &(PathBuf, u64)| Some(throttled_us(file)?.saturating_sub(*start));
@@ -102,7 +102,7 @@ impl ThrottleMeter {
 }
 
 impl HeatCounter {
-    /// Events and, if known, their time in ms. The time is not read unless there was an event since the start.
+    /// Events and, if known, their time in ms. The time is read only if there was an event since the start.
     fn now(&self) -> Option<(u64, Option<u64>)> {
         let count = sys_figure(&self.count)?;
         let (start_count, start_ms) = self.start;
@@ -139,7 +139,7 @@ fn heat_counters(cpus: &Path) -> Vec<HeatCounter> {
     all
 }
 
-/// The time in which a group was throttled, µs; `None` if its file does not say.
+/// The time for which a group was throttled, µs; `None` if its file does not contain it.
 fn throttled_us(cpu_stat: &Path) -> Option<u64> {
     parse(&text_of_file(cpu_stat).ok()?)
 }

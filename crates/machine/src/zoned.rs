@@ -1,25 +1,25 @@
-//! Zoned block devices, as `/sys/dev/block` describes them. Which zones are written is not known there: the device reports that.
+//! Zoned block devices, as described in `/sys/dev/block`. The state of the zones is reported by the device itself, not there.
 
 use std::path::Path;
 
 use crate::devices::{DeviceNumber, sys_directory, whole_disk};
 use crate::files::{sys_figure, sys_text};
 
-/// A block device, or a partition of one, whose zones are written from their start to their end.
+/// A block device, or a partition of one, whose zones are written sequentially.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZonedDevice {
-    /// It accepts writes at the write pointer only; without, it accepts others too.
+    /// Whether it accepts writes only at the write pointer.
     pub host_managed: bool,
     /// Length of a zone.
     pub zone_bytes: u64,
-    /// Zones that may be open for writing at once, 0 for no limit.
+    /// Most zones that may be open for writing at once; 0 for no limit.
     pub max_open_zones: u64,
-    /// Zones that may be written in part at once, 0 for no limit.
+    /// Most zones that may be partly written at once; 0 for no limit.
     pub max_active_zones: u64,
 }
 
 impl ZonedDevice {
-    /// Asks about a device; `None` if it has no zones.
+    /// Queries a device; `None` if it has no zones.
     #[must_use]
     pub fn read(number: DeviceNumber) -> Option<Self> {
         Self::of_disk(&whole_disk(&sys_directory(number)?))

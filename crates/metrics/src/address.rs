@@ -1,13 +1,13 @@
-//! Where to serve: `PORT`, on this machine only, or `ADDRESS:PORT`.
+//! The address to serve: `PORT`, on this machine only, or `ADDRESS:PORT`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-/// The address of the server. A port alone is one of the loopback interface: others on the network are only served when asked for.
+/// The address of the server. A port alone means the loopback interface: other machines are served only on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricsAddress(pub SocketAddr);
 
-/// A text is no address.
+/// A text is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "give a port, as in 9100, to serve this machine only, or an IP address and a port, as in 0.0.0.0:9100 or [::]:9100, to serve others too"

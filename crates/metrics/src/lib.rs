@@ -1,7 +1,7 @@
-//! `--metrics`: an OpenMetrics text over HTTP while jobs run, for Prometheus and everything that reads it.
+//! `--metrics`: serves an OpenMetrics text over HTTP while jobs run, for Prometheus and compatible readers.
 //!
-//! [`MetricsServer`] answers requests in a thread of its own. A request asks for a text that is made after it came: the run looks at
-//! [`MetricsServer::is_wanted`] from time to time and gives one to [`MetricsServer::publish`]. So nothing is made that nobody reads.
+//! [`MetricsServer`] answers requests in its own thread. A request waits for a text that is rendered after its arrival: the run polls
+//! [`MetricsServer::is_wanted`] and passes one to [`MetricsServer::publish`]. So no text is rendered that nobody reads.
 #![forbid(unsafe_code)]
 
 mod address;

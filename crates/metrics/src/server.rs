@@ -1,4 +1,4 @@
-//! The server and its thread.
+//! The HTTP server and its thread.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,16 +9,17 @@ use std::time::Duration;
 use nix::sys::signal::SigSet;
 
 use crate::address::MetricsAddress;
-use crate::request::{self, Asked};
+use crate::request::{self, MetricsRequest};
 
-/// What the metrics are written in.
+/// The content type of the metrics.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// How long a request waits for a new text. If the run has none for so long, because it sets up its files, the last one has to do.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a client may be silent.
-const SILENCE: Duration = Duration::from_secs(2);
-/// Before a run, nothing is measured.
-const NOTHING: &str = "# EOF\n";
+/// Longest wait of a request for a new text. If the run renders none in this time, such as during file setup, the request gets the previous
+/// one.
+const NEW_TEXT_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest silence of a client.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
+/// The metrics before a run: none.
+const NO_METRICS: &str = "# EOF\n";
 
 /// The address cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -32,27 +33,27 @@ pub struct BindError {
 #[derive(Debug)]
 pub struct MetricsServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
-/// What the run and the thread of the server share.
+/// State that the run and the server thread share.
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedState {
+    state: Mutex<MetricsState>,
     published: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct MetricsState {
     text: Arc<str>,
     /// Number of texts so far.
     number: u64,
-    /// A request waits for the next text.
+    /// Whether a request waits for the next text.
     wanted: bool,
 }
 
 impl MetricsAddress {
-    /// Finds out whether the address can be served, without serving it.
+    /// Checks whether the address can be served, without serving it.
     ///
     /// # Errors
     /// Those of [`MetricsServer::start`].
@@ -63,26 +64,26 @@ impl MetricsAddress {
 }
 
 impl MetricsServer {
-    /// Begins to serve.
+    /// Starts to serve.
     ///
     /// # Errors
-    /// The address is in use, not of this machine, or not allowed.
+    /// The address is in use, not of this machine, or not permitted.
     pub fn start(MetricsAddress(address): MetricsAddress) -> Result<Self, BindError> {
         let failed = |error| BindError { address, error };
         let listener = TcpListener::bind(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let state = State { text: NOTHING.into(), number: 0, wanted: false };
-        let shared = Arc::new(Shared { state: Mutex::new(state), published: Condvar::new() });
+        let state = MetricsState { text: NO_METRICS.into(), number: 0, wanted: false };
+        let shared = Arc::new(SharedState { state: Mutex::new(state), published: Condvar::new() });
         let of_thread = Arc::clone(&shared);
         let serve = move || {
-            // Signals end the run, and it is the main thread that waits for them.
+            // Signals end the run, and the main thread waits for them.
             let _ = SigSet::all().thread_block();
             for client in listener.incoming() {
                 match client {
-                    // A client that goes away has no answer, which concerns nobody else.
+                    // A client that disconnects needs no answer, and nobody else is concerned.
                     Ok(client) => drop(of_thread.answer(client)),
-                    // No more descriptors: the next connection is tried after a while.
-                    Err(_) => thread::park_timeout(SILENCE),
+                    // There are no more descriptors: the next connection is tried after a while.
+                    Err(_) => thread::park_timeout(CLIENT_TIMEOUT),
                 }
             }
         };
@@ -90,19 +91,19 @@ impl MetricsServer {
         Ok(MetricsServer { address, shared })
     }
 
-    /// Where the metrics are.
+    /// The address of the metrics.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/metrics", self.address)
     }
 
-    /// True if a request waits for a new text.
+    /// Whether a request waits for a new text.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.shared.lock().wanted
     }
 
-    /// Answers the requests that wait, and those to come until there is a newer text.
+    /// Answers the waiting requests, and later ones until there is a newer text.
     pub fn publish(&self, text: String) {
         let mut state = self.shared.lock();
         state.text = text.into();
@@ -113,37 +114,43 @@ impl MetricsServer {
     }
 }
 
-impl Shared {
-    /// A thread that panicked has changed the state completely or not at all.
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedState {
+    /// A panic cannot leave the state half changed.
+    fn lock(&self) -> MutexGuard<'_, MetricsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A text that is made after now, or the last one.
+    /// Waits for a text that is rendered from now on; returns the previous one at the timeout.
     fn text(&self) -> Arc<str> {
         let mut state = self.lock();
         let before = state.number;
         state.wanted = true;
-        let is_old = |state: &mut State| state.number == before;
+        let is_old = |state: &mut MetricsState| state.number == before;
         let (state, _) = self
             .published
-            .wait_timeout_while(state, PATIENCE, is_old)
+            .wait_timeout_while(state, NEW_TEXT_TIMEOUT, is_old)
             .unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&state.text)
     }
 
     fn answer(&self, mut client: TcpStream) -> io::Result<()> {
-        client.set_read_timeout(Some(SILENCE))?;
-        client.set_write_timeout(Some(SILENCE))?;
+        client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+        client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
         let plain = "text/plain; charset=utf-8";
         let (status, kind, body, head_only): (_, _, Arc<str>, _) = match request::read(&mut client)? {
-            Asked::Metrics { head_only } => ("200 OK", OPEN_METRICS, self.text(), head_only),
-            Asked::Index { head_only } => ("200 OK", plain, "ferrio: see /metrics\n".into(), head_only),
-            Asked::NotFound => ("404 Not Found", plain, "ferrio: only /metrics is here\n".into(), false),
-            Asked::OtherMethod => {
+            MetricsRequest::Metrics { head_only } => ("200 OK", OPEN_METRICS, self.text(), head_only),
+            MetricsRequest::Index { head_only } => {
+                ("200 OK", plain, "ferrio: see /metrics\n".into(), head_only)
+            }
+            MetricsRequest::NotFound => {
+                ("404 Not Found", plain, "ferrio: only /metrics is here\n".into(), false)
+            }
+            MetricsRequest::OtherMethod => {
                 ("405 Method Not Allowed\r\nAllow: GET, HEAD", plain, "ferrio: use GET\n".into(), false)
             }
-            Asked::Malformed => ("400 Bad Request", plain, "ferrio: this is no request\n".into(), false),
+            MetricsRequest::Malformed => {
+                ("400 Bad Request", plain, "ferrio: this is no request\n".into(), false)
+            }
         };
         let length = body.len();
         let head = format!(

@@ -1,11 +1,11 @@
-//! A connection to a server, and whole messages over it while both ends negotiate. No wait is longer than [`STEP_TIMEOUT`].
+//! A connection to a server, which transfers whole messages during negotiation. No wait is longer than [`STEP_TIMEOUT`].
 
 use std::io::{self, ErrorKind, Read};
 use std::net::ToSocketAddrs;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -13,10 +13,10 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use crate::error::STEP_TIMEOUT;
 use crate::{Address, NbdError};
 
-/// How often a wait looks whether it has to end.
+/// Interval at which a wait checks whether it must end.
 const TICK_MS: u8 = 20;
 
-/// A connection to a server.
+/// Connects to a server.
 fn connect(address: &Address, stopped: &dyn Fn() -> bool) -> Result<Socket, NbdError> {
     let (name, candidates) = match address {
         Address::Unix(path) => (None, SockAddr::unix(path).map(|address| vec![address])),
@@ -49,7 +49,7 @@ fn connect_to(address: &SockAddr, stopped: &dyn Fn() -> bool) -> io::Result<Sock
         match socket.connect(address) {
             Ok(()) => return Ok(socket),
             Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => break,
-            // The backlog of a socket of the file system is full.
+            // The backlog of a Unix socket is full.
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
                 if began.elapsed() > STEP_TIMEOUT || stopped() {
                     return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
@@ -85,19 +85,19 @@ impl<'a> Channel<'a> {
         Ok(Channel { socket: connect(address, stopped)?, stopped })
     }
 
-    /// The socket, which does not block.
+    /// The socket, in non-blocking mode.
     pub(crate) fn into_socket(self) -> Socket {
         self.socket
     }
 
-    /// Receives so many bytes.
+    /// Receives `N` bytes.
     pub(crate) fn receive<const N: usize>(&mut self) -> Result<[u8; N], NbdError> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Receives as many bytes as the buffer has.
+    /// Receives as many bytes as the buffer holds.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) -> Result<(), NbdError> {
         self.move_all(bytes.len(), PollFlags::POLLIN, |mut socket, moved| socket.read(&mut bytes[moved..]))
     }
@@ -117,7 +117,7 @@ impl<'a> Channel<'a> {
     ) -> Result<(), NbdError> {
         let began = Instant::now();
         let broken = |what, errno: Errno| Err(NbdError::Broken { what, source: errno.into() });
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         let mut moved = 0;
         while moved < len {
             match step(&self.socket, moved) {

@@ -1,4 +1,4 @@
-//! What can go wrong before an export can be used.
+//! Errors on the way to a usable export.
 
 use std::io;
 use std::time::Duration;
@@ -8,49 +8,49 @@ use nix::errno::Errno;
 /// Longest wait of each step of connecting.
 pub(crate) const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Why an export cannot be used.
+/// A reason why an export cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NbdError {
-    /// The URI is not one, or not one that works here.
+    /// The URI is invalid, or not supported here.
     #[error("{0}")]
     Uri(String),
-    /// No connection to the server.
+    /// The server cannot be reached.
     #[error("connect: {}{}", remote(.address.as_deref()), words(.source))]
     Connect {
-        /// `host:port`; none for a socket of the file system.
+        /// `host:port`; `None` for a Unix socket.
         address: Option<String>,
-        /// The kernel's answer.
+        /// The error of the kernel.
         source: io::Error,
     },
     /// The connection failed during the handshake.
     #[error("the server {what} during the handshake: {}", words(.source))]
     Broken {
-        /// What happened.
+        /// The failed step.
         what: &'static str,
-        /// The kernel's answer.
+        /// The error of the kernel.
         source: io::Error,
     },
-    /// No answer in a time that the caller has limited.
+    /// The server did not answer within the caller's limit.
     #[error(
         "no answer within {} ms; a run waits up to {} s in each step of connecting",
         limit.as_millis(),
         STEP_TIMEOUT.as_secs()
     )]
     Silent {
-        /// The time.
+        /// The limit.
         limit: Duration,
     },
-    /// The server does not let this client use the export.
+    /// The server denies this client the export.
     #[error("the server refuses the export \"{export}\": {reason}")]
     Refused {
-        /// Its name.
+        /// Name of the export.
         export: String,
-        /// The server's words, or the meaning of its answer.
+        /// The server's text, or the meaning of its error number.
         reason: String,
         /// The nearest errno.
         errno: Errno,
     },
-    /// The other end does not follow the protocol.
+    /// The server violates the protocol.
     #[error("no NBD server: {0}")]
     Protocol(String),
 }
@@ -75,7 +75,7 @@ fn remote(address: Option<&str>) -> String {
     address.map(|address| format!("{address}: could not connect to remote host: ")).unwrap_or_default()
 }
 
-/// The words of an errno, without its number.
+/// The text of an errno without its number.
 fn words(error: &io::Error) -> String {
     error.raw_os_error().map_or_else(|| error.to_string(), |errno| Errno::from_raw(errno).desc().to_owned())
 }

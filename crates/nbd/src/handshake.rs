@@ -1,7 +1,7 @@
-//! The negotiation between connecting and the first request: which export, how large it is, what it can do.
+//! The negotiation between connecting and the first request: the export, its size and its capabilities.
 //!
-//! The newstyle of the protocol, with `NBD_OPT_GO` where the server has it and `NBD_OPT_EXPORT_NAME` otherwise; and the oldstyle, in
-//! which there is nothing to negotiate.
+//! Supports the newstyle of the protocol, with `NBD_OPT_GO` where the server has it and `NBD_OPT_EXPORT_NAME` otherwise, and the oldstyle,
+//! which has no negotiation.
 
 use nix::errno::Errno;
 
@@ -11,105 +11,105 @@ use crate::wire::{u16_at, u32_at, u64_at};
 
 /// Begins every handshake: `NBDMAGIC`.
 const MAGIC: u64 = 0x4e42_444d_4147_4943;
-/// Then the newstyle: `IHAVEOPT`, which also begins every option.
+/// Follows in the newstyle, and begins every option: `IHAVEOPT`.
 const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
-/// Or the oldstyle.
+/// Follows in the oldstyle.
 const OLDSTYLE_MAGIC: u64 = 0x0000_4202_8186_1253;
 /// Begins every reply to an option.
 const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 
-/// Flag of both ends: options that are not known are answered.
+/// Flag of both ends: unknown options are answered.
 const FIXED_NEWSTYLE: u16 = 1;
 /// Flag of both ends: no zeros follow the answer to [`OPTION_EXPORT_NAME`].
 const NO_ZEROES: u16 = 2;
-/// How many these are.
+/// Number of these zeros.
 const ZEROES: usize = 124;
 
 const OPTION_EXPORT_NAME: u32 = 1;
 const OPTION_GO: u32 = 7;
 const OPTION_STRUCTURED_REPLY: u32 = 8;
 
-/// Replies to one option that a server may send; a few are usual.
+/// Most replies to one option; a few are usual.
 const MAX_REPLIES: u32 = 1000;
 
 const REPLY_ACK: u32 = 1;
 const REPLY_INFO: u32 = 3;
-/// The bit of replies that are errors.
+/// Set in replies that are errors.
 const REPLY_ERROR: u32 = 1 << 31;
 const ERROR_UNSUPPORTED: u32 = REPLY_ERROR | 1;
 
 const INFO_EXPORT: u16 = 0;
 const INFO_BLOCK_SIZE: u16 = 3;
 
-/// The longest reply to an option that is read: a name, a text and a few numbers.
-const LONGEST_REPLY: u32 = 16 << 10;
+/// Most bytes of a reply to an option: a name, a text and a few numbers.
+const MAX_REPLY_BYTES: u32 = 16 << 10;
 
-/// What an export can do.
+/// Capabilities of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExportFlags(u16);
 
 impl ExportFlags {
-    /// Flags as the protocol has them.
+    /// Flags in the form of the protocol.
     #[must_use]
     pub const fn new(bits: u16) -> Self {
         ExportFlags(bits)
     }
 
     const fn has(self, bit: u16) -> bool {
-        // Without the first bit, the others mean nothing.
+        // If the first bit is not set, the others have no meaning.
         self.0 & 1 != 0 && self.0 & (1 << bit) != 0
     }
 
-    /// True when nothing can be written.
     #[must_use]
+    /// Whether the server refuses writes.
     pub const fn is_read_only(self) -> bool {
         self.has(1)
     }
 
-    /// True when what was written can be flushed to stable storage.
+    /// Whether written data can be flushed to stable storage.
     #[must_use]
     pub const fn can_flush(self) -> bool {
         self.has(2)
     }
 
-    /// True when a write can ask to be on stable storage before it is answered.
+    /// Whether a write can be on stable storage before it is answered.
     #[must_use]
     pub const fn can_fua(self) -> bool {
         self.has(3)
     }
 
-    /// True when ranges can be discarded.
+    /// Whether ranges can be discarded.
     #[must_use]
     pub const fn can_trim(self) -> bool {
         self.has(5)
     }
 }
 
-/// Sizes of requests in bytes.
+/// Limits of the sizes of requests, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockSizes {
-    /// Offsets and lengths are multiples of it.
+pub struct ExportBlockSizes {
+    /// Offsets and lengths must be multiples of it.
     pub min: u32,
     /// Most data of one request.
     pub max: u32,
 }
 
-/// What the protocol says of servers that say nothing: all offsets and lengths. The largest is a limit of clients; servers may close the
-/// connection before.
-const ANY_SIZE: BlockSizes = BlockSizes { min: 1, max: 64 << 20 };
+/// The limits if the server states none: all offsets and lengths. The largest length is a limit of clients; servers may close the
+/// connection at a smaller one.
+const ANY_SIZE: ExportBlockSizes = ExportBlockSizes { min: 1, max: 64 << 20 };
 
-/// An export of a server.
+/// The properties of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Export {
     /// Bytes.
     pub size: u64,
-    /// What it can do.
+    /// Capabilities.
     pub flags: ExportFlags,
     /// Limits of requests.
-    pub block: BlockSizes,
+    pub block: ExportBlockSizes,
 }
 
-/// Negotiates the use of the export of this name.
+/// Negotiates the use of an export.
 pub(crate) fn negotiate(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError> {
     let magic: [u8; 8] = channel.receive()?;
     if u64_at(&magic, 0) != MAGIC {
@@ -123,7 +123,7 @@ pub(crate) fn negotiate(channel: &mut Channel<'_>, export: &str) -> Result<Expor
     }
 }
 
-/// The server has one export, and says what it is.
+/// The server has one export and describes it.
 fn oldstyle(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError> {
     let bytes: [u8; 12 + ZEROES] = channel.receive()?;
     if !export.is_empty() {
@@ -142,7 +142,7 @@ fn newstyle(channel: &mut Channel<'_>, export: &str) -> Result<Export, NbdError>
     let flags = server & (FIXED_NEWSTYLE | NO_ZEROES);
     channel.send(&u32::from(flags).to_be_bytes())?;
     if flags & FIXED_NEWSTYLE != 0 {
-        // Where the server has them, errors come with an explanation and zeros need not be sent.
+        // Where the server has structured replies, errors come with an explanation and zeros need not be sent.
         send_option(channel, OPTION_STRUCTURED_REPLY, &[])?;
         receive_reply(channel, OPTION_STRUCTURED_REPLY)?;
         if let Some(found) = go(channel, export)? {
@@ -169,9 +169,9 @@ fn go(channel: &mut Channel<'_>, export: &str) -> Result<Option<Export>, NbdErro
                 found = Some((u64_at(&data, 2), ExportFlags(u16_at(&data, 10))));
             }
             REPLY_INFO if data.len() >= 14 && u16_at(&data, 0) == INFO_BLOCK_SIZE => {
-                block = BlockSizes { min: u32_at(&data, 2).max(1), max: u32_at(&data, 10) };
+                block = ExportBlockSizes { min: u32_at(&data, 2).max(1), max: u32_at(&data, 10) };
             }
-            // Other facts about the export are of no use here.
+            // Other facts about the export are not needed.
             REPLY_INFO => {}
             REPLY_ACK => {
                 let Some((size, flags)) = found else {
@@ -217,12 +217,12 @@ fn send_option(channel: &mut Channel<'_>, option: u32, data: &[u8]) -> Result<()
     channel.send(&bytes)
 }
 
-/// The kind of a reply, and what comes with it.
+/// The type of a reply and its data.
 fn receive_reply(channel: &mut Channel<'_>, option: u32) -> Result<(u32, Vec<u8>), NbdError> {
     let header: [u8; 20] = channel.receive()?;
     let (magic, about, kind, len) =
         (u64_at(&header, 0), u32_at(&header, 8), u32_at(&header, 12), u32_at(&header, 16));
-    if magic != OPTION_REPLY_MAGIC || about != option || len > LONGEST_REPLY {
+    if magic != OPTION_REPLY_MAGIC || about != option || len > MAX_REPLY_BYTES {
         return Err(NbdError::Protocol(format!("its answer to option {option} is not one")));
     }
     let mut data = vec![0; len as usize];
@@ -230,7 +230,7 @@ fn receive_reply(channel: &mut Channel<'_>, option: u32) -> Result<(u32, Vec<u8>
     Ok((kind, data))
 }
 
-/// What an error means, and what the server says about it.
+/// The meaning of an error, with the server's explanation.
 fn refusal(export: &str, error: u32, data: &[u8]) -> NbdError {
     let (meaning, errno) = match error & !REPLY_ERROR {
         2 => ("it is forbidden", Errno::EACCES),

@@ -1,9 +1,9 @@
-//! The network block device protocol, as its public specification (`doc/proto.md` and `doc/uri.md` of the NBD project) defines it: what
-//! a client needs without TLS.
+//! A client of the network block device protocol without TLS, after the public specification (`doc/proto.md` and `doc/uri.md` of the NBD
+//! project).
 //!
-//! - [`uri`]: where an export is, such as `nbd+unix:///disk?socket=/tmp/nbd.sock`.
-//! - [`open`]: connects to a server, and negotiates which export is used, how large it is and what it can do.
-//! - [`wire`]: the form of requests and replies afterwards. Sending them is the business of the engine.
+//! - [`uri`]: the address of an export, such as `nbd+unix:///disk?socket=/tmp/nbd.sock`.
+//! - [`open`]: connects to a server, and negotiates the export, its size and its capabilities.
+//! - [`wire`]: the form of requests and replies afterwards. The engine sends them.
 
 mod channel;
 mod error;
@@ -12,7 +12,7 @@ pub mod uri;
 pub mod wire;
 
 pub use error::NbdError;
-pub use handshake::{BlockSizes, Export, ExportFlags};
+pub use handshake::{Export, ExportBlockSizes, ExportFlags};
 pub use uri::{Address, Uri};
 
 use std::io;
@@ -23,54 +23,54 @@ use std::time::{Duration, Instant};
 use channel::Channel;
 use socket2::Socket;
 
-/// The export of a URI, ready for requests, by a socket that does not block. `stopped` ends the wait for a server that is slow to answer.
+/// Opens the export of a URI for requests over a non-blocking socket. `stopped` ends the wait for a slow server.
 ///
 /// # Errors
-/// The server cannot be reached, does not have the export or breaks the protocol.
+/// The server cannot be reached, does not have the export or violates the protocol.
 pub fn open(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<(Socket, Export), NbdError> {
     let mut channel = Channel::open(&uri.address, stopped)?;
     let export = handshake::negotiate(&mut channel, &uri.export)?;
     Ok((channel.into_socket(), export))
 }
 
-/// What a URI leads to: connects, looks and disconnects.
+/// Describes the export of a URI: connects, negotiates and disconnects.
 ///
 /// # Errors
-/// As [`open`].
+/// The same as for [`open`].
 pub fn describe(uri: &Uri) -> Result<Export, NbdError> {
     look(uri, &|| false)
 }
 
-/// A server that is asked for what a URI leads to while others are.
+/// A query to a server that runs beside queries to other servers.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ServerQuery {
     told: Receiver<Result<Export, NbdError>>,
     began: Instant,
     limit: Duration,
 }
 
-impl Asked {
-    /// Begins to ask. The server, and what finds the address of its name, may take as long as the limit.
+impl ServerQuery {
+    /// Starts a query. The server and the resolution of its name may each take as long as the limit.
     ///
     /// # Errors
-    /// There are no more threads.
+    /// No thread can be started.
     pub fn begin(uri: Uri, limit: Duration) -> io::Result<Self> {
         let (tell, told) = mpsc::channel();
         let began = Instant::now();
-        // Later than `answer`, which says that there is no answer. The search for the address of a name cannot be stopped.
+        // Later than `answer`, which reports the timeout. The resolution of a name cannot be interrupted.
         let stopped = move || began.elapsed() >= 2 * limit;
         let ask = move || {
-            // The wait may be over.
+            // The receiver may have given up.
             let _ = tell.send(look(&uri, &stopped));
         };
         thread::Builder::new().name("ferrio-nbd".to_owned()).spawn(ask)?;
-        Ok(Asked { told, began, limit })
+        Ok(ServerQuery { told, began, limit })
     }
 
-    /// What the server says.
+    /// Waits for the answer of the server.
     ///
     /// # Errors
-    /// As [`open`], and that there is no answer within the limit.
+    /// The same as for [`open`], and a timeout.
     pub fn answer(self) -> Result<Export, NbdError> {
         let left = self.limit.saturating_sub(self.began.elapsed());
         self.told.recv_timeout(left).unwrap_or(Err(NbdError::Silent { limit: self.limit }))
@@ -83,9 +83,9 @@ fn look(uri: &Uri, stopped: &dyn Fn() -> bool) -> Result<Export, NbdError> {
     Ok(export)
 }
 
-/// Tells the server that no request follows. It does not answer.
+/// Tells the server that no request follows. The server does not answer.
 pub fn disconnect(socket: &Socket) {
-    let goodbye = wire::request(wire::Command::Disconnect, 0, 0, 0, 0);
+    let goodbye = wire::request(wire::RequestType::Disconnect, 0, 0, 0, 0);
     // The server notices the end of the connection in any case.
     let _ = socket.send_with_flags(&goodbye, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT);
 }

@@ -7,26 +7,26 @@ use std::str::FromStr;
 
 use crate::NbdError;
 
-/// The port that is registered for NBD.
+/// The port registered for NBD.
 pub const DEFAULT_PORT: u16 = 10809;
-/// The host of a virtual machine.
+/// The context id of the host of a virtual machine.
 const VSOCK_HOST: u32 = 2;
 
-/// Where a server is.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A host name or address, and a port.
     Tcp(String, u16),
-    /// A socket of the file system.
+    /// The path of a Unix socket.
     Unix(PathBuf),
     /// A context id and a port: between a virtual machine and its host.
     Vsock(u32, u32),
 }
 
-/// An export of a server.
+/// The address of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uri {
-    /// The server.
+    /// The address of the server.
     pub address: Address,
     /// Name of the export; empty for the server's default.
     pub export: String,
@@ -46,7 +46,7 @@ impl FromStr for Uri {
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        // A user is for TLS alone.
+        // Only TLS uses the user.
         let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let socket = socket_of(query)?;
         let address = match scheme {
@@ -93,7 +93,7 @@ fn refused<T>(message: impl Into<String>) -> Result<T, NbdError> {
     Err(NbdError::Uri(message.into()))
 }
 
-/// The value of `socket=`, the one parameter that there is without TLS.
+/// The value of `socket=`, the only parameter without TLS.
 fn socket_of(query: &str) -> Result<Option<PathBuf>, NbdError> {
     let mut socket = None;
     for parameter in query.split(['&', ';']).filter(|parameter| !parameter.is_empty()) {
@@ -151,7 +151,7 @@ fn vsock(authority: &str) -> Result<Address, NbdError> {
     Ok(Address::Vsock(number(cid, VSOCK_HOST)?, number(port, DEFAULT_PORT.into())?))
 }
 
-/// Bytes of a part in which `%2F` is a slash.
+/// Decodes a part of the URI, in which `%2F` is a slash.
 fn decoded(text: &str) -> Result<Vec<u8>, NbdError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

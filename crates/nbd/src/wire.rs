@@ -14,28 +14,28 @@ pub const SIMPLE_REPLY_LEN: usize = 16;
 /// Bytes of the header of a chunk.
 pub const CHUNK_HEADER_LEN: usize = 20;
 
-/// The write is on stable storage before it is answered (force unit access).
+/// Requests that the write is on stable storage before it is answered (force unit access).
 pub const FLAG_FUA: u16 = 1;
 
-/// What is asked of the server.
+/// A type of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Command {
+pub enum RequestType {
     /// Read a range.
     Read = 0,
     /// Write a range.
     Write = 1,
     /// No request follows.
     Disconnect = 2,
-    /// All completed writes are on stable storage before this is answered.
+    /// Ensures that all completed writes are on stable storage before this is answered.
     Flush = 3,
     /// Discard a range.
     Trim = 4,
 }
 
-/// A request. The server sends the cookie back with its reply.
+/// Encodes a request. The server returns the cookie with its reply.
 #[must_use]
-pub fn request(command: Command, flags: u16, cookie: u64, offset: u64, len: u32) -> [u8; REQUEST_LEN] {
+pub fn request(command: RequestType, flags: u16, cookie: u64, offset: u64, len: u32) -> [u8; REQUEST_LEN] {
     let mut bytes = [0; REQUEST_LEN];
     bytes[0..4].copy_from_slice(&REQUEST_MAGIC.to_be_bytes());
     bytes[4..6].copy_from_slice(&flags.to_be_bytes());
@@ -53,34 +53,34 @@ pub enum Reply {
     Simple {
         /// The server's error number, 0 for success.
         error: u32,
-        /// That of the request.
+        /// The cookie of the request.
         cookie: u64,
     },
     /// A part of an answer; `len` bytes follow.
     Chunk {
-        /// No other chunk of this answer follows.
+        /// Whether no other chunk of this answer follows.
         last: bool,
-        /// What follows.
+        /// The type of the contents.
         kind: ChunkKind,
-        /// That of the request.
+        /// The cookie of the request.
         cookie: u64,
         /// Bytes that follow.
         len: u32,
     },
 }
 
-/// What a chunk has.
+/// The contents of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKind {
     /// Nothing.
     None,
     /// An offset, and the data there.
     Data,
-    /// An offset and a length: there are only zeros.
+    /// An offset and a length: a range of zeros.
     Hole,
-    /// An error number and a text; with an offset if `true`.
+    /// An error number and a text; `true` if an offset follows.
     Error(bool),
-    /// A type that this client did not ask for.
+    /// A type that this client did not request.
     Unknown(u16),
 }
 
@@ -91,7 +91,7 @@ impl ChunkKind {
             1 => ChunkKind::Data,
             2 => ChunkKind::Hole,
             0x8002 => ChunkKind::Error(true),
-            // Any other error has the form of the first.
+            // Other errors have the form of the first.
             0x8000.. => ChunkKind::Error(false),
             kind => ChunkKind::Unknown(kind),
         }
@@ -99,10 +99,10 @@ impl ChunkKind {
 }
 
 impl Reply {
-    /// The reply that these bytes begin with, and its length. `None` if more bytes are needed.
+    /// Decodes the reply at the start of the bytes, and returns its length too. `None` if more bytes are needed.
     ///
     /// # Errors
-    /// The number that no reply begins with.
+    /// The number at the start, if no reply starts with it.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Reply, usize)>, u32> {
         if bytes.len() < 4 {
             return Ok(None);
@@ -127,7 +127,7 @@ impl Reply {
     }
 }
 
-/// The errno that an error number of the protocol stands for. Numbers that are not in it stand for an invalid request.
+/// The errno for an error number of the protocol. Unknown numbers are treated as an invalid request.
 #[must_use]
 pub fn errno(error: u32) -> i32 {
     match error {
@@ -145,7 +145,7 @@ pub fn errno(error: u32) -> i32 {
 /// The 16 bits at `at`.
 ///
 /// # Panics
-/// If there are fewer bytes; as for the functions below, callers have checked the length.
+/// If there are fewer bytes. This and the functions below rely on the caller to check the length.
 #[must_use]
 pub fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_request_has_its_fields_in_order() {
         let bytes =
-            request(Command::Write, FLAG_FUA, 0x0102_0304_0506_0708, 0x1112_1314_1516_1718, 0x2122_2324);
+            request(RequestType::Write, FLAG_FUA, 0x0102_0304_0506_0708, 0x1112_1314_1516_1718, 0x2122_2324);
         let want = [
             0x25, 0x60, 0x95, 0x13, 0, 1, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16,
             0x17, 0x18, 0x21, 0x22, 0x23, 0x24,

@@ -3,7 +3,7 @@
 //! `exitall`) has no row.
 
 use ferrio_job::{Choice, Diagnostic, Origin, VerifyMethod};
-use ferrio_jobfile::{Amount, Given, Job, Opt, Value};
+use ferrio_jobfile::{Amount, GivenOption, Job, Opt, Value};
 
 use crate::findings::Findings;
 
@@ -29,7 +29,9 @@ pub(crate) fn chooses<T: Choice + Default + PartialEq>(job: &Job, opt: Opt, choi
 
 /// Where the last of these options got its value; where the job begins if none was given.
 pub(crate) fn place(job: &Job, opts: &[Opt]) -> Origin {
-    job.options.last_of(opts).map_or_else(|| job.origin.clone(), |given: &Given| given.value_origin.clone())
+    job.options
+        .last_of(opts)
+        .map_or_else(|| job.origin.clone(), |given: &GivenOption| given.value_origin.clone())
 }
 
 /// The name a job is printed with.

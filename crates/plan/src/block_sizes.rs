@@ -3,7 +3,7 @@
 use std::array::from_fn;
 
 use ferrio_job::{BlockShare, BlockSizes, Direction, JobSpec, PerDirection, SetupError};
-use ferrio_jobfile::{Job, Opt, Options, Split, Value};
+use ferrio_jobfile::{Job, Opt, Options, SplitEntry, Value};
 
 use crate::as_written::{asks, inert, note, refuse, verifies};
 use crate::findings::Findings;
@@ -69,7 +69,7 @@ fn shares(
     block: &PerDirection<BlockSizes>,
     findings: &mut Findings,
 ) -> PerDirection<Vec<BlockShare>> {
-    let splits: [Option<Vec<Split>>; 3] = job.options.value(Opt::Bssplit);
+    let splits: [Option<Vec<SplitEntry>>; 3] = job.options.value(Opt::Bssplit);
     for (direction, split) in Direction::ALL.into_iter().zip(&splits) {
         let smallest = split.iter().flatten().map(|entry| entry.bytes).min();
         if let Some(bytes) = smallest.filter(|&bytes| bytes < block[direction].min) {
@@ -130,7 +130,7 @@ fn bounds(options: &Options) -> [(u64, u64); 3] {
 }
 
 /// Entries without a share split what the others leave into equal whole parts.
-fn settle(entries: &[Split]) -> Vec<BlockShare> {
+fn settle(entries: &[SplitEntry]) -> Vec<BlockShare> {
     let given: u32 = entries.iter().filter_map(|entry| entry.percent).map(u32::from).sum();
     let blank = entries.iter().filter(|entry| entry.percent.is_none()).count() as u32;
     if given > 100
@@ -140,8 +140,10 @@ fn settle(entries: &[Split]) -> Vec<BlockShare> {
         return vec![BlockShare { bytes: only.bytes, percent: 100 }];
     }
     let rest = 100_u32.saturating_sub(given).checked_div(blank).unwrap_or(0);
-    let share =
-        |entry: &Split| BlockShare { bytes: entry.bytes, percent: entry.percent.map_or(rest, u32::from) };
+    let share = |entry: &SplitEntry| BlockShare {
+        bytes: entry.bytes,
+        percent: entry.percent.map_or(rest, u32::from),
+    };
     let mut shares: Vec<_> = entries.iter().map(share).filter(|share| share.percent > 0).collect();
     shares.sort_by_key(|share| share.percent);
     shares

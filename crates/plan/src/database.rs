@@ -18,7 +18,7 @@ use ferrio_job::{
     BlockSizes, Database, DatabaseModel, DatabaseRole, Depth, EngineKind, EventKind, EventLoad, EventPart,
     FileSpec, JobSpec, PerDirection, Seeding,
 };
-use ferrio_jobfile::{Given, Job, JobSet, Opt, OptionScope, preset_options};
+use ferrio_jobfile::{GivenOption, Job, JobSet, Opt, OptionScope, preset_options};
 use ferrio_random::DEFAULT_SEED;
 
 use crate::as_written::refuse;
@@ -66,14 +66,14 @@ pub(crate) fn with_presets<'a>(
 
 /// The job as the first of a report group, unless it says otherwise.
 fn in_new_group(job: &Job) -> Job {
-    let new_group = Given::implied(Opt::NewGroup, "1", &job.origin);
+    let new_group = GivenOption::implied(Opt::NewGroup, "1", &job.origin);
     let options = job.options.with_defaults(new_group.into_iter().collect(), |_| true);
     Job { options, ..job.clone() }
 }
 
 /// Options of databases mean nothing without a `workload`. Those that a job has inherited may be meant for others.
 fn without_workload(job: &Job, has_database: bool, findings: &mut Findings) {
-    let is_own = |given: &Given| job.own.iter().any(|own| own.origin == given.origin);
+    let is_own = |given: &GivenOption| job.own.iter().any(|own| own.origin == given.origin);
     for given in job.options.all().filter(|given| given.opt.row().scope == OptionScope::Database) {
         if is_own(given) || !has_database {
             let name = given.opt.row().name;
@@ -91,9 +91,9 @@ fn with_preset<'a>(
     findings: &mut Findings,
 ) -> Job {
     options::check(job, model, inert, findings);
-    let implied = |opt: Opt, text: &str| Given::implied(opt, text, &job.origin);
+    let implied = |opt: Opt, text: &str| GivenOption::implied(opt, text, &job.origin);
     // The jobs read and write at any place, again and again: nothing keeps a map of blocks.
-    let mut defaults: Vec<Given> = [(Opt::Rw, "randrw"), (Opt::Norandommap, "1"), (Opt::NewGroup, "1")]
+    let mut defaults: Vec<GivenOption> = [(Opt::Rw, "randrw"), (Opt::Norandommap, "1"), (Opt::NewGroup, "1")]
         .into_iter()
         .filter_map(|(opt, text)| implied(opt, text))
         .collect();

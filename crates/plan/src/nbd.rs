@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ferrio_job::{Choice as _, Direction, EngineKind, JobSpec, Prefix, SetupError};
 use ferrio_jobfile::{Job, Opt};
-use ferrio_nbd::{Asked, Export, NbdError, Uri};
+use ferrio_nbd::{Export, NbdError, ServerQuery, Uri};
 
 use crate::as_written::{inert, refuse};
 use crate::direction::changes_data;
@@ -27,7 +27,7 @@ inert! {
 pub(crate) struct Exports {
     known: HashMap<String, Result<Export, SetupError>>,
     /// Servers that have been asked, all at once.
-    asked: HashMap<String, io::Result<Asked>>,
+    asked: HashMap<String, io::Result<ServerQuery>>,
 }
 
 impl Exports {
@@ -39,7 +39,7 @@ impl Exports {
             if let Ok(uri) = text.parse::<Uri>()
                 && !self.asked.contains_key(text)
             {
-                self.asked.insert(text.to_owned(), Asked::begin(uri, limit));
+                self.asked.insert(text.to_owned(), ServerQuery::begin(uri, limit));
             }
         }
     }
@@ -105,7 +105,7 @@ pub(crate) fn name_export(spec: &mut JobSpec) {
 }
 
 /// Asks the server, unless it has been asked.
-fn describe(spec: &JobSpec, uri: &str, asked: Option<io::Result<Asked>>) -> Result<Export, SetupError> {
+fn describe(spec: &JobSpec, uri: &str, asked: Option<io::Result<ServerQuery>>) -> Result<Export, SetupError> {
     let failed = |error: &NbdError| {
         let (errno, prefix, message) = match spec.compat.has_words_of_fio {
             // fio has no error number then.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ferrio_job::{CompatRules, JobSpec, OpenOptions, OptionEcho, Replay, SetupError};
-use ferrio_jobfile::{Given, Job, MASK, Opt, echoed};
+use ferrio_jobfile::{GivenOption, Job, MASK, Opt, echoed};
 
 use crate::as_written::name;
 use crate::findings::Findings;
@@ -153,7 +153,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
 }
 
 /// Options as reports echo them.
-pub(crate) fn echo(given: &[Given], compat: CompatRules) -> OptionEcho {
+pub(crate) fn echo(given: &[GivenOption], compat: CompatRules) -> OptionEcho {
     let shown = |opt: Opt, text| match compat.masks_secrets && opt.is_secret() {
         true => MASK.to_owned(),
         false => text,

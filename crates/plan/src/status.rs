@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use ferrio_job::{Choice as _, Diagnostic, EngineKind, InertOption, Origin};
-use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Value, ValueKind, absent_word};
+use ferrio_jobfile::{
+    GivenOption, Job, Opt, OptionRow, OptionScope, OptionStatus, Value, ValueKind, absent_word,
+};
 
 use crate::as_written::{Inert, is_zero, name};
 use crate::findings::Findings;
@@ -48,14 +50,14 @@ const TABLES: [&[Inert]; 27] = [
 /// Assignments without effect in some job, and those that matter to some job.
 #[derive(Debug, Default)]
 pub(crate) struct InertOptions<'a> {
-    found: Vec<(&'a Job, &'a Given, &'static str)>,
+    found: Vec<(&'a Job, &'a GivenOption, &'static str)>,
     /// How many jobs each matters to.
     used: HashMap<(Opt, &'a Origin), usize>,
 }
 
 impl<'a> InertOptions<'a> {
     /// Adds an assignment without effect in a job.
-    pub(crate) fn add(&mut self, job: &'a Job, given: &'a Given, reason: &'static str) {
+    pub(crate) fn add(&mut self, job: &'a Job, given: &'a GivenOption, reason: &'static str) {
         self.found.push((job, given, reason));
     }
 
@@ -146,7 +148,7 @@ fn is_private_to_a_missing_engine(job: &Job, row: &OptionRow) -> bool {
 }
 
 /// Why an assignment has no effect in its job, if that is so.
-fn reason(job: &Job, given: &Given) -> Option<&'static str> {
+fn reason(job: &Job, given: &GivenOption) -> Option<&'static str> {
     match given.opt.row().status {
         // The reader of job files has already warned about it.
         OptionStatus::NoEffect(_) if given.opt.row().kind == ValueKind::Ignored => None,
@@ -164,14 +166,14 @@ fn reason(job: &Job, given: &Given) -> Option<&'static str> {
 const INSIST: [Opt; 2] = [Opt::VerifyHeaderSeed, Opt::VerifyWriteSequence];
 
 /// True for a value that changes nothing: off, or the default. 0 is a value like others of a number that is not 0 by default.
-fn asks_for_nothing(given: &Given) -> bool {
+fn asks_for_nothing(given: &GivenOption) -> bool {
     is_off(given)
         || matches!(given.value, Value::Switch(false))
         || (is_default(given.opt.row(), given) && !INSIST.contains(&given.opt))
 }
 
 /// True for a value that switches an unsupported option off.
-fn is_off(given: &Given) -> bool {
+fn is_off(given: &GivenOption) -> bool {
     let row = given.opt.row();
     let text = given.text.trim();
     match row.status {
@@ -182,7 +184,7 @@ fn is_off(given: &Given) -> bool {
 }
 
 /// The declared default; 0 where none is declared.
-fn is_default(row: &OptionRow, given: &Given) -> bool {
+fn is_default(row: &OptionRow, given: &GivenOption) -> bool {
     match row.default {
         "" | "0" => is_zero(&given.value),
         default => given.text.trim() == default,
@@ -190,7 +192,7 @@ fn is_default(row: &OptionRow, given: &Given) -> bool {
 }
 
 /// Refuses a word that is unavailable, of an option that works.
-fn absent_choice(given: &Given) -> Option<Diagnostic> {
+fn absent_choice(given: &GivenOption) -> Option<Diagnostic> {
     let Value::Word(word, _) = &given.value else { return None };
     let reason = absent_word(given.opt, word)?;
     let message = format!("option `{}={word}` is not available: {reason}", given.opt.row().name);
@@ -202,7 +204,7 @@ fn absent_choice(given: &Given) -> Option<Diagnostic> {
 }
 
 /// Refuses an unsupported option, and says what it does in fio and what to do.
-fn refusal(given: &Given) -> Option<Diagnostic> {
+fn refusal(given: &GivenOption) -> Option<Diagnostic> {
     const WITHOUT: &str = "remove the option to run the job without it";
     let row = given.opt.row();
     let (code, message, origin, help) = match row.status {

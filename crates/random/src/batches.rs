@@ -1,15 +1,15 @@
-//! The draws of a stream a batch at a time: the same numbers as one by one, at a third of the cost.
+//! The draws of a stream in batches: the same numbers as one by one, at a third of the cost.
 //!
-//! Each component of [`T88`] is linear: its states obey a recurrence that adds a few earlier ones. So a batch is made from batches
-//! before it by additions alone, several states at once, where the generator itself has to wait for one state before the next.
+//! Each component of [`T88`] is linear: its states obey a recurrence that adds a few earlier ones. So a batch is made from earlier batches
+//! by additions alone, several states at once, whereas the generator itself waits for each state before the next.
 
 use crate::prefetch::BATCH;
 use crate::stream::{Scale, Stream, T88, T258};
 
-/// States that a recurrence reaches back, at most.
+/// Most states that a recurrence reaches back.
 const HISTORY: usize = 4 * BATCH;
-/// States that are kept of a component; when they are full the last [`HISTORY`] move to the front.
-const KEPT: usize = 3 * HISTORY;
+/// States of a component that are kept; when they are full, the last [`HISTORY`] move to the front.
+const KEPT_STATES: usize = 3 * HISTORY;
 /// States made at once: no recurrence reaches back less far.
 const RUN: usize = 16;
 
@@ -19,32 +19,34 @@ pub struct Batches(BatchedStream);
 
 #[derive(Clone, Debug)]
 enum BatchedStream {
-    T88(Box<Narrow>),
+    T88(Box<NarrowBatches>),
     T258(T258),
 }
 
 /// The states of the components of a [`T88`].
 #[derive(Clone, Debug)]
-struct Narrow {
+struct NarrowBatches {
     /// Makes the first states.
     generator: T88,
-    states: [[u32; KEPT]; 3],
+    states: [[u32; KEPT_STATES]; 3],
     at: usize,
 }
 
 impl Batches {
-    /// The draws that `stream` would give.
+    /// The draws of `stream`.
     #[must_use]
     pub fn new(stream: Stream) -> Self {
         Batches(match stream {
-            Stream::T88(generator) => {
-                BatchedStream::T88(Box::new(Narrow { generator, states: [[0; KEPT]; 3], at: 0 }))
-            }
+            Stream::T88(generator) => BatchedStream::T88(Box::new(NarrowBatches {
+                generator,
+                states: [[0; KEPT_STATES]; 3],
+                at: 0,
+            })),
             Stream::T258(generator) => BatchedStream::T258(generator),
         })
     }
 
-    /// Starts again from `seed`, same width.
+    /// Restarts from `seed` with the same width.
     pub fn reseed(&mut self, seed: u64) {
         match &mut self.0 {
             BatchedStream::T88(narrow) => {
@@ -55,7 +57,7 @@ impl Batches {
         }
     }
 
-    /// The next batch of draws as they are.
+    /// Fills a batch with raw draws.
     pub fn fill(&mut self, draws: &mut [u64; BATCH]) {
         match &mut self.0 {
             BatchedStream::T88(narrow) => {
@@ -71,7 +73,7 @@ impl Batches {
         }
     }
 
-    /// The next batch of draws below a count that was prepared for the stream (see [`Stream::scale`]).
+    /// Fills a batch with draws below a count that was prepared for the stream (see [`Stream::scale`]).
     pub fn fill_below(&mut self, count: Scale, draws: &mut [u64; BATCH]) {
         match &mut self.0 {
             BatchedStream::T88(narrow) => count.pick_all_narrow(&narrow.next(), draws),
@@ -84,11 +86,11 @@ impl Batches {
     }
 }
 
-impl Narrow {
+impl NarrowBatches {
     #[inline(always)]
     fn next(&mut self) -> [u32; BATCH] {
-        if self.at >= KEPT {
-            self.states.iter_mut().for_each(|states| states.copy_within(KEPT - HISTORY.., 0));
+        if self.at >= KEPT_STATES {
+            self.states.iter_mut().for_each(|states| states.copy_within(KEPT_STATES - HISTORY.., 0));
             self.at = HISTORY;
         }
         let at = self.at;
@@ -99,8 +101,8 @@ impl Narrow {
                 [a[place], b[place], c[place]] = self.generator.0;
             }
         } else {
-            // Found by looking for sums of few powers of each component's step that are the identity; the tests compare all of them
-            // with the generator.
+            // Found by searching for sums of few powers of each component's step that are the identity; the tests compare all of them with
+            // the generator.
             extend(a, at, [24, 48, 72, 124]);
             extend(b, at, [54, 58]);
             extend(c, at, [16, 28, 33, 36, 42, 44]);
@@ -118,7 +120,7 @@ impl Narrow {
 
 /// Makes a batch of states from `at` on, each the sum of those at these distances before it.
 #[inline(always)]
-fn extend<const N: usize>(states: &mut [u32; KEPT], at: usize, lags: [usize; N]) {
+fn extend<const N: usize>(states: &mut [u32; KEPT_STATES], at: usize, lags: [usize; N]) {
     for run in (at..at + BATCH).step_by(RUN) {
         let mut sums = [0; RUN];
         for lag in lags {

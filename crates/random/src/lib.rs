@@ -1,6 +1,6 @@
 //! The random choices of a job: fio's generators, the conversion of a draw to a number, and the seeds of a job's streams.
 //!
-//! Nothing here knows of jobs or files: a seed and a count go in, numbers come out, the same as fio's on every machine.
+//! Nothing here knows jobs or files: a seed and a count go in, numbers come out, the same as fio's on every machine.
 #![forbid(unsafe_code)]
 
 mod batches;

@@ -1,7 +1,7 @@
 //! Prefetches random numbers: they are generated a batch at a time, before they are needed.
 //!
-//! A generator costs most for fetching and storing its state and for waiting on itself. Making a batch keeps the state in registers,
-//! and taking a number is one load, whatever its generator.
+//! The main costs of a generator are loading and storing its state, and its dependency on itself. Making a batch keeps the state in
+//! registers, and taking a number is one load, whatever its generator.
 
 /// Numbers in a batch: four cache lines, made in less time than a system call takes.
 pub const BATCH: usize = 32;
@@ -14,7 +14,7 @@ pub struct Prefetch {
 }
 
 impl Prefetch {
-    /// Nothing is made yet.
+    /// An empty batch.
     #[must_use]
     pub fn new() -> Self {
         Prefetch { at: BATCH, numbers: [0; BATCH] }
@@ -32,7 +32,7 @@ impl Prefetch {
         number
     }
 
-    /// Drops what was made and not taken, because the sequence starts again.
+    /// Drops the numbers that were made and not taken, because the sequence restarts.
     pub fn forget(&mut self) {
         self.at = BATCH;
     }

@@ -1,12 +1,12 @@
 //! The 24 seeds of a job, one for each purpose that consumes random numbers.
 //!
-//! Runs compare and replay only when these numbers are fio's own, so the table is fixed; numbers that have no name here belong
-//! to features that draw their own streams elsewhere or not at all.
+//! Runs compare and replay only if these numbers are fio's own, so the table is fixed; numbers without a name here belong to features that
+//! draw their own streams elsewhere or not at all.
 
 /// Number of seeds of a job.
 pub const SEEDS: usize = 24;
 
-/// What each seed is for: its index in the table.
+/// The purpose of each seed: its index in the table.
 pub mod purpose {
     /// Length of reads; writes and trims follow.
     pub const LENGTH: [usize; 3] = [0, 1, 2];
@@ -28,9 +28,9 @@ pub mod purpose {
     pub const SHARE: usize = 10;
     /// Range of `startdelay`.
     pub const DELAY: usize = 13;
-    /// Which buffers are duplicates.
+    /// Choice of buffers that are duplicates.
     pub const DEDUPE: usize = 14;
-    /// Which block of the working set a duplicate is.
+    /// The block of the working set that a duplicate copies.
     pub const DEDUPE_PICK: usize = 20;
     /// Arrivals of reads, writes and trims with `rate_process=poisson`.
     pub const ARRIVAL: [usize; 3] = [15, 17, 18];
@@ -38,7 +38,7 @@ pub mod purpose {
     pub const ZONE: usize = 16;
     /// I/Os that have a priority of their own.
     pub const PRIORITY: usize = 19;
-    /// Which blocks `sprandom` writes again.
+    /// Choice of blocks that `sprandom` writes again.
     pub const SPRANDOM: usize = 22;
 }
 

@@ -36,7 +36,7 @@ impl T88 {
         generator
     }
 
-    /// Next 32-bit output.
+    /// The next 32-bit output.
     #[inline]
     pub fn draw(&mut self) -> u32 {
         let [s1, s2, s3] = self.0;
@@ -70,7 +70,7 @@ impl T258 {
         generator
     }
 
-    /// Next 64-bit output.
+    /// The next 64-bit output.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         let [s1, s2, s3, s4, s5] = self.0;
@@ -83,7 +83,7 @@ impl T258 {
         s1 ^ s2 ^ s3 ^ s4 ^ s5
     }
 
-    /// One draw below the prepared count; apart from the narrow case so that this one stays short where both are inlined.
+    /// One draw below the prepared count; separate from the narrow case so that that one stays short where both are inlined.
     #[inline(never)]
     fn below(&mut self, scale: Scale) -> u64 {
         scale.pick_wide(self.draw())
@@ -97,7 +97,7 @@ impl T258 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     n: u64,
-    /// Low words closer than this to 2^w (both generators) or to 0 (64 bits) decide nothing.
+    /// Low words closer than this to 2^w (both generators) or to 0 (64 bits) are undecided.
     margin: u64,
 }
 
@@ -121,7 +121,7 @@ impl Scale {
         product >> 32
     }
 
-    /// As [`Scale::pick_narrow`] for each draw. Without a branch for each, so that several are done at once.
+    /// [`Scale::pick_narrow`] for each draw. Without a branch for each, so that several are done at once.
     #[inline(always)]
     pub(crate) fn pick_all_narrow(self, draws: &[u32; BATCH], picks: &mut [u64; BATCH]) {
         let mut undecided = 0;
@@ -171,7 +171,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Stream of the chosen width.
+    /// A stream of the chosen width.
     #[must_use]
     pub fn new(generator: Generator, seed: u64) -> Self {
         match generator {
@@ -180,7 +180,7 @@ impl Stream {
         }
     }
 
-    /// Its present state.
+    /// The current state.
     #[must_use]
     pub fn state(&self) -> GeneratorState {
         match self {
@@ -189,7 +189,7 @@ impl Stream {
         }
     }
 
-    /// Starts again from `seed`, same width.
+    /// Restarts from `seed` with the same width.
     pub fn reseed(&mut self, seed: u64) {
         match self {
             Stream::T88(generator) => *generator = T88::new(seed),
@@ -206,7 +206,7 @@ impl Stream {
         }
     }
 
-    /// One draw below the prepared count (0 when that is 0).
+    /// One draw below the prepared count; 0 if that is 0.
     #[inline(always)]
     pub fn below(&mut self, scale: Scale) -> u64 {
         match self {
@@ -215,7 +215,7 @@ impl Stream {
         }
     }
 
-    /// One draw as it is.
+    /// One raw draw.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         match self {
@@ -224,7 +224,7 @@ impl Stream {
         }
     }
 
-    /// The largest number that [`Stream::draw`] can give.
+    /// The largest result of [`Stream::draw`].
     #[must_use]
     pub fn largest(&self) -> u64 {
         match self {

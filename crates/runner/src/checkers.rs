@@ -12,7 +12,7 @@ use ferrio_engine::LentSlot;
 use ferrio_job::{Diagnostic, JobSpec, Prefix, Verify};
 use ferrio_machine::run_on;
 use ferrio_stats::Usage;
-use ferrio_verify::{Expected, Mismatch, Verifier};
+use ferrio_verify::{BlockMismatch, ExpectedHeader, Verifier};
 
 use crate::failure::Failure;
 use crate::worker_limits;
@@ -32,7 +32,7 @@ pub(crate) struct Block {
     /// Where it lies in the file, bytes.
     pub(crate) offset: u64,
     /// What its header must contain.
-    pub(crate) expected: Expected,
+    pub(crate) expected: ExpectedHeader,
     /// What was read.
     pub(crate) data: LentSlot,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Checked {
 #[derive(Debug)]
 pub(crate) enum Found {
     Sound,
-    Bad(Box<Mismatch>),
+    Bad(Box<BlockMismatch>),
     /// The check itself went wrong: nothing is known of the block.
     Nothing,
 }
@@ -186,7 +186,7 @@ impl Drop for Checkers {
 
 /// Body of a thread: ends when the job drops its end of the queue.
 fn check_blocks(
-    check: impl Fn(&mut Block) -> Result<(), Box<Mismatch>>,
+    check: impl Fn(&mut Block) -> Result<(), Box<BlockMismatch>>,
     inbox: &Mutex<Receiver<Block>>,
     outbox: &SyncSender<Checked>,
     usage: &Mutex<Usage>,
@@ -257,7 +257,7 @@ mod tests {
 
     use ferrio_engine::Buffers;
     use ferrio_plan::testing::spec_of;
-    use ferrio_verify::{Stamp, VerifySpec};
+    use ferrio_verify::{VerifySpec, WriteStamp};
 
     use super::*;
 
@@ -289,10 +289,10 @@ mod tests {
             for unit in 0..8 {
                 let offset = (round * 8 + u64::from(unit)) * 4096;
                 let block = buffers.fill_unless_lent(unit, 4096).unwrap();
-                let stamp = Stamp { offset, seed: 3, number: 0, time: Duration::ZERO };
+                let stamp = WriteStamp { offset, seed: 3, number: 0, time: Duration::ZERO };
                 verifier.fill(block, &stamp, |body, seed| body.fill(seed as u8)).unwrap();
                 block[2000] ^= u8::from(round == 7 && unit == 5);
-                let expected = Expected::default();
+                let expected = ExpectedHeader::default();
                 let data = buffers.lend(unit, 4096).unwrap();
                 checkers.lend(Block { unit, file: 0, offset, expected, data }).unwrap();
             }
@@ -318,7 +318,7 @@ mod tests {
 
     /// A job whose only thread checks like this.
     fn with_thread(
-        check: impl Fn(&mut Block) -> Result<(), Box<Mismatch>> + Send + 'static,
+        check: impl Fn(&mut Block) -> Result<(), Box<BlockMismatch>> + Send + 'static,
         ends_at_once: bool,
     ) -> Checkers {
         let (blocks, inbox) = sync_channel(8);
@@ -333,7 +333,7 @@ mod tests {
 
     fn block(buffers: &mut Buffers, unit: u32) -> Block {
         let data = buffers.lend(unit, 4096).unwrap();
-        Block { unit, file: 0, offset: 0, expected: Expected::default(), data }
+        Block { unit, file: 0, offset: 0, expected: ExpectedHeader::default(), data }
     }
 
     #[test]

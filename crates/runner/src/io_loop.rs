@@ -46,7 +46,7 @@ mod zones;
 
 use ferrio_engine::{Buffers, Engine, Op, Request, Submit};
 use ferrio_job::{Direction, JobSpec};
-use ferrio_workload::{Budget, Content, Io, Step, SyncKind, Workload};
+use ferrio_workload::{Budget, BufferContents, Io, Step, SyncKind, Workload};
 
 pub(crate) use hooks::Hooks;
 use meter::Meter;
@@ -66,7 +66,7 @@ pub(crate) struct IoLoop<'a, E> {
     workload: Workload,
     budget: Budget,
     /// Present when writes need their buffer prepared.
-    content: Option<Content>,
+    content: Option<BufferContents>,
     slots: Slots,
     meter: Meter<'a>,
     hooks: Hooks<'a>,

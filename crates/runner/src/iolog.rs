@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use ferrio_engine::{Op, Request};
 use ferrio_job::{JobSpec, reason, recording_not_opened};
 use ferrio_stats::Clock;
-use ferrio_trace::{FileAction, LogError, Writer};
+use ferrio_trace::{FileAction, IologWriter, LogError};
 
 use crate::failure::Failure;
 
@@ -18,7 +18,7 @@ pub(crate) struct Iolog<'a> {
     spec: &'a JobSpec,
     clock: Clock,
     began: u64,
-    log: Writer,
+    log: IologWriter,
     /// Which files' `open` has no `close` yet.
     open: Vec<bool>,
     /// Offset of the latest data I/O of each unit: what a line of a sync shows.
@@ -29,7 +29,7 @@ impl<'a> Iolog<'a> {
     /// Opens the job's log, if it has one, and adds its files.
     pub(crate) fn new(spec: &'a JobSpec, clock: Clock) -> Result<Option<Box<Self>>, Failure> {
         let Some(to) = &spec.iolog else { return Ok(None) };
-        let log = Writer::append(&to.path, to.version)?;
+        let log = IologWriter::append(&to.path, to.version)?;
         let (open, offsets) = (vec![false; spec.files.len()], vec![0; spec.units() as usize]);
         let mut iolog = Box::new(Iolog { spec, clock, began: clock.now(), log, open, offsets });
         for file in &spec.files {

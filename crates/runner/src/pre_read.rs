@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec, debug_class};
-use ferrio_machine::{Interrupted, open_file};
+use ferrio_machine::{InterruptionLimit, open_file};
 use log::debug;
 use nix::fcntl::OFlag;
 
@@ -54,14 +54,14 @@ pub(crate) fn pre_read(spec: &JobSpec, stop: &dyn Fn() -> bool) -> Result<(), Fa
         };
         opened.seek(SeekFrom::Start(file.offset)).map_err(|e| failed(&e, "lseek"))?;
         let mut left = file.size;
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         while left > 0 && !stop() {
             let now = usize::try_from(left).map_or(block, |left| left.min(block));
             match opened.read(&mut buffer[..now]) {
                 Ok(0) => break,
                 Ok(count) => {
                     left -= count as u64;
-                    interrupted = Interrupted::default();
+                    interrupted = InterruptionLimit::default();
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted && interrupted.should_retry() => {}
                 Err(e) => return Err(failed(&e, "pre_read")),

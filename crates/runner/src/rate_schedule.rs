@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::Clock;
-use ferrio_workload::pacing::Pacer;
+use ferrio_workload::rate::RatePacer;
 use ferrio_workload::{Io, SEEDS};
 
 use crate::timing::Timing;
@@ -17,7 +17,7 @@ const NEVER: u64 = u64::MAX;
 /// The schedule of a job and when its I/Os were due.
 #[derive(Debug)]
 pub(crate) struct RateSchedule {
-    pub(crate) pacer: Pacer,
+    pub(crate) pacer: RatePacer,
     pub(crate) waiter: Waiter,
     clock: Clock,
     /// Clock ticks at which the I/O in each unit was due, [`NEVER`] for one without a time.
@@ -29,7 +29,7 @@ pub(crate) struct RateSchedule {
 impl RateSchedule {
     /// `None` for a job without rates.
     pub(crate) fn new(spec: &JobSpec, entropy: [u64; SEEDS], clock: Clock) -> Option<Box<Self>> {
-        let pacer = Pacer::new(spec, entropy)?;
+        let pacer = RatePacer::new(spec, entropy)?;
         let due = vec![NEVER; spec.units() as usize].into_boxed_slice();
         Some(Box::new(RateSchedule { pacer, waiter: Waiter::new(clock), clock, due, next_due: NEVER }))
     }

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 
 use ferrio_job::{Diagnostic, reason};
 use ferrio_kernel::{keep_ended_children, wait_for_signal};
-use ferrio_machine::{Interrupted, switches_of_blocked_main};
+use ferrio_machine::{InterruptionLimit, switches_of_blocked_main};
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
@@ -184,7 +184,7 @@ struct Watch {
 impl Watch {
     /// Waits for signals until the run is over.
     fn watch(&self, signals: &SigSet) {
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         let mut blocked = BlockedThreads::default();
         // Somebody wants the end.
         let mut is_asked = false;
@@ -192,7 +192,7 @@ impl Watch {
             let limit = (is_asked && self.ends_blocked).then_some(CHECK_INTERVAL);
             let arrived = match wait_for_signal(signals, limit) {
                 Ok(signal) => {
-                    interrupted = Interrupted::default();
+                    interrupted = InterruptionLimit::default();
                     Some(signal)
                 }
                 Err(e) if e.raw_os_error() == Some(libc::EAGAIN) && limit.is_some() => None,

@@ -18,8 +18,8 @@ use ferrio_engine::LentSlot;
 use ferrio_job::{Direction, JobSpec, Overwrites, VerifyPolicy};
 use ferrio_results::DamageTally;
 use ferrio_verify::{
-    Coverage, Covered, DrawnSeeds, Mismatch, Stamp, Uncovered, Verifier, VerifySpec, Written, WrittenList,
-    check_trimmed,
+    BlockMismatch, Coverage, CoverageEnd, DrawnSeeds, Verifier, VerifySpec, WriteCoverage, WriteStamp,
+    WrittenBlock, WrittenList, check_trimmed,
 };
 use ferrio_workload::{BlockBody, BlockSeeds, Io, SEEDS, TrimMarks, Workload};
 
@@ -77,7 +77,7 @@ pub(crate) struct Verification {
     /// A job that reads stops where the state says that no more was written.
     stops_reads: bool,
     /// Where checking stopped, by the state.
-    stopped: Option<Uncovered>,
+    stopped: Option<CoverageEnd>,
     /// `verify_only` has come to the first write that the state does not cover: no later one is checked either.
     leaves_out_no_more: bool,
     /// The verify state is saved after each sync.
@@ -175,7 +175,7 @@ impl Verification {
         match io.direction {
             Direction::Write => {
                 let seed = if self.verifier.draws_seeds() { self.seeds.draw() } else { 0 };
-                let stamp = Stamp { offset: io.offset, seed, number: self.number, time };
+                let stamp = WriteStamp { offset: io.offset, seed, number: self.number, time };
                 if !self.repeats_blocks || self.units.needs_fill(unit, block.len()) {
                     self.verifier
                         .fill(block, &stamp, |block, seed| self.body.fill(block, seed))
@@ -188,8 +188,8 @@ impl Verification {
             }
             Direction::Read if self.checks_reads => {
                 let seed = self.verifier.draws_seeds().then(|| self.seeds.draw());
-                let covered = self.coverage.as_ref().map_or(Covered::Check, |c| c.of(self.number));
-                let checked = covered != Covered::Skip;
+                let covered = self.coverage.as_ref().map_or(WriteCoverage::Check, |c| c.of(self.number));
+                let checked = covered != WriteCoverage::Skip;
                 let purpose = if checked { Purpose::Check } else { Purpose::Read };
                 self.units.issue(unit, purpose, written_by(io, self.number), seed);
                 self.number += 1;
@@ -206,7 +206,7 @@ impl Verification {
     }
 
     /// Records the write that has the next number.
-    fn remember(&mut self, io: &Io) -> Written {
+    fn remember(&mut self, io: &Io) -> WrittenBlock {
         let block = written_by(io, self.number);
         if let Some(last) = &mut self.last_writes {
             last.record(&block);
@@ -243,7 +243,7 @@ impl Verification {
     /// The I/O of unit `unit` has failed. A block that could not be written is not read back, and neither is one that could not be trimmed.
     pub(crate) fn failed(&mut self, unit: u32) {
         let purpose = self.units.end(unit);
-        let Written { file, offset, number, .. } = self.units.block(unit);
+        let WrittenBlock { file, offset, number, .. } = self.units.block(unit);
         if let (Some(written), Purpose::Write | Purpose::TrimBlock) = (&mut self.written, purpose) {
             written.forget(file, offset, number);
         }
@@ -304,7 +304,7 @@ impl Verification {
     }
 
     /// Checks what unit `unit` read.
-    pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<Mismatch>> {
+    pub(crate) fn check(&self, unit: u32, block: &mut [u8], offset: u64) -> Result<(), Box<BlockMismatch>> {
         if self.units.block(unit).trimmed {
             return check_trimmed(block, offset);
         }
@@ -336,7 +336,7 @@ impl Verification {
     }
 
     /// The next block to read back, after the pass.
-    pub(crate) fn next_written(&mut self) -> Option<Written> {
+    pub(crate) fn next_written(&mut self) -> Option<WrittenBlock> {
         loop {
             let block = match &mut self.regenerated {
                 Some(regenerated) => regenerated.next(self.number)?,
@@ -351,7 +351,7 @@ impl Verification {
     }
 
     /// Unit `unit` is about to read a block back.
-    fn before_check(&mut self, unit: u32, block: Written) {
+    fn before_check(&mut self, unit: u32, block: WrittenBlock) {
         let is_last = match &mut self.last_writes {
             Some(last) => last.take(&block),
             // The list forgets what was overwritten, but not what another pass has written again.
@@ -400,6 +400,6 @@ pub(crate) struct Ended {
 /// The number of an I/O that is no write and comes from none.
 const NO_WRITE: u64 = u64::MAX;
 
-fn written_by(io: &Io, number: u64) -> Written {
-    Written { file: io.file, len: io.len, offset: io.offset, number, trimmed: false }
+fn written_by(io: &Io, number: u64) -> WrittenBlock {
+    WrittenBlock { file: io.file, len: io.len, offset: io.offset, number, trimmed: false }
 }

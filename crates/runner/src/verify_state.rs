@@ -214,7 +214,7 @@ pub(crate) fn load(directory: &Path, spec: &JobSpec) -> Result<Option<Coverage>,
 #[cfg(test)]
 mod tests {
     use ferrio_plan::testing::spec_of;
-    use ferrio_verify::Covered;
+    use ferrio_verify::WriteCoverage;
     use tempfile::TempDir;
 
     use super::*;
@@ -262,8 +262,8 @@ mod tests {
         assert_eq!(save(place.path(), &spec, &state(&spec, &progress), true), []);
         assert!(place.path().join("local-a.b-0-verify.state").exists());
         let coverage = load(place.path(), &spec).unwrap().unwrap();
-        assert_eq!(coverage.of(1), Covered::Check);
-        assert!(matches!(coverage.of(0), Covered::Stop(_)));
+        assert_eq!(coverage.of(1), WriteCoverage::Check);
+        assert!(matches!(coverage.of(0), WriteCoverage::Stop(_)));
         let other = JobSpec { number: 2, ..spec.clone() };
         let failure = load(place.path(), &other).unwrap_err();
         assert_eq!(failure.error.errno, 0);

@@ -11,7 +11,7 @@ use ferrio_engine::{Buffers, Engine, EngineError};
 use ferrio_job::{Diagnostic, FileSpec, JobSpec, Prefix, debug_class};
 use ferrio_machine::thread_id;
 use ferrio_results::{JobResult, JobState};
-use ferrio_workload::{Content, LayoutContent, Region, Workload};
+use ferrio_workload::{BufferContents, LayoutContent, Region, Workload};
 use log::debug;
 
 use crate::block_states::BlockStates;
@@ -221,10 +221,10 @@ fn workload(context: &Context<'_>) -> Result<Box<Workload>, Failure> {
 }
 
 #[inline(never)]
-fn content(context: &Context<'_>, laid_out: Option<LayoutContent>) -> Result<Content, Failure> {
+fn content(context: &Context<'_>, laid_out: Option<LayoutContent>) -> Result<BufferContents, Failure> {
     match laid_out {
-        Some(laid_out) => Ok(Content::after_layout(context.spec, laid_out)),
-        None => Content::new(context.spec, context.entropy).map_err(|e| Failure::from_workload(&e)),
+        Some(laid_out) => Ok(BufferContents::after_layout(context.spec, laid_out)),
+        None => BufferContents::new(context.spec, context.entropy).map_err(|e| Failure::from_workload(&e)),
     }
 }
 

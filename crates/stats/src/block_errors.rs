@@ -1,13 +1,13 @@
-//! `block_error_percentiles`: the states of trimmed and written blocks, and how many trims the failed ones had survived.
+//! `block_error_percentiles`: the states of trimmed and written blocks, and the number of trims that the failed ones survived.
 
 use std::collections::BTreeMap;
 
 use crate::quantile::rank;
 
-/// What was last done to a block. A failure stays.
+/// The last operation on a block. A failure is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockState {
-    /// Nothing.
+    /// No operation.
     Unwritten,
     /// A trim.
     Trimmed,
@@ -29,7 +29,7 @@ impl BlockState {
         BlockState::WriteFailure,
     ];
 
-    /// True of a block that does not work any more.
+    /// Whether the block has failed.
     #[must_use]
     pub const fn is_failure(self) -> bool {
         matches!(self, BlockState::TrimFailure | BlockState::WriteFailure)
@@ -40,7 +40,7 @@ impl BlockState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockErrors {
     states: [u64; 5],
-    /// Trims survived, and how many of the failed blocks survived as many.
+    /// Number of survived trims, each with the number of failed blocks.
     lifetimes: BTreeMap<u32, u64>,
 }
 
@@ -53,13 +53,13 @@ impl BlockErrors {
         }
     }
 
-    /// How many blocks are in a state.
+    /// Number of blocks in a state.
     #[must_use]
     pub const fn blocks(&self, state: BlockState) -> u64 {
         self.states[state as usize]
     }
 
-    /// For each percentage of `list` the number of trims that this share of the failed blocks did not outlive; empty if none failed.
+    /// For each percentage of `list`, the number of trims that this share of the failed blocks did not outlive; empty if none failed.
     #[must_use]
     pub fn percentiles(&self, list: &[f64]) -> Vec<(f64, u64)> {
         let failed: u64 = self.lifetimes.values().sum();

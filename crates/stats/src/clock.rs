@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-/// What ticks are made of.
+/// The source of ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TickSource {
     /// Invariant time stamp counter.
@@ -25,10 +25,10 @@ pub struct Clock {
 
 const FRACTION_BITS: u32 = 32;
 
-/// Time over which the speed of the counter is measured, at least: enough for 10 parts in a million (99 % of calibrations are within 7).
-const CALIBRATION: Duration = Duration::from_micros(500);
+/// Shortest time over which the speed of the counter is measured: enough for 10 parts in a million (99 % of calibrations are within 7).
+const MIN_CALIBRATION_TIME: Duration = Duration::from_micros(500);
 
-/// The first reading of both clocks for a [`Clock`] that is calibrated later: work in between is time that need not be waited for.
+/// The first reading of both clocks for a [`Clock`] that is calibrated later: work in between replaces waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct CalibrationStart {
     ticks: u64,
@@ -43,9 +43,9 @@ impl CalibrationStart {
         CalibrationStart { ticks, ns }
     }
 
-    /// ns per tick since then, `None` when the counter does not run. Waits until the time is long enough.
+    /// Length of a tick in ns since then; `None` if the counter does not run. Waits until the time is long enough.
     fn speed(self) -> Option<u64> {
-        let end = self.ns + CALIBRATION.as_nanos() as u64;
+        let end = self.ns + MIN_CALIBRATION_TIME.as_nanos() as u64;
         while monotonic_ns() < end {
             std::hint::spin_loop();
         }
@@ -54,13 +54,13 @@ impl CalibrationStart {
 }
 
 impl Clock {
-    /// Chooses and calibrates. Takes 0.5 ms where the time stamp counter is usable.
+    /// Chooses and calibrates the source. Takes 0.5 ms where the time stamp counter is usable.
     #[must_use]
     pub fn calibrate() -> Self {
         Clock::calibrate_since(CalibrationStart::now())
     }
 
-    /// Chooses and calibrates, over the time since `start` and at least 0.5 ms.
+    /// Chooses and calibrates the source, over the time since `start` and at least 0.5 ms.
     #[must_use]
     pub fn calibrate_since(start: CalibrationStart) -> Self {
         if tsc_is_invariant()
@@ -71,7 +71,7 @@ impl Clock {
         Clock::monotonic()
     }
 
-    /// True when this machine has a time stamp counter that runs at one speed all the time, on all processors alike.
+    /// Whether this machine has a time stamp counter that always runs at one speed, on all processors alike.
     #[must_use]
     pub fn counter_is_invariant() -> bool {
         tsc_is_invariant()
@@ -83,7 +83,7 @@ impl Clock {
         Clock { source: TickSource::Monotonic, ns_per_tick: 1 << FRACTION_BITS }
     }
 
-    /// What the ticks are made of.
+    /// The source.
     #[must_use]
     pub const fn source(&self) -> TickSource {
         self.source
@@ -99,14 +99,14 @@ impl Clock {
         }
     }
 
-    /// ns in a tick difference.
+    /// Converts a tick difference to ns.
     #[inline]
     #[must_use]
     pub fn ns(&self, ticks: u64) -> u64 {
         ((u128::from(ticks) * u128::from(self.ns_per_tick)) >> FRACTION_BITS) as u64
     }
 
-    /// ns from `start` to `end`, 0 when they are reversed (counters of two sockets may differ by a few ticks).
+    /// Time from `start` to `end` in ns; 0 if they are reversed (counters of two sockets may differ by a few ticks).
     #[inline]
     #[must_use]
     pub fn between(&self, start: u64, end: u64) -> u64 {
@@ -122,28 +122,28 @@ impl Clock {
 }
 
 /// Time between two measurements of the speed of a [`LongClock`].
-const MEASURED_EVERY: Duration = Duration::from_millis(100);
+const MEASURE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A clock for times that count from one moment for long. The speed of a [`Clock`] is measured in 0.5 ms, to 10 parts in a million, which
-/// are a millisecond after two minutes. This one measures it again and again, over all the time since it began.
+/// A clock for long times that count from one moment. The speed of a [`Clock`] is measured in 0.5 ms, to 10 parts in a million, which
+/// are a millisecond after two minutes. This one measures it repeatedly, over all the time since it began.
 #[derive(Clone, Copy, Debug)]
 pub struct LongClock {
     clock: Clock,
-    /// When it began: ticks, and ns of CLOCK_MONOTONIC.
+    /// The start: ticks, and ns of CLOCK_MONOTONIC.
     began: (u64, u64),
     /// Ticks of the next measurement.
     measured_next: u64,
 }
 
 impl LongClock {
-    /// Begins now, with the speed of `clock`.
+    /// Starts now, with the speed of `clock`.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         let began = match clock.source {
             TickSource::Tsc => read_both(),
             TickSource::Monotonic => (0, 0),
         };
-        LongClock { clock, began, measured_next: began.0.saturating_add(clock.ticks(MEASURED_EVERY)) }
+        LongClock { clock, began, measured_next: began.0.saturating_add(clock.ticks(MEASURE_INTERVAL)) }
     }
 
     /// Ticks in a duration, at `now` in ticks.
@@ -155,12 +155,12 @@ impl LongClock {
         self.clock.ticks(duration)
     }
 
-    /// Takes the speed from the beginning to this reading of both clocks.
+    /// Measures the speed from the start to this reading of both clocks.
     fn measure(&mut self, now: (u64, u64)) {
         if let Some(ns_per_tick) = speed(self.began, now) {
             self.clock.ns_per_tick = ns_per_tick;
         }
-        self.measured_next = now.0.saturating_add(self.clock.ticks(MEASURED_EVERY));
+        self.measured_next = now.0.saturating_add(self.clock.ticks(MEASURE_INTERVAL));
     }
 }
 
@@ -215,7 +215,7 @@ fn read_both() -> (u64, u64) {
         .map_or((0, 0), |(_, ticks, ns)| (ticks, ns))
 }
 
-/// ns per tick between two readings of both clocks, `None` when the counter does not run.
+/// Length of a tick in ns between two readings of both clocks; `None` if the counter does not run.
 fn speed(from: (u64, u64), to: (u64, u64)) -> Option<u64> {
     let ticks = to.0.checked_sub(from.0).filter(|&ticks| ticks > 1000)?;
     let ns = u128::from(to.1.checked_sub(from.1)?);

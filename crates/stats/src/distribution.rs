@@ -59,7 +59,7 @@ impl LatencyBuckets {
         self.counts[bucket.min(BUCKETS - 1)] += 1;
     }
 
-    /// Counts latencies of so many ns each.
+    /// Counts several latencies in ns.
     #[inline]
     pub fn record_all(&mut self, latencies: &[u64]) {
         latencies.iter().for_each(|&ns| self.record(ns));
@@ -89,7 +89,7 @@ impl LatencyBuckets {
     }
 }
 
-/// How many I/Os were issued at which queue depth: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more.
+/// Number of I/Os issued at each queue depth: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DepthLevels(pub [u64; 7]);
 
@@ -106,7 +106,7 @@ impl DepthLevels {
     }
 }
 
-/// How many I/Os one submit or reap call moved: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
+/// Number of submit or reap calls by the I/Os that they moved: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchSizes(pub [u64; 7]);
 

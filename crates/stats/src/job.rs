@@ -11,16 +11,16 @@ use crate::recorder::Recorder;
 use crate::samples::SampleStats;
 use crate::usage::Usage;
 
-/// Figures of one direction. Copies share their latencies, as many look at the figures of thousands of jobs while these run.
+/// Figures of one direction. Copies share their latencies, because many consumers read the figures of thousands of jobs during the run.
 #[derive(Clone, Debug, Default)]
 pub struct DirectionStats {
-    /// I/Os issued, failed ones included; the rest of a short transfer counts again.
+    /// I/Os issued, including failed ones; the rest of a short transfer counts again.
     pub ios: u64,
     /// Bytes completed.
     pub bytes: u64,
     /// Transfers that moved fewer bytes than asked.
     pub short: u64,
-    /// Reads that were sent to the job and never came, network engines only.
+    /// Reads that were sent to the job and never arrived; network engines only.
     pub dropped: u64,
     /// Time in the I/O loop, ms rounded up; 0 without bytes.
     pub runtime_ms: u64,
@@ -30,9 +30,9 @@ pub struct DirectionStats {
     pub clat: Option<Arc<Latency>>,
     /// Total latency; `None` with samples in `clat` means that both are equal (synchronous engines: see [`DirectionStats::lat`]).
     total: Option<Arc<Latency>>,
-    /// `total` equals `clat` because the I/O was submitted and completed by one call.
+    /// Whether `total` equals `clat` because the I/O was submitted and completed by one call.
     lat_is_clat: bool,
-    /// Response time: from the moment each I/O was due by the schedule of a rate to its end; `None` without a schedule.
+    /// Response time: from the moment at which each I/O was due by the schedule of a rate to its end; `None` without a schedule.
     pub response: Option<Arc<Latency>>,
     /// Latencies by the priority of I/Os.
     pub priorities: PriorityStats,
@@ -88,7 +88,7 @@ impl DirectionStats {
         self.iops.merge(&other.iops);
     }
 
-    /// I/Os, bytes, time and latencies since `earlier`, a copy of these figures made before; `None` if they were reset in between.
+    /// I/Os, bytes, time and latencies since `earlier`, an earlier copy of these figures; `None` if they were reset in between.
     #[must_use]
     pub fn since(&self, earlier: &DirectionStats) -> Option<DirectionStats> {
         Some(DirectionStats {
@@ -106,7 +106,7 @@ impl DirectionStats {
         })
     }
 
-    /// Before anything else of the latencies is merged.
+    /// Must be called before other latencies are merged.
     fn merge_priorities(&mut self, other: &DirectionStats) {
         let mut priorities = std::mem::take(&mut self.priorities);
         let all = if other.priorities.of_lat { self.lat() } else { self.clat.as_deref() };
@@ -116,7 +116,7 @@ impl DirectionStats {
     }
 }
 
-/// The recording side of [`DirectionStats`]: what a worker touches for every I/O.
+/// The recording side of [`DirectionStats`], which a worker updates for every I/O.
 #[derive(Clone, Debug, Default)]
 pub struct DirectionRecorder {
     /// I/Os issued.
@@ -134,7 +134,7 @@ pub struct DirectionRecorder {
 }
 
 impl DirectionRecorder {
-    /// For a direction that the job uses. A `synchronous` job has no slat, and one recorder serves clat and lat.
+    /// A recorder for a used direction. A `synchronous` job has no slat, and one recorder serves clat and lat.
     #[must_use]
     pub fn new(slat: bool, clat: bool, lat: bool, synchronous: bool) -> Self {
         Self::with(Recorder::new, slat, clat, lat, synchronous)
@@ -158,14 +158,14 @@ impl DirectionRecorder {
         }
     }
 
-    /// The same for a direction whose I/Os are due at times of a schedule.
+    /// The same for a direction whose I/Os are due by a schedule.
     #[must_use]
     pub fn with_response(self) -> Self {
         DirectionRecorder { response: Some(Box::default()), ..self }
     }
 
-    /// The same for a direction whose I/Os may have these priorities, that of the job first; with `of_lat` their total latencies are
-    /// recorded per priority, otherwise their completion latencies. A latency that is not measured is not recorded.
+    /// The same for a direction whose I/Os may have these priorities, that of the job first. With `of_lat`, total latencies are recorded
+    /// per priority, otherwise completion latencies. A latency that is not measured is not recorded.
     #[must_use]
     pub fn with_priorities(self, priorities: &[u16], of_lat: bool) -> Self {
         let measured = if of_lat { self.total.is_some() || self.lat_is_clat } else { self.clat.is_some() };
@@ -173,7 +173,7 @@ impl DirectionRecorder {
         DirectionRecorder { priorities: PriorityRecorder::new(priorities, of_lat), ..self }
     }
 
-    /// Records the latencies of an asynchronous I/O for its priority; nothing while all I/Os have the same.
+    /// Records the latencies of an asynchronous I/O for its priority; does nothing while all I/Os have the same.
     #[inline]
     pub fn record_priority(&mut self, priority: u16, clat_ns: u64, lat_ns: u64) {
         if self.priorities.is_divided() {
@@ -181,7 +181,7 @@ impl DirectionRecorder {
         }
     }
 
-    /// Records the response time of an I/O; nothing unless [`DirectionRecorder::with_response`] asked for it.
+    /// Records the response time of an I/O; does nothing without [`DirectionRecorder::with_response`].
     #[inline]
     pub fn record_response(&mut self, ns: u64) {
         if let Some(response) = &mut self.response {
@@ -226,7 +226,7 @@ impl DirectionRecorder {
         }
     }
 
-    /// True when latencies are recorded per priority.
+    /// Whether latencies are recorded per priority.
     #[inline]
     #[must_use]
     pub fn divides_by_priority(&self) -> bool {
@@ -268,7 +268,7 @@ fn merge_latency(into: &mut Option<Arc<Latency>>, from: Option<&Arc<Latency>>) {
     }
 }
 
-/// The difference of two states of one latency, each perhaps not measured or without a sample yet. The outer `None`: it was reset.
+/// The difference of two states of one latency, each perhaps not measured or without samples. The outer `None` means that it was reset.
 fn latency_since<P>(now: Option<&P>, earlier: Option<&Latency>) -> Option<Option<P>>
 where
     P: Deref<Target = Latency> + From<Latency> + Clone,
@@ -285,7 +285,7 @@ where
 pub struct SyncStats {
     /// Calls issued.
     pub ios: u64,
-    /// Their latency, once there was one.
+    /// The latency, once there was a call.
     pub latency: Option<Box<Latency>>,
 }
 
@@ -295,7 +295,7 @@ impl SyncStats {
         self.latency.get_or_insert_default().record(ns);
     }
 
-    /// The calls since `earlier`, a copy of these figures made before; `None` if they were reset in between.
+    /// The calls since `earlier`, an earlier copy of these figures; `None` if they were reset in between.
     #[must_use]
     pub fn since(&self, earlier: &SyncStats) -> Option<SyncStats> {
         Some(SyncStats {
@@ -330,7 +330,7 @@ pub struct JobStats {
     pub first_error: i32,
     /// Zones that were reset (`zonemode=zbd`), by trims too.
     pub zone_resets: u64,
-    /// What became of blocks that were trimmed, if that was counted.
+    /// The states of trimmed blocks, if they were counted.
     pub block_errors: Option<BlockErrors>,
 }
 
@@ -341,7 +341,7 @@ impl JobStats {
         self.directions.iter().map(|d| d.ios).sum()
     }
 
-    /// All directions as one: sums as for jobs of a group, samples included.
+    /// All directions as one: sums as for jobs of a group, including samples.
     #[must_use]
     pub fn mixed(&self) -> DirectionStats {
         let mut mixed = DirectionStats::default();
@@ -352,7 +352,7 @@ impl JobStats {
         mixed
     }
 
-    /// What was counted, without anything that was sampled: latencies, their shares, rates.
+    /// The counted figures, without sampled ones: latencies, their shares, rates.
     #[must_use]
     pub fn counters(&self) -> JobStats {
         JobStats {
@@ -387,8 +387,8 @@ impl JobStats {
         }
     }
 
-    /// What the job did since `earlier`, a copy of these figures made before: per direction, syncs, time, CPU use and the number of
-    /// errors. `None` if the figures were reset in between. The first error is that of the whole job.
+    /// The figures since `earlier`, an earlier copy: per direction, syncs, time, CPU use and the number of errors. `None` if the figures
+    /// were reset in between. The first error is that of the whole job.
     ///
     /// Only sums and latencies are subtracted. Samples of bandwidth and IOPS are not sums and stay empty, as do the coarse distributions
     /// (queue depths, batch sizes, latency buckets).

@@ -9,8 +9,8 @@
 
 use hdrhistogram::Histogram;
 
-/// Largest value that is kept as it is: 2^62 ns, 146 years.
-pub(crate) const HIGHEST_NS: u64 = 1 << 62;
+/// Largest value that is kept unchanged: 2^62 ns, 146 years.
+pub(crate) const MAX_NS: u64 = 1 << 62;
 const SIGNIFICANT_DIGITS: u8 = 2;
 
 /// Running statistics of one latency.
@@ -37,7 +37,7 @@ impl Latency {
         Latency { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0, histogram: None }
     }
 
-    /// Statistics from exact sums and (value, count) pairs, one value for each bucket of the histogram.
+    /// Statistics from exact sums and (value, count) pairs, one value per bucket of the histogram.
     pub(crate) fn from_parts(
         min: u64,
         max: u64,
@@ -58,7 +58,7 @@ impl Latency {
         self.max = self.max.max(ns);
         self.sum += u128::from(ns);
         self.sum_of_squares = self.sum_of_squares.saturating_add(u128::from(ns) * u128::from(ns));
-        let ns = ns.min(HIGHEST_NS);
+        let ns = ns.min(MAX_NS);
         let recorded = self.histogram.get_or_insert_with(|| histogram_up_to(ns)).record(ns);
         debug_assert!(recorded.is_ok(), "histograms grow with their values");
     }
@@ -73,7 +73,7 @@ impl Latency {
         let sum = u128::from(ns) * u128::from(count);
         self.sum = self.sum.saturating_add(sum);
         self.sum_of_squares = self.sum_of_squares.saturating_add(sum.saturating_mul(u128::from(ns)));
-        let ns = ns.min(HIGHEST_NS);
+        let ns = ns.min(MAX_NS);
         let recorded = self.histogram.get_or_insert_with(|| histogram_up_to(ns)).record_n(ns, count);
         debug_assert!(recorded.is_ok(), "histograms grow with their values");
     }
@@ -93,7 +93,7 @@ impl Latency {
     #[must_use]
     pub fn count_above(&self, ns: u64) -> u64 {
         match self.histogram() {
-            Some(histogram) if self.max > ns => histogram.count_between(ns.saturating_add(1), HIGHEST_NS),
+            Some(histogram) if self.max > ns => histogram.count_between(ns.saturating_add(1), MAX_NS),
             _ => 0,
         }
     }
@@ -110,7 +110,7 @@ impl Latency {
         self.max
     }
 
-    /// All samples together, ns.
+    /// Sum of all samples, ns.
     #[must_use]
     pub fn sum(&self) -> u128 {
         self.sum
@@ -129,8 +129,8 @@ impl Latency {
         if n < 2 {
             return 0.0;
         }
-        // With the whole part q of the mean and the rest r = Σx - nq, Σ(x - mean)² is Σx² - nq² - 2qr, exact in integers, less r²/n,
-        // which is below n.
+        // With the whole part q of the mean and the rest r = Σx - nq, Σ(x - mean)² is Σx² - nq² - 2qr, exact in integers, less r²/n, which
+        // is below n.
         let (whole, rest) = (self.sum / n, self.sum % n);
         let about_whole = self
             .sum_of_squares
@@ -158,13 +158,13 @@ impl Latency {
         }
     }
 
-    /// What was recorded since `earlier`, a copy of these statistics made before; `None` if it is no such copy, because it has
-    /// samples that are not here: then the statistics were reset in between.
+    /// The samples since `earlier`, an earlier copy of these statistics; `None` if it has samples that are not here, because the statistics
+    /// were reset in between.
     ///
-    /// Number, mean, deviation and percentiles are those of recording the new samples alone. So are the smallest and the largest
-    /// sample where they are the smallest and the largest of all. Else they are known as exactly as the histogram knows them:
-    /// `min` is the lower edge of the lowest bucket with new samples and `max` the upper edge of the highest (each within 0.8 %),
-    /// kept within the smallest and the largest of all samples.
+    /// Number, mean, deviation and percentiles are those of the new samples alone. So are the smallest and the largest sample where they
+    /// are the smallest and the largest of all. Otherwise they are as exact as the histogram: `min` is the lower edge of the lowest bucket
+    /// with new samples and `max` the upper edge of the highest (each within 0.8 %), limited to the smallest and the largest of all
+    /// samples.
     #[must_use]
     pub fn since(&self, earlier: &Latency) -> Option<Latency> {
         if earlier.count() == 0 {
@@ -182,7 +182,7 @@ impl Latency {
         Some(Latency { min, max, sum, sum_of_squares, histogram: Some(histogram) })
     }
 
-    /// The same without mean, deviation and a histogram of its own: for those that look at thousands of jobs every second.
+    /// The same without mean, deviation and a histogram of its own, for consumers that read thousands of jobs every second.
     #[must_use]
     pub fn new_samples(&self, earlier: &Latency) -> Option<NewSamples> {
         let expected = self.count().checked_sub(earlier.count())?;
@@ -191,7 +191,7 @@ impl Latency {
         let Some(histogram) = self.histogram().filter(|_| !is_unchanged) else {
             return Some(NewSamples::default());
         };
-        // Beyond its highest bucket, the earlier histogram may have none.
+        // The earlier histogram may have no buckets beyond its highest value.
         let before = earlier.histogram().map(|before| (before, before.max()));
         let count_before = |ns| match before {
             Some((before, highest)) if ns <= highest => before.count_at(ns),
@@ -208,14 +208,14 @@ impl Latency {
                 last = Some(highest);
             }
         }
-        // Fewer than all means that earlier samples are in buckets that are empty now.
+        // Fewer samples mean that earlier ones are in buckets that are empty now.
         let last = last.filter(|_| found == expected)?;
         let max = if self.max > earlier.max { self.max } else { last.min(self.max) };
         Some(NewSamples { max, bins })
     }
 }
 
-/// What was recorded between two looks at a [`Latency`].
+/// The samples between two readings of a [`Latency`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewSamples {
     /// Largest sample, ns, as exact as that of [`Latency::since`]; 0 without samples.
@@ -224,11 +224,11 @@ pub struct NewSamples {
     pub bins: Vec<(u64, u64)>,
 }
 
-/// An empty histogram with room for values up to `highest` ns, which grows when larger ones come.
+/// An empty histogram with room for values up to `highest` ns, which grows for larger ones.
 fn histogram_up_to(highest: u64) -> Box<Histogram<u64>> {
     // The limits are those that hdrhistogram accepts; a change that breaks them fails every test of this module.
     #[expect(clippy::expect_used, reason = "valid for every argument")]
-    let mut histogram = Histogram::new_with_max(highest.clamp(2, HIGHEST_NS), SIGNIFICANT_DIGITS)
+    let mut histogram = Histogram::new_with_max(highest.clamp(2, MAX_NS), SIGNIFICANT_DIGITS)
         .expect("valid bounds of a histogram");
     histogram.auto(true);
     Box::new(histogram)

@@ -1,7 +1,7 @@
 //! Latencies by I/O priority, for jobs whose I/Os have several priorities, and for groups of jobs with different ones.
 //!
 //! A priority is the kernel's number for it. A job with a single priority records nothing twice: when it is merged with others, its
-//! latencies are those of that priority.
+//! latencies count for that priority.
 
 use crate::latency::Latency;
 use crate::recorder::Recorder;
@@ -18,7 +18,7 @@ pub struct PriorityLatency {
 /// The latencies of one direction by priority.
 #[derive(Clone, Debug, Default)]
 pub struct PriorityStats {
-    /// They are total latencies, not completion latencies.
+    /// Whether they are total latencies instead of completion latencies.
     pub of_lat: bool,
     /// The priority of all I/Os while `parts` is empty.
     own: u16,
@@ -26,7 +26,7 @@ pub struct PriorityStats {
 }
 
 impl PriorityStats {
-    /// The latencies of each priority that has any: first that of the job, then others as they were configured. Empty for a single
+    /// The latencies of each priority that has any: first that of the job, then others in the order of configuration. Empty for a single
     /// priority, whose latencies are those of the direction.
     #[must_use]
     pub fn parts(&self) -> Vec<&PriorityLatency> {
@@ -34,8 +34,8 @@ impl PriorityStats {
         if parts.len() > 1 { parts } else { Vec::new() }
     }
 
-    /// Adds the figures of another job or direction. `all` are all latencies of each side, of the kind that `of_lat` says, before
-    /// they are merged.
+    /// Adds the figures of another job or direction. `all` are all latencies of each side, of the kind given by `of_lat`, before they are
+    /// merged.
     pub(crate) fn merge(&mut self, all: Option<&Latency>, other: &Self, all_of_other: Option<&Latency>) {
         let has_samples = |latency: Option<&Latency>| latency.is_some_and(|latency| latency.count() > 0);
         if !has_samples(all_of_other) {
@@ -59,7 +59,7 @@ impl PriorityStats {
         }
     }
 
-    /// Makes the latencies of a single priority a part.
+    /// Turns the latencies of a single priority into a part.
     fn divide(&mut self, all: Option<&Latency>) {
         if let (true, Some(all)) = (self.parts.is_empty(), all) {
             self.parts.push(PriorityLatency { priority: self.own, latency: Box::new(all.clone()) });
@@ -76,7 +76,7 @@ pub(crate) struct PriorityRecorder {
 }
 
 impl PriorityRecorder {
-    /// For I/Os of these priorities, the job's own first. A single one records nothing.
+    /// A recorder for these priorities, the job's own first. A single one records nothing.
     pub(crate) fn new(priorities: &[u16], of_lat: bool) -> Self {
         let parts = if priorities.len() > 1 { priorities } else { &[] };
         PriorityRecorder {
@@ -86,7 +86,7 @@ impl PriorityRecorder {
         }
     }
 
-    /// True when there is something to record.
+    /// Whether there is something to record.
     #[inline]
     pub(crate) fn is_divided(&self) -> bool {
         !self.parts.is_empty()

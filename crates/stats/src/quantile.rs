@@ -1,22 +1,22 @@
 //! Quantiles of latencies, from one of two sets of buckets: those of the HDR histogram, or fio's 29 groups of 64.
 //!
-//! Each of fio's buckets is made of whole HDR buckets, so its counts are what fio would have counted. Ranks are worked out in
-//! integers: at exact ones (99.9 % of 1000 samples) a rounding error of floating point would skip a sample.
+//! Each of fio's buckets consists of whole HDR buckets, so its counts are those of fio. Ranks are computed in integers: at exact ones (99.9
+//! % of 1000 samples) a rounding error of floating point would skip a sample.
 
 use crate::latency::{Latency, fio_bucket, fio_bucket_value};
 
-/// Which buckets quantiles are read from.
+/// The buckets from which quantiles are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Buckets {
-    /// Those of the HDR histogram: 128 to a doubling, up to 2^62 ns.
+    /// Those of the HDR histogram: 128 per doubling, up to 2^62 ns.
     #[default]
     Hdr,
-    /// fio's: 64 to a doubling; values of 2^34 ns (17 s) and more share the last.
+    /// Those of fio: 64 per doubling; values of 2^34 ns (17 s) and more share the last.
     Fio,
 }
 
-/// The largest relative error of a quantile against the sample of its rank: half a bucket. Below 256 ns ([`Buckets::Hdr`]) or
-/// 128 ns ([`Buckets::Fio`]) there is none; fio's last bucket knows no bound.
+/// The largest relative error of a quantile against the sample of its rank: half a bucket. There is none below 256 ns
+/// ([`Buckets::Hdr`]) or 128 ns ([`Buckets::Fio`]); fio's last bucket has no bound.
 #[must_use]
 pub const fn quantile_error(buckets: Buckets) -> f64 {
     match buckets {
@@ -26,11 +26,11 @@ pub const fn quantile_error(buckets: Buckets) -> f64 {
 }
 
 impl Latency {
-    /// For each percentage of `list` the latency in ns that this share of the samples does not exceed: the middle of the first bucket where
-    /// the cumulative count reaches that share. Empty without samples.
+    /// For each percentage of `list`, the latency in ns that this share of the samples does not exceed: the middle of the first bucket
+    /// where the cumulative count reaches that share. Empty without samples.
     ///
-    /// [`Buckets::Hdr`] stays within the smallest and largest sample and gives these two themselves for the first and last rank.
-    /// [`Buckets::Fio`] gives what fio prints, which may exceed the largest sample by half a bucket.
+    /// [`Buckets::Hdr`] stays within the smallest and largest sample and returns these for the first and last rank.
+    /// [`Buckets::Fio`] returns the values that fio prints, which may exceed the largest sample by half a bucket.
     #[must_use]
     pub fn percentiles(&self, buckets: Buckets, list: &[f64]) -> Vec<(f64, u64)> {
         let count = self.count();
@@ -96,10 +96,10 @@ impl Latency {
     }
 }
 
-/// The least rank that is `percent` of `count` samples or more, from 1. The percentage counts as it is written in decimal: 99.9 %
-/// of 1000 are 999, though the nearest double is a little more than 99.9.
+/// The least rank that is `percent` of `count` samples or more, from 1. The percentage counts as written in decimal: 99.9 % of 1000 are
+/// 999, though the nearest double is a little more than 99.9.
 pub(crate) fn rank(percent: f64, count: u64) -> u64 {
-    // The shortest decimal that reads back as the same double is what a person wrote. It has at most 17 digits.
+    // The shortest decimal that reads back as the same double is the one that a person wrote. It has at most 17 digits.
     let text = percent.to_string();
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
     let digits: Option<u128> = format!("{whole}{decimals}").parse().ok();
@@ -110,19 +110,19 @@ pub(crate) fn rank(percent: f64, count: u64) -> u64 {
         (Some(digits), Some(scale)) => digits.saturating_mul(count.into()).div_ceil(scale),
         // More than 36 decimals: a share of less than one sample.
         (Some(_), None) => 1,
-        // Negative, or no number.
+        // Negative, or not a number.
         (None, _) => 0,
     };
     u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, count)
 }
 
-/// The rank by fio's rounding: `percent` of `count` as an extended-precision product, in which the percentage is the nearest
-/// double. 99.9 % of 1000 are 1000.
+/// The rank by fio's rounding: `percent` of `count` as an extended-precision product, in which the percentage is the nearest double. 99.9 %
+/// of 1000 are 1000.
 fn fio_rank(percent: f64, count: u64) -> u64 {
     const MANTISSA_BITS: u32 = 52;
     let bits = percent.max(0.0).to_bits();
     let (exponent, fraction) = (bits >> MANTISSA_BITS, bits & ((1 << MANTISSA_BITS) - 1));
-    // percent = mantissa / 2^shift. Percentages are below 2^52, so that the shift is no negative one.
+    // percent = mantissa / 2^shift. Percentages are below 2^52, so the shift is not negative.
     let (mantissa, shift) = match exponent {
         0 => (fraction, 1074),
         _ => (fraction | 1 << MANTISSA_BITS, 1075u64.saturating_sub(exponent)),

@@ -1,17 +1,17 @@
-//! The recording side of latencies: what a worker touches for every I/O, folded into [`Latency`] once at the end.
+//! The recording side of latencies, which a worker updates for every I/O; it is folded into [`Latency`] once at the end.
 //!
 //! Counts are in an array with the layout of the HDR histogram (bucket widths double every 128 buckets), so recording is one
 //! bit scan, one shift and one increment, and folding loses nothing.
 
-use crate::latency::{HIGHEST_NS, Latency};
+use crate::latency::{Latency, MAX_NS};
 
 /// Buckets per doubling, as a power of two.
 const SUB_BITS: u32 = 7;
 /// Values below this have a bucket each.
-const EXACT: u64 = 2 << SUB_BITS;
-const BUCKETS: usize = bucket(HIGHEST_NS) + 1;
+const MIN_SHARED_BUCKET: u64 = 2 << SUB_BITS;
+const BUCKETS: usize = bucket(MAX_NS) + 1;
 /// Buckets of latencies below 64 µs.
-const FEW_BUCKETS: usize = bucket(1 << 16);
+const SMALL_BUCKETS: usize = bucket(1 << 16);
 
 /// Collects latencies of one kind.
 #[derive(Clone, Debug)]
@@ -31,17 +31,17 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Nothing recorded: 58 KB of untouched zero pages.
+    /// An empty recorder: 58 KB of untouched zero pages.
     #[must_use]
     pub fn new() -> Self {
         Self::with_buckets(BUCKETS)
     }
 
-    /// Nothing recorded: 10 KB, and 58 KB from the first latency of 64 µs or more on. For jobs that have few of those, and of which
-    /// there may be thousands: a recorder that grows is a recorder that allocates between two I/Os.
+    /// An empty recorder of 10 KB, which grows to 58 KB at the first latency of 64 µs or more. For jobs that have few of those, and of
+    /// which there may be thousands: a recorder that grows allocates between two I/Os.
     #[must_use]
     pub fn growing() -> Self {
-        Self::with_buckets(FEW_BUCKETS)
+        Self::with_buckets(SMALL_BUCKETS)
     }
 
     fn with_buckets(buckets: usize) -> Self {
@@ -52,7 +52,7 @@ impl Recorder {
     /// Adds one latency of `ns`.
     #[inline]
     pub fn record(&mut self, ns: u64) {
-        let ns = ns.min(HIGHEST_NS);
+        let ns = ns.min(MAX_NS);
         self.count += 1;
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
@@ -64,12 +64,12 @@ impl Recorder {
         }
     }
 
-    /// Adds latencies of so many ns each. The sums stay in registers meanwhile.
+    /// Adds latencies in ns. The sums stay in registers meanwhile.
     #[inline]
     pub fn record_all(&mut self, latencies: &[u64]) {
         let Recorder { mut min, mut max, mut sum, mut sum_of_squares, .. } = *self;
         for &ns in latencies {
-            let ns = ns.min(HIGHEST_NS);
+            let ns = ns.min(MAX_NS);
             min = min.min(ns);
             max = max.max(ns);
             sum = sum.wrapping_add(ns);
@@ -93,7 +93,7 @@ impl Recorder {
         self.buckets = buckets;
     }
 
-    /// Sum of what was recorded, ns, and how many latencies that are.
+    /// Sum and number of the recorded latencies, ns.
     #[must_use]
     pub fn total(&self) -> (u64, u64) {
         (self.sum, self.count)
@@ -111,7 +111,7 @@ impl Recorder {
         Latency::from_parts(self.min, self.max, self.sum.into(), self.sum_of_squares, counts)
     }
 
-    /// Forgets everything.
+    /// Removes all latencies.
     pub fn clear(&mut self) {
         *self = Self::with_buckets(self.buckets.len());
     }
@@ -120,13 +120,13 @@ impl Recorder {
 /// Index of the bucket of a value.
 #[inline]
 const fn bucket(ns: u64) -> usize {
-    let shift = (63 - (ns | (EXACT - 1)).leading_zeros()) - SUB_BITS;
+    let shift = (63 - (ns | (MIN_SHARED_BUCKET - 1)).leading_zeros()) - SUB_BITS;
     ((shift as usize) << SUB_BITS) + (ns >> shift) as usize
 }
 
 /// Smallest value of a bucket.
 const fn lowest(index: usize) -> u64 {
-    if index < EXACT as usize {
+    if index < MIN_SHARED_BUCKET as usize {
         return index as u64;
     }
     let shift = (index >> SUB_BITS) - 1;
@@ -203,14 +203,14 @@ mod tests {
         // It never shrinks: whoever cleared it would pay for the growth again.
         growing.clear();
         assert_eq!(growing.buckets.len(), BUCKETS);
-        assert_eq!(Recorder::growing().buckets.len(), FEW_BUCKETS);
+        assert_eq!(Recorder::growing().buckets.len(), SMALL_BUCKETS);
     }
 
     #[test]
     fn what_exceeds_the_range_is_kept_in_the_last_bucket() {
         let mut recorder = Recorder::new();
         recorder.record(u64::MAX);
-        assert_eq!(recorder.finish().max(), HIGHEST_NS);
+        assert_eq!(recorder.finish().max(), MAX_NS);
     }
 
     #[test]

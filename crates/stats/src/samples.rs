@@ -1,7 +1,7 @@
-//! Figures of a running job: its live counters, and from them samples of bandwidth and IOPS, every half second by default.
+//! Figures of a running job: live counters, and samples of bandwidth and IOPS derived from them, every half second by default.
 //!
-//! The monitoring thread reads the counters, which are relaxed atomics on cache lines of their own. It may be late, so a worker that
-//! reads the clock for each I/O ends its intervals itself. Rules as fio's report documents them: an interval without progress and the
+//! The monitoring thread reads the counters, which are relaxed atomics on cache lines of their own. It may be late, so a worker that reads
+//! the clock for each I/O ends its intervals itself. The rules are those that fio's report documents: an interval without progress and the
 //! last partial interval give no sample.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,7 +19,7 @@ pub struct LiveCounters {
     events: AtomicU64,
     /// Sum of completion latencies, ns, if the job publishes them.
     latency_ns: AtomicU64,
-    /// How many the sum is of.
+    /// Number of latencies in the sum.
     latencies: AtomicU64,
 }
 
@@ -99,7 +99,7 @@ impl SampleStats {
         if self.samples < 2 { 0.0 } else { (self.squares / (self.samples - 1) as f64).sqrt() }
     }
 
-    /// Adds another job's samples the way fio does for a group: rates of parallel jobs add up, so do all five figures.
+    /// Adds another job's samples like fio does for a group: rates of parallel jobs add up, and so do all five figures.
     pub fn merge(&mut self, other: &Self) {
         self.samples += other.samples;
         self.min += other.min;
@@ -111,27 +111,27 @@ impl SampleStats {
 
 /// Turns growing counters into samples of one job.
 ///
-/// Intervals end at multiples of their length however late one was looked at: delays do not add up, and a job of a whole number of
+/// Intervals end at multiples of their length however late they are observed: delays do not add up, and a job of a whole number of
 /// intervals has as many samples.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     interval_ns: u64,
-    /// When the last sample was taken, ns since the job started.
+    /// Time of the last sample, ns since the start of the job.
     last_ns: u64,
-    /// When the next one is due.
+    /// Time at which the next sample is due.
     due_ns: u64,
     last: [u64; 3],
     /// Samples per direction.
     pub stats: [SampleStats; 3],
 }
 
-/// A timer may fire this much early without skipping a whole interval; less in short intervals.
+/// Time by which a timer may fire early without skipping a whole interval; less in short intervals.
 const SLACK_NS: u64 = 1_000_000;
-/// The part of an interval that the slack is at most.
+/// Largest part of an interval that this slack may be.
 const SLACK_PART: u64 = 10;
 
 impl Sampler {
-    /// Samples every `interval_ms`.
+    /// Takes a sample every `interval_ms`.
     #[must_use]
     pub fn new(interval_ms: u32) -> Self {
         let interval_ns = u64::from(interval_ms.max(1)) * 1_000_000;
@@ -139,8 +139,8 @@ impl Sampler {
         Sampler { interval_ns, last_ns: 0, due_ns: interval_ns, last: [0; 3], stats }
     }
 
-    /// Looks at the counters `ns` after the start of the job; `scale` converts a count per second into the sample's unit (1024 for
-    /// bytes to KiB). Returns the rates when an interval ended, 0 for a direction without progress.
+    /// Reads the counters `ns` after the start of the job; `scale` converts a count per second into the sample's unit (1024 for bytes to
+    /// KiB). Returns the rates if an interval ended, 0 for a direction without progress.
     pub fn observe(&mut self, ns: u64, counters: [u64; 3], scale: u64) -> Option<[u64; 3]> {
         let now = ns + SLACK_NS.min(self.interval_ns / SLACK_PART);
         if now < self.due_ns {
@@ -150,8 +150,7 @@ impl Sampler {
     }
 
     /// Ends the intervals that were over `ns` after the start of the job; `counters` are those before anything that completed at `ns`, and
-    /// nothing completed after the end of the interval that is due. Returns its end, ns since the start, and its rates. Those that follow
-    /// it are empty.
+    /// nothing completed after the end of the due interval. Returns its end, ns since the start, and its rates. Later intervals are empty.
     pub fn end_intervals(&mut self, ns: u64, counters: [u64; 3], scale: u64) -> Option<(u64, [u64; 3])> {
         let end = self.due_ns;
         if ns < end {
@@ -162,7 +161,7 @@ impl Sampler {
         Some((end, rates))
     }
 
-    /// Ends an interval at `end`; the next one is the one that `now` is in.
+    /// Ends an interval at `end`; the next one is the one that contains `now`.
     fn sample(&mut self, (end, now): (u64, u64), counters: [u64; 3], scale: u64) -> [u64; 3] {
         let rates = self.rates(end, counters, scale);
         for ((rate, stats), (now, last)) in
@@ -178,8 +177,8 @@ impl Sampler {
         rates
     }
 
-    /// The rates since the last sample of a job that ended after `ns`: a part of an interval, which counts in no statistics. `None` when
-    /// it is less than half of an interval, too short for a rate that can stand beside the others.
+    /// The rates since the last sample of a job that ended after `ns`: a part of an interval, which counts in no statistics. `None` if it
+    /// is less than half of an interval, too short for a rate comparable with the others.
     #[must_use]
     pub fn rest(&self, ns: u64, counters: [u64; 3], scale: u64) -> Option<[u64; 3]> {
         let spent = ns.saturating_sub(self.last_ns);
@@ -197,19 +196,19 @@ impl Sampler {
         })
     }
 
-    /// Time until the running interval ends, when it is `ns` after the start of the job.
+    /// Time until the current interval ends, `ns` after the start of the job.
     #[must_use]
     pub fn due_in(&self, ns: u64) -> Duration {
         Duration::from_nanos(self.due_ns.saturating_sub(ns))
     }
 
-    /// When the running interval ends, ns since the start of the job.
+    /// End of the current interval, ns since the start of the job.
     #[must_use]
     pub fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Resets at the end of a ramp, when counters and clock of the job start again at zero.
+    /// Resets at the end of a ramp, when counters and clock of the job restart at zero.
     pub fn restart(&mut self) {
         *self = Sampler { interval_ns: self.interval_ns, due_ns: self.interval_ns, ..Sampler::new(0) };
     }

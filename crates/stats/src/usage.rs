@@ -2,7 +2,7 @@
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// What the kernel counted for a thread, or the difference of two readings.
+/// The kernel's counters of a thread, or the difference between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// User time, µs.

@@ -1,22 +1,23 @@
-//! The knee of latency against throughput: the point with the largest ratio of throughput to mean latency (Kleinrock's power). Before it,
-//! more load buys more throughput than it costs latency; after it, the other way round.
+//! Finds the knee of latency against throughput: the point with the largest ratio of throughput to mean latency (Kleinrock's power). Below
+//! it, more load gains more throughput than it costs in latency; above it, less.
 
 /// Fewest points that can have a knee.
-const FEWEST: usize = 3;
+const MIN_POINTS: usize = 3;
 
-/// Where the knee is.
+/// The position of the knee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knee {
-    /// At the point of this index.
+    /// At the point with this index.
     At(usize),
     /// Beyond the last point: throughput still grows faster than latency.
     Beyond,
 }
 
-/// The knee of points with growing load, as throughput and mean latency. `None` with fewer than three points or without figures.
+/// Finds the knee of points in order of load, each with throughput and mean latency. `None` with fewer than three points or without
+/// figures.
 #[must_use]
 pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
-    if points.len() < FEWEST {
+    if points.len() < MIN_POINTS {
         return None;
     }
     let power = |&(throughput, latency): &(f64, f64)| {

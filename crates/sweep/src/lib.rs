@@ -1,8 +1,8 @@
 //! Series of runs: repetitions (`--repeat`) and sweeps (`--sweep`).
 //!
-//! [`Variable`] reads a swept option with its values, [`points`] combines several, [`Rounds`] puts the runs in order, and
-//! [`Precision`] says whether they are enough. [`Table`] shows the figures of all points and marks the [`knee`]. Nothing here starts a
-//! process or prints.
+//! [`SweepVariable`] reads a swept option with its values, [`points`] combines several, [`Rounds`] orders the runs, and [`Precision`] decides
+//! whether there are enough of them. [`SweepTable`] shows the figures of all points and marks the [`knee`]. Nothing here starts a process or
+//! prints.
 #![forbid(unsafe_code)]
 
 mod knee;
@@ -14,7 +14,7 @@ mod variable;
 
 pub use knee::{Knee, knee};
 pub use order::{PlannedRun, Rounds};
-pub use point::{Point, PointJobs, TooManyPoints, points};
+pub use point::{PointJobs, SweepPoint, TooManyPoints, points};
 pub use precision::{CONFIDENCE, MIN_REPETITIONS, Precision, Repetitions, WidestInterval};
-pub use table::{Measured, Table, TableFormat};
-pub use variable::{MAX_POINTS, Variable, VariableError};
+pub use table::{PointResults, SweepTable, TableFormat};
+pub use variable::{MAX_POINTS, SweepVariable, VariableError};

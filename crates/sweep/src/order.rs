@@ -1,21 +1,22 @@
-//! The order of the runs: round by round, each with every point once, shuffled. A machine that becomes slower disturbs all points alike.
+//! The order of the runs: round by round, each with every point once in random order. If the machine becomes slower during the series, all
+//! points suffer alike.
 
 use ferrio_random::T258;
 
-/// A run that is to be made.
+/// One run of the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedRun {
-    /// Index of its point.
+    /// Index of the point.
     pub point: usize,
     /// Number of the repetition, from 1.
     pub repetition: u32,
 }
 
-/// The rounds of a series, one after the other without end, in the order that a seed gives.
+/// An endless iterator over the rounds of a series, in the order that a seed gives.
 #[derive(Debug)]
 pub struct Rounds {
     points: usize,
-    /// Rounds so far.
+    /// Number of rounds so far.
     repetition: u32,
     random: T258,
 }

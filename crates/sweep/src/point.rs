@@ -1,41 +1,41 @@
 //! The points of a sweep.
 
-use crate::variable::{MAX_POINTS, Variable};
+use crate::variable::{MAX_POINTS, SweepVariable};
 
 /// The variables have more combinations than [`MAX_POINTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the sweep has more than {MAX_POINTS} points: leave out values")]
 pub struct TooManyPoints;
 
-/// The jobs of a point, where not all points have all jobs.
+/// The jobs that a point measures, if not all jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PointJobs {
-    /// The job file, if each is measured by itself.
+    /// The job file, if each file is measured by itself.
     pub file: Option<String>,
-    /// The section of the job file, if each is measured by itself.
+    /// The section of the job file, if each section is measured by itself.
     pub section: Option<String>,
 }
 
 /// One combination of jobs and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
-    /// Its jobs.
+pub struct SweepPoint {
+    /// The jobs that it measures.
     pub jobs: PointJobs,
-    /// Each variable's name and value, in the order of the variables.
+    /// Name and value of each variable.
     pub settings: Vec<(String, String)>,
-    /// The name of its directory, unlike that of any other point: `iodepth=4,bs=8k`. Empty for the only point of a series without sweep.
+    /// The name of the directory, unique among the points: `iodepth=4,bs=8k`. Empty for the only point of a series without sweep.
     pub directory: String,
 }
 
-impl Point {
-    /// How messages name it: `iodepth=4,bs=8k`. Empty for the only point of a series without sweep.
+impl SweepPoint {
+    /// The name in messages: `iodepth=4,bs=8k`. Empty for the only point of a series without sweep.
     #[must_use]
     pub fn label(&self) -> String {
         let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
         self.jobs.names().cloned().chain(settings).collect::<Vec<_>>().join(",")
     }
 
-    /// What the table shows of it, in the order of its columns. Each job has a table of its own, so that sections have no column.
+    /// The cells of the table in the order of its columns. Each section has a table of its own and thus no column.
     #[must_use]
     pub fn cells(&self) -> Vec<&str> {
         let values = self.settings.iter().map(|(_, value)| value.as_str());
@@ -44,26 +44,28 @@ impl Point {
 }
 
 impl PointJobs {
-    /// The file and the section, if they are not the same for all points.
+    /// The file and the section, where points differ in them.
     fn names(&self) -> impl Iterator<Item = &String> {
         self.file.iter().chain(&self.section)
     }
 }
 
-/// All combinations of these jobs and of the values; the last variable changes first.
+/// All combinations of the jobs and values; the last variable changes first.
 ///
 /// # Errors
 /// There are too many.
-pub fn points(jobs: Vec<PointJobs>, variables: &[Variable]) -> Result<Vec<Point>, TooManyPoints> {
+pub fn points(jobs: Vec<PointJobs>, variables: &[SweepVariable]) -> Result<Vec<SweepPoint>, TooManyPoints> {
     let values = variables.iter().map(|variable| variable.values.len());
     let count = values.fold(jobs.len(), usize::saturating_mul);
     if count > MAX_POINTS {
         return Err(TooManyPoints);
     }
-    let mut points: Vec<Point> =
-        jobs.into_iter().map(|jobs| Point { jobs, settings: Vec::new(), directory: String::new() }).collect();
+    let mut points: Vec<SweepPoint> = jobs
+        .into_iter()
+        .map(|jobs| SweepPoint { jobs, settings: Vec::new(), directory: String::new() })
+        .collect();
     for variable in variables {
-        let with = |point: &Point, value: &String| {
+        let with = |point: &SweepPoint, value: &String| {
             let mut point = point.clone();
             point.settings.push((variable.name.clone(), value.clone()));
             point
@@ -90,10 +92,10 @@ pub fn points(jobs: Vec<PointJobs>, variables: &[Variable]) -> Result<Vec<Point>
 }
 
 /// Most bytes in the name of a directory, which leaves room for a number.
-const LONGEST: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
-/// A name without slashes, of a length that file systems allow. Job files have theirs without directory and ending.
-fn directory(point: &Point) -> String {
+/// A directory name without slashes, of a length that file systems allow. Job files are named without directory and extension.
+fn directory(point: &SweepPoint) -> String {
     let file = point.jobs.file.as_deref().map(|file| {
         let name = file.rsplit('/').next().unwrap_or(file);
         name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
@@ -102,7 +104,7 @@ fn directory(point: &Point) -> String {
     let mut name =
         file.into_iter().chain(point.jobs.section.clone()).chain(settings).collect::<Vec<_>>().join(",");
     name = name.replace(|sign: char| sign == '/' || sign.is_control(), "_");
-    let mut end = name.len().min(LONGEST);
+    let mut end = name.len().min(MAX_NAME_BYTES);
     while !name.is_char_boundary(end) {
         end -= 1;
     }
@@ -115,8 +117,8 @@ fn directory(point: &Point) -> String {
 mod tests {
     use super::*;
 
-    fn variable(text: &str) -> Variable {
-        Variable::parse(text).unwrap()
+    fn variable(text: &str) -> SweepVariable {
+        SweepVariable::parse(text).unwrap()
     }
 
     fn directories(files: &[&str], variables: &[&str]) -> Vec<String> {
@@ -126,7 +128,7 @@ mod tests {
             [] => vec![of_file(None)],
             files => files.iter().map(|file| of_file(Some(file))).collect(),
         };
-        let variables: Vec<Variable> = variables.iter().map(|text| variable(text)).collect();
+        let variables: Vec<SweepVariable> = variables.iter().map(|text| variable(text)).collect();
         points(files, &variables).unwrap().into_iter().map(|point| point.directory).collect()
     }
 
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(directories(&[], &["filename=/dev/a,_dev_a"]), ["filename=_dev_a", "filename=_dev_a~2"]);
         assert_eq!(directories(&["..fio", "b"], &[]), ["_.", "b"]);
         let long = "é".repeat(300);
-        assert!(directories(&[], &[&format!("filename={long}")])[0].len() <= LONGEST);
+        assert!(directories(&[], &[&format!("filename={long}")])[0].len() <= MAX_NAME_BYTES);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How precisely the means of a series are known: `--repeat=until:2%` goes on until they are known well enough.
+//! How precisely the means of a series are known: `--repeat=until:2%` repeats until they are known well enough.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use ferrio_compare::{Figure, JobSummary, confidence_margin};
 
 /// The confidence of the intervals, percent.
 pub const CONFIDENCE: f64 = 95.0;
-/// Fewest repetitions of a series that ends by itself: two runs that happen to agree say nothing.
+/// Fewest repetitions of a series that ends by itself: two runs that happen to agree prove nothing.
 pub const MIN_REPETITIONS: u32 = 3;
 
-/// How often the runs of a series are repeated.
+/// The `--repeat` option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Repetitions {
-    /// That many times.
+    /// A fixed number of repetitions.
     Count(u32),
-    /// Until the confidence interval of each row's mean IOPS is within this many percent of the mean, on either side.
+    /// Repeats until the confidence interval of each row's mean IOPS is within a margin on either side.
     Until {
-        /// Percent.
+        /// The margin, percent of the mean.
         margin: f64,
         /// Most repetitions.
         max: u32,
@@ -24,7 +24,7 @@ pub enum Repetitions {
 }
 
 impl Repetitions {
-    /// The most repetitions that there may be.
+    /// The largest possible number of repetitions.
     #[must_use]
     pub const fn max(self) -> u32 {
         match self {
@@ -37,27 +37,27 @@ impl Repetitions {
 /// The least precise row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WidestInterval {
-    /// Index of its point.
+    /// Index of the point.
     pub point: usize,
-    /// Name of its job.
+    /// Name of the job.
     pub jobname: String,
-    /// read, write, trim or mixed.
+    /// `read`, `write`, `trim` or `mixed`.
     pub direction: &'static str,
-    /// Half of the confidence interval of its mean IOPS, percent of the mean.
+    /// Half of the confidence interval of the mean IOPS, percent of the mean.
     pub margin: f64,
 }
 
 /// A row of the table: point, job, how many jobs of that name are before it, direction.
-type Row = (usize, String, usize, &'static str);
+type RowKey = (usize, String, usize, &'static str);
 
 /// The IOPS of each row in each run so far.
 #[derive(Debug, Default)]
 pub struct Precision {
-    rows: BTreeMap<Row, Vec<f64>>,
+    rows: BTreeMap<RowKey, Vec<f64>>,
 }
 
 impl Precision {
-    /// Adds the figures of one run of a point.
+    /// Adds one run of a point.
     pub fn add(&mut self, point: usize, jobs: &[JobSummary]) {
         for job in jobs {
             let Some(iops) = job.figure(Figure::Iops) else { continue };
@@ -66,7 +66,7 @@ impl Precision {
         }
     }
 
-    /// The least precise row after so many rounds. Rows that not every run has are in no table. `None` without rows, or after one round.
+    /// The least precise row after this many rounds. Ignores rows that are not in every run. `None` without rows or after one round.
     #[must_use]
     pub fn widest(&self, rounds: u32) -> Option<WidestInterval> {
         let complete = self.rows.iter().filter(|(_, values)| values.len() as u64 == u64::from(rounds));
@@ -80,7 +80,7 @@ impl Precision {
 
 #[cfg(test)]
 mod tests {
-    use ferrio_compare::Summary;
+    use ferrio_compare::FigureSummary;
 
     use super::*;
 
@@ -89,7 +89,7 @@ mod tests {
             jobname: name.to_owned(),
             number: 0,
             direction: "read",
-            figures: vec![(Figure::Iops, Summary { value: iops, deviation: None })],
+            figures: vec![(Figure::Iops, FigureSummary { value: iops, deviation: None })],
             cpu_ns: None,
         }
     }

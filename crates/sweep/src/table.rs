@@ -1,16 +1,16 @@
-//! The table of a series: for each job and direction, a line for each point.
+//! The table of a series: for each job and direction, one line per point.
 
 use std::fmt::Write as _;
 
-use ferrio_compare::{Figure, JobSummary, Summary};
+use ferrio_compare::{Figure, FigureSummary, JobSummary};
 use ferrio_job::in_one_line;
 use ferrio_report::Unit;
 
 use crate::knee::{Knee, knee};
-use crate::point::Point;
-use crate::variable::Variable;
+use crate::point::SweepPoint;
+use crate::variable::SweepVariable;
 
-/// How the table looks.
+/// The format of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableFormat {
     /// Columns for a terminal.
@@ -18,7 +18,7 @@ pub enum TableFormat {
     Text,
     /// Tables of Markdown.
     Markdown,
-    /// One line for each job, direction and point, with full numbers.
+    /// One line per job, direction and point, with full numbers.
     Csv,
 }
 
@@ -27,109 +27,109 @@ impl TableFormat {
     pub const WORDS: [(&'static str, TableFormat); 3] =
         [("table", TableFormat::Text), ("markdown", TableFormat::Markdown), ("csv", TableFormat::Csv)];
 
-    /// The format of a word.
+    /// The format that a word names.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         TableFormat::WORDS.into_iter().find(|(other, _)| *other == word).map(|(_, format)| format)
     }
 }
 
-/// What the runs of a point found.
+/// The results of a point.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct PointResults {
     /// The point.
-    pub point: Point,
-    /// Number of its runs.
+    pub point: SweepPoint,
+    /// Number of runs.
     pub runs: usize,
-    /// The figures of its jobs.
+    /// The figures of the jobs.
     pub jobs: Vec<JobSummary>,
 }
 
 /// The figures of all points.
 #[derive(Clone, Debug)]
-pub struct Table {
-    /// Names of the columns that tell points apart.
+pub struct SweepTable {
+    /// Names of the columns that distinguish the points.
     axes: Vec<String>,
-    sections: Vec<Section>,
+    sections: Vec<TableSection>,
 }
 
-/// A direction of a job.
+/// The rows of one direction of a job.
 #[derive(Clone, Debug)]
-struct Section {
+struct TableSection {
     jobname: String,
     number: usize,
     direction: &'static str,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     knee: Option<Knee>,
 }
 
-/// A point.
+/// The figures of a point.
 #[derive(Clone, Debug)]
-struct Row {
+struct TableRow {
     cells: Vec<String>,
     runs: usize,
-    figures: Vec<Option<Summary>>,
+    figures: Vec<Option<FigureSummary>>,
 }
 
 /// A column with a figure.
-struct Column {
+struct FigureColumn {
     title: &'static str,
     /// Title in CSV.
     key: &'static str,
     unit: Unit,
-    value: fn(&JobSummary) -> Option<Summary>,
+    value: fn(&JobSummary) -> Option<FigureSummary>,
 }
 
-static COLUMNS: [Column; 6] = [
-    Column { title: "IOPS", key: "iops", unit: Unit::PerSecond, value: |job| job.figure(Figure::Iops) },
-    Column {
+static COLUMNS: [FigureColumn; 6] = [
+    FigureColumn { title: "IOPS", key: "iops", unit: Unit::PerSecond, value: |job| job.figure(Figure::Iops) },
+    FigureColumn {
         title: "bandwidth",
         key: "bw_bytes_per_s",
         unit: Unit::BytesPerSecond,
         value: |job| job.figure(Figure::Bandwidth),
     },
-    Column {
+    FigureColumn {
         title: "mean",
         key: "lat_mean_ns",
         unit: Unit::Nanoseconds,
         value: |job| job.figure(Figure::MeanLatency),
     },
-    Column {
+    FigureColumn {
         title: "p50",
         key: "lat_p50_ns",
         unit: Unit::Nanoseconds,
         value: |job| job.figure(Figure::Percentile(50.0)),
     },
-    Column {
+    FigureColumn {
         title: "p99",
         key: "lat_p99_ns",
         unit: Unit::Nanoseconds,
         value: |job| job.figure(Figure::Percentile(99.0)),
     },
-    Column { title: "CPU/IO", key: "cpu_per_io_ns", unit: Unit::Nanoseconds, value: |job| job.cpu_ns },
+    FigureColumn { title: "CPU/IO", key: "cpu_per_io_ns", unit: Unit::Nanoseconds, value: |job| job.cpu_ns },
 ];
 
-impl Table {
-    /// The table of these points, which differ in their job files or in these variables. Points without runs have no line.
+impl SweepTable {
+    /// The table of the given points, which differ in their job files or in these variables. Points without runs are left out.
     #[must_use]
-    pub fn new(variables: &[Variable], measured: &[Measured]) -> Self {
+    pub fn new(variables: &[SweepVariable], measured: &[PointResults]) -> Self {
         let has_files = measured.iter().any(|one| one.point.jobs.file.is_some());
         let file = has_files.then(|| "file".to_owned());
-        let mut sections: Vec<Section> = Vec::new();
+        let mut sections: Vec<TableSection> = Vec::new();
         for one in measured.iter().filter(|one| one.runs > 0) {
             for job in &one.jobs {
-                let row = Row {
+                let row = TableRow {
                     cells: one.point.cells().into_iter().map(str::to_owned).collect(),
                     runs: one.runs,
                     figures: COLUMNS.iter().map(|column| (column.value)(job)).collect(),
                 };
-                let same = |section: &&mut Section| {
+                let same = |section: &&mut TableSection| {
                     (section.jobname.as_str(), section.number, section.direction)
                         == (job.jobname.as_str(), job.number, job.direction)
                 };
                 match sections.iter_mut().find(same) {
                     Some(section) => section.rows.push(row),
-                    None => sections.push(Section {
+                    None => sections.push(TableSection {
                         jobname: job.jobname.clone(),
                         number: job.number,
                         direction: job.direction,
@@ -143,7 +143,7 @@ impl Table {
             && only.is_load()
             && only.ascends()
         {
-            // Clones are several entries, of which none has the throughput of all.
+            // Clones have several entries, none of which has the throughput of all.
             let has_clones =
                 |name: &str| sections.iter().any(|section| section.jobname == name && section.number > 0);
             let knees: Vec<Option<Knee>> = sections
@@ -153,16 +153,16 @@ impl Table {
             sections.iter_mut().zip(knees).for_each(|(section, knee)| section.knee = knee);
         }
         let axes = file.into_iter().chain(variables.iter().map(|variable| variable.name.clone())).collect();
-        Table { axes, sections }
+        SweepTable { axes, sections }
     }
 
-    /// True without any figures.
+    /// Whether there are no figures.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sections.is_empty()
     }
 
-    /// The table in this format.
+    /// The table in the given format.
     #[must_use]
     pub fn show(&self, format: TableFormat) -> String {
         match format {
@@ -217,8 +217,8 @@ impl Table {
         out
     }
 
-    /// Title and cells of each point.
-    fn rows(&self, section: &Section) -> Vec<Vec<String>> {
+    /// The title row, and the cells of each point.
+    fn rows(&self, section: &TableSection) -> Vec<Vec<String>> {
         let titles = COLUMNS.iter().map(|column| column.title.to_owned());
         let mut title: Vec<String> =
             self.axes.iter().cloned().chain(["runs".to_owned()]).chain(titles).collect();
@@ -264,14 +264,14 @@ impl Table {
     }
 }
 
-impl Section {
+impl TableSection {
     fn title(&self) -> String {
         let number = if self.number > 0 { format!(" #{}", self.number + 1) } else { String::new() };
         format!("{}{number} ({})", in_one_line(&self.jobname), self.direction)
     }
 
     fn find_knee(&self) -> Option<Knee> {
-        let at = |row: &Row, title| {
+        let at = |row: &TableRow, title| {
             let column = COLUMNS.iter().position(|column| column.title == title)?;
             row.figures[column].map(|figure| figure.value)
         };
@@ -295,8 +295,8 @@ impl Section {
     }
 }
 
-fn shown(figure: Option<Summary>, unit: Unit) -> String {
-    let Some(Summary { value, deviation }) = figure else { return "-".to_owned() };
+fn shown(figure: Option<FigureSummary>, unit: Unit) -> String {
+    let Some(FigureSummary { value, deviation }) = figure else { return "-".to_owned() };
     let deviation = deviation.map(|percent| format!(" ±{percent:.1}%")).unwrap_or_default();
     format!("{}{deviation}", unit.text(value))
 }
@@ -318,7 +318,7 @@ mod tests {
         mean: f64,
         deviation: Option<f64>,
     ) -> JobSummary {
-        let one = |value: f64| Summary { value, deviation };
+        let one = |value: f64| FigureSummary { value, deviation };
         JobSummary {
             jobname: jobname.to_owned(),
             number: 0,
@@ -334,8 +334,9 @@ mod tests {
         }
     }
 
-    fn table(sweeps: &[&str], runs: usize) -> Table {
-        let variables: Vec<Variable> = sweeps.iter().map(|text| Variable::parse(text).unwrap()).collect();
+    fn table(sweeps: &[&str], runs: usize) -> SweepTable {
+        let variables: Vec<SweepVariable> =
+            sweeps.iter().map(|text| SweepVariable::parse(text).unwrap()).collect();
         let all = points(vec![PointJobs::default()], &variables).unwrap().into_iter().enumerate().map(
             |(index, point)| {
                 let depth = f64::from(1 << index);
@@ -345,10 +346,10 @@ mod tests {
                     job("mail", "read", iops, mean, deviation),
                     job("mail", "write", iops, mean, deviation),
                 ];
-                Measured { point, runs, jobs: if index == 1 { jobs[..1].to_vec() } else { jobs } }
+                PointResults { point, runs, jobs: if index == 1 { jobs[..1].to_vec() } else { jobs } }
             },
         );
-        Table::new(&variables, &all.collect::<Vec<_>>())
+        SweepTable::new(&variables, &all.collect::<Vec<_>>())
     }
 
     #[test]
@@ -381,19 +382,19 @@ mod tests {
 
     #[test]
     fn clones_have_no_knee() {
-        let variables = [Variable::parse("numjobs=1..4").unwrap()];
+        let variables = [SweepVariable::parse("numjobs=1..4").unwrap()];
         let all = points(vec![PointJobs::default()], &variables).unwrap().into_iter().map(|point| {
             let clone = JobSummary { number: 1, ..job("a", "read", 1.0, 2.0, None) };
-            Measured { point, runs: 1, jobs: vec![job("a", "read", 1.0, 2.0, None), clone] }
+            PointResults { point, runs: 1, jobs: vec![job("a", "read", 1.0, 2.0, None), clone] }
         });
-        let text = Table::new(&variables, &all.collect::<Vec<_>>()).show(TableFormat::Text);
+        let text = SweepTable::new(&variables, &all.collect::<Vec<_>>()).show(TableFormat::Text);
         assert!(text.contains("a #2 (read)") && !text.contains("knee"), "{text}");
     }
 
     #[test]
     fn points_without_runs_have_no_line() {
-        let variables = [Variable::parse("iodepth=1").unwrap()];
+        let variables = [SweepVariable::parse("iodepth=1").unwrap()];
         let point = points(vec![PointJobs::default()], &variables).unwrap().remove(0);
-        assert!(Table::new(&variables, &[Measured { point, runs: 0, jobs: Vec::new() }]).is_empty());
+        assert!(SweepTable::new(&variables, &[PointResults { point, runs: 0, jobs: Vec::new() }]).is_empty());
     }
 }

@@ -5,16 +5,16 @@ use ferrio_jobfile::{Opt, size_factor};
 /// Most points of a sweep.
 pub const MAX_POINTS: usize = 1000;
 
-/// An option and the values that it takes.
+/// A swept option and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variable {
+pub struct SweepVariable {
     /// `OPTION` or `JOB:OPTION`, as written.
     pub name: String,
-    /// At least one, each once.
+    /// At least one, without duplicates.
     pub values: Vec<String>,
 }
 
-/// Why a text is no swept option.
+/// A reason why a text is not a swept option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariableError {
     /// There is no `=`, or nothing before it.
@@ -23,10 +23,10 @@ pub enum VariableError {
     /// A value is missing between commas.
     #[error("a value is expected before and after each comma")]
     EmptyValue,
-    /// A value is there twice.
+    /// A value appears twice.
     #[error("the value `{0}` is there twice")]
     Twice(String),
-    /// The ends of a range are no numbers with the same unit.
+    /// The ends of a range are not numbers with the same unit.
     #[error(
         "`{0}` is no range: both ends are whole numbers with the same unit, such as 8..128 or 4k..64k; list other values by comma"
     )]
@@ -34,7 +34,7 @@ pub enum VariableError {
     /// The last value is below the first.
     #[error("the range `{0}` ends below its start")]
     Descending(String),
-    /// Doubling never leaves 0.
+    /// A range that doubles starts at 0.
     #[error("the range `{0}` doubles from 0: begin with 1, or give a step: 0..100:25")]
     FromZero(String),
     /// Doubling or steps miss the last value.
@@ -42,24 +42,23 @@ pub enum VariableError {
     Misses {
         /// The range.
         range: String,
-        /// The last value within it.
+        /// The last value within the range.
         before: String,
-        /// The next one.
+        /// The next value.
         after: String,
     },
-    /// The step of a range is no number, or 0.
+    /// The step of a range is not a number, or is 0.
     #[error("the step of `{0}` is a whole number above 0")]
     Step(String),
-    /// More values than a sweep has points.
+    /// More values than a sweep may have points.
     #[error("more than {MAX_POINTS} values")]
     TooMany,
 }
 
-impl Variable {
-    /// Reads `OPTION=VALUE,VALUE`. A value may be a range: `8..128` doubles, `10..50:10` has steps. With a semicolon among the values it
-    /// separates them instead of the comma.
+impl SweepVariable {
+    /// Reads `OPTION=VALUE,VALUE`. A value may be a range: `8..128` doubles, `10..50:10` has steps. If there is a semicolon among the
+    /// values, values are separated by semicolons instead of commas.
     ///
-    /// # Errors
     /// The text has another form.
     pub fn parse(text: &str) -> Result<Self, VariableError> {
         let (name, list) = text.split_once('=').ok_or(VariableError::Form)?;
@@ -82,7 +81,7 @@ impl Variable {
                 return Err(VariableError::TooMany);
             }
         }
-        Ok(Variable { name: name.trim().to_owned(), values })
+        Ok(SweepVariable { name: name.trim().to_owned(), values })
     }
 
     /// The option without the job.
@@ -91,14 +90,14 @@ impl Variable {
         self.name.rsplit_once(':').map_or(&self.name, |(_, option)| option)
     }
 
-    /// True if more of it is more load, all else being equal.
+    /// Whether a larger value means more load, all else being equal.
     #[must_use]
     pub fn is_load(&self) -> bool {
         const LOADS: [Opt; 5] = [Opt::Iodepth, Opt::Numjobs, Opt::Rate, Opt::RateIops, Opt::TransactionRate];
         Opt::named(self.option()).any(|opt| LOADS.contains(&opt))
     }
 
-    /// True if the values are numbers that grow.
+    /// Whether the values are ascending numbers.
     #[must_use]
     pub fn ascends(&self) -> bool {
         let numbers: Option<Vec<u128>> = self.values.iter().map(|value| magnitude(value)).collect();
@@ -113,13 +112,13 @@ fn magnitude(value: &str) -> Option<u128> {
     Some(u128::from(number) * u128::from(factor))
 }
 
-/// A whole number and what follows it.
+/// A whole number and the text after it.
 fn number(text: &str) -> Option<(u64, &str)> {
     let digits = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..digits].parse().ok()?, &text[digits..]))
 }
 
-/// The values of a range, or the value itself.
+/// The values of a range, or the single value.
 fn expanded(text: &str) -> Result<Vec<String>, VariableError> {
     let Some((first, rest)) = text.split_once("..").filter(|(first, _)| number(first).is_some()) else {
         return Ok(vec![text.to_owned()]);
@@ -166,7 +165,7 @@ fn expanded(text: &str) -> Result<Vec<String>, VariableError> {
         };
         let next = next.ok_or_else(no_range)?;
         if next > high {
-            let [before, after] = [value, next].map(|value| written(value, unit));
+            let [before, after] = [value, next].map(|value| format_number(value, unit));
             return Err(VariableError::Misses { range: text.to_owned(), before, after });
         }
         values.push(next);
@@ -175,13 +174,13 @@ fn expanded(text: &str) -> Result<Vec<String>, VariableError> {
             return Err(VariableError::TooMany);
         }
     }
-    Ok(values.into_iter().map(|value| written(value, unit)).collect())
+    Ok(values.into_iter().map(|value| format_number(value, unit)).collect())
 }
 
-/// A number with its unit; whole thousands of a size unit are in the next one: `1024k` is `1m`.
-fn written(mut value: u64, unit: &str) -> String {
+/// A number with its unit; whole thousands of a size unit are written in the next one: `1024k` is `1m`.
+fn format_number(mut value: u64, unit: &str) -> String {
     const UNITS: [&str; 6] = ["", "k", "m", "g", "t", "p"];
-    // A number without a unit stays what it is: 1024 requests are not 1k.
+    // A number without a unit stays as it is: 1024 requests are not 1k.
     let Some(mut at) = UNITS.iter().position(|other| unit.eq_ignore_ascii_case(other)).filter(|&at| at > 0)
     else {
         return format!("{value}{unit}");
@@ -201,7 +200,7 @@ mod tests {
     use super::*;
 
     fn values(list: &str) -> String {
-        Variable::parse(&format!("x={list}"))
+        SweepVariable::parse(&format!("x={list}"))
             .unwrap_or_else(|error| panic!("{list}: {error}"))
             .values
             .join(" ")
@@ -241,32 +240,32 @@ mod tests {
             ("x=1..8:0", "the step of `1..8:0` is a whole number above 0"),
             ("x=1..9999999:1", "more than 1000 values"),
         ] {
-            assert_eq!(Variable::parse(text).unwrap_err().to_string(), reason, "{text}");
+            assert_eq!(SweepVariable::parse(text).unwrap_err().to_string(), reason, "{text}");
         }
         for text in ["x=1..", "x=1..x", "x=1s..4ms", "x=1k..4s", "x=4m..8k"] {
-            assert!(matches!(Variable::parse(text), Err(VariableError::NoRange(_))), "{text}");
+            assert!(matches!(SweepVariable::parse(text), Err(VariableError::NoRange(_))), "{text}");
         }
     }
 
     #[test]
     fn some_options_are_load() {
-        let is_load = |text: &str| Variable::parse(text).unwrap().is_load();
+        let is_load = |text: &str| SweepVariable::parse(text).unwrap().is_load();
         assert!(is_load("iodepth=1") && is_load("a:b:rate_iops=1") && !is_load("bs=4k") && !is_load("no=1"));
-        let ascends = |text: &str| Variable::parse(text).unwrap().ascends();
+        let ascends = |text: &str| SweepVariable::parse(text).unwrap().ascends();
         assert!(ascends("x=1,4,1k") && !ascends("x=4,1") && !ascends("x=a,b"));
     }
 
     proptest! {
         #[test]
         fn no_text_makes_the_parser_panic(text in "[a-z:]{0,3}=?[0-9kms.,:;é]{0,30}") {
-            let _ = Variable::parse(&text);
+            let _ = SweepVariable::parse(&text);
         }
 
         #[test]
         fn doubling_reaches_its_end(low in 1u64..100, times in 0u32..10) {
             let high = low << times;
             let text = format!("x={low}..{high}");
-            let values = Variable::parse(&text).unwrap().values;
+            let values = SweepVariable::parse(&text).unwrap().values;
             prop_assert_eq!(values.len(), times as usize + 1);
             prop_assert_eq!(values.last().unwrap(), &high.to_string());
         }

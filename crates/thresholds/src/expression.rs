@@ -1,31 +1,31 @@
-//! From `mail: read.clat.p99 > 5ms` to a threshold.
+//! Parses `mail: read.clat.p99 > 5ms` into a threshold.
 
 use std::fmt;
 
 use ferrio_jobfile::{nearest, size_factor, time_factor};
 use ferrio_report::Unit;
 
-use crate::figures::{DIRECTION_FIGURES, Figure, Io, JOB_FIGURES, LATENCIES, LatencyFigure};
+use crate::figures::{DIRECTION_FIGURES, IoKind, JOB_FIGURES, LATENCIES, LatencyFigure, LimitedFigure};
 
 /// A figure, a comparison and a limit: the run fails if the comparison holds.
 #[derive(Clone)]
 pub struct Threshold {
-    /// As given.
+    /// The expression as given.
     pub(crate) text: String,
-    /// The name of the jobs that it is about; all without one.
+    /// The name of the jobs that it applies to; `None` for all.
     pub(crate) job: Option<String>,
-    /// As given, without the job.
+    /// The figure as given.
     pub(crate) field: String,
-    pub(crate) figure: Figure,
-    /// How figure and limit compare if the run fails.
-    pub(crate) comparison: Comparison,
+    pub(crate) figure: LimitedFigure,
+    /// The comparison that makes the run fail.
+    pub(crate) comparison: Comparator,
     /// In the unit of the figure.
     pub(crate) limit: f64,
 }
 
-/// How a figure and a limit compare.
+/// A comparison between a figure and a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Comparator {
     /// `>`
     Above,
     /// `>=`
@@ -36,81 +36,81 @@ pub enum Comparison {
     AtMost,
 }
 
-impl Comparison {
+impl Comparator {
     /// The sign.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
-            Comparison::Above => ">",
-            Comparison::AtLeast => ">=",
-            Comparison::Below => "<",
-            Comparison::AtMost => "<=",
+            Comparator::Above => ">",
+            Comparator::AtLeast => ">=",
+            Comparator::Below => "<",
+            Comparator::AtMost => "<=",
         }
     }
 
-    /// True if the figure compares so with the limit.
+    /// Whether the figure exceeds the limit in this direction.
     #[must_use]
     pub fn holds(self, figure: f64, limit: f64) -> bool {
         match self {
-            Comparison::Above => figure > limit,
-            Comparison::AtLeast => figure >= limit,
-            Comparison::Below => figure < limit,
-            Comparison::AtMost => figure <= limit,
+            Comparator::Above => figure > limit,
+            Comparator::AtLeast => figure >= limit,
+            Comparator::Below => figure < limit,
+            Comparator::AtMost => figure <= limit,
         }
     }
 
-    /// True if a larger figure is worse.
+    /// Whether larger figures are worse.
     pub(crate) const fn limits_from_above(self) -> bool {
-        matches!(self, Comparison::Above | Comparison::AtLeast)
+        matches!(self, Comparator::Above | Comparator::AtLeast)
     }
 }
 
-/// Why an expression is none, and where.
+/// A syntax error in an expression, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ExpressionError {
-    /// What is wrong there.
+    /// The mistake.
     pub message: String,
-    /// Characters before the place.
+    /// Characters before the mistake.
     pub start: usize,
-    /// Characters of the place; 0 at the end.
+    /// Characters of the mistake; 0 at the end.
     pub length: usize,
-    /// What is allowed.
+    /// The permitted forms.
     pub help: String,
-    /// What to write there instead, where one word is likely to be meant.
+    /// A replacement, where one word is likely to be meant.
     pub suggestion: Option<String>,
 }
 
-/// What expressions look like.
+/// The form of an expression, for help texts.
 const FORM: &str = "an expression is `[JOB:] FIGURE SIGN LIMIT`, for example `read.clat.p99 > 5ms` or `mail: write.iops < 10k`; \
                     the signs are >, >=, < and <=";
 
-/// A part of an expression, by its place.
+/// A part of an expression, as a byte range.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct ExpressionPart<'a> {
     whole: &'a str,
     from: usize,
     to: usize,
 }
 
-impl<'a> Part<'a> {
-    /// The part between two bytes, without the blanks around it.
+impl<'a> ExpressionPart<'a> {
+    /// The part between two bytes, without surrounding blanks.
     fn new(whole: &'a str, from: usize, to: usize) -> Self {
         let text = &whole[from..to];
         let from = from + text.len() - text.trim_start().len();
-        Part { whole, from, to: from + text.trim().len() }
+        ExpressionPart { whole, from, to: from + text.trim().len() }
     }
 
     fn text(self) -> &'a str {
         &self.whole[self.from..self.to]
     }
 
-    /// The part before and after the first `sign`.
-    fn split(self, sign: char) -> (Part<'a>, Option<Part<'a>>) {
+    /// The parts before and after the first `sign`.
+    fn split(self, sign: char) -> (ExpressionPart<'a>, Option<ExpressionPart<'a>>) {
         match self.text().find(sign) {
             Some(at) => (
-                Part { to: self.from + at, ..self },
-                Some(Part { from: self.from + at + sign.len_utf8(), ..self }),
+                ExpressionPart { to: self.from + at, ..self },
+                Some(ExpressionPart { from: self.from + at + sign.len_utf8(), ..self }),
             ),
             None => (self, None),
         }
@@ -146,31 +146,31 @@ impl Threshold {
     /// Reads an expression.
     ///
     /// # Errors
-    /// The expression has another form, or a figure or unit that does not exist.
+    /// The expression has another form, or a figure or unit does not exist.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
-        let whole = Part::new(text, 0, text.len());
+        let whole = ExpressionPart::new(text, 0, text.len());
         // Names of jobs may contain these signs, limits do not.
         let Some(at) = text.rfind(['<', '>']) else { return Err(whole.error("no comparison", FORM)) };
         let with_equals = text[at + 1..].starts_with('=');
         let comparison = match (&text[at..=at], with_equals) {
-            (">", false) => Comparison::Above,
-            (">", true) => Comparison::AtLeast,
-            (_, false) => Comparison::Below,
-            (_, true) => Comparison::AtMost,
+            (">", false) => Comparator::Above,
+            (">", true) => Comparator::AtLeast,
+            (_, false) => Comparator::Below,
+            (_, true) => Comparator::AtMost,
         };
-        let left = Part::new(text, 0, at);
+        let left = ExpressionPart::new(text, 0, at);
         let (job, field) = match left.text().rfind(':') {
             Some(colon) => {
-                let job = Part::new(text, left.from, left.from + colon);
+                let job = ExpressionPart::new(text, left.from, left.from + colon);
                 if job.text().is_empty() {
                     return Err(left.error("the name of a job is expected before the colon", FORM));
                 }
-                (Some(job.text().to_owned()), Part::new(text, left.from + colon + 1, left.to))
+                (Some(job.text().to_owned()), ExpressionPart::new(text, left.from + colon + 1, left.to))
             }
             None => (None, left),
         };
         let figure = figure(field)?;
-        let value = Part::new(text, at + 1 + usize::from(with_equals), text.len());
+        let value = ExpressionPart::new(text, at + 1 + usize::from(with_equals), text.len());
         Ok(Threshold {
             text: whole.text().to_owned(),
             job,
@@ -187,13 +187,13 @@ impl Threshold {
         &self.text
     }
 
-    /// The percentile that it needs, in percent.
+    /// The percentile that must be in the report, in percent.
     #[must_use]
     pub const fn percentile(&self) -> Option<f64> {
         self.figure.percentile()
     }
 
-    /// True if it is about jobs of this name.
+    /// Whether the threshold applies to jobs of this name.
     pub(crate) fn names(&self, job: &str) -> bool {
         self.job.as_deref().is_none_or(|name| name == job)
     }
@@ -213,46 +213,53 @@ impl PartialEq for Threshold {
 
 impl Eq for Threshold {}
 
-fn figure(field: Part<'_>) -> Result<Figure, ExpressionError> {
+fn figure(field: ExpressionPart<'_>) -> Result<LimitedFigure, ExpressionError> {
     let (first, rest) = field.split('.');
-    let Some((_, io)) = Io::ALL.into_iter().find(|(word, _)| *word == first.text()) else {
+    let Some((_, io)) = IoKind::ALL.into_iter().find(|(word, _)| *word == first.text()) else {
         let Some(row) = JOB_FIGURES.iter().find(|row| row.name == first.text()) else {
             let words =
-                Io::ALL.into_iter().map(|(word, _)| word).chain(JOB_FIGURES.iter().map(|row| row.name));
+                IoKind::ALL.into_iter().map(|(word, _)| word).chain(JOB_FIGURES.iter().map(|row| row.name));
             return Err(first.unknown("a figure", &words.collect::<Vec<_>>()));
         };
         return match rest {
             Some(rest) => Err(rest.error(format!("`{}` has no parts", row.name), FORM)),
-            None => Ok(Figure::Job(row)),
+            None => Ok(LimitedFigure::Job(row)),
         };
     };
-    let end = Part { from: field.to, ..field };
+    let end = ExpressionPart { from: field.to, ..field };
     let Some(rest) = rest else {
-        let help =
-            format!("for example `{}.{}`", io.word(), if io == Io::Sync { "lat.p99" } else { "clat.p99" });
+        let help = format!(
+            "for example `{}.{}`",
+            io.word(),
+            if io == IoKind::Sync { "lat.p99" } else { "clat.p99" }
+        );
         return Err(end.error(format!("a figure of `{}` is expected", io.word()), help));
     };
     let (name, rest) = rest.split('.');
     let latency = LATENCIES.iter().find(|row| [row.name, row.key].contains(&name.text()));
-    let latency = latency.filter(|row| io != Io::Sync || row.name == "lat");
+    let latency = latency.filter(|row| io != IoKind::Sync || row.name == "lat");
     if let Some(row) = latency {
         let Some(rest) = rest else {
             return Err(end.error(format!("a figure of `{}` is expected", row.name), LATENCY_HELP));
         };
         let of = latency_figure(rest)?;
-        return Ok(if io == Io::Sync { Figure::SyncLatency(of) } else { Figure::Latency(io, row, of) });
+        return Ok(if io == IoKind::Sync {
+            LimitedFigure::SyncLatency(of)
+        } else {
+            LimitedFigure::Latency(io, row, of)
+        });
     }
     let found = match io {
-        Io::Sync => (name.text() == "total_ios").then_some(Figure::Syncs),
+        IoKind::Sync => (name.text() == "total_ios").then_some(LimitedFigure::Syncs),
         io => {
             let row = DIRECTION_FIGURES.iter().find(|row| row.name == name.text());
-            row.map(|row| Figure::Direction(io, row))
+            row.map(|row| LimitedFigure::Direction(io, row))
         }
     };
     match (found, rest) {
         (Some(_), Some(rest)) => Err(rest.error(format!("`{}` has no parts", name.text()), FORM)),
         (Some(figure), None) => Ok(figure),
-        (None, _) if io == Io::Sync => Err(name.unknown("a figure of syncs", &["lat", "total_ios"])),
+        (None, _) if io == IoKind::Sync => Err(name.unknown("a figure of syncs", &["lat", "total_ios"])),
         (None, _) => {
             let words =
                 LATENCIES.iter().map(|row| row.name).chain(DIRECTION_FIGURES.iter().map(|row| row.name));
@@ -263,7 +270,7 @@ fn figure(field: Part<'_>) -> Result<Figure, ExpressionError> {
 
 const LATENCY_HELP: &str = "choices are min, max, mean, stddev, N and percentiles such as p50, p99 or p99.9";
 
-fn latency_figure(part: Part<'_>) -> Result<LatencyFigure, ExpressionError> {
+fn latency_figure(part: ExpressionPart<'_>) -> Result<LatencyFigure, ExpressionError> {
     let text = part.text();
     if let Some((_, figure)) = LatencyFigure::WORDS.into_iter().find(|(word, _)| *word == text) {
         return Ok(figure);
@@ -283,8 +290,8 @@ fn latency_figure(part: Part<'_>) -> Result<LatencyFigure, ExpressionError> {
     Err(ExpressionError { help: LATENCY_HELP.to_owned(), ..error })
 }
 
-/// The limit in the unit of the figure.
-fn limit(part: Part<'_>, unit: Unit) -> Result<f64, ExpressionError> {
+/// Parses the limit into the unit of the figure.
+fn limit(part: ExpressionPart<'_>, unit: Unit) -> Result<f64, ExpressionError> {
     let (help, is_time) = match unit {
         Unit::Nanoseconds | Unit::Milliseconds => ("units are ns, us, ms, s, m, h and d: 5ms", true),
         Unit::BytesPerSecond => ("in bytes per second; suffixes are k (1024), m, g, t and p: 200m", false),
@@ -300,7 +307,7 @@ fn limit(part: Part<'_>, unit: Unit) -> Result<f64, ExpressionError> {
         let message = if text.is_empty() { "a limit is expected" } else { "the limit is not a number" };
         return Err(part.error(message, help));
     };
-    let written = Part { from: part.from + digits, ..part };
+    let written = ExpressionPart { from: part.from + digits, ..part };
     let suffix = text[digits..].to_ascii_lowercase();
     if is_time && suffix.is_empty() {
         return Err(part.error("give a unit", help));

@@ -3,9 +3,9 @@
 use ferrio_report::Unit;
 use ferrio_report::model::{DirectionReport, JobReport, LatencyReport};
 
-/// What kind of I/O a figure is of.
+/// The kind of I/O that a figure is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Io {
+pub(crate) enum IoKind {
     Read,
     Write,
     Trim,
@@ -13,17 +13,17 @@ pub(crate) enum Io {
     Sync,
 }
 
-impl Io {
-    pub(crate) const ALL: [(&'static str, Io); 5] = [
-        ("read", Io::Read),
-        ("write", Io::Write),
-        ("trim", Io::Trim),
-        ("mixed", Io::Mixed),
-        ("sync", Io::Sync),
+impl IoKind {
+    pub(crate) const ALL: [(&'static str, IoKind); 5] = [
+        ("read", IoKind::Read),
+        ("write", IoKind::Write),
+        ("trim", IoKind::Trim),
+        ("mixed", IoKind::Mixed),
+        ("sync", IoKind::Sync),
     ];
 
     pub(crate) fn word(self) -> &'static str {
-        Io::ALL.iter().find(|(_, io)| *io == self).map_or("", |(word, _)| word)
+        IoKind::ALL.iter().find(|(_, io)| *io == self).map_or("", |(word, _)| word)
     }
 }
 
@@ -38,7 +38,6 @@ const fn of_job(name: &'static str, unit: Unit, value: fn(&JobReport) -> Option<
     JobFigure { name, unit, value }
 }
 
-/// All figures of jobs.
 pub(crate) static JOB_FIGURES: [JobFigure; 8] = [
     of_job("error", Unit::Count, |job| Some(f64::from(job.error))),
     of_job("total_err", Unit::Count, |job| Some(job.tolerated?.total_err as f64)),
@@ -61,7 +60,7 @@ const fn of_direction(name: &'static str, unit: Unit, value: fn(&DirectionReport
     DirectionFigure { name, unit, value }
 }
 
-/// All of them. Those that documents have in KiB are in bytes.
+/// Amounts that documents have in KiB are in bytes.
 pub(crate) static DIRECTION_FIGURES: [DirectionFigure; 13] = [
     of_direction("iops", Unit::PerSecond, |io| io.iops),
     of_direction("bw", Unit::BytesPerSecond, |io| io.bw_bytes as f64),
@@ -81,12 +80,12 @@ pub(crate) static DIRECTION_FIGURES: [DirectionFigure; 13] = [
 /// A latency of a direction.
 pub(crate) struct LatencyRow {
     pub(crate) name: &'static str,
-    /// Its key in documents.
+    /// The key in documents.
     pub(crate) key: &'static str,
     pub(crate) latency: fn(&DirectionReport) -> Option<&LatencyReport>,
 }
 
-/// All of them; syncs have `lat` alone.
+/// All latencies; syncs have `lat` alone.
 pub(crate) static LATENCIES: [LatencyRow; 4] = [
     LatencyRow { name: "clat", key: "clat_ns", latency: |io| Some(&io.clat_ns) },
     LatencyRow { name: "lat", key: "lat_ns", latency: |io| Some(&io.lat_ns) },
@@ -107,7 +106,7 @@ pub(crate) enum LatencyFigure {
 }
 
 impl LatencyFigure {
-    /// The words of all but percentiles.
+    /// The words of all figures but percentiles.
     pub(crate) const WORDS: [(&'static str, LatencyFigure); 5] = [
         ("min", LatencyFigure::Min),
         ("max", LatencyFigure::Max),
@@ -140,42 +139,42 @@ impl LatencyFigure {
     }
 }
 
-/// What a threshold limits.
+/// A figure that a threshold can limit.
 #[derive(Clone, Copy)]
-pub(crate) enum Figure {
+pub(crate) enum LimitedFigure {
     Job(&'static JobFigure),
-    Direction(Io, &'static DirectionFigure),
-    Latency(Io, &'static LatencyRow, LatencyFigure),
+    Direction(IoKind, &'static DirectionFigure),
+    Latency(IoKind, &'static LatencyRow, LatencyFigure),
     /// Number of syncs.
     Syncs,
     /// The latency of syncs.
     SyncLatency(LatencyFigure),
 }
 
-impl Figure {
+impl LimitedFigure {
     pub(crate) const fn unit(&self) -> Unit {
         match self {
-            Figure::Job(row) => row.unit,
-            Figure::Direction(_, row) => row.unit,
-            Figure::Latency(_, _, figure) | Figure::SyncLatency(figure) => figure.unit(),
-            Figure::Syncs => Unit::Count,
+            LimitedFigure::Job(row) => row.unit,
+            LimitedFigure::Direction(_, row) => row.unit,
+            LimitedFigure::Latency(_, _, figure) | LimitedFigure::SyncLatency(figure) => figure.unit(),
+            LimitedFigure::Syncs => Unit::Count,
         }
     }
 
     /// The kind of I/O; `None` for the whole job.
-    pub(crate) const fn io(&self) -> Option<Io> {
+    pub(crate) const fn io(&self) -> Option<IoKind> {
         match self {
-            Figure::Job(_) => None,
-            Figure::Direction(io, _) | Figure::Latency(io, ..) => Some(*io),
-            Figure::Syncs | Figure::SyncLatency(_) => Some(Io::Sync),
+            LimitedFigure::Job(_) => None,
+            LimitedFigure::Direction(io, _) | LimitedFigure::Latency(io, ..) => Some(*io),
+            LimitedFigure::Syncs | LimitedFigure::SyncLatency(_) => Some(IoKind::Sync),
         }
     }
 
-    /// The percentile that it needs.
+    /// The percentile that must be in the report.
     pub(crate) const fn percentile(&self) -> Option<f64> {
         match self {
-            Figure::Latency(_, _, LatencyFigure::Percentile(percent))
-            | Figure::SyncLatency(LatencyFigure::Percentile(percent)) => Some(*percent),
+            LimitedFigure::Latency(_, _, LatencyFigure::Percentile(percent))
+            | LimitedFigure::SyncLatency(LatencyFigure::Percentile(percent)) => Some(*percent),
             _ => None,
         }
     }
@@ -183,34 +182,34 @@ impl Figure {
     /// The figure of an entry that has I/O of this kind; `None` if it is not measured.
     pub(crate) fn of(&self, job: &JobReport) -> Option<f64> {
         match self {
-            Figure::Job(row) => (row.value)(job),
-            Figure::Direction(io, row) => direction(job, *io).map(row.value),
-            Figure::Latency(io, row, figure) => figure.of((row.latency)(direction(job, *io)?)?),
-            Figure::Syncs => Some(job.syncs()?.total_ios as f64),
-            Figure::SyncLatency(figure) => figure.of(&job.syncs()?.lat_ns),
+            LimitedFigure::Job(row) => (row.value)(job),
+            LimitedFigure::Direction(io, row) => direction(job, *io).map(row.value),
+            LimitedFigure::Latency(io, row, figure) => figure.of((row.latency)(direction(job, *io)?)?),
+            LimitedFigure::Syncs => Some(job.syncs()?.total_ios as f64),
+            LimitedFigure::SyncLatency(figure) => figure.of(&job.syncs()?.lat_ns),
         }
     }
 
-    /// True if an entry has I/O of this kind: it did some, or should have.
+    /// Whether an entry has I/O of this kind: it did some, or should have.
     pub(crate) fn applies_to(&self, job: &JobReport) -> bool {
         let Some(io) = self.io() else { return true };
         let should = match io {
-            Io::Read => job.text.does[0],
-            Io::Write => job.text.does[1],
-            Io::Trim => job.text.does[2],
-            Io::Mixed => true,
-            Io::Sync => return job.syncs().is_some_and(|syncs| syncs.total_ios > 0),
+            IoKind::Read => job.text.does[0],
+            IoKind::Write => job.text.does[1],
+            IoKind::Trim => job.text.does[2],
+            IoKind::Mixed => true,
+            IoKind::Sync => return job.syncs().is_some_and(|syncs| syncs.total_ios > 0),
         };
         direction(job, io).is_some_and(|direction| should || direction.total_ios > 0)
     }
 }
 
-fn direction(job: &JobReport, io: Io) -> Option<&DirectionReport> {
+fn direction(job: &JobReport, io: IoKind) -> Option<&DirectionReport> {
     match io {
-        Io::Read => job.read.as_ref(),
-        Io::Write => job.write.as_ref(),
-        Io::Trim => job.trim.as_ref(),
-        Io::Mixed => job.mixed.as_ref(),
-        Io::Sync => None,
+        IoKind::Read => job.read.as_ref(),
+        IoKind::Write => job.write.as_ref(),
+        IoKind::Trim => job.trim.as_ref(),
+        IoKind::Mixed => job.mixed.as_ref(),
+        IoKind::Sync => None,
     }
 }

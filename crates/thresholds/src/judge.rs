@@ -1,36 +1,35 @@
-//! What thresholds find in a report.
+//! Judges a report by thresholds.
 
 use ferrio_report::model::{JobReport, RunReport, ThresholdReport};
 
 use crate::expression::Threshold;
 
-/// What a threshold finds.
+/// The result of one threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// For the document.
+    /// The entry of the document.
     pub report: ThresholdReport,
-    /// What to tell the user; `None` if the threshold is kept.
+    /// The message to the user; `None` if the threshold is kept.
     pub message: Option<String>,
     /// The entry with the worst figure, and the limit; `None` if no entry has the figure.
     pub worst: Option<String>,
 }
 
 impl Judgement {
-    /// True if the threshold cannot be judged for an entry, or for any.
+    /// Whether the threshold cannot be judged for some entry, or for any.
     #[must_use]
     pub const fn is_unjudged(&self) -> bool {
         self.report.reason.is_some()
     }
 
-    /// True if an entry exceeds the threshold.
+    /// Whether an entry exceeds the threshold.
     #[must_use]
     pub const fn is_exceeded(&self) -> bool {
         self.report.exceeded > 0
     }
 }
 
-/// Compares the figures of a report with thresholds, in their order. The report has the percentiles that they
-/// [need](Threshold::percentile).
+/// Judges the thresholds in their order. The report must have the percentiles that they [need](Threshold::percentile).
 #[must_use]
 pub fn judge(thresholds: &[Threshold], report: &RunReport) -> Vec<Judgement> {
     thresholds.iter().map(|threshold| judge_one(threshold, &report.jobs)).collect()

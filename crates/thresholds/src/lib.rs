@@ -1,14 +1,14 @@
 //! `--fail-if`: limits that the figures of a run must keep.
 //!
-//! A [`Threshold`] is read from an expression such as `mail: read.clat.p99 > 5ms`. [`unmet`] finds those that can apply to no job of a plan,
-//! before it runs, and [`judge`] says what they find in the report. `figures` is the one table of what can be limited.
+//! A [`Threshold`] is read from an expression such as `mail: read.clat.p99 > 5ms`. [`inapplicable`] finds those that can apply to no job of
+//! a plan before it runs, and [`judge`] applies them to the report. `figures` is the one table of figures that can be limited.
 #![forbid(unsafe_code)]
 
-mod applies;
 mod expression;
 mod figures;
+mod inapplicable;
 mod judge;
 
-pub use applies::{Unmet, unmet};
-pub use expression::{Comparison, ExpressionError, Threshold};
+pub use expression::{Comparator, ExpressionError, Threshold};
+pub use inapplicable::{InapplicableThreshold, inapplicable};
 pub use judge::{Judgement, judge};

@@ -1,10 +1,10 @@
 //! Block traces: the binary records of blktrace, one for each step of each request of a block device.
 //!
-//! [`TraceReader`] reads what `blkparse -d` writes and the files that blktrace fills, one per CPU, in either byte order. [`TraceMerge`]
-//! merges traces by time.
+//! [`TraceReader`] reads the output of `blkparse -d` and the per-CPU files of blktrace, in either byte order. [`TraceMerge`] merges traces
+//! by time.
 //!
-//! Records have two forms: version 7, and version 8 of newer kernels, with an action of 64 bits that has room for the categories of
-//! zoned devices. Their layout is that of `struct blk_io_trace` and `struct blk_io_trace2` in the kernel's `linux/blktrace_api.h`.
+//! Records have two forms: version 7, and version 8 of newer kernels, with a 64-bit action that has room for the categories of zoned
+//! devices. Their layout is that of `struct blk_io_trace` and `struct blk_io_trace2` in the kernel's `linux/blktrace_api.h`.
 
 mod devices;
 mod merge;
@@ -14,7 +14,7 @@ mod summary;
 
 use std::io::{self, BufRead, Cursor, Read};
 
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 
 pub use devices::{DeviceNodes, DeviceNumber};
 pub use merge::{MergeError, MergeInput, MergedTrace, TraceMerge};
@@ -25,44 +25,44 @@ pub(crate) use steps::TraceSteps;
 
 use record::{LENGTH_7, LENGTH_8, MAGIC, VERSION_7, VERSION_8};
 
-/// Why a trace cannot be read on.
+/// A reason why a trace cannot be read further.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// It has not even one record, or begins with something else.
+    /// It has no record at all, or begins with other data.
     #[error("file is not a blktrace")]
     NoTrace,
-    /// A record begins with something else; where the next one begins is unknown.
+    /// A record begins with other data; the start of the next one is unknown.
     #[error("bad magic in blktrace data: {magic:x} (record {number}, at byte {at})")]
     Magic {
-        /// What it begins with.
+        /// The bytes at its start.
         magic: u32,
         /// Number of the record, from 1.
         number: u64,
-        /// Where it begins.
+        /// Offset of the record.
         at: u64,
     },
-    /// A record has a form that is not known.
+    /// The form of a record is unknown.
     #[error("bad blktrace version {version} (record {number}, at byte {at}): versions 7 and 8 can be read")]
     Version {
-        /// Its version.
+        /// Version of the record.
         version: u8,
         /// Number of the record, from 1.
         number: u64,
-        /// Where it begins.
+        /// Offset of the record.
         at: u64,
     },
-    /// The kernel refuses to read the file.
+    /// The kernel returned an error.
     #[error("unable to read blktrace data: {}", ferrio_job::reason(.0))]
     Io(#[from] io::Error),
 }
 
-/// True if a file that begins with these bytes is a block trace, of whatever version.
+/// Whether a file that begins with these bytes is a block trace, of any version.
 #[must_use]
 pub fn is_block_trace(first: &[u8]) -> bool {
     first.first_chunk().is_some_and(|magic| ByteOrder::of_magic(*magic).is_some())
 }
 
-/// A trace being read, record by record.
+/// Reads a trace record by record.
 #[derive(Debug)]
 pub struct TraceReader<R> {
     source: io::Chain<Cursor<[u8; 4]>, R>,
@@ -74,10 +74,10 @@ pub struct TraceReader<R> {
 }
 
 impl<R: BufRead> TraceReader<R> {
-    /// A trace. The magic number of its first record tells the byte order.
+    /// Starts to read. The magic number of the first record determines the byte order.
     ///
     /// # Errors
-    /// The source has no record, begins with something else, or cannot be read.
+    /// The source has no record, begins with other data, or cannot be read.
     pub fn new(mut source: R) -> Result<Self, TraceError> {
         let mut magic = [0; 4];
         if fill(&mut source, &mut magic)? < magic.len() {
@@ -87,10 +87,10 @@ impl<R: BufRead> TraceReader<R> {
         Ok(TraceReader { source: Cursor::new(magic).chain(source), order, records: 0, at: 0, is_cut: false })
     }
 
-    /// The next record; `None` at the end. A record that the end of the file cuts is left out.
+    /// The next record; `None` at the end. A record that is truncated by the end of the file is left out.
     ///
     /// # Errors
-    /// What follows is no record, or cannot be read.
+    /// The next bytes are not a record, or cannot be read.
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         let mut bytes = [0; LENGTH_8];
         let mut read = fill(&mut self.source, &mut bytes[..LENGTH_7])?;
@@ -123,28 +123,28 @@ impl<R: BufRead> TraceReader<R> {
         Ok(Some(record))
     }
 
-    /// Records so far.
+    /// Number of records read so far.
     #[must_use]
     pub const fn records(&self) -> u64 {
         self.records
     }
 
-    /// The byte order of the trace.
+    /// The byte order of the numbers.
     #[must_use]
     pub const fn order(&self) -> ByteOrder {
         self.order
     }
 
-    /// True if the trace has ended in the middle of a record.
+    /// Whether the trace ended in the middle of a record.
     #[must_use]
     pub const fn is_cut(&self) -> bool {
         self.is_cut
     }
 }
 
-/// Reads as many bytes as there are room and bytes, and returns their number.
+/// Fills the buffer as far as possible, and returns the number of bytes.
 fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut interrupted = Interrupted::default();
+    let mut interrupted = InterruptionLimit::default();
     let mut filled = 0;
     while filled < bytes.len() {
         match source.read(&mut bytes[filled..]) {
@@ -157,7 +157,7 @@ fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Passes over bytes and returns how many there were.
+/// Skips bytes, and returns the number of skipped bytes.
 fn skip(source: &mut impl BufRead, bytes: u64) -> io::Result<u64> {
     if bytes == 0 { Ok(0) } else { io::copy(&mut source.take(bytes), &mut io::sink()) }
 }

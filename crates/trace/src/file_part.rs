@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-/// Reads a part of a file from its beginning to its end.
+/// Reads a part of a file from start to end.
 #[derive(Debug)]
 pub struct FilePart {
     file: Arc<File>,
@@ -14,7 +14,7 @@ pub struct FilePart {
 }
 
 impl FilePart {
-    /// The bytes `bytes` of `file`. If it ends before them, reading fails with [`io::ErrorKind::UnexpectedEof`].
+    /// The range `bytes` of `file`. If the file is shorter, reading fails with [`io::ErrorKind::UnexpectedEof`].
     #[must_use]
     pub fn new(file: Arc<File>, bytes: Range<u64>) -> Self {
         FilePart { file, left: bytes }

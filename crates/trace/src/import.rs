@@ -1,9 +1,9 @@
-//! Makes I/O logs of the traces that other programs write: [`import`] reads lines, and writes a log of version 3.
+//! Converts traces of other programs to I/O logs: [`import`] reads lines, and writes a log of version 3.
 //!
-//! A format is a file: [`blkparse`], [`columns`] (published traces and biosnoop) and `strace`; each turns lines into [`event`]s.
-//! [`guess`] finds the format of a trace from its first lines. [`select`] leaves I/Os out, [`names`] chooses the names of files in the
-//! log, `order` sorts what is nearly sorted, and [`Summary`] counts. Memory does not grow with the trace: only with the number of its
-//! files and processes.
+//! A format is a file: [`blkparse`], [`columns`] (published traces and biosnoop) and `strace`; each turns lines into [`event`]s. [`guess`]
+//! recognises the format of a trace by its first lines. [`select`] leaves I/Os out, [`names`] chooses the names of files in the log,
+//! `order` sorts nearly sorted events, and [`ImportSummary`] counts. Memory grows not with the trace, but only with the number of its files
+//! and processes.
 
 pub mod blkparse;
 pub mod columns;
@@ -20,52 +20,52 @@ mod summary;
 
 use std::io::{self, BufRead, Read as _};
 
-pub use format::{Format, Parser, guess, missing_column};
-pub use summary::{BadLines, FileSummary, Summary};
+pub use format::{TraceFormat, TraceParser, guess, missing_column};
+pub use summary::{BadLines, FileSummary, ImportSummary};
 
-use crate::{FileAction, LogError, Writer};
-use event::{Event, Found, Skip, What};
-use lines::Lines;
-use names::{LogNames, Naming};
-use order::{Depth, Order};
-use select::Selection;
+use crate::{FileAction, IologWriter, LogError};
+use event::{SkipReason, TraceContents, TraceEvent, TraceEventKind};
+use lines::TraceLines;
+use names::{LogNames, NameRules};
+use order::{QueueDepth, SortWindow};
+use select::ImportSelection;
 
-/// Bytes of a trace that are looked at to guess its format.
-const HEAD: u64 = 256 << 10;
+/// Bytes of a trace that are examined to guess its format.
+const HEAD_BYTES: u64 = 256 << 10;
 
-/// Time of the first I/O in a log. fio waits before no line up to the first one whose time is not 0, so a log that began at 0 would
-/// lose the pause after its first I/O.
+/// Time of the first I/O in a log. fio waits for no line up to the first one whose time is not 0, so a log that began at 0 would lose the
+/// pause after its first I/O.
 const FIRST_US: u64 = 1;
 
-/// Longest I/O in a log: the largest length that a system call takes.
-const LONGEST: u64 = 0x7fff_f000;
+/// Longest I/O in a log: the largest length of a system call.
+const MAX_IO_BYTES: u64 = 0x7fff_f000;
 
-/// Lines after which a trace of which most do not fit is given up.
-const ENOUGH_LINES: u64 = 10_000;
+/// Lines after which a trace is given up if most of them do not fit.
+const MIN_JUDGED_LINES: u64 = 10_000;
 
-/// How a trace becomes a log.
+/// The settings of an import.
 #[derive(Debug)]
-pub struct Settings {
-    /// Which I/Os are in the log.
-    pub selection: Selection,
-    /// How files are named in it.
-    pub naming: Naming,
-    /// How many events are held back to be sorted.
+pub struct ImportSettings {
+    /// The selection of I/Os.
+    pub selection: ImportSelection,
+    /// The names of files in the log.
+    pub naming: NameRules,
+    /// Number of events that are held back for sorting.
     pub window: usize,
-    /// True if the times of the trace stay as they are. Otherwise the log begins with its first I/O.
+    /// Whether times are kept. Otherwise the log begins with its first I/O.
     pub keeps_times: bool,
-    /// Largest share of lines that may not fit the format, in percent.
-    pub most_bad_lines: f64,
+    /// Largest percentage of lines that may not fit the format.
+    pub max_bad_lines_percent: f64,
 }
 
-impl Settings {
-    /// True if this many bad lines are too many.
+impl ImportSettings {
+    /// Whether there are too many bad lines.
     fn refuses(&self, bad: u64, lines: u64) -> bool {
-        bad as f64 * 100.0 > self.most_bad_lines * lines as f64
+        bad as f64 * 100.0 > self.max_bad_lines_percent * lines as f64
     }
 }
 
-/// Why there is no log.
+/// A reason why there is no log.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The trace cannot be read.
@@ -74,64 +74,64 @@ pub enum ImportError {
     /// The log cannot be written.
     #[error("{}: {}", .0, ferrio_job::reason(&.0.source))]
     Write(#[from] LogError),
-    /// Too many lines are of no use.
+    /// Too many lines do not fit the format.
     #[error("{} of {} lines do not fit the format {format}; the first is line {}: {}", .bad.count, .lines, .bad.first_number(), .bad.first_reason())]
     WrongFormat {
         /// The format.
         format: &'static str,
-        /// Lines read.
+        /// Number of lines read.
         lines: u64,
-        /// Those that do not fit.
+        /// The lines that do not fit.
         bad: BadLines,
     },
-    /// Nothing of the trace is in the log.
+    /// The log would contain no I/O.
     #[error("no I/O of the trace is left for the log")]
-    Nothing(Box<Summary>),
+    Nothing(Box<ImportSummary>),
 }
 
-/// The beginning of a trace, without the rest of the last line.
+/// The first lines of a trace.
 ///
 /// # Errors
 /// The trace cannot be read.
 pub fn head(source: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    source.by_ref().take(HEAD).read_to_end(&mut head)?;
+    source.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// Reads a trace and writes the log.
+/// Converts a trace to a log.
 ///
 /// # Errors
-/// The trace cannot be read, is of another format, or has no I/O; or the log cannot be written.
+/// The trace cannot be read, has another format or no I/O, or the log cannot be written.
 pub fn import(
     source: impl BufRead,
-    format: Format,
-    mut parser: Parser,
-    settings: &Settings,
-    log: Writer,
-) -> Result<Summary, ImportError> {
-    let mut lines = Lines::new(source);
-    let mut found = Found::default();
+    format: TraceFormat,
+    mut parser: TraceParser,
+    settings: &ImportSettings,
+    log: IologWriter,
+) -> Result<ImportSummary, ImportError> {
+    let mut lines = TraceLines::new(source);
+    let mut found = TraceContents::default();
     let mut conversion = Conversion {
         settings,
-        depth: Depth::default(),
+        depth: QueueDepth::default(),
         is_over: false,
-        order: Order::new(settings.window),
+        order: SortWindow::new(settings.window),
         names: LogNames::new(&settings.naming),
         log,
         zero_ns: None,
-        summary: Summary::default(),
+        summary: ImportSummary::default(),
     };
     let mut bad = BadLines::default();
     while let Some((number, line)) = lines.next_line()? {
         let fits = match line {
-            Some(line) => parser.line(line, &mut found).and_then(|()| found.refuse_longest()),
+            Some(line) => parser.line(line, &mut found).and_then(|()| found.refuse_too_long()),
             None => Err(lines::TOO_LONG.into()),
         };
         if let Err(why) = fits {
             bad.add(number, line.unwrap_or_default(), &why);
         }
-        if number >= ENOUGH_LINES && bad.count > number / 2 && settings.refuses(bad.count, number) {
+        if number >= MIN_JUDGED_LINES && bad.count > number / 2 && settings.refuses(bad.count, number) {
             return Err(ImportError::WrongFormat { format: format.word(), lines: number, bad });
         }
         conversion.take(&mut found)?;
@@ -141,7 +141,7 @@ pub fn import(
     }
     if !conversion.is_over {
         parser.finish(&mut found);
-        if let Err(why) = found.refuse_longest() {
+        if let Err(why) = found.refuse_too_long() {
             bad.add(lines.number(), b"", &why);
         }
     }
@@ -164,41 +164,41 @@ pub fn import(
     Ok(summary)
 }
 
-/// The way of events into the log.
+/// The state of a conversion.
 struct Conversion<'a> {
-    settings: &'a Settings,
-    depth: Depth,
-    /// True once no later I/O can be in the log.
+    settings: &'a ImportSettings,
+    depth: QueueDepth,
+    /// Whether no later I/O can be in the log.
     is_over: bool,
-    order: Order,
+    order: SortWindow,
     names: LogNames<'a>,
-    log: Writer,
+    log: IologWriter,
     /// Time of the first event, for which the log has [`FIRST_US`].
     zero_ns: Option<u64>,
-    summary: Summary,
+    summary: ImportSummary,
 }
 
 impl Conversion<'_> {
-    /// Takes what a line has brought.
-    fn take(&mut self, found: &mut Found) -> Result<(), ImportError> {
+    /// Takes the events of a line.
+    fn take(&mut self, found: &mut TraceContents) -> Result<(), ImportError> {
         let mut left_out = 0;
         for event in found.events.drain(..) {
             if !self.settings.selection.takes(&event, &found.targets) {
-                left_out += u64::from(event.what != What::Close);
+                left_out += u64::from(event.what != TraceEventKind::Close);
                 continue;
             }
             if let Some(event) = self.order.push(event) {
                 left_out += self.write(event, &found.targets)?;
             }
         }
-        found.skipped[Skip::LeftOut as usize] += left_out;
+        found.skipped[SkipReason::LeftOut as usize] += left_out;
         Ok(())
     }
 
-    fn finish(mut self, found: &mut Found) -> Result<Summary, ImportError> {
+    fn finish(mut self, found: &mut TraceContents) -> Result<ImportSummary, ImportError> {
         while let Some(event) = self.order.pop() {
             let left_out = self.write(event, &found.targets)?;
-            found.skipped[Skip::LeftOut as usize] += left_out;
+            found.skipped[SkipReason::LeftOut as usize] += left_out;
         }
         let end_us = self.summary.last_us.unwrap_or(0);
         for name in self.names.open_files() {
@@ -210,10 +210,10 @@ impl Conversion<'_> {
         Ok(self.summary)
     }
 
-    /// Writes an event in its turn. Returns 1 if it is outside the chosen times.
-    fn write(&mut self, event: Event, targets: &event::Targets) -> Result<u64, ImportError> {
-        // What was closed without any I/O was never opened in the log.
-        let is_close = event.what == What::Close;
+    /// Writes an event in its turn. Returns 1 if it is outside the selected times.
+    fn write(&mut self, event: TraceEvent, targets: &event::Targets) -> Result<u64, ImportError> {
+        // A file that is closed without any I/O was never opened in the log.
+        let is_close = event.what == TraceEventKind::Close;
         if is_close && !self.names.is_open(event.target) {
             return Ok(0);
         }
@@ -227,7 +227,7 @@ impl Conversion<'_> {
         let time_us = if self.settings.keeps_times {
             (event.time_ns / 1000).max(FIRST_US)
         } else {
-            // Time that was left out at the beginning is no pause.
+            // Time that was left out at the beginning is not a pause.
             (since.saturating_sub(self.settings.selection.from_ns)) / 1000 + FIRST_US
         };
         let time_us = time_us.max(self.summary.last_us.unwrap_or(0));
@@ -237,11 +237,11 @@ impl Conversion<'_> {
         let is_new = name.is_new;
         let is_open = std::mem::replace(name.is_open, !is_close);
         let (offset, len, action) = match event.what {
-            What::Close => {
+            TraceEventKind::Close => {
                 self.log.file(time_us, name.text.as_ref(), FileAction::Close)?;
                 return Ok(0);
             }
-            What::Io { action, offset, len } => (offset, len, action),
+            TraceEventKind::Io { action, offset, len } => (offset, len, action),
         };
         if is_new {
             self.log.file(time_us, name.text.as_ref(), FileAction::Add)?;
@@ -253,7 +253,7 @@ impl Conversion<'_> {
         let mut at = offset;
         let mut rest = len;
         loop {
-            let part = rest.min(LONGEST);
+            let part = rest.min(MAX_IO_BYTES);
             self.log.io(time_us, name.text.as_ref(), action.word(), at, part)?;
             self.summary.count(action, part);
             (at, rest) = (at + part, rest - part);

@@ -1,15 +1,14 @@
-//! What a program has done, recorded: I/O logs and block traces.
+//! Recorded I/O of programs: I/O logs and block traces.
 //!
-//! An I/O log is one line of text per I/O of a job, in fio's format, versions 2 and 3. [`Writer`] writes them, [`Reader`] reads them, and
-//! [`StepReader`] makes the steps of a replay of them.
-//! A block trace is what blktrace records of a device, in binary; [`TraceReader`] reads them.
+//! An I/O log is one line of text per I/O of a job, in fio's format, versions 2 and 3. [`IologWriter`] writes logs, [`IologReader`] reads them,
+//! and [`StepReader`] turns them into the steps of a replay.
 //!
 //! The first line names the version. Lines add, open and close files; the line of an I/O has the file's name, an action, an offset
 //! and a length. In version 3 each line begins with the microseconds since the job opened the log; version 2 has no times. A log
 //! that was appended to has headers in the middle.
 //!
-//! Several jobs may write to one file. Each write ends with a line, and the kernel appends it in one piece, so lines of different jobs
-//! never mix.
+//! Several jobs may write to one file. Each write ends with a line, and the kernel appends it in one piece, so lines of different jobs are
+//! never mixed.
 #![forbid(unsafe_code)]
 
 mod block_trace;
@@ -39,22 +38,22 @@ pub use block_trace::{
     is_block_trace,
 };
 pub use file_part::FilePart;
-pub use reader::{BadLine, IoAction, LogAction, LogLine, ReadError, Reader};
+pub use reader::{BadLine, IoAction, IologReadError, IologReader, LogAction, LogLine};
 pub use source::{STDIN, open_source, source_name};
 pub use step_builder::StepBuilder;
-pub use step_error::{Problem, StepError};
+pub use step_error::{EntryProblem, StepError};
 pub use steps::StepReader;
 
-/// Bytes that are collected before they are written; the line that reaches this many is written with them.
-const ENOUGH: usize = 8192;
+/// Bytes that are collected before they are written; the line that reaches this many is included.
+const FLUSH_BYTES: usize = 8192;
 
-/// Room after [`ENOUGH`] for that line, unless its file has a very long name.
-const LINE: usize = 512;
+/// Room after [`FLUSH_BYTES`] for that line, unless its file has a very long name.
+const MAX_LINE_BYTES: usize = 512;
 
-/// What a line says of a file.
+/// The action of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAction {
-    /// The file takes part; comes before anything else of it.
+    /// Introduces the file, before any other line about it.
     Add,
     /// I/O may follow.
     Open,
@@ -80,27 +79,27 @@ impl FileAction {
     }
 }
 
-/// A log being written. Dropping it writes what is left in its buffer; [`Writer::finish`] also returns the error.
+/// Writes a log. Dropping it writes the rest of its buffer; [`IologWriter::finish`] also returns the error.
 #[derive(Debug)]
-pub struct Writer {
+pub struct IologWriter {
     /// `None` once it is closed.
-    sink: Option<Sink>,
+    sink: Option<IologSink>,
     path: PathBuf,
     version: IologVersion,
     lines: Vec<u8>,
 }
 
-/// Where lines go.
-enum Sink {
+/// The destination of lines.
+enum IologSink {
     File(File),
     Stream(Box<dyn Write + Send>),
 }
 
-impl fmt::Debug for Sink {
+impl fmt::Debug for IologSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Sink::File(_) => "File",
-            Sink::Stream(_) => "Stream",
+            IologSink::File(_) => "File",
+            IologSink::Stream(_) => "Stream",
         })
     }
 }
@@ -113,38 +112,38 @@ pub struct LogError {
     pub doing: &'static str,
     /// The log.
     pub path: PathBuf,
-    /// What the kernel said.
+    /// The error of the kernel.
     pub source: io::Error,
 }
 
-impl Writer {
-    /// Opens a log to be appended to, or makes one; its header is the first line to be written.
+impl IologWriter {
+    /// Opens or creates a log for appending; its header is the first line to be written.
     ///
     /// # Errors
     /// The file cannot be opened for writing.
     pub fn append(path: &Path, version: IologVersion) -> Result<Self, LogError> {
         let file = open_file(path, OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT, 0o666)
             .map_err(|source| LogError { doing: "open", path: path.to_owned(), source })?;
-        Ok(Writer::to(file, path, version))
+        Ok(IologWriter::to(file, path, version))
     }
 
-    /// Writes a log to a file that is open already; `path` is what errors call it.
+    /// Writes a log to an open file; `path` names it in errors.
     #[must_use]
     pub fn to(file: File, path: &Path, version: IologVersion) -> Self {
-        Writer::of(Sink::File(file), path, version)
+        IologWriter::of(IologSink::File(file), path, version)
     }
 
     /// Writes a log to a stream.
     #[must_use]
     pub fn to_stream(stream: Box<dyn Write + Send>, path: &Path, version: IologVersion) -> Self {
-        Writer::of(Sink::Stream(stream), path, version)
+        IologWriter::of(IologSink::Stream(stream), path, version)
     }
 
-    fn of(sink: Sink, path: &Path, version: IologVersion) -> Self {
-        let mut lines = Vec::with_capacity(ENOUGH + LINE);
+    fn of(sink: IologSink, path: &Path, version: IologVersion) -> Self {
+        let mut lines = Vec::with_capacity(FLUSH_BYTES + MAX_LINE_BYTES);
         lines.extend_from_slice(version.header().as_bytes());
         lines.push(b'\n');
-        Writer { sink: Some(sink), path: path.to_owned(), version, lines }
+        IologWriter { sink: Some(sink), path: path.to_owned(), version, lines }
     }
 
     /// Adds a line about a file. `time_us` counts from the opening of the log, and is not in logs of version 2.
@@ -175,15 +174,15 @@ impl Writer {
         self.end_line()
     }
 
-    /// Writes what is left, and closes the file: a network file system may tell only then that it has no room.
+    /// Writes the remaining lines, and closes the file: a network file system may report only then that it is full.
     ///
     /// # Errors
     /// The log could not be written or closed; what was collected is lost.
     pub fn finish(mut self) -> Result<(), LogError> {
         self.flush()?;
         let closed = match self.sink.take() {
-            Some(Sink::File(file)) => close_file(file),
-            Some(Sink::Stream(mut stream)) => stream.flush(),
+            Some(IologSink::File(file)) => close_file(file),
+            Some(IologSink::Stream(mut stream)) => stream.flush(),
             None => Ok(()),
         };
         closed.map_err(|source| self.failed("close", source))
@@ -206,13 +205,13 @@ impl Writer {
 
     fn end_line(&mut self) -> Result<(), LogError> {
         self.lines.push(b'\n');
-        if self.lines.len() < ENOUGH { Ok(()) } else { self.flush() }
+        if self.lines.len() < FLUSH_BYTES { Ok(()) } else { self.flush() }
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
         let written = match &mut self.sink {
-            Some(Sink::File(file)) => write_whole(file, &self.lines),
-            Some(Sink::Stream(stream)) => stream.write_all(&self.lines),
+            Some(IologSink::File(file)) => write_whole(file, &self.lines),
+            Some(IologSink::Stream(stream)) => stream.write_all(&self.lines),
             None => Ok(()),
         };
         self.lines.clear();
@@ -224,9 +223,9 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for IologWriter {
     fn drop(&mut self) {
-        // Lines are left only if the job has already failed, and then its own error is the one to report.
+        // Lines are left only if the job has already failed, and its own error is the one to report.
         let _ = self.flush();
     }
 }
@@ -241,16 +240,16 @@ mod tests {
 
     use super::*;
 
-    fn written(version: IologVersion, lines: impl FnOnce(&mut Writer)) -> String {
+    fn written(version: IologVersion, lines: impl FnOnce(&mut IologWriter)) -> String {
         let place = TempDir::new().unwrap();
         let path = place.path().join("log");
-        let mut writer = Writer::append(&path, version).unwrap();
+        let mut writer = IologWriter::append(&path, version).unwrap();
         lines(&mut writer);
         writer.finish().unwrap();
         fs::read_to_string(path).unwrap()
     }
 
-    fn some_lines(writer: &mut Writer) {
+    fn some_lines(writer: &mut IologWriter) {
         let name = OsStr::new("dir/f");
         writer.file(22, name, FileAction::Add).unwrap();
         writer.file(109, name, FileAction::Open).unwrap();
@@ -283,7 +282,7 @@ mod tests {
         let place = TempDir::new().unwrap();
         let path = place.path().join("log");
         for name in ["a", "b"] {
-            let mut writer = Writer::append(&path, IologVersion::Two).unwrap();
+            let mut writer = IologWriter::append(&path, IologVersion::Two).unwrap();
             writer.file(0, OsStr::new(name), FileAction::Add).unwrap();
             writer.finish().unwrap();
         }
@@ -297,7 +296,7 @@ mod tests {
         let path = place.path().join("log");
         thread::scope(|scope| {
             for name in ["one", "another", "third"] {
-                let mut writer = Writer::append(&path, IologVersion::Three).unwrap();
+                let mut writer = IologWriter::append(&path, IologVersion::Three).unwrap();
                 scope.spawn(move || {
                     for at in 0..5000 {
                         writer.io(at, OsStr::new(name), "read", at * 4096, 4096).unwrap();
@@ -321,13 +320,13 @@ mod tests {
     fn a_dropped_log_loses_nothing() {
         let place = TempDir::new().unwrap();
         let path = place.path().join("log");
-        drop(Writer::append(&path, IologVersion::Three).unwrap());
+        drop(IologWriter::append(&path, IologVersion::Three).unwrap());
         assert_eq!(fs::read_to_string(path).unwrap(), "fio version 3 iolog\n");
     }
 
     #[test]
     fn a_full_disk_is_an_error_with_the_name_of_the_log() {
-        let writer = Writer::append(Path::new("/dev/full"), IologVersion::Three).unwrap();
+        let writer = IologWriter::append(Path::new("/dev/full"), IologVersion::Three).unwrap();
         let error = writer.finish().unwrap_err();
         assert_eq!(error.to_string(), "cannot write the I/O log /dev/full");
         assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
@@ -335,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_log_in_no_directory_cannot_be_opened() {
-        let error = Writer::append(Path::new("/nowhere/at/all"), IologVersion::Three).unwrap_err();
+        let error = IologWriter::append(Path::new("/nowhere/at/all"), IologVersion::Three).unwrap_err();
         assert_eq!((error.doing, error.source.kind()), ("open", io::ErrorKind::NotFound));
     }
 

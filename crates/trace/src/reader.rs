@@ -1,4 +1,4 @@
-//! Reads I/O logs of versions 2 and 3, line by line, out of a buffer of its own: a log may have many millions of lines.
+//! Reads I/O logs of versions 2 and 3 line by line, with a buffer of its own: a log may have many millions of lines.
 
 mod line;
 
@@ -6,76 +6,76 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use ferrio_job::IologVersion;
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 use memchr::memchr;
 
 use crate::TraceError;
 
 pub use line::{BadLine, IoAction, LogAction, LogLine};
 
-use line::{LINE, header, parse};
+use line::{MAX_LINE_BYTES, header, parse};
 
 /// Bytes that are read at a time.
-const BUFFER: usize = 256 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
 
-/// Why there is no log to read.
+/// A reason why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum IologReadError {
     /// It is empty.
     #[error("unable to read iolog: it is empty")]
     Empty,
-    /// The first line is another one.
+    /// The first line is not that of a log.
     #[error(
         "iolog version 1 is no longer supported: the first line must be `fio version 2 iolog` or `fio version 3 iolog`"
     )]
     Version,
-    /// It is a block trace, but its records cannot be read.
+    /// It is a block trace whose records cannot be read.
     #[error(transparent)]
     Trace(TraceError),
-    /// It is a block trace of devices that this host does not have; their numbers.
+    /// It is a block trace of devices that this host does not have; contains their numbers.
     #[error("did not find replay device(s): {0}; name a device or file with `replay_redirect`")]
     NoDevice(String),
-    /// The kernel refuses to read it.
+    /// The kernel returned an error.
     #[error("unable to read iolog: {}", ferrio_job::reason(.0))]
     Io(#[from] io::Error),
 }
 
-/// A log being read.
+/// Reads a log.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct IologReader<R> {
     source: R,
     version: IologVersion,
     number: u64,
     buffer: Box<[u8]>,
-    /// What is read and not yet taken, in `buffer`.
+    /// The range of `buffer` that is not yet taken.
     unread: Range<usize>,
-    /// The rest of the last line, which was too long, is still to be passed over.
+    /// Whether the rest of a line that was too long must be skipped.
     in_long_line: bool,
 }
 
 /// A line in the buffer.
-enum Line {
-    /// Its bytes, without its end.
+enum BufferedLine {
+    /// The range without the line end.
     Whole(Range<usize>),
-    /// It is longer than a line may be.
+    /// It exceeds the length limit.
     TooLong,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> IologReader<R> {
     /// Reads the first line, which names the version.
     ///
     /// # Errors
-    /// It is the first line of no log.
-    pub fn new(source: R) -> Result<Self, ReadError> {
-        let buffer = vec![0; BUFFER].into_boxed_slice();
+    /// The first line is not that of a log.
+    pub fn new(source: R) -> Result<Self, IologReadError> {
+        let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
         let (version, number) = (IologVersion::Three, 0);
-        let mut reader = Reader { source, version, number, buffer, unread: 0..0, in_long_line: false };
+        let mut reader = IologReader { source, version, number, buffer, unread: 0..0, in_long_line: false };
         let first = match reader.next_line()? {
-            None => return Err(ReadError::Empty),
-            Some(Line::TooLong) => return Err(ReadError::Version),
-            Some(Line::Whole(first)) => first,
+            None => return Err(IologReadError::Empty),
+            Some(BufferedLine::TooLong) => return Err(IologReadError::Version),
+            Some(BufferedLine::Whole(first)) => first,
         };
-        reader.version = header(&reader.buffer[first]).ok_or(ReadError::Version)?;
+        reader.version = header(&reader.buffer[first]).ok_or(IologReadError::Version)?;
         Ok(reader)
     }
 
@@ -88,13 +88,13 @@ impl<R: Read> Reader<R> {
     /// The next line that is not empty; `None` at the end.
     ///
     /// # Errors
-    /// The kernel refuses to read it.
-    pub fn next_entry(&mut self) -> Result<Option<Result<LogLine<'_>, BadLine>>, ReadError> {
+    /// The kernel returned an error.
+    pub fn next_entry(&mut self) -> Result<Option<Result<LogLine<'_>, BadLine>>, IologReadError> {
         let line = loop {
             match self.next_line()? {
                 None => return Ok(None),
-                Some(Line::TooLong) => return Ok(Some(Err(BadLine::TooLong))),
-                Some(Line::Whole(line)) => {
+                Some(BufferedLine::TooLong) => return Ok(Some(Err(BadLine::TooLong))),
+                Some(BufferedLine::Whole(line)) => {
                     if !self.buffer[line.clone()].trim_ascii_start().is_empty() {
                         break line;
                     }
@@ -110,38 +110,38 @@ impl<R: Read> Reader<R> {
     }
 
     /// Takes the next line out of the buffer. `None` at the end of the log.
-    fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
+    fn next_line(&mut self) -> Result<Option<BufferedLine>, IologReadError> {
         if self.in_long_line {
             self.skip_line()?;
         }
         let mut searched = 0;
         loop {
             let Range { start, end } = self.unread;
-            let most = (end - start).min(LINE);
+            let most = (end - start).min(MAX_LINE_BYTES);
             if let Some(at) = memchr(b'\n', &self.buffer[start + searched..start + most]) {
                 let line_end = start + searched + at;
                 self.unread.start = line_end + 1;
                 self.number += 1;
-                return Ok(Some(Line::Whole(start..line_end)));
+                return Ok(Some(BufferedLine::Whole(start..line_end)));
             }
-            if most == LINE {
+            if most == MAX_LINE_BYTES {
                 self.in_long_line = true;
                 self.number += 1;
-                return Ok(Some(Line::TooLong));
+                return Ok(Some(BufferedLine::TooLong));
             }
             searched = most;
             if self.fill()? == 0 {
                 let rest = self.unread.clone();
                 self.unread.start = rest.end;
                 self.number += u64::from(!rest.is_empty());
-                return Ok((!rest.is_empty()).then_some(Line::Whole(rest)));
+                return Ok((!rest.is_empty()).then_some(BufferedLine::Whole(rest)));
             }
         }
     }
 
-    /// Passes over the rest of a line.
+    /// Skips the rest of a line.
     #[cold]
-    fn skip_line(&mut self) -> Result<(), ReadError> {
+    fn skip_line(&mut self) -> Result<(), IologReadError> {
         self.in_long_line = false;
         loop {
             let Range { start, end } = self.unread;
@@ -156,11 +156,11 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Reads more behind what is unread, which moves to the front of the buffer. 0 at the end of the log.
+    /// Reads more after the unread bytes, which move to the front of the buffer. Returns 0 at the end of the log.
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.unread.clone(), 0);
         self.unread = 0..self.unread.len();
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         let read = loop {
             match self.source.read(&mut self.buffer[self.unread.end..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.should_retry() => {}

@@ -1,4 +1,4 @@
-//! Where traces and logs come from: files, and standard input by the name `-`.
+//! Opens traces and logs: files, and standard input by the name `-`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,6 @@ pub const STDIN: &str = "-";
 /// Opens a file, or standard input.
 ///
 /// # Errors
-/// It cannot be opened.
 pub fn open_source(name: &OsStr) -> io::Result<File> {
     if name == STDIN {
         return Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?));
@@ -21,7 +20,7 @@ pub fn open_source(name: &OsStr) -> io::Result<File> {
     open_to_read(name)
 }
 
-/// What a source is called in messages.
+/// The name of a source in messages.
 #[must_use]
 pub fn source_name(name: &OsStr) -> String {
     if name == STDIN { "standard input".to_owned() } else { name.display().to_string() }

@@ -1,4 +1,4 @@
-//! From single entries of a log to steps, as the `replay_*` options change them.
+//! Turns entries of a log into steps, as the `replay_*` options modify them.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -7,30 +7,30 @@ use std::path::PathBuf;
 
 use ferrio_job::{Direction, LoggedFile, ReplayAction, ReplayRules, ReplayStep, ReplaySummary};
 
-use crate::step_error::Problem;
+use crate::step_error::EntryProblem;
 use crate::{FileAction, IoAction, LogAction, LogLine};
 
-/// Makes steps of the entries of a log or trace, and sums them up.
+/// Makes steps of the entries of a log or trace, and summarizes them.
 #[derive(Debug)]
 pub struct StepBuilder {
     rules: ReplayRules,
     summary: ReplaySummary,
     /// Index in the log of each file that a line has added.
     index: HashMap<Vec<u8>, u32>,
-    /// The file of the line before: most often also that of the next one.
+    /// The file of the previous line: most often also that of the next one.
     last: Option<u32>,
-    /// How often each file is open.
+    /// Number of times that each file is open.
     open: Vec<u32>,
-    /// Time of the line before.
+    /// Time of the previous line.
     previous_us: u64,
     /// Sum of the waits so far.
     waits_us: u64,
-    /// A read, write, trim or wait is among the entries.
+    /// Whether there was a read, write, trim or wait.
     works: bool,
 }
 
 impl StepBuilder {
-    /// For the entries of a whole log.
+    /// A builder without entries.
     #[must_use]
     pub fn new(rules: ReplayRules) -> Self {
         StepBuilder {
@@ -45,22 +45,22 @@ impl StepBuilder {
         }
     }
 
-    /// What is known of the entries so far.
+    /// The summary of the entries so far.
     #[must_use]
     pub fn summary(&self) -> &ReplaySummary {
         &self.summary
     }
 
-    /// Everything from here on is due this long after the start. For entries that are not added with times.
+    /// Delays the following steps until this time after the start. For entries that are added without times.
     pub(crate) fn wait(&mut self, until_us: u64) {
         self.waits_us = until_us;
     }
 
-    /// The step that an entry asks for, if it does.
+    /// The step of an entry, if it has one.
     ///
     /// # Errors
     /// The entry cannot be replayed.
-    pub fn add(&mut self, line: &LogLine<'_>) -> Result<Option<ReplayStep>, Problem> {
+    pub fn add(&mut self, line: &LogLine<'_>) -> Result<Option<ReplayStep>, EntryProblem> {
         self.tick(line.time_us);
         if let LogAction::Wait { until_ms } = line.what {
             self.works = true;
@@ -71,7 +71,7 @@ impl StepBuilder {
             return if known.is_some() { Ok(None) } else { self.add_file(line.name).map(|()| None) };
         }
         let Some(file) = known else {
-            return Err(Problem::Unusable(format!(
+            return Err(EntryProblem::Unusable(format!(
                 "the file {} is used before a line adds it",
                 shown(line.name)
             )));
@@ -105,11 +105,11 @@ impl StepBuilder {
         found
     }
 
-    fn add_file(&mut self, name: &[u8]) -> Result<(), Problem> {
+    fn add_file(&mut self, name: &[u8]) -> Result<(), EntryProblem> {
         let file = u32::try_from(self.summary.files.len()).unwrap_or(u32::MAX);
         if file >= ReplayStep::MAX_FILES {
             let message = format!("more than {} files", ReplayStep::MAX_FILES);
-            return Err(Problem::Unusable(message));
+            return Err(EntryProblem::Unusable(message));
         }
         let path = match &self.rules.redirect {
             Some(path) => path.clone(),
@@ -123,17 +123,17 @@ impl StepBuilder {
         Ok(())
     }
 
-    /// A file that several jobs of the recorded run had open is open until the last of them closes it.
+    /// Opens a file. One that several jobs of the recorded run had open stays open until the last of them closes it.
     fn open(&mut self, file: u32) -> Option<ReplayStep> {
         let open = &mut self.open[file as usize];
         *open += 1;
         (*open == 1).then(|| self.step(ReplayAction::Open, file, 0, 0))
     }
 
-    fn close(&mut self, file: u32, name: &[u8]) -> Result<Option<ReplayStep>, Problem> {
+    fn close(&mut self, file: u32, name: &[u8]) -> Result<Option<ReplayStep>, EntryProblem> {
         let open = &mut self.open[file as usize];
         let Some(left) = open.checked_sub(1) else {
-            return Err(Problem::Skipped(format!("the file {} is closed but not open", shown(name))));
+            return Err(EntryProblem::Skipped(format!("the file {} is closed but not open", shown(name))));
         };
         *open = left;
         Ok((left == 0).then(|| self.step(ReplayAction::Close, file, 0, 0)))
@@ -146,13 +146,13 @@ impl StepBuilder {
         offset: u64,
         len: u64,
         name: &[u8],
-    ) -> Result<Option<ReplayStep>, Problem> {
+    ) -> Result<Option<ReplayStep>, EntryProblem> {
         if self.skips(action) {
             return Ok(None);
         }
         if self.open[file as usize] == 0 {
             let message = format!("the file {} is used before a line opens it", shown(name));
-            return Err(Problem::Unusable(message));
+            return Err(EntryProblem::Unusable(message));
         }
         let action = match action {
             IoAction::Sync => return Ok(Some(self.step(ReplayAction::Sync, file, 0, 0))),
@@ -162,16 +162,16 @@ impl StepBuilder {
             IoAction::Trim => ReplayAction::Trim,
         };
         let offset = if self.rules.scale > 1 { offset / self.rules.scale } else { offset };
-        // A power of two.
+        // `align` is a power of two.
         let offset = offset & !(self.rules.align - 1);
         if len == 0 {
-            return Err(Problem::Skipped("an I/O of 0 bytes".to_owned()));
+            return Err(EntryProblem::Skipped("an I/O of 0 bytes".to_owned()));
         }
         if offset.checked_add(len).is_none_or(|end| i64::try_from(end).is_err()) {
-            return Err(Problem::Skipped("an I/O beyond 2^63 bytes".to_owned()));
+            return Err(EntryProblem::Skipped("an I/O beyond 2^63 bytes".to_owned()));
         }
         if len >> ReplayStep::LEN_BITS > 0 {
-            return Err(Problem::Skipped(format!("an I/O of 2^{} bytes or more", ReplayStep::LEN_BITS)));
+            return Err(EntryProblem::Skipped(format!("an I/O of 2^{} bytes or more", ReplayStep::LEN_BITS)));
         }
         self.works = true;
         Ok(Some(self.step(action, file, offset, len)))
@@ -201,7 +201,7 @@ impl StepBuilder {
         step
     }
 
-    /// Waits add up from the first line with a time, and none is added where time goes back.
+    /// Waits add up from the first line with a time; a time that goes back adds none.
     fn tick(&mut self, time_us: u64) {
         if self.previous_us > 0 {
             self.waits_us = self.waits_us.saturating_add(time_us.saturating_sub(self.previous_us));

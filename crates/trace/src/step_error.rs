@@ -1,16 +1,16 @@
 //! Why an entry of a log or trace is no step of a replay.
 
-use crate::ReadError;
+use crate::IologReadError;
 
-/// What is wrong with a log while it is read.
+/// A problem with a log that appears during reading.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
-    /// A line is passed over.
+    /// A line is skipped.
     #[error("{message}")]
     Skipped {
         /// The number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
     /// A request has nothing to replay.
@@ -18,7 +18,7 @@ pub enum StepError {
     LeftOut {
         /// The number of the line or record, from 1.
         line: u64,
-        /// Which one.
+        /// Description of the request.
         message: String,
     },
     /// The log cannot be replayed.
@@ -26,28 +26,28 @@ pub enum StepError {
     Unusable {
         /// The number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
-    /// It cannot be read.
+    /// The log cannot be read.
     #[error(transparent)]
-    Unreadable(#[from] ReadError),
+    Unreadable(#[from] IologReadError),
 }
 
-/// What is wrong with a line.
+/// A problem with a line.
 #[derive(Debug)]
-pub enum Problem {
-    /// It is passed over.
+pub enum EntryProblem {
+    /// The line is skipped.
     Skipped(String),
     /// The log cannot be replayed.
     Unusable(String),
 }
 
-impl Problem {
+impl EntryProblem {
     pub(crate) fn in_line(self, line: u64) -> StepError {
         match self {
-            Problem::Skipped(message) => StepError::Skipped { line, message },
-            Problem::Unusable(message) => StepError::Unusable { line, message },
+            EntryProblem::Skipped(message) => StepError::Skipped { line, message },
+            EntryProblem::Unusable(message) => StepError::Unusable { line, message },
         }
     }
 }

@@ -1,16 +1,16 @@
-//! What is known of the run: figures, messages, and whether it is about to end.
+//! The state of the run that the view shows: figures, messages, and whether the run is ending.
 
 use ferrio_report::LiveTable;
 
-/// What is known of the run.
+/// The state of the run that the view shows.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
     pub(crate) table: LiveTable,
-    /// Messages so far.
+    /// Number of messages so far.
     pub(crate) messages: u64,
-    /// The last of them, on one line; before the first one, what is done before the jobs run.
+    /// The last message on one line; the current preparation before the first message.
     pub(crate) message: String,
-    /// The run was asked to end.
+    /// Whether the run was asked to end.
     pub(crate) is_ending: bool,
 }
 
@@ -19,7 +19,7 @@ impl Board {
         Board { table, messages: 0, message: String::new(), is_ending: false }
     }
 
-    /// What is done before the jobs run, which is no message.
+    /// Sets the current preparation, which is not a message.
     pub(crate) fn set_activity(&mut self, text: &str) {
         if self.messages == 0 {
             self.message = one_line(text);
@@ -33,7 +33,7 @@ impl Board {
     }
 }
 
-/// The words of a text in one line. It may have names with control characters, which terminals obey.
+/// The text on one line. It may contain names with control characters, which terminals would interpret.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();

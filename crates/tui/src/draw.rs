@@ -1,4 +1,4 @@
-//! The whole screen: title, table of jobs, graphs, the last message, keys.
+//! Draws the whole screen: title, table of jobs, graphs, last message, keys.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use ratatui::text::Span;
 use ratatui::widgets::Clear;
 
 use crate::board::Board;
-use crate::columns::{Column, name};
+use crate::columns::{JobColumn, name};
 use crate::graphs::{self, put};
-use crate::style::Look;
+use crate::style::TerminalStyle;
 use crate::view::View;
 
-/// A terminal with fewer rows between heading and keys has no graphs.
+/// Fewest rows between heading and keys for which graphs are drawn.
 const MIN_WITH_GRAPHS: u16 = 10;
 
 /// The keys, the most important ones first.
@@ -38,9 +38,9 @@ heat map, a column is such a time and a row a band of
 latencies; the denser, the more I/Os, on a logarithmic
 scale. tps and tx are transactions of databases.";
 
-/// The rows of the screen.
+/// The division of the screen into rows.
 #[derive(Debug, PartialEq, Eq)]
-struct Rows {
+struct ScreenRows {
     /// The heading of the table and its rows.
     table: u16,
     graphs: u16,
@@ -48,8 +48,8 @@ struct Rows {
     keys: u16,
 }
 
-impl Rows {
-    /// Divides a screen of that `height` with `rows` in the table. The title has the first row.
+impl ScreenRows {
+    /// Divides a screen of that `height` with `rows` in the table. The title is in the first row.
     fn of(height: u16, rows: usize) -> Self {
         let rest = height.saturating_sub(1);
         let keys = u16::from(rest >= 4);
@@ -61,17 +61,16 @@ impl Rows {
             _ => rest,
         };
         let graphs = if rest >= MIN_WITH_GRAPHS { rest - table } else { 0 };
-        Rows { table, graphs, message, keys }
+        ScreenRows { table, graphs, message, keys }
     }
 }
 
-/// Draws the screen.
-pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: Look) {
+pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: TerminalStyle) {
     let paused = view.paused.take();
     let board = paused.as_deref().unwrap_or(live);
     let area = frame.area();
     let rows = view.rows(board);
-    let heights = Rows::of(area.height, rows.len());
+    let heights = ScreenRows::of(area.height, rows.len());
     let mut y = area.y;
     let mut next = |height: u16| {
         let part = Rect { y, height, ..area }.intersection(area);
@@ -96,7 +95,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, live: &Board, view: &mut View, look: L
     if message.height > 0 {
         match live.messages {
             0 => put(frame, message, 0, &live.message, look.heading()),
-            number => put(frame, message, 0, &format!("message {number}: {}", live.message), look.alarm()),
+            number => put(frame, message, 0, &format!("message {number}: {}", live.message), look.error()),
         }
     }
     let keys = next(heights.keys);
@@ -116,7 +115,7 @@ fn draw_title(
     is_ending: bool,
     is_paused: bool,
     view: &View,
-    look: Look,
+    look: TerminalStyle,
 ) {
     let table = &board.table;
     let mut title = format!("ferrio {}", clock_text(table.elapsed.as_secs()));
@@ -126,9 +125,11 @@ fn draw_title(
     let states: Vec<String> =
         table.states.iter().map(|(state, jobs)| format!("{jobs} {}", state.word())).collect();
     let (mark, style) = match (is_ending, is_paused) {
-        (true, _) => ("ENDING".to_owned(), look.alarm()),
-        (_, true) => ("PAUSED".to_owned(), look.alarm()),
-        _ => (format!("{}sort: {}", looks_apart(table.sample_interval), view.sort.word()), look.heading()),
+        (true, _) => ("ENDING".to_owned(), look.error()),
+        (_, true) => ("PAUSED".to_owned(), look.error()),
+        _ => {
+            (format!("{}sort: {}", figures_interval(table.sample_interval), view.sort.word()), look.heading())
+        }
     };
     let width = usize::from(area.width);
     let room = width.saturating_sub(mark.len() + 1);
@@ -138,8 +139,8 @@ fn draw_title(
     put(frame, Rect { x: area.x + at, width: area.width - at, ..area }, 0, &mark, style);
 }
 
-/// How often there are figures, unless that is every second.
-fn looks_apart(every: Duration) -> String {
+/// The interval of the figures, unless it is a second.
+fn figures_interval(every: Duration) -> String {
     match every.as_secs() {
         1 => String::new(),
         seconds => format!("every {seconds}s  "),
@@ -152,13 +153,13 @@ fn draw_table(
     board: &Board,
     rows: &[Option<usize>],
     view: &mut View,
-    look: Look,
+    look: TerminalStyle,
 ) {
     let width = usize::from(area.width);
-    let columns = Column::that_fit(board.table.directions, board.table.has_transactions, width);
+    let columns = JobColumn::fitting(board.table.directions, board.table.has_transactions, width);
     let taken: usize = columns.iter().map(|column| column.width()).sum();
     let name_width = width.saturating_sub(taken);
-    let line = |(name, suffix): (&str, &str), text: &dyn Fn(Column) -> String| {
+    let line = |(name, suffix): (&str, &str), text: &dyn Fn(JobColumn) -> String| {
         let mut line = fitted(name, suffix, name_width);
         for &column in &columns {
             let width = column.width() - 1;
@@ -169,7 +170,7 @@ fn draw_table(
         }
         line
     };
-    put(frame, area, 0, &line(("job", ""), &Column::heading), look.heading());
+    put(frame, area, 0, &line(("job", ""), &JobColumn::heading), look.heading());
     let visible = area.height.saturating_sub(1);
     let above = view.scroll(rows, usize::from(visible));
     for (y, &place) in (1..=visible).zip(rows.iter().skip(above)) {
@@ -181,7 +182,7 @@ fn draw_table(
     }
 }
 
-/// A name and its suffix in exactly `width` columns; `~` marks where the name is cut.
+/// A name and its suffix in exactly `width` columns; `~` marks a cut.
 fn fitted(name: &str, suffix: &str, width: usize) -> String {
     let columns = |text: &str| Span::raw(text).width();
     let room = width.saturating_sub(columns(suffix));
@@ -197,7 +198,7 @@ fn fitted(name: &str, suffix: &str, width: usize) -> String {
     fitted
 }
 
-/// As many keys as there is room for.
+/// As many keys as fit.
 fn keys_that_fit(width: usize) -> String {
     let mut text = String::new();
     for key in KEYS {
@@ -211,7 +212,7 @@ fn keys_that_fit(width: usize) -> String {
     text
 }
 
-fn draw_help(frame: &mut Frame<'_>, area: Rect, look: Look) {
+fn draw_help(frame: &mut Frame<'_>, area: Rect, look: TerminalStyle) {
     let longest = HELP.lines().map(str::len).max().unwrap_or_default();
     let width = u16::try_from(longest + 2).unwrap_or(u16::MAX).min(area.width);
     let height = u16::try_from(HELP.lines().count()).unwrap_or(u16::MAX).min(area.height);

@@ -1,4 +1,4 @@
-//! Rates and latencies of one entry over time: a column is the time between two looks, mostly a second, the last one at the right.
+//! Rates and latencies of one entry over time. A column is one interval, mostly a second; the latest one is on the right.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -11,25 +11,25 @@ use ratatui::style::Style;
 use ratatui::widgets::{RenderDirection, Sparkline};
 
 use crate::columns::{bandwidth_text, iops_text};
-use crate::style::{LEVELS, Look};
+use crate::style::{LEVELS, TerminalStyle};
 
 /// Columns left of the graphs, for their scales.
 const GUTTER: u16 = 10;
 /// Rows of a graph of rates: its title and its bars.
 const RATES: u16 = 3;
-/// Rows by which a graph of rates may be higher.
+/// Most rows by which a graph of rates grows.
 const MORE_BARS: u16 = 4;
-/// Rows that a heat map has at least: its title, four bands and the scale of time.
+/// Fewest rows of a heat map: its title, four bands and the time scale.
 const MIN_HEAT: u16 = 6;
 
-/// Draws what there is room for: rates first if there is little, latencies with all the rest.
+/// Draws the graphs that fit: rates first if there is little room, latencies in the remaining rows.
 pub(crate) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
     name: &str,
     entry: &LiveEntry,
     table: &LiveTable,
-    look: Look,
+    look: TerminalStyle,
 ) {
     let LiveTable { units, sample_interval, .. } = *table;
     let seconds = last_seconds(entry, area.width.saturating_sub(GUTTER));
@@ -62,7 +62,7 @@ pub(crate) fn draw(
     }
 }
 
-/// The seconds of which there is room for, oldest first.
+/// The latest seconds that fit, oldest first.
 fn last_seconds(entry: &LiveEntry, columns: u16) -> Vec<&LiveFigures> {
     let skipped = entry.history.len().saturating_sub(usize::from(columns));
     entry.history.iter().skip(skipped).collect()
@@ -74,7 +74,7 @@ fn draw_rates(
     title: &str,
     values: &[f64],
     text: impl Fn(f64) -> String,
-    look: Look,
+    look: TerminalStyle,
 ) {
     let most = values.iter().copied().fold(0.0, f64::max);
     let last = values.last().map_or("none so far".to_owned(), |&last| text(last));
@@ -87,7 +87,7 @@ fn draw_rates(
     if plot.height > 1 {
         label(frame, area, plot.bottom() - 1, "0");
     }
-    // Of the largest value, bars have about 1000 parts; counts below one per second are seen as well.
+    // The largest value has about 1000 parts, so that counts below one per second are visible.
     let scale = if most > 0.0 { 1000.0 / most } else { 0.0 };
     let bars = values.iter().rev().map(|&value| (value * scale).ceil() as u64);
     let sparkline = Sparkline::default().data(bars).max(1000).bar_set(look.bars());
@@ -95,14 +95,14 @@ fn draw_rates(
     frame.render_widget(sparkline, plot);
 }
 
-/// The density of latencies: rows are bands, the largest latencies at the top.
+/// Draws the density of latencies: rows are bands, the largest latencies at the top.
 fn draw_heat(
     frame: &mut Frame<'_>,
     area: Rect,
     name: &str,
     seconds: &[&LiveFigures],
     sample_interval: Duration,
-    look: Look,
+    look: TerminalStyle,
 ) {
     let plot = plot(area, 1, area.height.saturating_sub(2));
     let Some(bands) = used_bands(seconds) else {
@@ -135,8 +135,14 @@ fn draw_heat(
     draw_time(frame, scale.intersection(area), seconds.len(), sample_interval, look);
 }
 
-/// The scale of time below a plot with that many columns.
-fn draw_time(frame: &mut Frame<'_>, area: Rect, columns: usize, sample_interval: Duration, look: Look) {
+/// Draws the time scale below a plot of that many columns.
+fn draw_time(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    columns: usize,
+    sample_interval: Duration,
+    look: TerminalStyle,
+) {
     let style = look.heading();
     let width = usize::from(area.width);
     let from = format!("-{}s", columns as u64 * sample_interval.as_secs());
@@ -145,7 +151,7 @@ fn draw_time(frame: &mut Frame<'_>, area: Rect, columns: usize, sample_interval:
     put(frame, area, 0, &text, style);
 }
 
-/// A start of a band, which has one digit: `100us`.
+/// The lower bound of a band, which has one digit: `100us`.
 fn latency_label(ns: u64) -> String {
     let (value, unit) = match ns {
         0..1000 => (ns, "ns"),
@@ -156,7 +162,7 @@ fn latency_label(ns: u64) -> String {
     format!("{value}{unit}")
 }
 
-/// The bands with any latency.
+/// The range of bands with any latency.
 fn used_bands(seconds: &[&LiveFigures]) -> Option<RangeInclusive<usize>> {
     let is_used = |&band: &usize| seconds.iter().any(|second| second.bands[band] > 0);
     let mut used = (0..BAND_STARTS_NS.len()).filter(is_used);
@@ -164,7 +170,7 @@ fn used_bands(seconds: &[&LiveFigures]) -> Option<RangeInclusive<usize>> {
     Some(first..=used.next_back().unwrap_or(first))
 }
 
-/// How bands become rows.
+/// The mapping from bands to rows.
 struct HeatRows {
     bands: RangeInclusive<usize>,
     /// Bands per row.
@@ -172,7 +178,7 @@ struct HeatRows {
 }
 
 impl HeatRows {
-    /// As many bands to a row as are needed for at most `most` rows.
+    /// Merges as many bands into a row as are needed for at most `most` rows.
     fn new(bands: RangeInclusive<usize>, most: usize) -> Self {
         let each = (bands.end() + 1 - bands.start()).div_ceil(most.max(1));
         HeatRows { bands, each }
@@ -195,7 +201,7 @@ impl HeatRows {
     }
 }
 
-/// The level of a count on a logarithmic scale, so that single slow I/Os are seen beside thousands of fast ones.
+/// The level of a count on a logarithmic scale, so that single slow I/Os are visible beside thousands of fast ones.
 fn level(count: u64, most: u64) -> usize {
     if count == 0 {
         return 0;
@@ -210,13 +216,13 @@ fn plot(area: Rect, from: u16, height: u16) -> Rect {
     Rect { x: area.x + left, y: area.y + from, width: area.width - left, height }.intersection(area)
 }
 
-/// Writes a label of a scale at the right of the gutter.
+/// Writes a label of a scale, right-aligned in the gutter.
 fn label(frame: &mut Frame<'_>, area: Rect, y: u16, text: &str) {
     let width = usize::from(GUTTER) - 1;
     put(frame, Rect { y, height: 1, ..area }, 0, &format!("{text:>width$}"), Style::new());
 }
 
-/// Writes a line of text, as far as it fits.
+/// Writes a line of text, cut at the edge.
 pub(crate) fn put(frame: &mut Frame<'_>, area: Rect, row: u16, text: &str, style: Style) {
     let line = Rect { y: area.y.saturating_add(row), height: 1, ..area }.intersection(frame.area());
     if !line.is_empty() {

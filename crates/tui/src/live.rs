@@ -1,7 +1,7 @@
 //! The view of one run, and the thread that draws it and reads keys.
 //!
-//! The thread that runs the jobs only changes the figures of the board. All that may wait is done by the other one: writing to the terminal
-//! and reading from it.
+//! The thread that runs the jobs only changes the figures of the board. The other thread does everything that may block: it writes to the
+//! terminal and reads from it.
 
 use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
 use std::mem::ManuallyDrop;
@@ -26,56 +26,56 @@ use crate::board::Board;
 use crate::draw::draw;
 use crate::screen::{Keys, NoTerminal, Screen, Terminal};
 use crate::signals::Signals;
-use crate::style::Look;
-use crate::view::{Action, View};
+use crate::style::TerminalStyle;
+use crate::view::{KeyAction, View};
 
 /// Shortest time between two drawings, unless a key is pressed.
-const MIN_TIME: Duration = Duration::from_millis(100);
-/// How long the end waits for the last drawing: a terminal may have stopped reading.
-const PATIENCE: Duration = Duration::from_secs(2);
+const DRAW_INTERVAL: Duration = Duration::from_millis(100);
+/// Longest wait for the last drawing: a terminal may have stopped reading.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of a drawing that are written at once.
-const BUFFER: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// The view of one run, from its start until it is dropped.
 #[derive(Debug)]
 pub struct LiveView {
     recorder: LiveRecorder,
-    shared: Arc<Shared>,
+    shared: Arc<SharedBoard>,
     thread: Option<JoinHandle<()>>,
-    /// Hears from the thread when it ends.
+    /// Receives a message when the thread ends.
     ended: Receiver<()>,
-    /// Signals that the view holds back.
+    /// Signals that the view blocks.
     held: SigSet,
 }
 
-/// What both threads know.
+/// State that both threads share.
 #[derive(Debug)]
-struct Shared {
+struct SharedBoard {
     board: Mutex<Board>,
     screen: Arc<Screen>,
     waker: PipeWriter,
-    /// The board has changed, and the pipe has a byte that says so.
-    has_news: AtomicBool,
+    /// Whether the board has changed since the last drawing. The pipe then has a byte.
+    is_changed: AtomicBool,
 }
 
 impl LiveView {
-    /// How often to call [`LiveView::look`].
+    /// The interval of calls of [`LiveView::look`].
     #[must_use]
     pub fn every(plan: &Plan) -> Duration {
         LiveRecorder::sample_interval(plan)
     }
 
-    /// Takes the terminal. To be called on the thread that starts all others: there, signals that end the run are blocked from now on, so
-    /// that they cannot end the program before the terminal is given back, and so is that of a changed size, which would interrupt I/Os.
-    /// Those that stop or end the program at once are blocked until the view is dropped.
+    /// Takes the terminal. Must be called on the thread that starts all others: from now on it blocks signals that end the run, so that
+    /// they cannot end the program before the terminal is given back, and the signal of a changed size, which would interrupt I/Os. Signals
+    /// that stop or end the program at once are blocked until the view is dropped.
     ///
     /// # Errors
-    /// The terminal cannot be set up, or there is no other thread.
+    /// The terminal cannot be set up, or no thread can be started.
     pub fn start(terminal: Terminal, plan: &Plan, has_colors: bool) -> Result<Self, NoTerminal> {
         let blocked: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGWINCH].into_iter().collect();
         blocked.thread_block().map_err(|errno| NoTerminal::SetUp(errno.into()))?;
         let (signals, held) = Signals::hold().map_err(NoTerminal::SetUp)?;
-        // Without a view, they act at once: the terminal may have gone.
+        // Without a view, the signals act at once: the terminal may have gone.
         let begun = Self::begin(terminal, plan, has_colors, signals, held).inspect_err(|_| unblock(held));
         begun.map_err(NoTerminal::SetUp)
     }
@@ -89,11 +89,11 @@ impl LiveView {
     ) -> io::Result<Self> {
         let (look, keys) = (terminal.look(has_colors), terminal.keys()?);
         let (woken, waker) = io::pipe()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedBoard {
             board: Mutex::new(Board::new(LiveTable::new(plan))),
             screen: Screen::new(terminal),
             waker,
-            has_news: AtomicBool::new(false),
+            is_changed: AtomicBool::new(false),
         });
         shared.screen.take()?;
         let (ends, ended) = channel();
@@ -101,7 +101,7 @@ impl LiveView {
         let display = move || {
             let mut display =
                 Display { shared: &of_thread, keys, woken, signals, look, view: View::default() };
-            // A terminal that has gone or a failed write ends the display, not the run.
+            // If the terminal has gone or a write fails, the display ends and the run continues.
             let is_over = display.run().is_ok();
             if !is_over {
                 display.wait_without_view(held);
@@ -113,7 +113,7 @@ impl LiveView {
         Ok(LiveView { recorder: LiveRecorder::new(plan), shared, thread: Some(thread), ended, held })
     }
 
-    /// An event of the run.
+    /// Handles an event of the run.
     pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
         match event {
             Event::Progress(progress) => self.progress(plan, progress),
@@ -122,7 +122,7 @@ impl LiveView {
                 self.shared.change(|board| board.set_activity(&text));
             }
             Event::Diagnostic(diagnostic) => self.message(&diagnostic.message),
-            // Without an error number there is only a message, which came as a diagnostic.
+            // Failures without an error number have already been shown as a diagnostic.
             Event::JobFailed { error, .. } if error.errno == 0 => {}
             Event::JobFailed { job, pid, error } => {
                 self.message(&format!("{job}: {}", job_failed(job, *pid, error).message));
@@ -136,7 +136,7 @@ impl LiveView {
         }
     }
 
-    /// Looks at the figures.
+    /// Takes the current figures.
     pub fn look(&mut self, result: &RunResult) {
         let sample = self.recorder.sample(result);
         self.shared.change(|board| board.table.add(sample));
@@ -146,7 +146,7 @@ impl LiveView {
         self.shared.change(|board| board.add_message(text));
     }
 
-    /// Draws only if something changes that is shown: progress comes several times a second.
+    /// Wakes the thread only if visible state changes: progress arrives several times a second.
     fn progress(&self, plan: &Plan, progress: &Progress) {
         let mut board = self.shared.board();
         board.set_activity("");
@@ -163,10 +163,11 @@ impl Drop for LiveView {
     fn drop(&mut self) {
         self.shared.screen.end();
         self.shared.wake();
-        // Disconnected is the answer; if there is none, the thread is left alone.
-        let is_stuck = self.ended.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+        // The thread answers by disconnecting; without an answer, it is left alone.
+        let is_stuck =
+            self.ended.recv_timeout(END_TIMEOUT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
         if let Some(thread) = self.thread.take().filter(|_| !is_stuck) {
-            // Its panic has been printed.
+            // The panic has already been printed.
             let _ = thread.join();
         }
         self.shared.screen.give_back();
@@ -174,14 +175,14 @@ impl Drop for LiveView {
     }
 }
 
-/// Lets these signals act on the calling thread.
+/// Unblocks the signals in the calling thread.
 fn unblock(signals: SigSet) {
     // The kernel refuses no mask of known signals.
     let _ = signals.thread_unblock();
 }
 
-impl Shared {
-    /// The board; a panic of the other thread leaves it as it is.
+impl SharedBoard {
+    /// Locks the board. A panic of the other thread leaves it consistent.
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -192,8 +193,8 @@ impl Shared {
     }
 
     fn wake(&self) {
-        if !self.has_news.swap(true, SeqCst) {
-            // One byte at most is in the pipe, so this does not wait. Nobody may read it any more.
+        if !self.is_changed.swap(true, SeqCst) {
+            // The pipe holds at most one byte, so this does not block. The reader may have gone.
             let _ = (&self.waker).write_all(&[0]);
         }
     }
@@ -201,116 +202,116 @@ impl Shared {
 
 /// The thread that draws and reads keys.
 struct Display<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedBoard,
     keys: Keys,
     woken: PipeReader,
     signals: Signals,
-    look: Look,
+    look: TerminalStyle,
     view: View,
 }
 
-/// Why a wait is over.
+/// A reason for the end of a wait.
 #[derive(Debug, PartialEq, Eq)]
-enum Woken {
-    /// A key was pressed or the size has changed.
+enum WaitEnd {
+    /// A key was pressed, or the size has changed.
     Input,
     /// The board has changed.
     News,
-    /// The program is to be stopped or ended, or was continued.
+    /// The program was told to stop, end or continue.
     Signal,
     /// The time is over.
     Time,
-    /// There is no terminal any more.
+    /// The terminal has gone.
     Gone,
 }
 
-type Drawing<'a> = ratatui::Terminal<CrosstermBackend<BufWriter<&'a std::fs::File>>>;
+type RatatuiTerminal<'a> = ratatui::Terminal<CrosstermBackend<BufWriter<&'a std::fs::File>>>;
 
 impl Display<'_> {
     /// Draws until the view ends.
     fn run(&mut self) -> io::Result<()> {
-        // Of all threads, only this one is interrupted when the size changes.
+        // Only this thread is interrupted when the size changes.
         SigSet::from(Signal::SIGWINCH).thread_unblock()?;
-        let stream = BufWriter::with_capacity(BUFFER, self.shared.screen.stream());
-        // Never dropped: it would try to show the cursor, which `Screen` does, and print that it cannot if the terminal has gone. That
-        // panics if standard error was the same terminal.
+        let stream = BufWriter::with_capacity(BUFFER_BYTES, self.shared.screen.stream());
+        // Never dropped: it would try to show the cursor, which `Screen` does, and print an error if the terminal has gone, which panics if
+        // stderr was the same terminal.
         let mut terminal = ManuallyDrop::new(ratatui::Terminal::new(CrosstermBackend::new(stream))?);
-        // From its first call on, it hears of changed sizes.
+        // From its first call on, crossterm receives changes of the size.
         self.read_keys(&mut terminal)?;
         let mut due = Some(Instant::now());
         let mut drawn = Instant::now();
         loop {
             let left = due.map(|due| due.saturating_duration_since(Instant::now()));
             let woken = match left {
-                Some(Duration::ZERO) => Woken::Time,
+                Some(Duration::ZERO) => WaitEnd::Time,
                 left => self.wait(left)?,
             };
             if self.shared.screen.is_over() {
                 return Ok(());
             }
             match woken {
-                Woken::Time => {
+                WaitEnd::Time => {
                     self.draw(&mut terminal)?;
                     (due, drawn) = (None, Instant::now());
                 }
-                Woken::News => due = due.or(Some(drawn + MIN_TIME)),
-                Woken::Input => {
+                WaitEnd::News => due = due.or(Some(drawn + DRAW_INTERVAL)),
+                WaitEnd::Input => {
                     if self.read_keys(&mut terminal)? {
                         due = Some(Instant::now());
                     }
                 }
-                Woken::Signal => {
+                WaitEnd::Signal => {
                     while let Some(signal) = self.signals.next()? {
                         self.leave(&mut terminal, signal)?;
                     }
                     due = Some(Instant::now());
                 }
-                Woken::Gone => return Err(io::ErrorKind::BrokenPipe.into()),
+                WaitEnd::Gone => return Err(io::ErrorKind::BrokenPipe.into()),
             }
         }
     }
 
-    fn draw(&mut self, terminal: &mut Drawing<'_>) -> io::Result<()> {
+    fn draw(&mut self, terminal: &mut RatatuiTerminal<'_>) -> io::Result<()> {
         let Display { shared, view, look, .. } = self;
-        // The board is only locked while the drawing is made, not while it is written.
+        // The board is locked only while the drawing is made, not while it is written.
         terminal.draw(|frame| draw(frame, &shared.board(), view, *look)).map(drop)
     }
 
-    fn wait(&mut self, time: Option<Duration>) -> io::Result<Woken> {
+    fn wait(&mut self, time: Option<Duration>) -> io::Result<WaitEnd> {
         let keys: BorrowedFd<'_> = match &self.keys {
             Keys::Stdin(stdin) => stdin.as_fd(),
             Keys::Tty(tty) => tty.as_fd(),
         };
         let sources = [keys, self.woken.as_fd(), self.signals.as_fd()];
         let mut sources = sources.map(|source| PollFd::new(source, PollFlags::POLLIN));
-        // Rounded up, or it would wait several times for the last part of a millisecond.
+        // Rounded up: otherwise the last part of a millisecond would take several waits.
         let timeout = match time.map(|time| time.as_micros().div_ceil(1000)) {
             Some(ms) => PollTimeout::try_from(ms).unwrap_or(PollTimeout::MAX),
             None => PollTimeout::NONE,
         };
         match poll(&mut sources, timeout) {
             // The size has changed.
-            Err(Errno::EINTR) => return Ok(Woken::Input),
+            Err(Errno::EINTR) => return Ok(WaitEnd::Input),
             Err(errno) => return Err(errno.into()),
-            Ok(0) => return Ok(Woken::Time),
+            Ok(0) => return Ok(WaitEnd::Time),
             Ok(_) => {}
         }
         let [keys, woken, signals] = sources.map(|source| source.revents().unwrap_or(PollFlags::empty()));
         if !signals.is_empty() {
-            return Ok(Woken::Signal);
+            return Ok(WaitEnd::Signal);
         }
         if !woken.is_empty() {
             self.woken.read_exact(&mut [0])?;
-            self.shared.has_news.store(false, SeqCst);
-            return Ok(Woken::News);
+            self.shared.is_changed.store(false, SeqCst);
+            return Ok(WaitEnd::News);
         }
-        // Not left to crossterm, which would try to read again and again.
+        // Crossterm would retry the read forever.
         let is_gone = keys.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL);
-        Ok(if is_gone { Woken::Gone } else { Woken::Input })
+        Ok(if is_gone { WaitEnd::Gone } else { WaitEnd::Input })
     }
 
-    /// Reads all that there is. True if the screen is to be drawn.
-    fn read_keys(&mut self, terminal: &mut Drawing<'_>) -> io::Result<bool> {
+    /// Reads all pending input. Returns whether the screen must be redrawn.
+    fn read_keys(&mut self, terminal: &mut RatatuiTerminal<'_>) -> io::Result<bool> {
         let mut has_input = false;
         while event::poll(Duration::ZERO)? {
             has_input = true;
@@ -318,19 +319,20 @@ impl Display<'_> {
             let action = self.view.key(key, &self.shared.board());
             match action {
                 None => {}
-                Some(Action::Redraw) => redraw(terminal)?,
-                Some(Action::End) => {
+                Some(KeyAction::Redraw) => redraw(terminal)?,
+                Some(KeyAction::End) => {
                     self.shared.board().is_ending = true;
                     kill(getpid(), Signal::SIGINT)?;
                 }
-                Some(Action::Stop) => self.leave(terminal, Signal::SIGTSTP)?,
+                Some(KeyAction::Stop) => self.leave(terminal, Signal::SIGTSTP)?,
             }
         }
         Ok(has_input)
     }
 
-    /// Gives the terminal back for a signal, and takes it again when the program goes on. When it was continued, others had the terminal.
-    fn leave(&self, terminal: &mut Drawing<'_>, signal: Signal) -> io::Result<()> {
+    /// Gives the terminal back for a signal, and takes it again when the program continues. After a continue signal, others may have used
+    /// the terminal.
+    fn leave(&self, terminal: &mut RatatuiTerminal<'_>, signal: Signal) -> io::Result<()> {
         self.shared.screen.give_back();
         if signal != Signal::SIGCONT {
             Signals::act(signal)?;
@@ -343,16 +345,16 @@ impl Display<'_> {
     fn wait_without_view(&mut self, held: SigSet) {
         self.shared.screen.give_back();
         unblock(held);
-        // The pipe is only closed after the end.
+        // The pipe is closed only after the end.
         while !self.shared.screen.is_over() && self.woken.read_exact(&mut [0]).is_ok() {
-            self.shared.has_news.store(false, SeqCst);
+            self.shared.is_changed.store(false, SeqCst);
         }
     }
 }
 
-/// Empties the screen, so that the next drawing writes all of it.
-fn redraw(terminal: &mut Drawing<'_>) -> io::Result<()> {
-    // `clear` would ask the terminal where the cursor is, and wait for the answer.
+/// Clears the screen, so that the next drawing writes all of it.
+fn redraw(terminal: &mut RatatuiTerminal<'_>) -> io::Result<()> {
+    // `clear` would ask the terminal for the cursor position and wait for the answer.
     let size = terminal.size()?;
     terminal.resize((ratatui::layout::Position::ORIGIN, size).into())
 }

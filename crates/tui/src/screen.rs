@@ -1,4 +1,4 @@
-//! The terminal: whether it can show the view, and how it is taken and given back.
+//! Takes the terminal and gives it back; decides whether it can show the view.
 
 use std::env;
 use std::fs::File;
@@ -13,21 +13,21 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-use crate::style::Look;
+use crate::style::TerminalStyle;
 
 /// The terminal that controls this process.
 const TTY: &str = "/dev/tty";
 
-/// Why there can be no view.
+/// A reason why the view cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTerminal {
     /// The process has no terminal.
     #[error("there is no terminal to draw on: {TTY} cannot be opened: {}", ferrio_job::reason(.0))]
     Closed(io::Error),
-    /// It can only show lines of text.
+    /// The terminal can show only lines of text.
     #[error("this terminal can only show lines of text: TERM is {}", word(.0))]
     Dumb(String),
-    /// It cannot be set up.
+    /// The terminal cannot be set up.
     #[error("the terminal cannot be set up: {}", ferrio_job::reason(.0))]
     SetUp(io::Error),
 }
@@ -36,17 +36,17 @@ fn word(term: &str) -> String {
     if term.is_empty() { "not set".to_owned() } else { format!("`{term}`") }
 }
 
-/// A terminal that can show the view, as it was before.
+/// A terminal that can show the view, in its original state.
 #[derive(Debug)]
 pub struct Terminal {
     tty: File,
 }
 
 impl Terminal {
-    /// The terminal that controls this process, whatever its standard streams are. Nothing is written to it.
+    /// Opens the terminal that controls this process, regardless of its standard streams. Nothing is written to it.
     ///
     /// # Errors
-    /// There is none, or the variable TERM says that it can only show lines of text.
+    /// There is no terminal, or the variable TERM says that it can show only lines of text.
     pub fn open() -> Result<Self, NoTerminal> {
         let tty = File::options().read(true).write(true).open(TTY).map_err(NoTerminal::Closed)?;
         let term = env::var("TERM").unwrap_or_default();
@@ -56,19 +56,19 @@ impl Terminal {
         Ok(Terminal { tty })
     }
 
-    /// The terminal as a stream.
+    /// The stream.
     #[must_use]
     pub fn stream(&self) -> &File {
         &self.tty
     }
 
-    pub(crate) fn look(&self, has_colors: bool) -> Look {
+    pub(crate) fn look(&self, has_colors: bool) -> TerminalStyle {
         let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
-        Look { has_colors, has_unicode: has_unicode(&locale, &env::var("TERM").unwrap_or_default()) }
+        TerminalStyle { has_colors, has_unicode: has_unicode(&locale, &env::var("TERM").unwrap_or_default()) }
     }
 
-    /// Where keys are read: from standard input if that is a terminal.
+    /// The source of keys: standard input if that is a terminal.
     pub(crate) fn keys(&self) -> io::Result<Keys> {
         let stdin = io::stdin();
         if stdin.is_terminal() { Ok(Keys::Stdin(stdin)) } else { self.tty.try_clone().map(Keys::Tty) }
@@ -82,7 +82,7 @@ fn has_unicode(locale: &str, term: &str) -> bool {
     charset.eq_ignore_ascii_case("utf8") && term != "linux"
 }
 
-/// Where keys come from.
+/// The source of keys.
 #[derive(Debug)]
 pub(crate) enum Keys {
     Stdin(io::Stdin),
@@ -94,12 +94,12 @@ pub(crate) enum Keys {
 pub(crate) struct Screen {
     tty: File,
     is_taken: AtomicBool,
-    /// It was given back for good.
+    /// Whether the screen was given back for good.
     is_over: AtomicBool,
 }
 
 impl Screen {
-    /// A screen that is given back when a thread panics, before the message is printed.
+    /// A screen that is given back when a thread panics, before the panic is printed.
     pub(crate) fn new(terminal: Terminal) -> Arc<Self> {
         let [is_taken, is_over] = <[AtomicBool; 2]>::default();
         let screen = Arc::new(Screen { tty: terminal.tty, is_taken, is_over });
@@ -117,23 +117,23 @@ impl Screen {
         &self.tty
     }
 
-    /// Takes the terminal: its second screen, without a cursor, and keys as they are pressed.
+    /// Takes the terminal: switches to its second screen, hides the cursor, and reads keys unbuffered.
     pub(crate) fn take(&self) -> io::Result<()> {
         enable_raw_mode()?;
         self.is_taken.store(true, SeqCst);
         execute!(&self.tty, EnterAlternateScreen, Hide).inspect_err(|_| self.give_back())
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     pub(crate) fn give_back(&self) {
         if self.is_taken.swap(false, SeqCst) {
-            // A terminal that has gone needs nothing.
+            // A terminal that has gone needs no restoring.
             let _ = execute!(&self.tty, LeaveAlternateScreen, Show);
             let _ = disable_raw_mode();
         }
     }
 
-    /// Nothing more is drawn.
+    /// Ends drawing.
     pub(crate) fn end(&self) {
         self.is_over.store(true, SeqCst);
     }

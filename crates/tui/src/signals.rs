@@ -1,5 +1,5 @@
-//! Signals that stop the program from outside while the view has the terminal: it is given back before they act. Those that end it end the
-//! run, which then gives the terminal back.
+//! Signals that stop the program from outside while the view has the terminal: the terminal is given back before they act. Signals that end
+//! the program end the run, after which the terminal is given back.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,10 +7,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// The signal after which somebody else has the terminal, and the one after which somebody else may have had it.
+/// The signal after which another program has the terminal, and the one before which another program may have had it.
 const STOPS: [Signal; 2] = [Signal::SIGTSTP, Signal::SIGCONT];
 
-/// These signals, held back so that the view reads them.
+/// Blocked signals, which the view reads.
 #[derive(Debug)]
 pub(crate) struct Signals {
     arrived: SignalFd,
@@ -27,18 +27,19 @@ impl Signals {
         Ok((Signals { arrived }, held))
     }
 
-    /// The next signal that has arrived, if any.
+    /// The next pending signal, if any.
     pub(crate) fn next(&self) -> io::Result<Option<Signal>> {
         let Some(arrived) = self.arrived.read_signal()? else { return Ok(None) };
         let number = i32::try_from(arrived.ssi_signo).unwrap_or_default();
         Ok(Some(Signal::try_from(number)?))
     }
 
-    /// Lets a signal act on the whole program, as without the view. Returns when the program goes on, at once if the signal is ignored.
+    /// Lets a signal act on the whole program, as without the view. Returns when the program continues, or at once if the signal is
+    /// ignored.
     pub(crate) fn act(signal: Signal) -> io::Result<()> {
         let only = SigSet::from(signal);
         only.thread_unblock()?;
-        // To this thread: it must not go on before all are stopped.
+        // To this thread: it must not continue before all are stopped.
         raise(signal)?;
         Ok(only.thread_block()?)
     }

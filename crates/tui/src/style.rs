@@ -1,4 +1,4 @@
-//! Characters and colours: what this terminal can show.
+//! Characters and colours, according to the terminal.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::bar;
@@ -19,14 +19,14 @@ const ASCII_BARS: bar::Set<'static> = bar::Set {
     empty: " ",
 };
 
-/// What the terminal can show.
+/// The characters and colours that the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct TerminalStyle {
     pub(crate) has_colors: bool,
     pub(crate) has_unicode: bool,
 }
 
-impl Look {
+impl TerminalStyle {
     pub(crate) const fn bars(self) -> bar::Set<'static> {
         if self.has_unicode { bar::NINE_LEVELS } else { ASCII_BARS }
     }
@@ -38,7 +38,7 @@ impl Look {
         shades[if level > LEVELS { LEVELS } else { level }]
     }
 
-    /// The colour of such a cell.
+    /// The colour of a cell of the heat map.
     pub(crate) fn heat(self, level: usize) -> Style {
         const COLORS: [Color; LEVELS] = [Color::Blue, Color::Cyan, Color::Yellow, Color::Red];
         match level {
@@ -57,7 +57,7 @@ impl Look {
     }
 
     /// Messages and errors.
-    pub(crate) fn alarm(self) -> Style {
+    pub(crate) fn error(self) -> Style {
         self.colored(Color::Yellow).add_modifier(Modifier::BOLD)
     }
 
@@ -65,7 +65,7 @@ impl Look {
         self.colored(Color::Cyan).add_modifier(Modifier::BOLD)
     }
 
-    /// The selected row, and rows that stand out without colours as well.
+    /// The selected row, and rows that stand out without colours too.
     pub(crate) fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }

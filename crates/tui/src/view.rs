@@ -1,4 +1,4 @@
-//! What the user has chosen, and keys.
+//! The user's selection, sort order and keys.
 
 use ferrio_report::{LiveEntry, LiveFigures};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -8,7 +8,7 @@ use crate::board::Board;
 /// The order of the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// As in the job file.
+    /// The order of the job file.
     #[default]
     Job,
     Iops,
@@ -34,7 +34,7 @@ impl Sort {
         Sort::ALL[(self as usize + 1) % Sort::ALL.len()]
     }
 
-    /// What large entries, which come first, have more of.
+    /// The sort key; the largest comes first.
     fn key(self, entry: &LiveEntry) -> f64 {
         let of = |figure: fn(&LiveFigures) -> f64| entry.now().map_or(0.0, figure);
         match self {
@@ -47,34 +47,34 @@ impl Sort {
     }
 }
 
-/// What a key asks for that is not a matter of the view.
+/// An action that a key requests outside the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum KeyAction {
     /// End the run.
     End,
-    /// Stop the program, as Ctrl-Z does.
+    /// Stop the program like Ctrl-Z.
     Stop,
-    /// Draw all of the screen again.
+    /// Redraw the whole screen.
     Redraw,
 }
 
-/// What the user has chosen.
+/// The state that the user controls.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// Place of the selected entry; `None` for all entries together.
+    /// Index of the selected entry; `None` for all entries together.
     pub(crate) selected: Option<usize>,
     pub(crate) sort: Sort,
-    /// What is shown while the display is paused.
+    /// The figures that are shown while the display is paused.
     pub(crate) paused: Option<Box<Board>>,
     pub(crate) has_help: bool,
     /// Rows of the table above the first visible one.
     pub(crate) above: usize,
-    /// Rows of the table that were visible in the last drawing.
+    /// Visible rows of the table in the last drawing.
     pub(crate) page: usize,
 }
 
 impl View {
-    /// The rows of the table: all entries together, then each entry by its place.
+    /// The rows of the table: all entries together, then the index of each entry.
     pub(crate) fn rows(&self, board: &Board) -> Vec<Option<usize>> {
         let entries = &board.table.entries;
         let mut places: Vec<usize> = (0..entries.len()).collect();
@@ -90,7 +90,7 @@ impl View {
         self.selected.and_then(|place| board.table.entries.get(place)).unwrap_or(&board.table.all)
     }
 
-    /// Scrolls so that the selected row is among the `visible` ones. Returns the first of them.
+    /// Scrolls until the selected row is among the `visible` ones. Returns the first of them.
     pub(crate) fn scroll(&mut self, rows: &[Option<usize>], visible: usize) -> usize {
         self.page = visible;
         let at = rows.iter().position(|&row| row == self.selected).unwrap_or_default();
@@ -99,22 +99,22 @@ impl View {
         self.above
     }
 
-    /// A key was pressed.
-    pub(crate) fn key(&mut self, key: KeyEvent, board: &Board) -> Option<Action> {
+    /// Handles a key.
+    pub(crate) fn key(&mut self, key: KeyEvent, board: &Board) -> Option<KeyAction> {
         if key.kind == KeyEventKind::Release {
             return None;
         }
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
-                KeyCode::Char('c') => Some(Action::End),
-                KeyCode::Char('z') => Some(Action::Stop),
-                KeyCode::Char('l') => Some(Action::Redraw),
+                KeyCode::Char('c') => Some(KeyAction::End),
+                KeyCode::Char('z') => Some(KeyAction::Stop),
+                KeyCode::Char('l') => Some(KeyAction::Redraw),
                 _ => None,
             };
         }
         let page = isize::try_from(self.page.max(1)).unwrap_or(isize::MAX);
         match key.code {
-            KeyCode::Char('q' | 'Q') => return Some(Action::End),
+            KeyCode::Char('q' | 'Q') => return Some(KeyAction::End),
             KeyCode::Char('p' | ' ') => {
                 self.paused = match self.paused {
                     Some(_) => None,
@@ -135,7 +135,7 @@ impl View {
         None
     }
 
-    /// Selects the row that is `by` rows below the selected one.
+    /// Moves the selection `by` rows down.
     fn select(&mut self, board: &Board, by: isize) {
         let rows = self.rows(self.paused.as_deref().unwrap_or(board));
         let at = rows.iter().position(|&row| row == self.selected).unwrap_or_default();
@@ -224,10 +224,10 @@ mod tests {
         let (board, mut view) = (board(&["a"]), View::default());
         let mut action = |code, modifiers| view.key(KeyEvent::new(code, modifiers), &board);
         let (none, control) = (KeyModifiers::NONE, KeyModifiers::CONTROL);
-        assert_eq!(action(KeyCode::Char('q'), none), Some(Action::End));
-        assert_eq!(action(KeyCode::Char('c'), control), Some(Action::End));
-        assert_eq!(action(KeyCode::Char('z'), control), Some(Action::Stop));
-        assert_eq!(action(KeyCode::Char('l'), control), Some(Action::Redraw));
+        assert_eq!(action(KeyCode::Char('q'), none), Some(KeyAction::End));
+        assert_eq!(action(KeyCode::Char('c'), control), Some(KeyAction::End));
+        assert_eq!(action(KeyCode::Char('z'), control), Some(KeyAction::Stop));
+        assert_eq!(action(KeyCode::Char('l'), control), Some(KeyAction::Redraw));
         assert_eq!(action(KeyCode::Char('c'), none), None);
         assert_eq!(action(KeyCode::Char('x'), control), None);
     }

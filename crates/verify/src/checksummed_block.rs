@@ -1,4 +1,4 @@
-//! Blocks of sysbench's `--validate`: anything, then the CRC-32 of that and the offset of the block in its file.
+//! Blocks of sysbench's `--validate`: arbitrary data, followed by its CRC-32 and the offset of the block in its file.
 
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
 
@@ -8,36 +8,36 @@ static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC)
 /// Bytes of the checksum and the offset.
 const TRAILER: usize = 12;
 
-/// What is wrong with such a block.
+/// A failed check of such a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockFault {
     /// The checksum is not that of the bytes before it.
     Checksum {
-        /// That of the bytes.
+        /// The checksum of the bytes.
         calculated: u32,
         /// The one in the block.
         stored: u32,
     },
-    /// The block is another one.
+    /// The block belongs to another offset.
     Offset {
-        /// Where the block was read.
+        /// Offset at which the block was read.
         actual: u64,
         /// The offset in the block.
         stored: u64,
     },
 }
 
-/// Ends the block at `offset` with its checksum and the offset. A block that is too short for both stays as it is.
+/// Writes checksum and offset at the end of the block at `offset`. A block that is too short for both is not changed.
 pub fn add_checksum(block: &mut [u8], offset: u64) {
     let Some((body, trailer)) = split(block.len()).map(|body| block.split_at_mut(body)) else { return };
     trailer[..4].copy_from_slice(&CRC32.checksum(body).to_ne_bytes());
     trailer[4..].copy_from_slice(&offset.to_ne_bytes());
 }
 
-/// Compares a block that was read at `offset` with its end.
+/// Checks a block that was read at `offset`.
 ///
 /// # Errors
-/// What is wrong with it; nothing is with a block that is too short for a checksum.
+/// The checksum or the offset is wrong. A block that is too short for them passes.
 pub fn check_checksum(block: &[u8], offset: u64) -> Result<(), BlockFault> {
     let Some((body, trailer)) = split(block.len()).map(|body| block.split_at(body)) else { return Ok(()) };
     let (mut checksum, mut place) = ([0; 4], [0; 8]);

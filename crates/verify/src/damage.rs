@@ -1,18 +1,17 @@
-//! What a block that failed its check looks like: an older version of itself, another block, zeros, one flipped bit.
+//! Explains a block that failed its check: an older version of itself, another block, zeros, one flipped bit.
 //!
-//! The header of a block names the seed of its body, and every row of a random body gives the seed too, so the block that should be here
-//! can be built again, and so can others that left a trace. The block is then cut into stretches by which of them it agrees with
-//! (`segments`), and the stretches that are not what they should be are put into words (`conclusion`). What is found is the likeliest
-//! explanation, not a proof.
+//! The header of a block names the seed of its body, and every row of a random body reveals the seed too, so the expected block can be
+//! rebuilt, and so can others that left a trace. The block is then cut into stretches by the candidate that they agree with (`segments`),
+//! and the wrong stretches are explained (`conclusion`). The result is the likeliest explanation, not a proof.
 //!
-//! This is for the rare case that a check has failed: it allocates, and costs a few passes over the block.
+//! This runs only after a failed check: it allocates, and costs a few passes over the block.
 
 mod body;
 mod candidate;
 mod conclusion;
+mod header_search;
 mod identity;
 mod kind;
-mod media;
 mod options;
 mod scene;
 mod segments;
@@ -23,21 +22,21 @@ use std::ops::Range;
 
 pub use kind::DamageKind;
 
-use crate::{Expected, Mismatch, Verifier};
-use scene::Scene;
+use crate::{BlockMismatch, ExpectedHeader, Verifier};
+use scene::DamageScene;
 
-/// What is known of a block that failed its check.
+/// The facts about a block that failed its check.
 #[derive(Clone, Copy)]
-pub struct Evidence<'a> {
+pub struct DamageEvidence<'a> {
     /// The block as [`Verifier::check`] left it, or [`check_trimmed`](crate::check_trimmed).
     pub block: &'a [u8],
-    /// What the check found.
-    pub mismatch: &'a Mismatch,
-    /// What the block should contain. A number counts even where its check is off, provided that the block is `own`.
-    pub expected: Expected,
-    /// The job wrote the block itself, in this run.
-    pub own: bool,
-    /// The job may have written to one place more than once.
+    /// The result of the check.
+    pub mismatch: &'a BlockMismatch,
+    /// The expected contents. A number counts even if its check is off, provided that the block is `is_own`.
+    pub expected: ExpectedHeader,
+    /// Whether the job wrote the block itself, in this run.
+    pub is_own: bool,
+    /// Whether the job may have written to one place more than once.
     pub overwrites: bool,
     /// Fills a block from its seed, as the job does.
     pub fill: &'a dyn Fn(&mut [u8], u64),
@@ -48,42 +47,42 @@ pub struct Evidence<'a> {
 /// The seeds of a job's blocks, in the order of the writes.
 #[derive(Clone, Debug, Default)]
 pub struct DrawnSeeds {
-    /// Number of the write that has the first.
+    /// Number of the first write.
     first: u64,
     seeds: Vec<u64>,
-    /// Seed and place in `seeds`, sorted.
+    /// Each seed with its index in `seeds`, sorted.
     places: Vec<(u64, u32)>,
-    /// Earlier writes may have drawn the same seeds.
+    /// Whether earlier writes may have drawn the same seeds.
     repeated: bool,
 }
 
 impl DrawnSeeds {
-    /// More seeds than these are not kept.
-    pub const MOST: usize = 1 << 20;
+    /// Most seeds that are kept.
+    pub const MAX_LEN: usize = 1 << 20;
 
     /// The seeds of the writes from number `first` on.
     #[must_use]
     pub fn new(first: u64, seeds: impl Iterator<Item = u64>) -> Self {
-        let seeds: Vec<u64> = seeds.take(Self::MOST).collect();
+        let seeds: Vec<u64> = seeds.take(Self::MAX_LEN).collect();
         let mut places: Vec<(u64, u32)> = seeds.iter().copied().zip(0..).collect();
         places.sort_unstable();
         DrawnSeeds { first, seeds, places, repeated: false }
     }
 
-    /// The same for a pass that repeats an earlier one: writes of both may have drawn these seeds, so that a seed alone does not tell the
+    /// Marks the pass as a repetition of an earlier one: writes of both may have drawn these seeds, so a seed alone does not identify the
     /// number of its write.
     #[must_use]
     pub fn of_repeated_pass(self) -> Self {
         DrawnSeeds { repeated: true, ..self }
     }
 
-    /// How many there are.
+    /// Number of seeds.
     #[must_use]
     pub fn len(&self) -> usize {
         self.seeds.len()
     }
 
-    /// True without any seeds.
+    /// Whether there are no seeds.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.seeds.is_empty()
@@ -103,34 +102,34 @@ impl DrawnSeeds {
     }
 }
 
-/// What a block that failed its check looks like. `Display` says it in one line.
+/// The explanation of a failed check. `Display` writes it on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The likeliest explanation.
     pub kind: DamageKind,
-    /// Where the block lies in its file, bytes.
+    /// Offset of the block in its file, bytes.
     pub offset: u64,
     /// Bytes of the block.
     pub len: u64,
     /// The bytes of the block that are damaged, from the first to the last.
     pub range: Range<u64>,
-    /// How many of them differ from what should be there, if that is known.
+    /// Number of these bytes that differ from the expected ones, if that is known.
     pub differing: Option<u64>,
     /// Wrong bytes that this kind does not explain.
-    pub besides: u64,
-    /// Which part of the block they are in.
+    pub unexplained_bytes: u64,
+    /// The part of the block that contains them.
     pub part: DamagedPart,
-    /// The first byte that differs, if what should be there is known and most of the rest is right.
+    /// The first byte that differs, if the expected contents are known and most of the rest is right.
     pub byte: Option<WrongByte>,
     /// The write that the damaged bytes come from, as far as it is known.
     pub found: Option<FoundWrite>,
-    /// Number of the write that should be here, if it is known.
+    /// Number of the expected write, if it is known.
     pub wanted_number: Option<u64>,
-    /// By how many bytes the data is moved; positive towards higher offsets.
+    /// Number of bytes by which the data is moved; positive towards higher offsets.
     pub shift: Option<i64>,
     /// The byte that the range is filled with.
     pub fill: Option<u8>,
-    /// The options that the data was written with, as one would set them.
+    /// The options that the data was written with, as they would be set.
     pub options: Option<String>,
 }
 
@@ -139,9 +138,9 @@ pub struct Damage {
 pub enum DamagedPart {
     /// Headers or digests.
     Header,
-    /// What they cover.
+    /// The data that headers and digests cover.
     Data,
-    /// Some of each.
+    /// Both.
     Both,
 }
 
@@ -157,14 +156,14 @@ impl DamagedPart {
     }
 }
 
-/// A byte that is not what it should be.
+/// A byte that differs from the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongByte {
     /// Index in the block.
     pub at: u64,
-    /// What is there.
+    /// The byte in the block.
     pub found: u8,
-    /// What should be there.
+    /// The expected byte.
     pub wanted: u8,
 }
 
@@ -176,23 +175,22 @@ impl WrongByte {
     }
 }
 
-/// The write that left the bytes that were found.
+/// The write that the bytes in the block come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundWrite {
-    /// Where it belongs in its file, bytes; unknown without a header.
+    /// The offset for which it was written, bytes; unknown without a header.
     pub offset: Option<u64>,
-    /// Its number.
+    /// Number of the write.
     pub number: Option<u64>,
     /// Number of its job, from 1.
     pub job: Option<u16>,
 }
 
 impl Verifier {
-    /// Says what a block looks like that failed its check. The answer is plain data, and so is all that it needs: checks on other threads
-    /// can ask as well.
+    /// Explains a block that failed its check. Input and result are plain data, so that checks on other threads can call it too.
     #[must_use]
-    pub fn explain(&self, evidence: &Evidence<'_>) -> Damage {
-        let scene = Scene::new(self, evidence);
+    pub fn explain(&self, evidence: &DamageEvidence<'_>) -> Damage {
+        let scene = DamageScene::new(self, evidence);
         if scene.trimmed {
             return conclusion::conclude(&scene);
         }

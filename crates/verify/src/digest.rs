@@ -1,4 +1,4 @@
-//! The checksums as fio stores them. Most are the published algorithm; where fio's field differs, the function says how.
+//! The checksums in the form in which fio stores them. Most are the published algorithm; where fio differs, the function says how.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use sha3::{Digest as _, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
 use crate::VerifyMethod;
 
-/// Neither inverted before nor after.
+/// Inverted neither before nor after.
 static CRC64: LazyLock<CrcParams> =
     LazyLock::new(|| CrcParams::new("crc64", 64, 0xad93_d235_94c9_35a9, 0, true, 0, 0xe9c6_d914_c4b8_d9ca));
 /// POSIX `cksum` without the length and the final inversion.
@@ -21,10 +21,10 @@ static CRC32: LazyLock<CrcParams> =
     LazyLock::new(|| CrcParams::new("crc32", 32, 0x04c1_1db7, 0, false, 0, 0x89a1_897f));
 static CRC7: Crc<u8, Table<16>> = Crc::<u8, Table<16>>::new(&CRC_7_MMC);
 
-/// The longest field.
+/// Bytes of the longest digest.
 const CAPACITY: usize = 128;
 
-/// A digest as its bytes lie on disk. Formats as lower-case hex.
+/// A digest in the byte order on disk. Formats as lower-case hex.
 #[derive(Clone, Copy)]
 pub struct Digest {
     bytes: [u8; CAPACITY],
@@ -56,7 +56,7 @@ impl Digest {
         }
     }
 
-    /// A digest found on disk; bytes beyond the longest field are left out.
+    /// A digest found on disk, truncated to the longest length.
     pub(crate) fn of(field: &[u8]) -> Self {
         let len = field.len().min(CAPACITY);
         let mut bytes = [0; CAPACITY];
@@ -120,7 +120,7 @@ fn sha256_field(data: &[u8]) -> Digest {
     let mut state = INITIAL;
     let (blocks, rest) = data.as_chunks::<64>();
     compress256(&mut state, blocks);
-    // What is left, the marker and eight bytes of length fill one block or two.
+    // The remainder, the marker and eight bytes of length fill one block or two.
     let mut tail = [[0; 64]; 2];
     let used = if rest.len() + 9 <= 64 { 1 } else { 2 };
     tail[0][..rest.len()].copy_from_slice(rest);

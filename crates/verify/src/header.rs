@@ -10,15 +10,15 @@ use crate::digest::crc32c_raw;
 
 /// First two bytes of a header.
 pub const MAGIC: u16 = 0xacca;
-/// Layout of the header; releases before fio 3.41 had another one without this byte.
+/// Version of the layout; releases before fio 3.41 have another layout without this byte.
 pub const VERSION: u8 = 0x81;
 
 /// Bytes that the checksum covers.
 const COVERED: usize = 44;
 
-/// A header as found on disk, or as to be laid there.
+/// The fields of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct BlockHeader {
     /// [`MAGIC`] in a sound header.
     pub magic: u16,
     /// [`VERSION`] in a sound header.
@@ -29,13 +29,13 @@ pub struct Header {
     pub len: u32,
     /// Seed of the block's body; 0 when the body is a pattern.
     pub seed: u64,
-    /// Where the interval lies in the file, bytes.
+    /// Offset of the interval in the file, bytes.
     pub offset: u64,
-    /// When the write was issued, whole seconds of the writer's clock.
+    /// Time of the write, whole seconds of the writer's clock.
     pub time_sec: u32,
-    /// Nanoseconds of the same.
+    /// Nanoseconds of that time.
     pub time_nsec: u32,
-    /// How many writes the job had issued before.
+    /// Number of writes that the job had issued before.
     pub number: u64,
     /// Number of the job, from 1.
     pub thread: u16,
@@ -45,14 +45,14 @@ pub struct Header {
     pub checksum: u32,
 }
 
-impl Header {
+impl BlockHeader {
     /// Reads the fields from the first 48 bytes of `interval`; `None` when it is shorter.
     #[must_use]
     pub fn read(interval: &[u8]) -> Option<Self> {
         let raw = interval.first_chunk::<HEADER_BYTES>()?;
         let u32_at = |at: usize| u32::from_le_bytes([raw[at], raw[at + 1], raw[at + 2], raw[at + 3]]);
         let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        Some(Header {
+        Some(BlockHeader {
             magic: u16::from_le_bytes([raw[0], raw[1]]),
             version: raw[2],
             method: raw[3],
@@ -68,7 +68,7 @@ impl Header {
         })
     }
 
-    /// The bytes on disk, with a checksum that is right whatever the field says.
+    /// The bytes on disk, with the correct checksum whatever the field says.
     #[must_use]
     pub fn sealed(&self) -> [u8; HEADER_BYTES] {
         let mut raw = [0; HEADER_BYTES];
@@ -88,15 +88,15 @@ impl Header {
         raw
     }
 
-    /// The checksum that the other fields call for.
+    /// The checksum of the other fields.
     #[must_use]
     pub fn computed_checksum(&self) -> u32 {
         crc32c_raw(&self.sealed()[..COVERED])
     }
 }
 
-/// The interval of a job in bytes, from `verify_interval` and the smallest and largest block sizes of writes and, if the job reads
-/// too, of reads.
+/// The interval of a job in bytes, from `verify_interval` and the smallest and largest block sizes of writes and, if the job reads too, of
+/// reads.
 ///
 /// A reader must come to the same interval as the writer. The choice is fio's: an interval that does not fit the block sizes is
 /// replaced, not refused.
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn fields_lie_where_fio_puts_them() {
-        let header = Header {
+        let header = BlockHeader {
             magic: MAGIC,
             version: VERSION,
             method: 5,
@@ -151,15 +151,15 @@ mod tests {
 
     #[test]
     fn fewer_than_48_bytes_hold_no_header() {
-        assert_eq!(Header::read(&[0; 47]), None);
+        assert_eq!(BlockHeader::read(&[0; 47]), None);
     }
 
     proptest! {
         #[test]
         fn what_is_read_can_be_sealed_again(raw in prop::collection::vec(any::<u8>(), 48..60)) {
-            let header = Header::read(&raw).expect("long enough");
+            let header = BlockHeader::read(&raw).expect("long enough");
             prop_assert_eq!(&header.sealed()[..44], &raw[..44]);
-            prop_assert_eq!(Header::read(&header.sealed()).map(|h| h.checksum), Some(header.computed_checksum()));
+            prop_assert_eq!(BlockHeader::read(&header.sealed()).map(|h| h.checksum), Some(header.computed_checksum()));
         }
     }
 

@@ -1,23 +1,23 @@
-//! Reading and writing a header in either layout, and telling which one an interval has.
+//! Reads and writes headers of either layout, and recognises the layout of an interval.
 //!
-//! Releases before fio 3.41 write 40 bytes: magic, type (two bytes), length, seed, offset and time where the current header has
-//! them, then thread and number of the write in two bytes each, and the checksum of these 36 bytes. Bodies, seeds and digests are the
-//! same in both, except for SHA-512.
+//! Releases before fio 3.41 write 40 bytes: magic, type (two bytes), length, seed, offset and time at the positions of the current header,
+//! then thread and number of the write in two bytes each, and the checksum of these 36 bytes. Bodies, seeds and digests are the same in
+//! both, except for SHA-512.
 
 use ferrio_job::{HEADER_BYTES, HeaderLayout};
 
 use crate::digest::crc32c_raw;
-use crate::{Digest, Header, MAGIC, VERSION, VerifyMethod};
+use crate::{BlockHeader, Digest, MAGIC, VERSION, VerifyMethod};
 
-impl Header {
+impl BlockHeader {
     /// Reads the fields of a header of this layout from the start of `interval`; `None` when it is too short.
     #[must_use]
     pub fn read_as(layout: HeaderLayout, interval: &[u8]) -> Option<Self> {
         let raw = interval.get(..layout.bytes())?;
         if layout == HeaderLayout::Current {
-            return Header::read(raw);
+            return BlockHeader::read(raw);
         }
-        // The fields up to the time are where the current header has them, the type apart.
+        // Up to the time, all fields but the type are where the current header has them.
         let mut widened = [0; HEADER_BYTES];
         widened[..32].copy_from_slice(&raw[..32]);
         widened[2] = VERSION;
@@ -25,14 +25,14 @@ impl Header {
         widened[32..34].copy_from_slice(&raw[34..36]);
         widened[40..42].copy_from_slice(&raw[32..34]);
         widened[44..].copy_from_slice(&raw[36..]);
-        Header::read(&widened)
+        BlockHeader::read(&widened)
     }
 
-    /// Lays the header over the start of `place` in this layout, with a checksum that is right whatever the field says. The old layout
-    /// keeps the low half of the number.
+    /// Writes the header in this layout to the start of `place`, with the correct checksum whatever the field says. The old layout keeps
+    /// the low half of the number.
     ///
     /// # Panics
-    /// When `place` is shorter than a header.
+    /// If `place` is shorter than a header.
     pub fn write_as(&self, layout: HeaderLayout, place: &mut [u8]) {
         let raw = self.sealed();
         if layout == HeaderLayout::Current {
@@ -48,12 +48,12 @@ impl Header {
     }
 }
 
-/// The checksum that a header of this layout must have. `raw` is at least as long as a header.
+/// Computes the checksum for a header of this layout. `raw` is at least as long as a header.
 pub(crate) fn checksum(layout: HeaderLayout, raw: &[u8]) -> u32 {
     crc32c_raw(&raw[..layout.bytes() - 4])
 }
 
-/// The number of a write as a header of this layout has it.
+/// The number of a write as stored in this layout.
 pub(crate) fn number(layout: HeaderLayout, number: u64) -> u64 {
     match layout {
         HeaderLayout::Current => number,
@@ -61,9 +61,9 @@ pub(crate) fn number(layout: HeaderLayout, number: u64) -> u64 {
     }
 }
 
-/// True when `raw` begins with a header of this layout, sound in every field, of an interval of `len` bytes at `offset`.
+/// Whether `raw` begins with a sound header of this layout, for an interval of `len` bytes at `offset`.
 pub(crate) fn has_header(layout: HeaderLayout, raw: &[u8], len: usize, offset: u64) -> bool {
-    let Some(header) = Header::read_as(layout, raw) else { return false };
+    let Some(header) = BlockHeader::read_as(layout, raw) else { return false };
     let high_byte_of_type = if layout == HeaderLayout::Current { 0 } else { raw[3] };
     header.magic == MAGIC
         && header.version == VERSION
@@ -74,8 +74,8 @@ pub(crate) fn has_header(layout: HeaderLayout, raw: &[u8], len: usize, offset: u
         && header.checksum == checksum(layout, raw)
 }
 
-/// What fio 3.33 stores under `verify=sha512`: not a digest, because it never finishes the computation, but the first 128 bytes of the
-/// data, overwritten from their start by the bytes behind the last multiple of 128.
+/// The digest that fio 3.33 stores for `verify=sha512`: it never finishes the computation, so the field holds the first 128 bytes of the
+/// data, overwritten from the start by the bytes after the last multiple of 128.
 pub(crate) fn unfinished_sha512(data: &[u8]) -> Digest {
     let (blocks, rest) = data.as_chunks::<128>();
     let mut field = blocks.first().copied().unwrap_or([0; 128]);
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn the_header_of_an_old_release_is_read_and_written_byte_for_byte() {
         let raw = bytes(OF_FIO_3_33);
-        let header = Header::read_as(HeaderLayout::Fio340, &raw).expect("40 bytes");
+        let header = BlockHeader::read_as(HeaderLayout::Fio340, &raw).expect("40 bytes");
         assert_eq!((header.method, header.len, header.offset), (5, 4096, 4096));
         assert_eq!((header.seed, header.number, header.thread), (9_852_480_210_356_360_750, 1, 1));
         assert_eq!((header.time_sec, header.time_nsec), (0, 0x2e13_260f));
@@ -125,11 +125,11 @@ mod tests {
 
     #[test]
     fn the_old_header_has_the_low_half_of_the_number() {
-        let mut header = Header::read_as(HeaderLayout::Fio340, &bytes(OF_FIO_3_33)).expect("40 bytes");
+        let mut header = BlockHeader::read_as(HeaderLayout::Fio340, &bytes(OF_FIO_3_33)).expect("40 bytes");
         header.number = 0x3_0007;
         let mut place = [0; 40];
         header.write_as(HeaderLayout::Fio340, &mut place);
-        assert_eq!(Header::read_as(HeaderLayout::Fio340, &place).map(|read| read.number), Some(7));
+        assert_eq!(BlockHeader::read_as(HeaderLayout::Fio340, &place).map(|read| read.number), Some(7));
         assert_eq!(number(HeaderLayout::Fio340, 0x3_0007), 7);
     }
 

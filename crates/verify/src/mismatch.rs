@@ -1,4 +1,4 @@
-//! What is wrong with a block, and the messages that fio prints for it.
+//! The failure of a check, and the messages that fio prints for it.
 
 use std::fmt;
 
@@ -6,32 +6,32 @@ use ferrio_job::{Diagnostic, Origin, Prefix};
 
 use crate::{Digest, MAGIC, VERSION, VerifyMethod};
 
-/// A block that is not what was written: at least one failure.
+/// A failed check of a block, with at least one failed interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// Where the block lies in its file, bytes.
+pub struct BlockMismatch {
+    /// Offset of the block in its file, bytes.
     pub offset: u64,
     /// Bytes of the block.
     pub len: u64,
-    /// By ascending offset.
+    /// In ascending order of offsets.
     pub failures: Vec<IntervalFailure>,
 }
 
-/// One interval that failed.
+/// A failed interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntervalFailure {
-    /// Where the interval lies in its file, bytes.
+    /// Offset of the interval in its file, bytes.
     pub offset: u64,
     /// Bytes of the interval.
     pub len: u64,
-    /// What is wrong with it.
-    pub problem: Problem,
+    /// The problem.
+    pub problem: IntervalProblem,
 }
 
-/// The first thing that is wrong with an interval.
+/// The first error in an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
-    /// The block or interval has no room for a header of the method and any data.
+pub enum IntervalProblem {
+    /// There is no room for a header of the method and any data.
     NoRoom,
     /// No header.
     Magic(u16),
@@ -41,26 +41,26 @@ pub enum Problem {
     Field {
         /// fio's name of the field: `length`, `rand_seed`, `offset` or `numberio`.
         name: &'static str,
-        /// In the header.
+        /// The value in the header.
         found: u64,
-        /// Of the block that should be here.
+        /// The expected value.
         wanted: u64,
     },
     /// The header itself is damaged.
     HeaderChecksum {
-        /// In the header.
+        /// The checksum in the header.
         found: u32,
-        /// From the other bytes of the header.
+        /// The checksum of the other bytes of the header.
         computed: u32,
     },
-    /// A trimmed block is not zeros.
+    /// A trimmed block contains other bytes than zeros.
     NotZero {
-        /// Index of the first byte that is something else.
+        /// Index of the first of them.
         at: u64,
     },
     /// The data is damaged.
     Digest(Box<BadDigest>),
-    /// The data is not the pattern.
+    /// The data differs from the pattern.
     Pattern {
         /// The byte on disk.
         found: u8,
@@ -68,7 +68,7 @@ pub enum Problem {
         wanted: u8,
         /// Index of the byte in the interval, or since the pattern last restarted.
         at: u64,
-        /// Type byte and method's code of a writer and a reader that used different ones.
+        /// Type byte and method's code, if writer and reader used different methods.
         media: Option<(u8, u8)>,
     },
 }
@@ -78,18 +78,18 @@ pub enum Problem {
 pub struct BadDigest {
     /// The reader's method.
     pub method: VerifyMethod,
-    /// From the disk.
+    /// The digest on disk.
     pub stored: Digest,
-    /// From the data.
+    /// The digest of the data.
     pub computed: Digest,
     /// Type byte of a writer that used another method.
     pub media: Option<u8>,
 }
 
-impl Mismatch {
+impl BlockMismatch {
     /// The messages to the user, one per line, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
-    /// state of the I/O: `0x8` in a job that reads, `0x88` when written blocks are read back.
-    /// `of_interval` has further lines about a failure.
+    /// state of the I/O: `0x8` in a job that reads, `0x88` when written blocks are read back. `of_interval` returns further lines about a
+    /// failure.
     #[must_use]
     pub fn diagnostics(
         &self,
@@ -103,14 +103,14 @@ impl Mismatch {
         };
         for failure @ IntervalFailure { offset, len, problem } in &self.failures {
             let mut add = |prefix, message| lines.push(line(prefix, message));
-            let Mismatch { offset: block, len: block_len, .. } = self;
+            let BlockMismatch { offset: block, len: block_len, .. } = self;
             let place = |more: fmt::Arguments<'_>| {
                 format!(
                     "at file {file} offset {offset}, length {len} (requested block: offset={block}, length={block_len}{more})"
                 )
             };
             let media = match problem {
-                Problem::Digest(bad) => {
+                IntervalProblem::Digest(bad) => {
                     let BadDigest { method, stored, computed, media } = &**bad;
                     let name = &method.word()[..method.word().len().min(8)];
                     let place = place(format_args!(", flags={flags:x}"));
@@ -119,7 +119,7 @@ impl Mismatch {
                     add(Prefix::None, format!("       Received CRC: {computed}"));
                     media.map(|media| (media, method.code()))
                 }
-                Problem::Pattern { found, wanted, at, media } => {
+                IntervalProblem::Pattern { found, wanted, at, media } => {
                     let bits = (found ^ wanted).count_ones();
                     let place = place(format_args!(", flags={flags:x}"));
                     add(
@@ -130,7 +130,7 @@ impl Mismatch {
                     add(Prefix::None, format!("pattern: verify failed {place}"));
                     *media
                 }
-                Problem::NotZero { .. } => {
+                IntervalProblem::NotZero { .. } => {
                     let place = format!("at file {file} offset {offset}, length {len}");
                     add(Prefix::None, format!("verify failed for zeroed data {place}, {problem}"));
                     None
@@ -152,25 +152,27 @@ impl Mismatch {
     }
 }
 
-/// What is wrong, without the place.
-impl fmt::Display for Problem {
+/// The error without its place.
+impl fmt::Display for IntervalProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::NotZero { at } => write!(f, "block offset {at}"),
-            Problem::NoRoom => f.write_str("no room for a header and data"),
-            Problem::Magic(found) => write!(f, "bad magic header {found:x}, wanted {MAGIC:x}"),
-            Problem::Version(found) => write!(
+            IntervalProblem::NotZero { at } => write!(f, "block offset {at}"),
+            IntervalProblem::NoRoom => f.write_str("no room for a header and data"),
+            IntervalProblem::Magic(found) => write!(f, "bad magic header {found:x}, wanted {MAGIC:x}"),
+            IntervalProblem::Version(found) => write!(
                 f,
                 "unsupported header version {found:x}, wanted {VERSION:x}. Are you trying to verify across versions of fio?"
             ),
-            Problem::Field { name, found, wanted } => {
+            IntervalProblem::Field { name, found, wanted } => {
                 write!(f, "bad header {name} {found}, wanted {wanted}")
             }
-            Problem::HeaderChecksum { found, computed } => {
+            IntervalProblem::HeaderChecksum { found, computed } => {
                 write!(f, "bad header crc {found:x}, calculated {computed:x}")
             }
-            Problem::Digest(bad) => write!(f, "digest {}, calculated {}", bad.stored, bad.computed),
-            Problem::Pattern { found, wanted, .. } => write!(f, "byte {found:02x}, wanted {wanted:02x}"),
+            IntervalProblem::Digest(bad) => write!(f, "digest {}, calculated {}", bad.stored, bad.computed),
+            IntervalProblem::Pattern { found, wanted, .. } => {
+                write!(f, "byte {found:02x}, wanted {wanted:02x}")
+            }
         }
     }
 }
@@ -180,9 +182,9 @@ mod tests {
     use super::*;
     use ferrio_job::Compat;
 
-    fn lines(len: u64, problem: Problem) -> Vec<String> {
+    fn lines(len: u64, problem: IntervalProblem) -> Vec<String> {
         let failure = IntervalFailure { offset: 5120, len, problem };
-        let mismatch = Mismatch { offset: 4096, len: 4096, failures: vec![failure] };
+        let mismatch = BlockMismatch { offset: 4096, len: 4096, failures: vec![failure] };
         mismatch.diagnostics("f", 0x88, |_| Vec::new()).iter().map(|note| note.line(Compat::Fio)).collect()
     }
 
@@ -190,23 +192,29 @@ mod tests {
     fn a_bad_header_is_one_line() {
         let place = " at file f offset 5120, length 1024 (requested block: offset=4096, length=4096)";
         let cases = [
-            (Problem::Magic(0), "bad magic header 0, wanted acca"),
+            (IntervalProblem::Magic(0), "bad magic header 0, wanted acca"),
             (
-                Problem::Version(0x80),
+                IntervalProblem::Version(0x80),
                 "unsupported header version 80, wanted 81. Are you trying to verify across versions of fio?",
             ),
             (
-                Problem::Field { name: "length", found: 16_781_312, wanted: 4096 },
+                IntervalProblem::Field { name: "length", found: 16_781_312, wanted: 4096 },
                 "bad header length 16781312, wanted 4096",
             ),
-            (Problem::Field { name: "rand_seed", found: 1, wanted: 2 }, "bad header rand_seed 1, wanted 2"),
             (
-                Problem::Field { name: "offset", found: 65535, wanted: 4096 },
+                IntervalProblem::Field { name: "rand_seed", found: 1, wanted: 2 },
+                "bad header rand_seed 1, wanted 2",
+            ),
+            (
+                IntervalProblem::Field { name: "offset", found: 65535, wanted: 4096 },
                 "bad header offset 65535, wanted 4096",
             ),
-            (Problem::Field { name: "numberio", found: 9, wanted: 1 }, "bad header numberio 9, wanted 1"),
             (
-                Problem::HeaderChecksum { found: 0x6ac0_3200, computed: 0x6ac0_323d },
+                IntervalProblem::Field { name: "numberio", found: 9, wanted: 1 },
+                "bad header numberio 9, wanted 1",
+            ),
+            (
+                IntervalProblem::HeaderChecksum { found: 0x6ac0_3200, computed: 0x6ac0_323d },
                 "bad header crc 6ac03200, calculated 6ac0323d",
             ),
         ];
@@ -217,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_bad_digest_shows_both_and_says_when_the_types_differ() {
-        let problem = Problem::Digest(Box::new(BadDigest {
+        let problem = IntervalProblem::Digest(Box::new(BadDigest {
             method: VerifyMethod::Crc32c,
             stored: Digest::of(&[0x1a, 0xb6, 0x8a, 0x36]),
             computed: Digest::of(&[0x37, 0x8d, 0x51, 0x1d]),
@@ -236,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_bad_pattern_names_byte_and_bits() {
-        let problem = Problem::Pattern { found: 0x55, wanted: 0x22, at: 105, media: None };
+        let problem = IntervalProblem::Pattern { found: 0x55, wanted: 0x22, at: 105, media: None };
         assert_eq!(
             lines(4096, problem),
             [

@@ -4,38 +4,38 @@ use thiserror::Error;
 
 /// Bytes of an offset inside a pattern.
 const OFFSET_BYTES: usize = 8;
-/// Patterns shorter than this are repeated in memory, so that copying and comparing go in long strides.
+/// Bytes to which shorter patterns are repeated in memory, so that copying and comparing use long strides.
 const STRIDE: usize = 512;
 
-/// What blocks are filled with.
+/// The contents of blocks by a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockPattern {
     bytes: Vec<u8>,
-    /// Where in `bytes` the eight bytes of an offset are.
+    /// Positions in `bytes` of the eight bytes of an offset.
     offsets: Vec<usize>,
     /// The pattern restarts at every multiple of this; `None` lets it run through the block.
     interval: Option<usize>,
 }
 
-/// Why a pattern cannot be used.
+/// A reason why a pattern cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
     /// No bytes.
     #[error("the verify pattern is empty")]
     Empty,
-    /// A place for an offset that reaches beyond the pattern.
+    /// An offset that reaches beyond the pattern.
     #[error("an offset at byte {0} does not fit into the verify pattern")]
     OffsetOutside(usize),
 }
 
 /// The first byte that differs from the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Difference {
+pub(crate) struct PatternDifference {
     /// Index in the block.
     pub(crate) at: usize,
-    /// Where the piece of the pattern that was compared begins, or the whole stretch if that is later.
+    /// Start of the compared repetition of the pattern, or of the whole stretch if that is later.
     pub(crate) since: usize,
-    /// What the pattern says.
+    /// The byte of the pattern.
     pub(crate) wanted: u8,
 }
 
@@ -43,7 +43,7 @@ impl BlockPattern {
     /// A pattern of `bytes`, with eight bytes reserved at each of `offsets`. `interval` is `verify_pattern_interval`, 0 for none.
     ///
     /// # Errors
-    /// When there are no bytes, or an offset does not fit.
+    /// There are no bytes, or an offset does not fit.
     pub fn new(bytes: Vec<u8>, offsets: Vec<usize>, interval: u32) -> Result<Self, PatternError> {
         if bytes.is_empty() {
             return Err(PatternError::Empty);
@@ -56,12 +56,12 @@ impl BlockPattern {
         Ok(BlockPattern { bytes, offsets, interval })
     }
 
-    /// True if blocks differ by the offsets in them.
+    /// Whether blocks contain their offsets.
     pub(crate) fn has_offsets(&self) -> bool {
         !self.offsets.is_empty()
     }
 
-    /// Fills a block that lies at `offset` in the file.
+    /// Fills a block at `offset` of the file.
     pub(crate) fn fill(&self, block: &mut [u8], offset: u64) {
         let piece_len = self.interval.unwrap_or(block.len()).max(1);
         let mut at = offset;
@@ -79,15 +79,21 @@ impl BlockPattern {
         }
     }
 
-    /// The offset that a block of this pattern claims to lie at, by the first of the offsets in it.
+    /// The offset stored in a block of this pattern, by the first of the offsets in it.
     pub(crate) fn claimed_offset(&self, block: &[u8]) -> Option<u64> {
         let place = *self.offsets.first()?;
         let value = block.get(place..)?.first_chunk::<OFFSET_BYTES>()?;
         Some(u64::from_le_bytes(*value))
     }
 
-    /// Compares the bytes `from..to` of a block that lies at `offset` in the file.
-    pub(crate) fn compare(&self, block: &[u8], from: usize, to: usize, offset: u64) -> Option<Difference> {
+    /// Compares the bytes `from..to` of a block at `offset` of the file.
+    pub(crate) fn compare(
+        &self,
+        block: &[u8],
+        from: usize,
+        to: usize,
+        offset: u64,
+    ) -> Option<PatternDifference> {
         let piece_len = self.interval.unwrap_or(block.len()).max(1);
         let mut position = from;
         while position < to {
@@ -106,7 +112,7 @@ impl BlockPattern {
                 if let Some((index, _)) = differs {
                     let at = position + index - phase;
                     let since = if self.interval.is_some() { piece.max(from) } else { from };
-                    return Some(Difference { at, since, wanted: byte(index) });
+                    return Some(PatternDifference { at, since, wanted: byte(index) });
                 }
             }
             position = end;

@@ -1,8 +1,7 @@
-//! Verify state files: how much of its data a job had written when it ended or was stopped, so that a later run checks that much and no
-//! more.
+//! Verify state files: the progress of a job's writes when it ended or was stopped, so that a later run checks exactly the written blocks.
 //!
-//! The format is fio's, version 7. The fio of Debian 12 (3.33) has version 3, whose block headers differ too, so its states are
-//! refused. Which blocks a state covers is [`Coverage`].
+//! The format is fio's, version 7. The fio of Debian 12 (3.33) uses version 3, whose block headers differ too, so its states are refused.
+//! [`Coverage`] says which blocks a state covers.
 
 use std::fmt;
 
@@ -12,9 +11,9 @@ use crate::digest::crc32c_raw;
 
 /// The version that is written.
 const VERSION: u64 = 7;
-/// Versions with this layout.
+/// Versions with the same layout.
 const READABLE: [u64; 2] = [5, VERSION];
-/// Bytes before those that the length and the checksum are about.
+/// Bytes before those that the length and the checksum cover.
 pub(crate) const HEADER: usize = 24;
 /// Bytes between the header and the slots.
 const FIXED: usize = 144;
@@ -23,22 +22,22 @@ const NAME: usize = 64;
 /// A slot without a write.
 const EMPTY: u64 = u64::MAX;
 
-/// What a state file says.
+/// The contents of a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyState {
-    /// Writes that the job had issued, or that its last sync covered.
+    /// Number of writes that the job had issued, or that its last sync covered.
     pub number: u64,
     /// Number of the job in its run, from 0.
     pub index: u64,
-    /// Its generator of offsets. No program reads it.
+    /// State of its generator of offsets. No program reads it.
     pub generator: GeneratorState,
-    /// Name of the job; what exceeds 63 bytes is not saved.
+    /// Name of the job, truncated to 63 bytes in the file.
     pub job: Vec<u8>,
     /// Numbers of the writes in flight, one slot for each place of the queue, followed by those of failed writes.
     pub slots: Vec<Option<u64>>,
 }
 
-/// Why bytes are no state file.
+/// A reason why bytes are not a state file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// It ends within the header.
@@ -56,7 +55,7 @@ pub enum StateError {
 }
 
 impl VerifyState {
-    /// The bytes of the file.
+    /// Encodes the contents of the file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut rest = Vec::with_capacity(FIXED + 8 * self.slots.len());
@@ -90,10 +89,10 @@ impl VerifyState {
         bytes
     }
 
-    /// Reads the bytes of a file; what follows the length in its header is ignored.
+    /// Decodes the contents of a file; bytes after the length in the header are ignored.
     ///
     /// # Errors
-    /// They are no state, one of another version, or damaged.
+    /// The bytes are not a state, are of another version, or are damaged.
     pub fn decode(bytes: &[u8]) -> Result<Self, StateError> {
         let header = bytes.get(..HEADER).ok_or(StateError::ShortHeader)?;
         let version = u64_at(header, 0);
@@ -125,7 +124,7 @@ impl VerifyState {
         })
     }
 
-    /// What a job with this `iodepth` checks of it.
+    /// The writes that a job with this `iodepth` checks.
     #[must_use]
     pub fn coverage(&self, iodepth: u32) -> Coverage {
         let sorted = |slots: &[Option<u64>]| {
@@ -146,7 +145,7 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word))
 }
 
-/// Which writes a state covers, by their numbers.
+/// The writes that a state covers, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     number: u64,
@@ -154,25 +153,25 @@ pub struct Coverage {
     failed: Vec<u64>,
 }
 
-/// Whether the block of a write is checked.
+/// The decision about the block of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Covered {
-    /// It is.
+pub enum WriteCoverage {
+    /// The block is checked.
     Check,
-    /// The write had failed: the block is passed over.
+    /// The write had failed: the block is skipped.
     Skip,
-    /// Neither this block nor any that comes after it.
-    Stop(Uncovered),
+    /// Checking ends before this block.
+    Stop(CoverageEnd),
 }
 
-/// Why checking stops at a block.
+/// A reason why checking stops at a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uncovered {
+pub enum CoverageEnd {
     /// Write `number` had not been issued; this many had.
     NotWritten {
         /// The write.
         number: u64,
-        /// How many had been issued.
+        /// Number of writes that had been issued.
         issued: u64,
     },
     /// This write was in flight.
@@ -180,28 +179,28 @@ pub enum Uncovered {
 }
 
 impl Coverage {
-    /// What is done about the block of write `number`.
+    /// The decision about the block of write `number`.
     #[must_use]
-    pub fn of(&self, number: u64) -> Covered {
+    pub fn of(&self, number: u64) -> WriteCoverage {
         if self.failed.binary_search(&number).is_ok() {
-            Covered::Skip
+            WriteCoverage::Skip
         } else if number >= self.number {
-            Covered::Stop(Uncovered::NotWritten { number, issued: self.number })
+            WriteCoverage::Stop(CoverageEnd::NotWritten { number, issued: self.number })
         } else if self.in_flight.binary_search(&number).is_ok() {
-            Covered::Stop(Uncovered::InFlight(number))
+            WriteCoverage::Stop(CoverageEnd::InFlight(number))
         } else {
-            Covered::Check
+            WriteCoverage::Check
         }
     }
 }
 
-impl fmt::Display for Uncovered {
+impl fmt::Display for CoverageEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Uncovered::NotWritten { number, issued } => {
+            CoverageEnd::NotWritten { number, issued } => {
                 write!(f, "Stop verify because seq {number} >= {issued}")
             }
-            Uncovered::InFlight(number) => {
+            CoverageEnd::InFlight(number) => {
                 write!(f, "Stop verify because seq {number} was an inflight write")
             }
         }
@@ -298,14 +297,14 @@ mod tests {
     #[test]
     fn a_block_is_checked_until_something_was_not_written() {
         let coverage = state(4, &[Some(2), None, Some(0), Some(9)]).coverage(2);
-        assert_eq!(coverage.of(0), Covered::Skip);
-        assert_eq!(coverage.of(1), Covered::Check);
-        assert_eq!(coverage.of(2), Covered::Stop(Uncovered::InFlight(2)));
-        let beyond = Uncovered::NotWritten { number: 4, issued: 4 };
-        assert_eq!(coverage.of(4), Covered::Stop(beyond));
+        assert_eq!(coverage.of(0), WriteCoverage::Skip);
+        assert_eq!(coverage.of(1), WriteCoverage::Check);
+        assert_eq!(coverage.of(2), WriteCoverage::Stop(CoverageEnd::InFlight(2)));
+        let beyond = CoverageEnd::NotWritten { number: 4, issued: 4 };
+        assert_eq!(coverage.of(4), WriteCoverage::Stop(beyond));
         assert_eq!(beyond.to_string(), "Stop verify because seq 4 >= 4");
-        assert_eq!(Uncovered::InFlight(2).to_string(), "Stop verify because seq 2 was an inflight write");
-        assert_eq!(coverage.of(9), Covered::Skip, "a failed write is skipped whatever its number");
+        assert_eq!(CoverageEnd::InFlight(2).to_string(), "Stop verify because seq 2 was an inflight write");
+        assert_eq!(coverage.of(9), WriteCoverage::Skip, "a failed write is skipped whatever its number");
     }
 
     proptest! {

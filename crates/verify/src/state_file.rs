@@ -1,11 +1,11 @@
-//! A verify state file as it is, to be shown to people: damaged files and those of old releases too.
+//! Reads a verify state file for display, including damaged files and those of old releases.
 //!
 //! [`VerifyState`] is the state that a job loads.
 
 use crate::digest::crc32c_raw;
 use crate::state::{HEADER, VerifyState, u32_at, u64_at};
 
-/// Version 3: where the name of the job is, after the header, and its length.
+/// Version 3: position of the job's name after the header, and its length.
 const OLD_NAME: usize = 88;
 const NAME: usize = 64;
 /// Version 3: bytes of the entry of a completed write.
@@ -14,17 +14,17 @@ const OLD_ENTRY: usize = 16;
 /// A state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateFile {
-    /// Version in its header; parts of a header that are missing count as 0.
+    /// Version in the header; missing parts of a header count as 0.
     pub version: u64,
-    /// Length of the rest, as the header says.
+    /// Length of the rest according to the header.
     pub size: u64,
     /// Checksum in the header.
     pub crc: u64,
-    /// What follows.
+    /// The contents after the header.
     pub content: Result<StateContent, StateDamage>,
 }
 
-/// What a file says.
+/// The contents of a state file for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateContent {
     /// Name of the job.
@@ -41,18 +41,18 @@ pub struct StateContent {
     pub completions: Option<Vec<(u64, u64)>>,
 }
 
-/// Why a file cannot be shown, in fio's words.
+/// A reason why a file cannot be shown, in fio's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateDamage {
     /// It is shorter or longer than its header says.
     #[error("Size mismatch")]
     Size,
-    /// The checksum is another one.
+    /// The checksum does not match.
     #[error("crc mismatch {computed:x} != {:x}", *stored as u32)]
     Crc {
-        /// Of the bytes.
+        /// The checksum of the bytes.
         computed: u64,
-        /// In the header.
+        /// The checksum in the header.
         stored: u64,
     },
     /// The layout is unknown.
@@ -64,7 +64,7 @@ pub enum StateDamage {
 }
 
 impl StateFile {
-    /// Reads the bytes of a file.
+    /// Decodes the contents of a file.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
         let mut header = [0; HEADER];

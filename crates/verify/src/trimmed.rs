@@ -1,16 +1,16 @@
 //! The check of blocks that were trimmed: they must be zeros.
 
-use crate::{IntervalFailure, Mismatch, Problem};
+use crate::{BlockMismatch, IntervalFailure, IntervalProblem};
 
 /// Checks a trimmed block that was read at `offset`.
 ///
 /// # Errors
 /// The first byte that is not zero.
-pub fn check_trimmed(block: &[u8], offset: u64) -> Result<(), Box<Mismatch>> {
+pub fn check_trimmed(block: &[u8], offset: u64) -> Result<(), Box<BlockMismatch>> {
     let Some(at) = block.iter().position(|&byte| byte != 0) else { return Ok(()) };
     let len = block.len() as u64;
-    let problem = Problem::NotZero { at: at as u64 };
-    Err(Box::new(Mismatch { offset, len, failures: vec![IntervalFailure { offset, len, problem }] }))
+    let problem = IntervalProblem::NotZero { at: at as u64 };
+    Err(Box::new(BlockMismatch { offset, len, failures: vec![IntervalFailure { offset, len, problem }] }))
 }
 
 #[cfg(test)]

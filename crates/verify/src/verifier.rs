@@ -1,4 +1,4 @@
-//! Lays headers and digests into blocks that are about to be written, and checks blocks that were read.
+//! Writes headers and digests into blocks before they are written, and checks blocks that were read.
 //!
 //! A block is one I/O. It is cut into intervals of equal length, each with its own header; header and digest lie at the start of
 //! the interval, or `verify_offset` bytes into it, in exchange for the data there. Nothing allocates unless a check fails.
@@ -11,44 +11,44 @@ use ferrio_job::{JobSpec, Pattern, Verify};
 use thiserror::Error;
 
 use crate::{
-    BadDigest, BlockPattern, Digest, Header, HeaderLayout, IntervalFailure, MAGIC, Mismatch, PatternError,
-    Problem, VERSION, VerifyMethod, layout,
+    BadDigest, BlockHeader, BlockMismatch, BlockPattern, Digest, HeaderLayout, IntervalFailure,
+    IntervalProblem, MAGIC, PatternError, VERSION, VerifyMethod, layout,
 };
 
 pub use dump::{Dump, DumpKind};
 
-/// How a job verifies, with every implication of its options resolved.
+/// The verification of a job, with all implications of its options resolved.
 #[derive(Clone, Debug)]
 pub struct VerifySpec {
     /// `verify`.
     pub method: VerifyMethod,
-    /// `verify_layout`: how headers are written, and expected.
+    /// `verify_layout`: the layout of headers that are written, and expected.
     pub layout: HeaderLayout,
-    /// Blocks may have the header of any layout, because another program may have written them.
+    /// Whether blocks may have headers of any layout, because another program may have written them.
     pub any_layout: bool,
     /// Bytes that carry one header, from [`resolve_interval`](crate::resolve_interval).
     pub interval: u32,
-    /// Each block is one interval whatever its length (`bs_unaligned`).
+    /// Whether each block is one interval whatever its length (`bs_unaligned`).
     pub whole_blocks: bool,
     /// `verify_offset`, bytes; 0 when not given.
     pub offset: u32,
     /// Number of the job, from 1.
     pub thread: u32,
-    /// `verify_header_seed` is in effect: compare the seed where one is expected.
+    /// Whether `verify_header_seed` is in effect: the seed is compared where one is expected.
     pub header_seed: bool,
-    /// `verify_write_sequence` is in effect: compare the number of the write where one is expected.
+    /// Whether `verify_write_sequence` is in effect: the number of the write is compared where one is expected.
     pub write_sequence: bool,
-    /// `verify_fatal`: stop checking a block after its first bad interval.
+    /// `verify_fatal`: whether the check of a block stops after its first bad interval.
     pub fatal: bool,
     /// `verify_pattern` replaces the random body.
     pub pattern: Option<BlockPattern>,
 }
 
 impl VerifySpec {
-    /// What the verifier of a job has to know.
+    /// Resolves the options of a job.
     ///
     /// # Errors
-    /// A pattern that cannot be used.
+    /// The pattern cannot be used.
     pub fn of(job: &JobSpec, verify: &Verify) -> Result<Self, SpecError> {
         let pattern = verify
             .pattern
@@ -57,7 +57,7 @@ impl VerifySpec {
         Ok(VerifySpec {
             method: verify.method,
             layout: verify.layout,
-            // What the job has written has the header that it asks for: another one is that of data it should have replaced.
+            // The blocks of a writing job have the header that it asks for: another header is that of data that should have been replaced.
             any_layout: !job.writes_data(),
             interval: verify.interval,
             whole_blocks: job.bs_unaligned,
@@ -71,7 +71,7 @@ impl VerifySpec {
     }
 }
 
-/// Why a job cannot verify the way it asks for.
+/// A reason why a job cannot verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SpecError {
     /// The pattern cannot be used.
@@ -80,7 +80,7 @@ pub enum SpecError {
     /// The method needs a pattern.
     #[error("verify={} needs verify_pattern", .0.word())]
     PatternMissing(VerifyMethod),
-    /// The releases that write this layout have no such digest.
+    /// Releases that write this layout do not support the digest.
     #[error("verify={} does not work with verify_layout={}: these releases of fio store no SHA-512", .method.word(), .layout.word())]
     NoDigest {
         /// The method.
@@ -91,7 +91,7 @@ pub enum SpecError {
     /// The header would be exchanged with part of itself.
     #[error("verify_offset={offset} reaches into the header: with verify={} it must be {header} or more", .method.word())]
     OffsetInHeader {
-        /// As given, bytes.
+        /// The given value, bytes.
         offset: u32,
         /// The method.
         method: VerifyMethod,
@@ -103,7 +103,7 @@ pub enum SpecError {
         "verify_offset={offset} and a header of {header} bytes reach beyond the verify interval of {interval} bytes"
     )]
     OffsetBeyondInterval {
-        /// As given, bytes.
+        /// The given value, bytes.
         offset: u32,
         /// Bytes of header and digest.
         header: u32,
@@ -112,27 +112,27 @@ pub enum SpecError {
     },
 }
 
-/// An interval that its header fills completely. fio fails the job at the first such write, with `EINVAL` and these words.
+/// An interval that is completely filled by its header. fio fails the job at the first such write, with `EINVAL` and these words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("Blocksize too small")]
 pub struct BlockTooSmall;
 
-/// What the header of a write contains besides the constants of the job.
+/// The fields of a write's header that are not constant for the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// Where the block goes in the file, bytes.
+pub struct WriteStamp {
+    /// Offset of the block in the file, bytes.
     pub offset: u64,
     /// Seed of the body: the next of the job's header seeds.
     pub seed: u64,
-    /// How many writes the job has issued before; keeps counting over loops.
+    /// Number of writes that the job has issued before; counts on over loops.
     pub number: u64,
-    /// When the write is issued, by any clock; zero where latencies are off.
+    /// Time at which the write is issued, by any clock; zero where latencies are off.
     pub time: Duration,
 }
 
-/// What the header of a block that is read back must contain. `None` accepts anything, for jobs that read what others wrote.
+/// The expected fields in the header of a block that is read back. `None` accepts anything, for jobs that read data of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedHeader {
     /// Seed that was drawn for the write.
     pub seed: Option<u64>,
     /// Number of the write.
@@ -143,7 +143,7 @@ pub struct Expected {
 #[derive(Clone, Debug)]
 pub struct Verifier {
     pub(crate) spec: VerifySpec,
-    /// Bytes of header and digest as they are written.
+    /// Bytes of header and digest in written blocks.
     overhead: usize,
 }
 
@@ -151,7 +151,7 @@ impl Verifier {
     /// A verifier for one job.
     ///
     /// # Errors
-    /// When the options contradict each other.
+    /// The options contradict each other.
     pub fn new(spec: VerifySpec) -> Result<Self, SpecError> {
         let VerifySpec { method, layout, offset, interval, .. } = spec;
         let overhead = layout.overhead(method);
@@ -173,40 +173,40 @@ impl Verifier {
         Ok(Verifier { overhead, spec })
     }
 
-    /// True when [`fill`](Self::fill) takes the body from its argument, so that each write draws a seed.
+    /// Whether [`fill`](Self::fill) takes the body from its argument, so that each write draws a seed.
     #[must_use]
     pub fn draws_seeds(&self) -> bool {
         self.spec.method != VerifyMethod::Null && self.spec.pattern.is_none()
     }
 
-    /// True when a check compares the seed, so that [`Expected`] should say which it is.
+    /// Whether a check compares the seed, so that [`ExpectedHeader`] should contain it.
     #[must_use]
     pub fn expects_seeds(&self) -> bool {
         self.spec.header_seed && self.spec.method.has_header() && self.spec.pattern.is_none()
     }
 
-    /// True when reading back is more than reading.
+    /// Whether reading back checks anything.
     #[must_use]
     pub fn checks(&self) -> bool {
         self.spec.method != VerifyMethod::Null
     }
 
-    /// True if all blocks are the same bytes: a pattern without offsets and without headers. A shorter block is the start of a longer one.
+    /// Whether all blocks have the same bytes: a pattern without offsets and headers. A shorter block is the start of a longer one.
     #[must_use]
     pub fn repeats_blocks(&self) -> bool {
         let is_constant = self.spec.pattern.as_ref().is_some_and(|pattern| !pattern.has_offsets());
         is_constant && !self.spec.method.has_header() && self.checks()
     }
 
-    /// Makes `block` what is to be written: `body` fills it from the seed (or the pattern does), then the headers go over it.
-    /// With `verify=null` the block stays as it is.
+    /// Prepares `block` for writing: `body` fills it from the seed (or the pattern does), then the headers are written over it. With
+    /// `verify=null` the block is not changed.
     ///
     /// # Errors
-    /// When the block has no room for a header and data. The block is then not to be written.
+    /// The block has no room for a header and data, and must not be written.
     pub fn fill(
         &self,
         block: &mut [u8],
-        stamp: &Stamp,
+        stamp: &WriteStamp,
         body: impl FnOnce(&mut [u8], u64),
     ) -> Result<(), BlockTooSmall> {
         if self.spec.method == VerifyMethod::Null {
@@ -222,29 +222,36 @@ impl Verifier {
         }
         let mut offset = stamp.offset;
         for interval in block.chunks_mut(step) {
-            self.seal(interval, &Stamp { offset, ..*stamp });
+            self.seal(interval, &WriteStamp { offset, ..*stamp });
             self.exchange(interval, self.overhead);
             offset += interval.len() as u64;
         }
         Ok(())
     }
 
-    /// Checks a block that was read at `offset`. With `verify_offset` the data is put back to its place in `block`, otherwise
-    /// nothing changes.
+    /// Checks a block that was read at `offset`. With `verify_offset` the data is moved back to its place in `block`, otherwise nothing
+    /// changes.
     ///
     /// A bad header ends the check of the block, a bad digest only that of its interval.
     ///
     /// # Errors
-    /// What is wrong, when anything is.
-    pub fn check(&self, block: &mut [u8], offset: u64, expected: &Expected) -> Result<(), Box<Mismatch>> {
+    /// The block fails the check.
+    pub fn check(
+        &self,
+        block: &mut [u8],
+        offset: u64,
+        expected: &ExpectedHeader,
+    ) -> Result<(), Box<BlockMismatch>> {
         if !self.checks() {
             return Ok(());
         }
         let mut failures = Vec::new();
         match self.step(block.len()) {
-            None => {
-                failures.push(IntervalFailure { offset, len: block.len() as u64, problem: Problem::NoRoom })
-            }
+            None => failures.push(IntervalFailure {
+                offset,
+                len: block.len() as u64,
+                problem: IntervalProblem::NoRoom,
+            }),
             Some(step) => {
                 for start in (0..block.len()).step_by(step) {
                     let len = step.min(block.len() - start);
@@ -271,27 +278,27 @@ impl Verifier {
         if failures.is_empty() {
             return Ok(());
         }
-        Err(Box::new(Mismatch { offset, len: block.len() as u64, failures }))
+        Err(Box::new(BlockMismatch { offset, len: block.len() as u64, failures }))
     }
 
-    /// Bytes of an interval in a block of `len` bytes; `None` when there is no room for header, digest and data.
+    /// Bytes of an interval in a block of `len` bytes; `None` if there is no room for header, digest and data.
     pub(crate) fn step(&self, len: usize) -> Option<usize> {
         if !self.spec.method.has_header() {
-            // Nothing repeats inside the block, so it is compared in one go.
+            // Nothing repeats inside the block, so it is compared as a whole.
             return Some(len).filter(|&len| len > 0);
         }
         let interval = self.spec.interval as usize;
         let step = if interval <= len && !self.spec.whole_blocks { interval } else { len };
-        // Blocks that are no multiple of the interval end in a shorter one.
+        // Blocks that are not a multiple of the interval end in a shorter one.
         let shortest = if len.is_multiple_of(step.max(1)) { step } else { len % step };
         let needed = self.overhead + (self.spec.offset as usize).max(1);
         (shortest >= needed).then_some(step)
     }
 
-    /// Lays header and digest over the start of an interval whose body is complete.
-    fn seal(&self, interval: &mut [u8], stamp: &Stamp) {
+    /// Writes header and digest to the start of an interval whose body is complete.
+    fn seal(&self, interval: &mut [u8], stamp: &WriteStamp) {
         let method = self.spec.method;
-        let header = Header {
+        let header = BlockHeader {
             magic: MAGIC,
             version: VERSION,
             method: method.code(),
@@ -313,8 +320,8 @@ impl Verifier {
         }
     }
 
-    /// The layout of a header at `place`, of an interval of `len` bytes at `offset` of the file: the one that is expected, unless the
-    /// header is a sound one of the other.
+    /// The layout of the header at `place`, for an interval of `len` bytes at `offset` of the file: the expected one, unless the header is
+    /// a sound one of the other layout.
     pub(crate) fn layout_of(&self, place: &[u8], len: usize, offset: u64) -> HeaderLayout {
         let VerifySpec { method, layout: expected, any_layout, offset: moved, .. } = self.spec;
         let current = place.get(2) == Some(&VERSION);
@@ -343,17 +350,17 @@ impl Verifier {
         start: usize,
         len: usize,
         block_offset: u64,
-        expected: &Expected,
-    ) -> Result<(), Problem> {
+        expected: &ExpectedHeader,
+    ) -> Result<(), IntervalProblem> {
         let method = self.spec.method;
         let interval = &block[start..start + len];
         let mut data = 0;
         let mut media = None;
         if method.has_header() {
-            let header = Header::read_as(layout, interval).ok_or(Problem::NoRoom)?;
+            let header = BlockHeader::read_as(layout, interval).ok_or(IntervalProblem::NoRoom)?;
             let checksum = layout::checksum(layout, interval);
             self.check_header(layout, &header, checksum, len, block_offset + start as u64, expected)?;
-            // The writer's type decides where data begins; a digest of another kind then fails on its own.
+            // The writer's type decides where data begins; a digest of another method then fails by itself.
             let writer = VerifyMethod::from_code(header.method);
             media = Some(header.method).filter(|_| writer != Some(method));
             data = layout.overhead(writer.unwrap_or(method)).clamp(layout.bytes(), len);
@@ -366,13 +373,13 @@ impl Verifier {
                 of_old_release && stored == layout::unfinished_sha512(&interval[data..])
             };
             if stored != computed && !unfinished() {
-                return Err(Problem::Digest(Box::new(BadDigest { method, stored, computed, media })));
+                return Err(IntervalProblem::Digest(Box::new(BadDigest { method, stored, computed, media })));
             }
         } else if let Some(pattern) = &self.spec.pattern
             && let Some(difference) = pattern.compare(block, start + data, start + len, block_offset)
         {
             let base = if difference.since == start + data { start } else { difference.since };
-            return Err(Problem::Pattern {
+            return Err(IntervalProblem::Pattern {
                 found: block[difference.at],
                 wanted: difference.wanted,
                 at: (difference.at - base) as u64,
@@ -385,21 +392,21 @@ impl Verifier {
     fn check_header(
         &self,
         layout: HeaderLayout,
-        header: &Header,
+        header: &BlockHeader,
         computed: u32,
         len: usize,
         offset: u64,
-        expected: &Expected,
-    ) -> Result<(), Problem> {
+        expected: &ExpectedHeader,
+    ) -> Result<(), IntervalProblem> {
         if header.magic != MAGIC {
-            return Err(Problem::Magic(header.magic));
+            return Err(IntervalProblem::Magic(header.magic));
         }
         if header.version != VERSION {
-            return Err(Problem::Version(header.version));
+            return Err(IntervalProblem::Version(header.version));
         }
         let field = |name, found, wanted| match found == wanted {
             true => Ok(()),
-            false => Err(Problem::Field { name, found, wanted }),
+            false => Err(IntervalProblem::Field { name, found, wanted }),
         };
         field("length", header.len.into(), len as u64)?;
         if let Some(wanted) = expected.seed.filter(|_| self.expects_seeds()) {
@@ -410,16 +417,16 @@ impl Verifier {
             field("numberio", header.number, layout::number(layout, wanted))?;
         }
         if header.checksum != computed {
-            return Err(Problem::HeaderChecksum { found: header.checksum, computed });
+            return Err(IntervalProblem::HeaderChecksum { found: header.checksum, computed });
         }
         Ok(())
     }
 }
 
-impl Problem {
-    /// True when the header is sound, so that further intervals of the block are worth a look.
+impl IntervalProblem {
+    /// Whether the header is sound, so that the next intervals of the block are checked too.
     pub(crate) fn is_about_data(&self) -> bool {
-        matches!(self, Problem::Digest(_) | Problem::Pattern { .. })
+        matches!(self, IntervalProblem::Digest(_) | IntervalProblem::Pattern { .. })
     }
 }
 

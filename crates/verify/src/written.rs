@@ -1,4 +1,4 @@
-//! What was written and is to be read back, in which order, and with which seeds; and which of it is to be trimmed before.
+//! The list of written blocks to read back, with their order and seeds, and those to trim before.
 
 mod synced;
 
@@ -7,18 +7,18 @@ use std::ops::Range;
 
 use synced::SyncedBlocks;
 
-/// One written block.
+/// A written block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenBlock {
     /// Index of the file in the job.
     pub file: u32,
     /// Bytes.
     pub len: u64,
-    /// Where in the file, bytes.
+    /// Offset in the file, bytes.
     pub offset: u64,
-    /// How many writes the job had issued before.
+    /// Number of writes that the job had issued before.
     pub number: u64,
-    /// It was trimmed after it was written, and must be zeros now.
+    /// Whether it was trimmed after it was written, and must be zeros now.
     pub trimmed: bool,
 }
 
@@ -27,22 +27,22 @@ pub struct Written {
 /// Costs 24 bytes a block, plus the slack of the collection, and as much again for a block that is marked for trimming.
 #[derive(Clone, Debug)]
 pub struct WrittenList {
-    order: Order,
-    /// Blocks in the list.
+    order: BlockOrder,
+    /// Number of blocks in the list.
     len: usize,
-    /// Blocks in the list that are marked.
+    /// Number of blocks in the list that are marked.
     marked: usize,
-    /// The blocks that were marked, oldest first; also those that have left the list since.
-    marks: VecDeque<Key>,
-    /// Which of the blocks were synced, for a list by file and offset of which only those are taken.
+    /// The blocks that were marked, oldest first; includes blocks that have left the list since.
+    marks: VecDeque<WrittenBlockKey>,
+    /// The synced blocks, for a list by file and offset from which only these are taken.
     synced: Option<SyncedBlocks>,
 }
 
 #[derive(Clone, Debug)]
-enum Order {
-    /// No block is written twice, or what newer ones leave of it can still be checked: read back as written.
+enum BlockOrder {
+    /// In the order of issue. No block is written twice, or the remains of overwritten blocks can still be checked.
     Issued(VecDeque<IssuedBlock>),
-    /// By file and offset. Blocks in here never overlap.
+    /// By file and offset. The blocks never overlap.
     Placed(Vec<BTreeMap<u64, PlacedBlock>>),
 }
 
@@ -54,31 +54,31 @@ struct IssuedBlock {
     offset: u64,
 }
 
-/// Length and number of a block, in three words so that nothing is lost to alignment: 44 bits for the length, 16 TiB, 50 for the number of
-/// the write, and those of [`Numbered`] that say what became of the block.
+/// Length and number of a block, in three words so that nothing is lost to alignment: 44 bits for the length (16 TiB), 50 for the number of
+/// the write, and the state bits of [`NumberAndState`].
 #[derive(Clone, Copy, Debug)]
 struct PlacedBlock([u32; 3]);
 
 const _: () = assert!(size_of::<IssuedBlock>() == 24 && size_of::<(u64, [u32; 4])>() == 24);
 
-/// What a block is found by.
+/// The key of a block.
 #[derive(Clone, Copy, Debug)]
-struct Key {
+struct WrittenBlockKey {
     file: u32,
     offset: u64,
     number: u64,
 }
 
-/// The number of a write, and above it what became of its block.
+/// The number of a write and, in the bits above, the state of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Numbered(u64);
+struct NumberAndState(u64);
 
-impl Numbered {
+impl NumberAndState {
     const TRIMMED: u64 = 1 << 63;
     const MARKED: u64 = 1 << 62;
 
-    fn new(block: &Written) -> Self {
-        Numbered(block.number | if block.trimmed { Self::TRIMMED } else { 0 })
+    fn new(block: &WrittenBlock) -> Self {
+        NumberAndState(block.number | if block.trimmed { Self::TRIMMED } else { 0 })
     }
 
     fn number(self) -> u64 {
@@ -94,57 +94,60 @@ impl Numbered {
     }
 
     fn with_mark(self) -> Self {
-        Numbered(self.0 | Self::MARKED)
+        NumberAndState(self.0 | Self::MARKED)
     }
 
     fn trimmed(self) -> Self {
-        Numbered(self.number() | Self::TRIMMED)
+        NumberAndState(self.number() | Self::TRIMMED)
     }
 }
 
 impl WrittenList {
-    /// An empty list. `forgets`: the job may write to the same place twice, and older blocks cannot be checked any more then. So blocks
-    /// are read back by ascending file and offset, and a newer block makes the list forget every older one that it touches, even in part.
+    /// An empty list. `forgets` says that the job may write to the same place twice, after which older blocks can no longer be checked.
+    /// Then blocks are read back by ascending file and offset, and a newer block removes every older one that it touches, even in part.
     #[must_use]
     pub fn new(forgets: bool) -> Self {
-        let order = if forgets { Order::Placed(Vec::new()) } else { Order::Issued(VecDeque::new()) };
+        let order =
+            if forgets { BlockOrder::Placed(Vec::new()) } else { BlockOrder::Issued(VecDeque::new()) };
         WrittenList { order, len: 0, marked: 0, marks: VecDeque::new(), synced: None }
     }
 
-    /// The same list for a job that asks [`take_first`](Self::take_first) for blocks that were synced: they are found without a look at all
-    /// the others.
+    /// The same list for a job that asks [`take_first`](Self::take_first) for synced blocks: they are found without searching all others.
     #[must_use]
     pub fn of_synced_blocks(self) -> Self {
-        let synced = matches!(self.order, Order::Placed(_)).then(SyncedBlocks::default);
+        let synced = matches!(self.order, BlockOrder::Placed(_)).then(SyncedBlocks::default);
         WrittenList { synced, ..self }
     }
 
-    /// Adds the block that is being written. Numbers ascend.
-    pub fn record(&mut self, block: Written) {
+    /// Adds a block that is being written. Numbers ascend.
+    pub fn record(&mut self, block: WrittenBlock) {
         let end = block.offset.saturating_add(block.len);
         match &mut self.order {
-            Order::Issued(blocks) => blocks.push_back(IssuedBlock::new(&block)),
-            Order::Placed(files) => {
+            BlockOrder::Issued(blocks) => blocks.push_back(IssuedBlock::new(&block)),
+            BlockOrder::Placed(files) => {
                 let file = block.file as usize;
                 if files.len() <= file {
                     files.resize_with(file + 1, BTreeMap::new);
                 }
                 let blocks = &mut files[file];
                 let (gone, marks) = remove_overlaps(blocks, block.offset..end);
-                blocks.insert(block.offset, PlacedBlock::new(block.len, Numbered::new(&block)));
+                blocks.insert(block.offset, PlacedBlock::new(block.len, NumberAndState::new(&block)));
                 self.left(gone, marks);
             }
         }
         self.len += 1;
         if let Some(mut synced) = self.synced.take() {
-            synced.written(Key { file: block.file, offset: block.offset, number: block.number }, self);
+            synced.written(
+                WrittenBlockKey { file: block.file, offset: block.offset, number: block.number },
+                self,
+            );
             self.synced = Some(synced);
         }
     }
 
-    /// Marks a block of the list: it is to be trimmed.
-    pub fn mark(&mut self, block: &Written) {
-        let key = Key { file: block.file, offset: block.offset, number: block.number };
+    /// Marks a block of the list for trimming.
+    pub fn mark(&mut self, block: &WrittenBlock) {
+        let key = WrittenBlockKey { file: block.file, offset: block.offset, number: block.number };
         if let Some((_, number)) = self.find(key)
             && !number.is_marked()
         {
@@ -154,32 +157,32 @@ impl WrittenList {
         }
     }
 
-    /// Takes back the record of the write `number` of a block at `offset`: it failed, or what the block contains is no longer known.
-    /// Recent records are found fast.
+    /// Removes the record of the write `number` of a block at `offset`: it failed, or the contents of the block are no longer known. Recent
+    /// records are found fast.
     pub fn forget(&mut self, file: u32, offset: u64, number: u64) {
-        let key = Key { file, offset, number };
+        let key = WrittenBlockKey { file, offset, number };
         if let Some((_, number)) = self.find(key) {
             self.remove(key);
             self.left(1, usize::from(number.is_marked()));
         }
     }
 
-    /// Forgets the blocks that begin in a range of a file: what was there is no more.
+    /// Removes the blocks that begin in a range of a file, whose contents are gone.
     pub fn forget_range(&mut self, file: u32, range: Range<u64>) {
         let (mut blocks_left, mut marks_left) = (0, 0);
-        let mut leaves = |number: Numbered| {
+        let mut leaves = |number: NumberAndState| {
             blocks_left += 1;
             marks_left += usize::from(number.is_marked());
         };
         match &mut self.order {
-            Order::Issued(blocks) => blocks.retain(|block| {
+            BlockOrder::Issued(blocks) => blocks.retain(|block| {
                 let stays = block.file != file || !range.contains(&block.offset);
                 if !stays {
                     leaves(block.number());
                 }
                 stays
             }),
-            Order::Placed(files) => {
+            BlockOrder::Placed(files) => {
                 let Some(blocks) = files.get_mut(file as usize) else { return };
                 while let Some((&start, block)) = blocks.range(range.clone()).next() {
                     leaves(block.number());
@@ -190,10 +193,10 @@ impl WrittenList {
         self.left(blocks_left, marks_left);
     }
 
-    /// A range is trimmed by the job itself: blocks that it touches are not read back. In the order of issue there are none, because a
-    /// block is written after its trim.
+    /// Removes the blocks that touch a range that the job itself trims. In the order of issue there are none, because a block is written
+    /// after its trim.
     pub fn forget_overlaps(&mut self, file: u32, range: Range<u64>) {
-        if let Order::Placed(files) = &mut self.order
+        if let BlockOrder::Placed(files) = &mut self.order
             && let Some(blocks) = files.get_mut(file as usize)
         {
             let (gone, marks) = remove_overlaps(blocks, range);
@@ -201,28 +204,28 @@ impl WrittenList {
         }
     }
 
-    /// Takes the block that is to be read back next, of the writes with numbers below `end`. `busy` says which writes, by number, or trims
-    /// of their blocks are in flight: in the order of issue nothing is taken before the first block that is busy, or not below `end`;
-    /// otherwise such blocks are passed over.
-    pub fn take_first(&mut self, end: u64, busy: impl Fn(u64) -> bool) -> Option<Written> {
-        let waits = |number: Numbered| number.number() >= end || busy(number.number());
+    /// Takes the next block to read back among the writes with numbers below `end`. `busy` returns whether a write, by number, or a trim of
+    /// its block is in flight: in the order of issue nothing is taken before the first block that is busy or not below `end`; otherwise
+    /// such blocks are skipped.
+    pub fn take_first(&mut self, end: u64, busy: impl Fn(u64) -> bool) -> Option<WrittenBlock> {
+        let waits = |number: NumberAndState| number.number() >= end || busy(number.number());
         let (taken, is_marked) = match &mut self.order {
-            Order::Issued(blocks) => {
+            BlockOrder::Issued(blocks) => {
                 let block = *blocks.front().filter(|block| !waits(block.number()))?;
                 blocks.pop_front();
                 (block.written(), block.number().is_marked())
             }
-            Order::Placed(_) if end < u64::MAX && self.synced.is_some() => {
+            BlockOrder::Placed(_) if end < u64::MAX && self.synced.is_some() => {
                 let mut synced = self.synced.take()?;
                 let key = synced.first(end, busy, self);
                 self.synced = Some(synced);
                 let key = key?;
                 let (len, number) = self.find(key)?;
                 self.remove(key);
-                let Key { file, offset, .. } = key;
+                let WrittenBlockKey { file, offset, .. } = key;
                 (PlacedBlock::new(len, number).written(file, offset), number.is_marked())
             }
-            Order::Placed(files) => (0u32..).zip(files).find_map(|(file, blocks)| {
+            BlockOrder::Placed(files) => (0u32..).zip(files).find_map(|(file, blocks)| {
                 let (&offset, &block) = blocks.iter().find(|(_, block)| !waits(block.number()))?;
                 blocks.remove(&offset);
                 Some((block.written(file, offset), block.number().is_marked()))
@@ -232,11 +235,11 @@ impl WrittenList {
         Some(taken)
     }
 
-    /// Takes the mark of the oldest marked block, which is trimmed now: it stays in the list as one of zeros, or leaves it. `None` when
-    /// there is none, or when it is `busy` as in [`take_first`](Self::take_first).
-    pub fn take_marked(&mut self, stays: bool, busy: impl Fn(u64) -> bool) -> Option<Written> {
+    /// Unmarks the oldest marked block, which is being trimmed: it stays in the list as a block of zeros, or leaves it. `None` if there is
+    /// none, or if it is `busy` as in [`take_first`](Self::take_first).
+    pub fn take_marked(&mut self, stays: bool, busy: impl Fn(u64) -> bool) -> Option<WrittenBlock> {
         while let Some(&key) = self.marks.front() {
-            // A mark without its block is left over: the block was read back or written again.
+            // A mark without its block is stale: the block was read back or written again.
             let Some((len, number)) = self.find(key).filter(|(_, number)| number.is_marked()) else {
                 self.marks.pop_front();
                 continue;
@@ -252,8 +255,8 @@ impl WrittenList {
                 self.remove(key);
                 self.left(1, 1);
             }
-            let Key { file, offset, number } = key;
-            return Some(Written { file, len, offset, number, trimmed: true });
+            let WrittenBlockKey { file, offset, number } = key;
+            return Some(WrittenBlock { file, len, offset, number, trimmed: true });
         }
         None
     }
@@ -264,7 +267,7 @@ impl WrittenList {
         self.len
     }
 
-    /// True when nothing is left to read back.
+    /// Whether nothing is left to read back.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -276,11 +279,11 @@ impl WrittenList {
         self.marked
     }
 
-    /// Forgets everything, as at the start of a further loop.
+    /// Removes all blocks, as at the start of a further loop.
     pub fn clear(&mut self) {
         match &mut self.order {
-            Order::Issued(blocks) => blocks.clear(),
-            Order::Placed(files) => files.clear(),
+            BlockOrder::Issued(blocks) => blocks.clear(),
+            BlockOrder::Placed(files) => files.clear(),
         }
         self.marks.clear();
         self.synced = self.synced.take().map(|_| SyncedBlocks::default());
@@ -293,12 +296,12 @@ impl WrittenList {
     }
 
     /// Length and number of a block, if it is in the list.
-    fn find(&self, key: Key) -> Option<(u64, Numbered)> {
+    fn find(&self, key: WrittenBlockKey) -> Option<(u64, NumberAndState)> {
         let (len, number) = match &self.order {
-            Order::Issued(blocks) => {
+            BlockOrder::Issued(blocks) => {
                 index(blocks, key).map(|at| (blocks[at].block.len(), blocks[at].number()))?
             }
-            Order::Placed(files) => {
+            BlockOrder::Placed(files) => {
                 let block = files.get(key.file as usize)?.get(&key.offset)?;
                 (block.len(), block.number())
             }
@@ -306,20 +309,20 @@ impl WrittenList {
         (number.number() == key.number).then_some((len, number))
     }
 
-    /// Number of the block of a list by file and offset that begins there.
+    /// Number of the block that begins at `offset`, in a list by file and offset.
     fn number_at(&self, file: u32, offset: u64) -> Option<u64> {
-        let Order::Placed(files) = &self.order else { return None };
+        let BlockOrder::Placed(files) = &self.order else { return None };
         Some(files.get(file as usize)?.get(&offset)?.number().number())
     }
 
-    fn set_number(&mut self, key: Key, number: Numbered) {
+    fn set_number(&mut self, key: WrittenBlockKey, number: NumberAndState) {
         match &mut self.order {
-            Order::Issued(blocks) => {
+            BlockOrder::Issued(blocks) => {
                 if let Some(at) = index(blocks, key) {
                     blocks[at].block = PlacedBlock::new(blocks[at].block.len(), number);
                 }
             }
-            Order::Placed(files) => {
+            BlockOrder::Placed(files) => {
                 let blocks = files.get_mut(key.file as usize);
                 if let Some(block) = blocks.and_then(|blocks| blocks.get_mut(&key.offset)) {
                     *block = PlacedBlock::new(block.len(), number);
@@ -328,14 +331,14 @@ impl WrittenList {
         }
     }
 
-    fn remove(&mut self, key: Key) {
+    fn remove(&mut self, key: WrittenBlockKey) {
         match &mut self.order {
-            Order::Issued(blocks) => {
+            BlockOrder::Issued(blocks) => {
                 if let Some(at) = index(blocks, key) {
                     blocks.remove(at);
                 }
             }
-            Order::Placed(files) => {
+            BlockOrder::Placed(files) => {
                 if let Some(blocks) = files.get_mut(key.file as usize) {
                     blocks.remove(&key.offset);
                 }
@@ -344,7 +347,7 @@ impl WrittenList {
     }
 }
 
-/// Removes what touches a range, even in part. Returns how many blocks that are, and how many of them are marked.
+/// Removes the blocks that touch a range, even in part. Returns the number of these blocks, and how many of them are marked.
 fn remove_overlaps(blocks: &mut BTreeMap<u64, PlacedBlock>, range: Range<u64>) -> (usize, usize) {
     let (mut gone, mut marks) = (0, 0);
     // At most one block begins before the range and reaches into it.
@@ -360,22 +363,22 @@ fn remove_overlaps(blocks: &mut BTreeMap<u64, PlacedBlock>, range: Range<u64>) -
     (gone, marks)
 }
 
-/// The place of a block among blocks in the order of their numbers.
-fn index(blocks: &VecDeque<IssuedBlock>, key: Key) -> Option<usize> {
+/// The index of a block among blocks in the order of their numbers.
+fn index(blocks: &VecDeque<IssuedBlock>, key: WrittenBlockKey) -> Option<usize> {
     blocks.binary_search_by_key(&key.number, |block| block.number().number()).ok()
 }
 
 impl IssuedBlock {
-    fn new(block: &Written) -> Self {
-        let &Written { file, len, offset, .. } = block;
-        IssuedBlock { file, block: PlacedBlock::new(len, Numbered::new(block)), offset }
+    fn new(block: &WrittenBlock) -> Self {
+        let &WrittenBlock { file, len, offset, .. } = block;
+        IssuedBlock { file, block: PlacedBlock::new(len, NumberAndState::new(block)), offset }
     }
 
-    fn number(&self) -> Numbered {
+    fn number(&self) -> NumberAndState {
         self.block.number()
     }
 
-    fn written(&self) -> Written {
+    fn written(&self) -> WrittenBlock {
         self.block.written(self.file, self.offset)
     }
 }
@@ -387,12 +390,12 @@ impl PlacedBlock {
     const NUMBER_BITS: u32 = 62 - Self::HIGH_LEN_BITS;
     const NUMBER: u64 = (1 << Self::NUMBER_BITS) - 1;
 
-    fn new(len: u64, Numbered(number): Numbered) -> Self {
-        // A longer block has no buffer that it could be checked in.
+    fn new(len: u64, NumberAndState(number): NumberAndState) -> Self {
+        // A longer block has no buffer in which it could be checked.
         let len = len.min(Self::MAX_LEN);
         let high_len = len >> u32::BITS;
-        // The length takes the place of bits that no number has, below the two that say what became of the block.
-        let state = number & (Numbered::TRIMMED | Numbered::MARKED);
+        // The upper bits of the length replace bits that no number has, below the two state bits.
+        let state = number & (NumberAndState::TRIMMED | NumberAndState::MARKED);
         let rest = state | high_len << Self::NUMBER_BITS | number & Self::NUMBER;
         PlacedBlock([len as u32, rest as u32, (rest >> u32::BITS) as u32])
     }
@@ -406,20 +409,20 @@ impl PlacedBlock {
         high << u32::BITS | u64::from(self.0[0])
     }
 
-    fn number(&self) -> Numbered {
-        Numbered(self.rest() & (Numbered::TRIMMED | Numbered::MARKED | Self::NUMBER))
+    fn number(&self) -> NumberAndState {
+        NumberAndState(self.rest() & (NumberAndState::TRIMMED | NumberAndState::MARKED | Self::NUMBER))
     }
 
-    fn written(&self, file: u32, offset: u64) -> Written {
+    fn written(&self, file: u32, offset: u64) -> WrittenBlock {
         let number = self.number();
-        Written { file, len: self.len(), offset, number: number.number(), trimmed: number.is_trimmed() }
+        WrittenBlock { file, len: self.len(), offset, number: number.number(), trimmed: number.is_trimmed() }
     }
 }
 
-/// Finds the seed of a written block again by drawing all seeds once more, and skips those of writes that left no record.
+/// Recomputes the seed of a written block by drawing all seeds again, skipping those of writes that left no record.
 ///
-/// That is why a [`Written`] need not remember its seed: blocks are read back in the order in which they were written, so each seed is
-/// drawn at most once.
+/// So a [`WrittenBlock`] need not store its seed: blocks are read back in the order in which they were written, so each seed is drawn at
+/// most once.
 #[derive(Clone, Copy, Debug)]
 pub struct SeedReplay {
     next: u64,
@@ -432,8 +435,8 @@ impl SeedReplay {
         SeedReplay { next: first }
     }
 
-    /// The seed of write `number`; `None` when it was passed already. `draw` gives the seeds of the write phase once more, from
-    /// the first one on.
+    /// The seed of write `number`; `None` if it was passed already. `draw` returns the seeds of the write phase again, from the first one
+    /// on.
     pub fn seed_of(&mut self, number: u64, mut draw: impl FnMut() -> u64) -> Option<u64> {
         while self.next < number {
             draw();

@@ -1,16 +1,16 @@
-//! How much a job does: when a pass ends and whether another one follows.
+//! The amount of work of a job: when a pass ends, and whether another one follows.
 //!
-//! `size`, `io_size`, `loops` and `number_ios` make one budget over all passes, counted when I/O is issued. Time is not known
-//! here: the worker ends a job whose `runtime` is over.
+//! `size`, `io_size`, `loops` and `number_ios` make one budget over all passes, counted when I/O is issued. Time is unknown here: the
+//! worker ends a job whose `runtime` is over.
 
 use ferrio_job::{Direction, JobSpec};
 
-/// Budget of one job, and what was used of it.
+/// The budget of a job, and its use so far.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// Issued bytes that count, those of all passes.
+    /// Issued bytes that count, of all passes.
     counted: u64,
-    /// The job stops issuing at this many counted bytes.
+    /// Number of counted bytes at which the job stops issuing.
     byte_limit: u64,
     /// Issued I/Os of all passes.
     ios: u64,
@@ -21,12 +21,12 @@ pub struct Budget {
     counts: [bool; 3],
     time_based: bool,
     loops_left: u32,
-    /// Bytes one loop transfers.
+    /// Bytes of one loop.
     length: u64,
     largest_block: u64,
     has_io_size: bool,
-    /// A pass of `file_append` begins where the file ends now: only the first one finds a region there. A log is replayed once, and
-    /// so is the order of `sprandom`.
+    /// Whether there is only one pass: with `file_append`, later passes would find no region because they begin at the current end of the
+    /// file. A log and the order of `sprandom` are replayed once.
     one_pass: bool,
 }
 
@@ -89,14 +89,14 @@ impl Budget {
         }
     }
 
-    /// True while the pass may issue more. Ask before each I/O.
+    /// Whether the pass may issue more. To be asked before each I/O.
     #[inline]
     #[must_use]
     pub fn may_issue(&self) -> bool {
         self.counted < self.byte_limit && self.ios < self.io_limit && self.pass < self.pass_limit
     }
 
-    /// An I/O of `len` bytes was issued. An I/O that has to wait for a busy engine counts once.
+    /// Counts an issued I/O of `len` bytes. An I/O that waits for a busy engine counts once.
     #[inline]
     pub fn issued(&mut self, direction: Direction, len: u64) {
         self.counted += if self.counts[direction as usize] { len } else { 0 };
@@ -104,7 +104,7 @@ impl Budget {
         self.ios += 1;
     }
 
-    /// The I/O that was counted last is not issued after all.
+    /// Takes back the I/O that was counted last, because it is not issued.
     #[cold]
     pub fn not_issued(&mut self, direction: Direction, len: u64) {
         self.counted -= if self.counts[direction as usize] { len } else { 0 };
@@ -112,18 +112,18 @@ impl Budget {
         self.ios = self.ios.saturating_sub(1);
     }
 
-    /// The ramp is over: `number_ios` counts from here, what is in flight included. Bytes count from the start of the job.
+    /// Ends the ramp: `number_ios` counts from here, including the I/Os in flight. Bytes count from the start of the job.
     pub fn end_ramp(&mut self, in_flight: u64) {
         self.ios = in_flight;
     }
 
-    /// True when the I/Os of `number_ios` have all been issued.
+    /// Whether the I/Os of `number_ios` have all been issued.
     #[must_use]
     pub fn ios_exhausted(&self) -> bool {
         self.ios >= self.io_limit
     }
 
-    /// Decides, after a pass that ended without error and before `runtime`, whether another one follows, and begins its count.
+    /// Decides, after a pass that ended without error and before `runtime`, whether another one follows, and starts its count.
     ///
     /// `completed` are the bytes the job transferred so far in all directions, trims included; `files_finished` says that the
     /// pass ended because all files were. A pass that issued nothing is always the last.

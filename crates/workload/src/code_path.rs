@@ -1,7 +1,6 @@
-//! Chooses the code path of a job: the fastest one that can make its choices. This happens once, when the job is set up.
+//! Chooses the code path of a job at its set-up: the fastest one that can make its choices.
 //!
-//! Two paths are short enough to be inlined where they are used: one length in one direction, at consecutive or at random offsets. The
-//! others are called.
+//! Two paths are short enough to be inlined: one length in one direction, at consecutive or at random offsets. The others are called.
 
 #[cfg(test)]
 mod tests;
@@ -13,20 +12,20 @@ use ferrio_job::{Direction, Distribution, JobSpec, RandomOrder, RwPostfix};
 use crate::direction_and_length::DirectionAndLength;
 use crate::events::EventPath;
 use crate::fast_paths::{RandomPath, SequentialPath, VariedRandomPath};
-use crate::general::General;
+use crate::general::GeneralChoices;
 use crate::offset_space::{has_map, offset_count, offset_stream, only_direction, skewed_choices};
 use crate::random::Batches;
 use crate::random_map::RandomMap;
-use crate::random_offsets::{BlockSource, Grid, RandomOffsets, Restart};
+use crate::random_offsets::{BlockGrid, BlockSource, RandomOffsets, RestartSeeds};
 use crate::replay::ReplayPath;
 use crate::seeds::{self, SEEDS, thread_seeds};
 use crate::sequential::Sequential;
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::sync::Syncs;
 use crate::visit_order::walk;
-use crate::zoned_distribution::Zoned;
+use crate::zoned_distribution::ZonedChoice;
 
-/// How the choices are made. The representation keeps the kind in a byte of its own, which is cheaper to test than a niche.
+/// The code path. The representation has the tag in a byte of its own, which is cheaper to test than a niche.
 #[derive(Debug)]
 #[repr(u8)]
 #[expect(
@@ -34,17 +33,17 @@ use crate::zoned_distribution::Zoned;
     reason = "one to a job, and what is inlined must not go through a pointer"
 )]
 pub(crate) enum CodePath {
-    /// One length in one direction, one after the other.
+    /// One length in one direction at consecutive offsets.
     Sequential(SequentialPath),
-    /// One length in one direction, at random.
+    /// One length in one direction at random offsets.
     Random(RandomPath),
     /// A path that is called.
-    Called(Called),
+    Called(CalledPath),
 }
 
-/// The paths that are called. An enum of its own, so that two compares find an inlined path, without a jump table.
+/// The paths that are called. They are a separate enum so that two compares find an inlined path, without a jump table.
 #[derive(Debug)]
-pub(crate) enum Called {
+pub(crate) enum CalledPath {
     /// Random with several lengths or directions.
     VariedRandom(Box<VariedRandomPath>),
     /// The I/Os of a log, or work in place of I/O.
@@ -52,83 +51,79 @@ pub(crate) enum Called {
     /// The steps of events that the job shares with others.
     Events(Box<EventPath>),
     /// Everything else.
-    General(Box<Placed>),
+    General(Box<GeneralPath>),
 }
 
-/// The general path, with a place for its step. If the call returned the step, it would be in memory, and so would the steps of the inlined
-/// paths, which would be copied: read from here, it is in registers like theirs.
+/// The general path with its current step. A returned step would be in memory, and so would the steps of the inlined paths, which would be
+/// copied. Read from here, it is in registers like theirs.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
-    general: General,
+pub(crate) struct GeneralPath {
+    general: GeneralChoices,
     step: Step,
 }
 
-impl Called {
-    /// The next step.
+impl CalledPath {
     #[inline(always)]
     pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Step {
         match self {
-            Called::VariedRandom(path) => path.next(pace).step(),
-            Called::Replay(path) => {
+            CalledPath::VariedRandom(path) => path.next(pace).step(),
+            CalledPath::Replay(path) => {
                 path.advance(pace);
                 path.step
             }
-            Called::Events(path) => {
+            CalledPath::Events(path) => {
                 path.advance();
                 path.step
             }
-            Called::General(placed) => {
+            CalledPath::General(placed) => {
                 placed.advance(pace);
                 placed.step
             }
         }
     }
 
-    /// Begins another pass.
     pub(crate) fn begin_pass(&mut self) {
         match self {
-            Called::VariedRandom(path) => path.begin_pass(),
-            Called::Replay(path) => path.begin_pass(),
-            Called::Events(_) => {}
-            Called::General(placed) => placed.general.begin_pass(),
+            CalledPath::VariedRandom(path) => path.begin_pass(),
+            CalledPath::Replay(path) => path.begin_pass(),
+            CalledPath::Events(_) => {}
+            CalledPath::General(placed) => placed.general.begin_pass(),
         }
     }
 
-    /// Everything written so far was synced. The fast paths do not sync.
+    /// Notes that everything written so far was synced. The fast paths do not sync.
     pub(crate) fn synced(&mut self) {
-        if let Called::General(placed) = self {
+        if let CalledPath::General(placed) = self {
             placed.general.synced();
         }
     }
 
-    /// The last I/O was `chosen`, and `done` is done in its place; a sequential walk goes on at `next`. Only in zones, where jobs take
-    /// the general path.
+    /// Replaces the last I/O, `chosen`, by `done`; a sequential walk continues at `next`. Only in zones, where jobs take the general path.
     pub(crate) fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
-        if let Called::General(placed) = self {
+        if let CalledPath::General(placed) = self {
             placed.general.moved(chosen, done, next);
         }
     }
 
-    /// The last I/O cannot be done. Returns the step that follows from that, if there is one.
+    /// Drops the last I/O, which cannot be done. Returns the step that follows from that, if there is one.
     pub(crate) fn give_up(&mut self, chosen: &Io) -> Option<Step> {
         match self {
-            Called::General(placed) => placed.general.give_up(chosen),
-            Called::VariedRandom(_) | Called::Replay(_) | Called::Events(_) => None,
+            CalledPath::General(placed) => placed.general.give_up(chosen),
+            CalledPath::VariedRandom(_) | CalledPath::Replay(_) | CalledPath::Events(_) => None,
         }
     }
 
-    /// Ends the ramp.
     pub(crate) fn end_ramp(&mut self) {
         match self {
-            Called::VariedRandom(path) => path.end_ramp(),
-            Called::Replay(_) => {}
-            Called::Events(path) => path.end_ramp(),
-            Called::General(placed) => placed.general.end_ramp(),
+            CalledPath::VariedRandom(path) => path.end_ramp(),
+            CalledPath::Replay(_) => {}
+            CalledPath::Events(path) => path.end_ramp(),
+            CalledPath::General(placed) => placed.general.end_ramp(),
         }
     }
 }
 
-impl Placed {
+impl GeneralPath {
     #[inline(never)]
     fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
         self.step = self.general.next(pace);
@@ -136,16 +131,18 @@ impl Placed {
 }
 
 impl CodePath {
-    /// The same choices again from here on; `None` for a log, which has none.
+    /// A copy that makes the same choices from here on; `None` for a log, which makes none.
     pub(crate) fn copy(&self) -> Option<Self> {
         Some(match self {
             CodePath::Sequential(path) => CodePath::Sequential(path.clone()),
             CodePath::Random(path) => CodePath::Random(path.clone()),
-            CodePath::Called(Called::VariedRandom(path)) => {
-                CodePath::Called(Called::VariedRandom(path.clone()))
+            CodePath::Called(CalledPath::VariedRandom(path)) => {
+                CodePath::Called(CalledPath::VariedRandom(path.clone()))
             }
-            CodePath::Called(Called::General(path)) => CodePath::Called(Called::General(path.clone())),
-            CodePath::Called(Called::Replay(_) | Called::Events(_)) => return None,
+            CodePath::Called(CalledPath::General(path)) => {
+                CodePath::Called(CalledPath::General(path.clone()))
+            }
+            CodePath::Called(CalledPath::Replay(_) | CalledPath::Events(_)) => return None,
         })
     }
 
@@ -160,7 +157,7 @@ impl CodePath {
     ) -> Result<Self, WorkloadError> {
         if let Some(log) = &spec.replay {
             let path = ReplayPath::new(Arc::clone(log));
-            return Ok(CodePath::Called(Called::Replay(Box::new(path))));
+            return Ok(CodePath::Called(CalledPath::Replay(Box::new(path))));
         }
         if let Some(part) = &spec.events {
             if let Some((database, role)) = part.database() {
@@ -169,10 +166,10 @@ impl CodePath {
                     return Err(WorkloadError::BufferTooShort { needed, buffer });
                 }
             }
-            return Ok(CodePath::Called(Called::Events(Box::new(EventPath::new(part)))));
+            return Ok(CodePath::Called(CalledPath::Events(Box::new(EventPath::new(part)))));
         }
         if !spec.engine.does_io() {
-            return Ok(CodePath::Called(Called::Replay(Box::new(ReplayPath::of_work()))));
+            return Ok(CodePath::Called(CalledPath::Replay(Box::new(ReplayPath::of_work()))));
         }
         let [region] = regions else {
             return CodePath::general(spec, regions, entropy);
@@ -205,7 +202,7 @@ impl CodePath {
             return Ok(CodePath::Random(RandomPath::new(offsets, direction, min)));
         }
         let path = VariedRandomPath::new(region, offsets, DirectionAndLength::new(spec, &seeds), min);
-        Ok(CodePath::Called(Called::VariedRandom(Box::new(path))))
+        Ok(CodePath::Called(CalledPath::VariedRandom(Box::new(path))))
     }
 
     /// The general path, whatever the job.
@@ -217,12 +214,12 @@ impl CodePath {
         regions: &[Region],
         entropy: [u64; SEEDS],
     ) -> Result<Self, WorkloadError> {
-        let general = General::new(spec, regions, thread_seeds(spec, entropy))?;
-        Ok(CodePath::Called(Called::General(Box::new(Placed { general, step: Step::PassEnd }))))
+        let general = GeneralChoices::new(spec, regions, thread_seeds(spec, entropy))?;
+        Ok(CodePath::Called(CalledPath::General(Box::new(GeneralPath { general, step: Step::PassEnd }))))
     }
 }
 
-/// True when a direction, a position or a draw, and a length decide everything about an I/O, in the same way for all directions.
+/// Whether an I/O is determined by a direction, a position or a draw, and a length, in the same way for all directions.
 fn is_simple(spec: &JobSpec) -> bool {
     let every = matches!(spec.rw_postfix, RwPostfix::Every(n) if n > 1);
     let syncs = spec.rw.does(Direction::Write) && Syncs::new(&spec.durability).is_some();
@@ -242,7 +239,7 @@ fn is_simple(spec: &JobSpec) -> bool {
         && (!spec.rw.is_random() || !every && Direction::ALL.into_iter().all(alike))
 }
 
-/// The source of the blocks of a random job, `None` when a fast path cannot use it.
+/// The source of the blocks of a random job; `None` if a fast path cannot use it.
 fn source(
     spec: &JobSpec,
     region: &Region,
@@ -267,7 +264,7 @@ fn source(
             skewed_choices(spec, skew, 0, region, seeds).map(|skewed| BlockSource::Skewed(Box::new(skewed)))
         }
         Distribution::Zoned(_) | Distribution::ZonedAbs(_) if !spec.rw.is_mixed() && blocks > 0 => {
-            let zoned = Zoned::new(&spec.distribution, &spec.block, seeds[seeds::ZONE]);
+            let zoned = ZonedChoice::new(&spec.distribution, &spec.block, seeds[seeds::ZONE]);
             zoned.map(|zoned| BlockSource::Zoned(Box::new(zoned), direction, blocks, stream))
         }
         Distribution::Zoned(_) | Distribution::ZonedAbs(_) | Distribution::Sequence { .. } => None,
@@ -292,6 +289,12 @@ fn offsets(
     };
     let map = (has_map(spec) && blocks > 0).then(|| RandomMap::new(blocks));
     let restart = seeds::restarts_each_pass(spec)
-        .then_some(Restart { offset: seeds[seeds::OFFSET], zone: seeds[seeds::ZONE] });
-    RandomOffsets::new(source, Grid { base: region.offset, align, end }, map, spec.limits.time_based, restart)
+        .then_some(RestartSeeds { offset: seeds[seeds::OFFSET], zone: seeds[seeds::ZONE] });
+    RandomOffsets::new(
+        source,
+        BlockGrid { base: region.offset, align, end },
+        map,
+        spec.limits.time_based,
+        restart,
+    )
 }

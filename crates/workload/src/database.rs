@@ -1,7 +1,8 @@
-//! A database as its I/O: what its sessions read, append and change, and what its jobs in the background write back.
+//! The I/O of a database: the reads, appends and changes of its sessions, and the writes of its background jobs.
 //!
-//! The jobs share where the log ends, which transactions are durable, and what is not written back yet. Nothing here waits: the runner asks
-//! whether a job must, and is told whom to wake. Jobs are known by their number in the load, the sessions first.
+//! The jobs share the end of the log, the durability of transactions, and the changes that are not written back. Nothing here waits: the
+//! runner asks whether a job must wait, and is told which jobs to wake. Jobs are identified by their number in the load, the sessions
+//! first.
 
 mod buffer_pool;
 mod cleaner;
@@ -24,14 +25,14 @@ use crate::step::{Step, SyncKind};
 use buffer_pool::BufferPool;
 use cleaner::CleanerPath;
 use dirty_pages::{DirtyPages, FullPages};
-pub use group_commit::{GroupCommit, Turn};
+pub use group_commit::{CommitTurn, GroupCommit};
 use log::LogTail;
 use page_choice::PageChoice;
 use session::SessionPath;
-use tables::{TablePath, Tables};
+use tables::{TablePath, TableProgress};
 use waiters::Waiters;
 
-/// What the jobs of a model share.
+/// The state that the jobs of a model share.
 #[derive(Debug)]
 pub struct SharedDatabase {
     database: Database,
@@ -41,58 +42,60 @@ pub struct SharedDatabase {
     /// The buffer pool, if it is simulated.
     pool: Option<BufferPool>,
     write_back: SharedWriteBack,
-    /// Which pages were changed since the last checkpoint, if that matters.
+    /// The pages changed since the last checkpoint, if that matters.
     full_pages: Option<FullPages>,
-    /// Sessions that have not ended.
+    /// Number of sessions that have not ended.
     sessions_left: AtomicU32,
-    /// Per session: it has ended.
+    /// Whether each session has ended.
     ended: Vec<AtomicBool>,
 }
 
-/// What is not written back yet.
+/// The changes that are not written back.
 #[derive(Debug)]
 enum SharedWriteBack {
     Pages(DirtyPages),
-    Tables(Tables),
+    Tables(TableProgress),
 }
 
-/// What a job in the background does next.
+/// The next work of a background job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// The steps that follow.
+pub enum BackgroundWork {
+    /// The following steps.
     Ready,
-    /// Nothing before it is woken, or before the load has run for so many nanoseconds.
+    /// None before the job is woken, or before the load has run for this many nanoseconds.
     Wait(Option<u64>),
-    /// Nothing any more: there are no sessions, and what they left is written back.
+    /// None any more: all sessions have ended, and their changes are written back.
     End,
 }
 
-/// What a job counts beside its I/Os.
+/// Counts of a job beside its I/Os.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseCounts {
     /// Pages that transactions used and found in the buffer pool.
     pub pool_hits: u64,
-    /// Whole pages that were put into the log.
+    /// Whole pages that were written to the log.
     pub full_pages: u64,
     /// Pages or tables that were written back.
     pub written_back: u64,
-    /// Checkpoints.
+    /// Number of checkpoints.
     pub checkpoints: u64,
 }
 
 impl SharedDatabase {
-    /// Before the first transaction; all choices come from `seed`.
+    /// The state before the first transaction; `seed` determines all choices.
     pub(crate) fn new(database: &Database, seed: u64) -> Self {
         let pages = database.pages_per_file * u64::from(database.data_files);
         let write_back = match database.write_back {
             WriteBack::Pages(pages) => SharedWriteBack::Pages(DirtyPages::new(&pages, database)),
-            WriteBack::Tables(tables) => SharedWriteBack::Tables(Tables::new(tables, database.sessions)),
+            WriteBack::Tables(tables) => {
+                SharedWriteBack::Tables(TableProgress::new(tables, database.sessions))
+            }
         };
         let pool = match database.reads {
             PageReads::Count(_) => None,
             PageReads::Pool { pages: room, .. } => {
                 let pool = BufferPool::new(room, pages);
-                // As a session that there is not would use them.
+                // The same seed as for a session that does not exist.
                 let mut choice = PageChoice::new(database, seed, u32::MAX);
                 pool.warm_up(|| choice.next());
                 Some(pool)
@@ -133,8 +136,8 @@ impl SharedDatabase {
         }
     }
 
-    /// True if a session that has changed something must wait: too much is not written back. Then it [`waits`](Self::waits) until it is let
-    /// through, for which it is woken, or [leaves](Self::leave). To be asked once per transaction.
+    /// Whether a session that has changed something must wait because too much is not written back. Then it [`waits`](Self::waits) until it
+    /// is released and woken, or [leaves](Self::leave). To be asked once per transaction.
     pub fn must_wait(&self, thread: u32) -> bool {
         match &self.write_back {
             SharedWriteBack::Pages(dirty) => dirty.must_wait(thread),
@@ -142,13 +145,13 @@ impl SharedDatabase {
         }
     }
 
-    /// True until a session that must wait is let through.
+    /// Whether a session that must wait has not been released.
     #[must_use]
     pub fn waits(&self, thread: u32) -> bool {
         self.waiters().waits(thread)
     }
 
-    /// A session waits no longer, although it was not let through.
+    /// Ends the wait of a session that was not released.
     pub fn leave(&self, thread: u32) {
         self.waiters().leave(thread);
     }
@@ -160,7 +163,7 @@ impl SharedDatabase {
         }
     }
 
-    /// After the changes of a transaction: wakes the jobs in the background that have something to do.
+    /// Wakes the background jobs that have work after the changes of a transaction.
     pub fn wake_background(&self, wake: &dyn Fn(u32)) {
         let is_work = match &self.write_back {
             SharedWriteBack::Pages(dirty) => dirty.has_batch() || dirty.is_checkpoint_due(self.log.end()),
@@ -172,7 +175,7 @@ impl SharedDatabase {
         }
     }
 
-    /// Job number `thread` has written so many pages or tables, or done the merges of so many; wakes the jobs that waited for that.
+    /// Counts pages or tables that job number `thread` has written, or whose merges it has done; wakes the jobs that waited for that.
     pub fn written_back(&self, thread: u32, count: u32, wake: &dyn Fn(u32)) {
         match &self.write_back {
             SharedWriteBack::Pages(dirty) => dirty.written_back(count, wake),
@@ -186,14 +189,14 @@ impl SharedDatabase {
         }
     }
 
-    /// A session does no more transactions; wakes the jobs in the background after the last one. Further calls for it do nothing.
+    /// Ends a session; wakes the background jobs after the last one. Further calls for a session do nothing.
     pub fn session_ended(&self, thread: u32, wake: &dyn Fn(u32)) {
         let Some(ended) = self.ended.get(thread as usize) else { return };
         if ended.swap(true, AcqRel) {
             return;
         }
         if let SharedWriteBack::Pages(dirty) = &self.write_back {
-            // Others may wait for a checkpoint that needed this one's log.
+            // Others may wait for a checkpoint that needed the log of this session.
             dirty.session_ended(thread);
             self.wake_background(wake);
         }
@@ -207,7 +210,7 @@ impl SharedDatabase {
         self.sessions_left.load(Acquire) == 0
     }
 
-    /// The file of a page, and where it is there.
+    /// The file of a page and the offset in it.
     fn place(&self, page: u64) -> (u32, u64) {
         let per_file = self.database.pages_per_file;
         ((page / per_file) as u32, page % per_file * u64::from(self.database.page))
@@ -260,17 +263,17 @@ impl DatabasePath {
         }
     }
 
-    /// What a job in the background does when the load has run for `now_ns`.
-    pub(crate) fn work(&mut self, shared: &SharedDatabase, now_ns: u64) -> Work {
+    /// The next work of a background job when the load has run for `now_ns`.
+    pub(crate) fn work(&mut self, shared: &SharedDatabase, now_ns: u64) -> BackgroundWork {
         match (&mut self.role, &shared.write_back) {
             (RolePath::Cleaner(path), SharedWriteBack::Pages(dirty)) => path.work(shared, dirty, now_ns),
             (RolePath::Table(path), SharedWriteBack::Tables(tables)) => path.work(shared, tables),
-            _ => Work::End,
+            _ => BackgroundWork::End,
         }
     }
 }
 
-/// The call of a sync that may be left out.
+/// The call for a sync that may be left out.
 fn sync_kind(sync: WriteBackSync) -> Option<SyncKind> {
     match sync {
         WriteBackSync::Fsync => Some(SyncKind::Fsync),
@@ -279,7 +282,7 @@ fn sync_kind(sync: WriteBackSync) -> Option<SyncKind> {
     }
 }
 
-/// How many pages a transaction uses.
+/// Number of pages that a transaction uses.
 fn pages_used(reads: PageReads) -> u32 {
     match reads {
         PageReads::Count(count) => count,

@@ -1,33 +1,34 @@
-//! Direction and lengths of a job: one direction or a mix, each with lengths of its own.
+//! The direction and lengths of a job: one direction or a mix, each with its own lengths.
 
 use ferrio_job::{Direction, Generator, JobSpec, PerDirection};
 
 use crate::length::Lengths;
 use crate::offset_space::only_direction;
 use crate::random::Stream;
-use crate::rwmix::Mix;
+use crate::rwmix::ReadWriteMix;
 use crate::seeds::{self, SEEDS};
 
-/// How a job chooses direction and length.
+/// The choice of direction and length.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectionAndLength {
     only: Direction,
-    mix: Option<Mix>,
-    /// I/Os issued in each direction.
+    mix: Option<ReadWriteMix>,
+    /// Number of I/Os issued in each direction.
     pub(crate) issued: [u64; 3],
     pub(crate) lengths: PerDirection<Lengths>,
-    /// Seeds to start again from at each pass, if the job repeats.
+    /// Seeds from which each pass restarts, if the job repeats.
     pub(crate) restart: Option<[u64; SEEDS]>,
 }
 
 impl DirectionAndLength {
-    /// As the job says. `trimwrite` kinds choose the direction themselves.
+    /// The choices of a job. `trimwrite` kinds choose the direction themselves.
     pub(crate) fn new(spec: &JobSpec, seeds: &[u64; SEEDS]) -> Self {
         let length = |d: Direction| {
             let stream = Stream::new(spec.generator, seeds[seeds::LENGTH[d as usize]]);
             Lengths::new(&spec.block[d], &spec.split[d], spec.bs_unaligned, stream)
         };
-        let mix = || Mix::new(spec.rwmixread, Stream::new(Generator::Tausworthe32, seeds[seeds::MIX]));
+        let mix =
+            || ReadWriteMix::new(spec.rwmixread, Stream::new(Generator::Tausworthe32, seeds[seeds::MIX]));
         DirectionAndLength {
             only: only_direction(spec),
             mix: spec.rw.is_mixed().then(mix),
@@ -49,13 +50,13 @@ impl DirectionAndLength {
         }
     }
 
-    /// An I/O was issued.
+    /// Counts an issued I/O.
     #[inline(always)]
     pub(crate) fn issued(&mut self, direction: Direction) {
         self.issued[direction as usize] += 1;
     }
 
-    /// A pass begins: streams start again where the job repeats, counts run on.
+    /// Begins a pass: streams restart where the job repeats, counts continue.
     pub(crate) fn begin_pass(&mut self) {
         if let Some(mix) = &mut self.mix {
             mix.restart();
@@ -71,7 +72,7 @@ impl DirectionAndLength {
         }
     }
 
-    /// The ramp is over: the counts of issued I/Os start again.
+    /// Ends the ramp: the counts of issued I/Os restart.
     pub(crate) fn end_ramp(&mut self) {
         self.issued = [0; 3];
         if let Some(mix) = &mut self.mix {

@@ -1,4 +1,4 @@
-//! Events that several jobs share: how many, when they arrive, and the steps of each.
+//! Events that several jobs share: their number, their arrival times, and the steps of each.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrio_job::{Direction, EventKind, EventLoad, EventPart};
 
-use crate::database::{DatabaseCounts, DatabasePath, SharedDatabase, Work};
+use crate::database::{BackgroundWork, DatabaseCounts, DatabasePath, SharedDatabase};
 use crate::fileio::{FileioPath, SharedFileio};
 use crate::random::T258;
 use crate::step::{Io, Step};
@@ -14,20 +14,20 @@ use crate::step::{Io, Step};
 /// Most events that have arrived and that no job has taken, as in sysbench.
 const MAX_WAITING: usize = 131_072;
 
-/// What the jobs of one load share.
+/// The state that the jobs of one load share.
 #[derive(Debug)]
 pub struct SharedEvents {
     limit: u64,
     taken: AtomicU64,
-    /// No more events begin.
+    /// Whether no more events begin.
     ended: AtomicBool,
-    arrivals: Option<Mutex<Arrivals>>,
-    choices: Choices,
+    arrivals: Option<Mutex<PoissonEvents>>,
+    choices: EventSource,
 }
 
-/// Where the steps of events come from.
+/// The source of the steps of events.
 #[derive(Debug)]
-enum Choices {
+enum EventSource {
     /// Each event is one call of the engine.
     Work,
     Fileio(Box<SharedFileio>),
@@ -39,18 +39,18 @@ enum Choices {
 pub enum Admission {
     /// At once.
     Now,
-    /// When the load has run for so many nanoseconds, the moment the event arrives.
+    /// When the load has run for this many nanoseconds, which is when the event arrives.
     At(u64),
-    /// All events are taken.
+    /// Never: all events are taken.
     End,
-    /// The job has done its share of them.
+    /// Never: the job has done its share of them.
     Done,
-    /// More events have arrived than the jobs can ever do.
+    /// Never: more events have arrived than the jobs can ever do.
     Overrun,
 }
 
 impl SharedEvents {
-    /// The state of a load before its first event. `entropy` seeds its choices if the load has no seed of its own.
+    /// The state of a load before its first event. `entropy` seeds the choices if the load has no seed of its own.
     #[must_use]
     pub fn new(load: &EventLoad, entropy: u64) -> Self {
         let seed = load.seed.unwrap_or(entropy);
@@ -58,12 +58,12 @@ impl SharedEvents {
             limit: load.limit.unwrap_or(u64::MAX),
             taken: AtomicU64::new(0),
             ended: AtomicBool::new(false),
-            arrivals: load.rate.map(|rate| Mutex::new(Arrivals::new(rate, seed))),
+            arrivals: load.rate.map(|rate| Mutex::new(PoissonEvents::new(rate, seed))),
             choices: match &load.kind {
-                EventKind::Work(_) => Choices::Work,
-                EventKind::Fileio(fileio) => Choices::Fileio(Box::new(SharedFileio::new(fileio, seed))),
+                EventKind::Work(_) => EventSource::Work,
+                EventKind::Fileio(fileio) => EventSource::Fileio(Box::new(SharedFileio::new(fileio, seed))),
                 EventKind::Database(database) => {
-                    Choices::Database(Box::new(SharedDatabase::new(database, seed)))
+                    EventSource::Database(Box::new(SharedDatabase::new(database, seed)))
                 }
             },
         }
@@ -83,60 +83,60 @@ impl SharedEvents {
         }
     }
 
-    /// No job begins another event.
+    /// Ends the load: no job begins another event.
     pub fn end(&self) {
         self.ended.store(true, Relaxed);
     }
 
-    /// True once no more events begin.
+    /// Whether no more events begin.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.ended.load(Relaxed)
     }
 
-    /// The database whose transactions the events are.
+    /// The database whose transactions are the events.
     #[must_use]
     pub fn database(&self) -> Option<&SharedDatabase> {
         match &self.choices {
-            Choices::Database(database) => Some(database),
-            Choices::Work | Choices::Fileio(_) => None,
+            EventSource::Database(database) => Some(database),
+            EventSource::Work | EventSource::Fileio(_) => None,
         }
     }
 
-    /// True if [`completed`](Self::completed) must be called.
+    /// Whether [`completed`](Self::completed) must be called.
     #[must_use]
     pub fn sees_completions(&self) -> bool {
         match &self.choices {
-            Choices::Work => false,
-            Choices::Fileio(fileio) => fileio.sees_completions(),
-            // Which kind of file it was is counted.
-            Choices::Database(_) => true,
+            EventSource::Work => false,
+            EventSource::Fileio(fileio) => fileio.sees_completions(),
+            // The kind of each file is counted.
+            EventSource::Database(_) => true,
         }
     }
 
-    /// A data I/O of an event is complete.
+    /// Handles the completion of a data I/O of an event.
     pub fn completed(&self, direction: Direction, file: u32, offset: u64) {
         match &self.choices {
-            Choices::Work | Choices::Database(_) => {}
-            Choices::Fileio(fileio) => fileio.completed(direction, file, offset),
+            EventSource::Work | EventSource::Database(_) => {}
+            EventSource::Fileio(fileio) => fileio.completed(direction, file, offset),
         }
     }
 }
 
-/// Arrivals at exponentially distributed distances.
+/// Arrivals at exponentially distributed intervals.
 #[derive(Debug)]
-struct Arrivals {
+struct PoissonEvents {
     random: T258,
     mean_ns: f64,
-    /// The last one that was drawn, ns.
+    /// The latest arrival that was drawn, ns.
     last: f64,
-    /// Those that no job has taken.
+    /// Arrivals that no job has taken.
     waiting: VecDeque<u64>,
 }
 
-impl Arrivals {
+impl PoissonEvents {
     fn new(rate: f64, seed: u64) -> Self {
-        Arrivals { random: T258::new(seed), mean_ns: 1e9 / rate, last: 0.0, waiting: VecDeque::new() }
+        PoissonEvents { random: T258::new(seed), mean_ns: 1e9 / rate, last: 0.0, waiting: VecDeque::new() }
     }
 
     fn take(&mut self, now_ns: u64) -> Admission {
@@ -157,18 +157,18 @@ impl Arrivals {
 #[derive(Debug)]
 pub(crate) struct EventPath {
     thread: u32,
-    steps: Steps,
-    /// The last step. If the call returned it, the steps of all jobs would be in memory.
+    steps: EventSteps,
+    /// The last step. If it were returned by the call, the steps of all jobs would be in memory.
     pub(crate) step: Step,
 }
 
-/// Where the job is in its event.
+/// The position of the job in its event.
 #[derive(Debug)]
-enum Steps {
-    /// The job has not joined its load: it has none.
+enum EventSteps {
+    /// None: the job has not joined its load.
     None,
     Work {
-        /// The next call begins an event.
+        /// Whether the next call begins an event.
         begins: bool,
     },
     Fileio {
@@ -182,66 +182,67 @@ enum Steps {
 }
 
 impl EventPath {
-    /// Of a job that has not joined its load.
+    /// The path of a job that has not joined its load.
     pub(crate) fn new(part: &EventPart) -> Self {
-        EventPath { thread: part.thread, steps: Steps::None, step: Step::PassEnd }
+        EventPath { thread: part.thread, steps: EventSteps::None, step: Step::PassEnd }
     }
 
     pub(crate) fn join(&mut self, shared: Arc<SharedEvents>) {
         self.steps = match &shared.choices {
-            Choices::Work => Steps::Work { begins: true },
-            Choices::Fileio(fileio) => {
+            EventSource::Work => EventSteps::Work { begins: true },
+            EventSource::Fileio(fileio) => {
                 let path = FileioPath::new(fileio, self.thread);
-                Steps::Fileio { shared, path }
+                EventSteps::Fileio { shared, path }
             }
-            Choices::Database(database) => {
+            EventSource::Database(database) => {
                 let path = Box::new(DatabasePath::new(database, self.thread));
-                Steps::Database { shared, path }
+                EventSteps::Database { shared, path }
             }
         };
     }
 
-    /// Makes the next step.
     #[inline(never)]
     pub(crate) fn advance(&mut self) {
         self.step = match &mut self.steps {
-            Steps::None => Step::PassEnd,
-            Steps::Work { begins } => {
+            EventSteps::None => Step::PassEnd,
+            EventSteps::Work { begins } => {
                 *begins = !*begins;
                 let work = Io { direction: Direction::Read, file: 0, offset: 0, len: 0 };
                 if *begins { Step::EventEnd } else { Step::Io(work) }
             }
-            Steps::Fileio { shared, path } => match &shared.choices {
-                Choices::Fileio(fileio) => path.next(fileio, || shared.ended.load(Relaxed)),
-                Choices::Work | Choices::Database(_) => Step::PassEnd,
+            EventSteps::Fileio { shared, path } => match &shared.choices {
+                EventSource::Fileio(fileio) => path.next(fileio, || shared.ended.load(Relaxed)),
+                EventSource::Work | EventSource::Database(_) => Step::PassEnd,
             },
-            Steps::Database { shared, path } => {
+            EventSteps::Database { shared, path } => {
                 shared.database().map_or(Step::PassEnd, |database| path.next(database))
             }
         };
     }
 
-    /// What a job in the background of a database does when the load has run for `now_ns`.
-    pub(crate) fn work(&mut self, now_ns: u64) -> Work {
+    /// The next work of a background job of a database when the load has run for `now_ns`.
+    pub(crate) fn work(&mut self, now_ns: u64) -> BackgroundWork {
         match &mut self.steps {
-            Steps::Database { shared, path } if !shared.has_ended() => {
-                shared.database().map_or(Work::End, |database| path.work(database, now_ns))
+            EventSteps::Database { shared, path } if !shared.has_ended() => {
+                shared.database().map_or(BackgroundWork::End, |database| path.work(database, now_ns))
             }
-            _ => Work::End,
+            _ => BackgroundWork::End,
         }
     }
 
-    /// What the job has done for a database beside its I/Os.
+    /// The counts of the job for a database beside its I/Os.
     pub(crate) fn counts(&self) -> DatabaseCounts {
         match &self.steps {
-            Steps::Database { path, .. } => path.counts,
-            Steps::None | Steps::Work { .. } | Steps::Fileio { .. } => DatabaseCounts::default(),
+            EventSteps::Database { path, .. } => path.counts,
+            EventSteps::None | EventSteps::Work { .. } | EventSteps::Fileio { .. } => {
+                DatabaseCounts::default()
+            }
         }
     }
 
-    /// The counts start again.
+    /// Resets the counts.
     pub(crate) fn end_ramp(&mut self) {
-        if let Steps::Database { path, .. } = &mut self.steps {
+        if let EventSteps::Database { path, .. } = &mut self.steps {
             path.counts = DatabaseCounts::default();
         }
     }

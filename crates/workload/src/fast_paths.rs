@@ -5,26 +5,26 @@ use ferrio_job::Direction;
 use crate::direction_and_length::DirectionAndLength;
 use crate::random_map::FetchWords;
 use crate::random_offsets::RandomOffsets;
-use crate::sequential::Wraps;
-use crate::step::{Io, Packed, Region, Step};
+use crate::sequential::WrapRules;
+use crate::step::{Io, PackedStep, Region, Step};
 
 /// A sequential job with one direction and one block size, without holes: one compare and one addition per I/O. Offsets are absolute, in
 /// bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct SequentialPath {
     cursor: u64,
-    /// No I/O starts here or beyond.
+    /// No I/O starts at or after this offset.
     limit: u64,
     len: u64,
     direction: Direction,
     begin: u64,
     region_end: u64,
-    wraps: Wraps,
+    wraps: WrapRules,
 }
 
 impl SequentialPath {
-    /// A walk in blocks of `len` over `region`.
-    pub(crate) fn new(region: &Region, direction: Direction, len: u64, wraps: Wraps) -> Self {
+    /// A walk over `region` in blocks of `len` bytes.
+    pub(crate) fn new(region: &Region, direction: Direction, len: u64, wraps: WrapRules) -> Self {
         let region_end = region.offset + region.size;
         // Starts inside the region, ends inside the file; a block may cross the end of the region.
         let limit = (region.real_size + 1).saturating_sub(len).min(region_end);
@@ -39,7 +39,6 @@ impl SequentialPath {
         }
     }
 
-    /// The next step.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Step {
         if self.cursor >= self.limit && !self.wrap() {
@@ -50,18 +49,17 @@ impl SequentialPath {
         Step::Io(Io { direction: self.direction, file: 0, offset, len: self.len })
     }
 
-    /// The one direction.
     #[inline]
     pub(crate) fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// Back to the start of the region.
+    /// Returns to the start of the region.
     pub(crate) fn begin_pass(&mut self) {
         self.cursor = self.begin;
     }
 
-    /// Starts over where the job's kind asks for it.
+    /// Starts over if the job's kind asks for it.
     #[cold]
     #[inline(never)]
     fn wrap(&mut self) -> bool {
@@ -87,7 +85,6 @@ impl RandomPath {
         RandomPath { offsets, len, direction }
     }
 
-    /// The next step.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Step {
         match self.offsets.take() {
@@ -96,7 +93,6 @@ impl RandomPath {
         }
     }
 
-    /// The one direction.
     #[inline]
     pub(crate) fn direction(&self) -> Direction {
         self.direction
@@ -107,7 +103,7 @@ impl RandomPath {
         self.offsets.fetch_with(fetch);
     }
 
-    /// Starts again where the job repeats.
+    /// Restarts if the job repeats.
     pub(crate) fn begin_pass(&mut self) {
         self.offsets.begin_pass();
     }
@@ -118,38 +114,37 @@ impl RandomPath {
 pub(crate) struct VariedRandomPath {
     offsets: RandomOffsets,
     choice: DirectionAndLength,
-    /// Relative to the region, for each direction: below this the largest length fits.
+    /// Offset relative to the region, per direction, below which the largest length fits.
     plain: [u64; 3],
     size: u64,
     real_size: u64,
-    /// The smallest length of all directions that are used; lengths are cut to whole multiples of it.
+    /// The smallest length of all used directions; lengths are rounded down to multiples of it.
     min: u64,
 }
 
 impl VariedRandomPath {
-    /// I/Os in a region; every direction used has `min` as its smallest length.
+    /// I/Os in a region; every used direction has `min` as its smallest length.
     pub(crate) fn new(region: &Region, offsets: RandomOffsets, choice: DirectionAndLength, min: u64) -> Self {
         let end = region.size.min(region.real_size.saturating_sub(region.offset));
         let plain = choice.lengths.0.each_ref().map(|lengths| (end + 1).saturating_sub(lengths.max));
         VariedRandomPath { offsets, choice, plain, size: region.size, real_size: region.real_size, min }
     }
 
-    /// The next step.
     #[inline(never)]
-    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> Packed {
+    pub(crate) fn next(&mut self, pace: impl FnMut(Direction) -> Direction) -> PackedStep {
         if self.offsets.finished() {
-            return Packed::PASS_END;
+            return PackedStep::PASS_END;
         }
         let direction = self.choice.direction(pace);
         let Some((offset, len)) = self.place(direction as usize) else {
             self.offsets.finish();
-            return Packed::PASS_END;
+            return PackedStep::PASS_END;
         };
         self.choice.issued(direction);
-        Packed::io(direction, offset, len)
+        PackedStep::io(direction, offset, len)
     }
 
-    /// Starts again where the job repeats.
+    /// Restarts if the job repeats.
     pub(crate) fn begin_pass(&mut self) {
         self.offsets.begin_pass();
         self.choice.begin_pass();
@@ -160,12 +155,12 @@ impl VariedRandomPath {
         self.offsets.fetch_with(fetch);
     }
 
-    /// The ramp is over: the counts of issued I/Os start again.
+    /// Ends the ramp: the counts of issued I/Os restart.
     pub(crate) fn end_ramp(&mut self) {
         self.choice.end_ramp();
     }
 
-    /// Offset and length, `None` when the file is finished.
+    /// Offset and length; `None` when the file is finished.
     #[inline(always)]
     fn place(&mut self, d: usize) -> Option<(u64, u64)> {
         let (block, relative) = self.offsets.find()?;

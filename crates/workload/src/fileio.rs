@@ -1,7 +1,7 @@
-//! The requests of sysbench's test `fileio`: which of them its threads do next, in an order that they share.
+//! The requests of sysbench's test `fileio`, in an order that its threads share.
 //!
-//! Threads share one sequential position over all files, the numbers of completed reads and writes that decide the next direction of a
-//! mix, and the round of syncs over all files after each so many requests. Each is one atomic number: sysbench takes a lock for all.
+//! Threads share one sequential position over all files, the numbers of completed reads and writes that determine the next direction of a
+//! mix, and the round of syncs over all files after a number of requests. Each is one atomic number; sysbench uses a lock for all.
 
 mod random_numbers;
 
@@ -18,56 +18,56 @@ use ferrio_job::{Direction, Fileio, FileioMode};
 use crate::step::{Io, Step, SyncKind};
 use random_numbers::Xoroshiro;
 
-/// Draws of a block that nobody holds before the CPU is left to others for a moment.
-const DRAWS: u32 = 64;
+/// Attempts to draw a free block before the CPU is yielded.
+const DRAWS_BEFORE_YIELD: u32 = 64;
 
-/// What the threads share.
+/// The state that the threads share.
 #[derive(Debug)]
 pub(crate) struct SharedFileio {
     load: Fileio,
-    /// Sequential requests that a file takes.
+    /// Sequential requests per file.
     per_file: u64,
-    /// The blocks that threads work on, by file and offset, with checksums only.
-    held: Option<Mutex<HashMap<(u32, u64), Holder>>>,
+    /// The blocks that threads work on, by file and offset; only with checksums.
+    held: Option<Mutex<HashMap<(u32, u64), BlockHolder>>>,
     seed: u32,
-    counters: Counters,
+    counters: FileioCounters,
 }
 
-/// What changes with the requests. In one cache line, apart from what does not change: each event takes it once.
+/// The state that changes with the requests. It has a cache line of its own, apart from constant state: each event takes it once.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Counters {
-    /// Sequential requests so far.
+struct FileioCounters {
+    /// Number of sequential requests so far.
     sequential: AtomicU64,
-    /// Where the threads are between two rounds of syncs: a [`Window`].
+    /// The position between two rounds of syncs: a [`SyncWindow`].
     window: AtomicU64,
     /// Completed reads and writes of a mix.
     completed: [AtomicU64; 2],
 }
 
-/// The thread that works on a block, and how many of its requests do.
+/// The thread that works on a block, and the number of its requests.
 #[derive(Debug)]
-struct Holder {
+struct BlockHolder {
     thread: u32,
     requests: u32,
 }
 
-/// Requests since the last round of syncs, or the place in a round.
+/// The requests since the last round of syncs, or the position in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Window {
+struct SyncWindow {
     /// Requests in this window, below the number after which files are synced: 0 where a round begins.
     requests: u32,
-    /// One of the requests since the last round was a write.
+    /// Whether one of the requests since the last round was a write.
     dirty: bool,
     /// The file that is synced next; 0 outside of a round.
     next_file: u32,
 }
 
-impl Window {
+impl SyncWindow {
     const DIRTY: u64 = 1 << 31;
 
     const fn unpack(bits: u64) -> Self {
-        Window {
+        SyncWindow {
             requests: bits as u32 & (Self::DIRTY as u32 - 1),
             dirty: bits & Self::DIRTY != 0,
             next_file: (bits >> 32) as u32,
@@ -79,49 +79,53 @@ impl Window {
         self.requests as u64 | dirty | (self.next_file as u64) << 32
     }
 
-    /// The file to sync now, and the window after that; `None` if a request is next.
-    fn sync(self, files: u32) -> Option<(u32, Window)> {
+    /// The file to sync now, and the following window; `None` if a request is next.
+    fn sync(self, files: u32) -> Option<(u32, SyncWindow)> {
         let due = self.dirty && self.requests == 0;
         let next_file = self.next_file + 1;
         let after = match next_file < files {
-            true => Window { next_file, ..self },
-            false => Window { requests: 0, dirty: false, next_file: 0 },
+            true => SyncWindow { next_file, ..self },
+            false => SyncWindow { requests: 0, dirty: false, next_file: 0 },
         };
         due.then_some((self.next_file, after))
     }
 
     /// The window after a request.
-    fn after_request(self, writes: bool, every: u32) -> Window {
+    fn after_request(self, writes: bool, every: u32) -> SyncWindow {
         let requests = self.requests + 1;
-        Window { requests: if requests >= every { 0 } else { requests }, dirty: self.dirty || writes, ..self }
+        SyncWindow {
+            requests: if requests >= every { 0 } else { requests },
+            dirty: self.dirty || writes,
+            ..self
+        }
     }
 }
 
-/// What an event does.
-enum Choice {
+/// The action of an event.
+enum FileioAction {
     Request(Direction),
     Sync(u32),
 }
 
 impl SharedFileio {
-    /// Before the first request; the random numbers of all threads come from `seed`.
+    /// The state before the first request; `seed` determines the random numbers of all threads.
     pub(crate) fn new(load: &Fileio, seed: u64) -> Self {
         SharedFileio {
             per_file: load.file_size.div_ceil(load.sequential_block.max(1)).max(1),
             held: load.validate.then(Mutex::default),
             // A seed of the option has no more bits.
             seed: seed as u32,
-            counters: Counters::default(),
+            counters: FileioCounters::default(),
             load: load.clone(),
         }
     }
 
-    /// True if something follows from the end of a request.
+    /// Whether the end of a request has an effect.
     pub(crate) fn sees_completions(&self) -> bool {
         self.load.mode == FileioMode::RandomMix || self.held.is_some()
     }
 
-    /// A request of a thread is complete.
+    /// Completes a request of a thread.
     pub(crate) fn completed(&self, direction: Direction, file: u32, offset: u64) {
         if self.load.mode == FileioMode::RandomMix {
             self.counters.completed[usize::from(direction == Direction::Write)].fetch_add(1, Relaxed);
@@ -142,23 +146,23 @@ impl SharedFileio {
         if self.load.sync_data_only { SyncKind::Fdatasync } else { SyncKind::Fsync }
     }
 
-    /// What the next event does, in the order of all threads.
-    fn choose(&self) -> Choice {
+    /// The action of the next event, in the order of all threads.
+    fn choose(&self) -> FileioAction {
         // The number is that of an option with 31 bits.
         let every = u32::try_from(self.load.sync_every).unwrap_or(u32::MAX >> 1).min(u32::MAX >> 1);
         if every == 0 || !self.load.writes() {
-            return Choice::Request(self.direction());
+            return FileioAction::Request(self.direction());
         }
         let window = &self.counters.window;
         let mut bits = window.load(Acquire);
         loop {
-            let now = Window::unpack(bits);
+            let now = SyncWindow::unpack(bits);
             let (choice, after) = match now.sync(self.load.files) {
-                Some((file, after)) => (Choice::Sync(file), after),
+                Some((file, after)) => (FileioAction::Sync(file), after),
                 None => {
                     let direction = self.direction();
                     let after = now.after_request(direction == Direction::Write, every);
-                    (Choice::Request(direction), after)
+                    (FileioAction::Request(direction), after)
                 }
             };
             match window.compare_exchange_weak(bits, after.pack(), AcqRel, Acquire) {
@@ -168,7 +172,7 @@ impl SharedFileio {
         }
     }
 
-    /// The direction of the next request: in a mix the one that brings the completed ones nearer to the ratio.
+    /// The direction of the next request: in a mix, the one that brings the completed requests closer to the ratio.
     fn direction(&self) -> Direction {
         match self.load.mode {
             FileioMode::SequentialWrite | FileioMode::RandomWrite => Direction::Write,
@@ -184,7 +188,7 @@ impl SharedFileio {
         }
     }
 
-    /// The place of the next sequential request: file, offset and length. Files follow each other, and the first one the last.
+    /// The place of the next sequential request: file, offset and length. The first file follows the last.
     fn sequential(&self) -> (u32, u64, u64) {
         let number = self.counters.sequential.fetch_add(1, Relaxed);
         let number = number % (self.per_file * u64::from(self.load.files));
@@ -192,10 +196,10 @@ impl SharedFileio {
         (file as u32, offset, self.load.sequential_block.min(self.load.file_size - offset))
     }
 
-    /// The place that a random number in 0..1 stands for: file, offset and length. Offsets are multiples of a block in all files together.
+    /// The place for a random number in 0..1: file, offset and length. Offsets are multiples of a block in all files together.
     fn random(&self, uniform: f64) -> (u32, u64, u64) {
         let Fileio { block, file_size, files, total_size, .. } = self.load;
-        // If the size is no multiple of the number of files, the files have a little less.
+        // If the size is not a multiple of the number of files, the files are slightly smaller.
         let most = (file_size * u64::from(files)).saturating_sub(1);
         let at = ((uniform * total_size as f64) as u64).min(most);
         let at = at - at % block;
@@ -203,11 +207,11 @@ impl SharedFileio {
         ((at / file_size) as u32, offset, block.min(file_size - offset))
     }
 
-    /// Takes a block for a thread, unless another one has it.
+    /// Takes a block for a thread, unless another thread has it.
     fn hold(&self, file: u32, offset: u64, thread: u32) -> bool {
         let Some(held) = &self.held else { return true };
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        let holder = held.entry((file, offset)).or_insert(Holder { thread, requests: 0 });
+        let holder = held.entry((file, offset)).or_insert(BlockHolder { thread, requests: 0 });
         let free = holder.thread == thread;
         holder.requests += u32::from(free);
         free
@@ -219,42 +223,42 @@ impl SharedFileio {
 pub(crate) struct FileioPath {
     thread: u32,
     random: Xoroshiro,
-    /// What follows in the event that has begun.
-    rest: Rest,
+    /// The rest of the current event.
+    rest: EventRest,
 }
 
-/// What is left of an event.
+/// The rest of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum EventRest {
     /// All of it.
     Event,
     /// The sync of the file that was written to.
     Sync(u32),
-    /// Its end.
+    /// The end of the event.
     End,
 }
 
 impl FileioPath {
     pub(crate) fn new(shared: &SharedFileio, thread: u32) -> Self {
-        FileioPath { thread, random: Xoroshiro::of_thread(shared.seed, thread), rest: Rest::Event }
+        FileioPath { thread, random: Xoroshiro::of_thread(shared.seed, thread), rest: EventRest::Event }
     }
 
-    /// The next step of this thread. `over` says that the load has ended.
+    /// The next step of this thread. `over` returns whether the load has ended.
     pub(crate) fn next(&mut self, shared: &SharedFileio, over: impl Fn() -> bool) -> Step {
         match self.rest {
-            Rest::Event => match shared.choose() {
-                Choice::Sync(file) => {
-                    self.rest = Rest::End;
+            EventRest::Event => match shared.choose() {
+                FileioAction::Sync(file) => {
+                    self.rest = EventRest::End;
                     Step::Sync { file, kind: shared.sync_kind() }
                 }
-                Choice::Request(direction) => self.request(shared, direction, over),
+                FileioAction::Request(direction) => self.request(shared, direction, over),
             },
-            Rest::Sync(file) => {
-                self.rest = Rest::End;
+            EventRest::Sync(file) => {
+                self.rest = EventRest::End;
                 Step::Sync { file, kind: shared.sync_kind() }
             }
-            Rest::End => {
-                self.rest = Rest::Event;
+            EventRest::End => {
+                self.rest = EventRest::Event;
                 if shared.load.extra_draw {
                     self.random.next();
                 }
@@ -270,11 +274,11 @@ impl FileioPath {
             _ => self.free_block(shared, over),
         };
         let syncs = shared.load.sync_each_write && direction == Direction::Write;
-        self.rest = if syncs { Rest::Sync(file) } else { Rest::End };
+        self.rest = if syncs { EventRest::Sync(file) } else { EventRest::End };
         Step::Io(Io { direction, file, offset, len })
     }
 
-    /// A random block that no other thread works on, so that none sees half of what another writes.
+    /// A random block that no other thread works on, so that no thread sees half of another one's write.
     fn free_block(&mut self, shared: &SharedFileio, over: impl Fn() -> bool) -> (u32, u64, u64) {
         let mut draws = 0_u32;
         loop {
@@ -283,7 +287,7 @@ impl FileioPath {
                 return place;
             }
             draws += 1;
-            if draws.is_multiple_of(DRAWS) {
+            if draws.is_multiple_of(DRAWS_BEFORE_YIELD) {
                 std::thread::yield_now();
             }
         }

@@ -1,15 +1,14 @@
 //! The general path: any mix of directions, files, lengths and syncs, in fio's order of decisions.
 //!
-//! For one step: file, due sync, direction, offset, length, range check, marking of the random map. When a choice fails,
-//! the file is finished and everything is decided again, with fresh draws. Simple jobs take a path of `fast_paths`, which makes the same
-//! choices.
+//! The order for one step: file, due sync, direction, offset, length, range check, marking of the random map. When a choice fails, the file
+//! is finished and everything is decided again with fresh draws. Simple jobs take a path of `fast_paths`, which makes the same choices.
 
 mod file_numbers;
 mod file_service;
 mod file_shares;
 mod file_state;
-mod moved;
 mod random_choice;
+mod zoned_io;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 use ferrio_job::{Direction, JobSpec, PerDirection, Sequencer};
 
 use file_service::{FileRotation, Pick};
-use file_state::{FileState, NONE, Sizes, ZoneWalk, mark};
+use file_state::{ChoiceSizes, FileState, NONE, ZoneWalk, mark};
 use random_choice::RandomChoice;
 
 use crate::direction_and_length::DirectionAndLength;
@@ -26,38 +25,38 @@ use crate::random_map::RandomMap;
 use crate::seeds::{self, SEEDS};
 use crate::sequential::Sequential;
 use crate::step::{Io, Region, Step, WorkloadError};
-use crate::sync::{Dirty, Syncs};
+use crate::sync::{DirtyRange, Syncs};
 use crate::visit_order::walk;
 
 /// All state of a job on the general path.
 #[derive(Clone, Debug)]
-pub(crate) struct General {
+pub(crate) struct GeneralChoices {
     choice: DirectionAndLength,
     /// `None` for a sequential job.
     random: Option<Box<RandomChoice>>,
     sequential: Sequential,
-    /// Lengths go by whether an offset is random, not by direction.
+    /// Whether lengths depend on whether an offset is random, instead of on the direction.
     lengths_by_kind: bool,
     align: PerDirection<u64>,
     zones: Option<ZoneWalk>,
     syncs: Option<Syncs>,
-    /// What was written to each file since its last sync; empty when no sync takes a range.
-    dirty: Vec<Dirty>,
-    /// A file that has no more blocks starts over at once.
+    /// The written range of each file since its last sync; empty if no sync takes a range.
+    dirty: Vec<DirtyRange>,
+    /// Whether a file that has no more blocks starts over at once.
     recycles: bool,
     files: Vec<FileState>,
     rotation: FileRotation,
     after_write: bool,
-    /// Each block is trimmed and then written (`trimwrite`).
+    /// Whether each block is trimmed and then written (`trimwrite`).
     trims_pair: bool,
-    /// The write copies offset and length of the trim.
+    /// Whether the write copies offset and length of the trim.
     writes_copy: bool,
-    /// The next random I/O leaves no mark in the map. So it is with fio after a sequential one that found no place.
+    /// Whether the next random I/O leaves no mark in the map, as in fio after a sequential one that found no place.
     unmarked: bool,
 }
 
-impl General {
-    /// State of a job whose block sizes and regions were checked.
+impl GeneralChoices {
+    /// The state of a job whose block sizes and regions were checked.
     ///
     /// # Errors
     /// When a shift register cannot begin.
@@ -84,9 +83,9 @@ impl General {
         });
         let files: Vec<FileState> = files.collect::<Result<_, _>>()?;
         let takes_ranges = spec.durability.sync_file_range.every > 0;
-        let dirty = vec![Dirty::default(); if takes_ranges { files.len() } else { 0 }];
+        let dirty = vec![DirtyRange::default(); if takes_ranges { files.len() } else { 0 }];
         let rotation = FileRotation::new(spec, regions, seeds[seeds::FILE]);
-        Ok(General {
+        Ok(GeneralChoices {
             choice: DirectionAndLength::new(spec, &seeds),
             random: spec.rw.is_random().then(|| Box::new(RandomChoice::new(spec, regions, &seeds, offsets))),
             sequential: Sequential::new(spec, regions),
@@ -105,7 +104,6 @@ impl General {
         })
     }
 
-    /// The next step.
     #[inline]
     pub(crate) fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> Step {
         loop {
@@ -121,7 +119,7 @@ impl General {
             {
                 self.after_write = false;
                 if let Some(dirty) = self.dirty.get_mut(index) {
-                    *dirty = Dirty::default();
+                    *dirty = DirtyRange::default();
                 }
                 return Step::Sync { file: index as u32, kind };
             }
@@ -145,7 +143,7 @@ impl General {
         }
     }
 
-    /// No I/O in a file follows for now. True when it is to be closed.
+    /// Ends the I/O in a file for now. Returns whether it is to be closed.
     fn leave_file(&mut self, index: usize) -> bool {
         let comes_again = self.rotation.comes_again(index);
         if comes_again || !self.rotation.finishes() {
@@ -154,7 +152,7 @@ impl General {
         if comes_again { self.rotation.rest() } else { self.rotation.finish(self.choice.issued.iter().sum()) }
     }
 
-    /// A pass begins: positions and maps are new, streams as well where the job repeats; counts run on.
+    /// Begins a pass: positions and maps are reset, streams too where the job repeats; counts continue.
     pub(crate) fn begin_pass(&mut self) {
         for (index, file) in self.files.iter_mut().enumerate() {
             if let Some(zones) = &mut self.zones {
@@ -175,13 +173,13 @@ impl General {
         }
     }
 
-    /// Everything written so far was synced: a periodic sync is not due any more.
+    /// Notes that everything written so far was synced: a periodic sync is no longer due.
     pub(crate) fn synced(&mut self) {
         self.after_write = false;
-        self.dirty.fill(Dirty::default());
+        self.dirty.fill(DirtyRange::default());
     }
 
-    /// The ramp is over: the counts of issued I/Os start again.
+    /// Ends the ramp: the counts of issued I/Os restart.
     pub(crate) fn end_ramp(&mut self) {
         self.choice.end_ramp();
         if let Some(syncs) = &mut self.syncs {
@@ -190,7 +188,7 @@ impl General {
         }
     }
 
-    /// Offset and length of the next I/O in this direction, `None` when the file is finished.
+    /// Offset and length of the next I/O in this direction; `None` when the file is finished.
     #[inline]
     fn place(&mut self, index: usize, direction: Direction) -> Option<(u64, u64)> {
         let d = direction as usize;
@@ -230,7 +228,7 @@ impl General {
                         block.checked_mul(self.align[direction])?
                     }
                     (None, None) => {
-                        let sizes = Sizes {
+                        let sizes = ChoiceSizes {
                             min: self.choice.lengths[direction].min,
                             align: self.align[direction],
                             unit: choices.unit,
@@ -247,7 +245,7 @@ impl General {
             return None;
         }
         let offset = region.offset + relative;
-        // A zone may end beyond its file.
+        // A zone may end after its file.
         let room = (region.size - relative).min(region.real_size.saturating_sub(offset));
         let lengths = match (self.lengths_by_kind, random) {
             (false, _) => direction,

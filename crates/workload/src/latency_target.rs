@@ -1,9 +1,9 @@
-//! `latency_target`: the search for the largest depth at which I/Os stay within a latency. The worker waits for
-//! I/Os in flight and resets figures.
+//! `latency_target`: the search for the largest depth at which I/Os stay within a latency. The worker waits for I/Os in flight and resets
+//! figures.
 //!
-//! Time is divided into windows of one depth each. After a good window the depth is doubled, until one is bad; from then on the
-//! largest good and the smallest bad depth close in on each other. A depth that stays the same is judged once more, by a final
-//! window whose figures are those of the job. All times are ns of one clock, whichever it is.
+//! Time is divided into windows of one depth each. After a good window the depth is doubled, until one is bad; from then on the largest
+//! good and the smallest bad depth converge. A depth that stays the same is judged once more, by a final window whose figures are those of
+//! the job. All times are ns of one clock, whichever it is.
 
 use std::time::Duration;
 
@@ -18,46 +18,46 @@ pub struct DepthSearch {
     target_ns: u64,
     window_ns: u64,
     percentile: f64,
-    /// The search never ends by itself.
+    /// Whether the search never ends by itself.
     goes_on: bool,
     /// Largest depth allowed.
     iodepth: u32,
     depth: u32,
     /// Largest depth that was good.
     low: u32,
-    /// Smallest depth that was bad; the largest allowed as long as none was.
+    /// Smallest depth that was bad; the largest permitted one as long as none was.
     high: u32,
     any_was_bad: bool,
-    /// Good windows at `high - 1` since `high` was last moved.
+    /// Good windows at `high - 1` since `high` last changed.
     below_high: u32,
-    /// The window is the final one.
+    /// Whether the window is the final one.
     last_window: bool,
-    /// Not even depth 1 was good in the last window.
+    /// Whether not even depth 1 was good in the last window.
     unmet: bool,
-    /// I/Os count: the window was begun and is not judged.
+    /// Whether I/Os count: the window was begun and is not judged.
     open: bool,
     began_ns: u64,
     within: u64,
     total: u64,
 }
 
-/// What the end of a window asks for. Then [`DepthSearch::begin_window`] begins the next one.
+/// The reaction to the end of a window. Afterwards, [`DepthSearch::begin_window`] begins the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Go on at [`DepthSearch::depth`].
+pub enum WindowVerdict {
+    /// Continue at [`DepthSearch::depth`].
     GoOn,
-    /// Wait for all I/Os in flight, then go on at [`DepthSearch::depth`].
+    /// Wait for all I/Os in flight, then continue at [`DepthSearch::depth`].
     Retreat,
-    /// The depth is found. Wait for all I/Os in flight, reset all figures, and do one more window.
+    /// The depth is found. Wait for all I/Os in flight, reset all figures, and run one more window.
     Found,
     /// The search is over, and so is the job.
     Done,
-    /// An I/O was late although every one must be within the target and none other was in flight: the job has failed.
+    /// An I/O was late although every one must be within the target and no other was in flight: the job has failed.
     Late,
 }
 
 impl DepthSearch {
-    /// The search of `spec`, `None` without a target. It begins with a window of depth 1, once that is begun.
+    /// The search of `spec`; `None` without a target. It begins with a window of depth 1, once that is begun.
     #[must_use]
     pub fn new(spec: &JobSpec) -> Option<Self> {
         let LatencyTarget { target, window, percentile, goes_on } = spec.latency_target;
@@ -82,7 +82,7 @@ impl DepthSearch {
         })
     }
 
-    /// I/Os to keep in flight now.
+    /// Number of I/Os to keep in flight now.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
@@ -94,19 +94,19 @@ impl DepthSearch {
         self.target_ns
     }
 
-    /// True when the window judged last was one of depth 1, and bad.
+    /// Whether the window judged last had depth 1, and was bad.
     #[must_use]
     pub fn is_unmet(&self) -> bool {
         self.unmet
     }
 
-    /// I/Os count from now on.
+    /// Begins a window: I/Os count from now on.
     pub fn begin_window(&mut self, now_ns: u64) {
         (self.began_ns, self.within, self.total, self.open) = (now_ns, 0, 0, true);
     }
 
-    /// An I/O of this latency has ended. `None` while the window goes on, and between two windows.
-    pub fn completed(&mut self, latency_ns: u64, now_ns: u64) -> Option<Verdict> {
+    /// Counts a completed I/O with this latency. `None` while the window continues, and between two windows.
+    pub fn completed(&mut self, latency_ns: u64, now_ns: u64) -> Option<WindowVerdict> {
         if !self.open {
             return None;
         }
@@ -116,7 +116,7 @@ impl DepthSearch {
         let all_must_be_within = self.percentile >= 100.0;
         if late && all_must_be_within {
             self.open = false;
-            return Some(if self.depth == 1 { Verdict::Late } else { self.bad() });
+            return Some(if self.depth == 1 { WindowVerdict::Late } else { self.bad() });
         }
         if now_ns.saturating_sub(self.began_ns) < self.window_ns {
             return None;
@@ -126,7 +126,7 @@ impl DepthSearch {
         Some(if all_must_be_within || share >= self.percentile { self.good() } else { self.bad() })
     }
 
-    fn good(&mut self) -> Verdict {
+    fn good(&mut self) -> WindowVerdict {
         let before = self.depth;
         self.unmet = false;
         self.low = before;
@@ -141,20 +141,20 @@ impl DepthSearch {
         self.depth = next.min(self.iodepth);
         if self.depth != before || self.goes_on {
             self.last_window = false;
-            return Verdict::GoOn;
+            return WindowVerdict::GoOn;
         }
         if self.last_window {
-            return Verdict::Done;
+            return WindowVerdict::Done;
         }
         self.last_window = true;
-        Verdict::Found
+        WindowVerdict::Found
     }
 
-    fn bad(&mut self) -> Verdict {
+    fn bad(&mut self) -> WindowVerdict {
         self.last_window = false;
         if self.depth == 1 {
             self.unmet = true;
-            return Verdict::GoOn;
+            return WindowVerdict::GoOn;
         }
         self.high = self.depth;
         self.any_was_bad = true;
@@ -163,7 +163,7 @@ impl DepthSearch {
             self.low -= 1;
         }
         self.depth = self.depth.midpoint(self.low);
-        Verdict::Retreat
+        WindowVerdict::Retreat
     }
 }
 

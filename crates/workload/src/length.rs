@@ -1,4 +1,4 @@
-//! How long an I/O is: a fixed size, drawn from a range, or drawn from sizes with shares.
+//! The length of an I/O: a fixed size, drawn from a range, or drawn from sizes with shares.
 
 use ferrio_job::{BlockShare, BlockSizes};
 
@@ -11,11 +11,11 @@ pub(crate) struct Lengths {
     pub(crate) max: u64,
     /// The smallest length that is ever drawn: sizes without a share count for `min` only.
     least: u64,
-    /// What to draw from; none for a fixed size, which draws nothing.
-    drawn: Option<Box<Drawn>>,
+    /// The drawn lengths; `None` for a fixed size, which draws nothing.
+    drawn: Option<Box<DrawnLengths>>,
 }
 
-/// A length, and how many smallest blocks it takes up.
+/// A length, and the number of smallest blocks that it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Length {
     pub(crate) bytes: u64,
@@ -24,48 +24,48 @@ pub(crate) struct Length {
 
 /// Lengths drawn ahead.
 #[derive(Clone, Debug)]
-struct Drawn {
+struct DrawnLengths {
     at: usize,
     /// The lengths that the draws select while there is room for the largest.
     lengths: [Length; BATCH],
     draws: [u64; BATCH],
     stream: Batches,
     choice: LengthChoice,
-    bounds: Bounds,
+    bounds: LengthBounds,
 }
 
-/// How a draw becomes a length before rounding.
+/// The conversion of a draw to a length before rounding.
 #[derive(Clone, Debug)]
 enum LengthChoice {
     Range(Scale),
-    Split(Vec<LengthShare>, Few),
+    Split(Vec<LengthShare>, ShortSplit),
 }
 
-/// Up to four entries of a split, for draws with room for all: a draw up to a limit selects the entry at the same place, a larger one the
+/// Up to four entries of a split, for draws with room for all: a draw up to a limit selects the entry at the same index, a larger one the
 /// last.
 #[derive(Clone, Copy, Debug)]
-struct Few {
+struct ShortSplit {
     limits: [u64; 3],
     lengths: [Length; 4],
 }
 
-/// A size that is taken for draws up to `last`, if it fits and no entry before it was taken.
+/// A size for draws up to `last`, if it fits and no earlier entry was taken.
 #[derive(Clone, Copy, Debug)]
 struct LengthShare {
     last: u64,
     bytes: u64,
-    /// What becomes of `bytes`.
+    /// The rounded size.
     length: Length,
 }
 
-/// How a drawn length becomes one that is issued.
+/// The rounding of drawn lengths.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+struct LengthBounds {
     min: u64,
     max: u64,
     /// Number of bits of a smallest block, if that is a power of two.
     shift: Option<u32>,
-    /// Not rounded to a multiple of `min` (`bs_unaligned`).
+    /// Whether lengths are not rounded to a multiple of `min` (`bs_unaligned`).
     unaligned: bool,
 }
 
@@ -73,8 +73,12 @@ impl Lengths {
     /// Lengths within `block`; with `shares`, only these.
     pub(crate) fn new(block: &BlockSizes, shares: &[BlockShare], unaligned: bool, stream: Stream) -> Self {
         let (min, max) = (block.min, block.max);
-        let bounds =
-            Bounds { min, max, shift: min.is_power_of_two().then_some(min.trailing_zeros()), unaligned };
+        let bounds = LengthBounds {
+            min,
+            max,
+            shift: min.is_power_of_two().then_some(min.trailing_zeros()),
+            unaligned,
+        };
         let least = shares.iter().map(|share| share.bytes).min().unwrap_or(block.min);
         let least = bounds.settle(least).bytes;
         let drawn = (min != max).then(|| {
@@ -82,17 +86,17 @@ impl Lengths {
                 [] => LengthChoice::Range(stream.scale(block.max)),
                 shares => {
                     let entries = entries(shares, stream.largest(), bounds);
-                    let few = Few::new(&entries);
+                    let few = ShortSplit::new(&entries);
                     LengthChoice::Split(entries, few)
                 }
             };
             let (lengths, draws) = ([Length::default(); BATCH], [0; BATCH]);
-            Box::new(Drawn { at: BATCH, lengths, draws, stream: Batches::new(stream), choice, bounds })
+            Box::new(DrawnLengths { at: BATCH, lengths, draws, stream: Batches::new(stream), choice, bounds })
         });
         Lengths { min, max, least, drawn }
     }
 
-    /// Starts the stream again.
+    /// Restarts the stream.
     pub(crate) fn reseed(&mut self, seed: u64) {
         if let Some(drawn) = &mut self.drawn {
             drawn.stream.reseed(seed);
@@ -100,15 +104,15 @@ impl Lengths {
         }
     }
 
-    /// The next length when `room` bytes are left to the end of the region, `None` when not even the smallest fits.
+    /// The next length if `room` bytes are left to the end of the region; `None` if not even the smallest fits.
     ///
-    /// A fixed size may leave the region: only the end of the file bounds it, as with fio.
+    /// A fixed size may leave the region: only the end of the file limits it, as in fio.
     #[inline]
     pub(crate) fn next(&mut self, room: u64) -> Option<u64> {
         self.next_in(room).map(|length| length.bytes)
     }
 
-    /// As [`Lengths::next`], with the number of smallest blocks.
+    /// The same as [`Lengths::next`], with the number of smallest blocks.
     #[inline(always)]
     pub(crate) fn next_in(&mut self, room: u64) -> Option<Length> {
         let Some(drawn) = &mut self.drawn else {
@@ -122,7 +126,7 @@ impl Lengths {
 }
 
 impl Lengths {
-    /// The next length when there is room for any.
+    /// The next length if there is room for any.
     #[inline(always)]
     pub(crate) fn next_fitting(&mut self) -> Length {
         match &mut self.drawn {
@@ -132,8 +136,8 @@ impl Lengths {
     }
 }
 
-impl Drawn {
-    /// The next length when any fits.
+impl DrawnLengths {
+    /// The next length if any fits.
     #[inline(always)]
     fn next(&mut self) -> Length {
         if self.at >= BATCH {
@@ -160,7 +164,7 @@ impl Drawn {
         }
     }
 
-    /// The next batch.
+    /// Draws the next batch.
     #[cold]
     #[inline(never)]
     fn draw(&mut self) {
@@ -191,17 +195,17 @@ impl Drawn {
     }
 }
 
-impl Few {
+impl ShortSplit {
     fn new(entries: &[LengthShare]) -> Self {
         let last = entries.len().saturating_sub(1);
         let limits = std::array::from_fn(|at| if at < last { entries[at].last } else { u64::MAX });
         let lengths =
             std::array::from_fn(|at| entries.get(at.min(last)).map_or(Length::default(), |e| e.length));
-        Few { limits, lengths }
+        ShortSplit { limits, lengths }
     }
 }
 
-impl Bounds {
+impl LengthBounds {
     /// A drawn length, rounded and within the bounds.
     #[inline]
     fn settle(self, drawn: u64) -> Length {
@@ -220,8 +224,9 @@ impl Bounds {
     }
 }
 
-/// What fio computes for each draw `r` of at most `largest`, `r / cumulated share <= largest / 100` in whole numbers, solved for `r`.
-fn entries(shares: &[BlockShare], largest: u64, bounds: Bounds) -> Vec<LengthShare> {
+/// The entries of a split: fio computes for each draw `r` of at most `largest`, `r / cumulated share <= largest / 100` in whole numbers,
+/// here solved for `r`.
+fn entries(shares: &[BlockShare], largest: u64, bounds: LengthBounds) -> Vec<LengthShare> {
     let hundredth = u128::from(largest / 100);
     let mut percent = 0;
     let entry = |share: &BlockShare| {
@@ -232,7 +237,7 @@ fn entries(shares: &[BlockShare], largest: u64, bounds: Bounds) -> Vec<LengthSha
     shares.iter().map(entry).collect()
 }
 
-/// The size that a draw selects; the last one when no other fits.
+/// The size that a draw selects; the last one if no other fits.
 #[inline]
 fn pick(entries: &[LengthShare], drawn: u64, room: u64) -> Length {
     let taken = entries.iter().find(|entry| drawn <= entry.last && entry.bytes <= room);
@@ -245,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { min: 1, max: u64::MAX, shift: Some(0), unaligned: false };
+    const BOUNDS: LengthBounds = LengthBounds { min: 1, max: u64::MAX, shift: Some(0), unaligned: false };
 
     fn share(bytes: u64, percent: u32) -> BlockShare {
         BlockShare { bytes, percent }

@@ -1,7 +1,7 @@
 //! `random_generator=lfsr`: a linear feedback shift register that visits each block of a file once and keeps no record of the blocks.
 //!
-//! A register of `n` bits runs through all of its states but one, all bits set, which it never leaves. States that are no block
-//! are skipped. Sequences are fio's.
+//! A register of `n` bits goes through all of its states but one, all bits set, which it never leaves. States that are not blocks are
+//! skipped. Sequences are fio's.
 
 mod taps;
 
@@ -11,10 +11,10 @@ use taps::taps;
 /// register itself.
 const BATCH: usize = 16;
 
-/// Where a register begins whose seed is the one state that it never leaves: fio 3.33 begins its first jobs like this.
+/// Start of a register whose seed is the one state that it never leaves: fio 3.33 begins its first jobs like this.
 const SUBSTITUTE: u64 = 0b1101;
 
-/// The blocks of a file, each once and then again from the start on demand.
+/// The blocks of a file, each once and then again on demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Lfsr {
     value: u64,
@@ -24,13 +24,13 @@ pub(crate) struct Lfsr {
     /// The highest bit, which every step sets first.
     top: u64,
     blocks: u64,
-    /// Blocks that were not found yet.
+    /// Number of blocks that were not found yet.
     left: u64,
-    /// Blocks found, those from `at` to `end` not given out yet.
+    /// Found blocks, of which those from `at` to `end` were not returned yet.
     found: [u64; BATCH],
     at: usize,
     end: usize,
-    /// Before the first block, which takes two steps, as with fio.
+    /// Whether the first block is still to come, which takes two steps, as in fio.
     fresh: bool,
 }
 
@@ -54,7 +54,7 @@ impl Lfsr {
         }
     }
 
-    /// The next block, `None` after the last one.
+    /// The next block; `None` after the last one.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u64> {
         if self.at == self.end {
@@ -66,7 +66,7 @@ impl Lfsr {
     }
 
     /// Fills `blocks` with the next blocks, as far as there are any, and returns their number. No branch depends on the register, because
-    /// which states are no block is unpredictable.
+    /// it is unpredictable which states are blocks.
     pub(crate) fn fill(&mut self, blocks: &mut [u64]) -> usize {
         let count = self.left.min(blocks.len() as u64) as usize;
         if count > 0 && self.fresh {
@@ -83,14 +83,13 @@ impl Lfsr {
         count
     }
 
-    /// Begins at the start state again.
+    /// Restarts from the first state.
     pub(crate) fn rewind(&mut self) {
         self.value = self.start;
         self.left = self.blocks;
         self.at = self.end;
     }
 
-    /// Refills `found`.
     #[inline(never)]
     fn find(&mut self) {
         let wanted = self.left.min(BATCH as u64);

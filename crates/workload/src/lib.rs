@@ -1,7 +1,7 @@
-//! What I/O a job does next: direction, file, offset, length, content of the buffers and pace.
+//! Chooses the I/O of a job: direction, file, offset, length, contents of the buffers and timing.
 //!
-//! Everything here is arithmetic. There are no file descriptors, and the only clock is an argument, so that a job with
-//! a given seed makes the same choices on every machine, and the same ones as fio.
+//! Everything here is arithmetic. There are no file descriptors, and the only clock is an argument, so that a job with a given seed makes
+//! the same choices on every machine, and the same ones as fio.
 //!
 //! - [`Workload`] is the sequence of I/Os. `code_path` decides how a job makes its choices: `general` can do every job, `fast_paths` are
 //!   faster ways for jobs over one file; `replay` takes them from a log, which `step_feed` brings piece by piece if it is long.
@@ -12,7 +12,7 @@
 //!   `offset_space`, unevenly by `skewed` and `zoned_distribution`, each block once by `random_map`, `lfsr` or `permute`, an SSD's
 //!   physical capacity by `sprandom`; in zones by
 //!   `general::file_state`.
-//! - How much: `budget`. When: `pacing`, `pauses`, `min_rate`, `latency_target`. With which priority: `priority`.
+//! - How much: `budget`. When: `rate`, `pauses`, `min_rate`, `latency_target`. With which priority: `priority`.
 //! - Which bytes: `content` of buffers, and `verify_blocks`.
 #![forbid(unsafe_code)]
 
@@ -32,12 +32,12 @@ mod min_rate;
 mod name_hash;
 mod offset_draws;
 mod offset_space;
-pub mod pacing;
 mod pauses;
 mod permute;
 mod priority;
 mod random_map;
 mod random_offsets;
+pub mod rate;
 mod replay;
 mod rwmix;
 mod seeds;
@@ -55,17 +55,17 @@ mod zoned_distribution;
 use ferrio_random as random;
 
 pub use budget::Budget;
-pub use content::{Content, LayoutContent};
-pub use database::{DatabaseCounts, GroupCommit, SharedDatabase, Turn, Work};
+pub use content::{BufferContents, LayoutContent};
+pub use database::{BackgroundWork, CommitTurn, DatabaseCounts, GroupCommit, SharedDatabase};
 pub use events::{Admission, SharedEvents};
-pub use latency_target::{DepthSearch, Verdict};
-pub use min_rate::{MinRate, TooSlow};
+pub use latency_target::{DepthSearch, WindowVerdict};
+pub use min_rate::{MinRate, MissedRate};
 pub use offset_draws::OffsetDraws;
 pub use pauses::{ThinkTime, startdelay};
 pub use priority::PriorityChoice;
 pub use random_map::FetchWords;
 pub use seeds::{SEEDS, offset_generator, thread_seeds};
-pub use skewed::Skewed;
+pub use skewed::SkewedChoice;
 pub use sprandom::{PreconditioningOrder, PreconditioningWrite};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
 pub use step_feed::{StepFeed, StepSupply, step_feed};

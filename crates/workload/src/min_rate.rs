@@ -1,16 +1,16 @@
-//! `rate_min` and `rate_iops_min`: whether a job is as fast as it must be.
+//! `rate_min` and `rate_iops_min`: checks whether a job is as fast as it must be.
 //!
-//! Checked after I/Os, as in fio: not in the first two seconds, then once a cycle, each time against the average since the check
-//! before. Unlike in fio, the end of the run time is a check too, so that a pause or a slow I/O does not hide the last cycle.
+//! Checked after I/Os, as in fio: not in the first two seconds, then once a cycle, each time against the average since the previous check.
+//! Unlike in fio, the end of the run time is a check too, so that a pause or a slow I/O does not hide the last cycle.
 //!
-//! All times are ns since the job's epoch, as in [`crate::pacing`].
+//! All times are ns since the job's epoch, as in [`crate::rate`].
 
 use ferrio_job::{Direction, JobSpec};
 
-/// A job gets this long to reach its speed.
+/// Time in which a job must reach its speed.
 const GRACE_NS: u64 = 2_000_000_000;
 
-/// The minimum rates of a job, and what it had done at the last check.
+/// The minimum rates of a job, and its progress at the last check.
 #[derive(Clone, Debug)]
 pub struct MinRate {
     /// Bytes per second, 0 for no minimum.
@@ -32,25 +32,25 @@ struct RateCheck {
 
 /// A minimum that was missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TooSlow {
+pub enum MissedRate {
     /// `rate_min`, bytes per second.
     Bytes {
-        /// What was asked for.
+        /// The required rate.
         wanted: u64,
-        /// What was reached.
+        /// The measured rate.
         got: u64,
     },
     /// `rate_iops_min`, I/Os per second.
     Ios {
-        /// What was asked for.
+        /// The required rate.
         wanted: u64,
-        /// What was reached.
+        /// The measured rate.
         got: u64,
     },
 }
 
 impl MinRate {
-    /// The minimum rates of `spec`, `None` when no direction it uses has one.
+    /// The minimum rates of `spec`; `None` if no direction in use has one.
     #[must_use]
     pub fn new(spec: &JobSpec) -> Option<Self> {
         let used =
@@ -61,21 +61,21 @@ impl MinRate {
         any.then_some(MinRate { bytes, ios, cycle_ns, due_ns: GRACE_NS, last: None })
     }
 
-    /// True when [`MinRate::check`] is due.
+    /// Whether [`MinRate::check`] is due.
     #[inline]
     #[must_use]
     pub fn due(&self, now_ns: u64) -> bool {
         now_ns >= self.due_ns
     }
 
-    /// True when the run time ends late enough after a check for another one: half a cycle.
+    /// Whether the run time ends late enough after a check for another one: half a cycle.
     #[must_use]
     pub fn due_at_end(&self, now_ns: u64) -> bool {
         self.last.is_some_and(|last| now_ns.saturating_sub(last.at_ns) >= self.cycle_ns / 2)
     }
 
-    /// Compares what each direction has done so far with the last check. The first check only records it.
-    pub fn check(&mut self, now_ns: u64, bytes: [u64; 3], ios: [u64; 3]) -> Option<TooSlow> {
+    /// Compares the progress of each direction with the last check. The first check only records it.
+    pub fn check(&mut self, now_ns: u64, bytes: [u64; 3], ios: [u64; 3]) -> Option<MissedRate> {
         let check = RateCheck { at_ns: now_ns, bytes, ios };
         self.due_ns = now_ns.saturating_add(self.cycle_ns);
         let last = self.last.replace(check)?;
@@ -89,16 +89,16 @@ impl MinRate {
         (0..3).filter(|&d| bytes[d] > 0).find_map(|d| {
             let (moved, done) = (per_second(bytes[d], last.bytes[d]), per_second(ios[d], last.ios[d]));
             if moved < self.bytes[d] {
-                Some(TooSlow::Bytes { wanted: self.bytes[d], got: moved })
+                Some(MissedRate::Bytes { wanted: self.bytes[d], got: moved })
             } else if done < self.ios[d] {
-                Some(TooSlow::Ios { wanted: self.ios[d], got: done })
+                Some(MissedRate::Ios { wanted: self.ios[d], got: done })
             } else {
                 None
             }
         })
     }
 
-    /// A new epoch begins (end of the ramp).
+    /// Begins a new epoch at the end of the ramp.
     pub fn restart(&mut self) {
         self.due_ns = GRACE_NS;
         self.last = None;
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(min_rate.check(2 * SECOND, [1 << 30, 0, 0], [9, 0, 0]), None);
         assert!(!min_rate.due(3 * SECOND - 1));
         let after = (1 << 30) + 40_960;
-        let slow = TooSlow::Bytes { wanted: 92_160, got: 40_960 };
+        let slow = MissedRate::Bytes { wanted: 92_160, got: 40_960 };
         assert_eq!(min_rate.check(3 * SECOND, [after, 0, 0], [19, 0, 0]), Some(slow));
     }
 
@@ -156,7 +156,7 @@ mod tests {
         let mut min_rate = min_rate(0, 90).unwrap();
         min_rate.check(2 * SECOND, [1, 0, 0], [100, 0, 0]);
         assert_eq!(min_rate.check(4 * SECOND, [2, 0, 0], [280, 0, 0]), None, "exactly the minimum");
-        let slow = TooSlow::Ios { wanted: 90, got: 50 };
+        let slow = MissedRate::Ios { wanted: 90, got: 50 };
         assert_eq!(min_rate.check(5 * SECOND, [3, 0, 0], [330, 0, 0]), Some(slow));
         min_rate.restart();
         assert!(!min_rate.due(SECOND));

@@ -1,14 +1,13 @@
-//! The hash of a file name that seeds the file's own random choices: Bob Jenkins' lookup3, read byte by byte as fio does.
+//! The hash of a file name, which seeds the file's own random choices: Bob Jenkins' lookup3, read byte by byte as fio does.
 
 /// Start of all three words, before the length is added.
 const START: u32 = 0x61C8_8647;
 
-/// The hash of `name`.
 pub(crate) fn name_hash(name: &[u8]) -> u32 {
     let start = START.wrapping_add(name.len() as u32);
     let [mut a, mut b, mut c] = [start; 3];
     let mut rest = name;
-    // One byte, not one word, is added per word of the state: that is how fio's files are seeded.
+    // One byte, not one word, is added per word of the state: fio's files are seeded in this way.
     while rest.len() > 12 {
         a = a.wrapping_add(u32::from(rest[0]));
         b = b.wrapping_add(u32::from(rest[4]));

@@ -1,4 +1,4 @@
-//! The random numbers that offsets are made of, one by one, beside the workload: `--debug=random` reports them as fio does.
+//! The random numbers of offsets, drawn one by one beside the workload: `--debug=random` reports them as fio does.
 
 use ferrio_job::{Distribution, JobSpec, RandomOrder, RwPostfix};
 
@@ -10,7 +10,7 @@ use crate::seeds::{OFFSET, SEEDS, restarts_each_pass, thread_seeds};
 #[derive(Clone, Debug)]
 pub struct OffsetDraws {
     stream: Stream,
-    /// The stream as each pass begins, if passes repeat.
+    /// The stream at the start of each pass, if passes repeat.
     first: Option<Stream>,
 }
 
@@ -28,7 +28,7 @@ impl OffsetDraws {
         draws_each.then_some(OffsetDraws { stream, first })
     }
 
-    /// A pass over the files begins.
+    /// Begins a pass over the files.
     pub fn begin_pass(&mut self) {
         if let Some(first) = &self.first {
             self.stream = first.clone();

@@ -5,15 +5,15 @@ use ferrio_job::{Direction, Generator, JobSpec, Skew};
 use crate::name_hash::name_hash;
 use crate::random::Stream;
 use crate::seeds::{OFFSET, SEEDS};
-use crate::skewed::Skewed;
+use crate::skewed::SkewedChoice;
 use crate::step::Region;
 
-/// The direction of a job that has one.
+/// The direction of a job that has only one.
 pub(crate) fn only_direction(spec: &JobSpec) -> Direction {
     Direction::ALL.into_iter().find(|&d| spec.rw.does(d)).unwrap_or(Direction::Read)
 }
 
-/// Number of offsets a random choice of this direction has in a region.
+/// Number of offsets of a random choice of this direction in a region.
 pub(crate) fn offset_count(spec: &JobSpec, region: &Region, direction: Direction) -> u64 {
     let block = &spec.block[direction];
     if !spec.rw.does(direction) {
@@ -22,21 +22,20 @@ pub(crate) fn offset_count(spec: &JobSpec, region: &Region, direction: Direction
     room(spec, region).saturating_sub(block.min.saturating_sub(block.align)) / block.align
 }
 
-/// Bytes among which a random choice is made: the region as far as the file goes, or one zone. A zone may be larger than its
-/// file; choices beyond the end are then made as well, and end the pass, as with fio.
+/// Bytes among which a random choice is made: the region up to the end of the file, or one zone. A zone may be larger than its file;
+/// choices beyond the end are then made too, and end the pass, as in fio.
 pub(crate) fn room(spec: &JobSpec, region: &Region) -> u64 {
     spec.zones.map_or(region.size.min(region.real_size), |zones| zones.range)
 }
 
-/// Bytes that one bit of the random map represents: the smallest I/O of the directions the job issues, so that blocks of
-/// different sizes never share a meaning.
+/// Bytes per bit of the random map: the smallest I/O of the directions that the job issues, so that blocks of different sizes never share a
+/// bit.
 pub(crate) fn map_unit(spec: &JobSpec) -> u64 {
     let sizes = Direction::ALL.into_iter().filter(|&d| spec.rw.does(d)).map(|d| spec.block[d].min);
     sizes.min().unwrap_or(1)
 }
 
-/// True when each block is issued once: a random kind with a map. An alignment of its own makes blocks overlap, so it rules a
-/// map out.
+/// Whether each block is issued once: a random kind with a map. An alignment of its own makes blocks overlap, which excludes a map.
 pub(crate) fn has_map(spec: &JobSpec) -> bool {
     let aligned = |d: Direction| !spec.rw.does(d) || spec.block[d].align == spec.block[d].min;
     spec.rw.is_random() && spec.random_map && Direction::ALL.into_iter().all(aligned)
@@ -47,18 +46,17 @@ pub(crate) fn offset_stream(spec: &JobSpec, seed: u64) -> Stream {
     Stream::new(if spec.wide_offsets { Generator::Tausworthe64 } else { spec.generator }, seed)
 }
 
-/// The skewed choices of a file, among its smallest I/Os, a last one that does not fit counted as well. `None` for a file without
-/// any.
+/// The skewed choices of a file among its smallest I/Os, including a last one that does not fit. `None` for a file without any.
 pub(crate) fn skewed_choices(
     spec: &JobSpec,
     skew: &Skew,
     file: usize,
     region: &Region,
     seeds: &[u64; SEEDS],
-) -> Option<Skewed> {
+) -> Option<SkewedChoice> {
     let smallest = spec.block[Direction::Read].min.min(spec.block[Direction::Write].min);
     let n = region.size.min(region.real_size).div_ceil(smallest);
-    (n > 0).then(|| Skewed::new(skew, n, file_seed(spec, file, seeds), true))
+    (n > 0).then(|| SkewedChoice::new(skew, n, file_seed(spec, file, seeds), true))
 }
 
 /// The seed of a file's own generator: jobs and files differ although all of them follow one seed.

@@ -1,6 +1,6 @@
-//! When a job does nothing: before its first I/O (`startdelay`), and between I/Os (`thinktime`). The worker does the waiting.
+//! The pauses of a job: before its first I/O (`startdelay`), and between I/Os (`thinktime`). The worker does the waiting.
 //!
-//! The times of `thinktime` are ns since the job's epoch, as in [`crate::pacing`].
+//! The times of `thinktime` are ns since the job's epoch, as in [`crate::rate`].
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use ferrio_job::JobSpec;
 use crate::random::Stream;
 use crate::seeds::{self, SEEDS, thread_seeds};
 
-/// The delay of one job, counted from the end of set-up: the only value of its range, or one in `low..=high` drawn in µs.
+/// The delay of a job, counted from the end of set-up: the only value of its range, or one in `low..=high` drawn in µs.
 ///
-/// `entropy` as in [`crate::Workload::new`]. A range written backwards is put in order.
+/// `entropy` is that of [`crate::Workload::new`]. The ends of a reversed range are swapped.
 #[must_use]
 pub fn startdelay(spec: &JobSpec, entropy: [u64; SEEDS]) -> Duration {
     let (a, b) = spec.limits.startdelay;
@@ -28,20 +28,20 @@ pub fn startdelay(spec: &JobSpec, entropy: [u64; SEEDS]) -> Duration {
 /// Counts I/Os and time until the next pause.
 #[derive(Clone, Debug)]
 pub struct ThinkTime {
-    /// I/Os between pauses, `u64::MAX` when only time counts.
+    /// I/Os between pauses; `u64::MAX` if only time counts.
     blocks: u64,
     at_issue: bool,
-    /// Time between the beginnings of two pauses, `u64::MAX` when only I/Os count.
+    /// Time between the beginnings of two pauses; `u64::MAX` if only I/Os count.
     period_ns: u64,
     issued: u64,
     /// I/Os that counted when the last pause began.
     mark: u64,
-    /// The next pause by time.
+    /// Time of the next pause by time.
     due_ns: u64,
 }
 
 impl ThinkTime {
-    /// The pauses of `spec`, `None` when it makes none.
+    /// The pauses of `spec`; `None` if it makes none.
     #[must_use]
     pub fn new(spec: &JobSpec) -> Option<Self> {
         let think = &spec.think;
@@ -61,20 +61,20 @@ impl ThinkTime {
         })
     }
 
-    /// One more data I/O was issued, and of all that were, `in_flight` are not completed. True when a pause begins now.
+    /// Counts an issued data I/O; of all issued ones, `in_flight` are not completed. Returns whether a pause begins now.
     pub fn issued(&mut self, in_flight: u64, now_ns: u64) -> bool {
         self.issued += 1;
         let count = if self.at_issue { self.issued } else { self.issued.saturating_sub(in_flight) };
         let due = count >= self.mark.saturating_add(self.blocks) || now_ns >= self.due_ns;
         if due {
-            // What completes while the pause is waited for counts for the next one.
+            // I/Os that complete while the pause is waited for count for the next one.
             self.mark = count;
             self.due_ns = now_ns.saturating_add(self.period_ns);
         }
         due
     }
 
-    /// A new epoch begins (end of the ramp).
+    /// Begins a new epoch at the end of the ramp.
     pub fn restart(&mut self, in_flight: u64) {
         self.issued = in_flight;
         self.mark = 0;

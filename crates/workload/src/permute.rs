@@ -1,14 +1,14 @@
-//! `random_generator=permute`: all blocks of a file in a pseudo-random order, each once, without a record of the blocks visited.
+//! `random_generator=permute`: all blocks of a file in a pseudo-random order, each once, without a record of the visited blocks.
 //!
-//! Blocks are laid out in a rectangle that is nearly square. A counter walks through it, and a Feistel network maps each of its
-//! places to another one: rounds that move a place along its row by a hash of the column, then along its column by a
-//! hash of the row. Each round can be undone, so no two places meet; places beyond the last block are skipped. The tests
-//! measure the quality of the order, and `docs/permute.md` reports it.
+//! Blocks are laid out in a rectangle that is nearly square. A counter walks through it, and a Feistel network maps each of its places to
+//! another one: rounds shift a place along its row by a hash of the column, then along its column by a hash of the row. Each round can be
+//! undone, so no two places meet; places beyond the last block are skipped. The tests measure the quality of the order, and
+//! `docs/permute.md` reports it.
 
 #[cfg(test)]
 mod tests;
 
-/// Differences of the keys of two rounds.
+/// Difference of the keys of two rounds.
 const NEXT_KEY: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The blocks of a file, each once and then again in another order on demand.
@@ -25,7 +25,7 @@ pub(crate) struct Permute {
     /// Pairs of rounds.
     pairs: u32,
     seed: u64,
-    /// How many orders were begun before this one.
+    /// Number of orders that were begun before this one.
     orders: u64,
 }
 
@@ -50,7 +50,7 @@ impl Permute {
         permute
     }
 
-    /// The next block, `None` after the last one.
+    /// The next block; `None` after the last one.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u64> {
         while self.y < self.height {
@@ -85,7 +85,7 @@ impl Permute {
         self.key = scramble(self.seed.wrapping_add(self.orders));
     }
 
-    /// The place that the network maps a place to.
+    /// The place to which the network maps a place.
     #[inline]
     fn map(&self, mut x: u32, mut y: u32) -> (u32, u32) {
         let mut key = self.key;
@@ -99,7 +99,7 @@ impl Permute {
 }
 
 /// Pairs of rounds for a rectangle of this width. Two pairs of good hashes give a permutation that looks random, and one more is for
-/// safety. In a rectangle of few places a round changes little, so that it takes more of them.
+/// safety. In a rectangle of few places a round changes little, so more are needed.
 fn pairs(width: u64) -> u32 {
     match width {
         0..16 => 12,
@@ -108,7 +108,7 @@ fn pairs(width: u64) -> u32 {
     }
 }
 
-/// `place` moved by the fraction `hash / 2^32` of `span`, wrapping at its end.
+/// `place` shifted by the fraction `hash / 2^32` of `span`, wrapping at its end.
 #[inline]
 fn moved(place: u32, hash: u32, span: u32) -> u32 {
     let by = (u64::from(hash) * u64::from(span)) >> 32;
@@ -125,7 +125,7 @@ fn hash(number: u32, key: u64) -> u32 {
     (mixed.wrapping_mul(0x94D0_49BB_1331_11EB) >> 32) as u32
 }
 
-/// The mixing step of splitmix64: neighbouring numbers become unrelated ones.
+/// The mixing step of splitmix64: neighbouring numbers become unrelated.
 fn scramble(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(NEXT_KEY);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,4 +1,4 @@
-//! Which I/Os are sent with a priority of their own: `cmdprio_percentage`, `cmdprio_bssplit`.
+//! Chooses the I/Os that are sent with a priority of their own: `cmdprio_percentage`, `cmdprio_bssplit`.
 
 use ferrio_job::{Direction, JobSpec, PerDirection, PriorityShare};
 
@@ -12,12 +12,12 @@ pub struct PriorityChoice {
     shares: PerDirection<Vec<PriorityShare>>,
     stream: Stream,
     percent: Scale,
-    /// The seed that each pass begins with; `None` for a stream that goes on.
+    /// The seed of each pass; `None` for a stream that continues.
     restart: Option<u64>,
 }
 
 impl PriorityChoice {
-    /// `None` for a job all of whose I/Os have its own priority. `entropy` as in [`crate::Workload::new`].
+    /// `None` for a job all of whose I/Os have its own priority. `entropy` is that of [`crate::Workload::new`].
     #[must_use]
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<Self> {
         if !spec.priorities.are_chosen() {
@@ -35,7 +35,7 @@ impl PriorityChoice {
         })
     }
 
-    /// The kernel's number of the priority of the next I/O. As in fio nothing is drawn where no share applies.
+    /// The kernel's number of the priority of the next I/O. Like in fio, nothing is drawn where no share applies.
     pub fn next(&mut self, direction: Direction, len: u64) -> u16 {
         let applies = |share: &&PriorityShare| share.bytes.is_none_or(|bytes| bytes == len);
         let mut shares = self.shares[direction].iter().filter(applies).peekable();
@@ -52,7 +52,7 @@ impl PriorityChoice {
         self.own
     }
 
-    /// Begins another pass, as [`crate::Workload::begin_pass`] does.
+    /// Begins another pass, like [`crate::Workload::begin_pass`].
     pub fn begin_pass(&mut self) {
         if let Some(seed) = self.restart {
             self.stream.reseed(seed);

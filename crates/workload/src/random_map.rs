@@ -1,8 +1,8 @@
-//! The random map: which blocks of a file were used in this pass. Sets of file numbers use it too.
+//! The random map: the blocks of a file that were used in this pass. Sets of file numbers use it too.
 //!
-//! A tree of bits with 64 children to a node: level 0 has one bit for each block, a bit of a higher level says that the whole
-//! word below it is set. So the next clear bit is found in a few steps even when one block of a billion is left, for 1.016 bits
-//! of memory a block. Words are allocated zeroed, so untouched parts of a huge map cost no memory.
+//! A tree of bits with 64 children per node: level 0 has one bit for each block, a bit of a higher level says that the whole word below it
+//! is set. So the next clear bit is found in a few steps even if one block of a billion is left, for 1.016 bits of memory per block. Words
+//! are allocated zeroed, so untouched parts of a huge map cost no memory.
 
 use crate::random::BATCH;
 
@@ -18,12 +18,12 @@ const MIN_FETCHED: u64 = 1 << 15;
 /// Enough levels for 2^48 blocks.
 const MAX_LEVELS: usize = 8;
 
-/// Which blocks are taken.
+/// A set of taken blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomMap {
     /// All levels, the lowest first.
     words: Vec<u64>,
-    /// Where each level begins in `words`.
+    /// Start of each level in `words`.
     start: [usize; MAX_LEVELS],
     levels: usize,
     bits: u64,
@@ -55,22 +55,22 @@ impl RandomMap {
         map
     }
 
-    /// Blocks in the map.
+    /// Number of blocks in the map.
     pub(crate) fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// True for a map whose words are hardly ever in the caches of the processor when they are needed.
+    /// Whether the words of the map are hardly ever in the caches of the processor when they are needed.
     pub(crate) fn exceeds_caches(&self) -> bool {
         self.bits / 64 >= MIN_FETCHED
     }
 
-    /// Asks for the words of these blocks.
+    /// Prefetches the words of these blocks.
     pub(crate) fn fetch(&self, blocks: &[u64; BATCH], fetch: FetchWords) {
         fetch(&self.words, &blocks.map(|block| block / 64));
     }
 
-    /// Clears every block.
+    /// Clears all blocks.
     pub(crate) fn clear(&mut self) {
         // Wiping a large map would stall the job, and touch pages that were never used: fresh ones are zeroed one by one.
         if self.words.len() > MAX_WIPED {
@@ -81,7 +81,7 @@ impl RandomMap {
         self.fence();
     }
 
-    /// Takes block `bit`, or the next free one upward, wrapping once. `None` when all are taken.
+    /// Takes block `bit`, or the next free one upward, wrapping once. `None` if all are taken.
     #[inline(always)]
     pub(crate) fn take(&mut self, bit: u64) -> Option<u64> {
         debug_assert!(bit < self.bits);
@@ -98,7 +98,7 @@ impl RandomMap {
         Some((bit & !63) | u64::from(free.trailing_zeros()))
     }
 
-    /// Takes the next free block when the word of `bit` has none from there on.
+    /// Takes the next free block if the word of `bit` has none from there on.
     #[inline(never)]
     fn take_elsewhere(&mut self, bit: u64) -> Option<u64> {
         let taken = self.search(bit)?;
@@ -106,7 +106,7 @@ impl RandomMap {
         Some(taken)
     }
 
-    /// `bit` if it is clear, else the smallest clear bit above it, else the smallest of all.
+    /// `bit` if it is clear, otherwise the smallest clear bit above it, otherwise the smallest of all.
     #[inline]
     pub(crate) fn next_clear(&self, bit: u64) -> Option<u64> {
         debug_assert!(bit < self.bits);
@@ -117,7 +117,7 @@ impl RandomMap {
         self.search(bit)
     }
 
-    /// Takes up to `count` blocks from `first` on, stopping before one that is taken or at the end; returns how many.
+    /// Takes up to `count` blocks from `first` on, stopping before one that is taken or at the end; returns their number.
     #[inline]
     pub(crate) fn claim(&mut self, first: u64, count: u64) -> u64 {
         let (index, shift) = ((first / 64) as usize, first % 64);
@@ -125,7 +125,7 @@ impl RandomMap {
         let Some([low, high]) = self.words.get_mut(index..index + 2).filter(|_| count < 64) else {
             return self.claim_long(first, count);
         };
-        // The second word may be one of the next level; then no bit of it is asked for.
+        // The second word may be one of the next level; then no bit of it is used.
         let taken = *low >> shift | *high << 1 << (63 - shift) | 1 << count;
         let free = u64::from(taken.trailing_zeros());
         let mask = (1 << free) - 1;
@@ -153,7 +153,7 @@ impl RandomMap {
         free
     }
 
-    /// How many of the `count` blocks from `first` on are free before the first that is not.
+    /// Number of free blocks from `first` on, up to `count`.
     pub(crate) fn free_run(&self, first: u64, count: u64) -> u64 {
         let end = first.saturating_add(count).min(self.bits);
         let mut at = first;
@@ -175,7 +175,7 @@ impl RandomMap {
         self.set_in_word(bit / 64, 1 << (bit % 64));
     }
 
-    /// True when this block is taken.
+    /// Whether this block is taken.
     #[inline]
     pub(crate) fn is_taken(&self, bit: u64) -> bool {
         self.words[(bit / 64) as usize] >> (bit % 64) & 1 == 1
@@ -203,7 +203,7 @@ impl RandomMap {
         }
     }
 
-    /// Word `index` of level 0 became full: sets its bit above, and so on as long as that fills words.
+    /// Sets the bits above word `index` of level 0, which became full, as long as that fills words.
     #[cold]
     #[inline(never)]
     fn summarise(&mut self, mut index: u64) {
@@ -217,13 +217,13 @@ impl RandomMap {
         }
     }
 
-    /// Smallest clear bit from `bit` on, else the smallest of all.
+    /// The smallest clear bit from `bit` on, otherwise the smallest of all.
     #[inline(never)]
     fn search(&self, bit: u64) -> Option<u64> {
         self.clear_from(bit).or_else(|| self.clear_from(0))
     }
 
-    /// Smallest clear bit that is `bit` or above, by climbing until a word has one and then descending.
+    /// The smallest clear bit at or above `bit`, by climbing until a word has one and then descending.
     fn clear_from(&self, bit: u64) -> Option<u64> {
         let (mut level, mut at) = (0, bit);
         loop {

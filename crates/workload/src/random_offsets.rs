@@ -6,41 +6,41 @@ use ferrio_job::Direction;
 
 use crate::random::{BATCH, Batches, Prefetch, Scale, Stream};
 use crate::random_map::{FetchWords, RandomMap};
-use crate::skewed::Skewed;
+use crate::skewed::SkewedChoice;
 use crate::visit_order::VisitOrder;
-use crate::zoned_distribution::Zoned;
+use crate::zoned_distribution::ZonedChoice;
 
 /// In a batch: no more blocks.
 const NONE: u64 = u64::MAX;
 
-/// State of random choices in one file.
+/// State of the random choices in one file.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomOffsets {
     prefetch: Prefetch,
-    grid: Grid,
+    grid: BlockGrid,
     finished: bool,
-    /// `time_based`: when no block is left they all come again instead of ending the pass.
+    /// `time_based`: whether all blocks are used again when none is left, instead of ending the pass.
     recycle: bool,
     map: Option<RandomMap>,
     source: BlockSource,
-    /// Seed to start again from at each pass, if the job repeats.
-    restart: Option<Restart>,
+    /// Seed from which each pass restarts, if the job repeats.
+    restart: Option<RestartSeeds>,
     /// Fetches the words of the map that the blocks of a batch need, if the map is too large for caches.
     fetch: Option<FetchWords>,
 }
 
-/// Where blocks lie and which of them are usable.
+/// The positions of blocks, and which of them are usable.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid {
+pub(crate) struct BlockGrid {
     /// Start of the region in bytes.
     pub(crate) base: u64,
-    /// Distance of two blocks in bytes.
+    /// Distance between two blocks in bytes.
     pub(crate) align: u64,
     /// The first block that is not to be used, whatever is drawn.
     pub(crate) end: u64,
 }
 
-/// Where blocks come from.
+/// The source of blocks.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockSource {
     /// Each is a number drawn among all.
@@ -48,14 +48,14 @@ pub(crate) enum BlockSource {
     /// `lfsr`, `permute`
     VisitOrder(Box<VisitOrder>),
     /// zipf, zipf_exact, pareto, normal
-    Skewed(Box<Skewed>),
-    /// zoned, zoned_abs: the zones of a direction, its number of blocks, and the draws within a zone
-    Zoned(Box<Zoned>, Direction, u64, Stream),
+    Skewed(Box<SkewedChoice>),
+    /// zoned, zoned_abs: the zones of a direction, its number of blocks, and the draws within a zone.
+    Zoned(Box<ZonedChoice>, Direction, u64, Stream),
 }
 
 /// Seeds of a job that repeats.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Restart {
+pub(crate) struct RestartSeeds {
     pub(crate) offset: u64,
     pub(crate) zone: u64,
 }
@@ -64,10 +64,10 @@ impl RandomOffsets {
     /// Choices among the blocks of a grid, each once in a pass if there is a map.
     pub(crate) fn new(
         source: BlockSource,
-        grid: Grid,
+        grid: BlockGrid,
         map: Option<RandomMap>,
         recycle: bool,
-        restart: Option<Restart>,
+        restart: Option<RestartSeeds>,
     ) -> Self {
         RandomOffsets {
             prefetch: Prefetch::new(),
@@ -81,7 +81,7 @@ impl RandomOffsets {
         }
     }
 
-    /// Words of a large map are fetched with this before they are needed.
+    /// Sets the function that prefetches words of a large map.
     pub(crate) fn fetch_with(&mut self, fetch: FetchWords) {
         self.fetch = self.map.as_ref().is_some_and(RandomMap::exceeds_caches).then_some(fetch);
     }
@@ -117,7 +117,8 @@ impl RandomOffsets {
         Some(self.grid.base + block * self.grid.align)
     }
 
-    /// The next block of an unfinished file, and its offset relative to the region. [`RandomOffsets::claim`] marks what is used of the map.
+    /// The next block of an unfinished file, and its offset relative to the region. [`RandomOffsets::claim`] marks the used part of the
+    /// map.
     #[inline(always)]
     pub(crate) fn find(&mut self) -> Option<(u64, u64)> {
         let mut block = self.draw();
@@ -133,8 +134,8 @@ impl RandomOffsets {
         Some((block, block * self.grid.align))
     }
 
-    /// Marks up to `count` blocks from `block` on, which is free, and returns how many there are before one that is taken: all of
-    /// them without a map, and beyond the end of the map.
+    /// Marks up to `count` blocks from `block` on, which is free, and returns their number before one that is taken: all of them without a
+    /// map, and beyond the end of the map.
     #[inline(always)]
     pub(crate) fn claim(&mut self, block: u64, count: u64) -> u64 {
         let Some(map) = &mut self.map else {
@@ -151,19 +152,19 @@ impl RandomOffsets {
         self.grid.base
     }
 
-    /// True when no block of this pass is left.
+    /// Whether no block of this pass is left.
     #[inline(always)]
     pub(crate) fn finished(&self) -> bool {
         self.finished
     }
 
-    /// No more of this pass.
+    /// Ends the pass.
     #[cold]
     pub(crate) fn finish(&mut self) {
         self.finished = true;
     }
 
-    /// A pass begins: all blocks are free, and what repeats starts again.
+    /// Begins a pass: all blocks are free, and streams that repeat restart.
     pub(crate) fn begin_pass(&mut self) {
         if self.source.begin_pass(self.restart) {
             self.prefetch.forget();
@@ -174,7 +175,7 @@ impl RandomOffsets {
         self.finished = self.grid.end == 0;
     }
 
-    /// All blocks of the map are taken: with `time_based` a new round begins with a fresh draw, otherwise the file is finished.
+    /// Begins a new round with a fresh draw when all blocks of the map are taken, with `time_based`; otherwise the file is finished.
     #[cold]
     #[inline(never)]
     fn begin_round(&mut self) -> Option<u64> {
@@ -186,7 +187,7 @@ impl RandomOffsets {
         Some(self.draw())
     }
 
-    /// A block that is not to be used, or none: the file is finished, unless an order of all blocks is over and begins again.
+    /// Handles a block that is not to be used, or none: the file is finished, unless an order of all blocks is over and begins again.
     #[cold]
     #[inline(never)]
     fn beyond(&mut self, block: u64) -> Option<u64> {
@@ -207,7 +208,7 @@ impl RandomOffsets {
 }
 
 impl BlockSource {
-    /// The next batch, filled up with [`NONE`] at the end.
+    /// Fills the next batch, with [`NONE`] after the end.
     #[cold]
     #[inline(never)]
     fn fill(&mut self, batch: &mut [u64; BATCH]) {
@@ -227,8 +228,8 @@ impl BlockSource {
         }
     }
 
-    /// Returns whether what was made ahead is void.
-    fn begin_pass(&mut self, restart: Option<Restart>) -> bool {
+    /// Returns whether the numbers made ahead are void.
+    fn begin_pass(&mut self, restart: Option<RestartSeeds>) -> bool {
         match (self, restart) {
             (BlockSource::VisitOrder(walk), restart) => {
                 walk.rewind();
@@ -237,7 +238,7 @@ impl BlockSource {
                 }
                 true
             }
-            // The generators of files run on whatever the seeding.
+            // The generators of files continue whatever the seeding.
             (BlockSource::Skewed(_), _) | (_, None) => false,
             (BlockSource::Drawn(stream, _), Some(seeds)) => {
                 stream.reseed(seeds.offset);

@@ -1,4 +1,4 @@
-//! Steps without choices: those of a log (`read_iolog`), one after the other, and those of an engine that does no I/O.
+//! Steps without choices: those of a log (`read_iolog`), and those of an engine that does no I/O.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use ferrio_job::{Direction, Replay, ReplayAction, ReplayStep, ReplaySteps};
 use crate::step::{Io, Step, SyncKind};
 use crate::step_feed::{NextBatch, StepFeed};
 
-/// A log, and how far it is replayed.
+/// A log, and the progress of its replay.
 #[derive(Debug)]
 pub(crate) struct ReplayPath {
-    source: Source,
-    /// The next one among those at hand.
+    source: ReplaySource,
+    /// The index of the next loaded step.
     next: usize,
     /// Time of the last wait, µs.
     waited_us: Option<u64>,
-    /// The step that is due now; here, so that loops that do not replay have no code for the kinds of steps.
+    /// The step that is due now; it is kept here, so that loops that do not replay have no code for the kinds of steps.
     pub(crate) step: Step,
 }
 
-/// What is due now.
+/// The current step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DueStep {
     /// The offset of an I/O, or the time of a wait.
@@ -29,7 +29,7 @@ pub(crate) struct DueStep {
     target: u32,
 }
 
-// The kinds of what is due: those of the steps of a log, and these.
+// The kinds of steps: those of a log, and these.
 const AWAIT_REPLAY_TIME: u32 = 8;
 const AWAIT_LOG: u32 = 9;
 const PASS_END: u32 = 10;
@@ -39,7 +39,6 @@ impl DueStep {
         DueStep { offset, len: 0, target: kind << ReplayStep::FILE_BITS }
     }
 
-    /// The step.
     #[inline(always)]
     pub(crate) fn step(self) -> Step {
         const OPEN: u32 = ReplayAction::Open as u32;
@@ -68,18 +67,18 @@ impl DueStep {
     }
 }
 
-/// Where the steps come from.
+/// The source of the steps.
 #[derive(Debug)]
-enum Source {
+enum ReplaySource {
     /// The same step forever.
     Work,
-    /// All of them are at hand.
+    /// All steps are loaded.
     Loaded(Arc<Replay>),
-    /// They come in batches.
+    /// The steps come in batches.
     Feed {
-        /// Those at hand.
+        /// The current batch.
         batch: Vec<ReplayStep>,
-        /// The others; none before [`ReplayPath::feed`].
+        /// The source of the others; `None` before [`ReplayPath::feed`].
         feed: Option<StepFeed>,
     },
 }
@@ -87,25 +86,25 @@ enum Source {
 impl ReplayPath {
     pub(crate) fn new(log: Arc<Replay>) -> Self {
         let source = match &log.steps {
-            ReplaySteps::Loaded(_) => Source::Loaded(log),
-            ReplaySteps::Chunked(_) => Source::Feed { batch: Vec::new(), feed: None },
+            ReplaySteps::Loaded(_) => ReplaySource::Loaded(log),
+            ReplaySteps::Chunked(_) => ReplaySource::Feed { batch: Vec::new(), feed: None },
         };
         ReplayPath { source, next: 0, waited_us: None, step: Step::PassEnd }
     }
 
-    /// I/Os that move nothing, without end.
+    /// I/Os that transfer nothing, without end.
     pub(crate) fn of_work() -> Self {
-        ReplayPath { source: Source::Work, next: 0, waited_us: None, step: Step::PassEnd }
+        ReplayPath { source: ReplaySource::Work, next: 0, waited_us: None, step: Step::PassEnd }
     }
 
-    /// Where the steps of a log that is not in memory come from.
+    /// Sets the source of the steps of a log that is not in memory.
     pub(crate) fn feed(&mut self, from: StepFeed) {
-        if let Source::Feed { feed, .. } = &mut self.source {
+        if let ReplaySource::Feed { feed, .. } = &mut self.source {
             *feed = Some(from);
         }
     }
 
-    /// Finds the next step. `pace` is asked before each I/O; its answer changes nothing.
+    /// Finds the next step. `pace` is called before each I/O; its answer has no effect.
     #[inline(never)]
     pub(crate) fn advance(&mut self, pace: impl FnMut(Direction) -> Direction) {
         self.step = self.next(pace).step();
@@ -113,12 +112,12 @@ impl ReplayPath {
 
     fn next(&mut self, mut pace: impl FnMut(Direction) -> Direction) -> DueStep {
         let steps = match &self.source {
-            Source::Loaded(log) => match &log.steps {
+            ReplaySource::Loaded(log) => match &log.steps {
                 ReplaySteps::Loaded(steps) => steps,
                 ReplaySteps::Chunked(_) => return DueStep::new(PASS_END, 0),
             },
-            Source::Feed { batch, .. } => batch,
-            Source::Work => return DueStep::new(ReplayAction::Read as u32, 0),
+            ReplaySource::Feed { batch, .. } => batch,
+            ReplaySource::Work => return DueStep::new(ReplayAction::Read as u32, 0),
         };
         let Some(next) = steps.get(self.next) else {
             return match self.next_batch() {
@@ -127,7 +126,7 @@ impl ReplayPath {
                 NextBatch::End => DueStep::new(PASS_END, 0),
             };
         };
-        // The first wait begins the replay, even if it is for nothing.
+        // The first wait begins the replay, even if its time is 0.
         if self.waited_us.is_none_or(|waited| next.due_us() > waited) {
             self.waited_us = Some(next.due_us());
             return DueStep::new(AWAIT_REPLAY_TIME, next.due_us());
@@ -145,7 +144,7 @@ impl ReplayPath {
     #[inline(never)]
     fn next_batch(&mut self) -> NextBatch {
         let fed = match &mut self.source {
-            Source::Feed { batch, feed: Some(feed) } => feed.exchange(batch),
+            ReplaySource::Feed { batch, feed: Some(feed) } => feed.exchange(batch),
             _ => NextBatch::End,
         };
         if fed == NextBatch::Steps {
@@ -156,7 +155,7 @@ impl ReplayPath {
 
     /// Starts again. Steps that are read while the job runs come once only, as a log is replayed once.
     pub(crate) fn begin_pass(&mut self) {
-        if let Source::Loaded(_) = self.source {
+        if let ReplaySource::Loaded(_) = self.source {
             (self.next, self.waited_us) = (0, None);
         }
     }

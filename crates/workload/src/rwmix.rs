@@ -1,15 +1,14 @@
-//! Whether the next I/O of a read/write mix reads or writes.
+//! Chooses between read and write in a mix.
 
 use ferrio_job::Direction;
 
 use crate::random::{Batches, Prefetch, Scale, Stream};
 
-/// The direction of a mix and when it is next drawn.
+/// The direction of a mix, and the time of its next draw.
 ///
-/// A direction is kept until its own count reaches a threshold, so draws are rare; the share still
-/// comes out within half a percent.
+/// A direction is kept until its own count reaches a threshold, so draws are rare; the share still comes out within half a percent.
 #[derive(Clone, Debug)]
-pub(crate) struct Mix {
+pub(crate) struct ReadWriteMix {
     current: Direction,
     threshold: u64,
     read_percent: u64,
@@ -24,12 +23,12 @@ struct MixDraws {
     hundred: Scale,
 }
 
-impl Mix {
+impl ReadWriteMix {
     /// A mix of `read_percent` (0..=100) reads, drawn from `stream`.
     pub(crate) fn new(read_percent: u32, stream: Stream) -> Self {
         let hundred = stream.scale(100);
         let draws = MixDraws { prefetch: Prefetch::new(), stream: Batches::new(stream), hundred };
-        Mix {
+        ReadWriteMix {
             current: Direction::Read,
             threshold: 0,
             read_percent: u64::from(read_percent),
@@ -57,12 +56,12 @@ impl Mix {
         self.current
     }
 
-    /// The counts start again (end of ramp), or a pass begins.
+    /// Restarts the counts at the end of the ramp or the start of a pass.
     pub(crate) fn restart(&mut self) {
         self.threshold = 0;
     }
 
-    /// Starts the stream again.
+    /// Restarts the stream.
     pub(crate) fn reseed(&mut self, seed: u64) {
         self.draws.stream.reseed(seed);
         self.draws.prefetch.forget();

@@ -10,7 +10,7 @@ pub(crate) use ferrio_random::purpose::*;
 
 /// The seeds of one job. They depend on `randseed` and on the job's number, so clones differ but repeat.
 ///
-/// `entropy` is returned as it is for `randrepeat=0` without `randseed`, and ignored otherwise.
+/// `entropy` is returned unchanged for `randrepeat=0` without `randseed`, and ignored otherwise.
 #[must_use]
 pub fn thread_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) -> [u64; SEEDS] {
     match spec.seeding {
@@ -20,13 +20,13 @@ pub fn thread_seeds(spec: &JobSpec, entropy: [u64; SEEDS]) -> [u64; SEEDS] {
     }
 }
 
-/// The state that the generator of offsets begins each pass with, as it is in verify state files.
+/// The state of the generator of offsets at the start of each pass, in the form of verify state files.
 #[must_use]
 pub fn offset_generator(spec: &JobSpec, entropy: [u64; SEEDS]) -> GeneratorState {
     offset_stream(spec, thread_seeds(spec, entropy)[OFFSET]).state()
 }
 
-/// The seeds with those that one purpose takes from another.
+/// Replaces seeds that are shared between purposes.
 pub(crate) fn shared(spec: &JobSpec, mut seeds: [u64; SEEDS]) -> [u64; SEEDS] {
     if spec.verify.is_some() {
         // A job that reads repeats the lengths of the job that wrote.
@@ -38,7 +38,7 @@ pub(crate) fn shared(spec: &JobSpec, mut seeds: [u64; SEEDS]) -> [u64; SEEDS] {
     seeds
 }
 
-/// True when every stream starts again with each further pass.
+/// Whether every stream restarts with each further pass.
 pub(crate) fn restarts_each_pass(spec: &JobSpec) -> bool {
     spec.seeding == Seeding::Repeatable
 }

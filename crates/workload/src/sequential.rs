@@ -4,26 +4,26 @@ use ferrio_job::{Direction, JobSpec, RwPostfix};
 
 use crate::step::Region;
 
-/// The rules of sequential progression that are the same for all files of a job.
+/// The rules of sequential progression that all files of a job share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sequential {
     /// Bytes added between two I/Os; negative walks backwards.
     pub(crate) hole: i64,
-    /// At the end of the region the walk starts over instead of finishing the file.
-    pub(crate) wraps: Wraps,
+    /// Whether the walk starts over at the end of the region instead of finishing the file.
+    pub(crate) wraps: WrapRules,
 }
 
-/// Why the end of a region is not the end of a file.
+/// The reasons why the end of a region is not the end of a file.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wraps {
+pub(crate) struct WrapRules {
     /// `time_based` with one file.
     pub(crate) time_based: bool,
     /// A writer with `io_size` above `size`.
     pub(crate) rewrites: bool,
 }
 
-impl Wraps {
-    /// True when a walk starts over at the end of its region.
+impl WrapRules {
+    /// Whether a walk starts over at the end of its region.
     #[inline]
     pub(crate) fn any(self) -> bool {
         self.time_based || self.rewrites
@@ -34,7 +34,7 @@ impl Sequential {
     /// The rules of a job over these regions.
     pub(crate) fn new(spec: &JobSpec, regions: &[Region]) -> Self {
         let beyond_size = spec.limits.io_size.is_some_and(|n| n > spec.limits.size);
-        let wraps = Wraps {
+        let wraps = WrapRules {
             time_based: spec.limits.time_based && regions.len() == 1,
             rewrites: spec.rw.does(Direction::Write) && beyond_size,
         };
@@ -44,9 +44,9 @@ impl Sequential {
         }
     }
 
-    /// Position of the next I/O relative to the start of the region when the last one of its direction ended at
-    /// `last_end` (absolute). `None` when the file has no more blocks. May lie beyond the region: the caller checks. `end` is
-    /// where the walk starts over if it does: that of the region, unless the region is a zone.
+    /// Position of the next I/O relative to the start of the region if the last one of its direction ended at `last_end` (absolute). `None`
+    /// if the file has no more blocks. May be beyond the region: the caller checks. `end` is the position at which the walk starts over if
+    /// it does: that of the region, unless the region is a zone.
     #[inline]
     pub(crate) fn next(&self, region: &Region, mut last_end: u64, end: u64) -> Option<u64> {
         if last_end >= end && self.wraps.any() {
@@ -77,7 +77,7 @@ mod tests {
 
     /// First `count` block numbers of a walk in 4 KiB blocks.
     fn walk(region: Region, hole: i64, count: usize) -> Vec<u64> {
-        let rules = Sequential { hole, wraps: Wraps::default() };
+        let rules = Sequential { hole, wraps: WrapRules::default() };
         let mut last_end = region.offset;
         let positions = std::iter::from_fn(|| {
             let position =

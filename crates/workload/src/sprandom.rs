@@ -1,6 +1,6 @@
-//! `sprandom`: every block of an SSD in the order of a shift register, and among them some blocks a second time, region by region.
+//! `sprandom`: every block of an SSD in the order of a shift register, with some blocks written a second time, region by region.
 //!
-//! Each write is saved with the probability of its region; the next region writes what was saved again, at its start, or at its end for
+//! Each write is saved with the probability of its region; the next region writes the saved ones again, at its start, or at its end for
 //! devices with a cache (`spr_cs`). Cost per write: a step of the register, a draw and a compare.
 
 use std::sync::Arc;
@@ -20,9 +20,9 @@ pub struct PreconditioningWrite {
     pub block: u64,
     /// The region, from 0 in the order written; the number of regions for blocks that no region had room for.
     pub region: usize,
-    /// The block was written before.
+    /// Whether the block was written before.
     pub again: bool,
-    /// The next region writes it again.
+    /// Whether the next region writes it again.
     pub saved: bool,
 }
 
@@ -32,21 +32,21 @@ pub struct PreconditioningOrder {
     job: Arc<Sprandom>,
     /// The order of new blocks.
     blocks: Lfsr,
-    /// Number of blocks and seed that `blocks` begins with.
+    /// Number of blocks and seed with which `blocks` begins.
     begin: (u64, u64),
     /// New blocks that are left.
     new_left: u64,
     draws: Stream,
     scale: Scale,
-    /// Where `draws` begins in each pass, if passes repeat.
+    /// The seed of `draws` in each pass, if passes repeat.
     restart: Option<u64>,
     region: usize,
     /// Writes of this region so far.
     written: u64,
-    /// What the last region saved; those before `at` were written again.
+    /// The blocks that the last region saved; those before `at` were written again.
     again: Vec<u64>,
     at: usize,
-    /// What this region has saved.
+    /// The blocks that this region has saved.
     saved: Vec<u64>,
 }
 
@@ -54,7 +54,7 @@ impl PreconditioningOrder {
     /// The order of a job with `sprandom` in its region, by the seeds of the job; `None` for other jobs.
     ///
     /// # Errors
-    /// When there is no memory for the blocks that are to be written again.
+    /// There is no memory for the blocks that are to be written again.
     pub fn of(spec: &JobSpec, region: &Region, seeds: &[u64; SEEDS]) -> Result<Option<Self>, WorkloadError> {
         let Some(job) = &spec.sprandom else { return Ok(None) };
         let blocks = offset_count(spec, region, Direction::Write);
@@ -79,7 +79,7 @@ impl PreconditioningOrder {
         Ok(Some(order))
     }
 
-    /// Takes the memory that a pass needs, with a probability close to one. A list that still runs over grows.
+    /// Allocates the memory that a pass needs, with a probability close to one. A list that still overflows grows.
     fn reserve(&mut self) -> Result<(), WorkloadError> {
         let blocks = self.job.most_repetitions();
         let too_many = |_| WorkloadError::TooManyRepetitions { blocks };
@@ -101,7 +101,7 @@ impl PreconditioningOrder {
         self.saved.clear();
     }
 
-    /// The next write, `None` at the end of the pass.
+    /// The next write; `None` at the end of the pass.
     pub fn next_write(&mut self) -> Option<PreconditioningWrite> {
         loop {
             let region = self.region;

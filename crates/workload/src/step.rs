@@ -1,8 +1,8 @@
-//! What the worker and the workload exchange: regions in, steps out, and what can be wrong with a job.
+//! The exchange between worker and workload: regions in, steps out, and errors of a job.
 
 use ferrio_job::{BlockSizes, Direction};
 
-/// The part of one file that a job works on, all in bytes.
+/// The part of a file that a job works on, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Start of the region in the file.
@@ -13,7 +13,7 @@ pub struct Region {
     pub real_size: u64,
 }
 
-/// One I/O to issue.
+/// An I/O to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
     /// Read, write or trim.
@@ -26,27 +26,27 @@ pub struct Io {
     pub len: u64,
 }
 
-/// Which call makes earlier writes durable.
+/// The call that makes earlier writes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncKind {
     /// fsync(2)
     Fsync,
     /// fdatasync(2)
     Fdatasync,
-    /// sync_file_range(2) over what was written to the file since its last sync.
+    /// sync_file_range(2) over the range written to the file since its last sync.
     FileRange {
         /// `SYNC_FILE_RANGE_*` of sync_file_range(2).
         flags: u8,
         /// First byte of the range.
         offset: u64,
-        /// Length in bytes; 0 when nothing was written to this file since its last sync.
+        /// Length in bytes; 0 if nothing was written to this file since its last sync.
         len: u64,
     },
 }
 
-/// What a worker does next.
+/// The next action of a worker.
 ///
-/// Each variant holds plain numbers only: with an enum inside of one of them, the steps of all jobs would go through memory.
+/// Each variant holds plain numbers only: with an enum inside one of them, the steps of all jobs would go through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Issue this I/O.
@@ -55,67 +55,66 @@ pub enum Step {
     Sync {
         /// Index of the file.
         file: u32,
-        /// Which call.
+        /// The call.
         kind: SyncKind,
     },
-    /// Open this file: the I/Os that follow go to it. Only in jobs that open files on demand; all are closed when a pass begins.
+    /// Open this file: the following I/Os go to it. Only in jobs that open files on demand; all are closed when a pass begins.
     Open {
         /// Index of the file.
         file: u32,
     },
-    /// Close this file, it is finished.
+    /// Close this file, which is finished.
     Close {
         /// Index of the file.
         file: u32,
     },
-    /// Do nothing before the replay has run so long. Only in jobs that replay a log.
+    /// Do nothing until the replay has run this long. Only in jobs that replay a log.
     AwaitReplayTime {
         /// Microseconds.
         us: u64,
     },
-    /// Do nothing before the program has run so long. Only in jobs that replay a log.
+    /// Do nothing until the program has run this long. Only in jobs that replay a log.
     AwaitProgramTime {
         /// Milliseconds.
         ms: u64,
     },
-    /// Do nothing before more of the log has been read. Only in jobs that replay a log.
+    /// Do nothing until more of the log has been read. Only in jobs that replay a log.
     AwaitLog,
     /// The event is complete. Only in jobs whose work is counted in events.
     EventEnd,
-    /// Wait until what the transaction appended to the log is durable. Only in sessions of a database model, as the next one.
+    /// Wait until the appends of the transaction to the log are durable. Only in sessions of a database model, like the next one.
     Commit,
     /// Wait while too many changes are not written back.
     AwaitWriteBack,
-    /// Wait until there is something to do. Only in jobs in the background of a database model, as the next one.
+    /// Wait until there is work. Only in background jobs of a database model, like the next one.
     AwaitWork,
-    /// All I/Os issued before are to be complete. With them, changes are written back.
+    /// Wait until all earlier I/Os are complete; then changes are written back.
     WrittenBack {
-        /// So many pages or tables; 0 where only the order of I/Os matters.
+        /// Number of pages or tables; 0 where only the order of I/Os matters.
         count: u32,
     },
     /// All files are finished. Further calls return the same until the next pass begins.
     PassEnd,
 }
 
-/// A step of a job over one file, or the end of its pass, as a call returns it in two registers.
+/// A step of a job over one file, or the end of its pass, in a form that a call returns in two registers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedStep {
     offset: u64,
     /// The length, and the direction above it; 0 for the end of the pass.
     rest: u64,
 }
 
-impl Packed {
-    pub(crate) const PASS_END: Packed = Packed { offset: 0, rest: 0 };
+impl PackedStep {
+    pub(crate) const PASS_END: PackedStep = PackedStep { offset: 0, rest: 0 };
 
     /// An I/O to file 0.
     #[inline(always)]
     pub(crate) fn io(direction: Direction, offset: u64, len: u64) -> Self {
         debug_assert!(len <= BlockSizes::MAX);
-        Packed { offset, rest: len | (direction as u64) << BlockSizes::LENGTH_BITS }
+        PackedStep { offset, rest: len | (direction as u64) << BlockSizes::LENGTH_BITS }
     }
 
-    /// The step.
     #[inline(always)]
     pub(crate) fn step(self) -> Step {
         if self.rest == 0 {
@@ -130,7 +129,7 @@ impl Packed {
     }
 }
 
-/// Why no sequence of I/O can be made for a job.
+/// A reason why a job has no valid sequence of I/O.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
     /// A block size or alignment is zero, a block size is 4 EiB or more, or the smallest exceeds the largest.
@@ -157,7 +156,7 @@ pub enum WorkloadError {
         /// Length of the region in bytes.
         size: u64,
     },
-    /// The random maps of the job take more memory than there is.
+    /// The random maps of the job exceed the memory.
     #[error(
         "the random map of {blocks} blocks does not fit into memory: use a larger block size, random_generator=permute, \
          norandommap, or softrandommap=1 to run without a map when there is no memory for it"

@@ -1,15 +1,15 @@
-//! The way of a log's steps from the thread that reads it to the job that replays it (`read_iolog_chunked`).
+//! Passes the steps of a log from the thread that reads it to the job that replays it (`read_iolog_chunked`).
 //!
-//! A fixed number of batches go round: the reader fills one, the job takes its steps and gives it back. So memory is bounded, the reader
-//! is never far ahead, and the job neither allocates nor waits while there are steps.
+//! A fixed number of batches circulate: the reader fills one, the job takes its steps and returns it. So memory is bounded, the reader is
+//! never far ahead, and the job neither allocates nor waits while there are steps.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::time::Duration;
 
 use ferrio_job::ReplayStep;
 
-/// Time between two looks whether the job is to stop, while it waits for its first steps.
-const LOOK: Duration = Duration::from_millis(20);
+/// Interval at which a job that waits for its first steps checks whether it must stop.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The job's end.
 #[derive(Debug)]
@@ -39,23 +39,23 @@ pub fn step_feed(batches: usize, steps: usize) -> (StepFeed, StepSupply) {
     (StepFeed { full, used: to_reader, first: None }, StepSupply { used, full: to_job })
 }
 
-/// What the feed has for a job that is done with a batch.
+/// The answer of the feed to a job that has used up a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextBatch {
     /// Further steps.
     Steps,
     /// Nothing yet.
     NothingYet,
-    /// The log is at its end, or its reader has failed.
+    /// The log has ended, or its reader has failed.
     End,
 }
 
 impl StepFeed {
-    /// Waits for the first steps, until `stopped` is true at the latest: the log may be on a file system that does not answer. A job that
-    /// begins with steps does not wait while it is measured.
+    /// Waits for the first steps, until `stopped` returns true at the latest: the log may be on a file system that does not answer. A job
+    /// that begins with steps does not wait while it is measured.
     pub fn wait(&mut self, stopped: impl Fn() -> bool) {
         loop {
-            match self.full.recv_timeout(LOOK) {
+            match self.full.recv_timeout(STOP_CHECK_INTERVAL) {
                 Ok(first) => return self.first = Some(first),
                 Err(RecvTimeoutError::Timeout) if !stopped() => {}
                 Err(_) => return,
@@ -63,7 +63,7 @@ impl StepFeed {
         }
     }
 
-    /// Gives a batch back, and puts the next one in its place.
+    /// Returns a batch, and replaces it by the next one.
     pub(crate) fn exchange(&mut self, batch: &mut Vec<ReplayStep>) -> NextBatch {
         let next = match self.first.take().map_or_else(|| self.full.try_recv(), Ok) {
             Ok(next) => next,
@@ -72,7 +72,7 @@ impl StepFeed {
         };
         let mut done = std::mem::replace(batch, next);
         done.clear();
-        // The first batch is none of those that go round, and has no room.
+        // The first batch is not one of those that circulate, and has no room.
         if done.capacity() > 0 {
             // A reader at the end of its log needs no more of them.
             let _ = self.used.try_send(done);
@@ -82,13 +82,13 @@ impl StepFeed {
 }
 
 impl StepSupply {
-    /// An empty batch; waits until there is one. `None` when the job is over.
+    /// Waits for an empty batch. `None` when the job is over.
     #[must_use]
     pub fn batch(&self) -> Option<Vec<ReplayStep>> {
         self.used.recv().ok()
     }
 
-    /// Hands over a batch. False when the job is over.
+    /// Passes a batch to the job. Returns false when the job is over.
     #[must_use]
     pub fn send(&self, batch: Vec<ReplayStep>) -> bool {
         self.full.send(batch).is_ok()

@@ -1,4 +1,4 @@
-//! When writes are made durable while a job runs: `fsync`, `fdatasync` and `sync_file_range` after every N writes.
+//! Syncs while a job runs: `fsync`, `fdatasync` and `sync_file_range` after every N writes.
 
 use ferrio_job::{Durability, SyncFileRange};
 
@@ -7,24 +7,24 @@ use crate::step::SyncKind;
 /// The periods of a job's syncs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Syncs {
-    fsync: Period,
-    fdatasync: Period,
-    range: Period,
+    fsync: SyncPeriod,
+    fdatasync: SyncPeriod,
+    range: SyncPeriod,
     range_flags: u8,
 }
 
-/// Counts writes down; 0 writes is never.
+/// Counts writes down; 0 writes means never.
 #[derive(Clone, Copy, Debug)]
-struct Period {
+struct SyncPeriod {
     every: u32,
     left: u32,
-    /// The last write completed a period.
+    /// Whether the last write completed a period.
     due: bool,
 }
 
-impl Period {
+impl SyncPeriod {
     fn new(every: u32) -> Self {
-        Period { every, left: every, due: false }
+        SyncPeriod { every, left: every, due: false }
     }
 
     #[inline]
@@ -38,16 +38,16 @@ impl Period {
 }
 
 impl Syncs {
-    /// The periods of a job, `None` when it never syncs.
+    /// The periods of a job; `None` if it never syncs.
     pub(crate) fn new(durability: &Durability) -> Option<Self> {
         let Durability { fsync, fdatasync, sync_file_range: SyncFileRange { flags, every }, .. } =
             *durability;
-        let [fsync, fdatasync, range] = [fsync, fdatasync, every].map(Period::new);
+        let [fsync, fdatasync, range] = [fsync, fdatasync, every].map(SyncPeriod::new);
         let syncs = Syncs { fsync, fdatasync, range, range_flags: flags };
         [fsync, fdatasync, range].iter().any(|p| p.every > 0).then_some(syncs)
     }
 
-    /// A write was issued.
+    /// Counts an issued write.
     #[inline]
     pub(crate) fn wrote(&mut self) {
         for period in [&mut self.fsync, &mut self.fdatasync, &mut self.range] {
@@ -57,17 +57,17 @@ impl Syncs {
         }
     }
 
-    /// The count of writes starts again.
+    /// Restarts the count of writes.
     pub(crate) fn restart(&mut self) {
         for period in [&mut self.fsync, &mut self.fdatasync, &mut self.range] {
-            *period = Period::new(period.every);
+            *period = SyncPeriod::new(period.every);
         }
     }
 
-    /// The sync that the last operation, a write, made due; only one even if several periods end with it. `dirty` is what was
-    /// written since the last sync to the file whose turn it is.
+    /// The sync that the last operation, a write, made due; only one even if several periods end with it. `dirty` is the range written
+    /// since the last sync to the current file.
     #[inline]
-    pub(crate) fn due(&self, dirty: &Dirty) -> Option<SyncKind> {
+    pub(crate) fn due(&self, dirty: &DirtyRange) -> Option<SyncKind> {
         if self.fsync.due {
             Some(SyncKind::Fsync)
         } else if self.fdatasync.due {
@@ -81,27 +81,27 @@ impl Syncs {
     }
 }
 
-/// Lowest and highest byte written to a file since its last sync.
+/// The lowest and highest byte written to a file since its last sync.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Dirty {
+pub(crate) struct DirtyRange {
     first: u64,
-    /// Exclusive; 0 when nothing was written.
+    /// Exclusive; 0 if nothing was written.
     end: u64,
 }
 
-impl Dirty {
-    /// A write was issued.
+impl DirtyRange {
+    /// Adds an issued write.
     #[inline]
     pub(crate) fn wrote(&mut self, offset: u64, len: u64) {
         let end = offset + len;
         *self = if self.end == 0 {
-            Dirty { first: offset, end }
+            DirtyRange { first: offset, end }
         } else {
-            Dirty { first: self.first.min(offset), end: self.end.max(end) }
+            DirtyRange { first: self.first.min(offset), end: self.end.max(end) }
         };
     }
 
-    /// Offset and length of what was written.
+    /// Offset and length of the written range.
     pub(crate) fn range(&self) -> (u64, u64) {
         (self.first, self.end - self.first)
     }

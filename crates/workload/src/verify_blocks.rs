@@ -1,4 +1,4 @@
-//! Seeds of the blocks that a verifying job writes, one for each block, the bytes that belong to a seed, and which blocks are trimmed.
+//! The seeds of the blocks that a verifying job writes, the bytes for a seed, and the marks of blocks to be trimmed.
 
 use ferrio_job::JobSpec;
 
@@ -12,7 +12,7 @@ use crate::content::{compressed, fill_part, fill_random};
 pub struct BlockBody {
     /// `buffer_compress_percentage`, 0 for none.
     compress: u32,
-    /// What the rest is filled with; zeros if empty.
+    /// The bytes that fill the rest; zeros if empty.
     padding: Vec<u8>,
 }
 
@@ -42,7 +42,7 @@ pub struct BlockSeeds {
 }
 
 impl BlockSeeds {
-    /// The seeds of a job. `entropy` as in [`Content::new`](crate::Content::new).
+    /// The seeds of a job. `entropy` is that of [`BufferContents::new`](crate::BufferContents::new).
     #[must_use]
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Self {
         let seed = thread_seeds(spec, entropy)[seeds::BLOCK];
@@ -55,7 +55,7 @@ impl BlockSeeds {
         self.stream.seed_draw()
     }
 
-    /// Begins another pass: the seeds start again if the job repeats.
+    /// Begins another pass: the seeds restart if the job repeats.
     pub fn begin_pass(&mut self) {
         if let Some(seed) = self.restart {
             self.stream.reseed(seed);
@@ -63,17 +63,18 @@ impl BlockSeeds {
     }
 }
 
-/// Which of the written blocks are marked to be trimmed (`trim_percentage`): one draw for each, in the order of issue.
+/// The marks of written blocks to be trimmed (`trim_percentage`): one draw per block, in the order of issue.
 #[derive(Clone, Debug)]
 pub struct TrimMarks {
     stream: Stream,
     restart: Option<u64>,
-    /// Draws up to this mark.
+    /// Largest draw that marks a block.
     most: u64,
 }
 
 impl TrimMarks {
-    /// The marks of a job; `None` for one that trims nothing that it has written. `entropy` as in [`Content::new`](crate::Content::new).
+    /// The marks of a job; `None` for one that trims nothing that it has written. `entropy` is that of
+    /// [`BufferContents::new`](crate::BufferContents::new).
     #[must_use]
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<Self> {
         let percentage = spec.verify.as_ref()?.trims.percentage;
@@ -84,12 +85,12 @@ impl TrimMarks {
         (percentage > 0).then_some(TrimMarks { stream, restart, most })
     }
 
-    /// True when the next block is marked.
+    /// Draws whether the next block is marked.
     pub fn draw(&mut self) -> bool {
         self.stream.draw() <= self.most
     }
 
-    /// Begins another pass: the draws start again if the job repeats.
+    /// Begins another pass: the draws restart if the job repeats.
     pub fn begin_pass(&mut self) {
         if let Some(seed) = self.restart {
             self.stream.reseed(seed);

@@ -9,7 +9,7 @@ use crate::seeds::{OFFSET, SEEDS};
 use crate::sprandom::PreconditioningOrder;
 use crate::step::{Region, WorkloadError};
 
-/// The order in which each block of a region is visited once, if the job's generator makes one.
+/// The order that visits each block of a region once, if the job's generator makes one.
 ///
 /// # Errors
 /// When there is no memory for the blocks that `sprandom` writes again.
@@ -42,7 +42,7 @@ pub(crate) fn walk(
     }
 }
 
-/// An order in which the blocks of a file are visited without a map, each once (`random_generator=lfsr` and `permute`) or at least once
+/// An order that visits the blocks of a file without a map, each once (`random_generator=lfsr` and `permute`) or at least once
 /// (`sprandom`), and the position in it.
 #[derive(Clone, Debug)]
 pub(crate) enum VisitOrder {
@@ -52,7 +52,7 @@ pub(crate) enum VisitOrder {
 }
 
 impl VisitOrder {
-    /// The next block, `None` after the last one.
+    /// The next block; `None` after the last one.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u64> {
         match self {
@@ -71,7 +71,7 @@ impl VisitOrder {
         }
     }
 
-    /// Starts as at the start of the job.
+    /// Starts again as at the start of the job.
     pub(crate) fn restart(&mut self) {
         match self {
             VisitOrder::Lfsr(lfsr) => lfsr.rewind(),

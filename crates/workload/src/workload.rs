@@ -1,4 +1,4 @@
-//! A job's sequence of I/O over all its passes.
+//! The sequence of I/O of a job over all its passes.
 //!
 //! Cost per call in the common cases: a sequential job one compare and one addition, a random job a number drawn ahead, one
 //! multiplication and one word of the random map.
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use ferrio_job::{BlockSizes, Direction, JobSpec};
 
-use crate::code_path::{Called, CodePath};
-use crate::database::{DatabaseCounts, Work};
+use crate::code_path::{CalledPath, CodePath};
+use crate::database::{BackgroundWork, DatabaseCounts};
 use crate::events::SharedEvents;
 use crate::offset_space::{has_map, map_unit, room};
 use crate::random_map::FetchWords;
@@ -16,7 +16,7 @@ use crate::seeds::SEEDS;
 use crate::step::{Io, Region, Step, WorkloadError};
 use crate::step_feed::StepFeed;
 
-/// Most blocks of a file that a random map is made for (32 GiB of memory, touched as it is used).
+/// Most blocks of a file for which a random map is made (32 GiB of memory, touched as it is used).
 const MAX_MAPPED: u64 = 1 << 38;
 
 /// All choices of one job.
@@ -29,11 +29,11 @@ pub struct Workload {
 impl Workload {
     /// The sequence of `spec` over one region per file, in the order of its files.
     ///
-    /// `entropy` seeds the random streams when [`ferrio_job::Seeding::FromSystem`] asks for it.
+    /// `entropy` seeds the random streams if [`ferrio_job::Seeding::FromSystem`] asks for it.
     ///
     /// # Errors
-    /// When block sizes or regions are out of range, a random map does not fit the memory and the job insists on it, or a shift
-    /// register cannot begin.
+    /// Block sizes or regions are out of range, a random map does not fit into memory and the job insists on it, or a shift register cannot
+    /// begin.
     pub fn new(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Result<Self, WorkloadError> {
         check_blocks(spec)?;
         check_regions(regions)?;
@@ -54,29 +54,27 @@ impl Workload {
         Ok(Workload { path: CodePath::new(&no_map, regions, entropy)?, without_map: true })
     }
 
-    /// The same choices again from here on; `None` for the replay of a log, which has none.
+    /// A copy that makes the same choices from here on; `None` for the replay of a log, which makes none.
     #[must_use]
     pub fn copy(&self) -> Option<Self> {
         Some(Workload { path: self.path.copy()?, without_map: self.without_map })
     }
 
-    /// True for a job that runs without the map of its blocks because there was no memory for it (`softrandommap`).
+    /// Whether a job runs without the map of its blocks because there was no memory for it (`softrandommap`).
     #[must_use]
     pub fn lost_its_map(&self) -> bool {
         self.without_map
     }
 
-    /// What to do next. The I/O counts as issued from here on.
+    /// The next step. The I/O counts as issued from here on.
     #[expect(clippy::should_implement_trait, reason = "no iterator: a pass ends and another one begins")]
     #[inline(always)]
     pub fn next(&mut self) -> Step {
         self.next_paced(|direction| direction)
     }
 
-    /// As [`next`](Self::next), asking `pace` before each I/O: it gets the direction chosen and may wait. In a read/write mix the
-    /// direction it answers is taken instead; elsewhere the answer is ignored.
-    ///
-    /// When a file turns out to be finished the choice is made again and `pace` asked again.
+    /// The next step; calls `pace` before each I/O with the chosen direction, and `pace` may wait. In a read/write mix its answer replaces
+    /// the direction; elsewhere it is ignored.
     #[inline(always)]
     pub fn next_paced<F: FnMut(Direction) -> Direction>(&mut self, mut pace: F) -> Step {
         match &mut self.path {
@@ -92,48 +90,48 @@ impl Workload {
         }
     }
 
-    /// Where the steps of a replay come from whose log is not in memory.
+    /// Sets the source of the steps of a replay whose log is not in memory.
     pub fn feed(&mut self, from: StepFeed) {
-        if let CodePath::Called(Called::Replay(path)) = &mut self.path {
+        if let CodePath::Called(CalledPath::Replay(path)) = &mut self.path {
             path.feed(from);
         }
     }
 
-    /// Words of large random maps are fetched with this before they are needed. The choices stay the same.
+    /// Sets the function that prefetches words of large random maps. The choices stay the same.
     pub fn fetch_with(&mut self, fetch: FetchWords) {
         match &mut self.path {
             CodePath::Random(path) => path.fetch_with(fetch),
-            CodePath::Called(Called::VariedRandom(path)) => path.fetch_with(fetch),
+            CodePath::Called(CalledPath::VariedRandom(path)) => path.fetch_with(fetch),
             CodePath::Sequential(_) | CodePath::Called(_) => {}
         }
     }
 
-    /// The load that the job's events belong to.
+    /// Joins the load of the job's events.
     pub fn join(&mut self, events: Arc<SharedEvents>) {
-        if let CodePath::Called(Called::Events(path)) = &mut self.path {
+        if let CodePath::Called(CalledPath::Events(path)) = &mut self.path {
             path.join(events);
         }
     }
 
-    /// What a job in the background of a database does when the load has run for `now_ns`.
-    pub fn work(&mut self, now_ns: u64) -> Work {
+    /// The next work of a background job of a database when the load has run for `now_ns`.
+    pub fn work(&mut self, now_ns: u64) -> BackgroundWork {
         match &mut self.path {
-            CodePath::Called(Called::Events(path)) => path.work(now_ns),
-            _ => Work::End,
+            CodePath::Called(CalledPath::Events(path)) => path.work(now_ns),
+            _ => BackgroundWork::End,
         }
     }
 
-    /// What the job has done for a database beside its I/Os, since the end of the ramp.
+    /// The counts of the job for a database beside its I/Os, since the end of the ramp.
     #[must_use]
     pub fn database_counts(&self) -> DatabaseCounts {
         match &self.path {
-            CodePath::Called(Called::Events(path)) => path.counts(),
+            CodePath::Called(CalledPath::Events(path)) => path.counts(),
             _ => DatabaseCounts::default(),
         }
     }
 
-    /// Begins another pass: positions and random maps are new, and the random streams start again if the job repeats
-    /// (`randrepeat` without `randseed`). Not needed before the first pass, and harmless there.
+    /// Begins another pass: positions and random maps are reset, and the random streams restart if the job repeats (`randrepeat` without
+    /// `randseed`). Not needed before the first pass, and harmless there.
     pub fn begin_pass(&mut self) {
         match &mut self.path {
             CodePath::Sequential(path) => path.begin_pass(),
@@ -142,22 +140,22 @@ impl Workload {
         }
     }
 
-    /// All that was written was made durable at the end of a pass, so that no sync is due before the next write.
+    /// Notes that everything written was synced at the end of a pass, so that no sync is due before the next write.
     pub fn synced(&mut self) {
         if let CodePath::Called(called) = &mut self.path {
             called.synced();
         }
     }
 
-    /// In zones (`zonemode=zbd`): the last I/O was `chosen`, and `done` is done in its place. A sequential walk goes on at `next`.
+    /// Replaces the last I/O, `chosen`, by `done` in zones (`zonemode=zbd`). A sequential walk continues at `next`.
     pub fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
         if let CodePath::Called(called) = &mut self.path {
             called.moved(chosen, done, next);
         }
     }
 
-    /// In zones: the last I/O, `chosen`, cannot be done, and nothing is left to do in its file. Returns the step that follows from that,
-    /// if there is one.
+    /// Drops the last I/O, `chosen`, in zones: it cannot be done, and nothing is left to do in its file. Returns the step that follows from
+    /// that, if there is one.
     pub fn give_up(&mut self, chosen: &Io) -> Option<Step> {
         match &mut self.path {
             CodePath::Called(called) => called.give_up(chosen),
@@ -165,14 +163,14 @@ impl Workload {
         }
     }
 
-    /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs start again.
+    /// Ends the ramp: the counts of issued I/Os that steer mixes and syncs restart.
     pub fn end_ramp(&mut self) {
         if let CodePath::Called(called) = &mut self.path {
             called.end_ramp();
         }
     }
 
-    /// The same sequence by the general path whatever the job, to check the short ones against.
+    /// The same sequence by the general path whatever the job, to check the short paths.
     #[cfg(test)]
     pub(crate) fn general(spec: &JobSpec, regions: &[Region], entropy: [u64; SEEDS]) -> Self {
         Workload { path: CodePath::general(spec, regions, entropy).unwrap(), without_map: false }
@@ -205,7 +203,7 @@ fn check_regions(regions: &[Region]) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// Whether there is memory for the maps of all regions, asked before they are made: an allocation that fails ends the program.
+/// Checks that there is memory for the maps of all regions before they are made: a failed allocation would end the program.
 fn check_map_memory(spec: &JobSpec, regions: &[Region]) -> Result<(), WorkloadError> {
     if !has_map(spec) {
         return Ok(());
@@ -213,7 +211,7 @@ fn check_map_memory(spec: &JobSpec, regions: &[Region]) -> Result<(), WorkloadEr
     let unit = map_unit(spec);
     let blocks = |region: &Region| room(spec, region) / unit;
     let all = regions.iter().map(blocks).fold(0, u64::saturating_add);
-    // One bit for each block, and one for 64 of these, and so on.
+    // One bit per block, and one per 64 of these, and so on.
     let bytes = (all / 8).saturating_add(all / 504);
     if regions.iter().any(|region| blocks(region) > MAX_MAPPED) || !memory_is_there(bytes) {
         return Err(WorkloadError::MapTooLarge { blocks: all });
@@ -221,7 +219,7 @@ fn check_map_memory(spec: &JobSpec, regions: &[Region]) -> Result<(), WorkloadEr
     Ok(())
 }
 
-/// Whether this many bytes can be allocated at once, as far as the system tells. They are reserved and given back, no page is touched.
+/// Whether this many bytes can be allocated at once, as far as the system tells. They are reserved and freed without touching a page.
 #[must_use]
 pub fn memory_is_there(bytes: u64) -> bool {
     let Ok(bytes) = usize::try_from(bytes) else { return false };

@@ -1,6 +1,6 @@
 //! `random_distribution=zoned` and `zoned_abs`: parts of a file with their shares of accesses.
 //!
-//! One draw finds the zone by a table, another the block within it.
+//! One draw selects the zone by a table, another the block within it.
 
 use ferrio_job::{AccessZone, BlockSizes, Direction, Distribution, PerDirection};
 
@@ -8,21 +8,21 @@ use crate::random::{Generator, Scale, Stream};
 
 /// The zones of a job.
 #[derive(Clone, Debug)]
-pub(crate) struct Zoned {
-    zones: PerDirection<Option<ZoneTable>>,
+pub(crate) struct ZonedChoice {
+    zones: PerDirection<Option<AccessZoneTable>>,
     shares: Stream,
     hundred: Scale,
 }
 
 /// The zones of a direction.
 #[derive(Clone, Debug)]
-struct ZoneTable {
-    /// Which zone each hundredth of the accesses goes to.
+struct AccessZoneTable {
+    /// The zone of each hundredth of the accesses.
     by_percent: Vec<u8>,
     spans: Vec<ZoneSpan>,
 }
 
-/// Where a zone lies.
+/// The range of a zone.
 #[derive(Clone, Copy, Debug)]
 enum ZoneSpan {
     /// Percent of the file's blocks.
@@ -31,8 +31,8 @@ enum ZoneSpan {
     Blocks { start: u64, end: u64 },
 }
 
-impl Zoned {
-    /// The zones of a distribution that has them. Zones in bytes are cut into blocks as `block` is aligned.
+impl ZonedChoice {
+    /// The zones of a distribution that has them. Zones in bytes are divided into blocks by the alignment of `block`.
     pub(crate) fn new(
         distribution: &Distribution,
         block: &PerDirection<BlockSizes>,
@@ -45,13 +45,17 @@ impl Zoned {
         };
         let zones = |d: Direction| {
             let unit = if in_bytes { Some(block[d].align) } else { None };
-            (!lists[d].is_empty()).then(|| ZoneTable::new(&lists[d], unit))
+            (!lists[d].is_empty()).then(|| AccessZoneTable::new(&lists[d], unit))
         };
         let shares = Stream::new(Generator::Tausworthe32, seed);
-        Some(Zoned { zones: PerDirection(Direction::ALL.map(zones)), hundred: shares.scale(100), shares })
+        Some(ZonedChoice {
+            zones: PerDirection(Direction::ALL.map(zones)),
+            hundred: shares.scale(100),
+            shares,
+        })
     }
 
-    /// The next block of a direction among `n`, drawn from `offsets` within its zone. `None` when the zone ends beyond them.
+    /// The next block of a direction among `n`, drawn from `offsets` within its zone. `None` if the zone ends beyond them.
     #[inline]
     pub(crate) fn next(&mut self, direction: Direction, n: u64, offsets: &mut Stream) -> Option<u64> {
         let Some(zones) = &self.zones[direction] else {
@@ -66,21 +70,21 @@ impl Zoned {
         Some(start + offsets.below(offsets.scale(count)))
     }
 
-    /// Starts the stream that finds zones again.
+    /// Restarts the stream that selects zones.
     pub(crate) fn reseed(&mut self, seed: u64) {
         self.shares.reseed(seed);
     }
 }
 
-impl ZoneTable {
+impl AccessZoneTable {
     /// `unit` is that of zones in bytes.
     fn new(list: &[AccessZone], unit: Option<u64>) -> Self {
         let mut before = 0_u64;
         let mut zones =
-            ZoneTable { by_percent: Vec::with_capacity(100), spans: Vec::with_capacity(list.len()) };
+            AccessZoneTable { by_percent: Vec::with_capacity(100), spans: Vec::with_capacity(list.len()) };
         for (number, zone) in (0..=u8::MAX).zip(list) {
             zones.by_percent.extend(std::iter::repeat_n(number, zone.accesses as usize));
-            // Zones in bytes may add up to more than any file has.
+            // Zones in bytes may add up to more than the size of the file.
             let after = before.saturating_add(zone.size);
             zones.spans.push(match unit {
                 None => ZoneSpan::Percent { start: before, size: zone.size },
@@ -132,7 +136,7 @@ mod tests {
         fn zones_are_found_as_by_adding_up_shares(list in any_zones(), in_bytes: bool, n in 1u64..5000, seed: u32) {
             let lists = PerDirection([list.clone(), Vec::new(), list.clone()]);
             let distribution = if in_bytes { Distribution::ZonedAbs(lists) } else { Distribution::Zoned(lists) };
-            let mut zoned = Zoned::new(&distribution, &blocks(3), u64::from(seed)).unwrap();
+            let mut zoned = ZonedChoice::new(&distribution, &blocks(3), u64::from(seed)).unwrap();
             let mut offsets = Stream::new(Generator::Tausworthe32, 9);
             let (mut shares, mut places) = (T88::new(u64::from(seed)), T88::new(9));
             let unit = |draws: &mut T88| f64::from(draws.draw()) / 4_294_967_296.0;
@@ -164,7 +168,7 @@ mod tests {
     #[test]
     fn a_direction_without_zones_is_uniform_and_draws_no_zone() {
         let lists = PerDirection([vec![zone(100, 1)], Vec::new(), Vec::new()]);
-        let mut zoned = Zoned::new(&Distribution::Zoned(lists), &blocks(4096), 1).unwrap();
+        let mut zoned = ZonedChoice::new(&Distribution::Zoned(lists), &blocks(4096), 1).unwrap();
         let mut offsets = Stream::new(Generator::Tausworthe32, 1);
         let writes: Vec<_> =
             (0..200).filter_map(|_| zoned.next(Direction::Write, 1000, &mut offsets)).collect();
@@ -178,7 +182,7 @@ mod tests {
     fn zones_that_add_up_to_more_than_any_file_has_are_never_chosen() {
         let lists =
             PerDirection([vec![zone(1, 4096), zone(49, u64::MAX), zone(50, u64::MAX)], vec![], vec![]]);
-        let mut zoned = Zoned::new(&Distribution::ZonedAbs(lists), &blocks(4096), 1).unwrap();
+        let mut zoned = ZonedChoice::new(&Distribution::ZonedAbs(lists), &blocks(4096), 1).unwrap();
         let mut offsets = Stream::new(Generator::Tausworthe32, 1);
         let chosen: Vec<_> =
             (0..500).filter_map(|_| zoned.next(Direction::Read, 1000, &mut offsets)).collect();

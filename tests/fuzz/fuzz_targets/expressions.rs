@@ -8,7 +8,7 @@ use ferrio_logs::LogName;
 use ferrio_metrics::MetricsAddress;
 use ferrio_nbd::Uri;
 use ferrio_report::TerseVersion;
-use ferrio_sweep::{MAX_POINTS, Variable};
+use ferrio_sweep::{MAX_POINTS, SweepVariable};
 use ferrio_thresholds::Threshold;
 
 target::target!(|data: &[u8]| {
@@ -19,7 +19,7 @@ target::target!(|data: &[u8]| {
             Ok(threshold) => assert_eq!(threshold.expression(), text.trim()),
             Err(error) => assert!(!error.to_string().is_empty()),
         },
-        1 => match Variable::parse(text) {
+        1 => match SweepVariable::parse(text) {
             Ok(variable) => {
                 assert!((1..=MAX_POINTS).contains(&variable.values.len()));
                 assert!(variable.name.ends_with(variable.option()));

@@ -3,8 +3,8 @@
 use std::io;
 
 use ferrio_jobfile::{
-    Builder, Environment, JobSet, Multi, Problems, Split, ValueKind, diagnostics_json, diagnostics_render,
-    rows, showcmd,
+    Builder, Environment, JobSet, Multi, Problems, SplitEntry, ValueKind, diagnostics_json,
+    diagnostics_render, rows, showcmd,
 };
 
 /// A machine whose files are the texts between NUL bytes: `0` is the first, `d/0` the same one in a directory.
@@ -46,7 +46,9 @@ pub fn look_at(jobs: Result<JobSet, Problems>) -> Option<JobSet> {
                     match row.kind {
                         ValueKind::Str | ValueKind::StrList => drop(job.options.list(row.opt)),
                         ValueKind::EnumList | ValueKind::WordList => drop(job.options.words(row.opt)),
-                        ValueKind::Bssplit => drop(job.options.value::<[Option<Vec<Split>>; 3]>(row.opt)),
+                        ValueKind::Bssplit => {
+                            drop(job.options.value::<[Option<Vec<SplitEntry>>; 3]>(row.opt))
+                        }
                         ValueKind::Int | ValueKind::Size | ValueKind::Time if row.multi != Multi::No => {
                             job.options.per_direction(row.opt);
                         }

@@ -1,4 +1,4 @@
-//! A database (`workload`) in the report: what a transaction does, by the formulas of the model.
+//! A database (`workload`) in the report: its I/O per transaction, by the formulas of the model.
 
 use serde::Serialize;
 
@@ -7,44 +7,44 @@ use serde::Serialize;
 pub struct CheckedDatabase {
     /// `innodb`, `postgres`, `rocksdb` or `etcd`.
     pub model: &'static str,
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u32,
-    /// Transactions to do in all (`transactions`).
+    /// Number of transactions (`transactions`).
     pub transactions: Option<u64>,
     /// Mean arrivals per second (`transaction_rate`).
     pub transactions_per_second: Option<f64>,
     /// Bytes of a page.
     pub page_bytes: u32,
-    /// Pages of the data.
+    /// Number of pages of the data.
     pub pages: u64,
-    /// The files by what they are for.
+    /// The files by purpose.
     pub files: Vec<CheckedDatabaseFiles>,
-    /// Mean I/Os of a transaction by kind, those in the background included.
+    /// Mean I/Os per transaction by kind, including those in the background.
     pub per_transaction: Vec<TransactionIo>,
     /// Share of reads among reads and writes.
     pub read_share: ReadShare,
-    /// Transactions after which the log begins again; `null` if they append nothing.
+    /// Number of transactions after which the log restarts; `null` if they append nothing.
     pub transactions_per_log_lap: Option<f64>,
-    /// What transactions wait for; `null` if they change nothing.
+    /// The limits at which transactions wait; `null` if they change nothing.
     pub back_pressure: Option<BackPressure>,
     /// Checkpoints, if there are any.
     pub checkpoints: Option<CheckedCheckpoints>,
-    /// What a number of transactions read and write.
+    /// The volume of a number of transactions.
     pub volume: DatabaseVolume,
 }
 
-/// Files of a database that are for the same thing.
+/// The files of a database with the same purpose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckedDatabaseFiles {
     /// `data`, `log` or `double-write`.
     pub kind: &'static str,
-    /// How many.
+    /// Number of files.
     pub files: u32,
-    /// Bytes of all of them that are used.
+    /// Used bytes of all these files.
     pub bytes: u64,
-    /// They are open with `O_DIRECT`.
+    /// Whether they are opened with `O_DIRECT`.
     pub direct: bool,
-    /// They are open with `O_DSYNC`.
+    /// Whether they are opened with `O_DSYNC`.
     pub dsync: bool,
 }
 
@@ -53,26 +53,26 @@ pub struct CheckedDatabaseFiles {
 pub struct TransactionIo {
     /// `page reads`, `log writes`, `log syncs`, `double writes`, `page writes` and so on.
     pub what: &'static str,
-    /// Mean number for each transaction.
+    /// Mean number per transaction.
     pub ios: f64,
-    /// Mean bytes; 0 for syncs.
+    /// Mean bytes per transaction; 0 for syncs.
     pub bytes: f64,
-    /// How exact the number is: `exact`, `about`, `at-least` or `at-most`.
+    /// The certainty of the number: `exact`, `about`, `at-least` or `at-most`.
     pub bound: IoBound,
-    /// The same of the bytes.
+    /// The certainty of the bytes.
     pub bytes_bound: IoBound,
-    /// Where the number comes from: `r` page reads, `l` log appends, `g` transactions of a sync, `T` sessions, `p` changed pages, `b` pages
+    /// The formula of the number: `r` page reads, `l` log appends, `g` transactions of a sync, `T` sessions, `p` changed pages, `b` pages
     /// of a batch, and so on.
     pub formula: &'static str,
-    /// They read.
+    /// Whether they are reads.
     #[serde(skip)]
     pub reads: bool,
-    /// A session does them; the others are done in the background.
+    /// Whether a session does them; otherwise they are done in the background.
     #[serde(skip)]
     pub in_session: bool,
 }
 
-/// How exact a mean is.
+/// The certainty of a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IoBound {
@@ -89,49 +89,49 @@ pub enum IoBound {
 /// Shares of reads, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReadShare {
-    /// Of I/Os.
+    /// Share of I/Os.
     pub ios: f64,
-    /// Of bytes.
+    /// Share of bytes.
     pub bytes: f64,
-    /// How exact both are.
+    /// The certainty of both.
     pub bound: IoBound,
 }
 
-/// When transactions wait for the write-back.
+/// The limits at which transactions wait for the write-back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BackPressure {
-    /// They wait while more pages than this are changed and not written back; `null` with tables.
+    /// Most pages that may be changed and not written back; `null` with tables.
     pub dirty_pages: Option<u32>,
-    /// They wait while more tables than this wait; `null` with pages.
+    /// Most tables that may wait; `null` with pages.
     pub waiting_tables: Option<u32>,
-    /// Bytes of these.
+    /// Bytes of these pages or tables.
     pub bytes: u64,
 }
 
-/// When there is a checkpoint.
+/// The conditions of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CheckedCheckpoints {
-    /// After so many bytes of the log, or when these fill it.
+    /// Bytes of the log, if these or a full log cause a checkpoint.
     pub log_bytes: Option<u64>,
-    /// So many transactions append these.
+    /// Number of transactions that append these bytes.
     pub transactions: Option<f64>,
-    /// So long after the last one.
+    /// Seconds after the previous checkpoint.
     pub seconds: Option<f64>,
 }
 
-/// What transactions read and write, syncs and checkpoints aside.
+/// Reads and writes of transactions, without syncs and checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DatabaseVolume {
-    /// How many transactions: `transactions`, else what arrives in `runtime`, else 1000.
+    /// Number of transactions: `transactions`, otherwise the arrivals in `runtime`, otherwise 1000.
     pub transactions: u64,
-    /// The job does so many; false for a number to compare with.
+    /// Whether the job does this number; false for a number that only serves comparison.
     pub is_expected: bool,
     /// Bytes read.
     pub read: u64,
-    /// How exact they are.
+    /// The certainty of the bytes read.
     pub read_bound: IoBound,
     /// Bytes written.
     pub write: u64,
-    /// How exact they are: `at-least` with whole pages in the log.
+    /// The certainty of the bytes written: `at-least` with whole pages in the log.
     pub write_bound: IoBound,
 }

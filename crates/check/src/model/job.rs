@@ -1,4 +1,4 @@
-//! The jobs of the report: what each section of the job file amounts to.
+//! The jobs of the report: one entry per section of the job file.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,9 @@ use super::{CheckedDatabase, CheckedFile, CheckedOrigin, TimeSpan, Volume};
 /// One section.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckedJob {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it is written.
+    /// The place of the section.
     pub origin: Option<CheckedOrigin>,
     /// Report group.
     pub group: u32,
@@ -19,17 +19,17 @@ pub struct CheckedJob {
     pub phase: usize,
     /// The job whose instances must all have ended (`wait_for`).
     pub wait_for: Option<String>,
-    /// Other jobs or the trigger end it before it can start.
+    /// Whether other jobs or the trigger end it before it can start.
     pub never_starts: bool,
-    /// Which jobs it ends when it ends itself.
+    /// The jobs that it ends when it ends itself.
     pub ends_others: Option<EndsOthers>,
     /// Shell commands before and after it; a check executes none of them.
     pub commands: Vec<JobCommand>,
     /// Least and most seconds after the start of the run (`startdelay`).
     pub startdelay_seconds: [f64; 2],
-    /// Clones.
+    /// Number of clones.
     pub instances: u32,
-    /// `thread` was given.
+    /// Whether `thread` was given.
     pub thread: bool,
     /// Kind of work.
     pub rw: String,
@@ -41,13 +41,13 @@ pub struct CheckedJob {
     pub engine: String,
     /// I/Os in flight per instance.
     pub iodepth: u32,
-    /// Bypasses the page cache.
+    /// Whether it bypasses the page cache.
     pub direct: bool,
     /// Files, grouped by instance.
     pub files: Vec<CheckedFile>,
-    /// Bytes all instances move.
+    /// Bytes that all instances move.
     pub volume: Volume,
-    /// Bytes its files grow by before the run.
+    /// Bytes by which its files grow before the run.
     pub create_bytes: u64,
     /// Limit in bytes per second of all instances, all directions together.
     pub rate_bytes_per_second: Option<u64>,
@@ -55,30 +55,30 @@ pub struct CheckedJob {
     pub pauses: Option<Pauses>,
     /// Zones (`zonemode=strided`).
     pub zones: Option<ZoneSizes>,
-    /// Its files in zones (`zonemode=zbd`).
-    pub zoned_files: Vec<ZonedFile>,
+    /// Zoned files (`zonemode=zbd`).
+    pub zoned_files: Vec<CheckedZonedFile>,
     /// The logs that its instances replay (`read_iolog`), each once.
     pub replays: Vec<CheckedReplay>,
-    /// The database that its instances are sessions of.
+    /// The database of which its instances are sessions.
     pub database: Option<CheckedDatabase>,
-    /// The job whose database it works for in the background.
+    /// The job whose database it serves in the background.
     pub background_of: Option<String>,
-    /// The pass that preconditions an SSD (`sprandom`), of one instance.
-    pub preconditioning: Option<Preconditioning>,
-    /// What may end it early (`steadystate`).
+    /// The pass that preconditions an SSD (`sprandom`), for one instance.
+    pub preconditioning: Option<PreconditioningPass>,
+    /// The condition that may end it early (`steadystate`).
     pub steady_state: Option<SteadyEnd>,
     /// Log files of all instances.
     pub logs: Vec<CheckedLog>,
-    /// How long one instance runs from its start.
+    /// Running time of one instance from its start.
     pub time: TimeSpan,
-    /// Why it cannot run.
+    /// The reason why it cannot run.
     pub setup_error: Option<String>,
 }
 
-/// A log that is replayed (`read_iolog`), as the options change it.
+/// A replayed log (`read_iolog`), as modified by the options.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CheckedReplay {
-    /// Its path, or `standard input`.
+    /// The path, or `standard input`.
     pub log: String,
     /// Reads.
     pub reads: u64,
@@ -90,34 +90,34 @@ pub struct CheckedReplay {
     pub syncs: u64,
     /// Files.
     pub files: usize,
-    /// From the first recorded time to the last; 0 if nothing waits.
+    /// Time from the first recorded time to the last; 0 if nothing waits.
     pub seconds: f64,
-    /// The log is longer than a check reads: the figures are those of its beginning.
+    /// Whether the log is longer than a check reads: the figures are those of its beginning.
     pub has_more: bool,
 }
 
 /// A pass that preconditions an SSD (`sprandom`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Preconditioning {
-    /// Capacity of the device, or the part of it that the job writes.
+pub struct PreconditioningPass {
+    /// Capacity of the device, or of the part that the job writes.
     pub logical_bytes: u64,
     /// The capacity with spare space.
     pub physical_bytes: u64,
     /// Bytes that are written a second time, by the model.
     pub repeated_bytes: u64,
-    /// Bytes that the flash writes for each byte of long random writing, by the model.
+    /// Bytes that the flash writes per byte of long random writing, by the model.
     pub write_amplification: f64,
     /// Number of regions.
     pub regions: usize,
     /// Bytes written in each region.
     pub region_bytes: u64,
-    /// Shares of a region that the next one writes again, of the first and the last region.
+    /// Shares of the first and the last region that the next region writes again.
     pub invalid_shares: [f64; 2],
     /// Memory for the blocks to write again.
     pub memory_bytes: u64,
 }
 
-/// What ends a run from outside (`--trigger-file`, `--trigger-timeout`).
+/// A trigger that ends a run from outside (`--trigger-file`, `--trigger-timeout`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EndTrigger {
     /// The run ends when this file appears.
@@ -128,26 +128,26 @@ pub struct EndTrigger {
     pub command: Option<String>,
 }
 
-/// Which jobs a job ends (`exitall`, `exitall_on_error`, `exit_what`).
+/// The jobs that a job ends (`exitall`, `exitall_on_error`, `exit_what`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EndsOthers {
-    /// When it ends them.
+    /// The time at which it ends them.
     pub when: EndsWhen,
-    /// Which jobs.
+    /// The jobs that it ends.
     pub which: EndsWhich,
 }
 
-/// When the end of a job ends others.
+/// The kind of end of a job at which it ends others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndsWhen {
-    /// At every end.
+    /// Every end.
     End,
-    /// When it fails.
+    /// A failure.
     Error,
 }
 
-/// Which jobs a job ends.
+/// The jobs that a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndsWhich {
@@ -166,7 +166,7 @@ pub struct JobCommand {
     pub option: &'static str,
     /// The command as passed to the shell.
     pub command: String,
-    /// File that receives its output.
+    /// The file that receives the output.
     pub output: PathBuf,
 }
 
@@ -194,34 +194,34 @@ pub struct ZoneSizes {
 
 /// A file whose zones are written from their start to their end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ZonedFile {
-    /// Its path; of several files, that of the first.
+pub struct CheckedZonedFile {
+    /// The path; of several files, that of the first.
     pub path: PathBuf,
     /// Number of files.
     pub files: u64,
-    /// What makes the zones.
+    /// The origin of the zones.
     pub model: ZonedModel,
     /// Zones of the file.
     pub zones: u64,
     /// Length of a zone.
     pub zone_bytes: u64,
-    /// Bytes of a zone that can be written; `null` for a device, each of whose zones has a capacity of its own.
+    /// Writable bytes of a zone; `null` for a device, whose zones have individual capacities.
     pub capacity_bytes: Option<u64>,
-    /// Zones that all jobs together may have open for writing.
+    /// Most zones that all jobs together may have open for writing.
     pub max_open_zones: Option<u32>,
-    /// Zones that this job may have open.
+    /// Most zones that this job may have open.
     pub job_max_open_zones: Option<u32>,
 }
 
-/// What makes zones.
+/// The origin of zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ZonedModel {
     /// The program.
     Emulated,
-    /// A device that takes writes at other places too.
+    /// A device that also accepts writes at other places.
     HostAware,
-    /// A device that takes no others.
+    /// A device that accepts only sequential writes.
     HostManaged,
 }
 
@@ -237,11 +237,11 @@ pub struct SteadyEnd {
 /// A log file of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckedLog {
-    /// Its name.
+    /// The path.
     pub path: PathBuf,
-    /// Interval of rows, 0 when there are none; `None` for a row for each I/O.
+    /// Interval of rows, 0 if there are none; `None` for a row per I/O.
     pub window_ms: Option<u32>,
-    /// Several jobs append to it.
+    /// Whether several jobs append to it.
     pub shared: bool,
     /// Size of the existing file.
     pub existing_bytes: Option<u64>,
@@ -249,7 +249,7 @@ pub struct CheckedLog {
     pub place: Option<usize>,
 }
 
-/// Smallest and largest block, `None` for a direction that is not used.
+/// Smallest and largest block; `None` for an unused direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BlockRanges {
     /// Reads.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ferrio_machine::{BlockDevice, DeviceUse};
 use serde::Serialize;
 
-/// One file or device; of a job with more than 1000 files, all that differ only in their names.
+/// A file or device; for a job with more than 1000 files, all files that differ only in their names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckedFile {
     /// Path as the job uses it; of several files, that of the first.
@@ -14,15 +14,15 @@ pub struct CheckedFile {
     pub last_path: Option<PathBuf>,
     /// Number of files.
     pub files: u64,
-    /// What it is.
+    /// The kind of the path.
     pub kind: CheckedFileKind,
-    /// What a run does to it.
+    /// The action of a run on it.
     pub action: LayoutAction,
-    /// Start of the region that is used.
+    /// Start of the used region.
     pub offset: u64,
-    /// Length of that region, of each file.
+    /// Length of that region, per file.
     pub size: u64,
-    /// The files have sizes between two bounds: `size` is about their mean.
+    /// Whether the sizes of the files are between two bounds: `size` is about their mean.
     pub size_is_mean: bool,
     /// Size of the existing file.
     pub existing_bytes: Option<u64>,
@@ -30,12 +30,12 @@ pub struct CheckedFile {
     pub allocated_bytes: Option<u64>,
     /// Index into `places`.
     pub place: Option<usize>,
-    /// Removed when the job ends.
+    /// Whether it is removed when the job ends.
     pub unlink: bool,
 }
 
 impl CheckedFile {
-    /// True if all that tells the files from others is their names.
+    /// Whether the files differ from others only in their names.
     pub(crate) fn differs_only_in_name(&self, other: &CheckedFile) -> bool {
         let CheckedFile {
             kind,
@@ -56,7 +56,7 @@ impl CheckedFile {
             && (*place, *unlink) == (other.place, other.unlink)
     }
 
-    /// Makes the entry one for these files, too.
+    /// Adds these files to the entry.
     pub(crate) fn join(&mut self, other: CheckedFile) {
         let all = |each: u64, files: u64| u128::from(each) * u128::from(files);
         let files = self.files.saturating_add(other.files);
@@ -67,7 +67,7 @@ impl CheckedFile {
     }
 }
 
-/// What kind of thing a path is.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckedFileKind {
@@ -77,11 +77,11 @@ pub enum CheckedFileKind {
     Block,
     /// A character device.
     Char,
-    /// Only a size: the engine touches no file.
+    /// Only a size: the engine accesses no file.
     None,
 }
 
-/// What a run does to a file before its I/O.
+/// The action of a run on a file before its I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayoutAction {
@@ -97,31 +97,31 @@ pub enum LayoutAction {
     ReplaceFilled,
     /// Removed and created again with space reserved, or sparse.
     ReplaceEmpty,
-    /// Made longer; its data stays.
+    /// Extended; its data is kept.
     Grow,
     /// Created when the job opens it.
     CreateOnOpen,
-    /// Nothing creates it: opening it fails unless it appears before.
+    /// Not created by anything: opening it fails unless it appears before.
     Missing,
-    /// Nothing: there is no file.
+    /// No action: there is no file.
     None,
 }
 
-/// A file system, or a device that is used directly, and what the jobs need there.
+/// A file system, or a device that is used directly, and the needs of the jobs there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CheckedPlace {
     /// Mount point; `None` for a device.
     pub mount_point: Option<PathBuf>,
     /// Type of the file system.
     pub file_system: Option<String>,
-    /// What is mounted there, or the path of the device.
+    /// The mounted source, or the path of the device.
     pub source: Option<String>,
-    /// The device that it is on.
+    /// The device of the file system.
     pub device: Option<CheckedDevice>,
-    /// Data there is in memory.
+    /// Whether its data is in memory.
     #[serde(skip)]
     pub in_memory: bool,
-    /// The mount or the device is read-only.
+    /// Whether the mount or the device is read-only.
     pub read_only: bool,
     /// Bytes free for this user.
     pub free_bytes: Option<u64>,
@@ -133,12 +133,12 @@ pub struct CheckedPlace {
     pub needed_files: u64,
 }
 
-/// A block device and what is on it.
+/// A block device and its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckedDevice {
     /// The device itself.
     #[serde(flatten)]
     pub about: BlockDevice,
-    /// What a write to it would destroy.
+    /// The data that a write to it would destroy.
     pub holds: Vec<DeviceUse>,
 }

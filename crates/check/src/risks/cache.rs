@@ -3,7 +3,7 @@
 use ferrio_job::{ByFile, CommitSync, DatabaseRole, Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Section, Warning};
 use crate::section::{CheckedSection, JobWork, is_stored};
 use crate::units::bytes;
 
@@ -19,14 +19,14 @@ pub(super) const RULES: &[RiskRule] = &[
 const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "f2fs", "erofs", "squashfs"];
 
 /// Buffered reads return to the same data, and all of it fits into memory.
-fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn cached_reads(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let reads = spec.does(Direction::Read) && spec.is_buffered() && on_disk(run, section);
     let data = working_set(section);
     if !reads || data == 0 || data >= run.facts.machine.memory_bytes {
         return None;
     }
-    let (why, blame): (_, &'static [Opt]) = if comes_back(spec) {
+    let (why, blame): (_, &'static [Opt]) = if accesses_again(spec) {
         (
             "read more than once",
             &[Opt::Direct, Opt::Buffered, Opt::Loops, Opt::IoSize, Opt::TimeBased, Opt::Norandommap],
@@ -48,7 +48,7 @@ fn cached_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
 }
 
 /// Buffered writes fit into memory, and nothing makes them durable.
-fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn buffered_writes(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     if let Some((database, role)) = spec.events.as_ref().and_then(|part| part.database()) {
         let is_unsynced = database.commit.sync == CommitSync::None && !database.log.direct;
@@ -74,7 +74,7 @@ fn buffered_writes(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// Reads of a file that is mostly holes: the file system returns zeros without reading the device.
-fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn sparse_reads(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mostly_holes = |file: &FileSpec| {
         let allocated = run.facts.files.get(&file.path).and_then(|facts| facts.allocated);
         allocated.zip(file.found).filter(|(allocated, size)| *allocated < size / 2)
@@ -101,7 +101,7 @@ fn sparse_reads(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
 }
 
 /// Blocks of zeros may take less space than their size.
-fn zero_data(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn zero_data(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let writes = spec.does(Direction::Write) && section.files().any(|(_, file)| is_stored(file));
     (writes && spec.buffer.zero && spec.engine.moves_data()).then(|| {
@@ -112,7 +112,7 @@ fn zero_data(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
 }
 
 /// The file is in memory.
-fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn memory_device(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let (_, file) = section
         .files()
@@ -129,22 +129,22 @@ fn memory_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
     })
 }
 
-/// True when the job accesses data more than once.
-fn comes_back(spec: &JobSpec) -> bool {
+/// Whether the job accesses data more than once.
+fn accesses_again(spec: &JobSpec) -> bool {
     let limits = &spec.limits;
     let again =
         limits.time_based || limits.loops > 1 || limits.io_size.is_some_and(|bytes| bytes > limits.size);
-    again || goes_round(spec) || (spec.rw.is_random() && !spec.random_map)
+    again || revisits_zones(spec) || (spec.rw.is_random() && !spec.random_map)
 }
 
-/// True when the job returns to its zones: they cover less than it transfers.
-fn goes_round(spec: &JobSpec) -> bool {
+/// Whether the job returns to its zones: they cover less than it transfers.
+fn revisits_zones(spec: &JobSpec) -> bool {
     let all = |file: &FileSpec| covered(spec, file).saturating_mul(file.count());
     let covered = spec.files.iter().map(all).fold(0, u64::saturating_add);
     spec.zones.is_some() && spec.limits.io_size.unwrap_or(spec.limits.size) > covered
 }
 
-/// Bytes of a file that the job reaches; in zones, only those it transfers in each.
+/// Bytes of a file that the job accesses; in zones, only those it transfers in each.
 fn covered(spec: &JobSpec, file: &FileSpec) -> u64 {
     let Some(zones) = spec.zones else { return file.size };
     let length = file.real_size.saturating_sub(file.offset);
@@ -166,8 +166,8 @@ fn working_set(section: &CheckedSection<'_>) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-/// True when any file is on something slower than memory.
-fn on_disk(run: &Evidence<'_>, section: &CheckedSection<'_>) -> bool {
+/// Whether any file is on a device slower than memory.
+fn on_disk(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> bool {
     section.files().any(|(_, file)| match file.kind {
         FileKind::Regular | FileKind::Block => {
             run.facts.place_of(&file.path).is_some_and(|place| !place.in_memory)

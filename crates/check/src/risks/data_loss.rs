@@ -3,14 +3,14 @@
 use ferrio_job::{Direction, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Section, Warning};
 use crate::files::action;
 use crate::model::{CheckedDevice, LayoutAction};
 use crate::section::{CheckedSection, JobWork};
 use crate::units::{bytes, listed, time};
 
 /// Size from which covering a whole device takes long.
-const LARGE: u64 = 64 << 30;
+const LARGE_DEVICE_BYTES: u64 = 64 << 30;
 
 pub(super) const RULES: &[RiskRule] = &[
     ("write-to-used-device", Warning, Section(write_to_used_device)),
@@ -23,26 +23,26 @@ pub(super) const RULES: &[RiskRule] = &[
 ];
 
 /// A device with a file system, partitions, swap or other devices on it is written to.
-fn write_to_used_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn write_to_used_device(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (file, device) = changed_device(run, section).find(|(_, device)| holds(device).is_some())?;
     let message = format!(
         "{} {}, which holds {}",
-        what_it_does(section),
-        described(file, Some(device)),
+        describe_action(section),
+        describe_file(file, Some(device)),
         holds(device).unwrap_or_default()
     );
     Some(Observation::new(message, "all of this will be lost: use an empty device", &[Opt::Filename]))
 }
 
 /// A device on which nothing was found is written to.
-fn write_to_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn write_to_device(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     if changed_device(run, section).any(|(_, device)| holds(device).is_some()) {
         return None;
     }
     let mut devices = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());
     let (_, file) = devices.next()?;
     let device = device(run, file);
-    let message = format!("{} {}", what_it_does(section), described(file, device));
+    let message = format!("{} {}", describe_action(section), describe_file(file, device));
     Some(Observation::new(
         message,
         "any data on it will be lost: make sure that it is the device you mean",
@@ -51,9 +51,9 @@ fn write_to_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// The job covers a large device without a time limit.
-fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn whole_device(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let all = |(spec, file): &(&JobSpec, &FileSpec)| {
-        let whole = file.offset == 0 && file.size == file.real_size && file.size >= LARGE;
+        let whole = file.offset == 0 && file.size == file.real_size && file.size >= LARGE_DEVICE_BYTES;
         let done = spec.limits.io_size.is_none_or(|bytes| bytes >= file.size) && spec.limits.number_ios == 0;
         file.kind == FileKind::Block && whole && done && spec.limits.runtime.is_zero() && spec.works()
     };
@@ -69,14 +69,14 @@ fn whole_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
 }
 
 /// The device does not exist: a run would create a regular file of that name, in memory.
-fn missing_device(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn missing_device(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(_, file)| file.missing_device)?;
     let message = format!("{} does not exist: a run creates a regular file there", file.path.display());
     Some(Observation::new(message, "correct the name of the device", &[Opt::Filename]))
 }
 
 /// The job writes to an existing file that `filename` names.
-fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn overwrite_existing(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let named = section.job.options.is_given(Opt::Filename);
     let (_, file) = section.files().filter(|_| named).find(|(spec, file)| {
         let there = file.found.is_some_and(|size| size > file.offset);
@@ -95,7 +95,7 @@ fn overwrite_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 }
 
 /// An existing file is too short: layout removes it and creates a new one.
-fn replace_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn replace_existing(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(spec, file)| {
         let replaces =
             matches!(action(spec, file, false), LayoutAction::ReplaceFilled | LayoutAction::ReplaceEmpty);
@@ -114,14 +114,14 @@ fn replace_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
 }
 
 /// `unlink` removes files that existed before the run.
-fn unlink_existing(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn unlink_existing(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let there = |file: &FileSpec| file.kind == FileKind::Regular && file.found.is_some_and(|size| size > 0);
     let (_, file) = section.files().find(|(spec, file)| spec.layout.unlink && there(file))?;
     let message = format!("removes {}, which existed before the run, when the job ends", file.path.display());
     Some(Observation::new(message, "remove unlink to keep it", &[Opt::Unlink]))
 }
 
-fn what_it_does(section: &CheckedSection<'_>) -> &'static str {
+fn describe_action(section: &CheckedSection<'_>) -> &'static str {
     let spec = section.spec();
     match (spec.does(Direction::Write), spec.does(Direction::Trim)) {
         (true, true) => "writes to and trims the device",
@@ -130,7 +130,7 @@ fn what_it_does(section: &CheckedSection<'_>) -> &'static str {
     }
 }
 
-fn described(file: &FileSpec, device: Option<&CheckedDevice>) -> String {
+fn describe_file(file: &FileSpec, device: Option<&CheckedDevice>) -> String {
     let path = file.path.display();
     let model = device.and_then(|device| device.about.model.as_deref()).map(|model| format!("{model}, "));
     format!("{path} ({}{})", model.unwrap_or_default(), bytes(file.real_size))
@@ -140,12 +140,12 @@ fn holds(device: &CheckedDevice) -> Option<String> {
     (!device.holds.is_empty()).then(|| listed(&device.holds))
 }
 
-fn device<'a>(run: &Evidence<'a>, file: &FileSpec) -> Option<&'a CheckedDevice> {
+fn device<'a>(run: &RiskContext<'a>, file: &FileSpec) -> Option<&'a CheckedDevice> {
     run.facts.place_of(&file.path)?.device.as_ref()
 }
 
 fn changed_device<'a>(
-    run: &Evidence<'a>,
+    run: &RiskContext<'a>,
     section: &CheckedSection<'a>,
 ) -> impl Iterator<Item = (&'a FileSpec, &'a CheckedDevice)> {
     let changed = section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.changes());

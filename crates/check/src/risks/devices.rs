@@ -5,7 +5,7 @@ use ferrio_jobfile::Opt;
 use ferrio_nvme::NamespaceNeeds;
 
 use super::paths::nothing_is_made;
-use super::{Evidence, Observation, RiskRule, Section, Warning};
+use super::{Observation, RiskContext, RiskRule, Section, Warning};
 use crate::section::{CheckedSection, JobWork, is_stored};
 
 pub(super) const RULES: &[RiskRule] = &[
@@ -15,7 +15,7 @@ pub(super) const RULES: &[RiskRule] = &[
 ];
 
 /// The format of an NVMe namespace does not suit the job, which fails when it opens the device.
-fn namespace_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn namespace_refused(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut files = section.files().filter(|(spec, _)| spec.engine.passes_through() && spec.works());
     let message = files.find_map(|(spec, file)| {
         let obstacle = NamespaceNeeds::of(spec).obstacle(run.facts.namespaces.get(&file.path)?)?;
@@ -27,7 +27,7 @@ fn namespace_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 }
 
 /// A block size, offset or alignment is not a multiple of the blocks of the device: commands have no numbers for such ranges.
-fn device_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn device_alignment(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     // Blocks and offsets of a replay are those of its log.
     let mut files = section.files().filter(|(spec, _)| spec.works() && spec.replay.is_none());
     let (file, block, (what, value)) = files.find_map(|(spec, file)| {
@@ -46,7 +46,7 @@ fn device_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 }
 
 /// A disk has no I/O scheduler of this name. It is not certain that the job fails: the kernel may load a module with it.
-fn io_scheduler(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn io_scheduler(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut stored = section.files().filter(|(_, file)| is_stored(file));
     let message = stored.find_map(|(spec, file)| {
         let wanted = spec.worker.io_scheduler.as_deref()?;
@@ -61,8 +61,8 @@ fn io_scheduler(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
     Some(Observation::new(message, advice, &[Opt::Ioscheduler]))
 }
 
-/// Bytes of a block of the device, if commands go to it and nothing else is wrong with it.
-fn block_bytes(run: &Evidence<'_>, spec: &JobSpec, file: &FileSpec) -> Option<u64> {
+/// Bytes per block of the device, if commands go to it and there is no other error.
+fn block_bytes(run: &RiskContext<'_>, spec: &JobSpec, file: &FileSpec) -> Option<u64> {
     if spec.engine.needs_scsi_devices() {
         return run.facts.scsi_blocks.get(&file.path).copied();
     }
@@ -71,7 +71,7 @@ fn block_bytes(run: &Evidence<'_>, spec: &JobSpec, file: &FileSpec) -> Option<u6
     suits.then(|| namespace.block_bytes(spec.engine_options.protection.by_device).into())
 }
 
-/// What of a job is no multiple of the blocks of its device.
+/// The first setting of a job that is not a multiple of the blocks of its device.
 fn misaligned(spec: &JobSpec, file: &FileSpec, block: u64) -> Option<(&'static str, u64)> {
     let used = Direction::ALL.into_iter().filter(|&direction| spec.does(direction));
     let figures = used.flat_map(|direction| {

@@ -1,10 +1,10 @@
-//! Direct I/O: its alignment, and where it is unsupported or has no effect.
+//! Direct I/O: its alignment, and places that do not support it or where it has no effect.
 
 use ferrio_job::{Direction, EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 use ferrio_machine::DirectIo;
 
-use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Section, Warning};
 use crate::model::CheckedPlace;
 use crate::section::{CheckedSection, JobWork};
 
@@ -21,7 +21,7 @@ const REFUSING: [&str; 4] = ["ramfs", "proc", "sysfs", "squashfs"];
 const TMPFS_SUPPORTS_DIRECT: [u32; 2] = [6, 6];
 
 /// The file system does not support direct I/O: opening fails.
-fn direct_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn direct_refused(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = used_directly(section).find(|(_, file)| refuses(run, file))?;
     let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.clone()).unwrap_or_default();
     let message = format!("direct=1, but {kind} does not support direct I/O on {}", file.path.display());
@@ -29,7 +29,7 @@ fn direct_refused(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
 }
 
 /// A block size, offset or alignment is not a multiple of what the device or file system requires: I/O fails with EINVAL.
-fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn direct_alignment(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     // The planner knows which files of a database are open for direct I/O.
     let used = used_directly(section).filter(|(spec, _)| spec.events.is_none());
     for (spec, file) in used {
@@ -53,14 +53,14 @@ fn direct_alignment(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
                 "blockalign" => &[Opt::Ba, Opt::Bs, Opt::Bsrange],
                 _ => &[Opt::Bs, Opt::Bsrange],
             };
-            return Some(Observation::new(message, advice, blame).fails_if(insists(run, file)));
+            return Some(Observation::new(message, advice, blame).fails_if(is_certain(run, file)));
         }
     }
     None
 }
 
 /// The region ends within a block of the device: its last block is not used, or fails.
-fn direct_partial_block(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn direct_partial_block(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let used = used_directly(section).filter(|(spec, _)| spec.events.is_none());
     let (file, align) = { used }.find_map(|(_, file)| {
         let align = alignment(run, file).filter(|_| !refuses(run, file))?;
@@ -75,7 +75,7 @@ fn direct_partial_block(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opt
 }
 
 /// The data is in memory, direct or not.
-fn direct_in_memory(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn direct_in_memory(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = used_directly(section).find(|(_, file)| is_tmpfs(run, file) && !refuses(run, file))?;
     let message = format!("direct=1 on tmpfs: {} is in memory anyway", file.path.display());
     Some(Observation::new(message, "use a file on a disk to measure a disk", BLAME))
@@ -93,11 +93,11 @@ fn used_directly<'a>(section: &CheckedSection<'a>) -> impl Iterator<Item = (&'a 
     })
 }
 
-fn is_tmpfs(run: &Evidence<'_>, file: &FileSpec) -> bool {
+fn is_tmpfs(run: &RiskContext<'_>, file: &FileSpec) -> bool {
     run.facts.place_of(&file.path).is_some_and(|place| place.file_system.as_deref() == Some("tmpfs"))
 }
 
-fn refuses(run: &Evidence<'_>, file: &FileSpec) -> bool {
+fn refuses(run: &RiskContext<'_>, file: &FileSpec) -> bool {
     let never =
         |place: &CheckedPlace| place.file_system.as_deref().is_some_and(|kind| REFUSING.contains(&kind));
     let old = is_tmpfs(run, file) && run.facts.machine.kernel < TMPFS_SUPPORTS_DIRECT;
@@ -105,8 +105,8 @@ fn refuses(run: &Evidence<'_>, file: &FileSpec) -> bool {
         || run.facts.files.get(&file.path).is_some_and(|facts| facts.direct == DirectIo::Refused)
 }
 
-/// The alignment that the file system reports, else the logical block of the device.
-fn alignment(run: &Evidence<'_>, file: &FileSpec) -> Option<u64> {
+/// The alignment that the file system reports, otherwise the logical block of the device.
+fn alignment(run: &RiskContext<'_>, file: &FileSpec) -> Option<u64> {
     match run.facts.files.get(&file.path)?.direct {
         DirectIo::Aligned(align) => Some(align),
         DirectIo::Refused => None,
@@ -117,11 +117,11 @@ fn alignment(run: &Evidence<'_>, file: &FileSpec) -> Option<u64> {
     .filter(|&align| align > 1)
 }
 
-/// File systems that refuse what is not aligned to the blocks of their device. Others may use the page cache instead.
+/// File systems that refuse I/O that is not aligned to the blocks of their device. Others may use the page cache instead.
 const STRICT: [&str; 4] = ["ext2", "ext3", "ext4", "xfs"];
 
-/// True when the alignment is known to be required, not only likely.
-fn insists(run: &Evidence<'_>, file: &FileSpec) -> bool {
+/// Whether the alignment is known to be required, not only likely.
+fn is_certain(run: &RiskContext<'_>, file: &FileSpec) -> bool {
     let reported = run.facts.files.get(&file.path).map(|facts| facts.direct);
     let kind = run.facts.place_of(&file.path).and_then(|place| place.file_system.as_deref());
     matches!(reported, Some(DirectIo::Aligned(_)))

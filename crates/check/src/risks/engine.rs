@@ -8,7 +8,7 @@ use ferrio_jobfile::Opt;
 use ferrio_machine::IoUringSysctl;
 
 use super::paths::nothing_is_made;
-use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Run, Section, Warning};
 use crate::section::{CheckedSection, JobWork, is_stored, phases_of};
 
 pub(super) const RULES: &[RiskRule] = &[
@@ -25,11 +25,11 @@ pub(super) const RULES: &[RiskRule] = &[
     ("more-jobs-than-cpus", Info, Run(more_jobs_than_cpus)),
 ];
 
-/// Clones from which one report is easier to read than one for each.
-const MANY: u32 = 8;
+/// Number of clones from which a single report is easier to read than one per clone.
+const MANY_CLONES: u32 = 8;
 
 /// The sysctl forbids io_uring. A filter of system calls may forbid it too, which only setting up a ring would show.
-fn io_uring_forbidden(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn io_uring_forbidden(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let obstacle = run.facts.io_uring.obstacle()?;
     let needs_it = |spec: &JobSpec| {
         let libaio = spec.engine == EngineKind::Libaio;
@@ -44,7 +44,7 @@ fn io_uring_forbidden(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Optio
 }
 
 /// A deep queue with an engine that keeps one I/O in flight.
-fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn iodepth_sync_engine(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (spec.depth.iodepth > 1 && spec.is_sync() && spec.works()).then(|| {
         let message =
@@ -58,7 +58,7 @@ fn iodepth_sync_engine(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 }
 
 /// The region of a file begins within a page: it cannot be mapped, and the job fails when it starts.
-fn mapping_within_page(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn mapping_within_page(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut mapped = section.files().filter(|(spec, _)| spec.engine == EngineKind::Mmap && spec.works());
     let message = mapped.find_map(|(_, file)| offset_within_page(file.offset))?;
     let advice = format!("the job fails: use an offset that is a multiple of {PAGE_BYTES}");
@@ -66,7 +66,7 @@ fn mapping_within_page(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 }
 
 /// Blocks that are not whole pages cannot be written back: the job fails when it starts.
-fn mapping_partial_pages(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn mapping_partial_pages(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut mapping = section.running().filter(|spec| spec.engine == EngineKind::Mmap && spec.works());
     let message = mapping.find_map(blocks_of_partial_pages)?;
     let advice = "the job fails: use such a block size, or sync once with end_fsync=1";
@@ -74,7 +74,7 @@ fn mapping_partial_pages(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Opti
 }
 
 /// A file cannot be mapped as persistent memory: the job fails when it starts.
-fn not_persistent_memory(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn not_persistent_memory(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, file) = section.files().find(|(spec, file)| {
         let maps = spec.engine == EngineKind::Libpmem && spec.works() && is_stored(file);
         maps && run.facts.files.get(&file.path).is_some_and(|facts| facts.without_dax)
@@ -85,7 +85,7 @@ fn not_persistent_memory(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Op
 }
 
 /// For buffered I/O, `io_submit` returns only when the I/O is complete.
-fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn libaio_buffered(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     section.running().any(JobSpec::submits_one_by_one).then(|| {
         let message = "libaio without direct=1 submits I/Os one at a time: iodepth is not reached";
         Observation::new(message, "use direct=1, or io_uring", &[Opt::Direct, Opt::Buffered, Opt::Ioengine])
@@ -93,7 +93,7 @@ fn libaio_buffered(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
 }
 
 /// Syncs without a file to sync.
-fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn sync_without_file(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     (!spec.engine.uses_files() && !spec.engine.keeps_data_itself() && spec.is_durable()).then(|| {
         let message = format!("ioengine={} has no files: its syncs cost nothing", spec.engine.word());
@@ -106,7 +106,7 @@ fn sync_without_file(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// A sync is queued like a write and does not cover other I/Os in flight.
-fn fsync_with_queue(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn fsync_with_queue(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let syncs = spec.durability.fsync > 0 || spec.durability.fdatasync > 0;
     let queues = spec.does(Direction::Write) && !spec.is_sync() && spec.depth.iodepth > 1;
@@ -121,7 +121,7 @@ fn fsync_with_queue(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
 }
 
 /// Each polling thread of the kernel takes a CPU in addition to that of its job.
-fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
+fn polling_without_cpus(run: &RiskContext<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
     let polls = |spec: &JobSpec| {
         spec.engine == EngineKind::IoUring && spec.engine_options.sqthread_poll && spec.works()
@@ -147,20 +147,21 @@ fn polling_without_cpus(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// Many clones, with a report for each.
-fn reports_one_by_one(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn reports_one_by_one(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
-    (spec.clones >= MANY && !spec.group_reporting && spec.works()).then(|| {
+    (spec.clones >= MANY_CLONES && !spec.group_reporting && spec.works()).then(|| {
         let message = format!("{} instances have a report each", spec.clones);
         Observation::new(message, "use group_reporting for one report", &[Opt::Numjobs])
     })
 }
 
 /// More jobs than CPUs at the same time, none limited by a rate or asleep until the device is done.
-fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
+fn more_jobs_than_cpus(run: &RiskContext<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
     let phases = phases_of(run.sections);
     let crowded = phases.filter_map(|phase| {
-        let busy = |section: &&CheckedSection<'_>| section.waits_for.is_none() && is_hungry(section.spec());
+        let busy =
+            |section: &&CheckedSection<'_>| section.waits_for.is_none() && may_keep_cpu_busy(section.spec());
         let busy: Vec<_> = phase.iter().filter(busy).collect();
         let jobs: usize =
             busy.iter().map(|section| section.running().filter(|spec| spec.works()).count()).sum();
@@ -178,7 +179,7 @@ fn more_jobs_than_cpus(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// A synchronous direct job sleeps most of the time, unless the CPU itself does the I/O; all others may keep a CPU busy.
-fn is_hungry(spec: &JobSpec) -> bool {
+fn may_keep_cpu_busy(spec: &JobSpec) -> bool {
     let waits = spec.engine.moves_data() && !spec.engine.is_on_persistent_memory();
     let sleeps = waits && spec.is_sync() && !spec.is_buffered() && !spec.engine_options.hipri;
     !sleeps && !spec.rates.any()

@@ -3,7 +3,7 @@
 use ferrio_job::{EngineKind, FileKind, FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Info, Observation, RiskRule, Run, Section, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Run, Section, Warning};
 use crate::section::{CheckedSection, JobWork, phases_of};
 use crate::units::bytes;
 
@@ -14,13 +14,13 @@ pub(super) const RULES: &[RiskRule] = &[
     ("random-map-memory", Info, Section(random_map_memory)),
 ];
 
-/// Descriptors that a job needs in addition to its files: standard streams, report, logs, rings.
+/// Descriptors of a job in addition to its files: standard streams, report, logs, rings.
 const OTHER_FILES: u64 = 32;
-/// Maps larger than this are reported.
+/// Smallest map that is reported.
 const LARGE_MAP: u64 = 256 << 20;
 
 /// A job opens more files than the limit allows. Every job has its own table of descriptors.
-fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn open_files_limit(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.open_files?;
     let opened = |spec: &JobSpec| {
         let stored = spec.files.iter().filter(|file| file.kind != FileKind::Pretend);
@@ -41,7 +41,7 @@ fn open_files_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 }
 
 /// Buffers and maps of all jobs of a phase exceed the available memory.
-fn memory_short(run: &Evidence<'_>) -> Vec<Observation> {
+fn memory_short(run: &RiskContext<'_>) -> Vec<Observation> {
     let available = run.facts.machine.memory_available_bytes;
     let phases = phases_of(run.sections);
     let short = phases.filter_map(|phase| {
@@ -64,7 +64,7 @@ fn memory_short(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// io_uring's registered buffers are locked memory.
-fn locked_memory_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn locked_memory_limit(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.locked_memory_bytes?;
     let spec = section.running().next()?;
     let registers = spec.engine == EngineKind::IoUring && spec.engine_options.fixedbufs && spec.works();
@@ -81,7 +81,7 @@ fn locked_memory_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opti
 }
 
 /// The maps of used blocks take much memory.
-fn random_map_memory(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn random_map_memory(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let all = section.running().map(maps).fold(0, u64::saturating_add);
     (all > LARGE_MAP).then(|| {
         let message = format!("random maps take {} of memory", bytes(all));

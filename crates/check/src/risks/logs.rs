@@ -6,7 +6,7 @@ use ferrio_job::counted;
 use ferrio_jobfile::Opt;
 use ferrio_plan::LOG_OPTIONS;
 
-use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Section, Warning};
 use crate::model::CheckedLog;
 use crate::section::CheckedSection;
 use crate::units::{and_more, bytes};
@@ -20,14 +20,14 @@ pub(super) const RULES: &[RiskRule] = &[
 
 /// Bytes of a typical row: time, value, direction, block size, offset, priority.
 const ROW: u64 = 32;
-/// I/Os per second, as an example where the number of I/Os is unknown.
+/// I/Os per second, as an example if the number of I/Os is unknown.
 const BUSY: u64 = 100_000;
-/// Logs with fewer rows than this are not reported.
-const FEW: u64 = 100_000;
+/// Fewest rows of a log that is reported.
+const MIN_REPORTED_ROWS: u64 = 100_000;
 const BLAME: &[Opt] = &[Opt::WriteLatLog, Opt::WriteBwLog, Opt::WriteIopsLog];
 
 /// Logs with a row for each I/O are on a disk that jobs measure.
-fn log_on_tested_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn log_on_tested_device(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (_, size) = large(run, section)?;
     let disk = on_tested_disk(run, section)?.display();
     let message = format!("logs with a row for each I/O are on {disk}, which the jobs measure: {size}");
@@ -35,7 +35,7 @@ fn log_on_tested_device(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Opt
 }
 
 /// Logs with a row for each I/O become large.
-fn log_every_io(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn log_every_io(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let (logs, size) = large(run, section)?;
     if on_tested_disk(run, section).is_some() {
         return None;
@@ -45,7 +45,7 @@ fn log_every_io(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obse
 }
 
 /// Logs of an earlier run are overwritten or appended to.
-fn log_exists(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn log_exists(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let there = |log: &&CheckedLog| log.existing_bytes.is_some_and(|size| size > 0);
     let mut logs = run.job(section).logs.iter().filter(there);
     let log = logs.next()?;
@@ -58,13 +58,13 @@ fn log_exists(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observ
     Some(Observation::new(message, advice, LOG_OPTIONS))
 }
 
-/// Number of logs with a row for each I/O, and how large they become; `None` if they stay small.
-fn large(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<(usize, String)> {
+/// Number of logs with a row per I/O, and their size; `None` if they stay small.
+fn large(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<(usize, String)> {
     let job = run.job(section);
     let logs = job.logs.iter().filter(|log| log.window_ms.is_none()).count();
     let spec = section.running().next().filter(|_| logs > 0 && !job.never_starts)?;
     let size = match volume::most_ios(spec, &job.volume) {
-        Some(ios) if ios < FEW => return None,
+        Some(ios) if ios < MIN_REPORTED_ROWS => return None,
         Some(ios) => {
             let clones = section.instances.len().max(1);
             let kinds = (logs / clones).max(1) as u64;
@@ -78,7 +78,7 @@ fn large(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<(usize, Str
 }
 
 /// The first disk with such a log that a job also tests.
-fn on_tested_disk<'a>(run: &Evidence<'a>, section: &CheckedSection<'_>) -> Option<&'a Path> {
+fn on_tested_disk<'a>(run: &RiskContext<'a>, section: &CheckedSection<'_>) -> Option<&'a Path> {
     let logs = run.job(section).logs.iter().filter(|log| log.window_ms.is_none());
     logs.filter_map(|log| run.facts.disk(log.place)).find(|disk| run.tested.contains(disk))
 }

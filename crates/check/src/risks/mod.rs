@@ -27,8 +27,8 @@ use crate::model::{CheckedJob, CheckedOrigin, Report, Risk};
 use crate::section::{CheckedSection, is_stored};
 use RuleScope::{Run, Section};
 
-/// What rules look at.
-pub(crate) struct Evidence<'a> {
+/// The material of the rules.
+pub(crate) struct RiskContext<'a> {
     pub(crate) set: &'a JobSet,
     pub(crate) plan: &'a Plan,
     pub(crate) facts: &'a Facts,
@@ -41,23 +41,23 @@ pub(crate) struct Evidence<'a> {
     phase_starts: Vec<f64>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> RiskContext<'a> {
     pub(crate) fn new(
         set: &'a JobSet,
         plan: &'a Plan,
         facts: &'a Facts,
         sections: &'a [CheckedSection<'a>],
         report: &'a Report,
-    ) -> Evidence<'a> {
+    ) -> RiskContext<'a> {
         let stored = sections.iter().flat_map(CheckedSection::files).filter(|(_, file)| is_stored(file));
         let tested = stored.filter_map(|(_, file)| facts.disk(facts.files.get(&file.path)?.place)).collect();
-        // Each phase begins with the end of the one before. There may be thousands: they are added up once.
+        // Each phase begins at the end of the previous one. There may be thousands, so the times are summed once.
         let ends = report.phases.iter().scan(0.0, |end, phase| {
             *end += phase.time.least_seconds;
             Some(*end)
         });
         let phase_starts = std::iter::once(0.0).chain(ends).collect();
-        Evidence { set, plan, facts, sections, report, tested, phase_starts }
+        RiskContext { set, plan, facts, sections, report, tested, phase_starts }
     }
 
     /// Earliest start of the section's phase, in seconds from the start of the run.
@@ -76,27 +76,27 @@ impl<'a> Evidence<'a> {
 /// The rule for one risk: its code, its severity and its function.
 type RiskRule = (&'static str, RiskSeverity, RuleScope);
 
-/// What a rule looks at.
+/// The scope of a rule.
 enum RuleScope {
     /// One section at a time.
-    Section(fn(&Evidence<'_>, &CheckedSection<'_>) -> Option<Observation>),
+    Section(fn(&RiskContext<'_>, &CheckedSection<'_>) -> Option<Observation>),
     /// The whole run.
-    Run(fn(&Evidence<'_>) -> Vec<Observation>),
+    Run(fn(&RiskContext<'_>) -> Vec<Observation>),
 }
 
-/// What a rule observed.
+/// The finding of a rule.
 struct Observation {
     message: String,
     advice: String,
-    /// Options to blame: the report points at the first that was given.
+    /// Options that cause it: the report points at the first that was given.
     blame: &'static [Opt],
     sections: Vec<usize>,
-    /// The job fails at once: an error, whatever the severity of the rule.
+    /// Whether the job fails at once: an error, whatever the severity of the rule.
     fails: bool,
 }
 
 impl Observation {
-    /// About the section that the rule looks at.
+    /// An observation about the section of the rule.
     fn new(message: impl Into<String>, advice: impl Into<String>, blame: &'static [Opt]) -> Observation {
         let (message, advice) = (message.into(), advice.into());
         Observation { message, advice, blame, sections: Vec::new(), fails: false }
@@ -107,7 +107,7 @@ impl Observation {
         Observation { fails, ..self }
     }
 
-    /// About these sections.
+    /// Sets the sections that it is about.
     fn sections(self, sections: Vec<usize>) -> Observation {
         Observation { sections, ..self }
     }
@@ -128,7 +128,7 @@ const FAMILIES: [&[RiskRule]; 12] = [
     paths::RULES,
 ];
 
-/// Risks that do not come from rules but from the job file reader and the planner.
+/// Risks that come not from rules but from the job file reader and the planner.
 const WITHOUT_RULE: [(&str, RiskSeverity); 2] =
     [("job-file-notice", Warning), ("option-without-effect", Info)];
 
@@ -139,7 +139,7 @@ pub fn codes() -> impl Iterator<Item = (&'static str, RiskSeverity)> {
 }
 
 /// All risks of a run, warnings first.
-pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
+pub(crate) fn find(run: &RiskContext<'_>) -> Vec<Risk> {
     let mut list = RiskList { risks: without_rule(run), ..RiskList::default() };
     for (code, severity, scope) in FAMILIES.into_iter().flatten() {
         let observations: Vec<Observation> = match scope {
@@ -156,7 +156,7 @@ pub(crate) fn find(run: &Evidence<'_>) -> Vec<Risk> {
     risks
 }
 
-/// Risks, with indices of what they have: there may be thousands of jobs.
+/// A list of risks with indices of their contents: there may be thousands of jobs.
 #[derive(Default)]
 struct RiskList<'a> {
     risks: Vec<Risk>,
@@ -167,7 +167,12 @@ struct RiskList<'a> {
 
 impl<'a> RiskList<'a> {
     /// Adds a risk. The same observation about several jobs is one risk.
-    fn add(&mut self, run: &Evidence<'a>, (code, severity): (&'static str, RiskSeverity), seen: Observation) {
+    fn add(
+        &mut self,
+        run: &RiskContext<'a>,
+        (code, severity): (&'static str, RiskSeverity),
+        seen: Observation,
+    ) {
         let of_first = seen.sections.first().and_then(|&at| run.sections.get(at));
         let origin = of_first.and_then(|section| origin(run, section, seen.blame));
         let severity = if seen.fails { RiskSeverity::Error } else { severity };
@@ -194,7 +199,7 @@ fn add_once<T: PartialEq>(list: &mut Vec<T>, one: T) {
     }
 }
 
-fn origin(run: &Evidence<'_>, section: &CheckedSection<'_>, blame: &[Opt]) -> Option<CheckedOrigin> {
+fn origin(run: &RiskContext<'_>, section: &CheckedSection<'_>, blame: &[Opt]) -> Option<CheckedOrigin> {
     let given = blame.iter().find_map(|&opt| section.job.options.given(opt));
     CheckedOrigin::of(given.map_or(&Origin::Builtin, |given| &given.origin), &run.set.sources)
 }
@@ -221,7 +226,7 @@ pub(crate) fn notice(diagnostic: &Diagnostic, sources: &Sources) -> Risk {
     }
 }
 
-fn without_rule(run: &Evidence<'_>) -> Vec<Risk> {
+fn without_rule(run: &RiskContext<'_>) -> Vec<Risk> {
     let [_, (code, severity)] = WITHOUT_RULE;
     let sources = &run.set.sources;
     let mut risks: Vec<Risk> =

@@ -1,4 +1,4 @@
-//! Files beside those of the jobs that a run opens and cannot: what is said here is what the run says.
+//! Other files of a run, beside those of the jobs, that cannot be opened. The messages are those of the run.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use ferrio_job::{
 use ferrio_jobfile::Opt;
 use ferrio_plan::LOG_OPTIONS;
 
-use super::{Evidence, Observation, RiskRule, Run, Section, Warning};
+use super::{Observation, RiskContext, RiskRule, Run, Section, Warning};
 use crate::model::CheckedLog;
 use crate::section::{CheckedSection, JobWork};
 use crate::units::and_more;
@@ -28,18 +28,18 @@ pub(super) const RULES: &[RiskRule] = &[
     ("trigger-not-seen", Warning, Run(trigger)),
 ];
 
-/// Why this path cannot be written to.
-fn unwritable(run: &Evidence<'_>, path: &Path) -> Option<String> {
+/// The reason why this path cannot be written.
+fn unwritable(run: &RiskContext<'_>, path: &Path) -> Option<String> {
     run.facts.unwritable.get(path).map(|&errno| strerror(errno))
 }
 
-/// Commands of jobs may make what is missing before it is needed.
-pub(super) fn nothing_is_made(run: &Evidence<'_>) -> bool {
+/// Commands of jobs may create a missing file before it is needed.
+pub(super) fn nothing_is_made(run: &RiskContext<'_>) -> bool {
     nothing_else_runs(run) && !run.plan.jobs.iter().any(|job| job.spec.engine == EngineKind::Exec)
 }
 
 /// A log cannot be created: the run goes on without it.
-fn log_not_created(run: &Evidence<'_>) -> Vec<Observation> {
+fn log_not_created(run: &RiskContext<'_>) -> Vec<Observation> {
     const ADVICE: &str = "use a prefix in a directory that exists and is writable";
     let message = |path: &Path, why: &str, more: usize| {
         log_not_opened(&format!("{}{}", path.display(), and_more(more)), why)
@@ -59,7 +59,7 @@ fn log_not_created(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// The file of `write_iolog` cannot be created: the job fails when it starts.
-fn recording_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn recording_not_created(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut recordings = section.running().filter_map(|spec| spec.iolog.as_ref());
     let (path, why) = recordings.find_map(|to| Some((&to.path, unwritable(run, &to.path)?)))?;
     let advice = "give `write_iolog` a file in a directory that exists and is writable";
@@ -68,7 +68,7 @@ fn recording_not_created(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Op
 }
 
 /// The state of `verify_state_load` cannot be read: the job fails when it starts.
-fn state_not_loaded(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn state_not_loaded(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut states = section.running().filter(|spec| spec.loads_state()).map(|spec| run.facts.state_of(spec));
     let (path, why) = { &mut states }.find_map(|path| {
         let why = strerror(*run.facts.unreadable.get(&path)?);
@@ -80,7 +80,7 @@ fn state_not_loaded(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 }
 
 /// A state cannot be saved: the jobs go on, and the status of the run says so.
-fn state_not_saved(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn state_not_saved(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut states = section.running().filter(|spec| spec.saves_state()).map(|spec| run.facts.state_of(spec));
     let (path, why) = states.find_map(|path| unwritable(run, &path).map(|why| (path, why)))?;
     let message = state_not_opened(&path, &why, true).join("; ");
@@ -89,7 +89,7 @@ fn state_not_saved(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// The file of `mem` cannot be mapped: the job fails when it starts.
-fn memory_file(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn memory_file(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().find(|spec| spec.memory.file.is_some() && !spec.layout.create_only)?;
     let path = spec.memory.file.as_deref()?;
     let message = match unwritable(run, path) {
@@ -104,7 +104,7 @@ fn memory_file(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obser
 }
 
 /// The output of a command cannot be saved: without its `exec_prerun` a job does no I/O.
-fn command_output(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn command_output(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut commands = run.job(section).commands.iter();
     let (command, why) = commands.find_map(|one| unwritable(run, &one.output).map(|why| (one, why)))?;
     let message = command_not_run(command.option, &command.output, &why);
@@ -114,7 +114,7 @@ fn command_output(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Ob
 }
 
 /// The program of `ioengine=exec` is not there or may not be run.
-fn program(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn program(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut specs =
         section.running().filter(|spec| spec.engine == EngineKind::Exec && !spec.layout.create_only);
     let (path, why) = specs.find_map(|spec| {
@@ -128,13 +128,13 @@ fn program(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
     )
 }
 
-/// No command could make the program first.
-fn nothing_else_runs(run: &Evidence<'_>) -> bool {
+/// Whether no command could create the program before.
+fn nothing_else_runs(run: &RiskContext<'_>) -> bool {
     !run.plan.jobs.iter().any(|job| job.spec.life.runs_commands())
 }
 
 /// The object of `ioengine=external` is none.
-fn object(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn object(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut specs = section.running().filter(|spec| spec.engine == EngineKind::External && spec.works());
     let why = specs.find_map(|spec| run.facts.not_loadable.get(Path::new(&spec.external.path)))?;
     let advice = "docs/ferrio_engine.h says how to make one";
@@ -142,7 +142,7 @@ fn object(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observatio
 }
 
 /// The donor of `ioengine=e4defrag` cannot be opened or created: the job fails when it starts.
-fn donor(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn donor(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let mut specs = section.running().filter(|spec| spec.engine == EngineKind::E4defrag && spec.works());
     let (path, why) = specs.find_map(|spec| {
         let path = &spec.engine_options.donor.path;
@@ -155,7 +155,7 @@ fn donor(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation
 }
 
 /// The trigger file cannot be looked for.
-fn trigger(run: &Evidence<'_>) -> Vec<Observation> {
+fn trigger(run: &RiskContext<'_>) -> Vec<Observation> {
     let unseen = run.facts.whole_run.trigger_file.as_ref().zip(run.facts.trigger_obstacle);
     let observation = |(path, errno): (&PathBuf, i32)| {
         let advice = "name a file in a directory that may be searched";

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ferrio_job::{FileSpec, JobSpec};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Info, Observation, RiskRule, Run, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Run, Warning};
 use crate::section::{JobWork, is_stored, phases_of};
 
 pub(super) const RULES: &[RiskRule] = &[
@@ -14,16 +14,16 @@ pub(super) const RULES: &[RiskRule] = &[
     ("shared-writers", Info, Run(shared_writers)),
 ];
 
-/// One clone's use of a file.
+/// The use of a file by one clone.
 #[derive(Clone, Copy)]
-struct Use<'a> {
+struct FileUser<'a> {
     section: usize,
     spec: &'a JobSpec,
     file: &'a FileSpec,
 }
 
 /// One job verifies data that another writes at the same time.
-fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
+fn verify_shared_file(run: &RiskContext<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let checks =
             |spec: &JobSpec| spec.verify.as_ref().is_some_and(|verify| verify.read_back || !spec.changes());
@@ -51,7 +51,7 @@ fn verify_shared_file(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// Jobs access the same blocks in the same order: all but the first find them cached.
-fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
+fn same_sequence(run: &RiskContext<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let mut same: Vec<_> =
             uses.iter().copied().filter(|one| !one.spec.rw.is_random() && one.spec.works()).collect();
@@ -69,7 +69,7 @@ fn same_sequence(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// Several jobs write randomly to the same part of a file.
-fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
+fn shared_writers(run: &RiskContext<'_>) -> Vec<Observation> {
     shared(run, |uses| {
         let writers: Vec<_> = uses
             .iter()
@@ -96,13 +96,13 @@ fn shared_writers(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// Calls `look` for every file that several clones of one phase use. An observation without sections concerns all of them.
-fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) -> Vec<Observation> {
+fn shared(run: &RiskContext<'_>, look: impl Fn(&[FileUser<'_>]) -> Option<Observation>) -> Vec<Observation> {
     let mut observations = Vec::new();
     for phase in phases_of(run.sections) {
         let mut order: Vec<(u64, u64)> = Vec::new();
-        let mut by_file: HashMap<(u64, u64), Vec<Use<'_>>> = HashMap::new();
+        let mut by_file: HashMap<(u64, u64), Vec<FileUser<'_>>> = HashMap::new();
         let mut numbers: HashMap<&std::path::Path, u64> = HashMap::new();
-        // A job that waits for another does not run beside it.
+        // A job that waits for another does not run at the same time.
         for section in phase.iter().filter(|section| section.waits_for.is_none()) {
             for (spec, file) in section.files().filter(|(_, file)| is_stored(file) && !file.missing_device) {
                 let next = numbers.len() as u64;
@@ -113,7 +113,7 @@ fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) 
                 if uses.is_empty() {
                     order.push(key);
                 }
-                uses.push(Use { section: section.index, spec, file });
+                uses.push(FileUser { section: section.index, spec, file });
             }
         }
         for key in order {
@@ -127,20 +127,20 @@ fn shared(run: &Evidence<'_>, look: impl Fn(&[Use<'_>]) -> Option<Observation>) 
     observations
 }
 
-fn sections(uses: &[Use<'_>]) -> Vec<usize> {
+fn sections(uses: &[FileUser<'_>]) -> Vec<usize> {
     let mut sections: Vec<_> = uses.iter().map(|one| one.section).collect();
     sections.dedup();
     sections
 }
 
-/// Regions in the order of their starts: each overlaps those before it that end after its start.
-fn by_offset<'u, 'a>(uses: &'u [Use<'a>]) -> Vec<&'u Use<'a>> {
+/// Regions in the order of their starts: each overlaps the earlier ones that end after its start.
+fn by_offset<'u, 'a>(uses: &'u [FileUser<'a>]) -> Vec<&'u FileUser<'a>> {
     let mut sorted: Vec<_> = uses.iter().collect();
     sorted.sort_by_key(|one| one.file.offset);
     sorted
 }
 
-/// The ends of the two regions of different jobs that end last, of those that begin first.
+/// The two latest ends of regions of different jobs, among those with the earliest starts.
 #[derive(Default)]
 struct Furthest<'a> {
     last: Option<(u64, &'a JobSpec)>,
@@ -148,13 +148,13 @@ struct Furthest<'a> {
 }
 
 impl<'a> Furthest<'a> {
-    /// True if the region of another job ends after the start of this one.
-    fn reaches_beyond(&self, one: &Use<'_>) -> bool {
+    /// Whether the region of another job ends after the start of this one.
+    fn reaches_beyond(&self, one: &FileUser<'_>) -> bool {
         let ends = [self.last, self.of_another].into_iter().flatten();
         ends.into_iter().any(|(end, spec)| end > one.file.offset && !std::ptr::eq(spec, one.spec))
     }
 
-    fn add(&mut self, one: &Use<'a>) {
+    fn add(&mut self, one: &FileUser<'a>) {
         let new = (one.file.end(), one.spec);
         match self.last {
             Some((end, spec)) if std::ptr::eq(spec, one.spec) => self.last = Some((end.max(new.0), spec)),

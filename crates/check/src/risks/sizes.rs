@@ -1,15 +1,15 @@
-//! Block sizes that were asked for and will never be issued.
+//! Block sizes that were requested and will never be issued.
 
 use ferrio_job::RoundedSizes;
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule, Section, Warning};
+use super::{Observation, RiskContext, RiskRule, Section, Warning};
 use crate::section::{CheckedSection, JobWork};
 
 pub(super) const RULES: &[RiskRule] = &[("sizes-rounded", Warning, Section(rounded))];
 
 /// Sizes of `bssplit` and `bsrange` that are no multiples of the smallest.
-fn rounded(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn rounded(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.spec();
     let rounded = spec.rounded_sizes();
     (spec.works() && !rounded.is_empty()).then(|| {

@@ -1,11 +1,11 @@
-//! Places that cannot take what the jobs write or trim.
+//! Places that do not have room for the writes or do not support the trims of jobs.
 
 use std::path::Path;
 
 use ferrio_job::{Direction, FileKind};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Observation, RiskRule, Run, Section, Warning};
+use super::{Observation, RiskContext, RiskRule, Run, Section, Warning};
 use crate::model::CheckedPlace;
 use crate::section::{CheckedSection, JobWork};
 use crate::units::bytes;
@@ -21,7 +21,7 @@ pub(super) const RULES: &[RiskRule] = &[
 ];
 
 /// The files of all jobs need more than the free space of a file system.
-fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
+fn space_short(run: &RiskContext<'_>) -> Vec<Observation> {
     let advice = "a job will end with ENOSPC: use a smaller size, fewer files or another directory";
     short_places(run, advice, &[Opt::Size, Opt::Filesize], |place, point| {
         let free = place.free_bytes.filter(|&free| place.needed_bytes > free)?;
@@ -31,7 +31,7 @@ fn space_short(run: &Evidence<'_>) -> Vec<Observation> {
 }
 
 /// The jobs create more files than a file system has room for.
-fn files_short(run: &Evidence<'_>) -> Vec<Observation> {
+fn files_short(run: &RiskContext<'_>) -> Vec<Observation> {
     let advice = "a job will end with ENOSPC: use fewer files or another file system (df -i shows its limit)";
     short_places(run, advice, &[Opt::Nrfiles, Opt::Numjobs, Opt::Filename], |place, point| {
         let free = place.free_files.filter(|&free| place.needed_files > free)?;
@@ -39,9 +39,9 @@ fn files_short(run: &Evidence<'_>) -> Vec<Observation> {
     })
 }
 
-/// The places that have too little of something, as the message about a place says.
+/// The places that have too little of a resource; `describe` says so for a place.
 fn short_places(
-    run: &Evidence<'_>,
+    run: &RiskContext<'_>,
     advice: &'static str,
     options: &'static [Opt],
     message: impl Fn(&CheckedPlace, std::path::Display<'_>) -> Option<String>,
@@ -54,8 +54,8 @@ fn short_places(
     run.report.places.iter().enumerate().filter_map(observed).collect()
 }
 
-/// The sections that take room of a place.
-fn users_of(run: &Evidence<'_>, place: usize) -> Vec<usize> {
+/// The sections that take space in a place.
+fn users_of(run: &RiskContext<'_>, place: usize) -> Vec<usize> {
     let there = |path: &Path| run.facts.files.get(path).is_some_and(|facts| facts.place == Some(place));
     let uses = |section: &&CheckedSection<'_>| {
         section.files().any(|(spec, file)| (spec.does(Direction::Write) || file.extend) && there(&file.path))
@@ -63,12 +63,12 @@ fn users_of(run: &Evidence<'_>, place: usize) -> Vec<usize> {
     run.sections.iter().filter(uses).map(|section| section.index).collect()
 }
 
-/// File systems whose files the kernel makes up: nobody else can create or remove one there, and their sizes say nothing.
+/// Pseudo file systems of the kernel: users cannot create or remove files there, and sizes have no meaning.
 const OF_THE_KERNEL: [&str; 8] =
     ["proc", "sysfs", "cgroup", "cgroup2", "configfs", "debugfs", "securityfs", "tracefs"];
 
-/// A file is one of the kernel, or would have to be created among those.
-fn kernel_file(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+/// A file is in a pseudo file system, or would have to be created there.
+fn kernel_file(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let file_system_of = |path| {
         let name = run.facts.place_of(path)?.file_system.as_deref()?;
         OF_THE_KERNEL.contains(&name).then_some(name)
@@ -95,7 +95,7 @@ fn kernel_file(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obser
 }
 
 /// A job would write to a read-only place.
-fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn read_only_place(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let read_only = |path| {
         let place = run.facts.place_of(path)?;
         place.read_only.then_some(place)
@@ -114,7 +114,7 @@ fn read_only_place(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// The user may not open or create a file as the job needs it. Jobs that change their user are not checked.
-fn no_permission(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn no_permission(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let denied = section
         .files()
         .filter(|(spec, _)| spec.worker.uid.is_none() && spec.worker.gid.is_none())
@@ -136,7 +136,7 @@ fn no_permission(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Obs
 }
 
 /// A file grows beyond the size limit of this process.
-fn file_size_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn file_size_limit(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.file_size_bytes?;
     let (_, file) = section.files().find(|(spec, file)| {
         file.kind == FileKind::Regular && file.end() > most && (spec.does(Direction::Write) || file.extend)
@@ -155,7 +155,7 @@ fn file_size_limit(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// A device does not support trims.
-fn trim_unsupported(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn trim_unsupported(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let trims =
         section.files().filter(|(spec, file)| file.kind == FileKind::Block && spec.does(Direction::Trim));
     let cannot_trim = |path| run.facts.place_of(path)?.device.as_ref().map(|device| !device.about.trims);

@@ -3,7 +3,7 @@
 use ferrio_job::{Direction, counted};
 use ferrio_jobfile::Opt;
 
-use super::{Evidence, Info, Observation, RiskRule, Section, Warning};
+use super::{Info, Observation, RiskContext, RiskRule, Section, Warning};
 use crate::database;
 use crate::model::{Certainty, CheckedJob, Volume};
 use crate::section::{CheckedSection, JobWork};
@@ -22,16 +22,16 @@ pub(super) const RULES: &[RiskRule] = &[
     ("never-starts", Warning, Section(never_starts)),
 ];
 
-/// With fewer I/Os than this, only the mean is meaningful.
-const FEW: u64 = 1000;
-/// Almost every device is faster than both of these, per second.
+/// Fewest I/Os for which more than the mean is meaningful.
+const MIN_MEANINGFUL_IOS: u64 = 1000;
+/// Rates that almost every device exceeds, per second.
 const SLOW_BYTES: f64 = 50.0 * 1024.0 * 1024.0;
 const SLOW_IOS: f64 = 2000.0;
 /// Seconds from which a job is surprisingly long.
-const LONG: f64 = 86_400.0;
+const LONG_RUN_SECONDS: f64 = 86_400.0;
 
 /// `time_based` has no effect without `runtime`.
-fn time_based_without_runtime(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn time_based_without_runtime(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let alone = section.switch(Opt::TimeBased) && section.spec().limits.runtime.is_zero();
     alone.then(|| {
         let message = "time_based without runtime has no effect: the job ends when its size is done";
@@ -40,7 +40,7 @@ fn time_based_without_runtime(_: &Evidence<'_>, section: &CheckedSection<'_>) ->
 }
 
 /// A job that ends by its size may end during its ramp: then nothing is measured.
-fn ramp_outlasts_work(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn ramp_outlasts_work(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     if spec.limits.time_based || !spec.works() {
         return None;
@@ -63,7 +63,7 @@ fn ramp_outlasts_work(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<
 }
 
 /// A job that only writes for a fixed time has none left to read back.
-fn verify_never_runs(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn verify_never_runs(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let verifies = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
     let only_writes = spec.does(Direction::Write) && !spec.does(Direction::Read);
@@ -74,7 +74,7 @@ fn verify_never_runs(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// A delay counts from the start of the run and is over when an earlier phase ends.
-fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn startdelay_over(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let delay = section.spec().limits.startdelay.1.as_secs_f64();
     let start = run.phase_start(section);
     (delay > 0.0 && delay <= start).then(|| {
@@ -88,7 +88,7 @@ fn startdelay_over(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<O
 }
 
 /// The job ends by its size, on almost any device long before `runtime`.
-fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn runtime_unreached(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     if run.job(section).never_starts {
         return None;
     }
@@ -116,7 +116,7 @@ fn runtime_unreached(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option
 }
 
 /// Start and end dominate a run of less than a second.
-fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn short_run(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let runtime = spec.limits.runtime.as_secs_f64();
     let in_background = database::background_of(section).is_some();
@@ -133,7 +133,7 @@ fn short_run(_: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
 }
 
 /// High percentiles of few I/Os are single values.
-fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn few_ios(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let spec = section.running().next()?;
     let job = run.job(section);
     if spec.events.as_ref().is_some_and(|part| part.database().is_some()) {
@@ -143,7 +143,7 @@ fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
         return None;
     }
     let ios = volume::most_ios(spec, &job.volume).unwrap_or(0);
-    if ios == 0 || ios >= FEW {
+    if ios == 0 || ios >= MIN_MEANINGFUL_IOS {
         return None;
     }
     let moved = [job.volume.read, job.volume.write, job.volume.trim].into_iter().flatten().sum();
@@ -156,10 +156,10 @@ fn few_ios(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observati
     ))
 }
 
-/// The same of a database. The jobs in the background have no transactions.
+/// The same for a database. Background jobs have no transactions.
 fn few_transactions(job: &CheckedJob) -> Option<Observation> {
     let volume = job.database.as_ref()?.volume;
-    (volume.is_expected && volume.transactions < FEW).then(|| {
+    (volume.is_expected && volume.transactions < MIN_MEANINGFUL_IOS).then(|| {
         let message = format!("at most {}", counted(volume.transactions, "transaction"));
         Observation::new(
             message,
@@ -170,16 +170,16 @@ fn few_transactions(job: &CheckedJob) -> Option<Observation> {
 }
 
 /// The job runs for at least a day.
-fn long_run(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn long_run(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let least = run.job(section).time.least_seconds;
-    (least >= LONG).then(|| {
+    (least >= LONG_RUN_SECONDS).then(|| {
         let message = format!("runs for at least {}", time(least));
         Observation::new(message, "check rate, size and runtime", &[Opt::Runtime, Opt::Rate, Opt::RateIops])
     })
 }
 
 /// Another job or the trigger ends the job before it can start.
-fn never_starts(run: &Evidence<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
+fn never_starts(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     if !run.job(section).never_starts {
         return None;
     }

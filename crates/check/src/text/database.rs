@@ -1,4 +1,4 @@
-//! The lines about a database: what a transaction does, and what it waits for.
+//! The lines about a database: its I/O per transaction, and the limits at which transactions wait.
 
 use ferrio_job::counted;
 
@@ -23,7 +23,7 @@ pub(super) fn lines(database: &CheckedDatabase) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// How the files are opened.
+/// The flags with which the files are opened.
 fn flags(database: &CheckedDatabase) -> String {
     let files = database.files.iter().map(|files| {
         let mut how = vec![if files.direct { "direct" } else { "buffered" }];
@@ -35,7 +35,7 @@ fn flags(database: &CheckedDatabase) -> String {
     files.collect::<Vec<_>>().join("; ")
 }
 
-/// A row for each kind of I/O: how many, of which kind, bytes, formula.
+/// A row per kind of I/O: number, kind, bytes, formula.
 fn table(all: &[TransactionIo]) -> Vec<String> {
     let cells: Vec<[String; 4]> = all
         .iter()
@@ -52,7 +52,7 @@ fn table(all: &[TransactionIo]) -> Vec<String> {
     cells.iter().map(row).collect()
 }
 
-/// What precedes a number that is not exact.
+/// The word before a number that is not exact.
 fn hedge(bound: IoBound) -> &'static str {
     match bound {
         IoBound::Exact => "",

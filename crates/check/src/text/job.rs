@@ -8,12 +8,12 @@ use super::database;
 use super::{BOLD, TextStyle, clean, moves, short};
 use crate::model::{
     Certainty, CheckedDatabase, CheckedFile, CheckedFileKind, CheckedJob, CheckedLog, CheckedPlace,
-    CheckedReplay, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses, Preconditioning,
-    TimeSpan, ZoneSizes, ZonedFile, ZonedModel,
+    CheckedReplay, CheckedZonedFile, EndsOthers, EndsWhen, EndsWhich, JobCommand, LayoutAction, Pauses,
+    PreconditioningPass, TimeSpan, ZoneSizes, ZonedModel,
 };
 use crate::units::{block, bytes, listed_in_part, time};
 
-/// Name and kind of work on the first line, then one line for each other fact.
+/// Name and kind of work on the first line, then one line per other fact.
 pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle) -> String {
     let clones = if job.instances > 1 { format!(" x{}", job.instances) } else { String::new() };
     let mut out = format!("  {}{clones}: {}\n", style.paint(BOLD, &clean(&job.name)), kind_of_work(job));
@@ -85,7 +85,7 @@ pub(super) fn lines(job: &CheckedJob, places: &[CheckedPlace], style: &TextStyle
     if let Some(text) = logs_text(&job.logs) {
         line("logs", text);
     }
-    // Most words are as short as this.
+    // Most labels are at most this long.
     let width = facts.iter().map(|(what, _)| what.len()).fold(6, usize::max);
     for (what, text) in facts {
         out.push_str(&format!("    {what:width$} {text}\n"));
@@ -115,7 +115,7 @@ fn replay_text(replay: &CheckedReplay) -> String {
     format!("{}: {more}{}", clean(&replay.log), parts.join(", "))
 }
 
-fn preconditioning_text(pass: &Preconditioning) -> [String; 2] {
+fn preconditioning_text(pass: &PreconditioningPass) -> [String; 2] {
     let [first, last] = pass.invalid_shares.map(|share| format!("{:.2}%", share * 100.0));
     let regions = counted(pass.regions as u64, "region");
     [
@@ -144,8 +144,8 @@ fn zones_text(zones: &ZoneSizes) -> String {
 }
 
 /// One line for the files that have the same zones.
-fn zoned_text(files: &[ZonedFile]) -> Vec<String> {
-    let text = |file: &ZonedFile| {
+fn zoned_text(files: &[CheckedZonedFile]) -> Vec<String> {
+    let text = |file: &CheckedZonedFile| {
         let model = match file.model {
             ZonedModel::Emulated => "emulated",
             ZonedModel::HostAware => "host-aware",
@@ -198,7 +198,7 @@ fn ends_text(ends: EndsOthers, clones: bool) -> String {
     }
 }
 
-/// File names, then how often rows are written.
+/// File names, then the interval of rows.
 fn logs_text(logs: &[CheckedLog]) -> Option<String> {
     const NAMED: usize = 3;
     let first = logs.first()?;
@@ -281,7 +281,7 @@ fn files_text(
     database: Option<&CheckedDatabase>,
 ) -> Vec<String> {
     const LINES: usize = 6;
-    // What a file of a database is for makes it another one. All jobs of a database have the same files.
+    // Files of a database are separated by purpose. All jobs of a database have the same files.
     let kinds = database.into_iter().flat_map(|database| &database.files);
     let mut kinds = kinds.flat_map(|kind| std::iter::repeat_n(kind.kind, kind.files as usize));
     let mut rows: Vec<(Option<&str>, String, Vec<&CheckedFile>)> = Vec::new();

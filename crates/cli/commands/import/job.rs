@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
 use ferrio_jobfile::escaped_name;
-use ferrio_trace::import::select::IoKind;
-use ferrio_trace::import::{FileSummary, Format};
+use ferrio_trace::import::select::SelectedIo;
+use ferrio_trace::import::{FileSummary, TraceFormat};
 use ferrio_trace::source_name;
 
 use super::FinishedImport;
@@ -86,8 +86,8 @@ fn needs_layout(file: &FileSummary) -> bool {
 /// The options of the replay job, except those that name the log.
 pub fn options(done: &FinishedImport) -> Vec<String> {
     let summary = &done.summary;
-    let transfers = summary.of(IoKind::Read).0 + summary.of(IoKind::Write).0;
-    let is_of_devices = done.format != Format::Strace;
+    let transfers = summary.of(SelectedIo::Read).0 + summary.of(SelectedIo::Write).0;
+    let is_of_devices = done.format != TraceFormat::Strace;
     let depth = match summary.deepest {
         0 if is_of_devices => DEFAULT_QUEUE_DEPTH,
         deepest => deepest.clamp(1, MAX_QUEUE_DEPTH),
@@ -103,7 +103,7 @@ pub fn options(done: &FinishedImport) -> Vec<String> {
         options.push("direct=1".to_owned());
     }
     let trims_files =
-        summary.of(IoKind::Trim).0 > 0 && summary.files.iter().any(|file| !is_device(&file.in_log));
+        summary.of(SelectedIo::Trim).0 > 0 && summary.files.iter().any(|file| !is_device(&file.in_log));
     if trims_files {
         options.push("replay_skip=trim".to_owned());
     }

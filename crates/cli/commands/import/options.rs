@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ferrio_trace::STDIN;
-use ferrio_trace::import::blkparse::Form;
-use ferrio_trace::import::names::{Naming, is_valid, is_valid_directory};
-use ferrio_trace::import::select::{IoKind, Pattern, Selection};
-use ferrio_trace::import::{Format, Settings};
+use ferrio_trace::import::blkparse::BlkparseForm;
+use ferrio_trace::import::names::{NameRules, is_valid, is_valid_directory};
+use ferrio_trace::import::select::{ImportSelection, Pattern, SelectedIo};
+use ferrio_trace::import::{ImportSettings, TraceFormat};
 
 use super::ImportFailure;
 use crate::output_file::{becomes_file, is_descriptor};
@@ -49,7 +49,7 @@ pub fn command() -> Command {
         Arg::new("format")
             .long("format")
             .value_name("NAME")
-            .value_parser(PossibleValuesParser::new(Format::ALL.map(|(_, word, _)| word)))
+            .value_parser(PossibleValuesParser::new(TraceFormat::ALL.map(|(_, word, _)| word)))
             .hide_possible_values(true)
             .help("The format of the trace"),
         text("blkparse-form", "FORM", "The format given to blkparse with -f"),
@@ -73,7 +73,7 @@ pub fn command() -> Command {
             .long("only")
             .value_name("KINDS")
             .value_delimiter(',')
-            .value_parser(PossibleValuesParser::new(IoKind::ALL.map(|(word, _)| word)))
+            .value_parser(PossibleValuesParser::new(SelectedIo::ALL.map(|(word, _)| word)))
             .hide_possible_values(true)
             .help("Only these kinds of I/O, separated by commas: read, write, trim, sync"),
         time("from", "Begin this long after the first I/O"),
@@ -159,8 +159,8 @@ impl ImportOptions<'_> {
     }
 
     /// The requested format.
-    pub fn format(&self) -> Option<Format> {
-        self.text("format").and_then(Format::from_word)
+    pub fn format(&self) -> Option<TraceFormat> {
+        self.text("format").and_then(TraceFormat::from_word)
     }
 
     /// The event of blkparse that represents the I/O.
@@ -178,13 +178,14 @@ impl ImportOptions<'_> {
     }
 
     /// The settings of the conversion.
-    pub fn settings(&self) -> Result<Settings, ImportFailure> {
+    pub fn settings(&self) -> Result<ImportSettings, ImportFailure> {
         let patterns = |name: &str| {
             let patterns = self.0.get_many::<String>(name).into_iter().flatten();
             patterns.map(|pattern| Pattern::new(pattern)).collect()
         };
-        let kind = |word: &String| IoKind::ALL.iter().find(|(known, _)| known == word).map(|(_, kind)| *kind);
-        let selection = Selection {
+        let kind =
+            |word: &String| SelectedIo::ALL.iter().find(|(known, _)| known == word).map(|(_, kind)| *kind);
+        let selection = ImportSelection {
             files: patterns("file"),
             without: patterns("exclude"),
             pids: self.0.get_many("pid").into_iter().flatten().copied().collect(),
@@ -193,16 +194,16 @@ impl ImportOptions<'_> {
             until_ns: self.0.get_one("until").copied(),
             limit: self.0.get_one("limit").copied(),
         };
-        Ok(Settings {
+        Ok(ImportSettings {
             selection,
             naming: self.naming()?,
             window: self.0.get_one::<u32>("window").map_or(0, |&window| window as usize),
             keeps_times: self.0.get_flag("keep-times"),
-            most_bad_lines: self.0.get_one("bad-lines").copied().unwrap_or(0.0),
+            max_bad_lines_percent: self.0.get_one("bad-lines").copied().unwrap_or(0.0),
         })
     }
 
-    fn naming(&self) -> Result<Naming, ImportFailure> {
+    fn naming(&self) -> Result<NameRules, ImportFailure> {
         const BLANKS: &str = "an I/O log separates words by blanks: use a symbolic link whose name has none";
         let valid = |name: &OsStr| match is_valid(name) {
             true => Ok(name.to_owned()),
@@ -222,7 +223,7 @@ impl ImportOptions<'_> {
         };
         let pairs = self.0.get_many::<OsString>("rename").into_iter().flatten();
         let keeps_paths = self.0.get_flag("keep-paths");
-        Ok(Naming {
+        Ok(NameRules {
             target: target("target")?,
             renamed: pairs.map(renamed).collect::<Result<_, ImportFailure>>()?,
             keeps_paths,
@@ -253,8 +254,8 @@ impl ImportOptions<'_> {
     }
 
     /// The line format of blkparse.
-    pub fn form(&self) -> Result<Option<Form>, ImportFailure> {
+    pub fn form(&self) -> Result<Option<BlkparseForm>, ImportFailure> {
         let invalid = |error| (format!("invalid value for --blkparse-form: {error}"), None);
-        self.text("blkparse-form").map(|text| Form::parse(text).map_err(invalid)).transpose()
+        self.text("blkparse-form").map(|text| BlkparseForm::parse(text).map_err(invalid)).transpose()
     }
 }

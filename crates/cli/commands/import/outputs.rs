@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::reason;
 use ferrio_machine::{FileIdentity, is_same_file};
-use ferrio_trace::import::Summary;
-use ferrio_trace::{IologVersion, Writer};
+use ferrio_trace::import::ImportSummary;
+use ferrio_trace::{IologVersion, IologWriter};
 use nix::errno::Errno;
 
 use super::{FinishedImport, ImportFailure, job};
@@ -62,7 +62,7 @@ pub fn refuse_overwriting(
 
 /// Refuses a log with file names of the trace unless `--names` asked for them, as a replay may overwrite these files. Relative names are
 /// resolved against the working directory.
-pub fn refuse_trace_names(summary: &Summary, display_name: &str) -> Result<(), ImportFailure> {
+pub fn refuse_trace_names(summary: &ImportSummary, display_name: &str) -> Result<(), ImportFailure> {
     let identity = |name: &OsStr| FileIdentity::of_path(name.as_ref());
     let is_there = |name: &&OsStr| Path::new(name).exists();
     let chosen = summary.files.iter().filter(|file| file.is_chosen).map(|file| file.in_log.as_os_str());
@@ -109,7 +109,7 @@ impl ImportOutputs {
     }
 
     /// Opens the writer of the log.
-    pub fn log_writer(&self) -> Result<Writer, ImportFailure> {
+    pub fn log_writer(&self) -> Result<IologWriter, ImportFailure> {
         let (file, path) = match &self.log {
             Some((path, file)) => (file.writer(), path.as_path()),
             None if ferrio_runner::stdout::was_closed() => {
@@ -122,8 +122,8 @@ impl ImportOutputs {
         };
         let file = file.map_err(|error| (format!("cannot write the I/O log: {}", reason(&error)), None))?;
         Ok(match file.is_terminal() {
-            true => Writer::to_stream(Box::new(EscapedStream::new(file)), path, IologVersion::Three),
-            false => Writer::to(file, path, IologVersion::Three),
+            true => IologWriter::to_stream(Box::new(EscapedStream::new(file)), path, IologVersion::Three),
+            false => IologWriter::to(file, path, IologVersion::Three),
         })
     }
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use ferrio_job::counted;
 use ferrio_jobfile::escaped_name;
-use ferrio_trace::import::Summary;
-use ferrio_trace::import::event::Skip;
-use ferrio_trace::import::select::IoKind;
+use ferrio_trace::import::ImportSummary;
+use ferrio_trace::import::event::SkipReason;
+use ferrio_trace::import::select::SelectedIo;
 use ferrio_trace::source_name;
 
 use super::{FinishedImport, job};
@@ -21,9 +21,9 @@ pub fn summary_text(done: &FinishedImport) -> String {
     let how = if *guessed { "found from its first lines" } else { "as given" };
     let _ =
         writeln!(text, "{}: {}, format {} ({how})", source_name(&done.trace), format.about(), format.word());
-    let kinds = IoKind::ALL.iter().filter_map(|&(word, kind)| {
+    let kinds = SelectedIo::ALL.iter().filter_map(|&(word, kind)| {
         let (ios, bytes) = summary.of(kind);
-        let size = if kind == IoKind::Sync { String::new() } else { format!(" ({})", size(bytes)) };
+        let size = if kind == SelectedIo::Sync { String::new() } else { format!(" ({})", size(bytes)) };
         (ios > 0).then(|| format!("{ios} {word}{size}"))
     });
     let _ = writeln!(text, "  lines:   {}", summary.lines);
@@ -47,7 +47,7 @@ pub fn summary_text(done: &FinishedImport) -> String {
     text
 }
 
-fn write_files(summary: &Summary, text: &mut String) {
+fn write_files(summary: &ImportSummary, text: &mut String) {
     for (at, file) in summary.files.iter().take(MAX_LISTED_FILES).enumerate() {
         let label = if at == 0 { "files:" } else { "" };
         let (old, new) = (file.in_trace.display().to_string(), file.in_log.display().to_string());
@@ -74,8 +74,8 @@ fn write_list(label: &str, items: &[String], text: &mut String) {
 }
 
 /// The skipped trace entries, with counts by reason.
-pub fn skipped(summary: &Summary) -> Vec<String> {
-    let counts = Skip::ALL.iter().zip(summary.skipped).filter(|(_, count)| *count > 0);
+pub fn skipped(summary: &ImportSummary) -> Vec<String> {
+    let counts = SkipReason::ALL.iter().zip(summary.skipped).filter(|(_, count)| *count > 0);
     counts.map(|((_, noun, which), count)| format!("{} {which}", counted(count, noun))).collect()
 }
 
@@ -149,7 +149,7 @@ fn notes(done: &FinishedImport) -> Vec<String> {
     if remarks.whole_seconds {
         notes.push("times are whole seconds: I/Os of a second follow each other without pause".to_owned());
     }
-    if summary.of(IoKind::Trim).0 > 0 {
+    if summary.of(SelectedIo::Trim).0 > 0 {
         notes.push("only block devices can be trimmed: replay_skip=trim leaves trims out".to_owned());
     }
     let needs_files =

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
 use ferrio_machine::RetryInterrupted;
-use ferrio_trace::import::blkparse::Form;
-use ferrio_trace::import::{self, Format};
+use ferrio_trace::import::blkparse::BlkparseForm;
+use ferrio_trace::import::{self, TraceFormat};
 use ferrio_trace::{is_block_trace, source_name};
 
 use super::ImportFailure;
@@ -41,10 +41,10 @@ pub fn other_kind(head: &[u8]) -> Option<(&'static str, &'static str)> {
 pub fn format(
     options: &ImportOptions<'_>,
     head: &[u8],
-    form: Option<&Form>,
+    form: Option<&BlkparseForm>,
     trace: &OsStr,
-) -> Result<(Format, bool), ImportFailure> {
-    if let Some(format) = options.format().or(form.map(|_| Format::Blkparse)) {
+) -> Result<(TraceFormat, bool), ImportFailure> {
+    if let Some(format) = options.format().or(form.map(|_| TraceFormat::Blkparse)) {
         return Ok((format, false));
     }
     if let Some(format) = import::guess(head, form) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ferrio_compare::{Directory, ReadError, read_log, read_run};
+use ferrio_compare::{Directory, SideError, read_log, read_run};
 use ferrio_logs::{LogContent, LogName, LogReadError};
 use ferrio_machine::is_same_file;
 use ferrio_report::model::RunReport;
@@ -75,7 +75,7 @@ pub fn read<'a>(
 impl InputFiles {
     /// Adds a file. For a directory, adds its reports and logs, or else those of its sub-directories.
     fn add(&mut self, path: &Path, is_subdirectory: bool) -> Result<(), ReportInputError> {
-        let about = fs::metadata(path).map_err(|error| ReadError::Io { path: path.to_owned(), error });
+        let about = fs::metadata(path).map_err(|error| SideError::Io { path: path.to_owned(), error });
         let reports_before = self.reports.len();
         if !about.map_err(read_failure)?.is_dir() {
             match LogName::of(path) {
@@ -133,7 +133,7 @@ fn match_logs_to_reports(files: InputFiles) -> Result<Vec<PageInput>, ReportInpu
             }
         }
     }
-    let input = |(run, logs): (ferrio_compare::Run, Vec<LogContent>)| PageInput {
+    let input = |(run, logs): (ferrio_compare::MeasuredRun, Vec<LogContent>)| PageInput {
         name: run.path.display().to_string(),
         logged: (!logs.is_empty()).then(|| LoggedRun::of(&logs, Some(&run.report))),
         report: run.report,
@@ -171,15 +171,15 @@ fn runs_from_logs_only(logs: Vec<InputLog>) -> Result<Vec<PageInput>, ReportInpu
     Ok(runs.into_iter().map(input).collect())
 }
 
-fn read_failure(error: ReadError) -> ReportInputError {
+fn read_failure(error: SideError) -> ReportInputError {
     let help = match &error {
-        ReadError::NoReport { .. } => Some(NO_REPORT_HELP),
-        ReadError::Io { error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT_HELP),
-        ReadError::Log { error: LogReadError::SeveralJobs, .. } => Some("run the jobs with per_job_logs=1"),
-        ReadError::Log { error: LogReadError::Row { .. }, .. } => {
+        SideError::NoReport { .. } => Some(NO_REPORT_HELP),
+        SideError::Io { error, .. } if error.kind() == ErrorKind::InvalidData => Some(NO_REPORT_HELP),
+        SideError::Log { error: LogReadError::SeveralJobs, .. } => Some("run the jobs with per_job_logs=1"),
+        SideError::Log { error: LogReadError::Row { .. }, .. } => {
             Some("give logs of write_bw_log, write_iops_log, write_lat_log or write_hist_log")
         }
-        ReadError::Io { .. } | ReadError::Log { .. } | ReadError::Empty { .. } => None,
+        SideError::Io { .. } | SideError::Log { .. } | SideError::Empty { .. } => None,
     };
     ReportInputError { message: error.to_string(), help }
 }

@@ -15,7 +15,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use ferrio_kernel::syscall;
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 
@@ -280,7 +280,7 @@ where
     /// io_uring_enter(2), repeated when a signal interrupts it.
     fn enter(&self, to_submit: u32, min_complete: u32, flags: EnterFlags) -> io::Result<u32> {
         let flags = self.enter_flags | flags.bits();
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         loop {
             let ring = self.enter_fd as usize;
             let arguments = [ring, to_submit as usize, min_complete as usize, flags as usize, 0, 0];

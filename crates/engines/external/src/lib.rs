@@ -13,7 +13,7 @@ use std::ptr;
 
 use ferrio_engine::{Buffers, Completion, Engine, EngineError, FileSet, Op, Request, Submit};
 use ferrio_job::{Direction, JobSpec};
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 
 use object::SharedObject;
 
@@ -180,7 +180,7 @@ impl Engine for ExternalEngine {
             };
         };
         let max = max.min(self.done.len() as u32);
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         let answer = loop {
             // SAFETY: the state comes from `open`, and the buffer has room for `max` completions.
             let answer = unsafe { reap(self.state, min, max, self.done.as_mut_ptr()) };

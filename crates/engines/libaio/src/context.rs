@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use ferrio_engine::{Completion, EngineError, Op, Request};
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 
 use crate::abi::{self, ContextId, FSYNC, IOCB_FLAG_IOPRIO, IoEvent, Iocb, PREAD, PREADV, PWRITE, PWRITEV};
 use crate::user_ring::UserRing;
@@ -130,7 +130,7 @@ impl AioContext {
         let all = self.pending.len();
         let mut taken = 0;
         let mut attempts = 0;
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         while taken < all {
             // SAFETY: the pointers point to `iocbs`, which is never moved; the rest is guaranteed by `push`'s caller, and Drop waits for
             // all requests.
@@ -250,7 +250,7 @@ impl AioContext {
             }
         }
         let room = (max as usize).min(self.events.len());
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         loop {
             match abi::io_getevents(self.id, min as usize, &mut self.events[..room]) {
                 Ok(count) => {

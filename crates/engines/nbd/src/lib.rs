@@ -20,7 +20,7 @@ use ferrio_engine::{
     Buffers, Completion, Engine, EngineError, FileSet, Op, OpenFile, Request, StopRequest, Submit,
 };
 use ferrio_job::{Diagnostic, Direction, JobSpec, OpenSync};
-use ferrio_nbd::wire::{Command, FLAG_FUA};
+use ferrio_nbd::wire::{FLAG_FUA, RequestType};
 use ferrio_nbd::{ExportFlags, NbdError, Uri};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -88,14 +88,16 @@ impl<'a> Nbd<'a> {
     }
 
     /// The protocol's command and flags for a request; an errno if this export does not support it.
-    fn command(&self, op: Op) -> Result<(Command, u16), i32> {
+    fn command(&self, op: Op) -> Result<(RequestType, u16), i32> {
         let able = |able: bool, command| if able { Ok((command, 0)) } else { Err(libc::EOPNOTSUPP) };
         match op {
-            Op::Read => Ok((Command::Read, 0)),
-            Op::Write => Ok((Command::Write, self.write_flags)),
-            Op::Trim => able(self.flags.can_trim(), Command::Trim),
+            Op::Read => Ok((RequestType::Read, 0)),
+            Op::Write => Ok((RequestType::Write, self.write_flags)),
+            Op::Trim => able(self.flags.can_trim(), RequestType::Trim),
             // The protocol has one kind of sync, after which all completed writes are stable.
-            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => able(self.flags.can_flush(), Command::Flush),
+            Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
+                able(self.flags.can_flush(), RequestType::Flush)
+            }
         }
     }
 

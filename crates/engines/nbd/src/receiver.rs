@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 
 use ferrio_engine::Completion;
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 use ferrio_nbd::wire::{self, ChunkKind, Reply, u16_at, u32_at, u64_at};
 use nix::errno::Errno;
 use socket2::Socket;
@@ -84,7 +84,7 @@ impl Receiver {
         mut waits: bool,
     ) -> Result<bool, String> {
         let mut came = false;
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         loop {
             let room = self.room(units);
             match self.receive_once(socket, units, waits) {

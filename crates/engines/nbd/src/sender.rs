@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 use nix::errno::Errno;
 use socket2::Socket;
 
@@ -42,7 +42,7 @@ impl Sender {
 
     /// Sends until everything is sent or the socket is full.
     pub(crate) fn send(&mut self, socket: &Socket, units: &Units) -> Result<(), Errno> {
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         while !self.units.is_empty() {
             match self.send_once(socket, units) {
                 Ok(sent) => self.advance(sent, units),

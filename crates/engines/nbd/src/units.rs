@@ -1,7 +1,7 @@
 //! The last request of each unit: its bytes on the wire, and the state of its reply.
 
 use ferrio_engine::Request;
-use ferrio_nbd::wire::{self, Command, REQUEST_LEN};
+use ferrio_nbd::wire::{self, REQUEST_LEN, RequestType};
 
 /// Maximum length of a request, a multiple of every block size that exports have.
 const MAX_REQUEST_BYTES: u32 = 1 << 31;
@@ -13,7 +13,7 @@ struct UnitState {
     buffer: *mut u8,
     /// Length of the data in bytes.
     len: u32,
-    command: Command,
+    command: RequestType,
     offset: u64,
     in_flight: bool,
     /// Bytes of a read that were received so far.
@@ -36,7 +36,7 @@ impl Units {
             header: [0; REQUEST_LEN],
             buffer: std::ptr::null_mut(),
             len: 0,
-            command: Command::Flush,
+            command: RequestType::Flush,
             offset: 0,
             in_flight: false,
             answered: 0,
@@ -52,9 +52,9 @@ impl Units {
     }
 
     /// Starts a request. Its unit number is its cookie.
-    pub(crate) fn begin(&mut self, request: &Request, command: Command, flags: u16) {
+    pub(crate) fn begin(&mut self, request: &Request, command: RequestType, flags: u16) {
         let (offset, len) = match command {
-            Command::Flush => (0, 0),
+            RequestType::Flush => (0, 0),
             // The length of a request has 32 bits: the rest of a longer one becomes another request.
             _ => (request.offset, u32::try_from(request.len).unwrap_or(MAX_REQUEST_BYTES)),
         };
@@ -70,7 +70,7 @@ impl Units {
     /// The bytes of a request: its header, the start of its data, and the length of the data.
     pub(crate) fn on_wire(&self, unit: u32) -> (&[u8; REQUEST_LEN], *const u8, usize) {
         let unit = &self.units[unit as usize];
-        let len = if unit.command == Command::Write { unit.len as usize } else { 0 };
+        let len = if unit.command == RequestType::Write { unit.len as usize } else { 0 };
         (&unit.header, unit.buffer, len)
     }
 
@@ -81,7 +81,7 @@ impl Units {
     }
 
     pub(crate) fn is_read(&self, unit: u32) -> bool {
-        self.units[unit as usize].command == Command::Read
+        self.units[unit as usize].command == RequestType::Read
     }
 
     /// Length of a unit's request in bytes.
@@ -94,7 +94,7 @@ impl Units {
         let unit = &self.units[unit as usize];
         let at = offset.checked_sub(unit.offset)?;
         let inside = at.checked_add(len.into())? <= unit.len.into();
-        (unit.command == Command::Read && inside).then_some(at as u32)
+        (unit.command == RequestType::Read && inside).then_some(at as u32)
     }
 
     /// Accounts for `len` received bytes of a read.
@@ -122,7 +122,7 @@ impl Units {
         let unit = &mut self.units[unit as usize];
         unit.in_flight = false;
         self.in_flight -= 1;
-        if unit.errno == 0 && unit.command == Command::Read && unit.answered != u64::from(unit.len) {
+        if unit.errno == 0 && unit.command == RequestType::Read && unit.answered != u64::from(unit.len) {
             unit.errno = libc::EIO;
             unit.details = Some(format!("only {} of {} bytes", unit.answered, unit.len));
         }

@@ -4,7 +4,7 @@
 use std::os::fd::RawFd;
 use std::ptr;
 
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 
 use crate::cdb::Cdb;
 use crate::sense::{self, ScsiStatus};
@@ -112,7 +112,7 @@ pub(crate) unsafe fn execute(
         duration_ms: 0,
         info: 0,
     };
-    let mut interrupted = Interrupted::default();
+    let mut interrupted = InterruptionLimit::default();
     loop {
         // SAFETY: the header is that of the system call; what it points to lives until the call returns: the command and the sense data
         // are here, the data by the contract of this function.

@@ -15,9 +15,9 @@ use crate::diagnostic::Problems;
 use crate::document::Assignment;
 use crate::environment::Environment;
 use crate::evaluate::{self, ValueContext, unknown};
-use crate::jobs::{Job, JobSet, Shown};
-use crate::options::{Given, Inherited, Options};
-use crate::sections::{Cut, Library, Section, is_global};
+use crate::jobs::{Job, JobSet, ListedSection};
+use crate::options::{GivenOption, InheritedOptions, Options};
+use crate::sections::{FileSection, Library, SectionEnd, is_global};
 use crate::value::{Reading, Value};
 use overrides::Override;
 
@@ -29,33 +29,33 @@ pub struct Builder {
     /// The globals of the command line and the first file, then those of each further file.
     scopes: Vec<Globals>,
     drafts: Vec<JobDraft>,
-    /// What the next command-line option belongs to.
-    target: Target,
+    /// The target of the next command-line option.
+    target: OptionTarget,
     /// Sections to keep; all if empty.
     wanted: Vec<WantedSection>,
     /// The sections of each file.
-    files: Vec<Vec<Shown>>,
-    /// What all jobs get, whatever they say.
+    files: Vec<Vec<ListedSection>>,
+    /// Options that all jobs get, whatever they say (`--set`).
     overrides: Vec<Override>,
 }
 
 /// Global assignments and the settings after them.
 #[derive(Default)]
 struct Globals {
-    list: Vec<Given>,
+    list: Vec<GivenOption>,
     setting: ValueContext,
-    /// Whether an include file of theirs is missing.
+    /// Whether one of their include files is missing.
     cut_short: bool,
 }
 
 /// A job whose globals are not complete yet.
 struct JobDraft {
     name: String,
-    own: Vec<Given>,
-    /// Options that `--set` gives it, in place of all other assignments.
+    own: Vec<GivenOption>,
+    /// Options that `--set` overrides, in place of all other assignments.
     overridden: Vec<Opt>,
     setting: ValueContext,
-    /// Number of its globals, and how many of them it inherited.
+    /// Index of its globals, and the number of inherited ones.
     scope: usize,
     inherited: usize,
     from_command_line: bool,
@@ -64,15 +64,15 @@ struct JobDraft {
     origin: Origin,
 }
 
-/// A name that `--section` asks for.
+/// A name given to `--section`.
 struct WantedSection {
     name: String,
     origin: Origin,
-    /// Whether a job of that name was begun.
+    /// Whether a job of that name was found.
     is_found: bool,
 }
 
-enum Target {
+enum OptionTarget {
     Globals,
     Job(usize),
     Nothing,
@@ -87,7 +87,7 @@ impl Builder {
             diagnostics: Vec::new(),
             scopes: vec![Globals::default()],
             drafts: Vec::new(),
-            target: Target::Globals,
+            target: OptionTarget::Globals,
             wanted: Vec::new(),
             files: Vec::new(),
             overrides: Vec::new(),
@@ -99,12 +99,12 @@ impl Builder {
         self.environment.reading = reading;
     }
 
-    /// Sets whose options jobs have; must be called before the first option or file.
+    /// Sets whether jobs have the options of ferrio or of fio; must be called before the first option or file.
     pub fn compat(&mut self, compat: Compat) {
         self.environment.compat = compat;
     }
 
-    /// Sets that the jobs do not run, as with `--parse-only`; must be called before the first option or file.
+    /// Declares that the jobs do not run, as with `--parse-only`; must be called before the first option or file.
     pub fn only_parses(&mut self, only_parses: bool) {
         self.environment.only_parses = only_parses;
     }
@@ -118,15 +118,15 @@ impl Builder {
             return self.begin_job(job, argument);
         }
         let (list, setting) = match self.target {
-            Target::Globals => {
+            OptionTarget::Globals => {
                 let Globals { list, setting, .. } = &mut self.scopes[0];
                 (list, setting)
             }
-            Target::Job(at) => {
+            OptionTarget::Job(at) => {
                 let JobDraft { own, setting, .. } = &mut self.drafts[at];
                 (own, setting)
             }
-            Target::Nothing => return,
+            OptionTarget::Nothing => return,
         };
         let line = Assignment {
             name: name.to_owned(),
@@ -152,13 +152,13 @@ impl Builder {
             return;
         }
         if is_global(name) {
-            self.target = Target::Globals;
+            self.target = OptionTarget::Globals;
             return;
         }
         if !self.wants(name) {
             return self.skip(name, &argument);
         }
-        let given = Given {
+        let given = GivenOption {
             opt: Opt::Name,
             name: Opt::Name.row().name,
             text: name.to_owned(),
@@ -166,7 +166,7 @@ impl Builder {
             origin: argument.origin(),
             value_origin: argument.value_origin(name),
         };
-        self.target = Target::Job(self.drafts.len());
+        self.target = OptionTarget::Job(self.drafts.len());
         self.drafts.push(JobDraft {
             name: name.to_owned(),
             own: vec![given],
@@ -206,13 +206,13 @@ impl Builder {
         found
     }
 
-    /// Leaves out a job of the command line. Its options go nowhere, but to fio they are globals.
+    /// Skips a job of the command line. Its options are dropped; fio treats them as globals.
     fn skip(&mut self, name: &str, argument: &ArgOrigin) {
         if self.environment.compat == Compat::Fio {
-            self.target = Target::Globals;
+            self.target = OptionTarget::Globals;
             return;
         }
-        self.target = Target::Nothing;
+        self.target = OptionTarget::Nothing;
         let message = format!("the job `{name}` is left out: `--section` before it does not name it");
         let warning = Diagnostic::warning(message, argument.origin()).code("job-left-out");
         self.problem(
@@ -252,11 +252,11 @@ impl Builder {
             self.diagnostics.append(&mut section.wrong);
             if is_global(&section.name) {
                 self.globals(section, scope);
-                shown.push(Shown::Globals(self.scopes[scope].list.len()));
+                shown.push(ListedSection::Globals(self.scopes[scope].list.len()));
             } else {
                 self.wants(&section.name);
                 self.warn_of_name(&section);
-                shown.push(Shown::Job(self.drafts.len()));
+                shown.push(ListedSection::Job(self.drafts.len()));
                 self.job(section, scope, std::mem::take(&mut first_of_file));
             }
         }
@@ -271,7 +271,7 @@ impl Builder {
     /// The jobs of all files, with warnings about them.
     ///
     /// # Errors
-    /// Everything that is wrong in the files and on the command line, warnings included.
+    /// All mistakes in the files and on the command line, including warnings.
     pub fn finish(mut self) -> Result<JobSet, Problems> {
         self.warn_of_absent_sections();
         overrides::apply(&self.overrides, &mut self.drafts, &self.environment, &mut self.diagnostics);
@@ -282,7 +282,8 @@ impl Builder {
         if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
             return Err(Problems { diagnostics, sources: self.library.sources });
         }
-        let lists: Vec<Arc<[Given]>> = self.scopes.into_iter().map(|globals| globals.list.into()).collect();
+        let lists: Vec<Arc<[GivenOption]>> =
+            self.scopes.into_iter().map(|globals| globals.list.into()).collect();
         let jobs = assemble(self.drafts, &lists, personal_options(self.environment.compat));
         Ok(JobSet {
             files: lists.iter().cloned().zip(self.files).collect(),
@@ -293,17 +294,17 @@ impl Builder {
         })
     }
 
-    fn globals(&mut self, section: Section, scope: usize) {
+    fn globals(&mut self, section: FileSection, scope: usize) {
         let globals = &mut self.scopes[scope];
         let before = self.diagnostics.len();
         let given =
             evaluate::section(&section.lines, &mut globals.setting, &self.environment, &mut self.diagnostics);
         globals.list.extend(given);
-        globals.cut_short |= section.cut == Some(Cut::MissingFile);
+        globals.cut_short |= section.cut == Some(SectionEnd::MissingFile);
         self.note_dropped(before, section);
     }
 
-    fn job(&mut self, section: Section, scope: usize, first_of_file: bool) {
+    fn job(&mut self, section: FileSection, scope: usize, first_of_file: bool) {
         let mut setting = self.scopes[scope].setting.clone();
         let before = self.diagnostics.len();
         let own = evaluate::section(&section.lines, &mut setting, &self.environment, &mut self.diagnostics);
@@ -316,14 +317,14 @@ impl Builder {
             inherited: self.scopes[scope].list.len(),
             from_command_line: false,
             first_of_file,
-            cut_short: self.scopes[scope].cut_short || section.cut == Some(Cut::MissingFile),
+            cut_short: self.scopes[scope].cut_short || section.cut == Some(SectionEnd::MissingFile),
             origin: section.origin.clone(),
         });
         self.note_dropped(before, section);
     }
 
     /// Warns of a section that looks like globals but is a job.
-    fn warn_of_name(&mut self, section: &Section) {
+    fn warn_of_name(&mut self, section: &FileSection) {
         if section.name.eq_ignore_ascii_case("global") {
             let message = format!("section [{}] is a job", section.name);
             let warning = Diagnostic::warning(message, section.origin.clone()).code("global-in-capitals");
@@ -333,7 +334,7 @@ impl Builder {
     }
 
     /// Notes that a job is dropped if there are errors after the first `before` diagnostics.
-    fn note_dropped(&mut self, before: usize, section: Section) {
+    fn note_dropped(&mut self, before: usize, section: FileSection) {
         if self.diagnostics[before..].iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
             let message = format!("job {} dropped", section.name);
             let note = Diagnostic { origin: section.origin, ..Diagnostic::note(message) };
@@ -351,8 +352,8 @@ fn personal_options(compat: Compat) -> &'static [Opt] {
 }
 
 /// Adds the inherited options to the jobs. Jobs that inherit the same options share them.
-fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>], personal: &'static [Opt]) -> Vec<Job> {
-    let mut shared: Option<(usize, usize, Arc<Inherited>)> = None;
+fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[GivenOption]>], personal: &'static [Opt]) -> Vec<Job> {
+    let mut shared: Option<(usize, usize, Arc<InheritedOptions>)> = None;
     let mut jobs = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let inherited = match &shared {
@@ -360,16 +361,16 @@ fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[Given]>], personal: &'static [O
                 Arc::clone(inherited)
             }
             before => {
-                let nothing = Inherited::default();
+                let nothing = InheritedOptions::default();
                 let shorter = before
                     .as_ref()
                     .filter(|(scope, ..)| *scope == draft.scope)
                     .map_or(&nothing, |(.., all)| all);
-                Arc::new(Inherited::extend(shorter, &lists[draft.scope], draft.inherited))
+                Arc::new(InheritedOptions::extend(shorter, &lists[draft.scope], draft.inherited))
             }
         };
         shared = Some((draft.scope, draft.inherited, Arc::clone(&inherited)));
-        let own: Arc<[Given]> = draft.own.into();
+        let own: Arc<[GivenOption]> = draft.own.into();
         jobs.push(Job {
             name: draft.name,
             options: Options::new(inherited, Arc::clone(&own), draft.setting.engine.into())

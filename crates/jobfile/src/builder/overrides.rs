@@ -59,7 +59,7 @@ impl Override {
     }
 }
 
-/// The option of the program that sets the option, as typed: `--set`, or one that does the same.
+/// The program option that sets the job option, as typed: `--set`, or a synonym.
 fn option_name(argument: &ArgOrigin) -> &str {
     argument.text.split(['=', ' ']).next().unwrap_or_default()
 }

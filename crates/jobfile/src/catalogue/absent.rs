@@ -1,35 +1,35 @@
-//! What ferrio does not have, and why: engines of fio, and reasons that rows of the option table share.
+//! Features of fio that ferrio lacks, with reasons: engines, and reasons that rows of the option table share.
 
 use ferrio_job::{Choice as _, EngineKind, Word};
 
 use super::opt::Opt;
 
-/// An engine of fio that ferrio does not have.
+/// An engine of fio that ferrio lacks.
 #[derive(Debug)]
 pub struct AbsentEngine {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// Why it is not available.
+    /// The reason.
     pub reason: &'static str,
-    /// What to use for the same or a similar purpose.
+    /// A replacement for the same or a similar purpose.
     pub instead: &'static str,
 }
 
-/// The engine of fio of this name, if ferrio does not have it.
+/// The engine of fio with this name, if ferrio lacks it.
 #[must_use]
 pub fn absent_engine(name: &str) -> Option<&'static AbsentEngine> {
     ABSENT.iter().find(|engine| engine.name == name)
 }
 
-/// All of them, by name.
+/// All absent engines by name.
 #[must_use]
 pub fn absent_engines() -> &'static [AbsentEngine] {
     ABSENT
 }
 
-/// Why a word of an option that works is not available.
+/// The reason why a word of a supported option is not available.
 #[must_use]
 pub fn absent_word(opt: Opt, word: &str) -> Option<&'static str> {
     match (opt, word) {

@@ -1,5 +1,4 @@
-//! Databases as transactions: `workload`, and the options that only jobs with a `workload` have. A program that is called `fio` has none
-//! of them.
+//! Databases as transactions: `workload`, and the options of jobs with a `workload`. A program that is called `fio` has none of them.
 
 use ferrio_job::DatabaseModel;
 

@@ -1,4 +1,4 @@
-//! What I/O a job does: direction, engine, queue depth, sizes, how files are opened for it.
+//! The I/O of a job: direction, engine, queue depth, sizes, and the flags of opening files.
 
 use crate::catalogue::absent;
 use crate::catalogue::macros::rows;

@@ -38,7 +38,7 @@ impl Opt {
         &ROWS[self as usize]
     }
 
-    /// True for passwords and keys: messages and reports do not have them.
+    /// Whether its values are passwords or keys, which messages and reports do not contain.
     #[must_use]
     pub fn is_secret(self) -> bool {
         matches!(
@@ -56,14 +56,14 @@ impl Opt {
         names::named(name)
     }
 
-    /// The option that `name` means in a job that uses `engine`: a core option, one of a database or a profile, or a private one of that
+    /// The option with this name in a job that uses `engine`: a core option, one of a database or a profile, or a private one of that
     /// engine.
     pub fn from_name(name: &str, engine: &str, compat: Compat) -> Option<Opt> {
         let is_meant = |opt: &Opt| opt.row().belongs_to(engine) && opt.row().is_known_to(compat);
         Opt::named(name).find(is_meant)
     }
 
-    /// The default in jobs of this model of a database, as written in a job file, if it is one of its own.
+    /// The default in jobs of this database model, as written in a job file, if it differs from the catalogue's.
     pub fn preset(self, model: DatabaseModel) -> Option<&'static str> {
         let (_, values) = database::PRESETS.iter().find(|(opt, _)| *opt == self)?;
         let at = DatabaseModel::ALL.iter().position(|other| *other == model)?;
@@ -71,7 +71,7 @@ impl Opt {
     }
 }
 
-/// What stands in for a password or key.
+/// Replaces a password or key.
 pub const MASK: &str = "***";
 
 /// All rows, in table order.

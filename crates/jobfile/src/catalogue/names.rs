@@ -1,5 +1,5 @@
-//! Finds options by name or alias, in a hash table that is made at compile time. Made at the start, it took a seventh of the instructions of
-//! a short run.
+//! Finds options by name or alias in a hash table that is built at compile time. Building it at the start took a seventh of the
+//! instructions of a short run.
 
 use super::ROWS;
 use super::opt::{COUNT, Opt};
@@ -10,7 +10,7 @@ const BUCKETS: usize = 2048;
 /// Marks the end of a chain.
 const END_OF_CHAIN: u16 = u16::MAX;
 
-/// Number of names, aliases included.
+/// Number of names, including aliases.
 const NAME_COUNT: usize = {
     let (mut row, mut names) = (0, 0);
     while row < COUNT {
@@ -22,7 +22,7 @@ const NAME_COUNT: usize = {
 
 /// A name of a row, and the next one with the same hash.
 #[derive(Clone, Copy)]
-struct Entry {
+struct NameEntry {
     row: u16,
     /// 0 is the main name, 1 the first alias.
     name: u16,
@@ -30,15 +30,15 @@ struct Entry {
 }
 
 /// Entries refer to names by number: `&str` would need relocations at the start.
-struct Index {
+struct NameIndex {
     heads: [u16; BUCKETS],
-    entries: [Entry; NAME_COUNT],
+    entries: [NameEntry; NAME_COUNT],
 }
 
-static INDEX: Index = {
+static INDEX: NameIndex = {
     assert!(NAME_COUNT * 2 < BUCKETS, "chains would be long");
     let mut heads = [END_OF_CHAIN; BUCKETS];
-    let mut entries = [Entry { row: 0, name: 0, next: END_OF_CHAIN }; NAME_COUNT];
+    let mut entries = [NameEntry { row: 0, name: 0, next: END_OF_CHAIN }; NAME_COUNT];
     let (mut row, mut count) = (COUNT, 0);
     // Backwards, so that each chain has the order of the rows.
     while row > 0 {
@@ -46,12 +46,12 @@ static INDEX: Index = {
         let mut name = 0;
         while name <= ROWS[row].aliases.len() {
             let bucket = bucket(text(row, name));
-            entries[count] = Entry { row: row as u16, name: name as u16, next: heads[bucket] };
+            entries[count] = NameEntry { row: row as u16, name: name as u16, next: heads[bucket] };
             heads[bucket] = count as u16;
             (name, count) = (name + 1, count + 1);
         }
     }
-    Index { heads, entries }
+    NameIndex { heads, entries }
 };
 
 const fn text(row: usize, name: usize) -> &'static str {

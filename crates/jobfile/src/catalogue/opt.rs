@@ -11,7 +11,7 @@ macro_rules! options {
             $($opt,)+
         }
 
-        /// How many there are.
+        /// Number of options.
         pub(super) const COUNT: usize = [$(Opt::$opt),+].len();
     };
 }

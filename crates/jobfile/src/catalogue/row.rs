@@ -14,7 +14,7 @@ pub struct OptionRow {
     pub name: &'static str,
     /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// Which jobs have it.
+    /// The jobs that have the option.
     pub scope: OptionScope,
     /// fio's category: general, io, file, stat, log, profile, engine.
     pub category: &'static str,
@@ -32,7 +32,7 @@ pub struct OptionRow {
     pub max: Option<i128>,
     /// Accepted words, other spellings included.
     pub choices: &'static [Word],
-    /// What a number without a suffix means.
+    /// The unit of a number without a suffix.
     pub unit: ValueUnit,
     /// Main name of the option it is listed under in help, empty if none.
     pub parent: &'static str,
@@ -42,14 +42,14 @@ pub struct OptionRow {
     pub status: OptionStatus,
 }
 
-/// Which jobs have an option.
+/// The jobs that have an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionScope {
     /// Every job has it.
     Core,
     /// Jobs using one of these engines have it.
     Engines(&'static [&'static str]),
-    /// Jobs with a `workload` have it; a program that is called `fio` knows none.
+    /// Jobs with a `workload` have it; as `fio`, the program does not know it.
     Database,
     /// It belongs to a built-in profile; accepted everywhere.
     Profile(&'static str),
@@ -143,7 +143,7 @@ pub enum Multi {
 }
 
 impl Multi {
-    /// How many directions can have a value of their own, 1 if none.
+    /// Number of directions that can have a value of their own, 1 if none.
     pub fn directions(self) -> usize {
         match self {
             Multi::No => 1,
@@ -153,7 +153,7 @@ impl Multi {
     }
 }
 
-/// What a number without a suffix means.
+/// The unit of a number without a suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueUnit {
     /// No unit.
@@ -179,13 +179,12 @@ pub enum ValueUnit {
 }
 
 impl OptionRow {
-    /// The choice that is written `word`, in any spelling.
+    /// The choice with this spelling.
     pub fn choice(&self, word: &str) -> Option<&'static Word> {
         self.choices.iter().find(|choice| choice.word == word)
     }
 
-    /// The choices that a job can use: without engines that ferrio does not have and words that are refused. Help and completions
-    /// list these.
+    /// The choices that a job can use: without absent engines and refused words. Help and completions list these.
     pub fn usable_choices(&self) -> impl Iterator<Item = &'static Word> {
         let only = match self.status {
             OptionStatus::OnlyOff(texts) => Some(texts),
@@ -198,7 +197,7 @@ impl OptionRow {
         })
     }
 
-    /// All accepted words as they may be written.
+    /// All accepted words in all spellings.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         self.choices.iter().map(|choice| choice.word)
     }
@@ -211,12 +210,12 @@ impl OptionRow {
         }
     }
 
-    /// Whether jobs can name the option: as fio, the options of databases are unknown.
+    /// Whether jobs can name the option: as fio, the program does not know the options of databases.
     pub fn is_known_to(&self, compat: Compat) -> bool {
         compat == Compat::Ferrio || self.scope != OptionScope::Database
     }
 
-    /// When an assignment is evaluated in a section of a job file: smaller numbers first, equal ones in the order written.
+    /// The order of evaluation in a section of a job file: smaller numbers first, equal ones in the order written.
     pub(crate) fn evaluation_order(&self) -> i8 {
         match self.opt {
             Opt::KbBase | Opt::UnitBase | Opt::Lockfile | Opt::CpusAllowedPolicy => -1,
@@ -233,12 +232,12 @@ pub fn absent_words(row: &OptionRow) -> Vec<(&'static str, &'static str)> {
     row.choices.iter().filter_map(|choice| Some((choice.word, absent_word(row.opt, choice.word)?))).collect()
 }
 
-/// False for engines and words of other options that are always refused.
+/// False for engines, and words of other options, that are always refused.
 fn is_usable(opt: Opt, word: &str) -> bool {
     absent_word(opt, word).is_none() && (opt != Opt::Ioengine || absent_engine(word).is_none())
 }
 
-/// The name of an engine without what follows a colon. Names that begin with `aio` or `linuxaio` mean libaio.
+/// The name of an engine without a colon and the text after it. Names that begin with `aio` or `linuxaio` mean libaio.
 pub fn canonical_engine(name: &str) -> &str {
     let word = name.split(':').next().unwrap_or(name);
     if word.starts_with("aio") || word.starts_with("linuxaio") { "libaio" } else { word }

@@ -1,4 +1,4 @@
-//! Job files pasted from a listing: each line begins with its number. One error says so, instead of one for each line.
+//! Detects job files pasted from a listing, in which each line begins with its number. One error reports that, instead of one per line.
 
 use ferrio_job::{Diagnostic, Origin};
 
@@ -36,7 +36,7 @@ pub(super) fn find(sources: &Sources, source: u32) -> Option<LineEntry> {
     Some(LineEntry::Broken(Box::new(diagnostic), None))
 }
 
-/// The number that a line of a listing begins with, and the text of the line.
+/// The number at the start of a line of a listing, and the text of the line.
 fn line_number(line: &str) -> Option<(u32, &str)> {
     let text = line.trim_start();
     let end = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());

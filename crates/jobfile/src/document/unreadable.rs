@@ -1,12 +1,12 @@
-//! Lines that cannot be read as text, and why.
+//! Lines that cannot be read as text, with the reasons.
 
 use ferrio_job::{Diagnostic, Origin};
 
-use super::{LINE, NAME, Piece};
+use super::{LINE, LinePart, NAME};
 use crate::catalogue::Opt;
 use crate::value::Reading;
 
-/// Why a line cannot be read as text.
+/// A reason why a line cannot be read as text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unreadable {
     NotUtf8,
@@ -16,8 +16,8 @@ pub(super) enum Unreadable {
     LongName(usize),
 }
 
-/// Why a piece that is not empty cannot be read, and the place where that shows.
-pub(super) fn find(piece: &Piece<'_>, reading: Reading) -> Option<(Unreadable, Origin)> {
+/// The reason why a nonempty part cannot be read, and the place of the offending text.
+pub(super) fn find(piece: &LinePart<'_>, reading: Reading) -> Option<(Unreadable, Origin)> {
     let (kept, text) = (piece.kept, piece.text());
     let found = |why, from| Some((why, piece.origin(from, "?")));
     let bytes = piece.start..piece.start + kept.len();
@@ -40,7 +40,7 @@ pub(super) fn find(piece: &Piece<'_>, reading: Reading) -> Option<(Unreadable, O
         .then(|| (Unreadable::LongName(name), piece.origin_of_end(text)))
 }
 
-/// True for a line that sets the description of a job.
+/// Whether a line sets the description of a job.
 fn is_description(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| name.trim_end() == Opt::Description.row().name)
 }

@@ -1,16 +1,17 @@
-//! Assignments as reports echo them: each option once, with one text for all of its assignments. fio echoes each assignment.
+//! Assignments in the form in which reports echo them: each option once, with one text for all of its assignments. fio echoes each
+//! assignment.
 
 use std::collections::HashMap;
 
-use super::Given;
+use super::GivenOption;
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind};
 use crate::value::{Value, fill, pieces, pieces_by_comma};
 
-/// The options of a list of assignments, each name once and where it comes first. The text of an option that was given several times has
+/// The options of a list of assignments, each name once at its first place. The text of an option that was given several times has
 /// the meaning of all its assignments: names and words are joined, directions keep the value that was last given for them, and of all
 /// other options the last text counts. Unless `merges`, only names of files are joined, and all other assignments are there.
 #[must_use]
-pub fn echoed(list: &[Given], merges: bool) -> Vec<(Opt, String)> {
+pub fn echoed(list: &[GivenOption], merges: bool) -> Vec<(Opt, String)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut echo: Vec<(Opt, String)> = Vec::new();
     for given in list {
@@ -20,7 +21,7 @@ pub fn echoed(list: &[Given], merges: bool) -> Vec<(Opt, String)> {
                 places.insert(given.opt.row().name, echo.len());
                 echo.push((given.opt, given.text.clone()));
             }
-            // It is skipped, as its value is.
+            // It is skipped, because its value is.
             Some(_) if !given.counts() => {}
             Some(&at) => {
                 let (opt, text) = &mut echo[at];
@@ -37,13 +38,13 @@ pub fn echoed(list: &[Given], merges: bool) -> Vec<(Opt, String)> {
     echo
 }
 
-/// True for options whose values add up to one list of files.
+/// Whether the values of an option add up to one list of files.
 fn adds_files(opt: Opt) -> bool {
     matches!(opt, Opt::Filename | Opt::Opendir)
 }
 
 /// Adds an assignment to the text of those before.
-fn add(text: &mut String, given: &Given) {
+fn add(text: &mut String, given: &GivenOption) {
     let row = given.opt.row();
     match &given.value {
         Value::List(_) | Value::Text(_) if adds_files(given.opt) => {
@@ -60,8 +61,8 @@ fn add(text: &mut String, given: &Given) {
     }
 }
 
-/// Replaces what the assignment has for a direction. If a text does not show which directions it is for, the last one counts.
-fn replace_directions(text: &mut String, given: &Given) {
+/// Replaces the directions that the assignment gives. If a text does not show its directions, the last one counts.
+fn replace_directions(text: &mut String, given: &GivenOption) {
     let has_value = match &given.value {
         Value::Directions(values) => values.map(|value| value.is_some()),
         Value::Splits(lists) => lists.each_ref().map(Option::is_some),
@@ -85,7 +86,7 @@ fn replace_directions(text: &mut String, given: &Given) {
     };
 }
 
-/// The part of a value that each direction has, as job files divide it; `None` for what they do not allow.
+/// The part of a value for each direction, as job files divide it; `None` for an invalid value.
 fn by_direction(row: &OptionRow, text: &str) -> Option<[Option<String>; 3]> {
     let most = directions_of(row);
     let parts = if row.kind == ValueKind::Bssplit { pieces_by_comma(text, most) } else { pieces(text, most) };
@@ -107,12 +108,13 @@ mod tests {
     use crate::value::parse;
     use ferrio_job::Origin;
 
-    fn given(opt: Opt, text: &str) -> Given {
-        Given::implied(opt, text, &Origin::Builtin).unwrap_or_else(|| panic!("{}={text}", opt.row().name))
+    fn given(opt: Opt, text: &str) -> GivenOption {
+        GivenOption::implied(opt, text, &Origin::Builtin)
+            .unwrap_or_else(|| panic!("{}={text}", opt.row().name))
     }
 
     fn echo(opt: Opt, texts: &[&str]) -> String {
-        let list: Vec<Given> = texts.iter().map(|text| given(opt, text)).collect();
+        let list: Vec<GivenOption> = texts.iter().map(|text| given(opt, text)).collect();
         let echo = echoed(&list, true);
         assert_eq!(echo.len(), 1);
         echo[0].1.clone()
@@ -179,8 +181,10 @@ mod tests {
         let no_file = |_: &Path| Err(io::ErrorKind::NotFound.into());
         let mut tried = 0;
         for row in rows() {
-            let good: Vec<Given> =
-                texts.iter().filter_map(|text| Given::implied(row.opt, text, &Origin::Builtin)).collect();
+            let good: Vec<GivenOption> = texts
+                .iter()
+                .filter_map(|text| GivenOption::implied(row.opt, text, &Origin::Builtin))
+                .collect();
             for first in &good {
                 for second in &good {
                     let own = [first.clone(), second.clone()];

@@ -19,30 +19,30 @@ use ferrio_job::{Choice, EngineKind, Origin};
 pub use echo::echoed;
 pub use typed::{Decimals, OptionValue};
 
-/// One assignment.
+/// An option with its value, as evaluated.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct GivenOption {
     /// The option.
     pub opt: Opt,
-    /// Its name or the alias that was written.
+    /// The name or alias that was written.
     pub name: &'static str,
-    /// The value as echoed: expanded and trimmed, empty when there was none.
+    /// The value as echoed: expanded and trimmed; empty if there was none.
     pub text: String,
-    /// What the text means.
+    /// The meaning of the text.
     pub value: Value,
-    /// Where the assignment is: its option name.
+    /// The place of the option name.
     pub origin: Origin,
-    /// Where the value is; the name if there is none.
+    /// The place of the value; that of the name if there is none.
     pub value_origin: Origin,
 }
 
-impl Given {
+impl GivenOption {
     /// An assignment that a program makes for the job at `origin`; `None` if the option does not accept the text.
     #[must_use]
-    pub fn implied(opt: Opt, text: &str, origin: &Origin) -> Option<Given> {
+    pub fn implied(opt: Opt, text: &str, origin: &Origin) -> Option<GivenOption> {
         let no_file = |_: &Path| Err(io::ErrorKind::NotFound.into());
         let value = parse(opt.row(), Some(text), 1024, &no_file).ok()?;
-        Some(Given {
+        Some(GivenOption {
             opt,
             name: opt.row().name,
             text: text.to_owned(),
@@ -63,13 +63,13 @@ impl Given {
     }
 }
 
-/// Everything in force for a job. Cheap to clone.
+/// All options in force for a job. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    inherited: Arc<Inherited>,
-    own: Arc<[Given]>,
+    inherited: Arc<InheritedOptions>,
+    own: Arc<[GivenOption]>,
     /// The effect of `own`, if it is too long to be searched.
-    index: Option<Arc<Effect>>,
+    index: Option<Arc<OptionEffects>>,
     engine: Option<Arc<str>>,
     /// Options whose inherited assignments do not count (`--set`).
     overridden: Arc<[Opt]>,
@@ -78,62 +78,68 @@ pub struct Options {
 }
 
 /// For each option of a list: its last assignment, and its value merged with earlier ones if that differs.
-type Effect = HashMap<Opt, (usize, Option<Value>)>;
+type OptionEffects = HashMap<Opt, (usize, Option<Value>)>;
 
-/// Up to this many assignments are searched one by one.
-const SHORT: usize = 64;
+/// Most assignments that are searched one by one.
+const MAX_SEARCHED: usize = 64;
 
 /// The first `count` assignments of a list of globals.
 #[derive(Debug, Default)]
-pub(crate) struct Inherited {
-    list: Arc<[Given]>,
+pub(crate) struct InheritedOptions {
+    list: Arc<[GivenOption]>,
     count: usize,
-    /// Their effect.
-    effect: Effect,
+    effect: OptionEffects,
 }
 
-impl Inherited {
+impl InheritedOptions {
     /// The first `count` assignments of `list`; `shorter` has fewer of them.
-    pub(crate) fn extend(shorter: &Inherited, list: &Arc<[Given]>, count: usize) -> Inherited {
+    pub(crate) fn extend(
+        shorter: &InheritedOptions,
+        list: &Arc<[GivenOption]>,
+        count: usize,
+    ) -> InheritedOptions {
         let mut effect = shorter.effect.clone();
         collect(&mut effect, &list[..count], shorter.count);
-        Inherited { list: Arc::clone(list), count, effect }
+        InheritedOptions { list: Arc::clone(list), count, effect }
     }
 }
 
 impl Options {
     /// The options of a job that inherits `inherited`, has `own` and uses `engine`.
-    pub(crate) fn new(inherited: Arc<Inherited>, own: Arc<[Given]>, engine: Arc<str>) -> Options {
-        let index = (own.len() > SHORT).then(|| {
-            let mut effect = Effect::new();
+    pub(crate) fn new(
+        inherited: Arc<InheritedOptions>,
+        own: Arc<[GivenOption]>,
+        engine: Arc<str>,
+    ) -> Options {
+        let index = (own.len() > MAX_SEARCHED).then(|| {
+            let mut effect = OptionEffects::new();
             collect(&mut effect, &own, 0);
             Arc::new(effect)
         });
         Options { inherited, own, index, engine: Some(engine), overridden: Arc::default(), personal: &[] }
     }
 
-    /// The same with options that jobs do not inherit.
+    /// Adds options that jobs do not inherit.
     pub(crate) fn with_personal(self, personal: &'static [Opt]) -> Options {
         Options { personal, ..self }
     }
 
-    /// The same without what it inherits of these options.
+    /// Drops the inherited assignments of these options.
     pub(crate) fn overriding(self, opts: Vec<Opt>) -> Options {
         Options { overridden: opts.into(), ..self }
     }
 
-    /// Options with these defaults in place of the catalogue's, where it has any, and of the assignments in force those of which `keep` is
-    /// true.
+    /// Replaces the catalogue's defaults by these, where there are any, and keeps those assignments for which `keep` returns true.
     #[must_use]
-    pub fn with_defaults(&self, defaults: Vec<Given>, keep: impl Fn(&Given) -> bool) -> Options {
+    pub fn with_defaults(&self, defaults: Vec<GivenOption>, keep: impl Fn(&GivenOption) -> bool) -> Options {
         let kept = self.all().filter(|given| keep(given)).cloned();
-        let own: Vec<Given> = defaults.into_iter().chain(kept).collect();
+        let own: Vec<GivenOption> = defaults.into_iter().chain(kept).collect();
         let engine = Arc::from(self.engine.as_deref().unwrap_or(EngineKind::DEFAULT));
         Options::new(Arc::default(), own.into(), engine)
     }
 
     /// The last assignment of `opt`.
-    pub fn given(&self, opt: Opt) -> Option<&Given> {
+    pub fn given(&self, opt: Opt) -> Option<&GivenOption> {
         let own = match &self.index {
             Some(index) => index.get(&opt).map(|(at, _)| &self.own[*at]),
             None => self.own.iter().rev().find(|given| given.opt == opt && given.counts()),
@@ -142,7 +148,7 @@ impl Options {
     }
 
     /// The last assignment among those of several options.
-    pub fn last_of(&self, opts: &[Opt]) -> Option<&Given> {
+    pub fn last_of(&self, opts: &[Opt]) -> Option<&GivenOption> {
         let own = match &self.index {
             Some(index) => {
                 let positions = opts.iter().filter_map(|opt| index.get(opt));
@@ -157,24 +163,24 @@ impl Options {
         })
     }
 
-    /// All assignments in the order they were evaluated, repetitions and inherited ones included.
-    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Given> {
+    /// All assignments in the order of evaluation, including repetitions and inherited ones.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &GivenOption> {
         let inherited =
             self.inherited.list[..self.inherited.count].iter().filter(|given| self.keeps(given.opt));
         inherited.chain(self.own.iter())
     }
 
     /// Global assignments that the job does not inherit.
-    pub fn not_inherited(&self) -> impl Iterator<Item = &Given> {
+    pub fn not_inherited(&self) -> impl Iterator<Item = &GivenOption> {
         self.inherited.list[..self.inherited.count].iter().filter(|given| self.personal.contains(&given.opt))
     }
 
-    /// Whether `opt` was given, by the job or by what it inherits from.
+    /// Whether `opt` was given, by the job or by its globals.
     pub fn is_given(&self, opt: Opt) -> bool {
         self.given(opt).is_some()
     }
 
-    /// The value of an option: as given, else the catalogue's default, else zero, off or nothing.
+    /// The value of an option: as given, otherwise the catalogue's default, otherwise zero, off or nothing.
     pub fn value<T: OptionValue>(&self, opt: Opt) -> T {
         let default = opt.row().default_value();
         let value = match (default, self.in_force::<T>(opt)) {
@@ -191,7 +197,7 @@ impl Options {
         T::from_value(&self.in_force::<T>(opt)?)
     }
 
-    /// The chosen word of an option: as given, else the default.
+    /// The chosen word of an option: as given, otherwise the default.
     pub fn choice<T: Choice + Default>(&self, opt: Opt) -> T {
         self.chosen(opt).unwrap_or_default()
     }
@@ -216,7 +222,7 @@ impl Options {
         }
     }
 
-    /// A chosen word in its main spelling; that of a number only if it was given in place of one.
+    /// A chosen word in its main spelling; for a number, only if a word was given instead.
     pub fn word(&self, opt: Opt) -> Option<&'static str> {
         let kind = opt.row().kind;
         let has_words = kind == ValueKind::Int && !opt.row().choices.is_empty();
@@ -267,12 +273,12 @@ impl Options {
         }
     }
 
-    /// The engine in force, as [`canonical_engine`] has it.
+    /// The current engine by its [`canonical_engine`] name.
     pub fn engine(&self) -> &str {
         canonical_engine(self.engine.as_deref().unwrap_or(EngineKind::DEFAULT))
     }
 
-    /// What follows the engine's name and a colon: the path of `external:/path`.
+    /// The text after the engine's name and a colon: the path of `external:/path`.
     pub fn engine_path(&self) -> Option<String> {
         match self.merged(Opt::Ioengine) {
             Some(Value::Engine(_, path)) => path,
@@ -303,14 +309,14 @@ impl Options {
         value
     }
 
-    fn in_globals(&self, opt: Opt) -> Option<(&Given, &Value)> {
+    fn in_globals(&self, opt: Opt) -> Option<(&GivenOption, &Value)> {
         let (at, merged) = self.inherited.effect.get(&opt).filter(|_| self.keeps(opt))?;
         let given = &self.inherited.list[*at];
         Some((given, merged.as_ref().unwrap_or(&given.value)))
     }
 
     /// Whether an inherited assignment counts. Dropped are private options of an engine that the job does not use, options that `--set`
-    /// overrides and those that no job inherits.
+    /// overrides, and those that no job inherits.
     fn keeps(&self, opt: Opt) -> bool {
         let is_of_job = matches!(opt.row().scope, OptionScope::Core) || opt.row().belongs_to(self.engine());
         is_of_job && !self.personal.contains(&opt) && !self.overridden.contains(&opt)
@@ -318,7 +324,7 @@ impl Options {
 }
 
 /// Adds the assignments of `list` from `start` on to the effect of those before.
-fn collect(effect: &mut Effect, list: &[Given], start: usize) {
+fn collect(effect: &mut OptionEffects, list: &[GivenOption], start: usize) {
     for (at, given) in list.iter().enumerate().skip(start).filter(|(_, given)| given.counts()) {
         let before = effect.remove(&given.opt).filter(|_| adds_up(given));
         let merged = before.map(|(last, merged)| {
@@ -330,13 +336,13 @@ fn collect(effect: &mut Effect, list: &[Given], start: usize) {
 }
 
 /// Whether assignments before this one may still count.
-fn adds_up(given: &Given) -> bool {
+fn adds_up(given: &GivenOption) -> bool {
     matches!(given.opt, Opt::Filename | Opt::Opendir)
         || matches!(given.value, Value::Directions(_) | Value::Splits(_) | Value::Words(..))
 }
 
-/// The value after another assignment, or several: most replace the value before. Lists grow in place, so that a list may be given
-/// name by name.
+/// The value after one or more further assignments: most replace the previous value. Lists grow in place, so that a list may be given name
+/// by name.
 fn merge(before: Value, after: &Value, opt: Opt) -> Value {
     let row = opt.row();
     match (before, after) {

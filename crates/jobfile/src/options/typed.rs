@@ -6,7 +6,7 @@ use std::time::Duration;
 use ferrio_job::{Distribution, FileService, Pattern, PerDirection, RwPostfix};
 
 use crate::catalogue::{Opt, OptionRow, ValueKind};
-use crate::value::{Amount, Argument, NodeList, PrioritySplit, Split, SteadyLimit, Value};
+use crate::value::{Amount, Argument, NodeList, PrioritySplit, SplitEntry, SteadyLimit, Value};
 
 /// A type that the values of some options have.
 pub trait OptionValue: Sized + Default {
@@ -56,7 +56,7 @@ typed! {
     (u64, u64): |row| matches!(row.kind, ValueKind::SizeRange | ValueKind::TimeRange);
         Value::Range(low, high) => (*low, *high);
     /// Block sizes with shares per direction (read, write, trim).
-    [Option<Vec<Split>>; 3]: |row| row.kind == ValueKind::Bssplit;
+    [Option<Vec<SplitEntry>>; 3]: |row| row.kind == ValueKind::Bssplit;
         Value::Splits(splits) => splits.clone();
     /// CPU numbers or placement ids, ascending.
     Vec<u32>: |row| matches!(row.kind, ValueKind::CpuList | ValueKind::IdList);
@@ -96,7 +96,7 @@ typed! {
         Value::Word(_, Argument::Unused(_)) => FileService::Sequential;
 }
 
-/// Counts and sizes of 32 bits; what is larger becomes the largest one.
+/// Counts and sizes of 32 bits; larger numbers become the largest one.
 impl OptionValue for u32 {
     fn fits(row: &OptionRow) -> bool {
         u64::fits(row)

@@ -1,4 +1,4 @@
-//! Advice on a refused value that fio accepts: how fio reads it, and what to write instead.
+//! Advice on a refused value that fio accepts: fio's reading of it, and a replacement.
 
 use super::describe::describe;
 use super::fault::{Fault, leading_digits};
@@ -9,10 +9,10 @@ use super::parse::parse;
 use crate::catalogue::{OptionRow, OptionScope, ValueKind, ValueUnit};
 
 /// Longest text whose meaning is guessed.
-const LONGEST: usize = 64;
+const MAX_GUESSED_BYTES: usize = 64;
 
 /// Most characters of fio's reading of a value that are shown.
-const MEANING: usize = 100;
+const MAX_MEANING_CHARS: usize = 100;
 
 /// Adds fio's reading of the refused `text` to the help of `fault`, if fio accepts it.
 pub(crate) fn advise(
@@ -32,7 +32,7 @@ pub(crate) fn advise(
     let Ok(value) = fio::parse(row, Some(text), kb_base, read_file) else { return fault };
     let reads = match describe(row, &value).as_str() {
         "nothing" => "fio skips this and keeps what was set before".to_owned(),
-        value => format!("fio reads this as {}", shortened(value, MEANING)),
+        value => format!("fio reads this as {}", shortened(value, MAX_MEANING_CHARS)),
     };
     let help = match (meant(row, text.trim(), kb_base), &fault.help) {
         (Some(meant), _) => format!("{reads}; write `{meant}`, or use --strict=fio"),
@@ -54,7 +54,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 pub(super) fn meant(row: &'static OptionRow, text: &str, kb_base: u64) -> Option<String> {
     let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
     let accepted = |text: &String| parse(row, Some(text), kb_base, &no_file).is_ok();
-    if text.len() <= LONGEST { guess(row, text).filter(accepted) } else { None }
+    if text.len() <= MAX_GUESSED_BYTES { guess(row, text).filter(accepted) } else { None }
 }
 
 fn guess(row: &OptionRow, text: &str) -> Option<String> {
@@ -112,7 +112,7 @@ fn time(text: &str) -> Option<String> {
     }
 }
 
-/// The suffix for a unit of time as people may write it.
+/// The suffix for a unit of time in a common spelling.
 fn unit(word: &str) -> Option<&'static str> {
     Some(match word {
         "d" | "day" | "days" => "d",

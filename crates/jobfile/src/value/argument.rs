@@ -183,7 +183,7 @@ fn sequence(argument: Option<TextPiece<'_>>, whole: TextPiece<'_>) -> Result<Vec
     numbers.collect()
 }
 
-/// The count after a word that is no distribution: I/Os until the next file's turn.
+/// The count after a word that is not a distribution: I/Os until the next file's turn.
 fn file_service(word: &str, argument: Option<TextPiece<'_>>) -> Result<Argument, Fault> {
     let given = argument
         .map(|argument| {

@@ -1,11 +1,11 @@
-//! Values in a few words: how a text was read.
+//! Describes parsed values in a few words.
 
 use ferrio_job::counted;
 
-use super::model::{Amount, Split, Value};
+use super::model::{Amount, SplitEntry, Value};
 use crate::catalogue::{OptionRow, ValueKind, ValueUnit};
 
-/// What a value of `row` means, for example `10 us` or `4096 bytes`.
+/// The meaning of a value of `row`, for example `10 us` or `4096 bytes`.
 pub(crate) fn describe(row: &OptionRow, value: &Value) -> String {
     let amount = |number: u64| match (row.kind, row.unit) {
         (ValueKind::Time | ValueKind::TimeRange, _) => time(number),
@@ -61,7 +61,7 @@ fn directions<T: PartialEq>(values: &[Option<T>; 3], show: impl Fn(&T) -> String
     }
 }
 
-fn split(split: &Split) -> String {
+fn split(split: &SplitEntry) -> String {
     match split.percent {
         Some(percent) => format!("{percent}% {}", counted(split.bytes, "byte")),
         None => counted(split.bytes, "byte"),

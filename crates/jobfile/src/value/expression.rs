@@ -17,14 +17,14 @@ pub(crate) enum Number {
 
 /// The result of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Evaluated {
+pub(crate) struct ExpressionResult {
     /// The number.
     pub(crate) number: Number,
-    /// True if the expression has a suffix: the number is in bytes or µs, not in the option's own unit.
+    /// Whether the expression has a suffix: the number is in bytes or µs, not in the option's own unit.
     pub(crate) suffixed: bool,
 }
 
-/// How one reading computes.
+/// The arithmetic of one reading.
 pub(super) trait Arithmetic {
     /// The number that `rest` begins with, and its length in bytes.
     fn literal(&self, rest: TextPiece<'_>) -> Result<(Number, usize), Fault>;
@@ -42,7 +42,10 @@ pub(super) trait Arithmetic {
 }
 
 /// Evaluates the whole of `piece`; `unit` returns the factor of a suffix, `None` if there is no such suffix.
-pub(crate) fn evaluate(piece: TextPiece<'_>, unit: &dyn Fn(&str) -> Option<u64>) -> Result<Evaluated, Fault> {
+pub(crate) fn evaluate(
+    piece: TextPiece<'_>,
+    unit: &dyn Fn(&str) -> Option<u64>,
+) -> Result<ExpressionResult, Fault> {
     run(piece, &Exact { unit })
 }
 
@@ -155,21 +158,21 @@ pub(super) fn decimal_prefix(text: &str) -> &str {
 /// Maximum nesting of operators.
 const DEPTH: usize = 64;
 
-/// How tightly a suffix binds: between `+` and `*`.
+/// Precedence of a suffix: between `+` and `*`.
 const SUFFIX: u8 = 3;
 
 /// Evaluates the whole of `piece`.
-pub(super) fn run(piece: TextPiece<'_>, arithmetic: &impl Arithmetic) -> Result<Evaluated, Fault> {
-    let mut parser = Parser { piece, at: 0, arithmetic, suffixed: false, depth: 0 };
+pub(super) fn run(piece: TextPiece<'_>, arithmetic: &impl Arithmetic) -> Result<ExpressionResult, Fault> {
+    let mut parser = ExpressionParser { piece, at: 0, arithmetic, suffixed: false, depth: 0 };
     let number = parser.expression(0)?;
     parser.blanks();
     if parser.at < piece.text.len() {
         return Err(parser.fault("an operator is expected here"));
     }
-    Ok(Evaluated { number, suffixed: parser.suffixed })
+    Ok(ExpressionResult { number, suffixed: parser.suffixed })
 }
 
-struct Parser<'a, A> {
+struct ExpressionParser<'a, A> {
     piece: TextPiece<'a>,
     at: usize,
     arithmetic: &'a A,
@@ -177,7 +180,7 @@ struct Parser<'a, A> {
     depth: usize,
 }
 
-impl<A: Arithmetic> Parser<'_, A> {
+impl<A: Arithmetic> ExpressionParser<'_, A> {
     /// Reads operators that bind at least as tightly as `least`.
     fn expression(&mut self, least: u8) -> Result<Number, Fault> {
         self.depth += 1;
@@ -195,8 +198,8 @@ impl<A: Arithmetic> Parser<'_, A> {
                 left = self.suffix(left)?;
                 continue;
             }
-            // How tightly the operator binds, and how tightly operators on its right side must bind; the
-            // operators of one level are applied from the left if that is tighter.
+            // The precedence of the operator, and the lowest precedence of operators on its right side; the operators of one level are
+            // applied from the left if that is higher.
             let (binds, right) = match sign {
                 '+' | '-' => (1, 2),
                 '*' | '/' => (4, 5),

@@ -1,6 +1,6 @@
-//! What is wrong with a value, and which part of it.
+//! A mistake in a value, and the part of it that is wrong.
 
-/// Why a value is refused.
+/// A reason why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// The kind of mistake, as in [`ferrio_job::Diagnostic`].
@@ -11,9 +11,9 @@ pub(crate) struct Fault {
     pub(crate) length: usize,
     /// The reason, short.
     pub(crate) label: Box<str>,
-    /// What to write instead.
+    /// The remedy.
     pub(crate) help: Option<String>,
-    /// The message, if it is not the usual one about an invalid value.
+    /// The message, if it differs from the usual one about an invalid value.
     pub(crate) message: Option<Box<str>>,
     /// The word that was probably meant.
     pub(crate) suggestion: Option<&'static str>,
@@ -31,17 +31,17 @@ pub(crate) struct TextPiece<'a> {
 }
 
 impl Fault {
-    /// The same with advice.
+    /// Adds advice.
     pub(crate) fn help(self, help: impl Into<String>) -> Fault {
         Fault { help: Some(help.into()), ..self }
     }
 
-    /// The same with the line that fio has for the reason.
+    /// Adds fio's line for the reason.
     pub(crate) fn in_fio(self, fio: impl Into<String>) -> Fault {
         Fault { fio: Some(fio.into().into_boxed_str()), ..self }
     }
 
-    /// The same with the kind of mistake.
+    /// Sets the kind of mistake.
     pub(crate) fn code(self, code: &'static str) -> Fault {
         Fault { code, ..self }
     }
@@ -63,18 +63,18 @@ impl<'a> TextPiece<'a> {
         TextPiece { text: &self.text[start..end], at: self.at + start }
     }
 
-    /// Without blanks at both ends.
+    /// Removes blanks at both ends.
     pub(crate) fn trim(self) -> TextPiece<'a> {
         let left = self.text.trim_start();
         TextPiece { text: left.trim_end(), at: self.at + self.text.len() - left.len() }
     }
 
-    /// Without a separator that ends it: lists may have one after their last element.
+    /// Removes a separator at the end: lists may have one after their last element.
     pub(crate) fn without_last(self, separator: char) -> TextPiece<'a> {
         TextPiece { text: self.text.strip_suffix(separator).unwrap_or(self.text), ..self }
     }
 
-    /// What precedes and follows the first `separator`.
+    /// The parts before and after the first `separator`.
     pub(crate) fn cut(self, separator: char) -> (TextPiece<'a>, Option<TextPiece<'a>>) {
         match self.text.find(separator) {
             Some(at) => (self.part(0, at), Some(self.part(at + separator.len_utf8(), self.text.len()))),

@@ -1,5 +1,4 @@
-//! What the text of a value means: one type for all values, and a grammar for each kind of option, read as ferrio
-//! or as fio does.
+//! Parses the text of values: one type for all values, and a grammar for each kind of option, read as ferrio or as fio does.
 
 mod advice;
 mod argument;
@@ -24,14 +23,14 @@ pub(crate) use expression::evaluate;
 pub(crate) use fault::{Fault, TextPiece};
 pub use lists::escaped_name;
 use model::ReadPatternFile;
-pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, Split, SteadyLimit, Value};
+pub use model::{Amount, Argument, NodeList, NodeNumbers, PrioritySplit, SplitEntry, SteadyLimit, Value};
 pub(crate) use number::{fill, pieces, pieces_by_comma};
 pub use number::{size_factor, time_factor};
 pub(crate) use parse::parse;
 
 use crate::catalogue::{Opt, OptionRow};
 
-/// How values are read.
+/// The reading of values.
 ///
 /// fio accepts nearly every text: it reads `runtime=10sec` as 10 µs and `size=1.5g` as one byte. The values that the
 /// two readings treat differently are listed in `docs/differences.md`.
@@ -40,7 +39,7 @@ pub enum Reading {
     /// A value means what it says, or is refused with an explanation.
     #[default]
     Ferrio,
-    /// A value means what fio reads in it, however odd.
+    /// A value has the meaning that fio finds in it, however odd.
     Fio,
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn read(
 /// Checks a value for an option before a job file has it.
 ///
 /// # Errors
-/// Why the value is refused, short, and what to write instead if that is known.
+/// A short reason why the value is refused, and the remedy if it is known.
 pub fn check_value(opt: Opt, text: &str) -> Result<(), (String, Option<String>)> {
     let no_file = |_: &std::path::Path| Err(std::io::ErrorKind::NotFound.into());
     let value = read(Reading::Ferrio, opt.row(), Some(text), 1024, &no_file);

@@ -34,7 +34,7 @@ pub enum Value {
     Floats(Vec<f64>, u8),
     /// A word of the choices in its main spelling, with its argument.
     Word(&'static str, Argument),
-    /// The name of an engine, and what follows its colon.
+    /// The name of an engine, and the text after its colon.
     Engine(String, Option<String>),
     /// Several words of the choices, and the count after the colon.
     Words(Vec<&'static str>, Option<u32>),
@@ -47,7 +47,7 @@ pub enum Value {
     /// Bytes of a pattern.
     Pattern(Pattern),
     /// Block sizes with their shares, per direction.
-    Splits([Option<Vec<Split>>; 3]),
+    Splits([Option<Vec<SplitEntry>>; 3]),
     /// Error numbers per direction.
     Errors([Vec<i32>; 3]),
     /// NUMA nodes.
@@ -60,13 +60,13 @@ pub enum Value {
 /// NUMA nodes as libnuma writes them: `0-1,3`, `all`, `!0`, `+0`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NodeList {
-    /// What the numbers stand for.
+    /// The meaning of the numbers.
     pub meaning: NodeNumbers,
     /// First and last of each range; `None` for `all`.
     pub ranges: Option<Vec<(u32, u32)>>,
 }
 
-/// What the numbers of a [`NodeList`] stand for.
+/// The meaning of the numbers of a [`NodeList`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NodeNumbers {
     /// The nodes of these numbers.
@@ -112,10 +112,10 @@ impl Default for Amount {
 
 /// One block size of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Split {
+pub struct SplitEntry {
     /// Block size in bytes.
     pub bytes: u64,
-    /// Share in percent; `None` shares what the others leave.
+    /// Share in percent; `None` for an equal part of the rest.
     pub percent: Option<u8>,
 }
 
@@ -156,11 +156,11 @@ pub enum Argument {
 pub struct SteadyLimit {
     /// I/Os per second, bytes per second, ns, or percent of the mean.
     pub limit: f64,
-    /// It is a percentage.
+    /// Whether it is a percentage.
     pub percent: bool,
 }
 
-/// As it may be written after a word, with its colon.
+/// The form after a word, with its colon.
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,9 +1,9 @@
 //! Whole numbers, sizes and times: suffixes, limits, values per direction, ranges.
 //!
-//! Blanks around a number are allowed. Anything after it that is not a known suffix is refused: guessing what
-//! `10sec` or `1.5g` means has ruined measurements.
+//! Blanks around a number are allowed. Anything after it that is not a known suffix is refused: guessing the meaning of `10sec` or `1.5g`
+//! has ruined measurements.
 
-use super::expression::{self, Evaluated, Number};
+use super::expression::{self, ExpressionResult, Number};
 use super::fault::{Fault, TextPiece};
 use super::model::{Amount, Value};
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
@@ -13,7 +13,7 @@ use crate::catalogue::{Multi, Opt, OptionRow, ValueKind, ValueUnit};
 pub(crate) struct NumberReader<'a> {
     /// The option's row.
     pub(crate) row: &'a OptionRow,
-    /// What `k` means: 1024 or 1000.
+    /// The value of the suffix `k`: 1024 or 1000.
     pub(crate) kb_base: u64,
 }
 
@@ -149,7 +149,7 @@ impl NumberReader<'_> {
     }
 
     /// Digits and a suffix. A fraction of zero changes nothing: programs whose numbers are all floating point write `32.0`.
-    fn literal(self, piece: TextPiece<'_>) -> Result<Evaluated, Fault> {
+    fn literal(self, piece: TextPiece<'_>) -> Result<ExpressionResult, Fault> {
         let text = piece.text;
         let signed = usize::from(text.starts_with(['-', '+']));
         let hex = text[signed..].starts_with("0x") || text[signed..].starts_with("0X");
@@ -168,7 +168,7 @@ impl NumberReader<'_> {
         let rest = piece.part(end, text.len());
         let suffix = if self.is_time() { rest.trim() } else { rest };
         if suffix.text.is_empty() {
-            return Ok(Evaluated { number: Number::Whole(number), suffixed: false });
+            return Ok(ExpressionResult { number: Number::Whole(number), suffixed: false });
         }
         if suffix.text.starts_with('.') {
             let help = format!("whole numbers only; an expression may have fractions: `({text})`");
@@ -177,7 +177,7 @@ impl NumberReader<'_> {
         let factor = self.factor(&suffix.text.to_ascii_lowercase());
         let factor = factor.ok_or_else(|| self.unknown_suffix(suffix))?;
         let number = number.checked_mul(factor.into()).ok_or_else(|| piece.fault("too large"))?;
-        Ok(Evaluated { number: Number::Whole(number), suffixed: true })
+        Ok(ExpressionResult { number: Number::Whole(number), suffixed: true })
     }
 
     fn unknown_suffix(self, suffix: TextPiece<'_>) -> Fault {
@@ -222,12 +222,12 @@ impl NumberReader<'_> {
         }
     }
 
-    /// True if values are in microseconds.
+    /// Whether values are in microseconds.
     fn is_time(self) -> bool {
         matches!(self.row.kind, ValueKind::Time | ValueKind::TimeRange)
     }
 
-    /// What a number without a suffix counts, in microseconds if the option is a time.
+    /// The unit of a number without a suffix, in microseconds if the option is a time.
     fn own_unit(self) -> u64 {
         match self.row.unit {
             ValueUnit::Seconds if self.is_time() => 1_000_000,

@@ -71,7 +71,7 @@ pub(crate) fn parse(
     }
 }
 
-/// What `k` means in a value of `row`: engine options ignore `kb_base`.
+/// The value of the suffix `k` in a value of `row`: engine options ignore `kb_base`.
 pub(super) fn base_of(row: &OptionRow, kb_base: u64) -> u64 {
     if matches!(row.scope, OptionScope::Engines(_)) { 1024 } else { kb_base }
 }
@@ -124,7 +124,7 @@ fn withdrawn(row: &'static OptionRow) -> Fault {
     Fault { help, message, ..fault }
 }
 
-/// Limits on text that is taken as it is.
+/// Checks the limits on text that is taken unchanged.
 fn plain(row: &'static OptionRow, text: &str) -> Result<(), Fault> {
     if matches!(row.opt, Opt::Filename | Opt::DpScheme) && text.len() > NAME {
         return Err(TextPiece::whole(text).fault(format!("{} bytes long; the limit is {NAME}", text.len())));

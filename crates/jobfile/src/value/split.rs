@@ -3,7 +3,7 @@
 use ferrio_job::IoPriority;
 
 use super::fault::{Fault, TextPiece};
-use super::model::{PrioritySplit, Split, Value};
+use super::model::{PrioritySplit, SplitEntry, Value};
 use super::number::{NumberReader, fill, pieces_by_comma};
 use crate::catalogue::OptionRow;
 
@@ -29,7 +29,7 @@ pub(crate) fn blocks(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
             }
             let percent = percent.map(TextPiece::trim).filter(|percent| !percent.text.is_empty());
             let percent = percent.map(share).transpose()?.filter(|&percent| percent > 0);
-            splits.push(Split { bytes, percent });
+            splits.push(SplitEntry { bytes, percent });
         }
         let sum: u32 = splits.iter().filter_map(|split| split.percent).map(u32::from).sum();
         if sum > 100 && splits.iter().filter(|split| split.percent.is_none()).count() > 1 {

@@ -310,7 +310,7 @@ fn lists_hold_what_was_written() {
 
 #[test]
 fn splits_share_what_is_left() {
-    let entry = |bytes, percent| Split { bytes, percent };
+    let entry = |bytes, percent| SplitEntry { bytes, percent };
     let first = vec![entry(4096, Some(20)), entry(8192, None)];
     let rest = vec![entry(65536, Some(100))];
     let want = Value::Splits([Some(first), Some(rest.clone()), Some(rest)]);

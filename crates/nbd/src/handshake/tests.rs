@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::{Address, Asked, Uri, describe};
+use crate::{Address, ServerQuery, Uri, describe};
 
 /// A place for a socket, removed with the test.
 struct Place(PathBuf);
@@ -88,7 +88,7 @@ fn a_server_of_today_tells_size_flags_and_block_sizes() {
         expect(stream, DISCONNECTS);
     })
     .unwrap();
-    assert_eq!((export.size, export.block), (1 << 32, BlockSizes { min: 512, max: 32 << 20 }));
+    assert_eq!((export.size, export.block), (1 << 32, ExportBlockSizes { min: 512, max: 32 << 20 }));
     let flags = export.flags;
     assert!(flags.can_flush() && flags.can_fua() && flags.can_trim() && !flags.is_read_only());
 }
@@ -210,7 +210,7 @@ fn a_missing_server_is_an_error_of_connect() {
     let nobody = Uri { address: Address::Tcp("127.0.0.1".to_owned(), port), export: String::new() };
     let want = format!("connect: 127.0.0.1:{port}: could not connect to remote host: Connection refused");
     assert_eq!(
-        Asked::begin(nobody, Duration::from_secs(60)).unwrap().answer().unwrap_err().to_string(),
+        ServerQuery::begin(nobody, Duration::from_secs(60)).unwrap().answer().unwrap_err().to_string(),
         want
     );
 }

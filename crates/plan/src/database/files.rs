@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ferrio_job::{DatabaseModel, Diagnostic, FileKind, FileSpec, SetupError, exact_bytes, short_bytes};
-use ferrio_jobfile::{Amount, Given, Job, Opt};
+use ferrio_jobfile::{Amount, GivenOption, Job, Opt};
 use ferrio_machine::{BlockDevice, Places, Room, storage_device};
 
 use super::model::{DatabaseFiles, Parameters};
@@ -183,7 +183,7 @@ fn size_asked(job: &Job, model: DatabaseModel) -> Option<u64> {
 }
 
 fn default_size(job: &Job, model: DatabaseModel) -> Option<u64> {
-    let given = Given::implied(Opt::Size, Opt::Size.preset(model)?, &job.origin)?;
+    let given = GivenOption::implied(Opt::Size, Opt::Size.preset(model)?, &job.origin)?;
     match given.value {
         ferrio_jobfile::Value::Amount(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,

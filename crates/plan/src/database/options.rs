@@ -1,7 +1,7 @@
 //! Which options of other jobs a database has: a decision for each group of them, and a table of exceptions.
 
 use ferrio_job::{DatabaseModel, Diagnostic, Distribution};
-use ferrio_jobfile::{Given, Job, Opt, OptionRow, OptionScope, OptionStatus, Value};
+use ferrio_jobfile::{GivenOption, Job, Opt, OptionRow, OptionScope, OptionStatus, Value};
 
 use crate::as_written::{is_zero, name};
 use crate::findings::Findings;
@@ -138,7 +138,7 @@ fn support(opt: Opt) -> OptionSupport {
 }
 
 /// The answer for an assignment; those of options of engines and of databases work.
-fn support_of(given: &Given) -> OptionSupport {
+fn support_of(given: &GivenOption) -> OptionSupport {
     match given.opt {
         // Each job would draw a delay of its own from a range.
         Opt::Startdelay if matches!(given.value, Value::Range(low, high) if low != high) => {
@@ -156,7 +156,7 @@ fn support_of(given: &Given) -> OptionSupport {
 }
 
 /// Whether an assignment remains in a job with this model.
-pub(super) fn is_kept(job: &Job, given: &Given, model: DatabaseModel) -> bool {
+pub(super) fn is_kept(job: &Job, given: &GivenOption, model: DatabaseModel) -> bool {
     if given.opt.row().scope == OptionScope::Database {
         return without_effect(job, given.opt, model).is_none();
     }
@@ -237,7 +237,7 @@ pub(super) fn check<'a>(
 }
 
 /// Of the distributions of offsets, a database has those of an unlimited number of pages.
-fn is_distribution_of_pages(given: &Given) -> bool {
+fn is_distribution_of_pages(given: &GivenOption) -> bool {
     use ferrio_jobfile::Argument;
     match &given.value {
         Value::Word(_, Argument::Distribution(distribution)) => {
@@ -248,7 +248,14 @@ fn is_distribution_of_pages(given: &Given) -> bool {
 }
 
 /// An option of the section is a mistake, one that it inherits is meant for other jobs.
-fn decided(job: &Job, given: &Given, model: DatabaseModel, what: &str, help: &str, findings: &mut Findings) {
+fn decided(
+    job: &Job,
+    given: &GivenOption,
+    model: DatabaseModel,
+    what: &str,
+    help: &str,
+    findings: &mut Findings,
+) {
     let option = given.name;
     let message = format!("workload={model} decides {what}");
     let is_own = job.own.iter().any(|own| own.origin == given.origin);

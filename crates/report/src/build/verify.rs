@@ -31,7 +31,7 @@ pub(super) fn verify_report<'a>(
 }
 
 fn block_report(DamagedBlock { file, damage }: &DamagedBlock) -> DamagedBlockReport {
-    let Damage { kind, offset, len, range, differing, besides, part, byte, found, .. } = damage;
+    let Damage { kind, offset, len, range, differing, unexplained_bytes, part, byte, found, .. } = damage;
     DamagedBlockReport {
         file: file.clone(),
         offset: *offset,
@@ -42,7 +42,7 @@ fn block_report(DamagedBlock { file, damage }: &DamagedBlock) -> DamagedBlockRep
         damage_length: range.end - range.start,
         damage_part: part.word().to_owned(),
         differing_bytes: differing.map(u64::from),
-        unexplained_bytes: Some(*besides).filter(|&bytes| bytes > 0),
+        unexplained_bytes: Some(*unexplained_bytes).filter(|&bytes| bytes > 0),
         bit: byte.map(|byte| byte.bit().into()),
         found_byte: byte.map(|byte| byte.found.into()),
         wanted_byte: byte.map(|byte| byte.wanted.into()),

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use ferrio_engine::Engine;
-use ferrio_workload::{MinRate, TooSlow};
+use ferrio_workload::{MinRate, MissedRate};
 
 use super::IoLoop;
 use super::hooks::AfterIssue;
@@ -61,10 +61,10 @@ impl<E: Engine> IoLoop<'_, E> {
         ];
         let message = match minimum.check(since, bytes, ios) {
             None => return,
-            Some(TooSlow::Bytes { wanted, got }) => {
+            Some(MissedRate::Bytes { wanted, got }) => {
                 format!("rate_min={wanted}B/s not met, got {got}B/s")
             }
-            Some(TooSlow::Ios { wanted, got }) => {
+            Some(MissedRate::Ios { wanted, got }) => {
                 format!("rate_iops_min={wanted} not met, got {got} IOPS")
             }
         };

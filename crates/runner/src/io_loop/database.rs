@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ferrio_engine::Engine;
 use ferrio_job::{Direction, TransactionStep};
-use ferrio_workload::{SharedDatabase, Step, SyncKind, Turn, Work};
+use ferrio_workload::{BackgroundWork, CommitTurn, SharedDatabase, Step, SyncKind};
 
 use super::IoLoop;
 use crate::database::StepTimes;
@@ -101,11 +101,11 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         let ticket = commits.arrive(thread);
         loop {
             match commits.turn(ticket) {
-                Turn::Durable => {
+                CommitTurn::Durable => {
                     self.meter.now = self.meter.clock.now();
                     return true;
                 }
-                Turn::Sync(upto) => {
+                CommitTurn::Sync(upto) => {
                     if !self.sync_now(database.parameters().log_file(), kind) {
                         // Nobody knows what is durable.
                         group.end();
@@ -113,7 +113,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
                     }
                     commits.synced(upto, &wake);
                 }
-                Turn::Wait => {
+                CommitTurn::Wait => {
                     if !self.wait_until(u64::MAX) {
                         commits.leave(ticket, &wake);
                         return false;
@@ -146,13 +146,13 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             let Some(events) = &self.hooks.events else { return false };
             let began = events.load_began(self.meter.now);
             let due = match self.workload.work(clock.between(began, self.meter.now)) {
-                Work::Ready => return true,
-                Work::End => {
+                BackgroundWork::Ready => return true,
+                BackgroundWork::End => {
                     self.files_finished = true;
                     return false;
                 }
-                Work::Wait(None) => u64::MAX,
-                Work::Wait(Some(ns)) => began.saturating_add(clock.ticks(Duration::from_nanos(ns))),
+                BackgroundWork::Wait(None) => u64::MAX,
+                BackgroundWork::Wait(Some(ns)) => began.saturating_add(clock.ticks(Duration::from_nanos(ns))),
             };
             if !self.wait_until(due) {
                 return false;

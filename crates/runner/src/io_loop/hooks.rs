@@ -6,7 +6,7 @@ use std::time::Duration;
 use ferrio_engine::{Buffers, Request};
 use ferrio_job::{Direction, JobSpec};
 use ferrio_stats::{Clock, LongClock};
-use ferrio_workload::{DepthSearch, Io, MinRate, PriorityChoice, ThinkTime, Verdict};
+use ferrio_workload::{DepthSearch, Io, MinRate, PriorityChoice, ThinkTime, WindowVerdict};
 
 use super::meter::Meter;
 use crate::block_states::BlockStates;
@@ -273,7 +273,7 @@ pub(super) struct LatencyLimits {
     pub(super) most: [u64; 3],
     pub(super) search: Option<DepthSearch>,
     /// The action that the last window requires.
-    pub(super) verdict: Option<Verdict>,
+    pub(super) verdict: Option<WindowVerdict>,
 }
 
 impl LatencyLimits {

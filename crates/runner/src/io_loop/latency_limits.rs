@@ -4,7 +4,7 @@
 
 use ferrio_engine::Engine;
 use ferrio_job::{Diagnostic, Direction, Prefix};
-use ferrio_workload::Verdict;
+use ferrio_workload::WindowVerdict;
 
 use super::IoLoop;
 use super::slots::InFlight;
@@ -24,7 +24,7 @@ impl<E: Engine> IoLoop<'_, E> {
         let now = self.meter.measured_ns();
         match search.completed(latency, now) {
             None => {}
-            Some(Verdict::Late) => {
+            Some(WindowVerdict::Late) => {
                 let target = search.target_ns();
                 self.fail_late(unit, latency, target);
             }
@@ -50,12 +50,12 @@ impl<E: Engine> IoLoop<'_, E> {
     }
 
     /// Does what the end of a window asks for, and begins the next one.
-    pub(super) fn apply_verdict(&mut self, verdict: Verdict) {
+    pub(super) fn apply_verdict(&mut self, verdict: WindowVerdict) {
         match verdict {
-            Verdict::Done => return self.context.control.request_stop(),
-            Verdict::GoOn | Verdict::Late => {}
-            Verdict::Retreat => self.drain(),
-            Verdict::Found => {
+            WindowVerdict::Done => return self.context.control.request_stop(),
+            WindowVerdict::GoOn | WindowVerdict::Late => {}
+            WindowVerdict::Retreat => self.drain(),
+            WindowVerdict::Found => {
                 self.drain();
                 self.meter.now = self.meter.clock.now();
                 self.meter.timing.restart(self.meter.now, ferrio_stats::Usage::of_this_thread());

@@ -3,7 +3,7 @@
 use ferrio_engine::{Buffers, Engine};
 use ferrio_job::{Diagnostic, Direction, JobSpec, VerifyMethod};
 use ferrio_stats::Usage;
-use ferrio_workload::{Budget, Content, Workload};
+use ferrio_workload::{Budget, BufferContents, Workload};
 
 use super::IoLoop;
 use super::hooks::Hooks;
@@ -22,7 +22,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         engine: E,
         mut buffers: Buffers,
         workload: Box<Workload>,
-        mut content: Content,
+        mut content: BufferContents,
         hooks: Hooks<'a>,
     ) -> Box<Self> {
         let spec = context.spec;

@@ -5,7 +5,7 @@ use std::path::Path;
 use ferrio_engine::{Engine, Op};
 use ferrio_job::{Diagnostic, Direction, Prefix, Severity};
 use ferrio_results::JobState;
-use ferrio_verify::{IntervalFailure, Mismatch, Uncovered, Written};
+use ferrio_verify::{BlockMismatch, CoverageEnd, IntervalFailure, WrittenBlock};
 use ferrio_workload::Step;
 
 use super::slots::Slots;
@@ -155,7 +155,7 @@ impl<E: Engine> IoLoop<'_, E> {
             Due::Check(block) => (Op::Read, Direction::Read, block),
             Due::Trim(block) => (Op::Trim, Direction::Trim, block),
         };
-        let Written { file, len, offset, .. } = block;
+        let WrittenBlock { file, len, offset, .. } = block;
         let unit = self.slots.next_unit();
         if self.opens_on_demand() {
             self.open_to_read_back(file, unit);
@@ -228,7 +228,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    fn note_stop(&self, why: Uncovered) {
+    fn note_stop(&self, why: CoverageEnd) {
         self.context.note(Diagnostic::note(why.to_string()).code("verify-stopped").prefix(Prefix::None));
     }
 
@@ -297,7 +297,14 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// The block that unit `unit` read is not what was written. `by_thread`: a thread of `verify_async` found that out.
     #[cold]
-    fn report_mismatch(&mut self, unit: u32, file: u32, block: &[u8], mismatch: &Mismatch, by_thread: bool) {
+    fn report_mismatch(
+        &mut self,
+        unit: u32,
+        file: u32,
+        block: &[u8],
+        mismatch: &BlockMismatch,
+        by_thread: bool,
+    ) {
         let Some(verification) = &mut self.hooks.verification else { return };
         let directory = self.context.state_dir;
         let data = self.spec.files.get(file as usize).map_or(Path::new(""), |data| &data.path);

@@ -4,7 +4,7 @@ use std::io;
 
 use ferrio_engine::{Engine, Op, Request};
 use ferrio_job::{Diagnostic, Direction, Prefix};
-use ferrio_machine::Interrupted;
+use ferrio_machine::InterruptionLimit;
 use ferrio_workload::{Io, Step};
 use rustix::io::Errno;
 
@@ -192,7 +192,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
         let mut at = gap.start;
         let mut outcome = Ok(());
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         while at < gap.end && outcome.is_ok() {
             let rest = &buffer[begin as usize..];
             let within = if zeroes { 0 } else { (at - gap.start) as usize };

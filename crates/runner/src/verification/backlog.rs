@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use ferrio_job::{Backlog, BlockTrims, Direction, JobSpec, Verify};
-use ferrio_verify::Written;
+use ferrio_verify::WrittenBlock;
 
 use super::Verification;
 use super::units::Purpose;
@@ -28,9 +28,9 @@ pub(super) struct BacklogState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// A block is read back.
-    Check(Written),
+    Check(WrittenBlock),
     /// A block is trimmed.
-    Trim(Written),
+    Trim(WrittenBlock),
 }
 
 impl BacklogState {
@@ -118,7 +118,7 @@ impl Verification {
     }
 
     /// The block that a batch of checks takes now.
-    fn next_in_batch(&mut self) -> Option<Written> {
+    fn next_in_batch(&mut self) -> Option<WrittenBlock> {
         loop {
             if self.stopped.is_some() {
                 return None;
@@ -131,7 +131,7 @@ impl Verification {
     }
 
     /// Takes the first block that is written, and while the pass runs also synced if that matters.
-    pub(super) fn take_first(&mut self) -> Option<Written> {
+    pub(super) fn take_first(&mut self) -> Option<WrittenBlock> {
         let units = &self.units;
         let synced = self.synced.as_ref().filter(|_| !self.in_phase).map_or(u64::MAX, |synced| synced.number);
         let written = self.written.as_mut()?;

@@ -1,6 +1,6 @@
 //! What a job checks of the blocks of an earlier run: those that the verify state covers (`verify_state_load`), or all (`verify_only`).
 
-use ferrio_verify::{Covered, Uncovered};
+use ferrio_verify::{CoverageEnd, WriteCoverage};
 use ferrio_workload::Io;
 
 use super::Verification;
@@ -10,8 +10,10 @@ impl Verification {
     ///
     /// # Errors
     /// The verify state says that neither this write nor any later one is to be checked.
-    pub(crate) fn leave_out(&mut self, io: &Io) -> Result<(), Uncovered> {
-        if let Some(Covered::Stop(why)) = self.coverage.as_ref().map(|coverage| coverage.of(self.number)) {
+    pub(crate) fn leave_out(&mut self, io: &Io) -> Result<(), CoverageEnd> {
+        if let Some(WriteCoverage::Stop(why)) =
+            self.coverage.as_ref().map(|coverage| coverage.of(self.number))
+        {
             self.leaves_out_no_more = true;
             return Err(why);
         }
@@ -43,15 +45,15 @@ impl Verification {
     }
 
     /// Why the job must stop reading, according to the verify state; `None` while it may go on.
-    pub(crate) fn stop_read(&mut self) -> Option<Uncovered> {
+    pub(crate) fn stop_read(&mut self) -> Option<CoverageEnd> {
         let coverage = self.coverage.as_ref().filter(|_| self.stops_reads())?;
-        let Covered::Stop(why) = coverage.of(self.number) else { return None };
+        let WriteCoverage::Stop(why) = coverage.of(self.number) else { return None };
         self.stopped = Some(why);
         Some(why)
     }
 
     /// Why checking has stopped. `None` if it has not, and after the first call that returns a reason.
-    pub(crate) fn take_stopped(&mut self) -> Option<Uncovered> {
+    pub(crate) fn take_stopped(&mut self) -> Option<CoverageEnd> {
         self.stopped.take()
     }
 
@@ -63,10 +65,10 @@ impl Verification {
     /// According to the verify state: true if this block is to be checked, false if it is to be skipped, and `None` if neither it nor any
     /// later block is to be checked.
     pub(super) fn covers_block(&mut self, number: u64) -> Option<bool> {
-        match self.coverage.as_ref().map_or(Covered::Check, |coverage| coverage.of(number)) {
-            Covered::Check => Some(true),
-            Covered::Skip => Some(false),
-            Covered::Stop(why) => {
+        match self.coverage.as_ref().map_or(WriteCoverage::Check, |coverage| coverage.of(number)) {
+            WriteCoverage::Check => Some(true),
+            WriteCoverage::Skip => Some(false),
+            WriteCoverage::Stop(why) => {
                 self.stopped = Some(why);
                 None
             }

@@ -1,6 +1,6 @@
 //! What is reported about a damaged block: fio's messages, the files of `verify_dump`, and what the block looks like.
 
-use ferrio_verify::{Damage, DrawnSeeds, Dump, Evidence, IntervalFailure, Mismatch};
+use ferrio_verify::{BlockMismatch, Damage, DamageEvidence, DrawnSeeds, Dump, IntervalFailure};
 
 use super::Verification;
 
@@ -16,18 +16,23 @@ const READ_SEEDS: u64 = 1 << 16;
 
 impl Verification {
     /// The files of `verify_dump` for a failure in a block.
-    pub(crate) fn dumps_of(&self, block: &[u8], mismatch: &Mismatch, failure: &IntervalFailure) -> Vec<Dump> {
+    pub(crate) fn dumps_of(
+        &self,
+        block: &[u8],
+        mismatch: &BlockMismatch,
+        failure: &IntervalFailure,
+    ) -> Vec<Dump> {
         self.verifier.dumps(block, mismatch, failure, |block, seed| self.body.fill(block, seed))
     }
 
     /// What the block looks like that unit `unit` read and that failed its check.
-    pub(crate) fn explain(&mut self, unit: u32, block: &[u8], mismatch: &Mismatch) -> Damage {
+    pub(crate) fn explain(&mut self, unit: u32, block: &[u8], mismatch: &BlockMismatch) -> Damage {
         self.draw_again();
-        self.verifier.explain(&Evidence {
+        self.verifier.explain(&DamageEvidence {
             block,
             mismatch,
             expected: self.units.expected(unit),
-            own: self.checks_own_writes,
+            is_own: self.checks_own_writes,
             overwrites: self.overwrites,
             fill: &|block, seed| self.body.fill(block, seed),
             drawn: &self.drawn,
@@ -40,7 +45,7 @@ impl Verification {
         // A job that only reads does not know how many writes there were. If the writer had the same seeds, they show which write a
         // piece without a header comes from.
         let writes = if self.checks_own_writes { self.number - first } else { READ_SEEDS };
-        let writes = usize::try_from(writes).unwrap_or(DrawnSeeds::MOST).min(DrawnSeeds::MOST);
+        let writes = usize::try_from(writes).unwrap_or(DrawnSeeds::MAX_LEN).min(DrawnSeeds::MAX_LEN);
         if self.verifier.draws_seeds() && (self.drawn.len() < writes || self.drawn.is_empty()) {
             let (mut seeds, first) = (seeds.clone(), *first);
             let more = std::iter::repeat_with(move || seeds.draw());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use ferrio_job::JobSpec;
-use ferrio_verify::Written;
+use ferrio_verify::WrittenBlock;
 
 /// The number of the last write to each place, while its block waits for its check.
 #[derive(Debug, Default)]
@@ -21,12 +21,12 @@ impl LastWrites {
     }
 
     /// A block is written.
-    pub(super) fn record(&mut self, block: &Written) {
+    pub(super) fn record(&mut self, block: &WrittenBlock) {
         self.0.insert((block.file, block.offset), block.number);
     }
 
     /// A block leaves the list for its check. True if it was not written again since.
-    pub(super) fn take(&mut self, block: &Written) -> bool {
+    pub(super) fn take(&mut self, block: &WrittenBlock) -> bool {
         match self.0.entry((block.file, block.offset)) {
             Entry::Occupied(last) if *last.get() == block.number => {
                 last.remove();
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn only_the_last_write_to_a_place_counts_and_is_taken_once() {
-        let block = |offset, number| Written { file: 0, len: 4096, offset, number, trimmed: false };
+        let block = |offset, number| WrittenBlock { file: 0, len: 4096, offset, number, trimmed: false };
         let mut last = LastWrites::default();
         for block in [block(0, 0), block(4096, 1), block(0, 2)] {
             last.record(&block);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ferrio_job::Direction;
-use ferrio_verify::Written;
+use ferrio_verify::WrittenBlock;
 use ferrio_workload::{Step, Workload};
 
 /// The choices of one pass, made again.
@@ -34,7 +34,7 @@ impl Regenerated {
     }
 
     /// The next block, of a write before `end`.
-    pub(super) fn next(&mut self, end: u64) -> Option<Written> {
+    pub(super) fn next(&mut self, end: u64) -> Option<WrittenBlock> {
         let workload = self.workload.as_mut()?;
         while self.number < end {
             match workload.next() {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ferrio_verify::{Expected, Written};
+use ferrio_verify::{ExpectedHeader, WrittenBlock};
 
 /// The units of one job.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Units(Box<[Unit]>);
 struct Unit {
     /// [`Purpose::None`] while nothing is in flight.
     purpose: Purpose,
-    block: Written,
+    block: WrittenBlock,
     seed: Option<u64>,
     /// The purpose of the I/O that has ended last.
     ended: Purpose,
@@ -67,7 +67,7 @@ impl Purpose {
 
 impl Units {
     pub(super) fn new(count: usize) -> Self {
-        let block = Written { file: 0, len: 0, offset: 0, number: 0, trimmed: false };
+        let block = WrittenBlock { file: 0, len: 0, offset: 0, number: 0, trimmed: false };
         let idle = Unit {
             purpose: Purpose::None,
             block,
@@ -81,7 +81,7 @@ impl Units {
     }
 
     /// Unit `unit` is about to issue an I/O. `seed` is what the header of a block that is checked must have, if that is known.
-    pub(super) fn issue(&mut self, unit: u32, purpose: Purpose, block: Written, seed: Option<u64>) {
+    pub(super) fn issue(&mut self, unit: u32, purpose: Purpose, block: WrittenBlock, seed: Option<u64>) {
         let unit = &mut self.0[unit as usize];
         // What reads into the buffer overwrites it.
         let filled = if purpose.reads() { 0 } else { unit.filled };
@@ -127,16 +127,16 @@ impl Units {
     }
 
     /// What a unit reads, writes or trims, or did last.
-    pub(super) fn block(&self, unit: u32) -> Written {
+    pub(super) fn block(&self, unit: u32) -> WrittenBlock {
         self.0[unit as usize].block
     }
 
     /// What the header of the block must contain that a unit has read.
-    pub(super) fn expected(&self, unit: u32) -> Expected {
+    pub(super) fn expected(&self, unit: u32) -> ExpectedHeader {
         let Unit { block, seed, ended, is_outdated, .. } = self.0[unit as usize];
         // A job that only reads does not know which write it sees.
         let number = (ended == Purpose::CheckBlock && !is_outdated).then_some(block.number);
-        Expected { seed, number }
+        ExpectedHeader { seed, number }
     }
 
     /// True while the write with this number, or a trim of its block, is in flight.
@@ -151,7 +151,7 @@ impl Units {
     /// pass are not checked, and may see anything.
     pub(super) fn conflict_with(&self, file: u32, range: &Range<u64>, changes: bool) -> bool {
         self.0.iter().any(|unit| {
-            let Written { file: other, offset, len, .. } = unit.block;
+            let WrittenBlock { file: other, offset, len, .. } = unit.block;
             let is_checked = unit.purpose == Purpose::CheckBlock || unit.with_thread;
             let counts = unit.purpose.changes() || (changes && is_checked);
             counts && other == file && offset < range.end && range.start < offset + len

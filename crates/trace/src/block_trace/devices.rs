@@ -1,4 +1,4 @@
-//! The devices of a block trace, and the files that stand for them in its replay.
+//! The devices of a block trace, and the files that represent them in its replay.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::path::PathBuf;
 /// The major and the minor number of a device.
 pub type DeviceNumber = (u64, u64);
 
-/// Where the files of devices are looked up.
+/// The source of the device files.
 #[derive(Clone, Debug)]
 pub enum DeviceNodes {
-    /// By this function, which is called once for each device.
+    /// This function, which is called once per device.
     Find(fn(DeviceNumber) -> Option<PathBuf>),
-    /// In this table.
+    /// This table.
     Known(HashMap<DeviceNumber, PathBuf>),
 }
 
@@ -24,26 +24,26 @@ impl DeviceNodes {
     }
 }
 
-/// The devices that a trace has had so far, numbered in the order of their first requests.
+/// The devices found so far, in the order of their first requests.
 #[derive(Debug)]
 pub(super) struct Devices {
     nodes: DeviceNodes,
-    /// `replay_redirect`: the file that stands for all of them.
+    /// `replay_redirect`: the file that replaces all of them.
     redirect: Option<PathBuf>,
-    /// The index of each device in `paths`, or `None` if the host does not have the device.
+    /// The index of each device in `paths`; `None` if the host does not have it.
     indexes: HashMap<DeviceNumber, Option<usize>>,
     paths: Vec<PathBuf>,
     missing: Vec<DeviceNumber>,
 }
 
-/// What is known about the device of a request.
+/// The file of a request's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    /// An earlier request had the same file.
+pub(super) enum DeviceFile {
+    /// A file that an earlier request used.
     Known(usize),
-    /// This is the first request that needs its file.
+    /// A file that is used for the first time.
     New(usize),
-    /// The host does not have it.
+    /// The host does not have the device.
     Missing,
 }
 
@@ -53,29 +53,29 @@ impl Devices {
         Devices { nodes, redirect, indexes, paths, missing }
     }
 
-    /// The device with this number.
-    pub(super) fn find(&mut self, number: DeviceNumber) -> Found {
+    /// Finds the device with this number.
+    pub(super) fn find(&mut self, number: DeviceNumber) -> DeviceFile {
         match self.indexes.get(&number) {
-            Some(Some(index)) => return Found::Known(*index),
-            Some(None) => return Found::Missing,
+            Some(Some(index)) => return DeviceFile::Known(*index),
+            Some(None) => return DeviceFile::Missing,
             None => {}
         }
         if self.redirect.is_some() && !self.paths.is_empty() {
             self.indexes.insert(number, Some(0));
-            return Found::Known(0);
+            return DeviceFile::Known(0);
         }
         let Some(path) = self.redirect.clone().or_else(|| self.nodes.find(number)) else {
             self.indexes.insert(number, None);
             self.missing.push(number);
-            return Found::Missing;
+            return DeviceFile::Missing;
         };
         let index = self.paths.len();
         self.paths.push(path);
         self.indexes.insert(number, Some(index));
-        Found::New(index)
+        DeviceFile::New(index)
     }
 
-    /// The files, by the indexes of their devices.
+    /// The files, indexed by device.
     pub(super) fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
@@ -85,7 +85,7 @@ impl Devices {
         &self.missing
     }
 
-    /// The files of all devices by their numbers, for a second reading of the trace.
+    /// The files of all devices by number, for a second reading of the trace.
     pub(super) fn table(&self) -> HashMap<DeviceNumber, PathBuf> {
         let path =
             |(number, index): (&DeviceNumber, &Option<usize>)| Some((*number, self.paths[(*index)?].clone()));
@@ -109,7 +109,7 @@ mod tests {
         });
         let mut devices = Devices::new(nodes, None);
         let numbers = [(8, 0), (9, 0), (8, 1), (8, 0), (9, 0), (8, 1)];
-        use Found::{Known, Missing, New};
+        use DeviceFile::{Known, Missing, New};
         assert_eq!(
             numbers.map(|number| devices.find(number)),
             [New(0), Missing, New(1), Known(0), Missing, Known(1)]
@@ -130,7 +130,7 @@ mod tests {
         let mut devices = Devices::new(nodes, Some("file".into()));
         assert_eq!(
             [(8, 0), (9, 0), (8, 0)].map(|number| devices.find(number)),
-            [Found::New(0), Found::Known(0), Found::Known(0)]
+            [DeviceFile::New(0), DeviceFile::Known(0), DeviceFile::Known(0)]
         );
         assert_eq!((devices.paths().len(), devices.missing().len()), (1, 0));
     }

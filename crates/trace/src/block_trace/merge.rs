@@ -1,7 +1,7 @@
-//! Merging block traces: the requests of several traces as one, in the order of their times.
+//! Merges the requests of several block traces in the order of their times.
 //!
-//! One record of each trace is in memory. A trace may be stretched or compressed in time, and may be repeated: each repetition begins
-//! where the one before ends.
+//! One record of each trace is in memory. A trace may be stretched or compressed in time, and may be repeated: each repetition begins where
+//! the previous one ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,23 +10,23 @@ use std::io::{self, BufRead, Read};
 use super::record::LENGTH_7;
 use super::{TraceAction, TraceError, TraceReader, TraceRecord, TraceRequest};
 
-/// Why traces cannot be merged.
+/// A reason why traces cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A trace cannot be opened.
     #[error("could not open file: {name}: {}", ferrio_job::reason(error))]
     Open {
-        /// Its name.
+        /// Name of the trace.
         name: String,
-        /// What the kernel said.
+        /// The error of the kernel.
         error: io::Error,
     },
-    /// It is no trace, or cannot be read on.
+    /// A source is not a trace, or cannot be read further.
     #[error("{error}: {name}")]
     Read {
-        /// Its name.
+        /// Name of the trace.
         name: String,
-        /// Why.
+        /// The reason.
         error: TraceError,
     },
 }
@@ -34,41 +34,41 @@ pub enum MergeError {
 /// A trace to be merged.
 #[derive(Debug)]
 pub struct MergeInput<F> {
-    /// Its name in messages.
+    /// The name in messages.
     pub name: String,
     /// Opens the trace, once for each repetition.
     pub open: F,
-    /// The length that its times get, in percent.
+    /// The length of its times after scaling, in percent.
     pub percent: f64,
-    /// How often it is in the result, at least once.
+    /// Number of repetitions, at least 1.
     pub iterations: u64,
 }
 
-/// Traces being merged.
+/// A merge in progress.
 #[derive(Debug)]
 pub struct TraceMerge<F, R> {
-    sources: Vec<Source<F, R>>,
+    sources: Vec<MergeSource<F, R>>,
     /// The time of the next record of each source that has one, and the index of the source: of equal times, the earlier source is first.
     next: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
 #[derive(Debug)]
-struct Source<F, R> {
+struct MergeSource<F, R> {
     input: MergeInput<F>,
     reader: TraceReader<R>,
-    /// Iterations that are over.
+    /// Number of completed iterations.
     done: u64,
-    /// The latest time in this iteration, as recorded. Records need not be in the order of time.
+    /// The latest recorded time of this iteration. Records need not be in the order of time.
     latest_ns: u64,
-    /// Time of the last request, as recorded.
+    /// The recorded time of the last request.
     previous_ns: u64,
-    /// Requests of the trace that are earlier than those before them.
+    /// Number of requests that are earlier than their predecessors.
     backward: u64,
-    /// Recorded time at which this iteration begins.
+    /// The recorded time at which this iteration begins.
     begins_ns: u64,
-    /// It has a request.
+    /// Whether the trace has any request.
     has_request: bool,
-    /// It ends in the middle of a record.
+    /// Whether the trace ends in the middle of a record.
     is_cut: bool,
     next: Option<TraceRecord>,
 }
@@ -77,21 +77,21 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
     /// Opens all traces.
     ///
     /// # Errors
-    /// A trace cannot be opened or read, or is none.
+    /// A trace cannot be opened or read, or is not a trace.
     pub fn new(inputs: Vec<MergeInput<F>>) -> Result<Self, MergeError> {
         let mut merge = TraceMerge { sources: Vec::with_capacity(inputs.len()), next: BinaryHeap::new() };
         for (index, mut input) in inputs.into_iter().enumerate() {
             let reader = input.reader()?;
-            merge.sources.push(Source::new(input, reader));
+            merge.sources.push(MergeSource::new(input, reader));
             merge.advance(index)?;
         }
         Ok(merge)
     }
 
-    /// The next request: a record of a read, a write or a discard that is queued, with its time in the result.
+    /// The next queued read, write or discard, with its time in the result.
     ///
     /// # Errors
-    /// A trace cannot be read on.
+    /// A trace cannot be read further.
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, MergeError> {
         let Some(Reverse((_, index))) = self.next.pop() else { return Ok(None) };
         let record = self.sources[index].next.take();
@@ -99,14 +99,14 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> TraceMerge<F, R> {
         Ok(record)
     }
 
-    /// The names of the traces that end in the middle of a record, as far as they are merged. That record is ignored.
+    /// The names of the traces that end in the middle of a record, as far as they are merged. The record is ignored.
     pub fn truncated(&self) -> impl Iterator<Item = &str> {
         let truncated = self.sources.iter().filter(|source| source.is_cut);
         truncated.map(|source| source.input.name.as_str())
     }
 
-    /// The traces that are not in the order of time, as far as they are merged: their names, and how many requests are earlier than
-    /// those before them. A merge of them is not in that order either.
+    /// The names of the traces that are not in the order of time, as far as they are merged, with the number of requests that are earlier
+    /// than their predecessors. Then the result is not in order either.
     pub fn out_of_order(&self) -> impl Iterator<Item = (&str, u64)> {
         let disordered = self.sources.iter().filter(|source| source.backward > 0);
         disordered.map(|source| (source.input.name.as_str(), source.backward))
@@ -133,12 +133,12 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> MergeInput<F> {
     }
 }
 
-/// The merged traces as a trace: records of version 7 in the byte order of this host, without payloads.
+/// The result as a trace: records of version 7 in the byte order of this host, without payloads.
 #[derive(Debug)]
 pub struct MergedTrace<F, R> {
     merge: TraceMerge<F, R>,
     record: [u8; LENGTH_7],
-    /// Bytes of `record` that are read.
+    /// Bytes of `record` that have been returned.
     taken: usize,
 }
 
@@ -173,11 +173,22 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Read for MergedTrace<F, R> {
     }
 }
 
-impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
+impl<R: BufRead, F: FnMut() -> io::Result<R>> MergeSource<F, R> {
     fn new(input: MergeInput<F>, reader: TraceReader<R>) -> Self {
         let (done, latest_ns, previous_ns, backward, begins_ns) = (0, 0, 0, 0, 0);
         let (has_request, is_cut, next) = (false, false, None);
-        Source { input, reader, done, latest_ns, previous_ns, backward, begins_ns, has_request, is_cut, next }
+        MergeSource {
+            input,
+            reader,
+            done,
+            latest_ns,
+            previous_ns,
+            backward,
+            begins_ns,
+            has_request,
+            is_cut,
+            next,
+        }
     }
 
     /// The next request of the trace, or of its next iteration.
@@ -196,7 +207,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
                     TraceRequest::Flush | TraceRequest::ZoneManagement => false,
                 };
                 if record.action() == TraceAction::Queue && moves_data {
-                    // Each iteration is in the same order.
+                    // All iterations have the same order.
                     if self.done == 0 && record.time_ns < self.previous_ns {
                         self.backward += 1;
                     }
@@ -217,7 +228,7 @@ impl<R: BufRead, F: FnMut() -> io::Result<R>> Source<F, R> {
     }
 
     fn scaled(&self, time_ns: u64) -> u64 {
-        // Times are exact where nothing is asked for.
+        // Without scaling, times remain exact.
         if self.input.percent == 100.0 {
             time_ns
         } else {

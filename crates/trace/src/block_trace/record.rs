@@ -2,7 +2,7 @@
 
 use super::DeviceNumber;
 
-/// How a record begins, but for its version in the low byte.
+/// The first bytes of a record, with its version in the low byte.
 pub(super) const MAGIC: u32 = 0x6561_7400;
 /// The version whose actions have 32 bits, and the bytes of its records.
 pub(super) const VERSION_7: u8 = 7;
@@ -11,12 +11,12 @@ pub(super) const LENGTH_7: usize = 48;
 pub(super) const VERSION_8: u8 = 8;
 pub(super) const LENGTH_8: usize = 64;
 
-/// Bit of an action whose record has the number of a control group in its payload.
+/// Bit of an action whose payload contains the number of a control group.
 const OF_CGROUP: u64 = 1 << 8;
 /// Bits of the minor number in a device number.
 const MINOR_BITS: u32 = 20;
 
-/// The order of the bytes of all numbers in a trace: that of the host that wrote it.
+/// The byte order of all numbers in a trace, which is that of the host that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
     /// The low byte first.
@@ -26,7 +26,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The order in which the first bytes of a record are its magic number.
+    /// The order in which these bytes are the magic number.
     pub(super) fn of_magic(magic: [u8; 4]) -> Option<Self> {
         [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.u32(&magic, 0) & !0xff == MAGIC)
     }
@@ -47,89 +47,90 @@ impl ByteOrder {
     }
 }
 
-/// What kind of request a record is about: the upper bits of its action.
+/// The kind of a request: the upper bits of the action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Categories(u64);
 
 impl Categories {
-    /// The request writes; one that does not reads.
+    /// The request writes; otherwise it reads.
     const WRITE: Self = Categories(1 << 1);
-    /// It flushes the device's cache, before its own data if it has any.
+    /// The request flushes the device's cache, before its own data if it has any.
     const FLUSH: Self = Categories(1 << 2);
     /// The record is about no request: the name of a process, the time of day, a message.
     const NOTIFY: Self = Categories(1 << 10);
-    /// It discards.
+    /// The request discards.
     const DISCARD: Self = Categories(1 << 13);
-    /// It appends to a zone: it writes, and the device chooses where in the zone.
+    /// The request appends to a zone: it writes at a place that the device chooses.
     const ZONE_APPEND: Self = Categories(1 << 16);
-    /// It resets, finishes, opens or closes a zone, or resets all zones.
+    /// The request resets, finishes, opens or closes a zone, or resets all zones.
     const ZONE_MANAGEMENT: Self = Categories(0b1_1111 << 17);
 
-    /// True if it is of one of these.
+    /// Whether any of these categories is set.
     const fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0
     }
 }
 
-/// What a request asks of the device.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceRequest {
-    /// To read.
+    /// Reads data.
     Read,
-    /// To write.
+    /// Writes data.
     Write,
-    /// To flush its cache and then to write, as journals do with their commits.
+    /// A flush followed by a write, as in commits of journals.
     FlushAndWrite,
-    /// To flush its cache.
+    /// Flushes the device's cache.
     Flush,
-    /// To discard.
+    /// Discards a range.
     Discard,
-    /// To reset, finish, open or close zones.
+    /// Resets, finishes, opens or closes zones.
     ZoneManagement,
 }
 
-/// The steps of a request that replay and summaries of a trace need.
+/// The events of a request that matter to replay and summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceAction {
-    /// It enters the block layer.
+    /// The request enters the block layer.
     Queue,
-    /// It is merged with a request that is queued.
+    /// The request is merged with a queued one.
     Merge,
-    /// It is sent to the driver.
+    /// The request is sent to the driver.
     Issue,
-    /// It is completed.
+    /// The request is completed.
     Complete,
-    /// Something else.
+    /// Any other event.
     Other,
 }
 
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceRecord {
-    /// Nanoseconds. `blkparse -d` counts from the first request; blktrace and all notes, from the start of the host.
+    /// Nanoseconds: since the first request in the output of `blkparse -d`, since the start of the host in that of blktrace and in all
+    /// notes.
     pub time_ns: u64,
-    /// Where the request begins, in sectors of 512 bytes.
+    /// Start of the request in sectors of 512 bytes.
     pub sector: u64,
-    /// Its bytes.
+    /// Bytes of the request.
     pub len: u32,
-    /// The action with its categories, as it is recorded.
+    /// The recorded action with its categories.
     pub code: u64,
-    /// The thread.
+    /// Number of the thread.
     pub pid: u32,
-    /// The major and the minor number of the traced device.
+    /// Number of the traced device.
     pub device: DeviceNumber,
-    /// Where it was recorded.
+    /// The CPU that recorded it.
     pub cpu: u32,
     /// Number of the record.
     pub(super) sequence: u32,
     /// Errno of a completion.
     pub(super) error: u16,
-    /// Bytes that follow it.
+    /// Bytes of the payload after the record.
     pub(super) payload: u16,
 }
 
 impl TraceRecord {
-    /// What happens.
+    /// The event.
     #[must_use]
     pub const fn action(&self) -> TraceAction {
         match self.code & 0xffff & !OF_CGROUP {
@@ -145,7 +146,7 @@ impl TraceRecord {
         Categories(self.code >> 16)
     }
 
-    /// What the request asks for; `None` for a note, which is about no request.
+    /// The operation; `None` for a note, which is about no request.
     #[must_use]
     pub const fn request(&self) -> Option<TraceRequest> {
         let categories = self.categories();
@@ -165,7 +166,7 @@ impl TraceRecord {
         })
     }
 
-    /// Byte where the request begins.
+    /// Start of the request in bytes.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         self.sector.saturating_mul(512)
@@ -201,8 +202,8 @@ impl TraceRecord {
         }
     }
 
-    /// The record in version 7 and the byte order of this host, without a payload. Categories of zoned devices are lost; an append is
-    /// a write.
+    /// The record in version 7 and the byte order of this host, without payload. Categories of zoned devices are lost; an append becomes a
+    /// write.
     pub(super) fn to_version_7(self) -> [u8; LENGTH_7] {
         let is_append = self.categories().has(Categories::ZONE_APPEND);
         let category = if is_append { Categories::WRITE.0 << 16 } else { 0 };

@@ -1,6 +1,6 @@
-//! From the requests of a block trace to the steps of its replay.
+//! Turns the requests of a block trace into the steps of its replay.
 //!
-//! Each request is replayed when it was queued. Devices are files, opened with their first request.
+//! Each request is replayed at the time when it was queued. Devices become files, opened with their first request.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::BufRead;
@@ -9,43 +9,43 @@ use std::path::PathBuf;
 
 use ferrio_job::{Direction, PerDirection, ReplayRules, ReplayStep, ReplaySummary, counted};
 
-use super::devices::{DeviceNodes, DeviceNumber, Devices, Found};
+use super::devices::{DeviceFile, DeviceNodes, DeviceNumber, Devices};
 use super::{TraceAction, TraceReader, TraceRecord, TraceRequest};
 use crate::step_builder::StepBuilder;
 use crate::step_error::StepError;
-use crate::{FileAction, IoAction, LogAction, LogLine, ReadError};
+use crate::{FileAction, IoAction, IologReadError, LogAction, LogLine};
 
-/// Most I/Os in flight that a trace asks for.
+/// Largest queue depth that a trace can request.
 const MAX_DEPTH: i64 = 1024;
 
-/// Reads the steps of a trace, one after the other.
+/// Reads the steps of a trace.
 #[derive(Debug)]
 pub(crate) struct TraceSteps<R> {
     trace: TraceReader<R>,
     rules: ReplayRules,
     steps: StepBuilder,
     devices: Devices,
-    /// What the latest record asks for and is not yet done: the device, and what happens to it.
+    /// Actions of the latest record that are still to be done, with their devices.
     pending: VecDeque<(usize, LogAction)>,
-    clock: Clock,
-    depths: PerDirection<Depth>,
+    clock: TraceClock,
+    depths: PerDirection<DirectionDepth>,
     has_empty_request: bool,
     left_out: u64,
     zone_requests: u64,
     has_ended: bool,
 }
 
-/// The time of the replay: waits add up from the first request with a time, and there is none where time goes back.
+/// The time of the replay: waits add up from the first request with a time; a time that goes back adds none.
 #[derive(Debug, Default)]
-struct Clock {
+struct TraceClock {
     previous_ns: u64,
     waits_ns: u64,
     backward: u64,
 }
 
-/// How many requests of one direction are in flight. Counted anew from each completion on, as it is not known which request is completed.
+/// The number of requests of one direction in flight. Restarts at each completion, because the completed request is unknown.
 #[derive(Clone, Copy, Debug, Default)]
-struct Depth {
+struct DirectionDepth {
     now: i64,
     most: i64,
 }
@@ -58,8 +58,8 @@ impl<R: BufRead> TraceSteps<R> {
             devices: Devices::new(nodes, rules.redirect.clone()),
             rules,
             pending: VecDeque::new(),
-            clock: Clock::default(),
-            depths: PerDirection([Depth::default(); 3]),
+            clock: TraceClock::default(),
+            depths: PerDirection([DirectionDepth::default(); 3]),
             has_empty_request: false,
             left_out: 0,
             zone_requests: 0,
@@ -77,7 +77,7 @@ impl<R: BufRead> TraceSteps<R> {
                 if let Some(step) = self.step(device, what)? {
                     return Ok(Some(step));
                 }
-            } else if let Some(record) = self.trace.next_record().map_err(ReadError::Trace)? {
+            } else if let Some(record) = self.trace.next_record().map_err(IologReadError::Trace)? {
                 self.follow(&record);
                 self.replay(&record)?;
             } else if self.has_ended {
@@ -92,7 +92,7 @@ impl<R: BufRead> TraceSteps<R> {
         self.steps.summary()
     }
 
-    /// The files of all devices so far.
+    /// The files of all devices found so far.
     pub(crate) fn devices(&self) -> HashMap<DeviceNumber, PathBuf> {
         self.devices.table()
     }
@@ -103,7 +103,7 @@ impl<R: BufRead> TraceSteps<R> {
         Some(ReplaySummary { depth: u32::try_from(depth).ok(), ..summary })
     }
 
-    /// What to know about the replay of the whole trace.
+    /// Remarks on the replay of the whole trace.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.clock.backward > 0 {
@@ -125,12 +125,12 @@ impl<R: BufRead> TraceSteps<R> {
         notes
     }
 
-    /// Requests that change data and that `--readonly` or `replay_skip` leaves out.
+    /// Number of changing requests that `--readonly` or `replay_skip` leaves out.
     pub(crate) fn changes_left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Counts what is in flight.
+    /// Updates the number of requests in flight.
     fn follow(&mut self, record: &TraceRecord) {
         let direction = match record.request() {
             None | Some(TraceRequest::ZoneManagement) => return,
@@ -150,7 +150,7 @@ impl<R: BufRead> TraceSteps<R> {
         }
     }
 
-    /// Notes down what a record asks for.
+    /// Queues the actions of a record.
     fn replay(&mut self, record: &TraceRecord) -> Result<(), StepError> {
         let Some(request) = record.request().filter(|_| record.action() == TraceAction::Queue) else {
             return Ok(());
@@ -181,7 +181,7 @@ impl<R: BufRead> TraceSteps<R> {
         Ok(())
     }
 
-    /// The first request without bytes is reported; all are left out.
+    /// Reports the first request without bytes; all are left out.
     fn skip_empty(&mut self, record: &TraceRecord) -> Result<(), StepError> {
         if std::mem::replace(&mut self.has_empty_request, true) {
             return Ok(());
@@ -190,41 +190,41 @@ impl<R: BufRead> TraceSteps<R> {
         Err(StepError::LeftOut { line: self.trace.records(), message })
     }
 
-    /// Unlike offsets, lengths are rounded up.
+    /// Rounds a length up; offsets are rounded down.
     fn aligned(&self, len: u32) -> u64 {
         let len = u64::from(len);
         len.checked_next_multiple_of(self.rules.align.max(1)).unwrap_or(len)
     }
 
-    /// The index of a device. A new one is added and opened first; `None` if the host does not have it.
+    /// The index of a device. A new one is first added and opened; `None` if the host does not have it.
     fn device(&mut self, number: DeviceNumber) -> Option<usize> {
         match self.devices.find(number) {
-            Found::Known(device) => Some(device),
-            Found::New(device) => {
+            DeviceFile::Known(device) => Some(device),
+            DeviceFile::New(device) => {
                 let first = [FileAction::Add, FileAction::Open];
                 self.pending.extend(first.map(|what| (device, LogAction::File(what))));
                 Some(device)
             }
-            Found::Missing => None,
+            DeviceFile::Missing => None,
         }
     }
 
     fn step(&mut self, device: usize, what: LogAction) -> Result<Option<ReplayStep>, StepError> {
         let name = self.devices.paths()[device].as_os_str().as_bytes();
-        // Microseconds are rounded once, not with each wait.
+        // Rounded to microseconds once, not with each wait.
         self.steps.wait(self.clock.waits_ns / 1000);
         let added = self.steps.add(&LogLine { time_us: 0, name, what });
         added.map_err(|problem| problem.in_line(self.trace.records()))
     }
 
-    /// Closes everything.
+    /// Closes all files.
     fn end(&mut self) -> Result<(), StepError> {
         self.has_ended = true;
         let missing = self.devices.missing();
         if !missing.is_empty() {
             let numbers: Vec<String> =
                 missing.iter().map(|(major, minor)| format!("{major}:{minor}")).collect();
-            return Err(ReadError::NoDevice(numbers.join(", ")).into());
+            return Err(IologReadError::NoDevice(numbers.join(", ")).into());
         }
         let close = |device| (device, LogAction::File(FileAction::Close));
         self.pending.extend((0..self.devices.paths().len()).map(close));
@@ -232,7 +232,7 @@ impl<R: BufRead> TraceSteps<R> {
     }
 }
 
-impl Clock {
+impl TraceClock {
     fn tick(&mut self, time_ns: u64) {
         if self.previous_ns > 0 {
             self.backward += u64::from(time_ns < self.previous_ns);

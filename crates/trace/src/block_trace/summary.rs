@@ -1,43 +1,43 @@
-//! What each thread of a block trace does: how many requests of which size and kind, how deep its queue is, and how long it is busy.
+//! Summarizes each thread of a block trace: the number, sizes and kinds of its requests, its queue depth, and its duration.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
 
 use super::{DeviceNumber, TraceAction, TraceError, TraceReader, TraceRecord, TraceRequest};
 
-/// Most requests that are followed to their completion at once. A trace without completions must not fill the memory.
-const FOLLOWED: usize = 1 << 16;
+/// Most requests that are tracked until their completion at once, so that a trace without completions does not fill the memory.
+const MAX_TRACKED: usize = 1 << 16;
 
 /// A summary of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceSummary {
-    /// The threads that have queued requests, by their numbers.
+    /// The threads that queued requests, by number.
     pub threads: BTreeMap<u32, ThreadSummary>,
-    /// Records, without notes.
+    /// Number of records without notes.
     pub records: u64,
-    /// The end of the trace cuts a record.
+    /// Whether the trace ends in the middle of a record.
     pub is_cut: bool,
 }
 
-/// What one thread does.
+/// A summary of one thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ThreadSummary {
-    /// Its reads, writes and discards.
+    /// Reads, writes and discards.
     pub kinds: [RequestsSummary; 3],
-    /// Its flushes without data.
+    /// Flushes without data.
     pub flushes: u64,
-    /// Most requests at once.
+    /// Largest number of requests in flight.
     pub depth: u32,
-    /// Requests whose completion the trace lacks.
+    /// Requests without a completion in the trace.
     pub incomplete: u32,
-    /// The devices, in the order of their first use.
+    /// The devices in the order of their first use.
     pub devices: Vec<DeviceNumber>,
     /// Nanoseconds from the first request of the trace to the first of the thread.
     pub begins_ns: u64,
     /// Nanoseconds from the first request of the thread to its last record or completion.
     pub lasts_ns: u64,
     now: u32,
-    /// The same as `devices`: a trace may have thousands.
+    /// The elements of `devices`: a trace may have thousands.
     known: HashSet<DeviceNumber>,
 }
 
@@ -46,19 +46,19 @@ pub struct ThreadSummary {
 pub struct RequestsSummary {
     /// Requests.
     pub ios: u64,
-    /// Those that were merged with another one.
+    /// Requests that were merged with another one.
     pub merges: u64,
-    /// Those that begin where the one before ended.
+    /// Requests that begin at the end of their predecessor.
     pub sequential: u64,
-    /// Bytes of the requests that were completed.
+    /// Bytes of completed requests.
     pub completed_bytes: u64,
-    /// How many requests there are of each size in bytes.
+    /// Number of requests of each size in bytes.
     pub sizes: BTreeMap<u32, u64>,
     ends: u64,
 }
 
 /// A request in flight.
-struct Flying {
+struct RequestInFlight {
     pid: u32,
     kind: usize,
     bytes: u32,
@@ -68,10 +68,10 @@ impl TraceSummary {
     /// Reads a whole trace.
     ///
     /// # Errors
-    /// It cannot be read, or has something other than records.
+    /// The trace cannot be read, or contains other data than records.
     pub fn read<R: BufRead>(mut trace: TraceReader<R>) -> Result<Self, TraceError> {
         let mut summary = TraceSummary::default();
-        let mut flying: HashMap<(DeviceNumber, u64), Flying> = HashMap::new();
+        let mut flying: HashMap<(DeviceNumber, u64), RequestInFlight> = HashMap::new();
         let mut began_ns = None;
         while let Some(record) = trace.next_record()? {
             let Some(request) = record.request() else { continue };
@@ -87,9 +87,9 @@ impl TraceSummary {
                         .or_insert_with(|| ThreadSummary { begins_ns: since_ns, ..ThreadSummary::default() });
                     thread.lasts_ns = since_ns.saturating_sub(thread.begins_ns);
                     let Some(kind) = thread.queue(&record, request) else { continue };
-                    if flying.len() < FOLLOWED {
-                        let new = Flying { pid: record.pid, kind, bytes: record.len };
-                        // The completion of one that is queued again is missing.
+                    if flying.len() < MAX_TRACKED {
+                        let new = RequestInFlight { pid: record.pid, kind, bytes: record.len };
+                        // A request that is queued again has lost its completion.
                         if let Some(lost) = flying.insert(key, new) {
                             summary.forget(&lost);
                         }
@@ -118,7 +118,7 @@ impl TraceSummary {
         Ok(summary)
     }
 
-    fn complete(&mut self, request: &Flying, since_ns: Option<u64>) {
+    fn complete(&mut self, request: &RequestInFlight, since_ns: Option<u64>) {
         self.kind_of(request, |kind| {
             kind.completed_bytes = kind.completed_bytes.saturating_add(u64::from(request.bytes));
         });
@@ -129,14 +129,14 @@ impl TraceSummary {
         }
     }
 
-    fn forget(&mut self, request: &Flying) {
+    fn forget(&mut self, request: &RequestInFlight) {
         if let Some(thread) = self.threads.get_mut(&request.pid) {
             thread.now = thread.now.saturating_sub(1);
             thread.incomplete = thread.incomplete.saturating_add(1);
         }
     }
 
-    fn kind_of(&mut self, request: &Flying, change: impl FnOnce(&mut RequestsSummary)) {
+    fn kind_of(&mut self, request: &RequestInFlight, change: impl FnOnce(&mut RequestsSummary)) {
         if let Some(thread) = self.threads.get_mut(&request.pid) {
             change(&mut thread.kinds[request.kind]);
         }
@@ -144,7 +144,7 @@ impl TraceSummary {
 }
 
 impl RequestsSummary {
-    /// The share of requests that do not begin where the one before ended, in percent.
+    /// Percentage of requests that do not begin at the end of their predecessor.
     #[must_use]
     pub const fn random_percent(&self) -> u64 {
         let random = self.ios.saturating_sub(self.sequential);
@@ -158,7 +158,7 @@ impl RequestsSummary {
         sizes.into_iter()
     }
 
-    /// Counts the requests of another thread as well.
+    /// Adds the requests of another thread.
     pub fn add(&mut self, other: &RequestsSummary) {
         self.ios += other.ios;
         self.merges += other.merges;
@@ -171,20 +171,20 @@ impl RequestsSummary {
 }
 
 impl ThreadSummary {
-    /// Requests of all kinds.
+    /// Number of requests of all kinds.
     #[must_use]
     pub fn ios(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.ios).sum()
     }
 
-    /// KiB per second that requests of this kind move, in whole KiB and milliseconds.
+    /// Throughput of requests of this kind in KiB per second, in whole KiB and milliseconds.
     #[must_use]
     pub fn kib_per_second(&self, kind: &RequestsSummary) -> u64 {
         let ms = (self.lasts_ns / 1_000_000).max(1);
         (kind.completed_bytes / 1024).saturating_mul(1000) / ms
     }
 
-    /// Counts a request that is queued. Its kind is returned if it moves data.
+    /// Counts a queued request. Returns its kind if it moves data.
     fn queue(&mut self, record: &TraceRecord, request: TraceRequest) -> Option<usize> {
         let kind = match request {
             TraceRequest::Read => 0,
@@ -203,7 +203,7 @@ impl ThreadSummary {
             self.devices.push(record.device);
         }
         let requests = &mut self.kinds[kind];
-        // As there is nothing before it, the first request counts as sequential.
+        // The first request counts as sequential because it has no predecessor.
         requests.sequential += u64::from(requests.ios == 0 || requests.ends == record.sector);
         requests.ios += 1;
         requests.ends = record.sector.saturating_add(u64::from(record.len / 512));

@@ -1,16 +1,16 @@
-//! The text of blkparse: a line per event of a block request.
+//! The text of blkparse: one line per event of a block request.
 //!
 //! A request passes through several events (queued, merged, issued, completed). One kind of event stands for the I/O: the queueing `Q`,
 //! unless the trace has none.
 
-use super::event::{Event, Found, LineError, Skip, What};
+use super::event::{LineError, SkipReason, TraceContents, TraceEvent, TraceEventKind};
 use super::fields::{duration_ns, whole, words};
-use super::kind::{Kind, check_range};
+use super::kind::{RequestKind, check_range};
 
 const SECTOR: u64 = 512;
 const SECOND: u64 = 1_000_000_000;
 
-/// What the lines of the statistics at the end of blkparse's output begin with.
+/// The beginnings of the lines with statistics at the end of blkparse's output.
 const STATISTICS: [&str; 13] = [
     "CPU",
     "Total (",
@@ -27,23 +27,23 @@ const STATISTICS: [&str; 13] = [
     "=",
 ];
 
-/// Events that may stand for the I/O, the best one first: queued, issued, completed.
+/// Events that may represent the I/O in order of preference: queued, issued, completed.
 pub const EVENTS: [u8; 3] = *b"QDC";
 
 /// Reads the output of blkparse.
 #[derive(Debug)]
 pub struct Blkparse {
-    /// The event that counts.
+    /// The event that represents the I/O.
     event: u8,
-    /// The form of lines, unless it is the usual one.
-    form: Option<Form>,
-    /// Requests that are queued and not completed.
+    /// The form of lines, unless it is the default.
+    form: Option<BlkparseForm>,
+    /// Number of requests that are queued and not completed.
     in_flight: u32,
 }
 
 /// An event of a request.
 #[derive(Debug, Default)]
-struct Request<'a> {
+struct BlkparseRequest<'a> {
     device: Vec<u8>,
     time_ns: u64,
     pid: Option<u32>,
@@ -54,15 +54,15 @@ struct Request<'a> {
 }
 
 impl Blkparse {
-    /// Reads lines in which `event` stands for the I/O; without `form` they are those of blkparse without `-f`.
+    /// Reads lines in which `event` represents the I/O; without `form` they are those of blkparse without `-f`.
     #[must_use]
-    pub fn new(event: u8, form: Option<Form>) -> Self {
+    pub fn new(event: u8, form: Option<BlkparseForm>) -> Self {
         Blkparse { event, form, in_flight: 0 }
     }
 
-    /// The event that stands for the I/O in a trace that begins with these lines.
+    /// The event that represents the I/O in a trace that begins with these lines.
     #[must_use]
-    pub fn choose_event<'a>(lines: impl Iterator<Item = &'a [u8]>, form: Option<&Form>) -> u8 {
+    pub fn choose_event<'a>(lines: impl Iterator<Item = &'a [u8]>, form: Option<&BlkparseForm>) -> u8 {
         let mut seen = [false; EVENTS.len()];
         for line in lines {
             let request = form.map_or_else(|| usual(line), |form| form.request(line));
@@ -75,7 +75,7 @@ impl Blkparse {
         seen.iter().position(|&seen| seen).map_or(EVENTS[0], |at| EVENTS[at])
     }
 
-    /// The event that stands for the I/O; `None` if every line is an I/O.
+    /// The event that represents the I/O; `None` if every line is an I/O.
     #[must_use]
     pub fn event(&self) -> Option<char> {
         self.form.as_ref().is_none_or(|form| form.has(b'a')).then_some(char::from(self.event))
@@ -84,15 +84,15 @@ impl Blkparse {
     /// Reads a line.
     ///
     /// # Errors
-    /// It is none of blkparse.
-    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), LineError> {
+    /// The line is not from blkparse.
+    pub fn line(&mut self, line: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
         let request = match &self.form {
             None => usual(line),
             Some(form) => form.request(line),
         };
         let request = match request {
             Ok(request) => request,
-            // With -f the event after which a line of statistics comes has no form of its own.
+            // With -f, the event before a line of statistics has no form of its own.
             Err(_) if is_statistics(line) => return Ok(()),
             Err(why) => return Err(why),
         };
@@ -102,10 +102,10 @@ impl Blkparse {
             _ => request.action == [self.event],
         };
         if !is_event {
-            found.skip(Skip::OtherEvent);
+            found.skip(SkipReason::OtherEvent);
             return Ok(());
         }
-        let kind = Kind::from_letters(request.letters).ok_or("its letters (RWBS) are unknown")?;
+        let kind = RequestKind::from_letters(request.letters).ok_or("its letters (RWBS) are unknown")?;
         let sector = request.sector.unwrap_or(0);
         let offset = sector.checked_mul(SECTOR).ok_or("the sector is too large")?;
         check_range(offset, request.bytes)?;
@@ -115,15 +115,16 @@ impl Blkparse {
         }
         let target = found.targets.number(&request.device);
         for (action, len) in actions.into_iter().flatten() {
-            let what = What::Io { action, offset: if len == 0 { 0 } else { offset }, len };
-            let event = Event { time_ns: request.time_ns, took_ns: None, pid: request.pid, target, what };
+            let what = TraceEventKind::Io { action, offset: if len == 0 { 0 } else { offset }, len };
+            let event =
+                TraceEvent { time_ns: request.time_ns, took_ns: None, pid: request.pid, target, what };
             found.events.push(event);
         }
         Ok(())
     }
 
-    /// Follows how many requests are in flight: queued, and neither merged nor completed.
-    fn count(&mut self, action: &[u8], found: &mut Found) {
+    /// Updates the number of requests in flight: queued, and neither merged nor completed.
+    fn count(&mut self, action: &[u8], found: &mut TraceContents) {
         match action {
             b"Q" => self.in_flight = self.in_flight.saturating_add(1),
             b"C" => {
@@ -141,8 +142,8 @@ fn is_statistics(line: &[u8]) -> bool {
     STATISTICS.iter().any(|start| line.starts_with(start.as_bytes()))
 }
 
-/// Reads a line of blkparse without `-f`: device, CPU, sequence, time, process, event, letters, and then what the event has.
-fn usual(line: &[u8]) -> Result<Request<'_>, LineError> {
+/// Parses a line of blkparse without `-f`: device, CPU, sequence, time, process, event, letters, and the fields of the event.
+fn usual(line: &[u8]) -> Result<BlkparseRequest<'_>, LineError> {
     let mut fields = words(line);
     let mut next = |what: &'static str| fields.next().ok_or(what);
     let device = next("it has no device")?;
@@ -160,9 +161,15 @@ fn usual(line: &[u8]) -> Result<Request<'_>, LineError> {
     let pid = Some(whole(next("it has no process")?).ok_or("it has no process")?);
     let action = next("it has no event")?;
     let letters = next("it has no letters (RWBS)")?;
-    let mut request =
-        Request { device: device.to_vec(), time_ns, pid, action, letters, ..Request::default() };
-    // `SECTOR + SECTORS`, for which a flush has nothing or a 0.
+    let mut request = BlkparseRequest {
+        device: device.to_vec(),
+        time_ns,
+        pid,
+        action,
+        letters,
+        ..BlkparseRequest::default()
+    };
+    // `SECTOR + SECTORS`; a flush has nothing or 0 here.
     let sector = fields.next().and_then(whole);
     if let (Some(sector), Some(b"+")) = (sector, fields.next()) {
         let sectors: u64 = fields.next().and_then(whole).ok_or("it has no number of sectors")?;
@@ -172,59 +179,59 @@ fn usual(line: &[u8]) -> Result<Request<'_>, LineError> {
     Ok(request)
 }
 
-/// The form of lines that blkparse was told with `-f`.
+/// The form of lines, as passed to blkparse with `-f`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Form {
-    parts: Vec<Part>,
+pub struct BlkparseForm {
+    parts: Vec<FormPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
-    /// Text between fields; a blank stands for any number of them.
+enum FormPart {
+    /// Text between fields; a blank matches any number of blanks.
     Text(Vec<u8>),
     /// A field, by its letter.
     Field(u8),
 }
 
-/// Why a form cannot be read.
+/// A reason why a form is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FormError {
-    /// No such field.
+pub enum BlkparseFormError {
+    /// The field does not exist.
     #[error("blkparse has no field `%{0}`")]
     Unknown(char),
-    /// The I/O log needs something that the lines do not have.
+    /// The lines lack a field that the I/O log needs.
     #[error("lines of this form do not show {0}")]
     Missing(&'static str),
-    /// Nothing separates two fields.
+    /// Two fields are not separated.
     #[error("nothing separates `%{0}` from the field before it")]
     Joined(char),
 }
 
-impl Form {
-    /// Reads the argument of `-f`.
+impl BlkparseForm {
+    /// Parses the argument of `-f`.
     ///
     /// # Errors
     /// A field is unknown, or one that an I/O log needs is missing.
-    pub fn parse(text: &str) -> Result<Form, FormError> {
+    pub fn parse(text: &str) -> Result<BlkparseForm, BlkparseFormError> {
         let mut parts = Vec::new();
         let mut literal = Vec::new();
         let mut bytes = text.bytes().peekable();
         while let Some(byte) = bytes.next() {
             match byte {
                 b'%' => {
-                    // A width, and a minus for fields that begin at the left.
+                    // A width, and a minus for left-aligned fields.
                     while bytes.next_if(|byte| byte.is_ascii_digit() || *byte == b'-').is_some() {}
                     let field = bytes.next().unwrap_or(b'%');
                     if !b"aCcDdegMmNnPpSsTtUuz".contains(&field) {
-                        return Err(FormError::Unknown(char::from(field)));
+                        return Err(BlkparseFormError::Unknown(char::from(field)));
                     }
                     if literal.is_empty() && !parts.is_empty() {
-                        return Err(FormError::Joined(char::from(field)));
+                        return Err(BlkparseFormError::Joined(char::from(field)));
                     }
                     if !literal.is_empty() {
-                        parts.push(Part::Text(std::mem::take(&mut literal)));
+                        parts.push(FormPart::Text(std::mem::take(&mut literal)));
                     }
-                    parts.push(Part::Field(field));
+                    parts.push(FormPart::Field(field));
                 }
                 b'\\' => match bytes.next() {
                     Some(b'n' | b'r') | None => {}
@@ -236,9 +243,9 @@ impl Form {
             }
         }
         if !literal.is_empty() {
-            parts.push(Part::Text(literal));
+            parts.push(FormPart::Text(literal));
         }
-        let form = Form { parts };
+        let form = BlkparseForm { parts };
         let needs = [
             (form.has(b'T') && form.has(b't'), "the time (%T.%t)"),
             (form.has(b'd'), "whether an I/O reads or writes (%d)"),
@@ -246,33 +253,33 @@ impl Form {
             (form.has(b'n') || form.has(b'N'), "the length (%n or %N)"),
         ];
         match needs.iter().find(|(has, _)| !has) {
-            Some((_, what)) => Err(FormError::Missing(what)),
+            Some((_, what)) => Err(BlkparseFormError::Missing(what)),
             None => Ok(form),
         }
     }
 
     fn has(&self, field: u8) -> bool {
-        self.parts.contains(&Part::Field(field))
+        self.parts.contains(&FormPart::Field(field))
     }
 
-    fn request<'a>(&self, line: &'a [u8]) -> Result<Request<'a>, LineError> {
-        let mut request = Request::default();
+    fn request<'a>(&self, line: &'a [u8]) -> Result<BlkparseRequest<'a>, LineError> {
+        let mut request = BlkparseRequest::default();
         let mut rest = line;
         let mut major: &[u8] = b"";
         let mut minor: &[u8] = b"";
         for (at, part) in self.parts.iter().enumerate() {
             let field = match part {
-                Part::Text(text) => {
+                FormPart::Text(text) => {
                     rest = past(rest, text).ok_or("it does not match --blkparse-form")?;
                     continue;
                 }
-                Part::Field(field) => *field,
+                FormPart::Field(field) => *field,
             };
             let until = match self.parts.get(at + 1) {
-                Some(Part::Text(text)) => text.as_slice(),
+                Some(FormPart::Text(text)) => text.as_slice(),
                 _ => b"",
             };
-            // Fields are padded on the left; only names of commands have blanks in them, which only a visible separator ends.
+            // Fields are padded on the left; only command names contain blanks, and only a visible separator ends them.
             rest = rest.trim_ascii_start();
             let (value, after) = rest.split_at(end_of(rest, until, field));
             rest = after;
@@ -310,7 +317,7 @@ impl Form {
     }
 }
 
-/// What follows `text` in `line`; blanks match any number of blanks.
+/// The rest of `line` after `text`; blanks match any number of blanks.
 fn past<'a>(line: &'a [u8], text: &[u8]) -> Option<&'a [u8]> {
     let mut rest = line;
     for byte in text {
@@ -323,11 +330,11 @@ fn past<'a>(line: &'a [u8], text: &[u8]) -> Option<&'a [u8]> {
     Some(rest)
 }
 
-/// Where a field ends that this text follows.
+/// The end of a field that is followed by this text.
 fn end_of(line: &[u8], until: &[u8], field: u8) -> usize {
     let stop = until.iter().find(|byte| !byte.is_ascii_whitespace());
     match stop {
-        // The first byte of the separator cannot be in a number or in letters; in `8,16` it can.
+        // The first byte of the separator cannot be part of a number or of letters; in `8,16` it can.
         Some(&stop) if field == b'D' && stop == b',' => {
             let commas = line.iter().enumerate().filter(|(_, byte)| **byte == b',');
             commas.map(|(at, _)| at).nth(1).unwrap_or(line.len())
@@ -370,20 +377,20 @@ Skips: 0 forward (0 -   0.0%)
 Input file sdb.blktrace.0 added
 ";
 
-    fn read(mut parser: Blkparse, text: &str) -> (Vec<Event>, Found) {
-        let mut found = Found::default();
+    fn read(mut parser: Blkparse, text: &str) -> (Vec<TraceEvent>, TraceContents) {
+        let mut found = TraceContents::default();
         for line in text.lines().filter(|line| !line.is_empty()) {
             parser.line(line.as_bytes(), &mut found).unwrap_or_else(|why| panic!("{line}: {why}"));
         }
         (std::mem::take(&mut found.events), found)
     }
 
-    fn whats(events: &[Event]) -> Vec<(u64, What)> {
+    fn whats(events: &[TraceEvent]) -> Vec<(u64, TraceEventKind)> {
         events.iter().map(|event| (event.time_ns, event.what)).collect()
     }
 
-    fn io(action: IoAction, offset: u64, len: u64) -> What {
-        What::Io { action, offset, len }
+    fn io(action: IoAction, offset: u64, len: u64) -> TraceEventKind {
+        TraceEventKind::Io { action, offset, len }
     }
 
     #[test]
@@ -400,7 +407,7 @@ Input file sdb.blktrace.0 added
         assert_eq!(whats(&events), want);
         assert_eq!((events[0].pid, events[4].pid), (Some(77), Some(78)));
         assert_eq!(found.targets.name(0), b"8,16");
-        assert_eq!(found.skipped[Skip::OtherEvent as usize], 9);
+        assert_eq!(found.skipped[SkipReason::OtherEvent as usize], 9);
         assert_eq!(found.remarks.deepest, 3);
     }
 
@@ -418,7 +425,7 @@ Input file sdb.blktrace.0 added
 
     #[test]
     fn lines_of_a_form_of_ones_own_are_read() {
-        let form = Form::parse("%5T.%9t, %p, %C, %a, %d, %S, %n\\n").unwrap();
+        let form = BlkparseForm::parse("%5T.%9t, %p, %C, %a, %d, %S, %n\\n").unwrap();
         let text = "    0.000000000, 77, mydd, Q, WS, 8, 8\n    1.000050000, 77, my dd, C, WS, 8, 8\n    2.001000000, 77, my dd, Q, R, 2048, 256\n";
         let (events, found) = read(Blkparse::new(b'Q', Some(form)), text);
         assert_eq!(
@@ -426,19 +433,19 @@ Input file sdb.blktrace.0 added
             [(0, io(IoAction::Write, 4096, 4096)), (2_001_000_000, io(IoAction::Read, 1_048_576, 131_072)),]
         );
         assert_eq!(found.targets.name(0), b"device");
-        let form = Form::parse("%T.%t %D %d %S %N %M,%m %c").unwrap();
+        let form = BlkparseForm::parse("%T.%t %D %d %S %N %M,%m %c").unwrap();
         let (events, found) =
             read(Blkparse::new(b'Q', Some(form)), "0.000000007   8,16   WS 8 4096 8,16 0\n");
         assert_eq!(whats(&events), [(7, io(IoAction::Write, 4096, 4096))], "without %a every line counts");
         assert_eq!(found.targets.name(0), b"8,16");
-        let form = Form::parse("%D,%T.%t,%d,%S,%N").unwrap();
+        let form = BlkparseForm::parse("%D,%T.%t,%d,%S,%N").unwrap();
         let (events, _) = read(Blkparse::new(b'Q', Some(form)), "  8,16 ,0.000000007,R,8,512\n");
         assert_eq!(whats(&events), [(7, io(IoAction::Read, 4096, 512))]);
     }
 
     #[test]
     fn forms_without_what_a_log_needs_are_refused() {
-        let why = |text| Form::parse(text).unwrap_err().to_string();
+        let why = |text| BlkparseForm::parse(text).unwrap_err().to_string();
         assert_eq!(
             why("%5T.%9t, %p, %C, %a, %S, %n"),
             "lines of this form do not show whether an I/O reads or writes (%d)"
@@ -458,7 +465,7 @@ Input file sdb.blktrace.0 added
             "8 0 1 0.1 77 Q R 1 + 8",
             "8,16 0 1 0.1 77 Q R 1 + x",
         ] {
-            assert!(parser.line(line.as_bytes(), &mut Found::default()).is_err(), "{line}");
+            assert!(parser.line(line.as_bytes(), &mut TraceContents::default()).is_err(), "{line}");
         }
     }
 }

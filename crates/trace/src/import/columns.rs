@@ -1,116 +1,122 @@
-//! Traces with one I/O per line in fields of fixed meaning: the CSV files of published traces, and tables whose first line names their
-//! columns, such as the output of biosnoop.
+//! Traces with one I/O per line in fixed fields: the CSV files of published traces, and tables whose first line names the columns, such as
+//! the output of biosnoop.
 
-use super::event::{Event, Found, LineError, What};
+use super::event::{LineError, TraceContents, TraceEvent, TraceEventKind};
 use super::fields::{duration_ns, whole, words};
-use super::kind::{Kind, check_range};
+use super::kind::{RequestKind, check_range};
 
 const SECOND: u64 = 1_000_000_000;
 const MILLI: u64 = 1_000_000;
 const MICRO: u64 = 1000;
-/// A tick of Windows file times.
+/// A tick of Windows file times, in nanoseconds.
 const TICK: u64 = 100;
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
-/// What the reason of a table without a needed column begins with.
+/// The beginning of the message about a missing column.
 pub const NO_COLUMN: &str = "no column has";
 
-/// What a field means.
+/// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
-    /// When the I/O began, in units of this many nanoseconds.
+pub enum ColumnMeaning {
+    /// Start of the I/O, in units of this many nanoseconds.
     Begin(u64),
-    /// When it ended.
+    /// End of the I/O.
     End(u64),
-    /// How long it took.
+    /// Duration of the I/O.
     Took(u64),
-    /// How long it waited before.
+    /// Time in the queue before the I/O.
     Queued(u64),
-    /// Read, write, …
+    /// Read, write, and so on.
     Kind,
     /// 0 for reads, 1 for writes.
     KindNumber,
-    /// Where it begins, in units of this many bytes.
+    /// Start of the data, in units of this many bytes.
     Offset(u64),
-    /// Its length.
+    /// Length of the data.
     Length(u64),
     /// The file or device; several fields are joined with `_`.
     Target,
-    /// The process.
+    /// Number of the process.
     Pid,
-    /// The name of the process, which may have blanks in it.
+    /// Name of the process, which may contain blanks.
     Command,
-    /// Something else.
+    /// Any other field.
     Other,
 }
 
 /// The layout of a published trace.
 #[derive(Debug)]
-pub struct Layout {
-    columns: &'static [Column],
-    /// The line that some files begin with.
+pub struct TraceLayout {
+    columns: &'static [ColumnMeaning],
+    /// The first line of some of its files.
     header: &'static str,
-    /// What the name of a device begins with.
+    /// The prefix of names of devices.
     prefix: &'static str,
 }
 
 /// Microsoft Research, Cambridge: enterprise servers, 2007.
-pub const MSR: Layout = Layout {
+pub const MSR: TraceLayout = TraceLayout {
     columns: &[
-        Column::Begin(TICK),
-        Column::Target,
-        Column::Target,
-        Column::Kind,
-        Column::Offset(1),
-        Column::Length(1),
-        Column::Took(TICK),
+        ColumnMeaning::Begin(TICK),
+        ColumnMeaning::Target,
+        ColumnMeaning::Target,
+        ColumnMeaning::Kind,
+        ColumnMeaning::Offset(1),
+        ColumnMeaning::Length(1),
+        ColumnMeaning::Took(TICK),
     ],
     header: "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
     prefix: "",
 };
 
 /// SYSTOR '17: a virtual desktop infrastructure.
-pub const SYSTOR: Layout = Layout {
+pub const SYSTOR: TraceLayout = TraceLayout {
     columns: &[
-        Column::Begin(SECOND),
-        Column::Took(SECOND),
-        Column::Kind,
-        Column::Target,
-        Column::Offset(1),
-        Column::Length(1),
+        ColumnMeaning::Begin(SECOND),
+        ColumnMeaning::Took(SECOND),
+        ColumnMeaning::Kind,
+        ColumnMeaning::Target,
+        ColumnMeaning::Offset(1),
+        ColumnMeaning::Length(1),
     ],
     header: "Timestamp,Response,IOType,LUN,Offset,Size",
     prefix: "lun",
 };
 
 /// Alibaba Cloud block traces, 2020.
-pub const ALIBABA: Layout = Layout {
-    columns: &[Column::Target, Column::Kind, Column::Offset(1), Column::Length(1), Column::Begin(MICRO)],
+pub const ALIBABA: TraceLayout = TraceLayout {
+    columns: &[
+        ColumnMeaning::Target,
+        ColumnMeaning::Kind,
+        ColumnMeaning::Offset(1),
+        ColumnMeaning::Length(1),
+        ColumnMeaning::Begin(MICRO),
+    ],
     header: "device_id,opcode,offset,length,timestamp",
     prefix: "device",
 };
 
 /// Tencent cloud block storage, 2018.
-pub const TENCENT: Layout = Layout {
+pub const TENCENT: TraceLayout = TraceLayout {
     columns: &[
-        Column::Begin(SECOND),
-        Column::Offset(SECTOR),
-        Column::Length(SECTOR),
-        Column::KindNumber,
-        Column::Target,
+        ColumnMeaning::Begin(SECOND),
+        ColumnMeaning::Offset(SECTOR),
+        ColumnMeaning::Length(SECTOR),
+        ColumnMeaning::KindNumber,
+        ColumnMeaning::Target,
     ],
     header: "Timestamp,Offset,Size,IOType,VolumeID",
     prefix: "volume",
 };
 
 /// The format of the Storage Performance Council: the OLTP and search traces of the University of Massachusetts.
-pub const SPC: Layout = Layout {
+pub const SPC: TraceLayout = TraceLayout {
     columns: &[
-        Column::Target,
-        Column::Offset(SECTOR),
-        Column::Length(1),
-        Column::Kind,
-        Column::Begin(SECOND),
+        ColumnMeaning::Target,
+        ColumnMeaning::Offset(SECTOR),
+        ColumnMeaning::Length(1),
+        ColumnMeaning::Kind,
+        ColumnMeaning::Begin(SECOND),
     ],
     header: "ASU,LBA,Size,Opcode,Timestamp",
     prefix: "asu",
@@ -118,23 +124,23 @@ pub const SPC: Layout = Layout {
 
 /// Reads lines of a layout, or of a table whose first line names the columns.
 #[derive(Debug)]
-pub struct Columns {
-    columns: Vec<Column>,
+pub struct ColumnParser {
+    columns: Vec<ColumnMeaning>,
     header: &'static str,
     prefix: &'static str,
     by_commas: bool,
-    /// True if the columns come from the first line.
+    /// Whether the first line names the columns.
     named: bool,
-    /// True until a row has shown the unit of times whose column names none.
+    /// Whether the unit of times is unknown, until a row shows it.
     lacks_unit: bool,
 }
 
-impl Columns {
+impl ColumnParser {
     /// Reads a published trace.
     #[must_use]
-    pub fn of(layout: &'static Layout) -> Self {
-        let Layout { columns, header, prefix } = layout;
-        Columns {
+    pub fn of(layout: &'static TraceLayout) -> Self {
+        let TraceLayout { columns, header, prefix } = layout;
+        ColumnParser {
             columns: columns.to_vec(),
             header,
             prefix,
@@ -144,10 +150,10 @@ impl Columns {
         }
     }
 
-    /// Reads a table with a line of names at its top.
+    /// Reads a table with column names in the first line.
     #[must_use]
     pub fn named() -> Self {
-        Columns {
+        ColumnParser {
             columns: Vec::new(),
             header: "",
             prefix: "",
@@ -160,8 +166,8 @@ impl Columns {
     /// Reads a line.
     ///
     /// # Errors
-    /// It is none of this format.
-    pub fn line(&mut self, line: &[u8], found: &mut Found) -> Result<(), LineError> {
+    /// The line does not have this format.
+    pub fn line(&mut self, line: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
         if self.named {
             let by_commas = line.contains(&b',');
             if let Some((columns, has_unit)) = header(line, by_commas) {
@@ -171,7 +177,7 @@ impl Columns {
                 return Ok(());
             }
             if self.columns.is_empty() {
-                // biosnoop says what it does before its table.
+                // biosnoop prints messages before its table.
                 return match line {
                     _ if line.starts_with(b"Trac") || line.starts_with(b"Attach") => Ok(()),
                     _ => Err("it comes before the line with the names of the columns".into()),
@@ -186,9 +192,10 @@ impl Columns {
         self.io(line, found)
     }
 
-    /// Takes the unit of times from their size in the first row: seconds, unless they would be thousands of years.
-    fn assume_unit(&mut self, line: &[u8], found: &mut Found) {
-        let is_time = |column: &Column| matches!(column, Column::Begin(_) | Column::End(_));
+    /// Derives the unit of times from their size in the first row: seconds, unless they would be thousands of years.
+    fn assume_unit(&mut self, line: &[u8], found: &mut TraceContents) {
+        let is_time =
+            |column: &ColumnMeaning| matches!(column, ColumnMeaning::Begin(_) | ColumnMeaning::End(_));
         let Some(at) = self.columns.iter().position(is_time) else { return };
         let field = match self.by_commas {
             true => line.split(|&byte| byte == b',').nth(at).map(<[u8]>::trim_ascii),
@@ -202,15 +209,15 @@ impl Columns {
             _ => (1, "nanoseconds"),
         };
         match &mut self.columns[at] {
-            Column::Begin(of) | Column::End(of) => *of = unit,
+            ColumnMeaning::Begin(of) | ColumnMeaning::End(of) => *of = unit,
             _ => {}
         }
         self.lacks_unit = false;
         found.remarks.assumed_unit = Some(name);
     }
 
-    fn io(&self, line: &[u8], found: &mut Found) -> Result<(), LineError> {
-        let mut row = Row::default();
+    fn io(&self, line: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
+        let mut row = TraceRow::default();
         if self.by_commas {
             let mut fields = line.split(|&byte| byte == b',');
             for &column in &self.columns {
@@ -221,16 +228,16 @@ impl Columns {
                 return Err(self.wrong_number());
             }
         } else {
-            // Words beyond the number of columns are part of the name of the command.
+            // Words beyond the number of columns are part of the command name.
             let count = words(line).count();
             let surplus = match count.checked_sub(self.columns.len()) {
                 Some(0) => 0,
-                Some(more) if self.columns.contains(&Column::Command) => more,
+                Some(more) if self.columns.contains(&ColumnMeaning::Command) => more,
                 _ => return Err(self.wrong_number()),
             };
             let mut fields = words(line);
             for &column in &self.columns {
-                let words = if column == Column::Command { 1 + surplus } else { 1 };
+                let words = if column == ColumnMeaning::Command { 1 + surplus } else { 1 };
                 for field in fields.by_ref().take(words) {
                     row.fill(column, field)?;
                 }
@@ -246,56 +253,58 @@ impl Columns {
 
 /// The fields of a line.
 #[derive(Default)]
-struct Row<'a> {
+struct TraceRow<'a> {
     begin: u64,
     end: Option<u64>,
     took: Option<u64>,
     queued: u64,
-    kind: Option<Kind>,
+    kind: Option<RequestKind>,
     offset: Option<u64>,
     len: Option<u64>,
     names: [&'a [u8]; 2],
     pid: Option<u32>,
 }
 
-impl<'a> Row<'a> {
-    fn fill(&mut self, column: Column, field: &'a [u8]) -> Result<(), LineError> {
+impl<'a> TraceRow<'a> {
+    fn fill(&mut self, column: ColumnMeaning, field: &'a [u8]) -> Result<(), LineError> {
         let time = |unit| duration_ns(field, unit).ok_or_else(|| no("time", field));
         match column {
-            Column::Begin(unit) => self.begin = time(unit)?,
-            Column::End(unit) => self.end = Some(time(unit)?),
-            // Traces leave it empty where it is unknown.
-            Column::Took(unit) => self.took = duration_ns(field, unit),
-            Column::Queued(unit) => self.queued = duration_ns(field, unit).unwrap_or(0),
-            Column::Kind => self.kind = Some(Kind::from_word(field).ok_or_else(|| no("kind of I/O", field))?),
-            Column::KindNumber => {
+            ColumnMeaning::Begin(unit) => self.begin = time(unit)?,
+            ColumnMeaning::End(unit) => self.end = Some(time(unit)?),
+            // Traces leave the field empty where it is unknown.
+            ColumnMeaning::Took(unit) => self.took = duration_ns(field, unit),
+            ColumnMeaning::Queued(unit) => self.queued = duration_ns(field, unit).unwrap_or(0),
+            ColumnMeaning::Kind => {
+                self.kind = Some(RequestKind::from_word(field).ok_or_else(|| no("kind of I/O", field))?)
+            }
+            ColumnMeaning::KindNumber => {
                 self.kind = Some(match field {
-                    b"0" => Kind::READ,
-                    b"1" => Kind::WRITE,
+                    b"0" => RequestKind::READ,
+                    b"1" => RequestKind::WRITE,
                     _ => return Err(no("kind of I/O", field)),
                 });
             }
-            // Flushes have no place: tools print -1 or 2^64-1.
-            Column::Offset(_) if field == b"-1" => self.offset = None,
-            Column::Offset(unit) => {
+            // Flushes have no offset: tools print -1 or 2^64-1.
+            ColumnMeaning::Offset(_) if field == b"-1" => self.offset = None,
+            ColumnMeaning::Offset(unit) => {
                 let offset: u64 = whole(field).ok_or_else(|| no("offset", field))?;
                 self.offset = offset.checked_mul(unit);
             }
-            Column::Length(unit) => {
+            ColumnMeaning::Length(unit) => {
                 let len: u64 = whole(field).ok_or_else(|| no("length", field))?;
                 self.len = Some(len.checked_mul(unit).ok_or_else(|| no("length", field))?);
             }
-            Column::Target => {
+            ColumnMeaning::Target => {
                 let at = usize::from(!self.names[0].is_empty());
                 self.names[at] = field;
             }
-            Column::Pid => self.pid = whole(field),
-            Column::Command | Column::Other => {}
+            ColumnMeaning::Pid => self.pid = whole(field),
+            ColumnMeaning::Command | ColumnMeaning::Other => {}
         }
         Ok(())
     }
 
-    fn finish(self, prefix: &str, found: &mut Found) -> Result<(), LineError> {
+    fn finish(self, prefix: &str, found: &mut TraceContents) -> Result<(), LineError> {
         let len = self.len.unwrap_or(0);
         let kind = self.kind.ok_or("it has no kind of I/O")?;
         let actions = kind.actions(len);
@@ -316,8 +325,8 @@ impl<'a> Row<'a> {
         }
         for (action, len) in actions.into_iter().flatten() {
             let offset = if len == 0 { 0 } else { offset };
-            let what = What::Io { action, offset, len };
-            found.events.push(Event { time_ns, took_ns: self.took, pid: self.pid, target, what });
+            let what = TraceEventKind::Io { action, offset, len };
+            found.events.push(TraceEvent { time_ns, took_ns: self.took, pid: self.pid, target, what });
         }
         Ok(())
     }
@@ -327,26 +336,28 @@ fn no(what: &str, field: &[u8]) -> LineError {
     format!("`{}` is no {what}", String::from_utf8_lossy(&field[..field.len().min(40)])).into()
 }
 
-/// The columns that a line names, and whether it names the unit of times; `None` unless it is such a line.
-fn header(line: &[u8], by_commas: bool) -> Option<(Vec<Column>, bool)> {
+/// Parses the line of column names, and returns whether it names the unit of times; `None` if it is not such a line.
+fn header(line: &[u8], by_commas: bool) -> Option<(Vec<ColumnMeaning>, bool)> {
     let names: Vec<&[u8]> = if by_commas {
         line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect()
     } else {
         words(line).collect()
     };
-    // Rows have numbers, names of columns have none but for their units.
+    // Rows contain numbers; column names contain none except in units.
     let is_name = |name: &&[u8]| name.first().is_some_and(|byte| byte.is_ascii_alphabetic());
     if names.len() < 3 || !names.iter().all(is_name) {
         return None;
     }
-    let has_latency = names.iter().any(|name| matches!(column(name, false), Column::Took(_)));
-    let columns: Vec<Column> = names.iter().map(|name| column(name, has_latency)).collect();
-    let time = columns.iter().position(|column| matches!(column, Column::Begin(_) | Column::End(_)))?;
+    let has_latency = names.iter().any(|name| matches!(column(name, false), ColumnMeaning::Took(_)));
+    let columns: Vec<ColumnMeaning> = names.iter().map(|name| column(name, has_latency)).collect();
+    let time = columns
+        .iter()
+        .position(|column| matches!(column, ColumnMeaning::Begin(_) | ColumnMeaning::End(_)))?;
     let (_, unit) = name_and_unit(&String::from_utf8_lossy(names[time]).to_ascii_lowercase());
     Some((columns, unit.is_some()))
 }
 
-/// The name of a column without its unit, and that in nanoseconds.
+/// The name of a column without its unit, and the unit in nanoseconds.
 fn name_and_unit(text: &str) -> (&str, Option<u64>) {
     let (word, unit) = match text.split_once('(') {
         Some((word, unit)) => (word, unit.trim_end_matches(')')),
@@ -365,35 +376,35 @@ fn name_and_unit(text: &str) -> (&str, Option<u64>) {
     (word, unit)
 }
 
-/// The meaning of a column with this name. The time of an I/O with a latency is that of its end, as biosnoop has it.
-fn column(name: &[u8], has_latency: bool) -> Column {
+/// The meaning of a column by its name. The time of an I/O with a latency is that of its end, as in biosnoop.
+fn column(name: &[u8], has_latency: bool) -> ColumnMeaning {
     let text = String::from_utf8_lossy(name).to_ascii_lowercase();
     let (word, unit) = name_and_unit(&text);
     let unit_or = |default| unit.unwrap_or(default);
     match word {
-        "time" | "timestamp" | "ts" | "end" if has_latency => Column::End(unit_or(SECOND)),
-        "time" | "timestamp" | "ts" | "start" | "begin" => Column::Begin(unit_or(SECOND)),
-        "lat" | "latency" | "response" | "responsetime" | "duration" => Column::Took(unit_or(MILLI)),
-        "que" | "queued" => Column::Queued(unit_or(MILLI)),
-        "t" | "type" | "op" | "opcode" | "rw" | "rwbs" | "iotype" => Column::Kind,
-        "sector" | "lba" => Column::Offset(SECTOR),
-        "offset" => Column::Offset(1),
-        "bytes" | "size" | "length" | "len" => Column::Length(1),
-        "sectors" | "nr_sector" | "nr_sectors" => Column::Length(SECTOR),
-        "disk" | "dev" | "device" | "lun" | "volume" | "file" => Column::Target,
-        "pid" => Column::Pid,
-        "comm" | "command" | "process" => Column::Command,
-        _ => Column::Other,
+        "time" | "timestamp" | "ts" | "end" if has_latency => ColumnMeaning::End(unit_or(SECOND)),
+        "time" | "timestamp" | "ts" | "start" | "begin" => ColumnMeaning::Begin(unit_or(SECOND)),
+        "lat" | "latency" | "response" | "responsetime" | "duration" => ColumnMeaning::Took(unit_or(MILLI)),
+        "que" | "queued" => ColumnMeaning::Queued(unit_or(MILLI)),
+        "t" | "type" | "op" | "opcode" | "rw" | "rwbs" | "iotype" => ColumnMeaning::Kind,
+        "sector" | "lba" => ColumnMeaning::Offset(SECTOR),
+        "offset" => ColumnMeaning::Offset(1),
+        "bytes" | "size" | "length" | "len" => ColumnMeaning::Length(1),
+        "sectors" | "nr_sector" | "nr_sectors" => ColumnMeaning::Length(SECTOR),
+        "disk" | "dev" | "device" | "lun" | "volume" | "file" => ColumnMeaning::Target,
+        "pid" => ColumnMeaning::Pid,
+        "comm" | "command" | "process" => ColumnMeaning::Command,
+        _ => ColumnMeaning::Other,
     }
 }
 
-/// Refuses tables that do not say what an I/O log must say.
-fn require(columns: &[Column]) -> Result<(), LineError> {
-    let has = |wanted: fn(&Column) -> bool| columns.iter().any(wanted);
+/// Refuses tables that lack a column that an I/O log needs.
+fn require(columns: &[ColumnMeaning]) -> Result<(), LineError> {
+    let has = |wanted: fn(&ColumnMeaning) -> bool| columns.iter().any(wanted);
     let missing = [
-        (has(|column| matches!(column, Column::Kind)), "the kind of I/O (T, TYPE, RWBS)"),
-        (has(|column| matches!(column, Column::Offset(_))), "where it begins (SECTOR, OFFSET)"),
-        (has(|column| matches!(column, Column::Length(_))), "its length (BYTES, SECTORS)"),
+        (has(|column| matches!(column, ColumnMeaning::Kind)), "the kind of I/O (T, TYPE, RWBS)"),
+        (has(|column| matches!(column, ColumnMeaning::Offset(_))), "where it begins (SECTOR, OFFSET)"),
+        (has(|column| matches!(column, ColumnMeaning::Length(_))), "its length (BYTES, SECTORS)"),
     ];
     match missing.iter().find(|(has, _)| !has) {
         None => Ok(()),

@@ -1,69 +1,69 @@
-//! What a line of a trace is turned into, whatever its format.
+//! The common form of the lines of all formats.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::IoAction;
 
-/// Something that a trace recorded.
+/// An event of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// When it began, in nanoseconds since a time that all events of the trace share.
+pub struct TraceEvent {
+    /// Start time, in nanoseconds since an origin that all events of the trace share.
     pub time_ns: u64,
-    /// How long it took, if the trace says so.
+    /// Duration, if the trace contains it.
     pub took_ns: Option<u64>,
-    /// The process behind it, if the trace says so.
+    /// The process, if the trace contains it.
     pub pid: Option<u32>,
     /// The file or device, as a number of [`Targets`].
     pub target: u32,
-    /// What it is.
-    pub what: What,
+    /// The kind of event.
+    pub what: TraceEventKind,
 }
 
 /// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum TraceEventKind {
     /// An I/O.
     Io {
-        /// Its kind.
+        /// Read, write, trim or sync.
         action: IoAction,
-        /// Where it begins, in bytes; 0 for syncs.
+        /// Start in bytes; 0 for syncs.
         offset: u64,
-        /// Its length in bytes; 0 for syncs, and only for these.
+        /// Length in bytes; 0 for syncs only.
         len: u64,
     },
     /// The last descriptor of the file was closed.
     Close,
 }
 
-/// Why something in a trace is no I/O of the log.
+/// A reason why a part of a trace is not in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
-    /// blkparse shows each request several times; one kind of event counts.
+pub enum SkipReason {
+    /// Another event than the one that represents the I/O: blkparse shows each request several times.
     OtherEvent,
-    /// A system call that reads, writes or syncs nothing.
+    /// A system call that does not read, write or sync.
     OtherCall,
     /// A system call that failed.
     FailedCall,
-    /// It is at an offset that no file can have.
+    /// The offset is beyond the size of any file.
     BeyondFiles,
-    /// It transferred nothing.
+    /// Nothing was transferred.
     Empty,
     /// A read at the end of a file.
     AtEnd,
-    /// A descriptor that the trace does not show being opened.
+    /// A descriptor whose opening is not in the trace.
     UnknownDescriptor,
     /// A pipe, socket, terminal, directory or pseudo file.
     NotAFile,
     /// A sync of a directory.
     SyncOfDirectory,
-    /// It changes a file in a way that is not in I/O logs.
+    /// A change of a file that I/O logs cannot express.
     NotInLogs,
-    /// It resets, opens, closes or finishes a zone.
+    /// A reset, opening, closing or finishing of a zone.
     ZoneManagement,
-    /// Memory-mapped I/O, which system calls do not show.
+    /// Memory-mapped I/O, which is invisible in system calls.
     Mapped,
-    /// I/O through rings, which system calls do not show.
+    /// I/O through rings, which is invisible in system calls.
     Ring,
     /// It began before the trace or ended after it.
     Cut,
@@ -71,59 +71,63 @@ pub enum Skip {
     LeftOut,
 }
 
-impl Skip {
-    /// All reasons, each with the noun that is counted in a summary and what follows it.
-    pub const ALL: [(Skip, &'static str, &'static str); 15] = [
-        (Skip::OtherEvent, "other event", "of the same I/Os"),
-        (Skip::OtherCall, "system call", "without I/O"),
-        (Skip::FailedCall, "system call", "that failed"),
-        (Skip::BeyondFiles, "I/O", "beyond the largest offset that a file can have"),
-        (Skip::Empty, "I/O", "of 0 bytes"),
-        (Skip::AtEnd, "read", "at the end of a file"),
-        (Skip::UnknownDescriptor, "system call", "on a descriptor that the trace does not show being opened"),
-        (Skip::NotAFile, "system call", "on a pipe, socket, terminal, directory or pseudo file"),
-        (Skip::SyncOfDirectory, "sync", "of a directory"),
-        (Skip::NotInLogs, "request", "to truncate or allocate, which I/O logs cannot express"),
+impl SkipReason {
+    /// All reasons, each with the counted noun in a summary and the text after it.
+    pub const ALL: [(SkipReason, &'static str, &'static str); 15] = [
+        (SkipReason::OtherEvent, "other event", "of the same I/Os"),
+        (SkipReason::OtherCall, "system call", "without I/O"),
+        (SkipReason::FailedCall, "system call", "that failed"),
+        (SkipReason::BeyondFiles, "I/O", "beyond the largest offset that a file can have"),
+        (SkipReason::Empty, "I/O", "of 0 bytes"),
+        (SkipReason::AtEnd, "read", "at the end of a file"),
         (
-            Skip::ZoneManagement,
+            SkipReason::UnknownDescriptor,
+            "system call",
+            "on a descriptor that the trace does not show being opened",
+        ),
+        (SkipReason::NotAFile, "system call", "on a pipe, socket, terminal, directory or pseudo file"),
+        (SkipReason::SyncOfDirectory, "sync", "of a directory"),
+        (SkipReason::NotInLogs, "request", "to truncate or allocate, which I/O logs cannot express"),
+        (
+            SkipReason::ZoneManagement,
             "request",
             "to reset, open, close or finish a zone, which I/O logs cannot express",
         ),
-        (Skip::Mapped, "mapping", "of a file: I/O through memory is not in a trace of system calls"),
-        (Skip::Ring, "call", "of io_uring: its I/Os are not in a trace of system calls"),
-        (Skip::Cut, "I/O", "without a beginning or an end in the trace"),
-        (Skip::LeftOut, "I/O", "left out by options"),
+        (SkipReason::Mapped, "mapping", "of a file: I/O through memory is not in a trace of system calls"),
+        (SkipReason::Ring, "call", "of io_uring: its I/Os are not in a trace of system calls"),
+        (SkipReason::Cut, "I/O", "without a beginning or an end in the trace"),
+        (SkipReason::LeftOut, "I/O", "left out by options"),
     ];
 }
 
-/// Why a line is none of its format.
+/// A reason why a line does not have its format.
 pub type LineError = Cow<'static, str>;
 
-/// What is found in the lines of a trace, as far as it has not been taken away.
+/// The contents of the lines of a trace that have not yet been taken.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct TraceContents {
     /// Events in the order of the lines.
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
     /// Files and devices.
     pub targets: Targets,
-    /// How much was skipped, for each reason in the order of [`Skip::ALL`].
-    pub skipped: [u64; Skip::ALL.len()],
-    /// What a user must know about the I/Os.
+    /// Number of skipped parts for each reason, in the order of [`SkipReason::ALL`].
+    pub skipped: [u64; SkipReason::ALL.len()],
+    /// Remarks on the I/Os for the user.
     pub remarks: Remarks,
 }
 
-/// Numbers of I/Os that the log can show only in part.
+/// Numbers of I/Os that the log can express only in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
-    /// Appends to files whose size was unknown: their offsets count from 0.
+    /// Appends to files of unknown size: their offsets count from 0.
     pub unknown_appends: u64,
-    /// I/Os at the offset of a descriptor from before the trace: they count from 0.
+    /// I/Os at the offset of a descriptor from before the trace: offsets count from 0.
     pub unknown_offsets: u64,
     /// I/Os that strace abbreviated: they are not in the log.
     pub abbreviated: u64,
     /// I/Os whose vectors strace abbreviated: they are too short.
     pub shortened: u64,
-    /// `sync_file_range`, which becomes `datasync`.
+    /// Calls of `sync_file_range`, which become `datasync`.
     pub range_syncs: u64,
     /// I/Os through descriptors with O_SYNC or O_DSYNC.
     pub synchronous: u64,
@@ -131,30 +135,31 @@ pub struct Remarks {
     pub direct: u64,
     /// Lines without a time.
     pub untimed: u64,
-    /// Most requests in flight, if the trace shows when they end in lines of their own.
+    /// Most requests in flight, if the trace has separate lines for their ends.
     pub deepest: u32,
-    /// The unit of times in a table that does not name it.
+    /// The assumed unit of times in a table that does not name it.
     pub assumed_unit: Option<&'static str>,
-    /// True if times are whole seconds.
+    /// Whether times are whole seconds.
     pub whole_seconds: bool,
 }
 
-/// Bytes of the longest I/O, 128 TiB. The log has a row for every 2 GiB: a damaged length would fill the disk with them.
-const LONGEST: u64 = 1 << 47;
+/// Longest I/O in bytes, 128 TiB. The log has a row for every 2 GiB: a damaged length would fill the disk with them.
+const MAX_IO_BYTES: u64 = 1 << 47;
 
-impl Found {
-    /// Takes out I/Os of an impossible length.
+impl TraceContents {
+    /// Removes I/Os of an impossible length.
     ///
     /// # Errors
     /// There were some.
-    pub fn refuse_longest(&mut self) -> Result<(), LineError> {
+    pub fn refuse_too_long(&mut self) -> Result<(), LineError> {
         let before = self.events.len();
-        self.events.retain(|event| !matches!(event.what, What::Io { len, .. } if len > LONGEST));
+        self.events
+            .retain(|event| !matches!(event.what, TraceEventKind::Io { len, .. } if len > MAX_IO_BYTES));
         if self.events.len() < before { Err("the I/O is longer than 128 TiB".into()) } else { Ok(()) }
     }
 
-    /// Counts something that is not in the log.
-    pub fn skip(&mut self, why: Skip) {
+    /// Counts a part that is not in the log.
+    pub fn skip(&mut self, why: SkipReason) {
         self.skipped[why as usize] += 1;
     }
 }
@@ -167,7 +172,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// The number of this name, which is a new one at its first use.
+    /// The number of this name, which is assigned at its first use.
     pub fn number(&mut self, name: &[u8]) -> u32 {
         if let Some(number) = self.known(name) {
             return number;
@@ -188,14 +193,14 @@ impl Targets {
         self.numbers.keys().map(AsRef::as_ref)
     }
 
-    /// The number of one more file of this name.
+    /// Assigns one more number to this name.
     pub fn add(&mut self, name: &[u8]) -> u32 {
         let number = self.names.len() as u32;
         self.names.push(name.into());
         number
     }
 
-    /// All names.
+    /// All names, by number.
     pub fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(AsRef::as_ref)
     }
@@ -213,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_reason_is_at_its_place_in_the_table() {
-        for (at, (reason, ..)) in Skip::ALL.iter().enumerate() {
+        for (at, (reason, ..)) in SkipReason::ALL.iter().enumerate() {
             assert_eq!(*reason as usize, at, "{reason:?}");
         }
     }

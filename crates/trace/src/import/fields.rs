@@ -1,12 +1,12 @@
-//! Numbers in the fields of a line.
+//! Parses numbers in the fields of a line.
 
 /// A whole number.
 pub fn whole<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// A decimal number of units of `unit_ns` nanoseconds each, as nanoseconds: 1.5 with a unit of a second is 1500000000. Digits below a
-/// nanosecond are dropped.
+/// A decimal number of units of `unit_ns` nanoseconds in nanoseconds: 1.5 with a unit of a second is 1500000000. Digits below a nanosecond
+/// are dropped.
 pub fn duration_ns(field: &[u8], unit_ns: u64) -> Option<u64> {
     let point = field.iter().position(|&byte| byte == b'.');
     let (whole_part, fraction) = match point {
@@ -28,7 +28,7 @@ pub fn duration_ns(field: &[u8], unit_ns: u64) -> Option<u64> {
     Some(ns)
 }
 
-/// The words of a line: what is between blanks.
+/// The words of a line, which are separated by blanks.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }

@@ -1,5 +1,5 @@
-//! The names of files in the log. An I/O log separates words with blanks, so names have none; and a replay writes to the files that the
-//! log names, so unless asked otherwise these are not the files of the trace.
+//! The names of files in the log. An I/O log separates words by blanks, so names must not contain any. A replay writes to the files that
+//! the log names, so by default these are not the files of the trace.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -8,44 +8,44 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use super::event::Targets;
 use super::summary::{FileSummary, FileUse};
 
-/// Longest name in bytes, without the number that makes it differ from others; fio reads at most 256.
-const LONGEST: usize = 230;
-/// Bytes that a name keeps in the longest directory.
-const SHORTEST: usize = 30;
+/// Most bytes of a name without the number that makes it unique; fio reads at most 256.
+const MAX_NAME_BYTES: usize = 230;
+/// Fewest bytes that remain for a name in the longest directory.
+const MIN_NAME_BYTES: usize = 30;
 
-/// How files are named.
+/// The rules for names of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Naming {
-    /// All I/Os go to this file.
+pub struct NameRules {
+    /// The file that receives all I/Os.
     pub target: Option<OsString>,
-    /// Names of single files: that of the trace, and that in the log.
+    /// Single files: their names in the trace and in the log.
     pub renamed: Vec<(OsString, OsString)>,
-    /// Names stay those of the trace, with their directories.
+    /// Whether names remain those of the trace, with their directories.
     pub keeps_paths: bool,
-    /// A directory in front of the other names.
+    /// A directory before the other names.
     pub directory: Option<OsString>,
 }
 
 /// The files of a log.
 #[derive(Debug)]
 pub struct LogNames<'a> {
-    naming: &'a Naming,
-    /// For each target of the trace the index of its file.
+    naming: &'a NameRules,
+    /// The index of the file of each target of the trace.
     of_target: Vec<Option<usize>>,
-    files: Vec<File>,
-    /// The names in use with the indices of their files, and those of `renamed` before they are used.
+    files: Vec<NamedFile>,
+    /// The names in use with the indices of their files, including those of `renamed` before their first use.
     taken: HashMap<OsString, Option<usize>>,
     /// The next number for files whose names would be the same.
     numbers: HashMap<Vec<u8>, u64>,
 }
 
 #[derive(Debug)]
-struct File {
+struct NamedFile {
     target: u32,
     name: OsString,
-    /// True if the name was not asked for.
+    /// Whether the name was not given by the user.
     is_chosen: bool,
-    /// True if the name differs from the trace only because a log cannot have it.
+    /// Whether the name differs from the trace only because a log cannot contain it.
     substituted: bool,
     is_open: bool,
     is_added: bool,
@@ -53,26 +53,26 @@ struct File {
 }
 
 /// A file in the log.
-pub struct LogName<'a> {
-    /// Its name.
+pub struct FileInLog<'a> {
+    /// The name.
     pub text: &'a OsStr,
-    /// True at the first call.
+    /// Whether this is the first call.
     pub is_new: bool,
-    /// Whether the log has it open.
+    /// Whether the log has the file open.
     pub is_open: &'a mut bool,
-    /// Its I/Os so far.
+    /// The I/Os so far.
     pub usage: &'a mut FileUse,
 }
 
 impl<'a> LogNames<'a> {
-    /// No files yet.
-    pub fn new(naming: &'a Naming) -> Self {
+    /// An empty list of names.
+    pub fn new(naming: &'a NameRules) -> Self {
         let taken = naming.renamed.iter().map(|(_, to)| (to.clone(), None)).collect();
         LogNames { naming, of_target: Vec::new(), files: Vec::new(), taken, numbers: HashMap::new() }
     }
 
-    /// The file for a target of the trace.
-    pub fn name(&mut self, target: u32, targets: &Targets) -> LogName<'_> {
+    /// The file of a target of the trace.
+    pub fn name(&mut self, target: u32, targets: &Targets) -> FileInLog<'_> {
         let at = target as usize;
         if at >= self.of_target.len() {
             self.of_target.resize(at + 1, None);
@@ -87,13 +87,13 @@ impl<'a> LogNames<'a> {
         };
         let file = &mut self.files[index];
         let is_new = !std::mem::replace(&mut file.is_added, true);
-        LogName { text: &file.name, is_new, is_open: &mut file.is_open, usage: &mut file.usage }
+        FileInLog { text: &file.name, is_new, is_open: &mut file.is_open, usage: &mut file.usage }
     }
 
-    /// True if the file of a target is open in the log.
+    /// Whether the file of a target is open in the log.
     pub fn is_open(&self, target: u32) -> bool {
         let index = self.of_target.get(target as usize).copied().flatten();
-        // Other files of the trace still use the one target of all.
+        // Other files of the trace still use the common target.
         self.naming.target.is_none() && index.is_some_and(|index| self.files[index].is_open)
     }
 
@@ -102,9 +102,9 @@ impl<'a> LogNames<'a> {
         self.files.iter().filter(|file| file.is_open).map(|file| &file.name)
     }
 
-    /// What to say about the files.
+    /// Summaries of the files.
     pub fn files(&self, targets: &Targets) -> Vec<FileSummary> {
-        let summary = |file: &File| FileSummary {
+        let summary = |file: &NamedFile| FileSummary {
             in_trace: OsString::from_vec(targets.name(file.target).to_vec()),
             in_log: file.name.clone(),
             is_chosen: file.is_chosen && !self.naming.keeps_paths,
@@ -134,7 +134,7 @@ impl<'a> LogNames<'a> {
         };
         let index = self.files.len();
         self.taken.insert(name.clone(), Some(index));
-        self.files.push(File {
+        self.files.push(NamedFile {
             target,
             name,
             is_chosen,
@@ -146,7 +146,7 @@ impl<'a> LogNames<'a> {
         index
     }
 
-    /// A name for a file of the trace, and whether it differs because of what a log cannot have.
+    /// A name for a file of the trace, and whether it differs because a log cannot contain the original.
     fn chosen(&mut self, original: &[u8]) -> (OsString, bool) {
         let mut name = original.to_vec();
         if !self.naming.keeps_paths {
@@ -163,12 +163,14 @@ impl<'a> LogNames<'a> {
                 *byte = b'_';
             }
         }
-        // Blanks of other alphabets end no word of fio, but bytes that are no text may.
+        // Blanks of other alphabets do not end words of fio, but invalid UTF-8 may.
         if name.is_empty() {
             name = b"file".to_vec();
         }
         let directory = self.naming.directory.as_deref();
-        let room = LONGEST.saturating_sub(directory.map_or(0, |directory| directory.len() + 1)).max(SHORTEST);
+        let room = MAX_NAME_BYTES
+            .saturating_sub(directory.map_or(0, |directory| directory.len() + 1))
+            .max(MIN_NAME_BYTES);
         let is_long = name.len() > room;
         if is_long {
             name.drain(..name.len() - room);
@@ -192,16 +194,16 @@ impl<'a> LogNames<'a> {
     }
 }
 
-/// True if a name can be in an I/O log.
+/// Whether a name can be in an I/O log.
 #[must_use]
 pub fn is_valid(name: &OsStr) -> bool {
     is_valid_up_to(name, 256)
 }
 
-/// True if files in this directory can be in an I/O log.
+/// Whether names of files in this directory can be in an I/O log.
 #[must_use]
 pub fn is_valid_directory(name: &OsStr) -> bool {
-    is_valid_up_to(name, LONGEST - SHORTEST)
+    is_valid_up_to(name, MAX_NAME_BYTES - MIN_NAME_BYTES)
 }
 
 fn is_valid_up_to(name: &OsStr, most: usize) -> bool {
@@ -215,7 +217,7 @@ fn is_valid_up_to(name: &OsStr, most: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn names(naming: &Naming, originals: &[&str]) -> Vec<(String, bool)> {
+    fn names(naming: &NameRules, originals: &[&str]) -> Vec<(String, bool)> {
         let mut targets = Targets::default();
         let mut names = LogNames::new(naming);
         for original in originals {
@@ -233,7 +235,7 @@ mod tests {
     #[test]
     fn names_are_plain_and_differ() {
         let all =
-            names(&Naming::default(), &["/var/db/a b", "8,16", "/a/b", "a_b", "../x", "/", "/var/db/a_b"]);
+            names(&NameRules::default(), &["/var/db/a b", "8,16", "/a/b", "a_b", "../x", "/", "/var/db/a_b"]);
         let want = [
             ("var_db_a_b", true),
             ("8_16", false),
@@ -248,7 +250,7 @@ mod tests {
 
     #[test]
     fn kept_paths_lose_their_blanks_only() {
-        let naming = Naming { keeps_paths: true, ..Naming::default() };
+        let naming = NameRules { keeps_paths: true, ..NameRules::default() };
         assert_eq!(
             names(&naming, &["/var/db/a b:c", "rel/x"]),
             [("/var/db/a_b:c".to_owned(), true), ("rel/x".to_owned(), false)]
@@ -257,22 +259,22 @@ mod tests {
 
     #[test]
     fn files_can_be_renamed_or_made_one() {
-        let naming = Naming {
+        let naming = NameRules {
             renamed: vec![("8,0".into(), "/dev/sdb".into()), ("8,1".into(), "/dev/sdb".into())],
             directory: Some("work".into()),
-            ..Naming::default()
+            ..NameRules::default()
         };
         assert_eq!(plain(names(&naming, &["8,0", "8,1", "8,2"])), ["/dev/sdb", "work/8_2"]);
-        let naming = Naming { target: Some("one".into()), ..Naming::default() };
+        let naming = NameRules { target: Some("one".into()), ..NameRules::default() };
         assert_eq!(plain(names(&naming, &["a", "b"])), ["one"]);
     }
 
     #[test]
     fn long_names_keep_their_end() {
         let long = format!("/{}/end", "d".repeat(300));
-        let all = names(&Naming::default(), &[&long]);
+        let all = names(&NameRules::default(), &[&long]);
         assert!(all[0].0.len() == 230 && all[0].0.ends_with("d_end") && all[0].1);
-        let deep = Naming { directory: Some("e".repeat(200).into()), ..Naming::default() };
+        let deep = NameRules { directory: Some("e".repeat(200).into()), ..NameRules::default() };
         let all = names(&deep, &[&long]);
         assert_eq!(all[0].0, format!("{}/{}_end", "e".repeat(200), "d".repeat(26)));
         assert!(
@@ -282,17 +284,17 @@ mod tests {
 
     #[test]
     fn a_name_that_somebody_asked_for_is_no_other_file() {
-        let naming = Naming {
+        let naming = NameRules {
             renamed: vec![("later".into(), "work/b".into())],
             directory: Some("work".into()),
-            ..Naming::default()
+            ..NameRules::default()
         };
         assert_eq!(plain(names(&naming, &["b", "later"])), ["work/b.2", "work/b"]);
     }
 
     #[test]
     fn many_files_of_one_name_are_numbered_without_trying_all_numbers() {
-        let naming = Naming::default();
+        let naming = NameRules::default();
         let (mut targets, mut names) = (Targets::default(), LogNames::new(&naming));
         let mut number = |names: &mut LogNames<'_>, original: &str| {
             let target = targets.number(original.as_bytes());

@@ -1,17 +1,17 @@
-//! Puts events into the order of their times, as far as a window reaches.
+//! Sorts events by time within a window.
 //!
-//! Traces are nearly sorted: some have the order in which I/Os ended. Sorting all would take as much memory as the trace.
+//! Traces are nearly sorted: some are in the order of the ends of I/Os. Sorting all of it would take as much memory as the trace.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::event::{Event, What};
+use super::event::{TraceEvent, TraceEventKind};
 
 /// A window of events.
 #[derive(Debug)]
-pub struct Order {
+pub struct SortWindow {
     window: usize,
-    waiting: BinaryHeap<Reverse<Entry>>,
+    waiting: BinaryHeap<Reverse<WindowEntry>>,
     arrived: u64,
     last_ns: u64,
     late: u64,
@@ -19,84 +19,84 @@ pub struct Order {
 
 /// An event, ordered by time and then by arrival.
 #[derive(Debug)]
-struct Entry {
+struct WindowEntry {
     arrived: u64,
-    event: Event,
+    event: TraceEvent,
 }
 
-impl Entry {
+impl WindowEntry {
     fn key(&self) -> (u64, u64) {
         (self.event.time_ns, self.arrived)
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for WindowEntry {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Entry {}
+impl Eq for WindowEntry {}
 
-impl PartialOrd for Entry {
+impl PartialOrd for WindowEntry {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Entry {
+impl Ord for WindowEntry {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
 }
 
-/// Most I/Os whose ends are followed to find out how many were in flight. No job has a larger queue.
+/// Most I/Os whose ends are tracked to find the number in flight. No job has a larger queue.
 const MAX_IN_FLIGHT: usize = 65536;
 
-impl Order {
+impl SortWindow {
     /// Sorts within a window of this many events.
     pub fn new(window: usize) -> Self {
-        Order { window, waiting: BinaryHeap::new(), arrived: 0, last_ns: 0, late: 0 }
+        SortWindow { window, waiting: BinaryHeap::new(), arrived: 0, last_ns: 0, late: 0 }
     }
 
-    /// Takes an event, and returns the one whose turn it is once the window is full.
-    pub fn push(&mut self, event: Event) -> Option<Event> {
-        self.waiting.push(Reverse(Entry { arrived: self.arrived, event }));
+    /// Adds an event, and returns the earliest one if the window is full.
+    pub fn push(&mut self, event: TraceEvent) -> Option<TraceEvent> {
+        self.waiting.push(Reverse(WindowEntry { arrived: self.arrived, event }));
         self.arrived += 1;
         if self.waiting.len() > self.window { self.pop() } else { None }
     }
 
-    /// The earliest event. One that is earlier than its predecessor, because it came too late for the window, has the time of that.
-    pub fn pop(&mut self) -> Option<Event> {
-        let Reverse(Entry { event, .. }) = self.waiting.pop()?;
+    /// Removes the earliest event. One that came too late for the window gets the time of its predecessor.
+    pub fn pop(&mut self) -> Option<TraceEvent> {
+        let Reverse(WindowEntry { event, .. }) = self.waiting.pop()?;
         self.late += u64::from(event.time_ns < self.last_ns);
         self.last_ns = self.last_ns.max(event.time_ns);
-        Some(Event { time_ns: self.last_ns, ..event })
+        Some(TraceEvent { time_ns: self.last_ns, ..event })
     }
 
-    /// How many events came too late for the window.
+    /// Number of events that came too late for the window.
     pub fn late(&self) -> u64 {
         self.late
     }
 }
 
-/// How many I/Os are in flight at once.
+/// Tracks the number of I/Os in flight.
 #[derive(Debug, Default)]
-pub struct Depth {
-    /// When those in flight end.
+pub struct QueueDepth {
+    /// End times of the I/Os in flight.
     ends: BinaryHeap<Reverse<u64>>,
     deepest: u32,
 }
 
-impl Depth {
-    /// Most I/Os in flight at once; 0 if the trace does not say how long they took.
+impl QueueDepth {
+    /// Most I/Os in flight at once; 0 if the trace has no durations.
     pub fn deepest(&self) -> u32 {
         self.deepest
     }
 
-    /// Takes an I/O, in the order of their times.
-    pub fn follow(&mut self, event: &Event) {
-        let (Some(took_ns), What::Io { .. }) = (event.took_ns, event.what) else { return };
+    /// Adds an I/O; they must come in the order of their times.
+    pub fn follow(&mut self, event: &TraceEvent) {
+        let (Some(took_ns), TraceEventKind::Io { .. }) = (event.took_ns, event.what) else { return };
         while self.ends.peek().is_some_and(|Reverse(end)| *end <= event.time_ns) {
             self.ends.pop();
         }
@@ -114,13 +114,13 @@ mod tests {
     use super::*;
     use crate::IoAction;
 
-    fn event(time_ns: u64, offset: u64, took_ns: Option<u64>) -> Event {
-        let what = What::Io { action: IoAction::Read, offset, len: 1 };
-        Event { time_ns, took_ns, pid: None, target: 0, what }
+    fn event(time_ns: u64, offset: u64, took_ns: Option<u64>) -> TraceEvent {
+        let what = TraceEventKind::Io { action: IoAction::Read, offset, len: 1 };
+        TraceEvent { time_ns, took_ns, pid: None, target: 0, what }
     }
 
     fn sorted(window: usize, times: &[u64]) -> (Vec<u64>, u64) {
-        let mut order = Order::new(window);
+        let mut order = SortWindow::new(window);
         let mut out: Vec<u64> =
             times.iter().filter_map(|&time| Some(order.push(event(time, 0, None))?.time_ns)).collect();
         out.extend(std::iter::from_fn(|| order.pop()).map(|event| event.time_ns));
@@ -135,16 +135,17 @@ mod tests {
 
     #[test]
     fn events_of_one_time_stay_in_their_order() {
-        let mut order = Order::new(8);
+        let mut order = SortWindow::new(8);
         (0..5).for_each(|at| assert!(order.push(event(7, at, None)).is_none()));
-        let offsets: Vec<What> = std::iter::from_fn(|| order.pop()).map(|event| event.what).collect();
-        let want = (0..5).map(|offset| What::Io { action: IoAction::Read, offset, len: 1 });
+        let offsets: Vec<TraceEventKind> =
+            std::iter::from_fn(|| order.pop()).map(|event| event.what).collect();
+        let want = (0..5).map(|offset| TraceEventKind::Io { action: IoAction::Read, offset, len: 1 });
         assert!(offsets.into_iter().eq(want));
     }
 
     #[test]
     fn ios_in_flight_are_those_that_have_not_ended() {
-        let mut depth = Depth::default();
+        let mut depth = QueueDepth::default();
         for (time, took) in [(0, 100), (10, 50), (20, 10), (40, 10), (100, 10)] {
             depth.follow(&event(time, 0, Some(took)));
         }

@@ -1,8 +1,8 @@
-//! The output of strace: which files an application read, wrote and synced, and where.
+//! The output of strace: the reads, writes and syncs of an application with their files and offsets.
 //!
-//! A system call names a descriptor, and often no offset. [`processes`] therefore follows the descriptors, file offsets and working
-//! directories of all processes, and [`files`] the paths and sizes of files. [`line`] takes lines apart, and [`arguments`] the arguments
-//! of a call. [`calls`] knows what calls do; [`descriptors`] has those on descriptors and paths, [`transfers`] reads, writes and syncs.
+//! A system call names a descriptor, and often no offset. So [`processes`] tracks the descriptors, file offsets and working directories of
+//! all processes, and [`files`] the paths and sizes of files. [`line`] splits lines, and [`arguments`] the arguments of a call. [`calls`]
+//! knows the effects of calls; [`descriptors`] has those on descriptors and paths, [`transfers`] reads, writes and syncs.
 
 mod arguments;
 mod calls;
@@ -12,17 +12,17 @@ mod line;
 mod processes;
 mod transfers;
 
-use super::event::{Found, LineError, Skip};
-use line::{Body, Clock};
-use processes::{Call, Processes};
+use super::event::{LineError, SkipReason, TraceContents};
+use line::{LineContent, StraceClock};
+use processes::{Processes, UnfinishedCall};
 
-/// Longest beginning of a call that is kept until its end comes.
-const LONGEST_CALL: usize = 1 << 20;
+/// Longest beginning of a call that is kept until its end appears.
+const MAX_CALL_BYTES: usize = 1 << 20;
 
 /// Reads the output of strace, best with `-f -tt -T`.
 #[derive(Debug, Default)]
 pub struct Strace {
-    clock: Clock,
+    clock: StraceClock,
     processes: Processes,
     /// The process whose line a message of strace interrupted.
     interrupted: Option<u32>,
@@ -32,8 +32,8 @@ impl Strace {
     /// Reads a line.
     ///
     /// # Errors
-    /// It is none of strace.
-    pub fn line(&mut self, text: &[u8], found: &mut Found) -> Result<(), LineError> {
+    /// The line is not from strace.
+    pub fn line(&mut self, text: &[u8], found: &mut TraceContents) -> Result<(), LineError> {
         let line = line::parse(text)?;
         let time_ns = match self.clock.time(&line, found) {
             Some(time_ns) => time_ns,
@@ -41,29 +41,30 @@ impl Strace {
         };
         let process = self.processes.of_line(line.pid);
         match line.body {
-            Body::Other => {}
-            Body::Attached(child) => self.processes.attached(child),
-            Body::Exit => self.processes.exit(process, time_ns, found),
-            Body::Begin { call, child } => {
-                if call.len() <= LONGEST_CALL {
-                    self.processes.begin(process, Call { text: call.to_vec(), time_ns, child: None });
+            LineContent::Other => {}
+            LineContent::Attached(child) => self.processes.attached(child),
+            LineContent::Exit => self.processes.exit(process, time_ns, found),
+            LineContent::Begin { call, child } => {
+                if call.len() <= MAX_CALL_BYTES {
+                    self.processes
+                        .begin(process, UnfinishedCall { text: call.to_vec(), time_ns, child: None });
                     if let Some(child) = child {
                         self.processes.attached(child);
                         self.interrupted = Some(process);
                     }
                 }
             }
-            Body::Rest(rest) => {
+            LineContent::Rest(rest) => {
                 let interrupted = self.interrupted.take().and_then(|process| self.processes.end(process));
                 let Some(mut call) = interrupted else {
                     return Err("it has no system call".into());
                 };
-                // The only calls that are interrupted so are those that make processes, and these are known already.
+                // Only calls that create processes are interrupted in this way, and these are already known.
                 call.text.extend_from_slice(rest);
                 line::split_call(&call.text).ok_or("it does not end the call that was interrupted")?;
-                found.skip(Skip::OtherCall);
+                found.skip(SkipReason::OtherCall);
             }
-            Body::End { name, rest, took_ns } => match self.processes.end(process) {
+            LineContent::End { name, rest, took_ns } => match self.processes.end(process) {
                 Some(mut call) if call.text.starts_with(name) => {
                     call.text.extend_from_slice(rest);
                     let began = call.time_ns;
@@ -73,9 +74,9 @@ impl Strace {
                     let took_ns = took_ns.or_else(|| time_ns.checked_sub(began));
                     calls::apply(&mut self.processes, process, &parts, began, took_ns, found);
                 }
-                _ => found.skip(Skip::Cut),
+                _ => found.skip(SkipReason::Cut),
             },
-            Body::Call(call, took_ns) => {
+            LineContent::Call(call, took_ns) => {
                 let parts = line::split_call(call).ok_or("it is no system call with a result")?;
                 calls::apply(&mut self.processes, process, &parts, time_ns, took_ns, found);
             }
@@ -84,9 +85,9 @@ impl Strace {
     }
 
     /// Counts the calls that have not ended, after the last line.
-    pub fn finish(&self, found: &mut Found) {
+    pub fn finish(&self, found: &mut TraceContents) {
         for _ in 0..self.processes.unfinished() {
-            found.skip(Skip::Cut);
+            found.skip(SkipReason::Cut);
         }
     }
 }

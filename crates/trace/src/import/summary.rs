@@ -1,49 +1,49 @@
-//! What an import has read and written.
+//! The result of an import.
 
 use std::ffi::OsString;
 
-use super::event::{Remarks, Skip, Targets};
-use super::select::IoKind;
+use super::event::{Remarks, SkipReason, Targets};
+use super::select::SelectedIo;
 use crate::IoAction;
 
-/// What an import has read and written.
+/// The result of an import.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct ImportSummary {
     /// Lines of the trace.
     pub lines: u64,
-    /// True if the rest of the trace was not read, because none of it can be in the log.
+    /// Whether the rest of the trace was not read, because none of it can be in the log.
     pub is_cut: bool,
     /// Lines that do not fit.
     pub bad: BadLines,
-    /// I/Os in the log and their bytes, in the order of [`IoKind::ALL`].
-    pub kinds: [(u64, u64); IoKind::ALL.len()],
+    /// I/Os in the log and their bytes, in the order of [`SelectedIo::ALL`].
+    pub kinds: [(u64, u64); SelectedIo::ALL.len()],
     /// Times of the first and last line of the log.
     pub first_us: Option<u64>,
     /// See `first_us`.
     pub last_us: Option<u64>,
-    /// I/Os whose time was before that of an I/O that had already been written.
+    /// I/Os that came after a later I/O had already been written.
     pub late: u64,
     /// Most I/Os in flight at once; 0 if the trace does not show it.
     pub deepest: u32,
-    /// All files and devices of the trace, also those without I/O in the log.
+    /// All files and devices of the trace, including those without I/O in the log.
     pub targets: Targets,
     /// The files of the log.
     pub files: Vec<FileSummary>,
-    /// How much is not in the log, for each reason.
-    pub skipped: [u64; Skip::ALL.len()],
-    /// What the log shows only in part.
+    /// Number of parts that are not in the log, for each reason.
+    pub skipped: [u64; SkipReason::ALL.len()],
+    /// I/Os that the log can express only in part.
     pub remarks: Remarks,
 }
 
-impl Summary {
+impl ImportSummary {
     /// Counts an I/O.
     pub fn count(&mut self, action: IoAction, len: u64) {
-        let (ios, bytes) = &mut self.kinds[IoKind::of(action) as usize];
+        let (ios, bytes) = &mut self.kinds[SelectedIo::of(action) as usize];
         *ios += 1;
         *bytes = bytes.saturating_add(len);
     }
 
-    /// All I/Os of the log.
+    /// Number of all I/Os of the log.
     #[must_use]
     pub fn ios(&self) -> u64 {
         self.kinds.iter().map(|(ios, _)| ios).sum()
@@ -51,11 +51,11 @@ impl Summary {
 
     /// I/Os and bytes of a kind.
     #[must_use]
-    pub fn of(&self, kind: IoKind) -> (u64, u64) {
+    pub fn of(&self, kind: SelectedIo) -> (u64, u64) {
         self.kinds[kind as usize]
     }
 
-    /// From the first to the last line of the log, in microseconds.
+    /// Time from the first to the last line of the log, in microseconds.
     #[must_use]
     pub fn span_us(&self) -> u64 {
         self.last_us.unwrap_or(0) - self.first_us.unwrap_or(0)
@@ -65,26 +65,26 @@ impl Summary {
 /// A file of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSummary {
-    /// Its name in the trace.
+    /// The name in the trace.
     pub in_trace: OsString,
-    /// Its name in the log.
+    /// The name in the log.
     pub in_log: OsString,
-    /// True if the user did not ask for this name.
+    /// Whether the user did not give this name.
     pub is_chosen: bool,
-    /// True if a log cannot have the name of the trace.
+    /// Whether a log cannot contain the name of the trace.
     pub substituted: bool,
-    /// Its I/Os.
+    /// The I/Os of the file.
     pub usage: FileUse,
 }
 
 /// The I/Os of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileUse {
-    /// Where the last read or trimmed byte is that no write of the log had put there before.
+    /// End of the last byte that is read or trimmed before any write of the log.
     pub must_exist_up_to: u64,
     /// End of the last byte of all I/Os.
     pub end: u64,
-    /// End of what was written from the beginning without a gap.
+    /// End of the bytes written from the beginning without a gap.
     written: u64,
 }
 
@@ -104,34 +104,34 @@ impl FileUse {
 /// Lines that do not fit the format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BadLines {
-    /// How many.
+    /// Number of these lines.
     pub count: u64,
     /// The first ones: number, text and reason.
     pub first: Vec<(u64, String, String)>,
 }
 
 impl BadLines {
-    /// How many are kept.
-    const KEPT: usize = 3;
+    /// Number of lines that are kept.
+    const MAX_LINES: usize = 3;
     /// Longest text that is kept.
-    const LONGEST: usize = 80;
+    const MAX_TEXT_BYTES: usize = 80;
 
     /// Counts a line.
     pub fn add(&mut self, number: u64, line: &[u8], why: &str) {
         self.count += 1;
-        if self.first.len() < Self::KEPT {
-            let text = String::from_utf8_lossy(&line[..line.len().min(Self::LONGEST)]);
+        if self.first.len() < Self::MAX_LINES {
+            let text = String::from_utf8_lossy(&line[..line.len().min(Self::MAX_TEXT_BYTES)]);
             self.first.push((number, text.replace(char::is_control, " "), why.to_owned()));
         }
     }
 
-    /// Number of the first one.
+    /// Number of the first bad line.
     #[must_use]
     pub fn first_number(&self) -> u64 {
         self.first.first().map_or(0, |(number, ..)| *number)
     }
 
-    /// Why the first one does not fit.
+    /// The reason why the first bad line does not fit.
     #[must_use]
     pub fn first_reason(&self) -> &str {
         self.first.first().map_or("", |(_, _, why)| why)
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn kinds_are_in_the_order_of_their_table() {
-        for (at, (word, kind)) in IoKind::ALL.iter().enumerate() {
+        for (at, (word, kind)) in SelectedIo::ALL.iter().enumerate() {
             assert_eq!(*kind as usize, at, "{word}");
         }
     }

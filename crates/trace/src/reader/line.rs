@@ -1,47 +1,47 @@
-//! One line of an I/O log, and what may be wrong with it.
+//! One line of an I/O log, and its errors.
 
 use ferrio_job::IologVersion;
 
 use crate::FileAction;
 
 /// Longest line in bytes, with its end.
-pub(super) const LINE: usize = 4096;
+pub(super) const MAX_LINE_BYTES: usize = 4096;
 /// Longest word in bytes.
-const WORD: usize = 256;
+const MAX_WORD_BYTES: usize = 256;
 
-/// What a line says.
+/// The contents of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLine<'a> {
     /// Microseconds since the log was opened; 0 in version 2.
     pub time_us: u64,
-    /// The file, as it is named.
+    /// The name of the file.
     pub name: &'a [u8],
-    /// What happens to it.
+    /// Read, write, trim or sync.
     pub what: LogAction,
 }
 
-/// What a line says of a file.
+/// The action of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogAction {
-    /// It is added, opened or closed.
+    /// The file is added, opened or closed.
     File(FileAction),
     /// An I/O.
     Io {
-        /// Its kind.
+        /// The action.
         action: IoAction,
         /// Bytes.
         offset: u64,
         /// Bytes; meaningless for syncs.
         len: u64,
     },
-    /// Nothing until this many milliseconds after the program started; version 2 only.
+    /// A pause until this many milliseconds after the start of the program; version 2 only.
     Wait {
         /// Milliseconds.
         until_ms: u64,
     },
 }
 
-/// The kinds of I/O that a log may ask for.
+/// The kinds of I/O in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IoAction {
     /// `read`
@@ -84,10 +84,10 @@ impl IoAction {
 /// A line that is skipped, in fio's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLine {
-    /// The action does not exist, or does not take these words.
+    /// The action does not exist, or has other words.
     #[error("bad iolog file action: {0}")]
     Action(String),
-    /// Too few words or wrong numbers.
+    /// There are too few words, or invalid numbers.
     #[error("bad iolog{version}: {line}")]
     Words {
         /// 2 or 3.
@@ -95,21 +95,21 @@ pub enum BadLine {
         /// The line.
         line: String,
     },
-    /// It has more bytes than any line that a program writes.
-    #[error("a line of more than {LINE} bytes")]
+    /// It is longer than any line that a program writes.
+    #[error("a line of more than {MAX_LINE_BYTES} bytes")]
     TooLong,
-    /// `wait` in a log with times.
+    /// A `wait` in a log with times.
     #[error("iolog: ignoring wait command with version 3 for file {0}")]
     Wait(String),
-    /// A header in the middle of the log, which was appended to; what follows is of its version.
+    /// A header in the middle of a log that was appended to; the following lines have its version.
     #[error("a further `{0}` begins here: the log was appended to")]
     Header(&'static str),
 }
 
-/// The words of a line, which are between white space.
-struct Words<'a>(&'a [u8]);
+/// Splits a line at white space.
+struct LogWords<'a>(&'a [u8]);
 
-impl<'a> Iterator for Words<'a> {
+impl<'a> Iterator for LogWords<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -121,14 +121,14 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// Reads a line, without its end, of a log of this version.
+/// Parses a line, without its end, of a log of this version.
 pub(super) fn parse(line: &[u8], version: IologVersion) -> Result<LogLine<'_>, BadLine> {
-    let mut words = Words(line);
+    let mut words = LogWords(line);
     let time_us = match version {
         IologVersion::Two => Some(0),
         IologVersion::Three => words.next().and_then(number),
     };
-    let mut word = || words.next().filter(|word| word.len() <= WORD);
+    let mut word = || words.next().filter(|word| word.len() <= MAX_WORD_BYTES);
     let (Some(time_us), Some(name), Some(action)) = (time_us, word(), word()) else {
         return Err(wrong_words(line, version));
     };
@@ -163,14 +163,14 @@ fn unknown(action: &[u8]) -> BadLine {
     BadLine::Action(text(action))
 }
 
-/// What messages show of bytes of the log.
+/// Bytes of the log in the form for messages.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The version that a line names if it is the first line of a log.
 pub(super) fn header(line: &[u8]) -> Option<IologVersion> {
-    // Nearly no line gets further than this.
+    // Nearly all lines return here.
     if line.first() != Some(&b'f') {
         return None;
     }
@@ -181,9 +181,9 @@ pub(super) fn header(line: &[u8]) -> Option<IologVersion> {
 
 /// A number that fits into 64 bits.
 fn number(word: &[u8]) -> Option<u64> {
-    /// Digits of a number that fits whatever they are.
-    const FITS: usize = 19;
-    if word.is_empty() || word.len() > FITS {
+    /// Digits of a number that always fits.
+    const SAFE_DIGITS: usize = 19;
+    if word.is_empty() || word.len() > SAFE_DIGITS {
         return std::str::from_utf8(word).ok()?.parse().ok();
     }
     word.iter().try_fold(0, |number: u64, byte| {

@@ -9,7 +9,7 @@ type Parsed = (u64, String, LogAction);
 type Entry = (u64, Result<Parsed, String>);
 
 fn read(log: &[u8]) -> Result<Vec<Entry>, String> {
-    let mut reader = Reader::new(log).map_err(|error| error.to_string())?;
+    let mut reader = IologReader::new(log).map_err(|error| error.to_string())?;
     let mut entries = Vec::new();
     while let Some(entry) = reader.next_entry().unwrap() {
         let entry = entry.map(|line| (line.time_us, text(line.name), line.what));
@@ -91,8 +91,8 @@ fn what_is_no_log_is_refused() {
 
 #[test]
 fn a_source_without_lines_is_not_read_to_its_end() {
-    let error = Reader::new(io::repeat(0)).unwrap_err();
-    assert!(matches!(error, ReadError::Version));
+    let error = IologReader::new(io::repeat(0)).unwrap_err();
+    assert!(matches!(error, IologReadError::Version));
 }
 
 #[test]
@@ -120,7 +120,7 @@ proptest! {
     ) {
         let place = tempfile::TempDir::new().unwrap();
         let path = place.path().join("log");
-        let mut writer = crate::Writer::append(&path, IologVersion::Three).unwrap();
+        let mut writer = crate::IologWriter::append(&path, IologVersion::Three).unwrap();
         let actions = [
             ("read", IoAction::Read),
             ("write", IoAction::Write),

@@ -153,13 +153,13 @@ fn check_steps(bytes: &[u8], rules: ReplayRules) {
                 assert!(line >= last && error.to_string().contains(&line.to_string()));
                 break;
             }
-            Err(StepError::Unreadable(ReadError::Trace(error))) => {
+            Err(StepError::Unreadable(IologReadError::Trace(error))) => {
                 let named = error.to_string();
                 assert!(named.contains("(record ") && named.contains("at byte "), "{named}");
                 break;
             }
             Err(StepError::Unreadable(error)) => {
-                assert!(matches!(error, ReadError::NoDevice(_)), "{error}");
+                assert!(matches!(error, IologReadError::NoDevice(_)), "{error}");
                 break;
             }
         }

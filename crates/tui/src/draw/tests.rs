@@ -10,9 +10,9 @@ use ratatui::style::Color;
 use super::testing::board;
 use super::*;
 
-const PLAIN: Look = Look { has_colors: false, has_unicode: true };
+const PLAIN: TerminalStyle = TerminalStyle { has_colors: false, has_unicode: true };
 
-fn drawn(board: &Board, view: &mut View, look: Look, columns: u16, rows: u16) -> TestBackend {
+fn drawn(board: &Board, view: &mut View, look: TerminalStyle, columns: u16, rows: u16) -> TestBackend {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal.draw(|frame| draw(frame, board, view, look)).unwrap();
     terminal.backend().clone()
@@ -52,7 +52,7 @@ fn a_small_screen_has_the_table_alone() {
 #[test]
 fn a_terminal_without_unicode_has_ascii() {
     let (board, mut view) = three();
-    let screen = drawn(&board, &mut view, Look { has_unicode: false, ..PLAIN }, 80, 30).to_string();
+    let screen = drawn(&board, &mut view, TerminalStyle { has_unicode: false, ..PLAIN }, 80, 30).to_string();
     assert!(screen.lines().all(|line| line.is_ascii()), "{screen}");
     insta::assert_snapshot!(screen);
 }
@@ -146,20 +146,20 @@ fn a_paused_screen_stays_as_it_is_and_says_so() {
 #[test]
 fn colours_are_used_only_if_there_are_any() {
     let (board, mut view) = three();
-    let colored = |look: Look, view: &mut View| {
+    let colored = |look: TerminalStyle, view: &mut View| {
         let backend = drawn(&board, view, look, 120, 40);
         backend.buffer().content().iter().filter(|cell| cell.fg != Color::Reset).count()
     };
     assert_eq!(colored(PLAIN, &mut view), 0);
-    assert!(colored(Look { has_colors: true, ..PLAIN }, &mut view) > 500);
+    assert!(colored(TerminalStyle { has_colors: true, ..PLAIN }, &mut view) > 500);
 }
 
 #[test]
 fn the_table_leaves_room_for_graphs_unless_there_is_little() {
-    assert_eq!(Rows::of(40, 4), Rows { table: 5, graphs: 32, message: 1, keys: 1 });
-    assert_eq!(Rows::of(40, 1001), Rows { table: 14, graphs: 23, message: 1, keys: 1 });
-    assert_eq!(Rows::of(10, 4), Rows { table: 7, graphs: 0, message: 1, keys: 1 });
-    assert_eq!(Rows::of(1, 4), Rows { table: 0, graphs: 0, message: 0, keys: 0 });
+    assert_eq!(ScreenRows::of(40, 4), ScreenRows { table: 5, graphs: 32, message: 1, keys: 1 });
+    assert_eq!(ScreenRows::of(40, 1001), ScreenRows { table: 14, graphs: 23, message: 1, keys: 1 });
+    assert_eq!(ScreenRows::of(10, 4), ScreenRows { table: 7, graphs: 0, message: 1, keys: 1 });
+    assert_eq!(ScreenRows::of(1, 4), ScreenRows { table: 0, graphs: 0, message: 0, keys: 0 });
 }
 
 #[test]

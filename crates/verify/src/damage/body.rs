@@ -1,9 +1,9 @@
-//! What the random body of a block reveals: each row of 32 bytes is four multiples of one value, and that value is the seed of the block
-//! times a power of a constant. A row that is where it belongs therefore gives the seed, without any header.
+//! Reconstructs seeds from the random body of a block: each row of 32 bytes is four multiples of one value, and that value is the seed of
+//! the block times a power of a constant. So a row in its place reveals the seed without any header.
 
 /// From one row to the next, every word is multiplied by this.
 const FACTOR: u64 = 0x61C8_8646_80B5_83EB;
-/// Its inverse modulo 2^64.
+/// The inverse of `FACTOR` modulo 2^64.
 const INVERSE: u64 = inverse(FACTOR);
 /// Bytes of a row.
 pub(super) const ROW: usize = 32;
@@ -19,7 +19,7 @@ const fn inverse(odd: u64) -> u64 {
     result
 }
 
-/// The seed of the body in which `bytes` is the row with this index; `None` if it is no row of a body. Zeros are none.
+/// The seed of the body in which `bytes` is the row with this index; `None` if it cannot be such a row. Zeros cannot.
 pub(super) fn seed_of_row(bytes: &[u8], row: usize) -> Option<u64> {
     let words = bytes.first_chunk::<ROW>()?.as_chunks::<8>().0;
     let value = u64::from_le_bytes(words[0]);
@@ -29,23 +29,23 @@ pub(super) fn seed_of_row(bytes: &[u8], row: usize) -> Option<u64> {
     is_row.then(|| value.wrapping_mul(power(INVERSE, row as u64)))
 }
 
-/// The seed of a body that gives `seed` where it begins this many rows earlier.
+/// The seed of a body if `seed` was derived from rows that are this many rows too early.
 pub(super) fn moved_seed(seed: u64, rows: i64) -> u64 {
     let base = if rows < 0 { FACTOR } else { INVERSE };
     seed.wrapping_mul(power(base, rows.unsigned_abs()))
 }
 
-/// The seeds of the rows of a block, the most frequent first, at most `most`. `begins` is where the first byte of `bytes` lies in the
+/// The seeds of the rows of a block, the most frequent first, at most `most`. `begins` is the position of the first byte of `bytes` in the
 /// body.
 pub(super) fn seeds_in(bytes: &[u8], begins: usize, most: usize) -> Vec<u64> {
     let mut seeds: Vec<(u64, usize)> = Vec::new();
     let first = begins.next_multiple_of(ROW);
     for (index, row) in bytes.get(first - begins..).unwrap_or_default().chunks_exact(ROW).enumerate() {
         let Some(seed) = seed_of_row(row, first / ROW + index) else { continue };
-        // Rows of one seed follow each other: the one before is nearly always the right one.
+        // Rows of one seed are adjacent: the previous one is nearly always the right one.
         match seeds.iter().rposition(|&(known, _)| known == seed) {
             Some(at) => seeds[at].1 += 1,
-            // More kinds than this are no bodies but something that looks like rows.
+            // More seeds than this are not bodies but something that resembles rows.
             None if seeds.len() < 16 * most => seeds.push((seed, 1)),
             None => {}
         }

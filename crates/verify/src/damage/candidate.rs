@@ -1,23 +1,23 @@
-//! Blocks that could be here, built again from what identifies a write.
+//! Rebuilds candidate blocks from the identity of a write.
 
 use std::ops::Range;
 
-use super::Evidence;
-use super::identity::Identity;
-use super::scene::Scene;
-use crate::{Digest, Header, HeaderLayout, MAGIC, VERSION, VerifyMethod, layout};
+use super::DamageEvidence;
+use super::identity::WriteIdentity;
+use super::scene::DamageScene;
+use crate::{BlockHeader, Digest, HeaderLayout, MAGIC, VERSION, VerifyMethod, layout};
 
-/// The bytes of a block, as they would lie on disk.
+/// The bytes of a block in the form on disk.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) bytes: Vec<u8>,
-    /// Where the bytes cannot be known: parts of headers.
+    /// Ranges whose bytes cannot be known: parts of headers.
     pub(super) unknown: Vec<Range<usize>>,
 }
 
 impl Candidate {
     /// The block of `len` bytes that the write `identity` leaves.
-    pub(super) fn of(scene: &Scene<'_>, identity: &Identity, len: usize) -> Self {
+    pub(super) fn of(scene: &DamageScene<'_>, identity: &WriteIdentity, len: usize) -> Self {
         let mut bytes = vec![0; len];
         match &scene.verifier.spec.pattern {
             Some(pattern) => pattern.fill(&mut bytes, identity.offset),
@@ -32,19 +32,25 @@ impl Candidate {
         candidate
     }
 
-    /// The body alone, as a write without `verify` leaves it.
-    pub(super) fn without_headers(evidence: &Evidence<'_>, seed: u64, len: usize) -> Self {
+    /// The body alone, as left by a write without `verify`.
+    pub(super) fn without_headers(evidence: &DamageEvidence<'_>, seed: u64, len: usize) -> Self {
         let mut bytes = vec![0; len];
         (evidence.fill)(&mut bytes, seed);
         Candidate { bytes, unknown: Vec::new() }
     }
 
-    /// Lays header and digest over the interval at `start`, whose body is complete.
-    pub(super) fn seal(&mut self, scene: &Scene<'_>, identity: &Identity, start: usize, len: usize) {
+    /// Writes header and digest into the interval at `start`, whose body is complete.
+    pub(super) fn seal(
+        &mut self,
+        scene: &DamageScene<'_>,
+        identity: &WriteIdentity,
+        start: usize,
+        len: usize,
+    ) {
         let (layout, method) = (scene.layout, scene.verifier.spec.method);
         let interval = &mut self.bytes[start..start + len];
         let (time_sec, time_nsec) = identity.time.unwrap_or_default();
-        let header = Header {
+        let header = BlockHeader {
             magic: MAGIC,
             version: VERSION,
             method: method.code(),
@@ -85,12 +91,12 @@ impl Candidate {
         unknown(all, checksum);
     }
 
-    /// Whether the byte at `at` may be this one.
+    /// Whether the byte at `at` may have this value.
     pub(super) fn allows(&self, at: usize, byte: u8) -> bool {
         self.bytes[at] == byte || self.unknown.iter().any(|range| range.contains(&at))
     }
 
-    /// How many bytes of `found`, which begins at `at`, are as they should be before the first that is not.
+    /// Length of the prefix of `found`, which begins at `at`, that agrees with the candidate.
     pub(super) fn matching(&self, found: &[u8], at: usize) -> usize {
         if self.bytes[at..at + found.len()] == *found {
             return found.len();
@@ -98,8 +104,7 @@ impl Candidate {
         found.iter().enumerate().take_while(|&(index, &byte)| self.allows(at + index, byte)).count()
     }
 
-    /// The same bytes moved to higher offsets, or to lower ones. What would come from outside the block has no bytes, and is taken to
-    /// differ from `found`.
+    /// The same bytes moved to higher or lower offsets. Bytes from outside the block are unknown and count as different from `found`.
     pub(super) fn moved(&self, by: i64, found: &[u8]) -> Self {
         let source = |at: usize| usize::try_from(at as i64 - by).ok().filter(|&from| from < self.bytes.len());
         let bytes =

@@ -1,24 +1,23 @@
-//! From the stretches of a block to the likeliest explanation.
+//! Chooses the likeliest explanation from the stretches of a block.
 
 use std::ops::Range;
 
 use super::body::{ROW, moved_seed};
-use super::identity::Identity;
-use super::scene::Scene;
-use super::segments::{Segment, Source, segments};
-use super::sources::{Content, Wanted};
+use super::identity::WriteIdentity;
+use super::scene::DamageScene;
+use super::segments::{CandidateSource, Stretch, segments};
+use super::sources::{ExpectedBlock, SourceKind};
 use super::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
 use crate::{HeaderLayout, layout};
 
-/// Up to here, differing bytes are listed as such, whatever they contain.
-const FEW_BYTES: usize = 8;
-/// Pieces of other blocks are looked for at multiples of this.
+/// Most differing bytes that are listed one by one, whatever they contain.
+const MAX_LISTED_BYTES: usize = 8;
+/// Parts of other blocks are searched for at multiples of this.
 const SECTOR: usize = 512;
-/// Places at which a stretch is looked up elsewhere in the block.
+/// Positions at which a stretch is searched for elsewhere in the block.
 const PROBES: usize = 8;
 
-/// What a block that failed its check looks like.
-pub(super) fn conclude(scene: &Scene<'_>) -> Damage {
+pub(super) fn conclude(scene: &DamageScene<'_>) -> Damage {
     let wanted = scene.wanted();
     let mut sources = scene.sources(&wanted);
     let mut cut = cut(scene, &sources);
@@ -26,21 +25,21 @@ pub(super) fn conclude(scene: &Scene<'_>) -> Damage {
         && let Some(by) = shift_of_unexplained(scene, &wanted, &cut)
     {
         let moved = wanted.block.moved(by, &scene.raw);
-        sources.push((Content::Moved(by), Source::Block(moved)));
+        sources.push((SourceKind::Moved(by), CandidateSource::Block(moved)));
         cut = self::cut(scene, &sources);
     }
     Conclusion { scene, wanted, sources, cut }.damage()
 }
 
-fn cut(scene: &Scene<'_>, sources: &[(Content, Source)]) -> Vec<Segment> {
-    let blocks: Vec<&Source> = sources.iter().map(|(_, source)| source).collect();
+fn cut(scene: &DamageScene<'_>, sources: &[(SourceKind, CandidateSource)]) -> Vec<Stretch> {
+    let blocks: Vec<&CandidateSource> = sources.iter().map(|(_, source)| source).collect();
     segments(&scene.raw, &blocks)
 }
 
-/// Looks for unexplained bytes elsewhere in the block that should be here.
-fn shift_of_unexplained(scene: &Scene<'_>, wanted: &Wanted, cut: &[Segment]) -> Option<i64> {
+/// Searches for the unexplained bytes elsewhere in the expected block.
+fn shift_of_unexplained(scene: &DamageScene<'_>, wanted: &ExpectedBlock, cut: &[Stretch]) -> Option<i64> {
     let unexplained = cut.iter().filter(|segment| segment.label.is_none() && segment.range.len() >= 2 * ROW);
-    // At several places: any of them may be one where the block has been damaged as well, or a header of which not everything is known.
+    // At several positions: any of them may also be damaged, or in a header that is only partly known.
     let mut probes = unexplained.flat_map(|segment| {
         let Range { start, end } = segment.range;
         (0..PROBES).map(move |probe| start + (end - start - ROW) * probe / (PROBES - 1))
@@ -50,57 +49,57 @@ fn shift_of_unexplained(scene: &Scene<'_>, wanted: &Wanted, cut: &[Segment]) -> 
         let is_telling = probe.iter().any(|&byte| byte != probe[0]);
         let mut places = wanted.block.bytes.windows(ROW).enumerate().filter(|(_, bytes)| bytes == &probe);
         let (from, _) = places.next().filter(|_| is_telling)?;
-        // Patterns repeat: of all moves that explain the bytes, the shortest is the likeliest.
+        // Patterns repeat: of all shifts that explain the bytes, the shortest is the likeliest.
         let nearest = places.map(|(from, _)| from).chain([from]).min_by_key(|&from| from.abs_diff(at))?;
         Some(at as i64 - nearest as i64).filter(|&by| by != 0)
     })
 }
 
 struct Conclusion<'a, 'b> {
-    scene: &'b Scene<'a>,
-    wanted: Wanted,
-    sources: Vec<(Content, Source)>,
-    cut: Vec<Segment>,
+    scene: &'b DamageScene<'a>,
+    wanted: ExpectedBlock,
+    sources: Vec<(SourceKind, CandidateSource)>,
+    cut: Vec<Stretch>,
 }
 
 impl Conclusion<'_, '_> {
     fn damage(&self) -> Damage {
-        let wrong: Vec<&Segment> =
-            self.cut.iter().filter(|segment| self.content(segment) != Some(Content::Wanted)).collect();
+        let wrong: Vec<&Stretch> =
+            self.cut.iter().filter(|segment| self.content(segment) != Some(SourceKind::Wanted)).collect();
         let Some(content) = self.most_of(&wrong) else { return self.damaged_header() };
         let names_write = wrong.iter().any(|segment| self.is_named_write(segment));
         let differing = self.differing(&wrong);
-        // A lost trim leaves more.
-        let is_few = differing.len() <= FEW_BYTES && (!names_write || self.scene.trimmed);
+        // A lost trim leaves more wrong bytes.
+        let is_few = differing.len() <= MAX_LISTED_BYTES && (!names_write || self.scene.trimmed);
         if self.wanted.is_known && is_few {
             return self.few_bytes(&differing);
         }
         let of_content = || wrong.iter().filter(|segment| self.content(segment) == content);
         let range = hull(of_content().map(|segment| segment.range.clone()));
-        let bytes = |segments: &mut dyn Iterator<Item = &&Segment>| -> usize {
+        let bytes = |segments: &mut dyn Iterator<Item = &&Stretch>| -> usize {
             segments.map(|segment| segment.range.len()).sum()
         };
-        let besides = bytes(&mut wrong.iter().filter(|segment| self.content(segment) != content));
+        let unexplained_bytes = bytes(&mut wrong.iter().filter(|segment| self.content(segment) != content));
         let is_whole = bytes(&mut wrong.iter()) == self.scene.raw.len();
         let differing = self.wanted.is_known.then_some(differing.len() as u64);
         let base = Damage {
             differing,
-            besides: besides as u64,
+            unexplained_bytes: unexplained_bytes as u64,
             part: self.part(of_content().map(|segment| segment.range.clone())),
             range: range.start as u64..range.end as u64,
             ..self.scene.whole_block(DamageKind::Unknown)
         };
         match content {
-            Some(Content::Fill(fill)) => {
+            Some(SourceKind::Fill(fill)) => {
                 let kind = if fill == 0 { DamageKind::Zeros } else { DamageKind::Ones };
                 Damage { kind, fill: Some(fill), ..base }
             }
-            Some(Content::Moved(by)) => Damage { kind: DamageKind::Shifted, shift: Some(by), ..base },
-            Some(Content::Bare(_)) => Damage { kind: DamageKind::NoHeader, ..base },
+            Some(SourceKind::Moved(by)) => Damage { kind: DamageKind::Shifted, shift: Some(by), ..base },
+            Some(SourceKind::Bare(_)) => Damage { kind: DamageKind::NoHeader, ..base },
             _ if !names_write && self.lacks_header(&wrong) => Damage { kind: DamageKind::NoHeader, ..base },
-            Some(Content::Write(identity)) => self.other_write(&identity, is_whole, base),
-            // What is wanted is not among the wrong stretches.
-            None | Some(Content::Wanted) => {
+            Some(SourceKind::Write(identity)) => self.other_write(&identity, is_whole, base),
+            // The expected contents are not among the wrong stretches.
+            None | Some(SourceKind::Wanted) => {
                 let mut stretches = of_content().map(|segment| &self.scene.raw[segment.range.clone()]);
                 let fill = stretches.clone().next().and_then(|bytes| bytes.first().copied());
                 let fill = fill.filter(|fill| stretches.all(|bytes| bytes.iter().all(|byte| byte == fill)));
@@ -115,23 +114,23 @@ impl Conclusion<'_, '_> {
         }
     }
 
-    fn content(&self, segment: &Segment) -> Option<Content> {
+    fn content(&self, segment: &Stretch) -> Option<SourceKind> {
         segment.label.map(|label| self.sources[label].0)
     }
 
-    fn is_named_write(&self, segment: &Segment) -> bool {
-        matches!(self.content(segment), Some(Content::Write(Identity { number: Some(_), .. })))
+    fn is_named_write(&self, segment: &Stretch) -> bool {
+        matches!(self.content(segment), Some(SourceKind::Write(WriteIdentity { number: Some(_), .. })))
     }
 
-    /// Without any header, a body of which most is wrong is not one that was written with `verify`.
-    fn lacks_header(&self, wrong: &[&Segment]) -> bool {
+    /// Without any header, a mostly wrong body is not one that was written with `verify`.
+    fn lacks_header(&self, wrong: &[&Stretch]) -> bool {
         let bytes: usize = wrong.iter().map(|segment| segment.range.len()).sum();
         self.wanted.is_guess && 2 * bytes > self.scene.raw.len() && self.scene.has_rows()
     }
 
-    /// What most of the wrong bytes are; `None` if no byte is wrong.
-    fn most_of(&self, wrong: &[&Segment]) -> Option<Option<Content>> {
-        let mut totals: Vec<(Option<Content>, usize)> = Vec::new();
+    /// The contents of most wrong bytes; `None` if no byte is wrong.
+    fn most_of(&self, wrong: &[&Stretch]) -> Option<Option<SourceKind>> {
+        let mut totals: Vec<(Option<SourceKind>, usize)> = Vec::new();
         for segment in wrong {
             let content = self.content(segment);
             match totals.iter_mut().find(|(known, _)| *known == content) {
@@ -142,8 +141,8 @@ impl Conclusion<'_, '_> {
         totals.into_iter().rev().max_by_key(|&(_, total)| total).map(|(content, _)| content)
     }
 
-    /// The bytes that are not what they should be.
-    fn differing(&self, wrong: &[&Segment]) -> Vec<usize> {
+    /// The bytes that differ from the expected ones.
+    fn differing(&self, wrong: &[&Stretch]) -> Vec<usize> {
         let places = wrong.iter().flat_map(|segment| segment.range.clone());
         places.filter(|&at| !self.wanted.block.allows(at, self.scene.raw[at])).collect()
     }
@@ -167,7 +166,7 @@ impl Conclusion<'_, '_> {
         }
     }
 
-    /// Everything that can be known is right, but a check failed: it is the part of a header that cannot be known.
+    /// Everything that can be checked is right, but a check failed: the damage is in a part of a header that cannot be known.
     fn damaged_header(&self) -> Damage {
         let mismatch = self.scene.evidence.mismatch;
         let start = mismatch.failures.first().map_or(0, |failure| failure.offset - mismatch.offset);
@@ -177,7 +176,7 @@ impl Conclusion<'_, '_> {
     }
 
     /// The damaged bytes are those of another write.
-    fn other_write(&self, identity: &Identity, is_whole: bool, base: Damage) -> Damage {
+    fn other_write(&self, identity: &WriteIdentity, is_whole: bool, base: Damage) -> Damage {
         let evidence = self.scene.evidence;
         let named = identity.number.is_some();
         let has_seeds = self.scene.verifier.spec.pattern.is_none();
@@ -201,15 +200,15 @@ impl Conclusion<'_, '_> {
             job: identity.thread,
         };
         // The seeds that this job has drawn are known: a header with its number and another seed is of another run.
-        let drawn = number.filter(|_| evidence.own && has_seeds).and_then(|n| evidence.drawn.of_number(n));
-        // A job that writes to each place once has no other version of a block.
+        let drawn = number.filter(|_| evidence.is_own && has_seeds).and_then(|n| evidence.drawn.of_number(n));
+        // A job that writes each place once has no other version of a block.
         let is_elsewhere = !named
-            && evidence.own
+            && evidence.is_own
             && !evidence.overwrites
             && in_pass.zip(wanted).is_some_and(|(found, wanted)| found != wanted);
         let kind = if identity.offset != base.offset || is_moved || is_elsewhere {
             DamageKind::OtherBlock
-        } else if evidence.own && identity.thread.is_some_and(|job| Some(job) != thread) {
+        } else if evidence.is_own && identity.thread.is_some_and(|job| Some(job) != thread) {
             DamageKind::OtherJob
         } else if drawn.is_some_and(|seed| seed != identity.seed) {
             DamageKind::OtherRun
@@ -231,14 +230,14 @@ impl Conclusion<'_, '_> {
         Damage { kind, found: Some(found), wanted_number, ..base }
     }
 
-    /// Whether a write came after the one that should be here. Old headers have only the low half of the numbers.
+    /// Whether a write came after the expected one. Old headers have only the low half of the numbers.
     fn is_later(&self, number: Option<u64>, wanted: Option<u64>) -> bool {
         self.scene.layout == HeaderLayout::Current
             && number.zip(wanted).is_some_and(|(number, wanted)| number > wanted)
     }
 
-    /// The write that has drawn a seed, or one whose body has moved by whole sectors until it looks like that of the seed, and by how
-    /// many rows.
+    /// The write that has drawn a seed, or one whose body matches that seed after a shift by whole sectors, and the number of rows of the
+    /// shift.
     fn piece_of(&self, seed: u64) -> Option<(u64, i64)> {
         let drawn = self.scene.evidence.drawn;
         let sectors = (self.scene.raw.len() / SECTOR) as i64;
@@ -248,13 +247,13 @@ impl Conclusion<'_, '_> {
             .find_map(|rows| drawn.number_of(moved_seed(seed, rows)).map(|number| (number, rows)))
     }
 
-    /// Which parts of the block these stretches are in.
+    /// The part of the block that contains these stretches.
     fn part(&self, stretches: impl Iterator<Item = Range<usize>>) -> DamagedPart {
         let (overhead, place) = (self.scene.overhead, self.scene.verifier.spec.offset as usize);
         let step = self.scene.step;
         let (mut header, mut data) = (false, false);
         for Range { start, end } in stretches {
-            // The two intervals at the ends; all between them are in the stretch as a whole.
+            // The two intervals at the ends are only partly covered; all between them entirely.
             for interval in [start / step, (end - 1) / step] {
                 let begins = interval * step + place;
                 header |= overhead > 0 && start < begins + overhead && end > begins;
@@ -270,7 +269,7 @@ impl Conclusion<'_, '_> {
     }
 }
 
-/// From the first byte of the stretches to the last.
+/// The range from the first byte of the stretches to the last.
 fn hull(stretches: impl Iterator<Item = Range<usize>>) -> Range<usize> {
     stretches.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end)).unwrap_or_default()
 }

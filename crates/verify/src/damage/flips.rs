@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::verifier::tests::{SEEDS, body, complete, spec, verifier_of};
-use crate::{BlockPattern, HeaderLayout, Stamp, VerifyMethod, VerifySpec};
+use crate::{BlockPattern, HeaderLayout, VerifyMethod, VerifySpec, WriteStamp};
 
 /// A small generator, so that each run has the same places.
 struct Random(u64);
@@ -56,14 +56,15 @@ fn five_hundred_flips_are_found_and_named_and_none_is_invented() {
         let verifier = verifier_of(spec.clone());
         let len = 2000;
         let (offset, seed, number) = ((round * len) as u64, SEEDS[round % 4], (round % 4) as u64);
-        let stamp = Stamp { offset, seed, number, time: Duration::from_nanos(random.below(1 << 31) as u64) };
+        let stamp =
+            WriteStamp { offset, seed, number, time: Duration::from_nanos(random.below(1 << 31) as u64) };
         let mut sound = vec![0; len];
         verifier.fill(&mut sound, &stamp, body).expect("room");
         // A job that reads back what it wrote, and one that reads what others wrote.
-        for own in [true, false] {
-            let expected = match own {
-                true => Expected { seed: Some(seed), number: Some(number) },
-                false => Expected::default(),
+        for is_own in [true, false] {
+            let expected = match is_own {
+                true => ExpectedHeader { seed: Some(seed), number: Some(number) },
+                false => ExpectedHeader::default(),
             };
             assert_eq!(verifier.check(&mut sound.clone(), offset, &expected), Ok(()), "{spec:?}");
             let (at, bit) = (random.below(len), random.below(8));
@@ -75,11 +76,11 @@ fn five_hundred_flips_are_found_and_named_and_none_is_invented() {
                 continue;
             }
             let mismatch = checked.expect_err("a flipped bit");
-            let evidence = Evidence {
+            let evidence = DamageEvidence {
                 block: &block,
                 mismatch: &mismatch,
                 expected,
-                own,
+                is_own,
                 overwrites: false,
                 fill: &body,
                 drawn: &drawn,
@@ -90,7 +91,7 @@ fn five_hundred_flips_are_found_and_named_and_none_is_invented() {
             assert_eq!(
                 (kind, named, differing),
                 (DamageKind::BitFlip, Some((at, bit)), Some(1)),
-                "{spec:?} own={own}: {damage}"
+                "{spec:?} own={is_own}: {damage}"
             );
             let byte = damage.byte.expect("named");
             assert_eq!((byte.found, byte.wanted), (sound[at] ^ 1 << bit, sound[at]), "{spec:?}");

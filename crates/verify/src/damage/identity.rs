@@ -1,13 +1,13 @@
-//! What identifies a write.
+//! The identity of a write.
 
-use crate::Header;
+use crate::BlockHeader;
 
-/// What identifies a write, as far as it is known.
+/// The identity of a write, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct WriteIdentity {
     /// Seed of the body; not used with a pattern.
     pub(super) seed: u64,
-    /// Where the block lies in the file, bytes.
+    /// Offset of the block in the file, bytes.
     pub(super) offset: u64,
     /// Number of the write.
     pub(super) number: Option<u64>,
@@ -17,10 +17,10 @@ pub(super) struct Identity {
     pub(super) time: Option<(u32, u32)>,
 }
 
-impl Identity {
+impl WriteIdentity {
     /// The write that a header names, in the interval that begins at byte `start` of its block.
-    pub(super) fn of_header(header: &Header, start: usize) -> Self {
-        Identity {
+    pub(super) fn of_header(header: &BlockHeader, start: usize) -> Self {
+        WriteIdentity {
             seed: header.seed,
             offset: header.offset.wrapping_sub(start as u64),
             number: Some(header.number),
@@ -30,7 +30,7 @@ impl Identity {
     }
 
     /// Whether both may be the same write.
-    pub(super) fn agrees(&self, other: &Identity) -> bool {
+    pub(super) fn agrees(&self, other: &WriteIdentity) -> bool {
         fn either<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
             one.is_none() || other.is_none() || one == other
         }
@@ -40,9 +40,9 @@ impl Identity {
             && either(self.thread, other.thread)
     }
 
-    /// The same with what only `other` knows.
-    pub(super) fn completed_by(self, other: &Identity) -> Self {
-        Identity {
+    /// Fills the unknown fields from `other`.
+    pub(super) fn completed_by(self, other: &WriteIdentity) -> Self {
+        WriteIdentity {
             number: self.number.or(other.number),
             thread: self.thread.or(other.thread),
             time: self.time.or(other.time),

@@ -2,7 +2,7 @@
 
 macro_rules! kinds {
     ($($variant:ident: $word:literal $(| $alias:literal)*, $meaning:literal, $cause:literal;)+) => {
-        /// What a damaged block looks like.
+        /// The kind of damage to a block.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum DamageKind {
             $(#[doc = $meaning] $variant),+
@@ -20,7 +20,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What a line about a damaged block calls the kind, with dashes between the words, where that differs from the word in reports.
+            /// The words for the kind in the line about a damaged block, joined by dashes, where they differ from the word in reports.
             #[must_use]
             pub const fn aliases(self) -> &'static [&'static str] {
                 match self {
@@ -28,7 +28,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What the block contains.
+            /// The contents of the block.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self {
@@ -36,7 +36,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What may have caused it.
+            /// The possible cause.
             #[must_use]
             pub const fn cause(self) -> &'static str {
                 match self {

@@ -1,20 +1,20 @@
-//! Data that is sound, but was written with other options than it is checked with.
+//! Recognises data that is sound, but was written with other options than it is checked with.
 
-use super::scene::Scene;
-use super::{Damage, DamageKind, media};
-use crate::{Digest, Header, HeaderLayout, VerifyMethod};
+use super::scene::DamageScene;
+use super::{Damage, DamageKind, header_search};
+use crate::{BlockHeader, Digest, HeaderLayout, VerifyMethod};
 
-/// Patterns of more bytes are not looked for.
-const LONGEST_PATTERN: usize = 64;
-/// Patterns of more bytes are not spelled out.
-const LONGEST_SPELLED: usize = 16;
+/// Most bytes of a pattern that is searched for.
+const MAX_PATTERN_BYTES: usize = 64;
+/// Most bytes of a pattern that is printed.
+const MAX_PRINTED_BYTES: usize = 16;
 
-/// What the block looks like if it is as one of other options, which its header or its pattern proves.
-pub(super) fn other_options(scene: &Scene<'_>) -> Option<Damage> {
+/// The explanation by other options, which the header or the pattern of the block proves.
+pub(super) fn other_options(scene: &DamageScene<'_>) -> Option<Damage> {
     let spec = &scene.verifier.spec;
     let place = if spec.method.has_header() { spec.offset as usize } else { 0 };
     let at_place = scene.raw.get(place..)?;
-    let options = match media::sound(scene.layout, at_place) {
+    let options = match header_search::sound(scene.layout, at_place) {
         Some(header) if header.offset == scene.offset() => of_header(scene, &header),
         Some(_) => None,
         None if spec.method.has_header() => other_place(scene).or_else(|| other_layout(scene, at_place)),
@@ -25,20 +25,20 @@ pub(super) fn other_options(scene: &Scene<'_>) -> Option<Damage> {
 }
 
 /// The header has the layout of other releases.
-fn other_layout(scene: &Scene<'_>, place: &[u8]) -> Option<String> {
+fn other_layout(scene: &DamageScene<'_>, place: &[u8]) -> Option<String> {
     let layout = match scene.layout {
         HeaderLayout::Current => HeaderLayout::Fio340,
         HeaderLayout::Fio340 => HeaderLayout::Current,
     };
-    let header = media::sound(layout, place)?;
+    let header = header_search::sound(layout, place)?;
     (header.offset == scene.offset()).then(|| format!("verify_layout={}", layout.word()))
 }
 
-/// The options that the header of the first interval calls for, if the interval is sound with them.
-fn of_header(scene: &Scene<'_>, header: &Header) -> Option<String> {
+/// The options that the header of the first interval implies, if the interval is sound with them.
+fn of_header(scene: &DamageScene<'_>, header: &BlockHeader) -> Option<String> {
     let spec = &scene.verifier.spec;
     let len = header.len as usize;
-    // Methods without headers have codes as well, which no writer leaves in one.
+    // Methods without headers have codes too, which no writer stores in one.
     let writer = VerifyMethod::from_code(header.method).filter(|method| method.has_header())?;
     let mut options = Vec::new();
     if writer != spec.method {
@@ -68,8 +68,8 @@ fn of_header(scene: &Scene<'_>, header: &Header) -> Option<String> {
     (explains && is_sound && !options.is_empty()).then(|| options.join(", "))
 }
 
-/// Whether the first `len` bytes hold an interval with a header at `offset` whose digest is right.
-fn is_sound(scene: &Scene<'_>, offset: usize, writer: VerifyMethod, len: usize) -> bool {
+/// Whether the first `len` bytes hold an interval with a header at `offset` and a correct digest.
+fn is_sound(scene: &DamageScene<'_>, offset: usize, writer: VerifyMethod, len: usize) -> bool {
     let overhead = scene.layout.overhead(writer);
     let Some(mut interval) = scene.raw.get(..len).map(<[u8]>::to_vec) else { return false };
     if len <= overhead + offset {
@@ -85,30 +85,30 @@ fn is_sound(scene: &Scene<'_>, offset: usize, writer: VerifyMethod, len: usize) 
         return false;
     }
     let stored = Digest::of(&interval[scene.layout.bytes()..overhead]);
-    media::sound(scene.layout, &interval).is_some()
+    header_search::sound(scene.layout, &interval).is_some()
         && stored == Digest::compute(writer, &interval[overhead..])
 }
 
 /// The header lies elsewhere in the interval, and the data is right.
-fn other_place(scene: &Scene<'_>) -> Option<String> {
+fn other_place(scene: &DamageScene<'_>) -> Option<String> {
     let (at, header) = scene.header_elsewhere()?;
     let writer = VerifyMethod::from_code(header.method)?;
     let len = header.len as usize;
     let is_here = at < scene.step && header.offset == scene.offset() && len == scene.step;
     // Without a digest, a block that is shifted has its header elsewhere as well.
     let is_proved = writer.has_digest() && is_sound(scene, at, writer, len);
-    let own = scene.verifier.spec.method;
-    let method = if writer == own { String::new() } else { format!("verify={}, ", writer.word()) };
+    let is_own = scene.verifier.spec.method;
+    let method = if writer == is_own { String::new() } else { format!("verify={}, ", writer.word()) };
     (is_here && is_proved).then(|| match at {
         0 => format!("{method}no verify_offset"),
         at => format!("{method}verify_offset={at}"),
     })
 }
 
-/// The block is another pattern from the end of its header on.
-fn other_pattern(scene: &Scene<'_>) -> Option<String> {
+/// The block contains another pattern from the end of its header on.
+fn other_pattern(scene: &DamageScene<'_>) -> Option<String> {
     let spec = &scene.verifier.spec;
-    // With several intervals or a moved header, the other pattern is not in one piece.
+    // With several intervals or a moved header, the other pattern is not contiguous.
     if spec.pattern.is_none() || spec.offset > 0 || scene.step < scene.raw.len() {
         return None;
     }
@@ -117,35 +117,35 @@ fn other_pattern(scene: &Scene<'_>) -> Option<String> {
     }
     let from = scene.overhead;
     let once = repeated(scene.raw.get(from..)?, from)?;
-    // Bytes of which a device is full when nothing was written are no pattern of somebody, and a shifted pattern is none either.
+    // The bytes of an unwritten device are not a pattern that somebody set, and neither is a shifted pattern.
     (!matches!(once[..], [0 | 0xff]) && !is_rotation(scene, &once)).then(|| spelled(&once))
 }
 
-/// The bytes that `data` repeats, from the one at the start of the block on. `data` begins at byte `from` of the block.
+/// The bytes that `data` repeats, in the phase of the start of the block. `data` begins at byte `from` of the block.
 fn repeated(data: &[u8], from: usize) -> Option<Vec<u8>> {
-    if data.len() < 2 * LONGEST_PATTERN {
+    if data.len() < 2 * MAX_PATTERN_BYTES {
         return None;
     }
-    let period = (1..=LONGEST_PATTERN).find(|&period| data[..data.len() - period] == data[period..])?;
+    let period = (1..=MAX_PATTERN_BYTES).find(|&period| data[..data.len() - period] == data[period..])?;
     Some((0..period).map(|at| data[(period - from % period + at) % period]).collect())
 }
 
-/// The option for a pattern.
+/// The option that sets a pattern.
 fn spelled(once: &[u8]) -> String {
-    if once.len() > LONGEST_SPELLED {
+    if once.len() > MAX_PRINTED_BYTES {
         return format!("a verify_pattern of {} bytes", once.len());
     }
     let hex: String = once.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("verify_pattern=0x{hex}")
 }
 
-/// Whether the bytes are the job's own pattern, begun elsewhere or with another offset in it.
-fn is_rotation(scene: &Scene<'_>, once: &[u8]) -> bool {
+/// Whether the bytes are the job's own pattern, in another phase or with another offset in it.
+fn is_rotation(scene: &DamageScene<'_>, once: &[u8]) -> bool {
     let Some(pattern) = &scene.verifier.spec.pattern else { return false };
-    let mut own = vec![0; scene.raw.len().min(4 * LONGEST_PATTERN)];
-    let repeated: Vec<u8> = once.iter().copied().cycle().take(2 * LONGEST_PATTERN).collect();
+    let mut is_own = vec![0; scene.raw.len().min(4 * MAX_PATTERN_BYTES)];
+    let repeated: Vec<u8> = once.iter().copied().cycle().take(2 * MAX_PATTERN_BYTES).collect();
     [Some(scene.offset()), pattern.claimed_offset(&scene.raw)].into_iter().flatten().any(|offset| {
-        pattern.fill(&mut own, offset);
-        own.windows(repeated.len()).any(|bytes| bytes == repeated)
+        pattern.fill(&mut is_own, offset);
+        is_own.windows(repeated.len()).any(|bytes| bytes == repeated)
     })
 }

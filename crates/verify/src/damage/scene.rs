@@ -1,21 +1,21 @@
-//! What there is to compare: the block as it lay on disk, its headers, and the blocks that it may be, built again.
+//! The material of an explanation: the block as on disk, its headers, and the candidates for its contents.
 
 use super::body::seeds_in;
-use super::identity::Identity;
-use super::{Damage, DamageKind, DamagedPart, Evidence, media};
-use crate::{Header, HeaderLayout, IntervalFailure, Problem, Verifier, layout};
+use super::identity::WriteIdentity;
+use super::{Damage, DamageEvidence, DamageKind, DamagedPart, header_search};
+use crate::{BlockHeader, HeaderLayout, IntervalFailure, IntervalProblem, Verifier, layout};
 
-/// Writes that left a header, and seeds without one: more of them are not considered.
+/// Most writes that are considered: those named by a header, and those known only by their seed.
 pub(super) const MAX_HEADERS: usize = 4;
 pub(super) const MAX_SEEDS: usize = 3;
 
 /// A block that failed its check.
-pub(super) struct Scene<'a> {
+pub(super) struct DamageScene<'a> {
     pub(super) verifier: &'a Verifier,
-    pub(super) evidence: &'a Evidence<'a>,
-    /// The block was trimmed: all of it should be zeros.
+    pub(super) evidence: &'a DamageEvidence<'a>,
+    /// Whether the block was trimmed: all of it should be zeros.
     pub(super) trimmed: bool,
-    /// As it lay on disk.
+    /// The block as on disk.
     pub(super) raw: Vec<u8>,
     /// Bytes of an interval.
     pub(super) step: usize,
@@ -27,24 +27,25 @@ pub(super) struct Scene<'a> {
     pub(super) headers: Vec<Option<FoundHeader>>,
 }
 
-/// A header at the place of one.
+/// A header that was found in its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FoundHeader {
-    pub(super) header: Header,
-    /// Nothing in it is damaged.
+    pub(super) header: BlockHeader,
+    /// Whether it is undamaged.
     pub(super) sound: bool,
 }
 
-impl<'a> Scene<'a> {
-    pub(super) fn new(verifier: &'a Verifier, evidence: &'a Evidence<'a>) -> Self {
-        let is_about_zeroes = |failure: &IntervalFailure| matches!(failure.problem, Problem::NotZero { .. });
+impl<'a> DamageScene<'a> {
+    pub(super) fn new(verifier: &'a Verifier, evidence: &'a DamageEvidence<'a>) -> Self {
+        let is_about_zeroes =
+            |failure: &IntervalFailure| matches!(failure.problem, IntervalProblem::NotZero { .. });
         let trimmed = evidence.mismatch.failures.iter().any(is_about_zeroes);
-        // A check for zeros leaves the block as it was.
+        // A check for zeros does not change the block.
         let raw = if trimmed { evidence.block.to_vec() } else { as_on_disk(verifier, evidence) };
         let step = verifier.step(raw.len()).unwrap_or(raw.len()).max(1);
         let layout = verifier.spec.layout;
         let headers = Vec::new();
-        let mut scene = Scene { verifier, evidence, trimmed, raw, step, layout, overhead: 0, headers };
+        let mut scene = DamageScene { verifier, evidence, trimmed, raw, step, layout, overhead: 0, headers };
         if verifier.spec.method.has_header() {
             scene.find_headers();
         }
@@ -52,7 +53,7 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// Reads the headers in the layout that is expected, or in the other one if there are none and either may be here.
+    /// Reads the headers in the expected layout, or in the other one if there are none and either may occur.
     fn find_headers(&mut self) {
         let expected = self.verifier.spec.layout;
         let others = [HeaderLayout::Current, HeaderLayout::Fio340]
@@ -74,13 +75,12 @@ impl<'a> Scene<'a> {
         self.layout = expected;
     }
 
-    /// Where the intervals begin in the block.
+    /// The starts of the intervals in the block.
     pub(super) fn starts(&self) -> impl Iterator<Item = usize> + use<> {
         (0..self.raw.len()).step_by(self.step)
     }
 
-    /// Where the block lies in its file.
-    /// This damage to all of the block, without details.
+    /// Damage of this kind to all of the block, without details.
     pub(super) fn whole_block(&self, kind: DamageKind) -> Damage {
         let len = self.raw.len() as u64;
         Damage {
@@ -89,7 +89,7 @@ impl<'a> Scene<'a> {
             len,
             range: 0..len,
             differing: None,
-            besides: 0,
+            unexplained_bytes: 0,
             part: DamagedPart::Both,
             byte: None,
             found: None,
@@ -110,26 +110,27 @@ impl<'a> Scene<'a> {
 
     fn header(&self, start: usize) -> Option<FoundHeader> {
         let place = self.interval(start).get(self.verifier.spec.offset as usize..)?;
-        if let Some(header) = media::sound(self.layout, place) {
+        if let Some(header) = header_search::sound(self.layout, place) {
             return Some(FoundHeader { header, sound: true });
         }
-        media::with_one_flip(self.layout, place).map(|header| FoundHeader { header, sound: false })
+        header_search::with_one_flip(self.layout, place).map(|header| FoundHeader { header, sound: false })
     }
 
     /// The writes that headers name, with the start of the interval.
-    pub(super) fn identities(&self) -> impl Iterator<Item = (usize, Identity)> {
+    pub(super) fn identities(&self) -> impl Iterator<Item = (usize, WriteIdentity)> {
         let headers = self.starts().zip(&self.headers);
-        headers
-            .filter_map(|(start, found)| Some((start, Identity::of_header(&found.as_ref()?.header, start))))
+        headers.filter_map(|(start, found)| {
+            Some((start, WriteIdentity::of_header(&found.as_ref()?.header, start)))
+        })
     }
 
-    /// The write that should be here, or that was trimmed, if the job knows it.
-    pub(super) fn expected(&self) -> Option<Identity> {
-        let Evidence { expected, own, drawn, .. } = self.evidence;
+    /// The expected write, or the trimmed one, if the job knows it.
+    pub(super) fn expected(&self) -> Option<WriteIdentity> {
+        let DamageEvidence { expected, is_own, drawn, .. } = self.evidence;
         let thread = self.verifier.spec.thread as u16;
-        let number = expected.number.filter(|_| *own);
+        let number = expected.number.filter(|_| *is_own);
         let checked = expected.seed.filter(|_| self.verifier.expects_seeds());
-        // A header with the right number is a better witness of the seed than the seeds drawn, unless the seed is to be checked.
+        // A header with the right number is better evidence of the seed than the drawn seeds, unless the seed is to be checked.
         let in_header = number.map(|number| layout::number(self.layout, number));
         let witness = || {
             let mut headers = self.identities().map(|(_, identity)| identity);
@@ -143,24 +144,24 @@ impl<'a> Scene<'a> {
             (None, Some(number)) => checked.or_else(witness).or_else(|| drawn.of_number(number)),
             (None, None) => checked,
         };
-        let wanted = Identity {
+        let wanted = WriteIdentity {
             seed: seed?,
             offset: self.offset(),
             number: in_header,
-            thread: own.then_some(thread),
+            thread: is_own.then_some(thread),
             time: None,
         };
         let named = self.identities().map(|(_, identity)| identity).find(|found| wanted.agrees(found));
-        let known = named.or_else(|| self.wandered().filter(|found| wanted.agrees(found)));
+        let known = named.or_else(|| self.misplaced().filter(|found| wanted.agrees(found)));
         Some(known.map_or(wanted, |known| wanted.completed_by(&known)))
     }
 
-    /// The write that should be here where the job does not know it: by the header of another interval, by one that lies where none
-    /// should be, or by the bytes of the body.
-    pub(super) fn guessed(&self) -> Option<Identity> {
-        let here = |identity: &Identity| self.is_here(identity);
+    /// The expected write where the job does not know it: derived from the header of another interval, a header in a wrong place, or the
+    /// bytes of the body.
+    pub(super) fn guessed(&self) -> Option<WriteIdentity> {
+        let here = |identity: &WriteIdentity| self.is_here(identity);
         let named = self.identities().map(|(_, identity)| identity).find(here);
-        named.or_else(|| self.wandered().filter(here)).or_else(|| {
+        named.or_else(|| self.misplaced().filter(here)).or_else(|| {
             let seed = match self.verifier.spec.pattern {
                 Some(_) => Some(0),
                 None => self.seed_without_header().or(self.evidence.expected.seed),
@@ -174,52 +175,52 @@ impl<'a> Scene<'a> {
         !seeds_in(&self.raw, 0, 1).is_empty()
     }
 
-    /// The seed of most of the rows that belong to none of the headers.
+    /// The seed of most rows that belong to none of the headers.
     fn seed_without_header(&self) -> Option<u64> {
         let is_named = |seed| self.identities().any(|(_, identity)| identity.seed == seed);
         seeds_in(&self.raw, 0, MAX_SEEDS).into_iter().find(|&seed| !is_named(seed))
     }
 
-    /// The write that should be in the interval that begins at `start`, if its header or its body says so.
-    pub(super) fn guessed_at(&self, start: usize) -> Option<Identity> {
+    /// The write that the header or the body of the interval at `start` indicates.
+    pub(super) fn guessed_at(&self, start: usize) -> Option<WriteIdentity> {
         let found = self.headers.get(start / self.step).copied().flatten();
-        let named = found.map(|found| Identity::of_header(&found.header, start));
+        let named = found.map(|found| WriteIdentity::of_header(&found.header, start));
         named.filter(|identity| self.is_here(identity))
     }
 
-    fn is_here(&self, identity: &Identity) -> bool {
+    fn is_here(&self, identity: &WriteIdentity) -> bool {
         identity.offset == self.offset() && self.seed_fits(identity.seed)
     }
 
-    /// A write to this place of which no more than the seed is known.
-    pub(super) fn unnamed(&self, seed: u64) -> Identity {
-        Identity { seed, offset: self.offset(), number: None, thread: None, time: None }
+    /// A write to this place of which only the seed is known.
+    pub(super) fn unnamed(&self, seed: u64) -> WriteIdentity {
+        WriteIdentity { seed, offset: self.offset(), number: None, thread: None, time: None }
     }
 
     /// Whether no header names the write.
-    pub(super) fn is_unnamed(&self, identity: &Identity) -> bool {
+    pub(super) fn is_unnamed(&self, identity: &WriteIdentity) -> bool {
         self.verifier.spec.pattern.is_none() && identity.number.is_none()
     }
 
-    /// Blocks with a pattern have no seed, and others have one.
+    /// Blocks with a pattern have no seed, all others have one.
     pub(super) fn seed_fits(&self, seed: u64) -> bool {
         self.verifier.spec.pattern.is_none() || seed == 0
     }
 
-    /// The write named by a header that lies where none should be.
-    fn wandered(&self) -> Option<Identity> {
+    /// The write named by a header in a wrong place.
+    fn misplaced(&self) -> Option<WriteIdentity> {
         let (_, header) = self.header_elsewhere()?;
         let start = header.offset.checked_sub(self.offset())?;
         let start = usize::try_from(start).ok().filter(|&start| start < self.raw.len())?;
-        Some(Identity::of_header(&header, start))
+        Some(WriteIdentity::of_header(&header, start))
     }
 
-    /// The first sound header at a place where none should be.
-    pub(super) fn header_elsewhere(&self) -> Option<(usize, Header)> {
+    /// The first sound header in a wrong place.
+    pub(super) fn header_elsewhere(&self) -> Option<(usize, BlockHeader)> {
         let usual = self.verifier.spec.offset as usize;
         let mut from = 0;
         loop {
-            let (at, header) = media::find(self.layout, &self.raw, from)?;
+            let (at, header) = header_search::find(self.layout, &self.raw, from)?;
             let is_usual = self.verifier.spec.method.has_header() && at % self.step == usual;
             if !is_usual {
                 return Some((at, header));
@@ -229,8 +230,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Undoes what the check did to the block: it puts the data of each interval that it looks at back to its place.
-fn as_on_disk(verifier: &Verifier, evidence: &Evidence<'_>) -> Vec<u8> {
+/// Undoes the changes of the check, which moves the data of each checked interval back to its place.
+fn as_on_disk(verifier: &Verifier, evidence: &DamageEvidence<'_>) -> Vec<u8> {
     let mut raw = evidence.block.to_vec();
     let Some(step) = verifier.step(raw.len()) else { return raw };
     let mismatch = evidence.mismatch;

@@ -1,45 +1,45 @@
-//! Cuts a block into stretches by what they contain: the bytes that should be there, zeros, another write, or nothing known.
+//! Cuts a block into stretches by their contents: the expected bytes, zeros, another write, or unknown bytes.
 
 use std::ops::Range;
 
 use super::candidate::Candidate;
 
-/// Bytes that are compared at a time. Boundaries between stretches are then moved to the exact byte.
+/// Bytes that are compared at a time. Boundaries between stretches are refined to the exact byte afterwards.
 const CELL: usize = 16;
 
-/// What a stretch contains, as an index into the sources; `None` for bytes that none of them explains.
+/// The contents of a stretch as an index into the sources; `None` for bytes that none of them explains.
 pub(super) type Label = Option<usize>;
 
 /// One possible content.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
+pub(super) enum CandidateSource {
     /// This byte, repeated.
     Byte(u8),
     /// The bytes of a block.
     Block(Candidate),
 }
 
-impl Source {
+impl CandidateSource {
     fn matching(&self, found: &[u8], at: usize) -> usize {
         match self {
-            Source::Byte(byte) => found.iter().take_while(|&found| found == byte).count(),
-            Source::Block(candidate) => candidate.matching(found, at),
+            CandidateSource::Byte(byte) => found.iter().take_while(|&found| found == byte).count(),
+            CandidateSource::Block(candidate) => candidate.matching(found, at),
         }
     }
 }
 
 /// A stretch of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct Stretch {
     pub(super) range: Range<usize>,
     pub(super) label: Label,
 }
 
-/// The stretches of a block in order: of the sources that explain the bytes at a place, the one that goes on for longest, and the first
-/// of several that go on equally long.
-pub(super) fn segments(block: &[u8], sources: &[&Source]) -> Vec<Segment> {
+/// The stretches of a block in order. Of the sources that explain the bytes at a place, the one that continues longest is chosen, and the
+/// first of equals.
+pub(super) fn segments(block: &[u8], sources: &[&CandidateSource]) -> Vec<Stretch> {
     let runs: Vec<Vec<usize>> = sources.iter().map(|source| runs(block, source)).collect();
-    let mut segments: Vec<Segment> = Vec::new();
+    let mut segments: Vec<Stretch> = Vec::new();
     let mut at = 0;
     while at < block.len() {
         let run = |label: usize| runs[label][at / CELL];
@@ -51,7 +51,7 @@ pub(super) fn segments(block: &[u8], sources: &[&Source]) -> Vec<Segment> {
         };
         match segments.last_mut() {
             Some(last) if last.label == longest => last.range.end = end,
-            _ => segments.push(Segment { range: at..end, label: longest }),
+            _ => segments.push(Stretch { range: at..end, label: longest }),
         }
         at = end;
     }
@@ -59,8 +59,8 @@ pub(super) fn segments(block: &[u8], sources: &[&Source]) -> Vec<Segment> {
     segments
 }
 
-/// For each cell of the block: how many cells from it on are those of the source.
-fn runs(block: &[u8], source: &Source) -> Vec<usize> {
+/// For each cell of the block, the number of consecutive cells from it on that agree with the source.
+fn runs(block: &[u8], source: &CandidateSource) -> Vec<usize> {
     let mut runs = vec![0; block.len().div_ceil(CELL)];
     let mut length = 0;
     for (index, cell) in block.chunks(CELL).enumerate().rev() {
@@ -70,15 +70,15 @@ fn runs(block: &[u8], source: &Source) -> Vec<usize> {
     runs
 }
 
-/// Moves boundaries between cells to the exact byte: what follows a stretch and still agrees with it belongs to it, and so does what
-/// comes right before one whose predecessor is unexplained.
-fn refine(block: &[u8], sources: &[&Source], segments: &mut Vec<Segment>) {
+/// Moves boundaries from cells to the exact byte: bytes after a stretch that agree with it belong to it, and so do bytes before a stretch
+/// whose predecessor is unexplained.
+fn refine(block: &[u8], sources: &[&CandidateSource], segments: &mut Vec<Stretch>) {
     for index in 1..segments.len() {
         let (before, after) = (segments[index - 1].clone(), segments[index].clone());
         if let Some(label) = before.label {
             let next = &block[after.range.start..after.range.end.min(after.range.start + CELL)];
             let moved = sources[label].matching(next, after.range.start);
-            // Of two that both explain the bytes, neither is preferred.
+            // Of two stretches that both explain the bytes, neither is preferred.
             if after.label.is_none() {
                 segments[index - 1].range.end += moved;
                 segments[index].range.start += moved;
@@ -101,11 +101,11 @@ fn refine(block: &[u8], sources: &[&Source], segments: &mut Vec<Segment>) {
 mod tests {
     use super::*;
 
-    fn block(bytes: Vec<u8>) -> Source {
-        Source::Block(Candidate { bytes, unknown: Vec::new() })
+    fn block(bytes: Vec<u8>) -> CandidateSource {
+        CandidateSource::Block(Candidate { bytes, unknown: Vec::new() })
     }
 
-    fn cut(found: &[u8], sources: &[Source]) -> Vec<(Range<usize>, Label)> {
+    fn cut(found: &[u8], sources: &[CandidateSource]) -> Vec<(Range<usize>, Label)> {
         segments(found, &sources.iter().collect::<Vec<_>>())
             .into_iter()
             .map(|segment| (segment.range, segment.label))
@@ -117,7 +117,7 @@ mod tests {
         let wanted: Vec<u8> = (1..=200).collect();
         let mut found = wanted.clone();
         found[37..90].fill(0);
-        let sources = [block(wanted), Source::Byte(0)];
+        let sources = [block(wanted), CandidateSource::Byte(0)];
         assert_eq!(cut(&found, &sources), [(0..37, Some(0)), (37..90, Some(1)), (90..200, Some(0))]);
     }
 
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_first_of_equals_is_taken() {
         let bytes = vec![0; 64];
-        assert_eq!(cut(&bytes, &[block(bytes.clone()), Source::Byte(0)]), [(0..64, Some(0))]);
-        assert_eq!(cut(&bytes, &[Source::Byte(1)]), [(0..64, None)]);
+        assert_eq!(cut(&bytes, &[block(bytes.clone()), CandidateSource::Byte(0)]), [(0..64, Some(0))]);
+        assert_eq!(cut(&bytes, &[CandidateSource::Byte(1)]), [(0..64, None)]);
     }
 }

@@ -1,41 +1,41 @@
-//! What a block may consist of: the bytes that should be there, and those of other writes.
+//! The candidates for the contents of a block: the expected bytes, and those of other writes.
 
 use super::body::{ROW, row_of, seed_of_row, seeds_in};
 use super::candidate::Candidate;
-use super::identity::Identity;
-use super::media;
-use super::scene::{MAX_HEADERS, MAX_SEEDS, Scene};
-use super::segments::Source;
+use super::header_search;
+use super::identity::WriteIdentity;
+use super::scene::{DamageScene, MAX_HEADERS, MAX_SEEDS};
+use super::segments::CandidateSource;
 
-/// The farthest that a stretch is looked for from where its block could begin, bytes.
-const LONGEST_BLOCK: usize = 16 << 20;
+/// Farthest distance at which a stretch is searched for from the possible start of its block, bytes.
+const MAX_SEARCH_BYTES: usize = 16 << 20;
 
-/// What a source of bytes is.
+/// The kind of a source of bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Content {
-    /// What should be here.
+pub(super) enum SourceKind {
+    /// The expected contents.
     Wanted,
     /// One byte, repeated.
     Fill(u8),
     /// Another write.
-    Write(Identity),
+    Write(WriteIdentity),
     /// A body without any header.
     Bare(u64),
-    /// What should be here, this many bytes further on.
+    /// The expected contents, this many bytes further on.
     Moved(i64),
 }
 
-impl Scene<'_> {
-    /// What the block should be. Where that is unknown, the bytes differ from those that were found.
-    pub(super) fn wanted(&self) -> Wanted {
+impl DamageScene<'_> {
+    /// The expected block. Where it is unknown, its bytes count as different from those found.
+    pub(super) fn wanted(&self) -> ExpectedBlock {
         let len = self.raw.len();
         if self.trimmed {
             let block = Candidate { bytes: vec![0; len], unknown: Vec::new() };
-            return Wanted { block, identity: None, is_known: true, is_guess: false };
+            return ExpectedBlock { block, identity: None, is_known: true, is_guess: false };
         }
         let expected = self.expected();
         let guessed = if expected.is_some() { None } else { self.guessed() };
-        let mut wanted = Wanted {
+        let mut wanted = ExpectedBlock {
             block: Candidate { bytes: self.raw.iter().map(|byte| !byte).collect(), unknown: Vec::new() },
             identity: expected.or(guessed),
             is_known: false,
@@ -49,7 +49,7 @@ impl Scene<'_> {
                 .check_interval(self.layout, &logical, start, end - start, self.offset(), wanted)
                 .is_ok()
         };
-        let mut built: Vec<(Identity, Identity, Candidate)> = Vec::new();
+        let mut built: Vec<(WriteIdentity, WriteIdentity, Candidate)> = Vec::new();
         for start in self.starts() {
             let end = (start + self.step).min(len);
             if expected.is_none() && passes(start, end) {
@@ -61,7 +61,7 @@ impl Scene<'_> {
             wanted.is_guess |= expected.is_none() && self.is_unnamed(&identity);
             if !built.iter().any(|(known, ..)| *known == identity) {
                 let complete = self.with_readable_fields(identity, start);
-                // A read of many blocks of the writer has many identities, each good for one stretch.
+                // A read of many blocks of the writer has many identities, each valid for one stretch.
                 built.truncate(MAX_HEADERS);
                 let block = Candidate::of(self, &complete, len);
                 built.insert(0, (identity, complete, block));
@@ -77,8 +77,8 @@ impl Scene<'_> {
         wanted
     }
 
-    /// Completes an identity by the fields of a damaged header, if its checksum says that only the fields that are known were damaged.
-    fn with_readable_fields(&self, identity: Identity, start: usize) -> Identity {
+    /// Completes an identity by the fields of a damaged header, if the checksum shows that only the known fields were damaged.
+    fn with_readable_fields(&self, identity: WriteIdentity, start: usize) -> WriteIdentity {
         if !self.verifier.spec.method.has_header() || identity.time.is_some() {
             return identity;
         }
@@ -91,15 +91,21 @@ impl Scene<'_> {
                 false => candidate.bytes[place + at],
             })
             .collect();
-        let header =
-            media::sound(self.layout, &merged).or_else(|| media::with_one_flip(self.layout, &merged));
-        header.map_or(identity, |header| identity.completed_by(&Identity::of_header(&header, start)))
+        let header = header_search::sound(self.layout, &merged)
+            .or_else(|| header_search::with_one_flip(self.layout, &merged));
+        header.map_or(identity, |header| identity.completed_by(&WriteIdentity::of_header(&header, start)))
     }
 
-    /// The writer's blocks may have had another length than this read: then the body at `start` continues one that began earlier, or
-    /// begins one. The stored digest decides.
-    fn place_in_written_block(&self, wanted: &mut Candidate, identity: &Identity, start: usize, len: usize) {
-        if self.verifier.spec.pattern.is_some() || self.evidence.own {
+    /// Handles writers whose blocks had another length than this read: the body at `start` may continue one that began earlier, or begin a
+    /// new one. The stored digest decides.
+    fn place_in_written_block(
+        &self,
+        wanted: &mut Candidate,
+        identity: &WriteIdentity,
+        start: usize,
+        len: usize,
+    ) {
+        if self.verifier.spec.pattern.is_some() || self.evidence.is_own {
             return;
         }
         let found = &self.raw[start..start + len];
@@ -107,10 +113,10 @@ impl Scene<'_> {
         if 2 * agreeing(&wanted.bytes[start..start + len]) > len {
             return;
         }
-        // Rows are 32 bytes apart from the start of the writer's block, which need not be that of this interval.
+        // Rows are 32 bytes apart from the start of the writer's block, which may differ from that of this interval.
         let row = (0..len.saturating_sub(ROW)).find_map(|at| {
             let value = seed_of_row(&found[at..], 0)?;
-            let rows = LONGEST_BLOCK / ROW;
+            let rows = MAX_SEARCH_BYTES / ROW;
             row_of(value, identity.seed, rows).map(|row| (at, row))
         });
         let Some(lead) = row.and_then(|(at, row)| (row * ROW).checked_sub(at)) else { return };
@@ -127,22 +133,23 @@ impl Scene<'_> {
         }
     }
 
-    /// By how many bytes the body of `wanted` has moved if its rows suggest the seed `found`.
+    /// The number of bytes by which the body of `wanted` has moved if its rows suggest the seed `found`.
     fn moved_by(&self, wanted: u64, found: u64) -> Option<i64> {
         let rows = self.raw.len() / ROW;
         let down = || row_of(found, wanted, rows).map(|row| -((row * ROW) as i64));
         down().or_else(|| row_of(wanted, found, rows).map(|row| (row * ROW) as i64))
     }
 
-    /// All that the block may consist of; what is wanted comes first.
-    pub(super) fn sources(&self, wanted: &Wanted) -> Vec<(Content, Source)> {
+    /// All candidates for the contents of the block; the expected contents come first.
+    pub(super) fn sources(&self, wanted: &ExpectedBlock) -> Vec<(SourceKind, CandidateSource)> {
         let mut sources = vec![
-            (Content::Wanted, Source::Block(wanted.block.clone())),
-            (Content::Fill(0), Source::Byte(0)),
-            (Content::Fill(0xff), Source::Byte(0xff)),
+            (SourceKind::Wanted, CandidateSource::Block(wanted.block.clone())),
+            (SourceKind::Fill(0), CandidateSource::Byte(0)),
+            (SourceKind::Fill(0xff), CandidateSource::Byte(0xff)),
         ];
-        let mut others: Vec<Identity> = Vec::new();
-        let is_wanted = |identity: &Identity| wanted.identity.is_some_and(|wanted| wanted.agrees(identity));
+        let mut others: Vec<WriteIdentity> = Vec::new();
+        let is_wanted =
+            |identity: &WriteIdentity| wanted.identity.is_some_and(|wanted| wanted.agrees(identity));
         for (_, identity) in self.identities().filter(|(_, identity)| self.seed_fits(identity.seed)) {
             if others.len() < MAX_HEADERS && !is_wanted(&identity) && !others.contains(&identity) {
                 others.push(identity);
@@ -157,7 +164,7 @@ impl Scene<'_> {
         if let Some(pattern) = &self.verifier.spec.pattern {
             let claimed = pattern.claimed_offset(&self.raw).filter(|&offset| offset != self.offset());
             let claimed = claimed.filter(|_| others.is_empty());
-            others.extend(claimed.map(|offset| Identity { offset, ..self.unnamed(0) }));
+            others.extend(claimed.map(|offset| WriteIdentity { offset, ..self.unnamed(0) }));
         } else {
             let known = |seed: u64| {
                 wanted.identity.is_some_and(|identity| identity.seed == seed)
@@ -166,11 +173,11 @@ impl Scene<'_> {
             let seeds: Vec<u64> =
                 seeds_in(&self.raw, 0, MAX_SEEDS).into_iter().filter(|&seed| !known(seed)).collect();
             for seed in seeds {
-                // A body that has moved by whole rows gives a seed as well.
+                // A body that has moved by whole rows suggests a seed too.
                 match wanted.identity.and_then(|wanted| self.moved_by(wanted.seed, seed)) {
                     Some(by) => {
                         let moved = wanted.block.moved(by, &self.raw);
-                        sources.push((Content::Moved(by), Source::Block(moved)));
+                        sources.push((SourceKind::Moved(by), CandidateSource::Block(moved)));
                     }
                     None => others.push(self.unnamed(seed)),
                 }
@@ -178,26 +185,26 @@ impl Scene<'_> {
         }
         for identity in others {
             let block = Candidate::of(self, &identity, self.raw.len());
-            sources.push((Content::Write(identity), Source::Block(block)));
+            sources.push((SourceKind::Write(identity), CandidateSource::Block(block)));
         }
         if self.verifier.spec.method.has_header()
             && self.verifier.spec.pattern.is_none()
             && let Some(seed) = seed_of_row(&self.raw, 0)
         {
             let block = Candidate::without_headers(self.evidence, seed, self.raw.len());
-            sources.push((Content::Bare(seed), Source::Block(block)));
+            sources.push((SourceKind::Bare(seed), CandidateSource::Block(block)));
         }
         sources
     }
 }
 
-/// The block that should be here.
-pub(super) struct Wanted {
+/// The expected block.
+pub(super) struct ExpectedBlock {
     pub(super) block: Candidate,
-    /// Of its first interval.
-    pub(super) identity: Option<Identity>,
-    /// False if nothing is known of what failed.
+    /// The write of the first interval.
+    pub(super) identity: Option<WriteIdentity>,
+    /// Whether anything is known about the expected contents of the failed part.
     pub(super) is_known: bool,
-    /// No more is known than what the bytes of the body suggest.
+    /// Whether the identity is only suggested by the bytes of the body.
     pub(super) is_guess: bool,
 }

@@ -1,4 +1,4 @@
-//! The explanation in one line.
+//! Writes the explanation on one line.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use ferrio_job::counted;
 
 use super::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
 
-/// What blocks of devices and of the page cache are multiples of, with their names.
+/// Units of devices and of the page cache, with their names.
 const UNITS: [(u64, &str); 2] = [(4096, "page"), (512, "sector")];
 
 impl fmt::Display for Damage {
@@ -92,16 +92,16 @@ impl fmt::Display for Damage {
             }
             DamageKind::Unknown => f.write_str("nothing that fio or ferrio wrote"),
         }?;
-        match self.besides {
+        match self.unexplained_bytes {
             0 => Ok(()),
             1 => f.write_str("; 1 more byte is wrong"),
-            besides => write!(f, "; {} are wrong", counted(besides, "more byte")),
+            unexplained_bytes => write!(f, "; {} are wrong", counted(unexplained_bytes, "more byte")),
         }
     }
 }
 
 impl Damage {
-    /// All of the block is damaged.
+    /// Whether all of the block is damaged.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.range == (0..self.len)
@@ -123,12 +123,12 @@ impl Damage {
         format!("bytes {start} to {}{size}", end.saturating_sub(1))
     }
 
-    /// The stretch is one thing, not several bytes.
+    /// Whether the stretch is one thing, not several bytes.
     fn is_singular(&self) -> bool {
         self.is_whole() || self.range.end - self.range.start == 1
     }
 
-    /// The verb that fits the stretch.
+    /// The verb for the stretch.
     fn holds(&self) -> &'static str {
         if self.is_singular() { "holds" } else { "hold" }
     }
@@ -155,7 +155,7 @@ impl Damage {
         if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
     }
 
-    /// Where the two versions of a torn write meet.
+    /// The boundary between the two versions of a torn write.
     fn boundary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let boundary = if self.range.start > 0 { self.range.start } else { self.range.end };
         let file_offset = self.offset + boundary;

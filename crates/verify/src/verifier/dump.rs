@@ -1,32 +1,32 @@
-//! The contents of dump files (`verify_dump`): what was read of a bad interval, and what should have been there.
+//! The contents of dump files (`verify_dump`): a bad interval as read, and as it should be.
 
 use super::Verifier;
-use crate::{Digest, Header, HeaderLayout, IntervalFailure, Mismatch, Problem};
+use crate::{BlockHeader, BlockMismatch, Digest, HeaderLayout, IntervalFailure, IntervalProblem};
 
 /// A file of `verify_dump`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// What it has.
+    /// The kind of its contents.
     pub kind: DumpKind,
-    /// Where the interval lies in its file, bytes.
+    /// Offset of the interval in its file, bytes.
     pub offset: u64,
     /// The interval.
     pub bytes: Vec<u8>,
 }
 
-/// What a dump file has.
+/// The kind of a dump file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DumpKind {
     /// An interval with a bad header, as it was read.
     BadHeader,
     /// An interval with bad data, as it was read.
     Received,
-    /// The same interval as it should be on disk.
+    /// The same interval as expected on disk.
     Expected,
 }
 
 impl DumpKind {
-    /// The end of the file's name, and fio's word for it in messages.
+    /// The suffix of the file's name, and fio's word for it in messages.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -38,14 +38,14 @@ impl DumpKind {
 }
 
 impl Verifier {
-    /// What is dumped of one failure. `block` is as [`check`](Verifier::check) left it: header and digest are at the front of the interval
-    /// whatever `verify_offset` is, and that is how they are dumped of what was read. `body` fills a block from its seed, as in
+    /// The dumps of one failure. `block` is as [`check`](Verifier::check) left it: header and digest are at the front of the interval
+    /// whatever `verify_offset` is, and received intervals are dumped in this form. `body` fills a block from its seed, as in
     /// [`fill`](Verifier::fill).
     #[must_use]
     pub fn dumps(
         &self,
         block: &[u8],
-        mismatch: &Mismatch,
+        mismatch: &BlockMismatch,
         failure: &IntervalFailure,
         body: impl FnOnce(&mut [u8], u64),
     ) -> Vec<Dump> {
@@ -53,11 +53,11 @@ impl Verifier {
         let end = start + failure.len as usize;
         let dump = |kind, bytes: &[u8]| Dump { kind, offset: failure.offset, bytes: bytes.to_vec() };
         match failure.problem {
-            Problem::NotZero { .. } => vec![dump(DumpKind::Received, &block[start..end])],
-            Problem::Digest(_) | Problem::Pattern { .. } if self.spec.method.has_header() => {
+            IntervalProblem::NotZero { .. } => vec![dump(DumpKind::Received, &block[start..end])],
+            IntervalProblem::Digest(_) | IntervalProblem::Pattern { .. } if self.spec.method.has_header() => {
                 let mut wanted = vec![0; block.len()];
                 let layout = self.layout_of(&block[start..end], end - start, failure.offset);
-                let media = Header::read_as(layout, &block[start..end]);
+                let media = BlockHeader::read_as(layout, &block[start..end]);
                 match (&self.spec.pattern, &media) {
                     (Some(pattern), _) => pattern.fill(&mut wanted, mismatch.offset),
                     (None, Some(media)) => body(&mut wanted, media.seed),
@@ -69,15 +69,17 @@ impl Verifier {
                 }
                 vec![dump(DumpKind::Received, &block[start..end]), dump(DumpKind::Expected, wanted)]
             }
-            Problem::Digest(_) | Problem::Pattern { .. } => self.dumps_of_pattern(block, mismatch.offset),
+            IntervalProblem::Digest(_) | IntervalProblem::Pattern { .. } => {
+                self.dumps_of_pattern(block, mismatch.offset)
+            }
             _ => vec![dump(DumpKind::BadHeader, &block[start..end])],
         }
     }
 
-    /// Puts the header of a bad interval, which is sound, over the data that it was written with, and the digest of that data.
-    fn seal_again(&self, interval: &mut [u8], layout: HeaderLayout, media: Header) {
+    /// Writes the header of a bad interval, which is sound, over its original data, with the digest of that data.
+    fn seal_again(&self, interval: &mut [u8], layout: HeaderLayout, media: BlockHeader) {
         let method = self.spec.method;
-        let header = Header { method: method.code(), padding: [interval[42], interval[43]], ..media };
+        let header = BlockHeader { method: method.code(), padding: [interval[42], interval[43]], ..media };
         let overhead = layout.overhead(method);
         let (head, data) = interval.split_at_mut(overhead);
         let (place, field) = head.split_at_mut(layout.bytes());
@@ -88,7 +90,7 @@ impl Verifier {
         self.exchange(interval, overhead);
     }
 
-    /// Blocks without headers are compared as a whole; what is dumped are the intervals that differ.
+    /// Blocks without headers are compared as a whole; the intervals that differ are dumped.
     fn dumps_of_pattern(&self, block: &[u8], offset: u64) -> Vec<Dump> {
         let Some(pattern) = &self.spec.pattern else { return Vec::new() };
         let mut wanted = vec![0; block.len()];
@@ -113,12 +115,13 @@ impl Verifier {
 mod tests {
     use super::super::tests::{body, complete, image, spec};
     use super::*;
-    use crate::{BlockPattern, Expected, VerifyMethod, VerifySpec};
+    use crate::{BlockPattern, ExpectedHeader, VerifyMethod, VerifySpec};
 
     /// Checks block 1 of a file and dumps what is wrong with it, by name: offset and kind.
     fn dumped(verifier: &Verifier, file: &[u8]) -> Vec<(String, Vec<u8>)> {
         let mut block = file[4096..8192].to_vec();
-        let mismatch = verifier.check(&mut block, 4096, &Expected::default()).expect_err("it is damaged");
+        let mismatch =
+            verifier.check(&mut block, 4096, &ExpectedHeader::default()).expect_err("it is damaged");
         let dumps = mismatch.failures.iter().flat_map(|bad| verifier.dumps(&block, &mismatch, bad, body));
         dumps.map(|dump| (format!("{}.{}", dump.offset, dump.kind.word()), dump.bytes)).collect()
     }

@@ -53,8 +53,13 @@ pub(crate) fn complete(mut spec: VerifySpec) -> VerifySpec {
     spec
 }
 
-fn stamp(index: usize, len: usize) -> Stamp {
-    Stamp { offset: (index * len) as u64, seed: SEEDS[index], number: index as u64, time: Duration::ZERO }
+fn stamp(index: usize, len: usize) -> WriteStamp {
+    WriteStamp {
+        offset: (index * len) as u64,
+        seed: SEEDS[index],
+        number: index as u64,
+        time: Duration::ZERO,
+    }
 }
 
 /// A file of four blocks, written in order.
@@ -70,12 +75,12 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn expected(index: usize) -> Expected {
-    Expected { seed: Some(SEEDS[index]), number: Some(index as u64) }
+fn expected(index: usize) -> ExpectedHeader {
+    ExpectedHeader { seed: Some(SEEDS[index]), number: Some(index as u64) }
 }
 
 /// What the check of block `index` finds.
-fn problems(verifier: &Verifier, file: &[u8], index: usize) -> Vec<Problem> {
+fn problems(verifier: &Verifier, file: &[u8], index: usize) -> Vec<IntervalProblem> {
     let mut block = file[index * 4096..(index + 1) * 4096].to_vec();
     match verifier.check(&mut block, index as u64 * 4096, &expected(index)) {
         Ok(()) => vec![],
@@ -124,9 +129,9 @@ fn verify_offset_exchanges_header_and_data() {
 fn time_goes_into_the_header_and_is_not_checked() {
     let verifier = verifier(VerifyMethod::Meta);
     let mut block = vec![0; 4096];
-    let stamp = Stamp { time: Duration::new(7, 11), ..stamp(0, 4096) };
+    let stamp = WriteStamp { time: Duration::new(7, 11), ..stamp(0, 4096) };
     verifier.fill(&mut block, &stamp, body).expect("room");
-    let header = Header::read(&block).expect("48 bytes");
+    let header = BlockHeader::read(&block).expect("48 bytes");
     assert_eq!((header.time_sec, header.time_nsec), (7, 11));
     assert_eq!(verifier.check(&mut block, 0, &expected(0)), Ok(()));
 }
@@ -150,7 +155,7 @@ fn a_damaged_body_shows_the_stored_and_the_computed_digest() {
     let mut file = image(&verifier);
     file[5000] = 0xff;
     let found = problems(&verifier, &file, 1);
-    let [Problem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
+    let [IntervalProblem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
     assert_eq!((bad.stored.to_string(), bad.computed.to_string()), ("1ab68a36".into(), "378d511d".into()));
     assert_eq!(bad.media, None);
     assert_eq!(problems(&verifier, &file, 0), []);
@@ -167,26 +172,26 @@ fn header_fields_are_checked_in_fios_order() {
         }
         problems(&verifier, &file, 1)
     };
-    assert_eq!(damaged(&[(4096, &[0, 0]), (4098, &[0])]), [Problem::Magic(0)]);
-    assert_eq!(damaged(&[(4098, &[0x80]), (4100, &[1])]), [Problem::Version(0x80)]);
+    assert_eq!(damaged(&[(4096, &[0, 0]), (4098, &[0])]), [IntervalProblem::Magic(0)]);
+    assert_eq!(damaged(&[(4098, &[0x80]), (4100, &[1])]), [IntervalProblem::Version(0x80)]);
     assert_eq!(
         damaged(&[(4100, &[0, 0x10, 0, 1]), (4104, &[0])]),
-        [Problem::Field { name: "length", found: 16_781_312, wanted: 4096 }]
+        [IntervalProblem::Field { name: "length", found: 16_781_312, wanted: 4096 }]
     );
     assert_eq!(
         damaged(&[(4104, &[0xff, 0xff, 0xff, 0xff]), (4112, &[1])]),
-        [Problem::Field { name: "rand_seed", found: 9_852_480_210_509_758_463, wanted: SEEDS[1] }]
+        [IntervalProblem::Field { name: "rand_seed", found: 9_852_480_210_509_758_463, wanted: SEEDS[1] }]
     );
     assert_eq!(
         damaged(&[(4112, &[0xff, 0xff]), (4128, &[9])]),
-        [Problem::Field { name: "offset", found: 65535, wanted: 4096 }]
+        [IntervalProblem::Field { name: "offset", found: 65535, wanted: 4096 }]
     );
     assert_eq!(
         damaged(&[(4128, &[9]), (4140, &[0])]),
-        [Problem::Field { name: "numberio", found: 9, wanted: 1 }]
+        [IntervalProblem::Field { name: "numberio", found: 9, wanted: 1 }]
     );
     for (at, bytes) in [(4120, &[0xff][..]), (4136, &[2]), (4138, &[1, 2]), (4140, &[0xee])] {
-        assert!(matches!(damaged(&[(at, bytes)])[..], [Problem::HeaderChecksum { .. }]), "{at}");
+        assert!(matches!(damaged(&[(at, bytes)])[..], [IntervalProblem::HeaderChecksum { .. }]), "{at}");
     }
 }
 
@@ -194,13 +199,13 @@ fn header_fields_are_checked_in_fios_order() {
 fn seed_and_number_are_compared_only_where_they_are_in_effect() {
     let file = image(&verifier(VerifyMethod::Crc32c));
     let lenient = VerifySpec { header_seed: false, write_sequence: false, ..spec(VerifyMethod::Crc32c) };
-    let other = Expected { seed: Some(1), number: Some(77) };
-    let check = |spec, expected: Expected| {
+    let other = ExpectedHeader { seed: Some(1), number: Some(77) };
+    let check = |spec, expected: ExpectedHeader| {
         let verifier = Verifier::new(spec).expect("sound");
         verifier.check(&mut file[..4096].to_vec(), 0, &expected).is_ok()
     };
     assert!(check(lenient.clone(), other));
-    assert!(check(spec(VerifyMethod::Crc32c), Expected::default()));
+    assert!(check(spec(VerifyMethod::Crc32c), ExpectedHeader::default()));
     assert!(!check(VerifySpec { header_seed: true, ..lenient.clone() }, other));
     assert!(!check(VerifySpec { write_sequence: true, ..lenient }, other));
 }
@@ -209,7 +214,7 @@ fn seed_and_number_are_compared_only_where_they_are_in_effect() {
 fn another_method_on_disk_is_named_after_the_digest_failed() {
     let file = image(&verifier(VerifyMethod::Crc32c));
     let found = problems(&verifier(VerifyMethod::Md5), &file, 0);
-    let [Problem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
+    let [IntervalProblem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
     assert_eq!((bad.method, bad.media), (VerifyMethod::Md5, Some(5)));
 }
 
@@ -217,7 +222,7 @@ fn another_method_on_disk_is_named_after_the_digest_failed() {
 fn crc32c_of_old_hardware_writers_is_accepted() {
     let verifier = verifier(VerifyMethod::Crc32c);
     let mut file = image(&verifier);
-    let header = Header { method: 6, ..Header::read(&file).expect("a header") };
+    let header = BlockHeader { method: 6, ..BlockHeader::read(&file).expect("a header") };
     file[..48].copy_from_slice(&header.sealed());
     assert_eq!(problems(&verifier, &file, 0), []);
 }
@@ -226,10 +231,14 @@ fn crc32c_of_old_hardware_writers_is_accepted() {
 fn a_reader_with_another_interval_sees_the_wrong_length() {
     let file = image(&verifier(VerifyMethod::Crc32c));
     let reader = Verifier::new(VerifySpec { interval: 8192, ..spec(VerifyMethod::Crc32c) }).expect("sound");
-    let mismatch = reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()).expect_err("differs");
-    assert_eq!(mismatch.failures[0].problem, Problem::Field { name: "length", found: 4096, wanted: 8192 });
+    let mismatch =
+        reader.check(&mut file[..8192].to_vec(), 0, &ExpectedHeader::default()).expect_err("differs");
+    assert_eq!(
+        mismatch.failures[0].problem,
+        IntervalProblem::Field { name: "length", found: 4096, wanted: 8192 }
+    );
     let reader = Verifier::new(VerifySpec { interval: 4096, ..spec(VerifyMethod::Crc32c) }).expect("sound");
-    assert_eq!(reader.check(&mut file[..8192].to_vec(), 0, &Expected::default()), Ok(()));
+    assert_eq!(reader.check(&mut file[..8192].to_vec(), 0, &ExpectedHeader::default()), Ok(()));
 }
 
 #[test]
@@ -258,7 +267,7 @@ fn a_headerless_pattern_is_compared_over_the_whole_block() {
     let mut file = image(&verifier);
     assert_eq!(hex(&file[..8]), "1122334411223344");
     file[4101] = 0x55;
-    let problem = Problem::Pattern { found: 0x55, wanted: 0x22, at: 5, media: None };
+    let problem = IntervalProblem::Pattern { found: 0x55, wanted: 0x22, at: 5, media: None };
     assert_eq!(problems(&verifier, &file, 1), [problem]);
 }
 
@@ -269,7 +278,7 @@ fn a_pattern_behind_a_header_is_counted_from_the_interval() {
         Verifier::new(VerifySpec { pattern, interval: 1024, ..spec(VerifyMethod::Meta) }).expect("sound");
     let mut file = image(&verifier);
     file[1024 + 100] = 6;
-    let problem = Problem::Pattern { found: 6, wanted: 7, at: 100, media: None };
+    let problem = IntervalProblem::Pattern { found: 6, wanted: 7, at: 100, media: None };
     assert_eq!(problems(&verifier, &file, 0), [problem]);
 }
 
@@ -291,7 +300,7 @@ fn a_block_that_its_header_fills_is_refused() {
         if overhead > 0 {
             assert_eq!(verifier.fill(&mut vec![0; overhead], &stamp(0, 0), body), Err(BlockTooSmall));
             let found = verifier.check(&mut vec![0; overhead], 0, &expected(0)).expect_err("no room");
-            assert_eq!(found.failures[0].problem, Problem::NoRoom);
+            assert_eq!(found.failures[0].problem, IntervalProblem::NoRoom);
         }
         assert_eq!(verifier.fill(&mut vec![0; overhead + 1], &stamp(0, 0), body), Ok(()));
     }
@@ -341,12 +350,12 @@ fn old_blocks_are_checked_like_current_ones() {
     let mut file = sound.clone();
     file[4096 + 44] ^= 1;
     let found = problems(&reader, &file, 1);
-    let [Problem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
+    let [IntervalProblem::Digest(bad)] = &found[..] else { panic!("a digest failure, not {found:?}") };
     assert_eq!(bad.stored, Digest::of(&sound[4136..4140]));
-    let other = Expected { seed: Some(1), number: Some(0x1_0001) };
+    let other = ExpectedHeader { seed: Some(1), number: Some(0x1_0001) };
     let mismatch = reader.check(&mut sound[4096..8192].to_vec(), 4096, &other).expect_err("another seed");
-    assert!(matches!(mismatch.failures[0].problem, Problem::Field { name: "rand_seed", .. }));
-    let wrapped = Expected { seed: None, number: Some(0x1_0001) };
+    assert!(matches!(mismatch.failures[0].problem, IntervalProblem::Field { name: "rand_seed", .. }));
+    let wrapped = ExpectedHeader { seed: None, number: Some(0x1_0001) };
     assert_eq!(reader.check(&mut sound[4096..8192].to_vec(), 4096, &wrapped), Ok(()));
 }
 
@@ -355,10 +364,13 @@ fn a_job_that_writes_accepts_its_own_layout_only() {
     let old = VerifySpec { layout: HeaderLayout::Fio340, ..spec(VerifyMethod::Meta) };
     let writer = verifier(VerifyMethod::Meta);
     let old_writer = Verifier::new(old).expect("sound options");
-    assert_eq!(problems(&writer, &image(&old_writer), 0), [Problem::Version(1)]);
+    assert_eq!(problems(&writer, &image(&old_writer), 0), [IntervalProblem::Version(1)]);
     let found = problems(&old_writer, &image(&writer), 0);
     assert!(
-        matches!(found[..], [Problem::Field { name: "numberio", .. } | Problem::HeaderChecksum { .. }]),
+        matches!(
+            found[..],
+            [IntervalProblem::Field { name: "numberio", .. } | IntervalProblem::HeaderChecksum { .. }]
+        ),
         "{found:?}"
     );
 }
@@ -370,7 +382,7 @@ fn an_old_header_with_a_flipped_bit_is_none() {
     let reader = reader(spec(VerifyMethod::Meta));
     assert_eq!(problems(&reader, &file, 0), []);
     file[20] ^= 1;
-    assert_eq!(problems(&reader, &file, 0), [Problem::Version(1)]);
+    assert_eq!(problems(&reader, &file, 0), [IntervalProblem::Version(1)]);
 }
 
 #[test]
@@ -383,15 +395,17 @@ fn sha512_of_old_releases_is_read_and_not_written() {
     );
     let mut block = vec![0; 4096];
     body(&mut block, SEEDS[0]);
-    let header =
-        Header { method: 10, ..Header::read(&image(&verifier(VerifyMethod::Meta))).expect("48 bytes") };
+    let header = BlockHeader {
+        method: 10,
+        ..BlockHeader::read(&image(&verifier(VerifyMethod::Meta))).expect("48 bytes")
+    };
     header.write_as(HeaderLayout::Fio340, &mut block);
     let (head, data) = block.split_at_mut(168);
     head[40..].copy_from_slice(&data[..128]);
     head[40..128].copy_from_slice(&data[3840..]);
-    assert_eq!(reader(old).check(&mut block, 0, &Expected::default()), Ok(()));
+    assert_eq!(reader(old).check(&mut block, 0, &ExpectedHeader::default()), Ok(()));
     block[4095] ^= 1;
-    assert!(reader(spec(VerifyMethod::Sha512)).check(&mut block, 0, &Expected::default()).is_err());
+    assert!(reader(spec(VerifyMethod::Sha512)).check(&mut block, 0, &ExpectedHeader::default()).is_err());
 }
 
 #[derive(Clone, Debug)]

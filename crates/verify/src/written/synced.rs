@@ -1,32 +1,37 @@
-//! Which blocks of a list by file and offset were synced, so that the first of them is found without a look at those that were not.
+//! The synced blocks of a list by file and offset, so that the first of them is found without searching the others.
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{Key, WrittenList};
+use super::{WrittenBlockKey, WrittenList};
 
-/// Blocks that have left the list stay in here until there are so many more than in the list.
+/// Blocks that have left the list stay here until there are this many more than in the list.
 const SLACK: usize = 1 << 10;
 
-/// The blocks of a list, before and after their sync. Blocks that were taken or overwritten are found to be gone when it is their turn.
+/// The blocks of a list, before and after their sync. Blocks that were taken or overwritten are discovered when it is their turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SyncedBlocks {
     /// Not known to be synced, by ascending number.
-    waiting: VecDeque<Key>,
-    /// Files and offsets of those that are.
+    waiting: VecDeque<WrittenBlockKey>,
+    /// Files and offsets of the synced blocks.
     ready: BTreeSet<(u32, u64)>,
 }
 
 impl SyncedBlocks {
     /// A block was added to the list.
-    pub(super) fn written(&mut self, key: Key, list: &WrittenList) {
+    pub(super) fn written(&mut self, key: WrittenBlockKey, list: &WrittenList) {
         self.waiting.push_back(key);
         if self.waiting.len() > 2 * list.len + SLACK {
             self.waiting.retain(|&key| list.find(key).is_some());
         }
     }
 
-    /// The first block of the list whose number is below `end` and that is not `busy`. It leaves the list.
-    pub(super) fn first(&mut self, end: u64, busy: impl Fn(u64) -> bool, list: &WrittenList) -> Option<Key> {
+    /// Takes the first block of the list whose number is below `end` and that is not `busy`.
+    pub(super) fn first(
+        &mut self,
+        end: u64,
+        busy: impl Fn(u64) -> bool,
+        list: &WrittenList,
+    ) -> Option<WrittenBlockKey> {
         while let Some(&key) = self.waiting.front().filter(|key| key.number < end) {
             self.waiting.pop_front();
             if list.find(key).is_some() {
@@ -42,14 +47,14 @@ impl SyncedBlocks {
                 found => {
                     self.ready.remove(&(file, offset));
                     if let Some(number) = found {
-                        return Some(Key { file, offset, number });
+                        return Some(WrittenBlockKey { file, offset, number });
                     }
                 }
             }
         }
     }
 
-    /// How many blocks are followed.
+    /// Number of blocks that are tracked.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.waiting.len() + self.ready.len()

@@ -2,15 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn block(number: u64, offset: u64, len: u64) -> Written {
-    Written { file: 0, len, offset, number, trimmed: false }
+fn block(number: u64, offset: u64, len: u64) -> WrittenBlock {
+    WrittenBlock { file: 0, len, offset, number, trimmed: false }
 }
 
 fn idle(_: u64) -> bool {
     false
 }
 
-fn drain(mut list: WrittenList) -> Vec<Written> {
+fn drain(mut list: WrittenList) -> Vec<WrittenBlock> {
     std::iter::from_fn(|| list.take_first(u64::MAX, idle)).collect()
 }
 
@@ -53,7 +53,7 @@ fn a_block_that_is_touched_in_part_is_forgotten() {
 #[test]
 fn files_do_not_disturb_each_other() {
     let mut list = WrittenList::new(true);
-    let other = Written { file: 2, ..block(1, 0, 4096) };
+    let other = WrittenBlock { file: 2, ..block(1, 0, 4096) };
     list.record(other);
     list.record(block(0, 0, 4096));
     assert_eq!(list.len(), 2);
@@ -98,16 +98,16 @@ fn a_cleared_list_is_empty() {
 proptest! {
     #[test]
     fn what_survives_is_what_no_newer_block_touches(writes in prop::collection::vec((0u32..2, 0u64..64, 1u64..20), 0..60)) {
-        let blocks: Vec<Written> = (0u64..)
+        let blocks: Vec<WrittenBlock> = (0u64..)
             .zip(writes)
-            .map(|(n, (file, offset, len))| Written { file, len, offset, number: n << 31 | n, trimmed: false })
+            .map(|(n, (file, offset, len))| WrittenBlock { file, len, offset, number: n << 31 | n, trimmed: false })
             .collect();
         let mut list = WrittenList::new(true);
         blocks.iter().for_each(|&b| list.record(b));
-        let touches = |a: &Written, b: &Written| {
+        let touches = |a: &WrittenBlock, b: &WrittenBlock| {
             a.file == b.file && a.offset < b.offset + b.len && b.offset < a.offset + a.len
         };
-        let mut expected: Vec<Written> = Vec::new();
+        let mut expected: Vec<WrittenBlock> = Vec::new();
         for (i, block) in blocks.iter().enumerate() {
             if !blocks[i + 1..].iter().any(|newer| touches(block, newer)) {
                 expected.push(*block);
@@ -171,7 +171,7 @@ proptest! {
         for (number, (file, offset, len, unsynced, busy)) in (0u64..).zip(writes) {
             end = end.max((number + 1).saturating_sub(unsynced));
             let taken = lists.each_mut().map(|list| {
-                list.record(Written { file, len, offset, number, trimmed: false });
+                list.record(WrittenBlock { file, len, offset, number, trimmed: false });
                 if busy == 7 {
                     list.forget_range(file, offset..offset + 5);
                 }
@@ -192,8 +192,8 @@ fn long_blocks_and_late_writes_are_kept_as_they_are() {
         let blocks = [block(0, 0, 5 << 30), block(last - 1, 5 << 30, longest), block(last, 1 << 60, 1)];
         blocks.iter().for_each(|&block| list.record(block));
         list.mark(&blocks[1]);
-        assert_eq!(list.take_marked(true, idle), Some(Written { trimmed: true, ..blocks[1] }));
-        let want = [blocks[0], Written { trimmed: true, ..blocks[1] }, blocks[2]];
+        assert_eq!(list.take_marked(true, idle), Some(WrittenBlock { trimmed: true, ..blocks[1] }));
+        let want = [blocks[0], WrittenBlock { trimmed: true, ..blocks[1] }, blocks[2]];
         assert_eq!(drain(list), want, "{forgets}");
     }
 }

@@ -6,7 +6,7 @@ use ferrio_job::{
 };
 use proptest::prelude::*;
 
-use super::{Called, CodePath};
+use super::{CalledPath, CodePath};
 use crate::tests::any_job;
 use crate::tests::support::{job, set_block};
 use crate::{Io, Region, Step, Workload};
@@ -145,10 +145,10 @@ fn kind(change: impl FnOnce(&mut JobSpec)) -> &'static str {
     match CodePath::new(&spec, &[region], [1; 24]).unwrap() {
         CodePath::Sequential(_) => "sequential",
         CodePath::Random(_) => "random",
-        CodePath::Called(Called::VariedRandom(_)) => "varied random",
-        CodePath::Called(Called::Replay(_)) => "replay",
-        CodePath::Called(Called::Events(_)) => "events",
-        CodePath::Called(Called::General(_)) => "general",
+        CodePath::Called(CalledPath::VariedRandom(_)) => "varied random",
+        CodePath::Called(CalledPath::Replay(_)) => "replay",
+        CodePath::Called(CalledPath::Events(_)) => "events",
+        CodePath::Called(CalledPath::General(_)) => "general",
     }
 }
 

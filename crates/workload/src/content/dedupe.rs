@@ -1,4 +1,4 @@
-//! Which buffers are duplicates, and of which others.
+//! Chooses which buffers are duplicates, and of which others.
 //!
 //! A duplicate costs one draw and a copy of a generator's state (12 or 40 bytes). The working set keeps such a state for each of
 //! its blocks, made once at the start.
@@ -9,11 +9,11 @@ use crate::WorkloadError;
 use crate::random::{Generator, Scale, Stream, T88, T258};
 use crate::seeds::{self, SEEDS};
 
-/// Where the bytes of a buffer come from.
+/// The source of the bytes of a buffer.
 pub(super) enum BufferOrigin {
     /// The stream itself.
     Unique,
-    /// A stream in this state.
+    /// The stream in this state.
     CopyOf(Stream),
     /// One draw that never changes.
     Constant,
@@ -26,24 +26,24 @@ pub(super) struct Duplicates {
     percent: u64,
     decisions: Stream,
     hundred: Scale,
-    copies: Copies,
+    copies: DuplicateSource,
 }
 
-/// What duplicates are made of.
+/// The source of duplicates.
 #[derive(Clone, Debug)]
-enum Copies {
-    /// The state after the last unique buffer: they equal the next one.
+enum DuplicateSource {
+    /// The state after the last unique buffer: duplicates equal the next one.
     Next(Stream),
-    /// One of a set.
-    Set { picks: Stream, size: Scale, states: States },
+    /// A state out of a set.
+    Set { picks: Stream, size: Scale, states: GeneratorStates },
 }
 
 /// States of generators, packed.
 #[derive(Clone, Debug)]
-enum States {
+enum GeneratorStates {
     Narrow(Vec<T88>),
     Wide(Vec<T258>),
-    /// Of jobs with different generators.
+    /// The states of jobs with different generators.
     Mixed(Vec<Stream>),
 }
 
@@ -57,13 +57,13 @@ impl Duplicates {
     ) -> Result<Self, WorkloadError> {
         let decisions = Stream::T88(T88::new(seeds[seeds::DEDUPE]));
         let copies = match &dedupe.working_set {
-            // With nothing but duplicates there is no set to choose from.
+            // If there are only duplicates, there is no set to choose from.
             Some(set) if dedupe.percent < 100 => {
                 let states = working_set(spec, set, stream)?;
                 let picks = Stream::new(spec.generator, seeds[seeds::DEDUPE_PICK]);
-                Copies::Set { size: picks.scale(states.len() as u64), picks, states }
+                DuplicateSource::Set { size: picks.scale(states.len() as u64), picks, states }
             }
-            _ => Copies::Next(stream.clone()),
+            _ => DuplicateSource::Next(stream.clone()),
         };
         Ok(Duplicates {
             percent: u64::from(dedupe.percent),
@@ -82,30 +82,30 @@ impl Duplicates {
             return BufferOrigin::Unique;
         }
         BufferOrigin::CopyOf(match &mut self.copies {
-            Copies::Next(state) => state.clone(),
-            Copies::Set { picks, size, states } => states.get(picks.below(*size)),
+            DuplicateSource::Next(state) => state.clone(),
+            DuplicateSource::Set { picks, size, states } => states.get(picks.below(*size)),
         })
     }
 
-    /// A unique buffer was made, which left `stream` as it is.
+    /// Notes the state in which a unique buffer left `stream`.
     pub(super) fn unique_ended(&mut self, stream: &Stream) {
-        if let Copies::Next(state) = &mut self.copies {
+        if let DuplicateSource::Next(state) = &mut self.copies {
             state.clone_from(stream);
         }
     }
 
-    /// Another pass begins.
+    /// Begins another pass.
     pub(super) fn restart(&mut self, stream: &Stream, seeds: &[u64; SEEDS]) {
         self.decisions.reseed(seeds[seeds::DEDUPE]);
         match &mut self.copies {
-            Copies::Next(state) => state.clone_from(stream),
-            Copies::Set { picks, .. } => picks.reseed(seeds[seeds::DEDUPE_PICK]),
+            DuplicateSource::Next(state) => state.clone_from(stream),
+            DuplicateSource::Set { picks, .. } => picks.reseed(seeds[seeds::DEDUPE_PICK]),
         }
     }
 }
 
-impl States {
-    /// Room for `blocks` states of this width, or of any.
+impl GeneratorStates {
+    /// Allocates room for `blocks` states of this width, or of any.
     fn with_room(width: Option<Generator>, blocks: u64) -> Option<Self> {
         fn room<T>(blocks: u64) -> Option<Vec<T>> {
             let mut states = Vec::new();
@@ -113,41 +113,41 @@ impl States {
             Some(states)
         }
         match width {
-            Some(Generator::Tausworthe32) => room(blocks).map(States::Narrow),
-            Some(Generator::Tausworthe64) => room(blocks).map(States::Wide),
-            None => room(blocks).map(States::Mixed),
+            Some(Generator::Tausworthe32) => room(blocks).map(GeneratorStates::Narrow),
+            Some(Generator::Tausworthe64) => room(blocks).map(GeneratorStates::Wide),
+            None => room(blocks).map(GeneratorStates::Mixed),
         }
     }
 
     fn len(&self) -> usize {
         match self {
-            States::Narrow(states) => states.len(),
-            States::Wide(states) => states.len(),
-            States::Mixed(states) => states.len(),
+            GeneratorStates::Narrow(states) => states.len(),
+            GeneratorStates::Wide(states) => states.len(),
+            GeneratorStates::Mixed(states) => states.len(),
         }
     }
 
     fn push(&mut self, state: &Stream) {
         match (self, state) {
-            (States::Narrow(states), Stream::T88(state)) => states.push(state.clone()),
-            (States::Wide(states), Stream::T258(state)) => states.push(state.clone()),
-            (States::Mixed(states), state) => states.push(state.clone()),
+            (GeneratorStates::Narrow(states), Stream::T88(state)) => states.push(state.clone()),
+            (GeneratorStates::Wide(states), Stream::T258(state)) => states.push(state.clone()),
+            (GeneratorStates::Mixed(states), state) => states.push(state.clone()),
             _ => unreachable!("states of one width come from jobs with one generator"),
         }
     }
 
     fn get(&self, index: u64) -> Stream {
         match self {
-            States::Narrow(states) => Stream::T88(states[index as usize].clone()),
-            States::Wide(states) => Stream::T258(states[index as usize].clone()),
-            States::Mixed(states) => states[index as usize].clone(),
+            GeneratorStates::Narrow(states) => Stream::T88(states[index as usize].clone()),
+            GeneratorStates::Wide(states) => Stream::T258(states[index as usize].clone()),
+            GeneratorStates::Mixed(states) => states[index as usize].clone(),
         }
     }
 }
 
-/// The states from which the blocks of the set are made: those of the first blocks that the job would write if all were unique,
-/// or of the jobs of the run in turn.
-fn working_set(spec: &JobSpec, set: &WorkingSet, stream: &Stream) -> Result<States, WorkloadError> {
+/// The states from which the blocks of the set are made: those of the first blocks that the job would write if all were unique, or of the
+/// jobs of the run in turn.
+fn working_set(spec: &JobSpec, set: &WorkingSet, stream: &Stream) -> Result<GeneratorStates, WorkloadError> {
     let blocks = spec.working_set_blocks();
     let block = spec.block[Direction::Write].min.max(1);
     let chunk = if spec.buffer.chunk == 0 { block } else { spec.buffer.chunk.min(block) };
@@ -156,7 +156,7 @@ fn working_set(spec: &JobSpec, set: &WorkingSet, stream: &Stream) -> Result<Stat
     let turn = (blocks / pool.len().max(1) as u64).max(1);
     let mut others = pool.iter().cycle().skip(spec.number as usize % pool.len().max(1));
     let one_width = pool.iter().all(|other| other.generator == spec.generator);
-    let mut states = States::with_room(one_width.then_some(spec.generator), blocks)
+    let mut states = GeneratorStates::with_room(one_width.then_some(spec.generator), blocks)
         .ok_or(WorkloadError::WorkingSetTooLarge { blocks })?;
     let mut state = stream.clone();
     for index in 0..blocks {

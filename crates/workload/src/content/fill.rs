@@ -1,5 +1,5 @@
-//! Bytes from one draw, repeated patterns, blocks of which only a part is random, and the small changes that make two writes of one
-//! buffer differ.
+//! Fills buffers: with bytes of one draw, repeated patterns, or partly random blocks, and with the small changes that distinguish two
+//! writes of one buffer.
 
 /// Golden-ratio multiplier that turns one word into the next.
 pub(super) const HASH: u64 = 0x61C8_8646_80B5_83EB;
@@ -7,7 +7,7 @@ pub(super) const HASH: u64 = 0x61C8_8646_80B5_83EB;
 /// Unit in which scrambling changes data.
 const SECTOR: usize = 512;
 
-/// Words derived from one draw, in four lanes; the rest that does not make four words continues the first lane alone.
+/// Fills with words derived from one draw, in four lanes; a rest of less than four words continues the first lane alone.
 ///
 /// Cost: a multiplication for each word, four in flight. The lanes are single variables because compilers keep them in registers, whereas
 /// they try to multiply an array with vector instructions, which have no such multiplication.
@@ -32,12 +32,12 @@ pub fn fill_random(buffer: &mut [u8], draw: u64) {
     }
 }
 
-/// Bytes of `len` that stay random when `percent` of them must compress.
+/// Number of `len` bytes that stay random if `percent` of them must compress.
 pub(crate) fn compressed(len: usize, percent: u32) -> usize {
     (len as u64 * u64::from(100 - percent) / 100) as usize
 }
 
-/// The first `random` bytes from the draw, the others from `padding` repeated from its first byte; zeros if that is empty.
+/// Fills the first `random` bytes from the draw, and the others with `padding` from its first byte on, or with zeros if it is empty.
 pub(crate) fn fill_part(buffer: &mut [u8], draw: u64, random: usize, padding: &[u8]) {
     let (random, rest) = buffer.split_at_mut(random);
     fill_random(random, draw);
@@ -48,12 +48,12 @@ pub(crate) fn fill_part(buffer: &mut [u8], draw: u64, random: usize, padding: &[
     }
 }
 
-/// Repeats `pattern` (not empty) over `buffer`, from its first byte.
+/// Repeats `pattern`, which is not empty, over `buffer` from its first byte.
 pub(super) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
     if let [byte] = pattern {
         return buffer.fill(*byte);
     }
-    // Doubling what is filled keeps the copies long.
+    // Doubling the filled part keeps the copies long.
     let mut done = pattern.len().min(buffer.len());
     buffer[..done].copy_from_slice(&pattern[..done]);
     while done < buffer.len() {
@@ -64,8 +64,8 @@ pub(super) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
     }
 }
 
-/// Changes each whole sector of a write so that no two are alike: its offset in the file goes to a place that moves with the
-/// time, the time itself to a fixed one.
+/// Changes each whole sector of a write so that no two are alike: the offset in the file goes to a place that depends on the time, and the
+/// time itself to a fixed place.
 pub(super) fn scramble(buffer: &mut [u8], offset: u64, now_ns: u64) {
     let (seconds, nanoseconds) = (now_ns / 1_000_000_000, now_ns % 1_000_000_000);
     let line = 64 * ((nanoseconds ^ offset) & 7) as usize;

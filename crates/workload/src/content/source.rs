@@ -1,4 +1,4 @@
-//! Where the bytes of a job come from: zeros, a pattern, random words, or pieces that compress or repeat.
+//! Generates the bytes of a job: zeros, a pattern, random words, or chunks that compress or repeat.
 
 use ferrio_job::{BufferContent, JobSpec};
 
@@ -14,7 +14,7 @@ pub(super) struct ByteSource {
     kind: ByteKind,
     /// The stream of contents.
     stream: Stream,
-    /// The seeds of a job whose streams start again with each pass.
+    /// The seeds of a job whose streams restart with each pass.
     restart: Option<Box<[u64; SEEDS]>>,
 }
 
@@ -23,7 +23,7 @@ enum ByteKind {
     Zero,
     Pattern(Vec<u8>),
     Random,
-    Pieces(Box<Pieces>),
+    Pieces(Box<ChunkedSource>),
 }
 
 impl ByteSource {
@@ -34,9 +34,11 @@ impl ByteSource {
         let kind = match content {
             BufferContent { dedupe: Some(dedupe), .. } => {
                 let dedupe = Duplicates::new(spec, dedupe, &stream, seeds)?;
-                ByteKind::Pieces(Box::new(Pieces::new(content, Some(dedupe))))
+                ByteKind::Pieces(Box::new(ChunkedSource::new(content, Some(dedupe))))
             }
-            BufferContent { compress: 1.., .. } => ByteKind::Pieces(Box::new(Pieces::new(content, None))),
+            BufferContent { compress: 1.., .. } => {
+                ByteKind::Pieces(Box::new(ChunkedSource::new(content, None)))
+            }
             BufferContent { pattern, .. } if !pattern.is_empty() => ByteKind::Pattern(pattern.clone()),
             BufferContent { zero: true, .. } => ByteKind::Zero,
             _ => ByteKind::Random,
@@ -45,7 +47,7 @@ impl ByteSource {
         Ok(ByteSource { kind, stream, restart })
     }
 
-    /// Pieces have `chunk` bytes, at most `unit`; 0 means `unit`.
+    /// Sets the bytes of a chunk, at most `unit`; 0 means `unit`.
     pub(super) fn cut(&mut self, chunk: u64, unit: u64) {
         if let ByteKind::Pieces(pieces) = &mut self.kind {
             pieces.cut(chunk, unit);
@@ -62,7 +64,7 @@ impl ByteSource {
         }
     }
 
-    /// Moves on as [`fill`](Self::fill) does; the buffer may be overwritten or not.
+    /// Advances like [`fill`](Self::fill); may overwrite the buffer.
     pub(super) fn skip(&mut self, buffer: &mut [u8]) {
         match &mut self.kind {
             ByteKind::Zero | ByteKind::Pattern(_) => {}
@@ -73,7 +75,7 @@ impl ByteSource {
         }
     }
 
-    /// Starts the streams again, if the job repeats.
+    /// Restarts the streams, if the job repeats.
     pub(super) fn begin_pass(&mut self) {
         if let Some(seeds) = self.restart.as_deref() {
             self.stream.reseed(seeds[seeds::CONTENT]);
@@ -84,28 +86,28 @@ impl ByteSource {
     }
 }
 
-/// Buffers made of pieces, each random in its first part and padded in the rest.
+/// Buffers made of chunks, each random in its first part and padded in the rest.
 ///
-/// Every piece has a draw of its own, so that a compressor that works on pieces of this size finds the same everywhere. A buffer that
-/// must equal another one is made from the state in which the random stream was, or will be, for that one.
+/// Every chunk has a draw of its own, so that a compressor that works on chunks of this size finds the same everywhere. A buffer that must
+/// equal another one is made from the state in which the random stream was, or will be, for that one.
 #[derive(Clone, Debug)]
-struct Pieces {
-    /// Bytes of a piece, at least 1.
+struct ChunkedSource {
+    /// Bytes of a chunk, at least 1.
     chunk: usize,
-    /// Percent of a piece that is padding, 0..=99.
+    /// Percent of a chunk that is padding, 0..=99.
     compress: u32,
-    /// What is repeated there; zeros if empty.
+    /// The repeated bytes of the padding; zeros if empty.
     padding: Vec<u8>,
     dedupe: Option<Duplicates>,
 }
 
-impl Pieces {
-    /// To be [`cut`](Self::cut) before use.
+impl ChunkedSource {
+    /// Must be [`cut`](Self::cut) before use.
     fn new(content: &BufferContent, dedupe: Option<Duplicates>) -> Self {
-        Pieces { chunk: 1, compress: content.compress, padding: content.pattern.clone(), dedupe }
+        ChunkedSource { chunk: 1, compress: content.compress, padding: content.pattern.clone(), dedupe }
     }
 
-    /// Pieces have `chunk` bytes, at most `unit`; 0 means `unit`.
+    /// Sets the bytes of a chunk, at most `unit`; 0 means `unit`.
     fn cut(&mut self, chunk: u64, unit: u64) {
         let bytes = if chunk == 0 { unit } else { chunk.min(unit) };
         self.chunk = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
@@ -146,7 +148,7 @@ impl Pieces {
         }
     }
 
-    /// Another pass begins with these seeds; `stream` was started again.
+    /// Begins another pass with these seeds, after `stream` was restarted.
     fn restart(&mut self, stream: &Stream, seeds: &[u64; SEEDS]) {
         if let Some(dedupe) = &mut self.dedupe {
             dedupe.restart(stream, seeds);

@@ -26,7 +26,7 @@ fn a_laid_out_file_has_fios_bytes() {
 
 #[test]
 fn the_first_buffer_has_fios_bytes() {
-    let mut content = Content::new(&writer(), [0; 24]).unwrap();
+    let mut content = BufferContents::new(&writer(), [0; 24]).unwrap();
     let mut buffer = [0; 4096];
     content.fill_initial(&mut buffer);
     assert_eq!(buffer[..8], [0x35, 0xe0, 0x28, 0xcc, 0x38, 0xa0, 0x99, 0x16]);
@@ -37,7 +37,7 @@ fn buffers_go_on_where_the_layout_ended() {
     let mut layout = LayoutContent::new(&writer(), [0; 24]).unwrap();
     let mut buffer = [0; 4096];
     (0..16).for_each(|_| layout.layout_fill(&mut buffer));
-    Content::after_layout(&writer(), layout).fill_initial(&mut buffer);
+    BufferContents::after_layout(&writer(), layout).fill_initial(&mut buffer);
     assert_eq!(buffer[..8], [0x1b, 0x97, 0x15, 0x54, 0xd7, 0xbe, 0x73, 0x2b]);
 }
 
@@ -45,7 +45,7 @@ fn buffers_go_on_where_the_layout_ended() {
 fn a_refilling_job_never_scrambles_and_never_repeats() {
     let mut spec = writer();
     spec.buffer.refill = true;
-    let mut content = Content::new(&spec, [0; 24]).unwrap();
+    let mut content = BufferContents::new(&spec, [0; 24]).unwrap();
     assert!(content.needs_write_prep());
     let mut buffer = [0; 4096];
     content.fill_initial(&mut buffer);
@@ -60,7 +60,7 @@ fn a_refilling_job_never_scrambles_and_never_repeats() {
 #[test]
 fn scrambling_changes_three_words_of_each_whole_sector() {
     let spec = writer();
-    let mut content = Content::new(&spec, [0; 24]).unwrap();
+    let mut content = BufferContents::new(&spec, [0; 24]).unwrap();
     let mut buffer = [0; 1500];
     content.fill_initial(&mut buffer);
     let before = buffer;
@@ -75,7 +75,7 @@ fn scrambling_changes_three_words_of_each_whole_sector() {
 
 #[test]
 fn a_reader_leaves_its_buffers_alone() {
-    let mut content = Content::new(&job(), [0; 24]).unwrap();
+    let mut content = BufferContents::new(&job(), [0; 24]).unwrap();
     assert!(!content.needs_write_prep());
     let mut buffer = [9; 64];
     content.fill_initial(&mut buffer);
@@ -88,12 +88,12 @@ fn zeroes_and_patterns_are_what_was_asked_for() {
     spec.buffer.scramble = false;
     spec.buffer.zero = true;
     let mut buffer = [7; 100];
-    let mut content = Content::new(&spec, [0; 24]).unwrap();
+    let mut content = BufferContents::new(&spec, [0; 24]).unwrap();
     assert!(!content.needs_write_prep());
     content.fill_initial(&mut buffer);
     assert_eq!(buffer, [0; 100]);
     spec.buffer.pattern = vec![1, 2, 3];
-    Content::new(&spec, [0; 24]).unwrap().fill_initial(&mut buffer);
+    BufferContents::new(&spec, [0; 24]).unwrap().fill_initial(&mut buffer);
     assert!(buffer.iter().enumerate().all(|(i, &b)| usize::from(b) == i % 3 + 1));
 }
 
@@ -104,7 +104,7 @@ fn system_seeded_content_follows_the_entropy() {
     spec.generator = Generator::Tausworthe64;
     let fill = |entropy| {
         let mut buffer = [0; 32];
-        Content::new(&spec, entropy).unwrap().fill_initial(&mut buffer);
+        BufferContents::new(&spec, entropy).unwrap().fill_initial(&mut buffer);
         buffer
     };
     assert_ne!(fill([1; 24]), fill([2; 24]));
@@ -112,7 +112,7 @@ fn system_seeded_content_follows_the_entropy() {
 
 /// The MD5 of a file that a job writes in order, in blocks of 4 KiB.
 fn written(spec: &JobSpec, blocks: usize) -> String {
-    let mut content = Content::new(spec, [0; 24]).unwrap();
+    let mut content = BufferContents::new(spec, [0; 24]).unwrap();
     let mut unit = [0; 4096];
     content.fill_initial(&mut unit);
     let mut sum = Md5::new();
@@ -153,7 +153,7 @@ fn files_have_fios_checksums() {
 fn nothing_but_duplicates_is_one_piece_over_and_over() {
     let mut spec = refilling();
     spec.buffer.dedupe = Some(Dedupe { percent: 100, working_set: working_set(0, 1 << 20) });
-    let mut content = Content::new(&spec, [0; 24]).unwrap();
+    let mut content = BufferContents::new(&spec, [0; 24]).unwrap();
     let mut unit = [0; 4096];
     content.fill_initial(&mut unit);
     let first = unit;
@@ -168,7 +168,7 @@ fn another_pass_repeats_duplicates_too() {
     for working_set in [None, working_set(10, 1 << 20)] {
         let mut spec = refilling();
         spec.buffer.dedupe = Some(Dedupe { percent: 90, working_set });
-        let mut content = Content::new(&spec, [0; 24]).unwrap();
+        let mut content = BufferContents::new(&spec, [0; 24]).unwrap();
         let mut pass = || {
             let mut file = vec![0; 40 * 4096];
             file.chunks_mut(4096).for_each(|block| content.before_write(block, 0, 1));
@@ -184,7 +184,7 @@ fn units_that_are_never_used_take_their_draws() {
     for compress in [0, 50] {
         let mut spec = refilling();
         spec.buffer.compress = compress;
-        let content = || Content::new(&spec, [0; 24]).unwrap();
+        let content = || BufferContents::new(&spec, [0; 24]).unwrap();
         let (mut skipping, mut filling) = (content(), content());
         let (mut skipped, mut filled) = ([0; 4096], [0; 4096]);
         skipping.skip_initial(&mut skipped, 3);
@@ -198,7 +198,7 @@ fn units_that_are_never_used_take_their_draws() {
 fn a_working_set_beyond_all_memory_is_an_error() {
     let mut spec = refilling();
     spec.buffer.dedupe = Some(Dedupe { percent: 10, working_set: working_set(90, u64::MAX) });
-    let error = Content::new(&spec, [0; 24]).unwrap_err();
+    let error = BufferContents::new(&spec, [0; 24]).unwrap_err();
     assert!(matches!(error, WorkloadError::WorkingSetTooLarge { .. }), "{error}");
 }
 

@@ -1,21 +1,21 @@
-//! A simulated buffer pool: which of the pages that transactions use have to be read.
+//! A simulated buffer pool, which determines the page accesses that need a read.
 //!
-//! It replaces pages by the CLOCK rule, which comes near to replacing the one that was not used for longest: a hand goes over the pages in
-//! the pool, and takes the place of the first that was not used since it was there last. Changed pages stay until they are written back.
+//! It replaces pages by the CLOCK rule, an approximation of least recently used: a hand moves over the pages in the pool, and evicts the
+//! first one that was not used since its last visit. Changed pages stay until they are written back.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The page is in the pool.
-const HELD: u8 = 1;
-/// It was used since the hand was there.
+/// Bit: the page is in the pool.
+const IN_POOL: u8 = 1;
+/// Bit: it was used since the last visit of the hand.
 const USED: u8 = 2;
-/// It is changed and waits to be written back.
+/// Bit: it is changed and waits to be written back.
 const DIRTY: u8 = 4;
 
-/// Uses of pages that go before the first transaction, for each page that the pool holds.
+/// Page uses before the first transaction, for each page of the pool.
 const WARM_UP: u64 = 4;
-/// Most of them: about a second.
+/// Most of these uses: about a second.
 const MAX_WARM_UP: u64 = 1 << 24;
 
 /// The pool.
@@ -23,27 +23,27 @@ const MAX_WARM_UP: u64 = 1 << 24;
 pub(super) struct BufferPool {
     /// Per page of the data.
     states: Vec<AtomicU8>,
-    frames: Mutex<Frames>,
+    frames: Mutex<PoolFrames>,
 }
 
 /// The pages in the pool.
 #[derive(Debug)]
-struct Frames {
+struct PoolFrames {
     pages: Vec<u64>,
-    /// The place that the hand comes to next.
+    /// The next position of the hand.
     hand: usize,
     /// Most pages.
     room: usize,
 }
 
 impl BufferPool {
-    /// Room for `room` of so many pages, none of which it holds.
+    /// An empty pool with room for `room` of `pages` pages.
     pub(super) fn new(room: u64, pages: u64) -> Self {
         let room = usize::try_from(room.min(pages).max(1)).unwrap_or(usize::MAX);
         let count = usize::try_from(pages).unwrap_or(usize::MAX);
         BufferPool {
             states: (0..count).map(|_| AtomicU8::new(0)).collect(),
-            frames: Mutex::new(Frames { pages: Vec::with_capacity(room), hand: 0, room }),
+            frames: Mutex::new(PoolFrames { pages: Vec::with_capacity(room), hand: 0, room }),
         }
     }
 
@@ -63,18 +63,18 @@ impl BufferPool {
         }
     }
 
-    /// A transaction uses a page. True if the pool holds it; otherwise it must be read, and the pool holds it from now on.
+    /// Uses a page. Returns whether it was in the pool; otherwise it must be read, and is in the pool from now on.
     pub(super) fn use_page(&self, page: u64) -> bool {
         let Some(state) = self.states.get(page as usize) else { return false };
         let before = state.load(Relaxed);
-        if before & HELD != 0 {
+        if before & IN_POOL != 0 {
             if before & USED == 0 {
                 state.fetch_or(USED, Relaxed);
             }
             return true;
         }
         // Of two sessions that miss a page at once, one reads it.
-        if state.fetch_or(HELD | USED, Relaxed) & HELD != 0 {
+        if state.fetch_or(IN_POOL | USED, Relaxed) & IN_POOL != 0 {
             return true;
         }
         let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,12 +82,12 @@ impl BufferPool {
         false
     }
 
-    /// A page is changed. False if it waits already to be written back.
+    /// Changes a page. Returns false if it already waits to be written back.
     pub(super) fn change(&self, page: u64) -> bool {
         self.states.get(page as usize).is_some_and(|state| state.fetch_or(DIRTY, Relaxed) & DIRTY == 0)
     }
 
-    /// A page is about to be written back: a change from now on is another one.
+    /// Marks a page as clean when its write-back begins: later changes are new ones.
     pub(super) fn clean(&self, page: u64) {
         if let Some(state) = self.states.get(page as usize) {
             state.fetch_and(!DIRTY, Relaxed);
@@ -103,13 +103,13 @@ impl BufferPool {
     }
 }
 
-impl Frames {
-    /// Gives a page a place, that of another one if there is none left.
+impl PoolFrames {
+    /// Inserts a page; evicts another one if the pool is full.
     fn insert(&mut self, page: u64, states: &[AtomicU8]) {
         if self.pages.len() < self.room {
             return self.pages.push(page);
         }
-        // In two turns at most the hand comes to a page that is not in use, unless all are changed.
+        // In two turns at most, the hand finds a page that is not in use, unless all are changed.
         for _ in 0..self.pages.len().saturating_mul(2) {
             let state = &states[self.pages[self.hand] as usize];
             let before = state.load(Relaxed);
@@ -120,7 +120,7 @@ impl Frames {
             }
             self.advance();
         }
-        states[self.pages[self.hand] as usize].fetch_and(!(HELD | USED), Relaxed);
+        states[self.pages[self.hand] as usize].fetch_and(!(IN_POOL | USED), Relaxed);
         self.pages[self.hand] = page;
         self.advance();
     }
@@ -137,7 +137,7 @@ mod tests {
     use ferrio_job::{Skew, SkewShape};
 
     use super::*;
-    use crate::skewed::Skewed;
+    use crate::skewed::SkewedChoice;
 
     /// Misses of a pool and of one that replaces what was not used for longest, for the same `uses`.
     fn misses(room: u64, pages: u64, uses: impl Iterator<Item = u64>) -> (u64, u64) {
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn popular_pages_stay_as_if_the_longest_unused_one_went() {
         let skew = Skew { shape: SkewShape::Zipf(1.1), center: Some(0.0) };
-        let mut choices = Skewed::new(&skew, 2000, 1, true);
+        let mut choices = SkewedChoice::new(&skew, 2000, 1, true);
         let (clock, exact) = misses(200, 2000, (0..60_000).map(|_| choices.next()));
         assert!(exact > 5000 && clock.abs_diff(exact) < exact / 10, "{clock} misses and {exact}");
     }
@@ -177,7 +177,7 @@ mod tests {
     fn a_warm_pool_is_full_and_misses_as_often_as_later() {
         let skew = Skew { shape: SkewShape::Pareto(0.2), center: Some(0.0) };
         let pool = BufferPool::new(300, 3000);
-        let mut choices = Skewed::new(&skew, 3000, 1, true);
+        let mut choices = SkewedChoice::new(&skew, 3000, 1, true);
         pool.warm_up(|| choices.next());
         assert_eq!(pool.held(), 300);
         let mut misses = || (0..5000).filter(|_| !pool.use_page(choices.next())).count();

@@ -1,49 +1,49 @@
 //! The job that writes back changed pages in batches and makes checkpoints.
 //!
-//! A batch goes to the double-write area first, in one sequential write, and is made durable there; then each page goes to its place.
+//! A batch is first written sequentially to the double-write area and made durable there; then each page is written to its place.
 
 use ferrio_job::{Direction, PageWriteBack};
 
 use super::dirty_pages::DirtyPages;
-use super::{DatabaseCounts, SharedDatabase, Work, sync_kind};
+use super::{BackgroundWork, DatabaseCounts, SharedDatabase, sync_kind};
 use crate::step::{Io, Step, SyncKind};
 
 /// The steps of the cleaner.
 #[derive(Debug)]
 pub(super) struct CleanerPath {
     write_back: PageWriteBack,
-    /// The batch that is written.
+    /// The current batch.
     pages: Vec<u64>,
-    stage: Stage,
-    /// Where in the double-write area the next batch goes.
+    stage: CleanerStage,
+    /// Offset of the next batch in the double-write area.
     area_offset: u64,
-    /// Data files that were written to since their last sync.
+    /// Whether each data file was written to since its last sync.
     unsynced: Vec<bool>,
-    /// The pages that a checkpoint or the end of an interval has still to write back; `None` outside of both.
+    /// Pages that a checkpoint or the end of an interval still has to write back; `None` outside of both.
     left: Option<u64>,
-    /// What is left belongs to a checkpoint.
+    /// Whether these belong to a checkpoint.
     in_checkpoint: bool,
-    /// When the last checkpoint began, ns.
+    /// Start of the last checkpoint, ns.
     checkpoint_ns: u64,
-    /// When the last interval ended, ns.
+    /// End of the last interval, ns.
     interval_ns: u64,
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Nothing before there is work.
+enum CleanerStage {
+    /// No step before there is work.
     Idle,
-    /// The batch goes to the double-write area.
+    /// Writes the batch to the double-write area.
     DoubleWrite,
-    /// The double-write area has the batch, and is synced if batches are.
+    /// Syncs the double-write area, if batches are synced.
     DoubleWriteSync,
-    /// Pages of the batch from this one on go to their places.
+    /// Writes the pages of the batch from this one on to their places.
     InPlace(usize),
-    /// Data files from this one on are synced.
+    /// Syncs the data files from this one on.
     DataSync(usize),
     WrittenBack,
-    /// Data files from this one on are synced by a checkpoint.
+    /// Syncs the data files from this one on for a checkpoint.
     CheckpointDataSync(usize),
     CheckpointAppend,
     CheckpointSync,
@@ -55,7 +55,7 @@ impl CleanerPath {
         CleanerPath {
             write_back,
             pages: Vec::with_capacity(write_back.batch.min(1 << 16) as usize),
-            stage: Stage::Idle,
+            stage: CleanerStage::Idle,
             area_offset: 0,
             unsynced: vec![false; shared.database.data_files as usize],
             left: None,
@@ -65,8 +65,13 @@ impl CleanerPath {
         }
     }
 
-    /// What there is to do when the load has run for `now_ns`.
-    pub(super) fn work(&mut self, shared: &SharedDatabase, dirty: &DirtyPages, now_ns: u64) -> Work {
+    /// The work when the load has run for `now_ns`.
+    pub(super) fn work(
+        &mut self,
+        shared: &SharedDatabase,
+        dirty: &DirtyPages,
+        now_ns: u64,
+    ) -> BackgroundWork {
         if self.left.is_none() {
             self.begin_due(shared, dirty, now_ns);
         }
@@ -74,8 +79,8 @@ impl CleanerPath {
         let most = match self.left {
             Some(0) if self.in_checkpoint => {
                 self.left = None;
-                self.stage = Stage::CheckpointDataSync(0);
-                return Work::Ready;
+                self.stage = CleanerStage::CheckpointDataSync(0);
+                return BackgroundWork::Ready;
             }
             Some(left) => left,
             None if over || dirty.has_batch() => u64::MAX,
@@ -84,7 +89,11 @@ impl CleanerPath {
         self.pages.clear();
         dirty.take(most.min(self.most_together()), &mut self.pages, shared.pool.as_ref());
         if self.pages.is_empty() {
-            return if over { Work::End } else { Work::Wait(self.next_due(shared, dirty)) };
+            return if over {
+                BackgroundWork::End
+            } else {
+                BackgroundWork::Wait(self.next_due(shared, dirty))
+            };
         }
         if let Some(left) = &mut self.left {
             *left -= self.pages.len() as u64;
@@ -93,8 +102,8 @@ impl CleanerPath {
             }
         }
         let doubled = self.write_back.double_write.is_some();
-        self.stage = if doubled { Stage::DoubleWrite } else { Stage::InPlace(0) };
-        Work::Ready
+        self.stage = if doubled { CleanerStage::DoubleWrite } else { CleanerStage::InPlace(0) };
+        BackgroundWork::Ready
     }
 
     /// Begins a checkpoint or the write-back of an interval, if it is due.
@@ -120,7 +129,7 @@ impl CleanerPath {
         }
     }
 
-    /// When something is due, ns, if that is a question of time.
+    /// The next time at which something becomes due, ns, if time matters.
     fn next_due(&self, shared: &SharedDatabase, dirty: &DirtyPages) -> Option<u64> {
         let interval = nanoseconds(self.write_back.interval);
         let batch = (interval > 0).then(|| self.interval_ns.saturating_add(interval));
@@ -131,7 +140,7 @@ impl CleanerPath {
         batch.into_iter().chain(checkpoint).min()
     }
 
-    /// Most pages that are written back together. All those of an interval are, unless the double-write area has to hold them.
+    /// Most pages in a batch. The pages of an interval are one batch, unless the double-write area limits it.
     fn most_together(&self) -> u64 {
         let in_batches = self.write_back.interval.is_zero() || self.write_back.double_write.is_some();
         if in_batches { self.write_back.batch.max(1).into() } else { u64::from(u32::MAX) }
@@ -147,22 +156,22 @@ impl CleanerPath {
         let database = &shared.database;
         loop {
             match self.stage {
-                Stage::Idle => return Step::AwaitWork,
-                Stage::DoubleWrite => {
-                    self.stage = Stage::DoubleWriteSync;
+                CleanerStage::Idle => return Step::AwaitWork,
+                CleanerStage::DoubleWrite => {
+                    self.stage = CleanerStage::DoubleWriteSync;
                     return self.double_write(shared);
                 }
-                Stage::DoubleWriteSync => {
-                    self.stage = Stage::InPlace(0);
+                CleanerStage::DoubleWriteSync => {
+                    self.stage = CleanerStage::InPlace(0);
                     return match sync_kind(self.write_back.sync) {
                         Some(kind) => Step::Sync { file: database.log_file() + 1, kind },
-                        // Nothing goes to its place before the area has it, durable or not.
+                        // No page is written to its place before the area contains it, durable or not.
                         None => Step::WrittenBack { count: 0 },
                     };
                 }
-                Stage::InPlace(index) => match self.pages.get(index) {
+                CleanerStage::InPlace(index) => match self.pages.get(index) {
                     Some(&page) => {
-                        self.stage = Stage::InPlace(index + 1);
+                        self.stage = CleanerStage::InPlace(index + 1);
                         let (file, offset) = shared.place(page);
                         self.unsynced[file as usize] = true;
                         return Step::Io(Io {
@@ -172,28 +181,28 @@ impl CleanerPath {
                             len: database.page.into(),
                         });
                     }
-                    None => self.stage = Stage::DataSync(0),
+                    None => self.stage = CleanerStage::DataSync(0),
                 },
-                Stage::DataSync(from) => {
+                CleanerStage::DataSync(from) => {
                     let kind = sync_kind(self.write_back.sync);
-                    match kind.and_then(|kind| self.sync_data(from, kind, Stage::DataSync)) {
+                    match kind.and_then(|kind| self.sync_data(from, kind, CleanerStage::DataSync)) {
                         Some(step) => return step,
-                        None => self.stage = Stage::WrittenBack,
+                        None => self.stage = CleanerStage::WrittenBack,
                     }
                 }
-                Stage::WrittenBack => {
-                    self.stage = Stage::Idle;
+                CleanerStage::WrittenBack => {
+                    self.stage = CleanerStage::Idle;
                     counts.written_back += self.pages.len() as u64;
                     return Step::WrittenBack { count: self.pages.len() as u32 };
                 }
-                Stage::CheckpointDataSync(from) => {
-                    match self.sync_data(from, self.checkpoint_sync(), Stage::CheckpointDataSync) {
+                CleanerStage::CheckpointDataSync(from) => {
+                    match self.sync_data(from, self.checkpoint_sync(), CleanerStage::CheckpointDataSync) {
                         Some(step) => return step,
-                        None => self.stage = Stage::CheckpointAppend,
+                        None => self.stage = CleanerStage::CheckpointAppend,
                     }
                 }
-                Stage::CheckpointAppend => {
-                    self.stage = Stage::CheckpointSync;
+                CleanerStage::CheckpointAppend => {
+                    self.stage = CleanerStage::CheckpointSync;
                     let (file, len) = (database.log_file(), database.log.block);
                     let append = shared.log.append(len);
                     dirty.checkpoint_appended(append);
@@ -204,24 +213,24 @@ impl CleanerPath {
                         len: len.into(),
                     });
                 }
-                Stage::CheckpointSync => {
-                    self.stage = Stage::CheckpointEnd;
+                CleanerStage::CheckpointSync => {
+                    self.stage = CleanerStage::CheckpointEnd;
                     let kind = shared.commit_sync().unwrap_or(SyncKind::Fsync);
                     return Step::Sync { file: database.log_file(), kind };
                 }
-                Stage::CheckpointEnd => {
+                CleanerStage::CheckpointEnd => {
                     counts.checkpoints += 1;
                     self.in_checkpoint = false;
-                    self.stage = Stage::Idle;
+                    self.stage = CleanerStage::Idle;
                     dirty.end_checkpoint();
-                    // Lets the sessions go on that a full log holds.
+                    // Releases the sessions that a full log blocks.
                     return Step::WrittenBack { count: 0 };
                 }
             }
         }
     }
 
-    /// The write of the batch to the double-write area, which is a ring with room for at least one.
+    /// Writes the batch to the double-write area, which is a ring with room for at least one batch.
     fn double_write(&mut self, shared: &SharedDatabase) -> Step {
         let len = self.pages.len() as u64 * u64::from(shared.database.page);
         if self.area_offset + len > self.write_back.double_write.unwrap_or(0) {
@@ -233,15 +242,15 @@ impl CleanerPath {
         Step::Io(io)
     }
 
-    /// The sync of the next data file from this one on that was written to; `then` is the stage that follows it.
-    fn sync_data(&mut self, from: usize, kind: SyncKind, then: fn(usize) -> Stage) -> Option<Step> {
+    /// Syncs the next unsynced data file from this one on; `then` makes the following stage.
+    fn sync_data(&mut self, from: usize, kind: SyncKind, then: fn(usize) -> CleanerStage) -> Option<Step> {
         let file = from + self.unsynced[from..].iter().position(|&unsynced| unsynced)?;
         self.unsynced[file] = false;
         self.stage = then(file + 1);
         Some(Step::Sync { file: file as u32, kind })
     }
 
-    /// How a checkpoint syncs data files: as batches are synced, if they are.
+    /// The sync of data files in checkpoints: the same as for batches, if they are synced.
     fn checkpoint_sync(&self) -> SyncKind {
         sync_kind(self.write_back.sync).unwrap_or(SyncKind::Fsync)
     }

@@ -1,8 +1,8 @@
-//! Pages that transactions have changed: those that are not written back, and those that a checkpoint makes the log begin again with.
+//! Pages that transactions have changed: those not written back, and those whose next change is logged as a whole page after a checkpoint.
 //!
-//! A session waits until its own pages and all that were changed before them are few enough. So sessions go on in the order of their
-//! changes, and no more of them after a batch than it has made room for. It also waits while the log is full: until a checkpoint has ended
-//! that began late enough for the log to have room again.
+//! A session waits until its own changed pages and all earlier ones are few enough. So sessions continue in the order of their changes, and
+//! no more of them after a batch than it has made room for. A session also waits while the log is full: until a checkpoint has ended that
+//! began late enough for the log to have room again.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{
@@ -17,46 +17,47 @@ use super::buffer_pool::BufferPool;
 use super::log::Append;
 use super::waiters::Waiters;
 
-/// Most pages that the queue has room for from the start.
+/// Most pages for which the queue allocates room at the start.
 const MAX_ROOM: u64 = 1 << 16;
 
 /// The pages that are changed and not written back.
 #[derive(Debug)]
 pub(super) struct DirtyPages {
     most: u64,
-    /// Pages that are waiting when the cleaner begins: no more than keep transactions going.
+    /// Waiting pages at which the cleaner begins: no more than transactions can afford to wait for.
     batch: u64,
-    /// Whether a full batch is enough to begin.
+    /// Whether a full batch suffices to begin.
     at_once: bool,
     queue: Mutex<VecDeque<u64>>,
     /// Pages in the queue.
     waiting: AtomicU64,
-    /// Pages changed so far. Less those written back, they are those in the queue and those that are being written.
+    /// Pages changed so far. Minus those written back, these are the pages in the queue and those being written.
     changed: AtomicU64,
     /// Pages written back so far.
     written: AtomicU64,
     sessions: Vec<SessionPlace>,
-    /// Bytes of the log after which there is a checkpoint.
+    /// Bytes of the log after which a checkpoint follows.
     checkpoint_log: Option<u64>,
-    /// Bytes of the log that checkpoints may leave; `None` if it is never full.
+    /// Bytes of the log that checkpoints may leave; `None` if the log is never full.
     full_log: Option<u64>,
-    /// Where the log ended when the last checkpoint began.
+    /// End of the log when the last checkpoint began.
     checkpoint: AtomicU64,
-    /// Where the log begins that this checkpoint leaves: what changed before is written back when it ends.
+    /// Start of the log that this checkpoint leaves: earlier changes are written back when it ends.
     left_from: AtomicU64,
-    /// The same of the last checkpoint that has ended.
+    /// The same for the last checkpoint that has ended.
     covered: AtomicU64,
     pub(super) waiters: Waiters,
 }
 
-/// How far a session is.
+/// The progress of a session.
 #[derive(Debug)]
 struct SessionPlace {
-    /// Pages changed so far when it had changed its last one.
+    /// Number of changed pages after its last change.
     changed: AtomicU64,
-    /// Where the log ended then.
+    /// End of the log at that time.
     log: AtomicU64,
-    /// A place in the log at or before the first append of the transaction whose changes are not in the queue; [`u64::MAX`] if there is none.
+    /// A place in the log at or before the first append of the transaction whose changes are not in the queue; [`u64::MAX`] if there is
+    /// none.
     appends_from: AtomicU64,
 }
 
@@ -82,15 +83,15 @@ impl DirtyPages {
         }
     }
 
-    /// A transaction of session number `thread` begins to append where the log ends.
+    /// Notes that a transaction of session number `thread` begins to append at the end of the log.
     pub(super) fn begin_appends(&self, thread: u32, log_end: u64) {
         if let Some(session) = self.sessions.get(thread as usize) {
             session.appends_from.store(log_end, SeqCst);
         }
     }
 
-    /// A transaction of session number `thread` has changed these pages; the log ends at `log_end`. With a pool, a page that is in the queue
-    /// is not put there again.
+    /// Adds the pages that a transaction of session number `thread` has changed; the log ends at `log_end`. With a pool, a page that is
+    /// already in the queue is not added again.
     pub(super) fn add(&self, thread: u32, pages: &[u64], log_end: u64, pool: Option<&BufferPool>) {
         let mut queue = lock(&self.queue);
         let before = queue.len();
@@ -108,7 +109,7 @@ impl DirtyPages {
         }
     }
 
-    /// Moves pages from the queue to `pages`, `most` of them at most.
+    /// Moves up to `most` pages from the queue to `pages`.
     pub(super) fn take(&self, most: u64, pages: &mut Vec<u64>, pool: Option<&BufferPool>) {
         let mut queue = lock(&self.queue);
         let count = usize::try_from(most).unwrap_or(usize::MAX).min(queue.len());
@@ -125,20 +126,19 @@ impl DirtyPages {
         self.waiting.load(Acquire)
     }
 
-    /// True if the cleaner begins without regard to time: a batch is full, or sessions wait for what is less than a batch.
+    /// Whether the cleaner begins without regard to time: a batch is full, or sessions wait for less than a batch.
     pub(super) fn has_batch(&self) -> bool {
         let waiting = self.waiting();
         (self.at_once && waiting >= self.batch) || (waiting > 0 && self.are_too_many())
     }
 
     fn are_too_many(&self) -> bool {
-        // In this order: what is written back was changed before.
+        // In this order: a page is changed before it is written back.
         let written = self.written.load(Acquire);
         self.changed.load(Acquire) - written > self.most
     }
 
-    /// True once a session may go on: of the pages that were changed up to its last one, no more than may be are dirty, and the log has
-    /// room again.
+    /// Whether a session may continue: of the pages changed up to its last one, few enough are dirty, and the log has room again.
     fn may_go(&self, session: &SessionPlace) -> bool {
         session.changed.load(Relaxed) <= self.written.load(Acquire).saturating_add(self.most)
             && self.full_log.is_none_or(|room| {
@@ -146,20 +146,20 @@ impl DirtyPages {
             })
     }
 
-    /// True if a session must wait, which is then in the queue of the waiters.
+    /// Whether a session must wait; if so, it is added to the queue of the waiters.
     pub(super) fn must_wait(&self, thread: u32) -> bool {
         let Some(session) = self.sessions.get(thread as usize) else { return false };
         self.waiters.must_wait(thread, session.changed.load(Relaxed), || self.may_go(session))
     }
 
-    /// A session does no more transactions.
+    /// Ends a session.
     pub(super) fn session_ended(&self, thread: u32) {
         if let Some(session) = self.sessions.get(thread as usize) {
             session.appends_from.store(u64::MAX, SeqCst);
         }
     }
 
-    /// So many pages are in their places.
+    /// Counts pages that were written to their places.
     pub(super) fn written_back(&self, count: u32, wake: &dyn Fn(u32)) {
         self.written.fetch_add(count.into(), AcqRel);
         self.let_through(wake);
@@ -171,11 +171,11 @@ impl DirtyPages {
         self.waiters.let_through(may_go, wake);
     }
 
-    /// A checkpoint begins. It leaves the log from where it ends, or from the first append of a transaction whose changes are not in the
-    /// queue yet: the checkpoint may miss them.
+    /// Begins a checkpoint. It leaves the log from its end on, or from the first append of a transaction whose changes are not in the queue
+    /// yet: the checkpoint may miss them.
     pub(super) fn begin_checkpoint(&self, log_end: u64) {
         self.checkpoint.store(log_end, Relaxed);
-        // A session may say late where it began: what a checkpoint has covered stays covered.
+        // A session may announce late where it began: covered parts of the log stay covered.
         self.left_from.fetch_max(self.would_leave_from(log_end), Relaxed);
     }
 
@@ -183,7 +183,7 @@ impl DirtyPages {
         self.sessions.iter().map(|session| session.appends_from.load(SeqCst)).fold(log_end, u64::min)
     }
 
-    /// The checkpoint has appended to the log what needs no other one, unless something was appended since it began.
+    /// Notes an append of the checkpoint, which needs no further checkpoint unless something else was appended since it began.
     pub(super) fn checkpoint_appended(&self, append: Append) {
         for begin in [&self.checkpoint, &self.left_from] {
             if begin.load(Relaxed) == append.from {
@@ -192,12 +192,13 @@ impl DirtyPages {
         }
     }
 
-    /// The checkpoint is complete. Sessions that wait for it go on when something is [written back](Self::written_back) next.
+    /// Completes the checkpoint. Sessions that wait for it continue when something is [written back](Self::written_back) next.
     pub(super) fn end_checkpoint(&self) {
         self.covered.store(self.left_from.load(Relaxed), Release);
     }
 
-    /// True if enough has been appended since the last checkpoint began, or if what it leaves fills the log and another one would leave less.
+    /// Whether enough was appended since the last checkpoint began, or whether the rest fills the log and another checkpoint would leave
+    /// less.
     pub(super) fn is_checkpoint_due(&self, log_end: u64) -> bool {
         let appended = log_end.saturating_sub(self.checkpoint.load(Relaxed));
         self.checkpoint_log.is_some_and(|bytes| appended >= bytes)
@@ -207,7 +208,7 @@ impl DirtyPages {
             })
     }
 
-    /// Bytes of the log that the last checkpoint to begin leaves.
+    /// Bytes of the log that the latest checkpoint leaves.
     pub(super) fn log_left(&self, log_end: u64) -> u64 {
         log_end.saturating_sub(self.left_from.load(Relaxed))
     }
@@ -227,7 +228,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A bit for each page: it was changed since the last checkpoint.
+/// A bit per page: whether it was changed since the last checkpoint.
 #[derive(Debug)]
 pub(super) struct FullPages {
     changed: Vec<AtomicU64>,
@@ -239,14 +240,14 @@ impl FullPages {
         FullPages { changed: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// A page is changed. True if that is the first time since the last checkpoint.
+    /// Marks a page as changed. Returns whether that is the first change since the last checkpoint.
     pub(super) fn is_first_change(&self, page: u64) -> bool {
         let bit = 1 << (page % 64);
         let Some(word) = self.changed.get((page / 64) as usize) else { return false };
         word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0
     }
 
-    /// A checkpoint begins.
+    /// Begins a checkpoint.
     pub(super) fn clear(&self) {
         self.changed.iter().for_each(|word| word.store(0, Relaxed));
     }

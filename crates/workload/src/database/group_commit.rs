@@ -1,7 +1,8 @@
-//! Group commit: which transactions a sync of the log makes durable, and who does it.
+//! Group commit: the transactions that one sync of the log makes durable, and the session that does the sync.
 //!
-//! A transaction takes a ticket when its last append has ended. One sync of the log is under way at a time; it serves those that had their
-//! ticket before it began. It is done by the session that finds none under way; when it ends, the first of those left is woken for the next.
+//! A transaction takes a ticket when its last append has ended. One sync of the log is in progress at a time; it covers the tickets taken
+//! before it began. It is done by the session that finds none in progress; when it ends, the first of the remaining sessions is woken for
+//! the next.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{
@@ -11,34 +12,34 @@ use std::sync::atomic::{
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Sessions that are taken from the queue before they are woken.
-const AT_ONCE: usize = 16;
+const WAKE_BATCH: usize = 16;
 
 /// The transactions that wait for a sync.
 #[derive(Debug)]
 pub struct GroupCommit {
-    /// Most of them that a sync serves.
+    /// Most transactions that a sync covers.
     most: usize,
     /// All tickets up to this one are durable.
     durable: AtomicU64,
-    queue: Mutex<Queue>,
+    queue: Mutex<TicketQueue>,
 }
 
 #[derive(Debug)]
-struct Queue {
-    /// Tickets so far.
+struct TicketQueue {
+    /// Number of tickets so far.
     taken: u64,
-    /// A sync is under way.
+    /// Whether a sync is in progress.
     syncing: bool,
-    /// Tickets that are not durable, and the jobs that have them.
+    /// Tickets that are not durable, with their jobs.
     waiting: VecDeque<(u64, u32)>,
 }
 
-/// What a session does that waits until it is durable.
+/// The next action of a session that waits until it is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// Goes on: it is.
+pub enum CommitTurn {
+    /// Continues: the transaction is durable.
     Durable,
-    /// Syncs the log for all up to this ticket, then calls [`GroupCommit::synced`].
+    /// Syncs the log for all tickets up to this one, then calls [`GroupCommit::synced`].
     Sync(u64),
     /// Waits until it is woken.
     Wait,
@@ -50,7 +51,7 @@ impl GroupCommit {
         GroupCommit {
             most: if group == 0 { usize::MAX } else { group as usize },
             durable: AtomicU64::new(0),
-            queue: Mutex::new(Queue { taken: 0, syncing: false, waiting }),
+            queue: Mutex::new(TicketQueue { taken: 0, syncing: false, waiting }),
         }
     }
 
@@ -63,28 +64,28 @@ impl GroupCommit {
         ticket
     }
 
-    /// What the session with this ticket does.
-    pub fn turn(&self, ticket: u64) -> Turn {
+    /// The next action of the session with this ticket.
+    pub fn turn(&self, ticket: u64) -> CommitTurn {
         if self.durable.load(Acquire) >= ticket {
-            return Turn::Durable;
+            return CommitTurn::Durable;
         }
         let mut queue = self.queue();
         if self.durable.load(Acquire) >= ticket {
-            return Turn::Durable;
+            return CommitTurn::Durable;
         }
         if queue.syncing {
-            return Turn::Wait;
+            return CommitTurn::Wait;
         }
         let served = queue.waiting.len().min(self.most);
         let Some(&(upto, _)) = served.checked_sub(1).and_then(|last| queue.waiting.get(last)) else {
-            return Turn::Wait;
+            return CommitTurn::Wait;
         };
         queue.syncing = true;
-        Turn::Sync(upto)
+        CommitTurn::Sync(upto)
     }
 
-    /// The sync for all up to this ticket has ended. Wakes the session that does the next, then those that this one has served: few at a time,
-    /// so that the queue is not closed to others for long.
+    /// Ends the sync for all tickets up to this one. Wakes the session that does the next sync, then those that are durable now: a few at a
+    /// time, so that the queue is not locked for long.
     pub fn synced(&self, upto: u64, wake: &dyn Fn(u32)) {
         let mut queue = self.queue();
         self.durable.store(upto, Release);
@@ -94,9 +95,9 @@ impl GroupCommit {
             wake(thread);
         }
         loop {
-            let mut served = [0; AT_ONCE];
+            let mut served = [0; WAKE_BATCH];
             let mut count = 0;
-            while count < AT_ONCE
+            while count < WAKE_BATCH
                 && let Some(&(ticket, thread)) = queue.waiting.front()
                 && ticket <= upto
             {
@@ -106,14 +107,14 @@ impl GroupCommit {
             }
             drop(queue);
             served[..count].iter().for_each(|&thread| wake(thread));
-            if count < AT_ONCE {
+            if count < WAKE_BATCH {
                 return;
             }
             queue = self.queue();
         }
     }
 
-    /// The session with this ticket waits no longer.
+    /// Ends the wait of the session with this ticket.
     pub fn leave(&self, ticket: u64, wake: &dyn Fn(u32)) {
         let mut queue = self.queue();
         queue.waiting.retain(|&(other, _)| other != ticket);
@@ -123,7 +124,7 @@ impl GroupCommit {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, TicketQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,26 +1,26 @@
-//! Where the next append to the log goes.
+//! The place of the next append to the log.
 
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed},
 };
 
-/// The end of a log that begins again at the start of its file when the rest of that has no room for an append.
+/// The end of a log that restarts at the beginning of its file if the rest of it has no room for an append.
 #[derive(Debug)]
 pub(super) struct LogTail {
     size: u64,
-    /// Bytes appended and left out so far.
+    /// Bytes appended and skipped so far.
     end: AtomicU64,
 }
 
-/// Where an append goes.
+/// The place of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Append {
-    /// In the file.
+    /// Offset in the file.
     pub(super) offset: u64,
-    /// Where the log ended before it.
+    /// End of the log before the append.
     pub(super) from: u64,
-    /// Where the log ends with it, after what was left out before it.
+    /// End of the log after it, including bytes skipped before it.
     pub(super) end: u64,
 }
 
@@ -29,7 +29,7 @@ impl LogTail {
         LogTail { size: size.max(1), end: AtomicU64::new(0) }
     }
 
-    /// Where the next `len` bytes are written, at most as many as the file has.
+    /// The place of the next `len` bytes, at most as many as the file has.
     pub(super) fn append(&self, len: u32) -> Append {
         let len = u64::from(len).min(self.size);
         let mut end = self.end.load(Relaxed);
@@ -43,7 +43,7 @@ impl LogTail {
         }
     }
 
-    /// Bytes of the log so far, with what was left out at the end of the file.
+    /// Bytes of the log so far, including those skipped at the end of the file.
     pub(super) fn end(&self) -> u64 {
         self.end.load(Acquire)
     }

@@ -1,31 +1,30 @@
-//! Which page a session uses next.
+//! Chooses the next page of a session.
 
 use ferrio_job::{Database, Skew, SkewShape};
 
 use crate::random::T258;
-use crate::skewed::Skewed;
+use crate::skewed::SkewedChoice;
 
-/// Random pages, all alike or some more often than others.
+/// Random pages, uniform or skewed.
 #[derive(Debug)]
 pub(super) enum PageChoice {
     Uniform { random: T258, pages: u64 },
-    Skewed(Box<Skewed>),
+    Skewed(Box<SkewedChoice>),
 }
 
 impl PageChoice {
-    /// The choices of job number `thread`, of a load with this seed.
+    /// The choices of job number `thread` of a load with this seed.
     pub(super) fn new(database: &Database, seed: u64, thread: u32) -> Self {
         let pages = database.pages_per_file.saturating_mul(database.data_files.into()).max(1);
         let own_seed = mixed(seed.wrapping_add(u64::from(thread) + 1));
         match &database.skew {
             None => PageChoice::Uniform { random: T258::new(own_seed), pages },
             Some(skew) => {
-                PageChoice::Skewed(Box::new(Skewed::new(&centered(skew, seed), pages, own_seed, true)))
+                PageChoice::Skewed(Box::new(SkewedChoice::new(&centered(skew, seed), pages, own_seed, true)))
             }
         }
     }
 
-    /// The next page.
     pub(super) fn next(&mut self) -> u64 {
         match self {
             PageChoice::Uniform { random, pages } => {
@@ -36,19 +35,19 @@ impl PageChoice {
     }
 }
 
-/// The same skew with a center, which all sessions have in common: the same pages are popular with all of them.
+/// Gives the skew a center that all sessions share, so that the same pages are popular with all of them.
 fn centered(skew: &Skew, seed: u64) -> Skew {
     let center = match skew.shape {
         SkewShape::Zipf(_) | SkewShape::ZipfExact(_) | SkewShape::Pareto(_) => {
             skew.center.or(Some((mixed(seed) >> 11) as f64 / (1_u64 << 53) as f64))
         }
-        // In the middle, if no place is given.
+        // In the middle, if no center is given.
         SkewShape::Normal(_) => skew.center,
     };
     Skew { center, ..*skew }
 }
 
-/// A number whose bits depend on all bits of another one.
+/// A number whose bits depend on all bits of the given one.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

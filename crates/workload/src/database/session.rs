@@ -9,24 +9,24 @@ use crate::step::{Io, Step};
 /// The transactions of one session.
 #[derive(Debug)]
 pub(super) struct SessionPath {
-    /// Its number in the load.
+    /// Number in the load.
     thread: u32,
     choice: PageChoice,
     /// The pages that the transaction changes: the last ones that it uses.
     changed: Vec<u64>,
     /// Pages used so far.
     used: u32,
-    stage: Stage,
-    /// Something was appended to the log.
+    stage: TransactionStage,
+    /// Whether something was appended to the log.
     appended: bool,
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// The next page, of so many that are left.
+enum TransactionStage {
+    /// The next page, of this many left.
     Reads(u32),
-    /// The next append, of so many that are left.
+    /// The next append, of this many left.
     Appends(u32),
     /// The whole of a changed page, from this one on, if the log needs it.
     FullPages(usize),
@@ -46,25 +46,24 @@ impl SessionPath {
             choice: PageChoice::new(&shared.database, shared.seed, thread),
             changed: vec![0; changed],
             used: 0,
-            stage: Stage::Reads(pages_used(shared.database.reads)),
+            stage: TransactionStage::Reads(pages_used(shared.database.reads)),
             appended: false,
         }
     }
 
-    /// The next step.
     pub(super) fn next(&mut self, shared: &SharedDatabase, counts: &mut DatabaseCounts) -> Step {
         let database = &shared.database;
         loop {
             match self.stage {
-                Stage::Reads(0) => {
-                    // What a transaction changes and does not read it uses all the same.
+                TransactionStage::Reads(0) => {
+                    // Pages that a transaction changes without reading them also count as used.
                     while (self.used as usize) < self.changed.len() {
                         self.use_page();
                     }
-                    self.stage = Stage::Appends(database.log.appends);
+                    self.stage = TransactionStage::Appends(database.log.appends);
                 }
-                Stage::Reads(left) => {
-                    self.stage = Stage::Reads(left - 1);
+                TransactionStage::Reads(left) => {
+                    self.stage = TransactionStage::Reads(left - 1);
                     let page = self.use_page();
                     if shared.pool.as_ref().is_some_and(|pool| pool.use_page(page)) {
                         counts.pool_hits += 1;
@@ -78,41 +77,41 @@ impl SessionPath {
                         len: database.page.into(),
                     });
                 }
-                Stage::Appends(0) => self.stage = Stage::FullPages(0),
-                Stage::Appends(left) => {
-                    self.stage = Stage::Appends(left - 1);
+                TransactionStage::Appends(0) => self.stage = TransactionStage::FullPages(0),
+                TransactionStage::Appends(left) => {
+                    self.stage = TransactionStage::Appends(left - 1);
                     return self.append(shared, database.log.block);
                 }
-                Stage::FullPages(index) => match (self.changed.get(index), &shared.full_pages) {
+                TransactionStage::FullPages(index) => match (self.changed.get(index), &shared.full_pages) {
                     (Some(&page), Some(full_pages)) => {
-                        self.stage = Stage::FullPages(index + 1);
+                        self.stage = TransactionStage::FullPages(index + 1);
                         if full_pages.is_first_change(page) {
                             counts.full_pages += 1;
                             return self.append(shared, database.page);
                         }
                     }
-                    _ => self.stage = Stage::Commit,
+                    _ => self.stage = TransactionStage::Commit,
                 },
-                Stage::Commit => {
+                TransactionStage::Commit => {
                     let has_appended = std::mem::take(&mut self.appended);
                     let ends = !has_appended && self.changed.is_empty();
-                    self.stage = if ends { Stage::End } else { Stage::Changes };
+                    self.stage = if ends { TransactionStage::End } else { TransactionStage::Changes };
                     if has_appended {
                         return Step::Commit;
                     }
                 }
-                Stage::Changes => {
-                    self.stage = Stage::End;
+                TransactionStage::Changes => {
+                    self.stage = TransactionStage::End;
                     if let SharedWriteBack::Pages(dirty) = &shared.write_back
                         && !self.changed.is_empty()
                     {
                         dirty.add(self.thread, &self.changed, shared.log.end(), shared.pool.as_ref());
                     }
-                    // Appends alone may be a reason for a checkpoint or a table.
+                    // Appends alone may require a checkpoint or a table.
                     return Step::AwaitWriteBack;
                 }
-                Stage::End => {
-                    self.stage = Stage::Reads(pages_used(database.reads));
+                TransactionStage::End => {
+                    self.stage = TransactionStage::Reads(pages_used(database.reads));
                     self.used = 0;
                     return Step::EventEnd;
                 }

@@ -1,6 +1,6 @@
-//! The write-back of a store of sorted tables: what the log has collected becomes a table, and tables are merged later.
+//! The write-back of a store of sorted tables: the contents of the log become a table, and tables are merged later.
 //!
-//! Each data file is a table. New tables and the results of merges take the files in turn. A merge reads as much as it writes.
+//! Each data file is a table. New tables and the results of merges use the files in turn. A merge reads as much as it writes.
 
 use std::sync::atomic::{
     AtomicU64,
@@ -10,29 +10,29 @@ use std::sync::atomic::{
 use ferrio_job::{Database, Direction, TableWriteBack};
 
 use super::waiters::Waiters;
-use super::{DatabaseCounts, SharedDatabase, Work, sync_kind};
+use super::{BackgroundWork, DatabaseCounts, SharedDatabase, sync_kind};
 use crate::step::{Io, Step};
 
-/// How far the log, the new tables and the merges are.
+/// The progress of the log, the new tables and the merges.
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(super) struct TableProgress {
     write_back: TableWriteBack,
     /// Bytes that transactions have appended to the log.
     appended: AtomicU64,
-    /// Tables of these bytes that the flusher was woken for.
+    /// Number of tables for which the flusher was woken.
     announced: AtomicU64,
-    /// Tables that are written.
+    /// Number of written tables.
     written: AtomicU64,
-    /// Those of them whose merges are done.
+    /// Number of written tables whose merges are done.
     merged: AtomicU64,
-    /// Files taken so far, in turn.
+    /// Number of files used so far, in turn.
     files_taken: AtomicU64,
     pub(super) waiters: Waiters,
 }
 
-impl Tables {
+impl TableProgress {
     pub(super) fn new(write_back: TableWriteBack, sessions: u32) -> Self {
-        Tables {
+        TableProgress {
             write_back,
             appended: AtomicU64::new(0),
             announced: AtomicU64::new(0),
@@ -43,24 +43,24 @@ impl Tables {
         }
     }
 
-    /// A transaction appends to the log.
+    /// Counts an append of a transaction to the log.
     pub(super) fn append(&self, len: u32) {
         self.appended.fetch_add(len.into(), AcqRel);
     }
 
-    /// Tables that the log has been enough for.
+    /// Number of tables that the log suffices for.
     fn collected(&self) -> u64 {
         self.appended.load(Acquire) / self.write_back.table.max(1)
     }
 
-    /// Tables that are not written, and written ones whose merges are not done.
+    /// Number of tables that are not written, and of written ones whose merges are not done.
     fn waiting(&self) -> (u64, u64) {
         let written = self.written.load(Acquire);
         let unmerged = written.saturating_sub(self.merged.load(Acquire));
         (self.collected().saturating_sub(written), unmerged)
     }
 
-    /// True if a table waits that the flusher was not woken for.
+    /// Whether a table waits for which the flusher was not woken.
     pub(super) fn announces(&self) -> bool {
         let collected = self.collected();
         self.announced.load(Acquire) < collected && self.announced.fetch_max(collected, AcqRel) < collected
@@ -71,12 +71,13 @@ impl Tables {
         tables.max(merges) > self.write_back.most_waiting.into()
     }
 
-    /// True if a session must wait, which is then in the queue of the waiters: all have the same place, as a table makes room for all.
+    /// Whether a session must wait; if so, it is added to the queue of the waiters. All have the same place, because a table makes room for
+    /// all.
     pub(super) fn must_wait(&self, thread: u32) -> bool {
         self.waiters.must_wait(thread, 0, || !self.are_too_many())
     }
 
-    /// So many new tables are written, or the merges of so many are done.
+    /// Counts new tables that are written, or tables whose merges are done.
     pub(super) fn written_back(&self, by_flusher: bool, count: u32, wake: &dyn Fn(u32)) {
         let done = if by_flusher { &self.written } else { &self.merged };
         done.fetch_add(count.into(), AcqRel);
@@ -92,28 +93,28 @@ impl Tables {
 /// The steps of the jobs that write tables.
 #[derive(Debug)]
 pub(super) struct TablePath {
-    /// Writes new tables; otherwise merges.
+    /// Whether it writes new tables; otherwise it merges.
     is_flusher: bool,
     /// Bytes of a table.
     table: u64,
-    /// Bytes to write for each of them: itself, or what is merged because of it.
+    /// Bytes to write per table: the table itself, or the merges that it causes.
     each: u64,
     /// Bytes of these that are left.
     left: u64,
-    /// The file of the table that is written, and where in it the next block goes.
+    /// The file of the current table and the offset of the next block.
     file: u32,
     offset: u64,
-    stage: Stage,
+    stage: TableStage,
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Nothing before there is work.
+enum TableStage {
+    /// No step before there is work.
     Idle,
-    /// Another table, if something is left.
+    /// Begins another table, if something is left.
     Table,
-    /// A block of the table, if it is not complete. A merge reads it first.
+    /// Writes a block of the table, if it is incomplete. A merge reads it first.
     Block,
     Write,
     Sync,
@@ -125,63 +126,64 @@ impl TablePath {
         // A table is one file.
         let table = write_back.table.min(database.pages_per_file.saturating_mul(page)).max(1);
         let merged = (table as f64 * (write_back.amplification - 1.0)).max(0.0).round() as u64;
-        // Direct I/O is of whole pages.
+        // Direct I/O needs whole pages.
         let each = if is_flusher { table } else { merged - merged % page };
-        TablePath { is_flusher, table, each, left: 0, file: 0, offset: 0, stage: Stage::Idle }
+        TablePath { is_flusher, table, each, left: 0, file: 0, offset: 0, stage: TableStage::Idle }
     }
 
-    /// What there is to do.
-    pub(super) fn work(&mut self, shared: &SharedDatabase, tables: &Tables) -> Work {
-        // In this order: what the sessions that have ended have appended is seen.
+    /// The current work.
+    pub(super) fn work(&mut self, shared: &SharedDatabase, tables: &TableProgress) -> BackgroundWork {
+        // In this order: the appends of ended sessions are visible.
         let over = shared.sessions_have_ended();
         let (unwritten, unmerged) = tables.waiting();
         if (if self.is_flusher { unwritten } else { unmerged }) > 0 {
             self.left = self.each;
-            self.stage = Stage::Table;
-            return Work::Ready;
+            self.stage = TableStage::Table;
+            return BackgroundWork::Ready;
         }
         let is_last = self.is_flusher || unwritten == 0;
-        if over && is_last { Work::End } else { Work::Wait(None) }
+        if over && is_last { BackgroundWork::End } else { BackgroundWork::Wait(None) }
     }
 
-    /// The next step.
     pub(super) fn next(
         &mut self,
         shared: &SharedDatabase,
-        tables: &Tables,
+        tables: &TableProgress,
         counts: &mut DatabaseCounts,
     ) -> Step {
         loop {
             match self.stage {
-                Stage::Idle => return Step::AwaitWork,
-                Stage::Table if self.left == 0 => {
-                    self.stage = Stage::Idle;
+                TableStage::Idle => return Step::AwaitWork,
+                TableStage::Table if self.left == 0 => {
+                    self.stage = TableStage::Idle;
                     counts.written_back += u64::from(self.is_flusher);
                     return Step::WrittenBack { count: 1 };
                 }
-                Stage::Table => {
+                TableStage::Table => {
                     (self.file, self.offset) = (tables.take_file(&shared.database), 0);
-                    self.stage = Stage::Block;
+                    self.stage = TableStage::Block;
                 }
-                Stage::Block if self.left == 0 || self.offset >= self.table => self.stage = Stage::Sync,
-                Stage::Block => {
-                    self.stage = Stage::Write;
+                TableStage::Block if self.left == 0 || self.offset >= self.table => {
+                    self.stage = TableStage::Sync
+                }
+                TableStage::Block => {
+                    self.stage = TableStage::Write;
                     if !self.is_flusher {
                         // Half of all tables away from the one that is written.
                         let files = shared.database.data_files.max(1);
                         return self.block(Direction::Read, (self.file + files / 2) % files, tables);
                     }
                 }
-                Stage::Write => {
-                    self.stage = Stage::Block;
+                TableStage::Write => {
+                    self.stage = TableStage::Block;
                     let step = self.block(Direction::Write, self.file, tables);
                     let len = self.len(tables);
                     self.left -= len;
                     self.offset += len;
                     return step;
                 }
-                Stage::Sync => {
-                    self.stage = Stage::Table;
+                TableStage::Sync => {
+                    self.stage = TableStage::Table;
                     if let Some(kind) = sync_kind(tables.write_back.sync) {
                         return Step::Sync { file: self.file, kind };
                     }
@@ -190,13 +192,13 @@ impl TablePath {
         }
     }
 
-    /// The next block of the table, of this file.
-    fn block(&self, direction: Direction, file: u32, tables: &Tables) -> Step {
+    /// The next block of the table in this file.
+    fn block(&self, direction: Direction, file: u32, tables: &TableProgress) -> Step {
         Step::Io(Io { direction, file, offset: self.offset, len: self.len(tables) })
     }
 
     /// Bytes of the next block.
-    fn len(&self, tables: &Tables) -> u64 {
+    fn len(&self, tables: &TableProgress) -> u64 {
         u64::from(tables.write_back.block).min(self.table - self.offset).min(self.left).max(1)
     }
 }

@@ -75,12 +75,12 @@ impl Scene {
     }
 
     /// The steps of a job in the background until it has nothing to do, which is done in no time.
-    fn background(&mut self, job: usize, now_ns: u64) -> (Vec<Step>, Work) {
+    fn background(&mut self, job: usize, now_ns: u64) -> (Vec<Step>, BackgroundWork) {
         let mut steps = Vec::new();
         loop {
             match self.jobs[job].next(&self.shared) {
                 Step::AwaitWork => match self.jobs[job].work(&self.shared, now_ns) {
-                    Work::Ready => {}
+                    BackgroundWork::Ready => {}
                     work => return (steps, work),
                 },
                 step => {
@@ -227,10 +227,10 @@ fn the_log_never_goes_over_the_end_of_its_file_and_no_two_appends_overlap() {
 fn a_batch_is_written_twice_and_made_durable_in_both_places() {
     let mut scene = Scene::new(&with_pages(|_| {}));
     (0..3).for_each(|_| drop(scene.transaction(0)));
-    assert_eq!(scene.background(2, 0), (vec![], Work::Wait(None)), "less than a batch");
+    assert_eq!(scene.background(2, 0), (vec![], BackgroundWork::Wait(None)), "less than a batch");
     scene.transaction(1);
     let (steps, work) = scene.background(2, 0);
-    assert_eq!(work, Work::Wait(None));
+    assert_eq!(work, BackgroundWork::Wait(None));
     let words = words(&steps);
     assert_eq!(words[..2], ["w3:64k", "s3"]);
     let in_place = &words[2..6];
@@ -266,12 +266,12 @@ fn what_is_left_at_the_end_is_written_back() {
     (0..2).for_each(|_| drop(scene.transaction(0)));
     scene.shared.session_ended(0, &|_| {});
     scene.shared.session_ended(0, &|_| {});
-    assert_eq!(scene.background(2, 0).1, Work::Wait(None), "a session is left");
+    assert_eq!(scene.background(2, 0).1, BackgroundWork::Wait(None), "a session is left");
     let woken = AtomicU64::new(0);
     scene.shared.session_ended(1, &|thread| woken.store(thread.into(), SeqCst));
     assert_eq!(woken.load(SeqCst), 2, "the cleaner");
     let (steps, work) = scene.background(2, 0);
-    assert_eq!((ios(&steps).filter(|io| io.file < 2).count(), work), (2, Work::End));
+    assert_eq!((ios(&steps).filter(|io| io.file < 2).count(), work), (2, BackgroundWork::End));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn sessions_wait_while_too_much_is_dirty_and_never_for_a_batch_that_does_not_com
     assert_eq!(*woken.lock().unwrap(), [2], "the cleaner begins with less than a batch");
     loop {
         match scene.jobs[2].next(&scene.shared) {
-            Step::AwaitWork => assert_eq!(scene.jobs[2].work(&scene.shared, 0), Work::Ready),
+            Step::AwaitWork => assert_eq!(scene.jobs[2].work(&scene.shared, 0), BackgroundWork::Ready),
             Step::WrittenBack { count } => break assert_eq!(count, 3),
             _ => {}
         }
@@ -305,16 +305,16 @@ fn after_an_interval_all_that_is_dirty_is_written_back_together() {
         pages.sync = WriteBackSync::Fdatasync;
     }));
     (0..9).for_each(|_| drop(scene.transaction(0)));
-    assert_eq!(scene.background(2, 99), (vec![], Work::Wait(Some(100))));
+    assert_eq!(scene.background(2, 99), (vec![], BackgroundWork::Wait(Some(100))));
     let (steps, work) = scene.background(2, 130);
     let words = words(&steps);
     assert_eq!(ios(&steps).count(), 9);
-    assert_eq!((words.last().unwrap().as_str(), work), ("done9", Work::Wait(Some(230))));
+    assert_eq!((words.last().unwrap().as_str(), work), ("done9", BackgroundWork::Wait(Some(230))));
     assert_eq!(
         words.iter().filter(|word| word.starts_with('d') && word.len() == 2).count(),
         words.len() - 10
     );
-    assert_eq!(scene.background(2, 230), (vec![], Work::Wait(Some(330))));
+    assert_eq!(scene.background(2, 230), (vec![], BackgroundWork::Wait(Some(330))));
 }
 
 #[test]
@@ -343,10 +343,13 @@ fn a_checkpoint_writes_back_all_that_was_dirty_and_says_so_in_the_log() {
 fn checkpoints_in_time_come_only_where_something_was_logged() {
     let mut scene =
         Scene::new(&with_pages(|pages| pages.checkpoint.interval = Some(Duration::from_nanos(50))));
-    assert_eq!(scene.background(2, 60), (vec![], Work::Wait(None)));
+    assert_eq!(scene.background(2, 60), (vec![], BackgroundWork::Wait(None)));
     scene.transaction(0);
     let (steps, work) = scene.background(2, 70);
-    assert_eq!((words(&steps)[5..].join(" "), work), ("w2:4k s2 done0".to_owned(), Work::Wait(None)));
+    assert_eq!(
+        (words(&steps)[5..].join(" "), work),
+        ("w2:4k s2 done0".to_owned(), BackgroundWork::Wait(None))
+    );
     assert_eq!(scene.background(2, 500).0, [], "the checkpoint itself is no reason for another one");
     scene.transaction(0);
     assert_eq!(scene.background(2, 510).0.len(), 8);
@@ -361,8 +364,12 @@ fn a_checkpoint_whose_block_is_the_first_of_the_log_is_no_reason_for_another_one
     scene.transaction(0);
     let (steps, work) = scene.background(2, 70);
     let append = ios(&steps).find(|io| io.file == 2).unwrap();
-    assert_eq!((append.offset, work), (0, Work::Wait(None)), "the rest of the file has no room for it");
-    assert_eq!(scene.background(2, 500), (vec![], Work::Wait(None)));
+    assert_eq!(
+        (append.offset, work),
+        (0, BackgroundWork::Wait(None)),
+        "the rest of the file has no room for it"
+    );
+    assert_eq!(scene.background(2, 500), (vec![], BackgroundWork::Wait(None)));
 }
 
 #[test]
@@ -459,11 +466,11 @@ fn merges_end_after_the_last_table_and_there_are_none_without_amplification() {
     let mut scene = Scene::new(&tables(1.0));
     (0..40).for_each(|_| drop(scene.transaction(0)));
     scene.end_sessions();
-    assert_eq!(scene.background(3, 0).1, Work::Wait(None), "tables may follow");
-    assert_eq!(scene.background(2, 0).1, Work::End);
+    assert_eq!(scene.background(3, 0).1, BackgroundWork::Wait(None), "tables may follow");
+    assert_eq!(scene.background(2, 0).1, BackgroundWork::End);
     assert_eq!(scene.counts(2).written_back, 2, "what is less than a table stays in the log");
     let (steps, work) = scene.background(3, 0);
-    assert_eq!((words(&steps), work), (vec!["done1".to_owned(); 2], Work::End));
+    assert_eq!((words(&steps), work), (vec!["done1".to_owned(); 2], BackgroundWork::End));
 }
 
 #[test]
@@ -471,15 +478,19 @@ fn a_sync_serves_those_that_came_before_it_began_up_to_the_size_of_a_group() {
     for (group, served) in [(0, 3), (1, 1), (2, 2)] {
         let commits = GroupCommit::new(group, 4);
         let tickets: Vec<_> = (0..3).map(|thread| commits.arrive(thread)).collect();
-        assert_eq!(commits.turn(tickets[1]), Turn::Sync(tickets[served - 1]), "whoever asks first does it");
+        assert_eq!(
+            commits.turn(tickets[1]),
+            CommitTurn::Sync(tickets[served - 1]),
+            "whoever asks first does it"
+        );
         let late = commits.arrive(3);
-        assert!(tickets.iter().chain([&late]).all(|&ticket| commits.turn(ticket) == Turn::Wait));
+        assert!(tickets.iter().chain([&late]).all(|&ticket| commits.turn(ticket) == CommitTurn::Wait));
         let woken = std::sync::Mutex::new(Vec::new());
         commits.synced(tickets[served - 1], &|thread| woken.lock().unwrap().push(thread));
         let woken = woken.into_inner().unwrap();
         assert_eq!(woken, [served as u32].into_iter().chain(0..served as u32).collect::<Vec<_>>());
-        assert!(tickets[..served].iter().all(|&ticket| commits.turn(ticket) == Turn::Durable));
-        assert!(matches!(commits.turn(late), Turn::Sync(_)));
+        assert!(tickets[..served].iter().all(|&ticket| commits.turn(ticket) == CommitTurn::Durable));
+        assert!(matches!(commits.turn(late), CommitTurn::Sync(_)));
     }
 }
 
@@ -490,7 +501,7 @@ fn a_session_that_leaves_wakes_the_next_and_is_served_by_no_sync() {
     let woken = AtomicU64::new(0);
     commits.leave(first, &|thread| woken.store(thread.into(), SeqCst));
     assert_eq!(woken.load(SeqCst), 1);
-    assert_eq!(commits.turn(second), Turn::Sync(second));
+    assert_eq!(commits.turn(second), CommitTurn::Sync(second));
 }
 
 /// Sessions on threads, with a log whose appends become durable only by a sync that began later.
@@ -513,9 +524,9 @@ fn no_transaction_is_acknowledged_whose_append_ended_after_the_sync_began() {
                         let ticket = commits.arrive(thread as u32);
                         loop {
                             match commits.turn(ticket) {
-                                Turn::Durable => break,
-                                Turn::Wait => std::thread::yield_now(),
-                                Turn::Sync(upto) => {
+                                CommitTurn::Durable => break,
+                                CommitTurn::Wait => std::thread::yield_now(),
+                                CommitTurn::Sync(upto) => {
                                     assert!(!syncing.swap(true, SeqCst), "one at a time");
                                     let began = appended.each_ref().map(|append| append.load(SeqCst));
                                     std::thread::yield_now();

@@ -1,6 +1,7 @@
-//! Sessions that wait for write-back, each until its turn.
+//! Sessions that wait for write-back, in the order of their turns.
 //!
-//! A session that is let through leaves the queue before it is woken and asks no more, so that none overtakes it and no wake-up is in vain.
+//! A session that is released leaves the queue before it is woken and asks no more, so that no session overtakes it and no wake-up is in
+//! vain.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{
@@ -9,20 +10,20 @@ use std::sync::atomic::{
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Sessions that are let through before they are woken: the queue is not closed to others for long.
-const AT_ONCE: usize = 16;
+/// Sessions that are released before they are woken: the queue is not locked for long.
+const WAKE_BATCH: usize = 16;
 
-/// Those that wait.
+/// The waiting sessions.
 #[derive(Debug)]
 pub(super) struct Waiters {
-    /// Their numbers in the order in which they go on, each with its place in it.
+    /// Numbers of the sessions in the order of their release, each with its place.
     queue: Mutex<VecDeque<(u64, u32)>>,
-    /// Per session: it is in the queue.
+    /// Whether each session is in the queue.
     waits: Vec<AtomicBool>,
 }
 
 impl Waiters {
-    /// None of so many sessions.
+    /// An empty queue for this many sessions.
     pub(super) fn new(sessions: u32) -> Self {
         Waiters {
             queue: Mutex::new(VecDeque::with_capacity(sessions as usize)),
@@ -30,14 +31,15 @@ impl Waiters {
         }
     }
 
-    /// True if session number `thread` must wait, as it `may_go` not. Then it is in the queue, behind those with the same place.
+    /// Whether session number `thread` must wait because it is not true that it `may_go`. Then it is in the queue, after those with the
+    /// same place.
     pub(super) fn must_wait(&self, thread: u32, place: u64, may_go: impl Fn() -> bool) -> bool {
         if may_go() {
             return false;
         }
         let Some(waits) = self.waits.get(thread as usize) else { return false };
         let mut queue = self.queue();
-        // The reason may be gone since before the session was there to be let through.
+        // The reason may have gone before the session was in the queue and could be released.
         if may_go() {
             return false;
         }
@@ -47,18 +49,18 @@ impl Waiters {
         true
     }
 
-    /// True until a session that must wait is let through.
+    /// Whether a session that must wait has not been released.
     pub(super) fn waits(&self, thread: u32) -> bool {
         self.waits.get(thread as usize).is_some_and(|waits| waits.load(Acquire))
     }
 
-    /// Lets through and wakes the sessions at the head of the queue, up to the first one that may not go.
+    /// Releases and wakes the sessions at the head of the queue, up to the first one that may not continue.
     pub(super) fn let_through(&self, may_go: impl Fn(u32) -> bool, wake: &dyn Fn(u32)) {
         loop {
-            let mut woken = [0; AT_ONCE];
+            let mut woken = [0; WAKE_BATCH];
             let mut count = 0;
             let mut queue = self.queue();
-            while count < AT_ONCE
+            while count < WAKE_BATCH
                 && let Some(&(_, thread)) = queue.front()
                 && may_go(thread)
             {
@@ -69,13 +71,13 @@ impl Waiters {
             }
             drop(queue);
             woken[..count].iter().for_each(|&thread| wake(thread));
-            if count < AT_ONCE {
+            if count < WAKE_BATCH {
                 return;
             }
         }
     }
 
-    /// A session waits no longer. The others keep their places.
+    /// Ends the wait of a session. The others keep their places.
     pub(super) fn leave(&self, thread: u32) {
         let mut queue = self.queue();
         queue.retain(|&(_, other)| other != thread);

@@ -3,12 +3,12 @@
 /// Words of the state of `random()`, and its shorter lag.
 const WORDS: usize = 31;
 const LAG: usize = 3;
-/// Numbers that `srandom()` throws away.
+/// Numbers that `srandom()` discards.
 const DISCARDED: usize = 310;
 /// Numbers that seed one thread.
 const PER_THREAD: usize = 4;
 
-/// What `random()` of the GNU C library returns after `srandom(seed)`: an additive generator over 31 words, filled by a multiplicative
+/// The generator of `random()` in the GNU C library after `srandom(seed)`: an additive generator over 31 words, filled by a multiplicative
 /// one.
 struct CLibrary {
     words: [u32; WORDS],

@@ -258,10 +258,10 @@ fn a_thread_waits_for_no_block_when_the_load_is_over() {
 #[test]
 fn a_window_fits_its_word() {
     for window in [
-        Window { requests: 0, dirty: false, next_file: 0 },
-        Window { requests: (1 << 31) - 2, dirty: true, next_file: u32::MAX },
-        Window { requests: 7, dirty: false, next_file: 3 },
+        SyncWindow { requests: 0, dirty: false, next_file: 0 },
+        SyncWindow { requests: (1 << 31) - 2, dirty: true, next_file: u32::MAX },
+        SyncWindow { requests: 7, dirty: false, next_file: 3 },
     ] {
-        assert_eq!(Window::unpack(window.pack()), window);
+        assert_eq!(SyncWindow::unpack(window.pack()), window);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::random_map::RandomMap;
 
-/// Some of the numbers of a job's files. The others are taken in a map, so that the next one is found in a few steps however few are
-/// left.
+/// A set of numbers of a job's files. The absent numbers are marked in a map, so that the next member is found in a few steps however few
+/// there are.
 #[derive(Clone, Debug)]
 pub(super) struct FileNumbers {
     others: RandomMap,
@@ -11,7 +11,7 @@ pub(super) struct FileNumbers {
 }
 
 impl FileNumbers {
-    /// None of the numbers below `numbers`.
+    /// The empty set of the numbers below `numbers`.
     pub(super) fn none(numbers: u32) -> Self {
         FileNumbers { others: RandomMap::full(u64::from(numbers.max(1))), count: 0 }
     }
@@ -29,7 +29,7 @@ impl FileNumbers {
         !self.others.is_taken(number.into())
     }
 
-    /// Adds a number that is no member.
+    /// Adds a number that is not a member.
     pub(super) fn insert(&mut self, number: u32) {
         debug_assert!(!self.contains(number));
         self.count += 1;
@@ -43,7 +43,7 @@ impl FileNumbers {
         self.others.set(number.into());
     }
 
-    /// The smallest member from `number` on, else the smallest of all. `number` may be one beyond the last.
+    /// The smallest member from `number` on, otherwise the smallest of all. `number` may be one beyond the last.
     #[inline]
     pub(super) fn next(&self, number: u32) -> Option<u32> {
         let from = u64::from(number);

@@ -1,15 +1,15 @@
-//! Which file the next I/O goes to, which files are finished, and which are open.
+//! Chooses the file of the next I/O, and tracks which files are finished and which are open.
 //!
-//! A file is kept for a number of I/Os, then the next one is picked: in turn, at random, or by a distribution. A job that keeps
-//! only some of its files open opens one when it is picked; when no more may be open, picks of closed files are skipped. A random job
-//! that would stay with an open file for ever leaves it after its share ([`FileShares`]).
+//! A file is kept for a number of I/Os, then the next one is picked: in turn, at random, or by a distribution. A job that keeps only some
+//! of its files open opens one when it is picked; when no more may be open, picks of closed files are skipped. A random job that would
+//! otherwise never leave an open file leaves it after its share ([`FileShares`]).
 
 use ferrio_job::{FileService, JobSpec};
 
 use super::file_numbers::FileNumbers;
 use super::file_shares::{FileShares, shares_files};
 use crate::random::{Scale, Stream};
-use crate::skewed::Skewed;
+use crate::skewed::SkewedChoice;
 use crate::step::Region;
 
 /// Files that may end in a row without an I/O before a pass over files that are never finished ends: none of them has room for one.
@@ -19,24 +19,24 @@ const MAX_TRIES: u32 = 5000;
 #[derive(Clone, Debug)]
 pub(super) struct FileRotation {
     order: PickOrder,
-    /// Further I/Os that the file picked last is kept for.
+    /// Further I/Os for the current file.
     left: u64,
-    /// I/Os a file is kept for.
+    /// I/Os per visit of a file.
     keep: u64,
-    /// The file picked last.
+    /// The current file.
     last: u32,
     files: u32,
     /// Files that are not finished.
     live: FileNumbers,
-    /// Present when files are opened on demand.
-    open: Option<Open>,
+    /// Present if files are opened on demand.
+    open: Option<OpenFiles>,
     /// Files that ended in a row without an I/O, and the count of I/Os then.
     fruitless: (u32, u64),
-    /// Present when files are left after their share.
+    /// Present if files are left after their share.
     shares: Option<FileShares>,
 }
 
-/// How the next file is picked.
+/// The order in which files are picked.
 #[derive(Clone, Debug)]
 enum PickOrder {
     Turns,
@@ -44,27 +44,27 @@ enum PickOrder {
         stream: Stream,
         scale: Scale,
     },
-    /// Each file is 1024 neighbouring numbers, of which few are chosen often.
-    Skewed(Skewed),
+    /// Each file is 1024 neighbouring numbers, a few of which are chosen often.
+    Skewed(SkewedChoice),
 }
 
-/// Files opened on demand.
+/// Files that are opened on demand.
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenFiles {
     most: u32,
     files: FileNumbers,
 }
 
-/// A file that was picked.
+/// A picked file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pick {
     pub(super) file: usize,
-    /// It has to be opened first. The next pick is the same file, open.
+    /// Whether it has to be opened first. The next pick is the same file, open.
     pub(super) opens: bool,
 }
 
 impl FileRotation {
-    /// All files of a job, by their regions; `seed` is that of the choice of files.
+    /// All files of a job with their regions; `seed` is that of the choice of files.
     pub(super) fn new(spec: &JobSpec, regions: &[Region], seed: u64) -> Self {
         let files = regions.len() as u32;
         let (order, keep) = match spec.file_service {
@@ -75,13 +75,13 @@ impl FileRotation {
             }
             FileService::RoundRobin { ios } => (PickOrder::Turns, u64::from(ios)),
             FileService::Skewed(skew) if files > 0 => {
-                (PickOrder::Skewed(Skewed::new(&skew, u64::from(files) * 1024, seed, false)), 1)
+                (PickOrder::Skewed(SkewedChoice::new(&skew, u64::from(files) * 1024, seed, false)), 1)
             }
             _ => (PickOrder::Turns, u64::MAX),
         };
         let open = spec
             .opens_on_demand()
-            .then(|| Open { most: spec.opening.openfiles, files: FileNumbers::none(files) });
+            .then(|| OpenFiles { most: spec.opening.openfiles, files: FileNumbers::none(files) });
         FileRotation {
             order,
             left: 0,
@@ -96,7 +96,7 @@ impl FileRotation {
         }
     }
 
-    /// A pass begins: all files are live again and closed; turns go on after the last file.
+    /// Begins a pass: all files are live again and closed; turns continue after the last file.
     pub(super) fn begin_pass(&mut self) {
         self.left = 0;
         self.fruitless = (0, 0);
@@ -109,14 +109,14 @@ impl FileRotation {
         }
     }
 
-    /// The stream of choices starts again from `seed`; a distribution runs on, as with fio.
+    /// Restarts the stream of choices from `seed`; a distribution continues, as in fio.
     pub(super) fn reseed(&mut self, seed: u64) {
         if let PickOrder::Random { stream, .. } = &mut self.order {
             stream.reseed(seed);
         }
     }
 
-    /// The file of the next I/O, `None` when all are finished.
+    /// The file of the next I/O; `None` when all are finished.
     #[inline]
     pub(super) fn pick(&mut self) -> Option<Pick> {
         if self.left > 0 {
@@ -134,7 +134,7 @@ impl FileRotation {
         self.last = match &mut self.order {
             PickOrder::Turns => eligible.next(self.last + 1)?,
             PickOrder::Random { stream, scale } => {
-                // Draws are skipped one by one, as in fio: their number decides which draws follow.
+                // Draws are skipped one by one, as in fio: their number determines the following draws.
                 eligible.next(0)?;
                 draw_until(eligible, || stream.below(*scale) as u32)
             }
@@ -154,7 +154,7 @@ impl FileRotation {
         Some(Pick { file: self.last as usize, opens })
     }
 
-    /// The file picked last has no more I/O; `issued` I/Os were issued so far. True when it is to be closed.
+    /// Finishes the current file, which has no more I/O; `issued` I/Os were issued so far. Returns whether it is to be closed.
     pub(super) fn finish(&mut self, issued: u64) -> bool {
         self.left = 0;
         if let Some(shares) = &mut self.shares {
@@ -172,7 +172,7 @@ impl FileRotation {
         self.open.is_some()
     }
 
-    /// The file picked last has had its share: it waits until all others have had theirs. True when it is to be closed.
+    /// Rests the current file, which has had its share, until all others have had theirs. Returns whether it is to be closed.
     pub(super) fn rest(&mut self) -> bool {
         self.left = 0;
         let finishes = self.finishes();
@@ -190,7 +190,7 @@ impl FileRotation {
         self.open.is_some()
     }
 
-    /// When no file is live but some have had their share, these are live again.
+    /// Makes the resting files live again when no file is live.
     fn begin_round(&mut self) {
         if let Some(shares) = &mut self.shares
             && self.live.count == 0
@@ -199,23 +199,23 @@ impl FileRotation {
         }
     }
 
-    /// True when files are left after their share.
+    /// Whether files are left after their share.
     pub(super) fn shares(&self) -> bool {
         self.shares.is_some()
     }
 
-    /// True when a file is to be left, whatever else it has.
+    /// Whether a file is to be left, whatever else it has.
     #[inline]
     pub(super) fn has_had_its_share(&self, file: usize) -> bool {
         self.shares.as_ref().is_some_and(|shares| shares.is_used_up(file))
     }
 
-    /// True when a file that has no I/O now has some later.
+    /// Whether a file that has no I/O now will have some later.
     pub(super) fn comes_again(&self, file: usize) -> bool {
         self.shares.as_ref().is_some_and(|shares| shares.comes_again(file))
     }
 
-    /// An I/O of this many bytes was issued.
+    /// Counts an issued I/O of this many bytes.
     #[inline]
     pub(super) fn issued(&mut self, file: usize, len: u64) {
         if let Some(shares) = &mut self.shares {
@@ -223,14 +223,14 @@ impl FileRotation {
         }
     }
 
-    /// An I/O of this many bytes that was issued cannot be done.
+    /// Takes back an issued I/O of this many bytes that cannot be done.
     pub(super) fn take_back(&mut self, file: usize, len: u64) {
         if let Some(shares) = &mut self.shares {
             shares.take_back(file, len);
         }
     }
 
-    /// False when a file at its end starts again.
+    /// False if a file at its end starts over.
     pub(super) fn finishes(&self) -> bool {
         !matches!(self.order, PickOrder::Skewed(_))
     }

@@ -1,8 +1,8 @@
-//! Shares of the files of a random job that would stay with some of its files for ever.
+//! Shares of the files of a random job that would otherwise never leave some of its files.
 //!
-//! A random job without a map has no end in a file, and a job with `time_based` starts over in it. With fewer `openfiles` than files, or
-//! with `file_service_type=sequential`, the other files would never be touched. So the job leaves a file after as many bytes as the file
-//! has, or when all of its blocks were visited; it comes again once all others have had their share.
+//! A random job without a map never ends in a file, and a job with `time_based` starts over in it. With fewer `openfiles` than files, or
+//! with `file_service_type=sequential`, the other files would never be accessed. So the job leaves a file after as many bytes as the file
+//! has, or when all of its blocks were visited; it returns once all others have had their share.
 
 use ferrio_job::{Distribution, FileService, JobSpec, RandomOrder};
 
@@ -10,7 +10,7 @@ use super::file_numbers::FileNumbers;
 use crate::offset_space::has_map;
 use crate::step::Region;
 
-/// What is left of the share of each file.
+/// The rest of the share of each file.
 #[derive(Clone, Debug)]
 pub(super) struct FileShares {
     /// Bytes that each file still gets before it is left.
@@ -19,11 +19,11 @@ pub(super) struct FileShares {
     whole: Vec<u64>,
     /// Files that have had their share in this round.
     pub(super) resting: FileNumbers,
-    /// A file that has no more blocks before the end of its share comes again as well.
+    /// Whether a file that has no more blocks before the end of its share returns too.
     time_based: bool,
 }
 
-/// True for a job of several files that would not come to some of them.
+/// Whether a job has several files and would not reach some of them.
 pub(super) fn shares_files(spec: &JobSpec, files: usize) -> bool {
     let stays = (spec.opening.openfiles as usize) < files || spec.file_service == FileService::Sequential;
     spec.compat.shares_files
@@ -34,7 +34,7 @@ pub(super) fn shares_files(spec: &JobSpec, files: usize) -> bool {
         && !ends(spec)
 }
 
-/// True when the job comes to an end in each file.
+/// Whether the job comes to an end in each file.
 fn ends(spec: &JobSpec) -> bool {
     let ordered = spec.distribution == Distribution::Uniform && spec.random_order != RandomOrder::Drawn;
     !spec.limits.time_based && !spec.file_service.never_finishes() && (has_map(spec) || ordered)
@@ -48,7 +48,7 @@ impl FileShares {
         FileShares { left: whole.clone(), whole, resting, time_based: spec.limits.time_based }
     }
 
-    /// All files have their whole share again.
+    /// Restores the whole shares of all files.
     pub(super) fn begin_pass(&mut self) {
         self.left.copy_from_slice(&self.whole);
         self.resting = FileNumbers::none(self.whole.len() as u32);
@@ -68,12 +68,12 @@ impl FileShares {
         self.left[file] == 0
     }
 
-    /// True when a file that is left comes again: it had its share, or with `time_based` some of it.
+    /// Whether a file that is left will return: it had its share, or with `time_based` some of it.
     pub(super) fn comes_again(&self, file: usize) -> bool {
         self.left[file] < self.whole[file] && (self.time_based || self.left[file] == 0)
     }
 
-    /// A file has its whole share again.
+    /// Restores the whole share of a file.
     pub(super) fn renew(&mut self, file: usize) {
         self.left[file] = self.whole[file];
     }

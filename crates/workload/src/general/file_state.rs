@@ -1,4 +1,4 @@
-//! The position of a job in each of its files: its zone (`zonemode=strided`), a random block in it, and what becomes of the random map.
+//! The position of a job in each of its files: the zone (`zonemode=strided`), random blocks in it, and the random map.
 //!
 //! A job may have a hundred thousand files: state that only some need is boxed or shared. A zone is the region with another start.
 
@@ -21,19 +21,19 @@ pub(super) struct FileState {
     pub(super) last_start: [u64; 3],
     pub(super) last_end: [u64; 3],
     pub(super) last_len: u64,
-    /// Number of offsets of each direction, `None` for none; shared by files of one size.
+    /// Number of offsets of each direction, `None` for none; shared by files of the same size.
     pub(super) blocks: Arc<[Option<Scale>; 3]>,
     pub(super) map: Option<Box<RandomMap>>,
     /// An order that needs no map.
     pub(super) walk: Option<Box<VisitOrder>>,
 }
 
-/// Sizes that bound a random choice, in bytes.
+/// Sizes that limit a random choice, in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Sizes {
+pub(super) struct ChoiceSizes {
     pub(super) min: u64,
     pub(super) align: u64,
-    /// Bytes that one bit of the map represents.
+    /// Bytes per bit of the map.
     pub(super) unit: u64,
 }
 
@@ -43,23 +43,23 @@ pub(super) struct ZoneWalk {
     zones: Zones,
     /// Start of each file's first zone.
     first: Vec<u64>,
-    /// Bytes issued in all files since a zone was left. The file that is at work when a zone is full moves on, as with fio.
+    /// Bytes issued in all files since a zone was left. The file that is current when a zone is full advances, as in fio.
     bytes: u64,
 }
 
-/// What comes before the next I/O in a file.
+/// The preparation for the next I/O in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ZoneEntry {
     /// Start of the zone.
     pub(super) start: u64,
-    /// The walk of the I/O's direction starts over at the start of the zone when it is here or beyond; 0 in a new zone.
+    /// The walk of the I/O's direction starts over at the start of the zone if it is at or beyond this; 0 in a new zone.
     pub(super) end: u64,
-    /// All positions and the map are forgotten.
+    /// Whether all positions and the map are reset.
     pub(super) fresh: bool,
 }
 
 impl FileState {
-    /// Moves to the zone that the next I/O, of direction `d`, belongs to.
+    /// Moves to the zone of the next I/O, of direction `d`.
     pub(super) fn enter(&mut self, zone: ZoneEntry, d: usize) {
         self.region.offset = zone.start;
         if self.last_end[d] >= zone.end {
@@ -81,14 +81,14 @@ impl FileState {
         }
     }
 
-    /// A random position relative to the region, all being alike, and its bit in the map. With a map it is free for at least the
-    /// smallest length. When the file has no more blocks it starts over if it may (`recycle`).
+    /// A uniformly random position relative to the region, and its bit in the map. With a map it is free for at least the smallest length.
+    /// When the file has no more blocks it starts over if it may (`recycle`).
     #[inline]
     pub(super) fn random(
         &mut self,
         stream: &mut Stream,
         d: usize,
-        sizes: Sizes,
+        sizes: ChoiceSizes,
         recycle: bool,
     ) -> Option<(u64, u64)> {
         let blocks = self.blocks[d]?;
@@ -111,7 +111,7 @@ impl FileState {
     }
 
     /// The next position in the file's own order.
-    fn walk_on(&mut self, sizes: Sizes, recycle: bool) -> Option<u64> {
+    fn walk_on(&mut self, sizes: ChoiceSizes, recycle: bool) -> Option<u64> {
         let mut block = self.walk.as_mut()?.next();
         if block.is_none() && recycle {
             self.rewind();
@@ -124,7 +124,7 @@ impl FileState {
 
 /// Relative offset and bit of the first block from `block` on, wrapping once, that is free for a smallest I/O.
 #[inline(always)]
-fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
+fn free_block(map: &RandomMap, block: u64, sizes: ChoiceSizes) -> Option<(u64, u64)> {
     let min = sizes.min;
     if min == sizes.unit {
         return map.next_clear(block).map(|free| (free * min, free));
@@ -134,16 +134,15 @@ fn free_block(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
 
 /// The same for blocks larger than the unit of the map.
 #[inline(never)]
-fn free_wide(map: &RandomMap, block: u64, sizes: Sizes) -> Option<(u64, u64)> {
+fn free_wide(map: &RandomMap, block: u64, sizes: ChoiceSizes) -> Option<(u64, u64)> {
     let min = sizes.min;
     let above = free_above(map, block * min, sizes, map.bits() * sizes.unit);
     let free = above.or_else(|| free_above(map, 0, sizes, block * min))?;
     Some((free, free / sizes.unit))
 }
 
-/// For blocks larger than the unit of the map: the first multiple of the smallest length in `from..until` whose bytes are all
-/// free.
-fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Option<u64> {
+/// The first multiple of the smallest length in `from..until` whose bytes are all free, for blocks larger than the unit of the map.
+fn free_above(map: &RandomMap, mut from: u64, sizes: ChoiceSizes, until: u64) -> Option<u64> {
     let min = sizes.min;
     while from < until && from + min <= map.bits() * sizes.unit {
         let first = from / sizes.unit;
@@ -152,7 +151,7 @@ fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Optio
         if run == count {
             return Some(from);
         }
-        // Skip everything taken; a clear bit found by wrapping lies below and ends the search.
+        // Skips all taken bits; a clear bit found by wrapping lies below and ends the search.
         let clear = map.next_clear(first + run)?;
         if clear < first {
             return None;
@@ -162,10 +161,10 @@ fn free_above(map: &RandomMap, mut from: u64, sizes: Sizes, until: u64) -> Optio
     None
 }
 
-/// Marks the blocks of an I/O, from bit `first` on, and shortens it before the first that was taken already. Bytes beyond the last bit
+/// Marks the blocks of an I/O from bit `first` on, and shortens it before the first block that was already taken. Bytes beyond the last bit
 /// (a zone ends within its file, a file within a block) are not tracked and shorten nothing.
 #[inline(always)]
-pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes: Sizes) -> u64 {
+pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes: ChoiceSizes) -> u64 {
     if sizes.min == sizes.unit && len == sizes.min {
         map.set(first);
         return len;
@@ -175,8 +174,8 @@ pub(super) fn mark(map: &mut RandomMap, first: u64, relative: u64, len: u64, siz
 
 /// The same for an I/O of several bits.
 #[inline(never)]
-fn mark_several(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes: Sizes) -> u64 {
-    let Sizes { min, unit, .. } = sizes;
+fn mark_several(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes: ChoiceSizes) -> u64 {
+    let ChoiceSizes { min, unit, .. } = sizes;
     let mapped = map.bits() - first;
     if min == unit {
         let wanted = len.div_ceil(min).min(mapped);
@@ -197,12 +196,12 @@ fn mark_several(map: &mut RandomMap, first: u64, relative: u64, len: u64, sizes:
 }
 
 impl ZoneWalk {
-    /// At the first zone of each region.
+    /// The first zone of each region.
     pub(super) fn new(zones: Zones, regions: &[Region]) -> Self {
         ZoneWalk { zones, first: regions.iter().map(|region| region.offset).collect(), bytes: 0 }
     }
 
-    /// Before an I/O in a file whose region starts at the current zone.
+    /// Prepares an I/O in a file whose region starts at the current zone.
     #[inline]
     pub(super) fn enter(&mut self, file: usize, region: &Region) -> ZoneEntry {
         let Zones { size, range, skip } = self.zones;
@@ -219,7 +218,7 @@ impl ZoneWalk {
         ZoneEntry { start, end, fresh: self.bytes.is_multiple_of(range) }
     }
 
-    /// An I/O of this length was issued.
+    /// Counts an issued I/O.
     #[inline]
     pub(super) fn issued(&mut self, len: u64) {
         self.bytes += len;
@@ -231,7 +230,7 @@ impl ZoneWalk {
         self.first[file]
     }
 
-    /// Back to the first zone of a file; returns where it starts.
+    /// Returns to the first zone of a file, and returns its start.
     pub(super) fn rewind(&mut self, file: usize) -> u64 {
         self.bytes = 0;
         self.first[file]

@@ -1,25 +1,25 @@
-//! How the general path chooses the offsets of a random job: which I/Os go to a random offset (`rw=rand...:N`, `percentage_random`), and
-//! which of a file's blocks such an offset takes (`random_distribution`).
+//! The random offsets of the general path: the choice between random and consecutive (`rw=rand...:N`, `percentage_random`), and the
+//! distribution over a file's blocks (`random_distribution`).
 
 use ferrio_job::{Direction, Distribution, Generator, JobSpec, PerDirection, RwPostfix, Sequencer};
 
 use crate::offset_space::{map_unit, offset_count, skewed_choices};
 use crate::random::{Scale, Stream};
 use crate::seeds::{self, SEEDS};
-use crate::skewed::Skewed;
+use crate::skewed::SkewedChoice;
 use crate::step::Region;
-use crate::zoned_distribution::Zoned;
+use crate::zoned_distribution::ZonedChoice;
 
 /// The choices of a random job.
 #[derive(Clone, Debug)]
 pub(super) struct RandomChoice {
     pub(super) stream: Stream,
-    /// Bytes that a bit of the map represents.
+    /// Bytes per bit of the map.
     pub(super) unit: u64,
-    pub(super) every: Every,
-    /// `None` when every I/O that `every` lets through is random.
-    pub(super) share: Option<Share>,
-    /// `None` when all blocks are alike.
+    pub(super) every: RandomEvery,
+    /// `None` if every I/O that `every` permits is random.
+    pub(super) share: Option<RandomShare>,
+    /// `None` if all blocks are equally likely.
     pub(super) distribution: Option<BlockDistribution>,
 }
 
@@ -29,18 +29,18 @@ impl RandomChoice {
         RandomChoice {
             stream,
             unit: map_unit(spec),
-            every: Every::new(spec),
-            share: Share::new(&spec.percentage_random, seeds[seeds::SHARE]),
+            every: RandomEvery::new(spec),
+            share: RandomShare::new(&spec.percentage_random, seeds[seeds::SHARE]),
             distribution: BlockDistribution::new(spec, regions, seeds),
         }
     }
 
-    /// True when each I/O marks its blocks in the map.
+    /// Whether each I/O marks its blocks in the map.
     pub(super) fn marks_all(&self) -> bool {
         self.share.is_none() && self.every.period == 1
     }
 
-    /// Starts the streams again that do so at each pass.
+    /// Restarts the streams that restart at each pass.
     pub(super) fn reseed(&mut self, seeds: &[u64; SEEDS]) {
         self.stream.reseed(seeds[seeds::OFFSET]);
         if let Some(share) = &mut self.share {
@@ -54,19 +54,19 @@ impl RandomChoice {
 
 /// `rw=rand...:N`: a random offset every N I/Os.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Every {
+pub(super) struct RandomEvery {
     period: u32,
     left: u32,
     pub(super) sequencer: Sequencer,
 }
 
-impl Every {
+impl RandomEvery {
     fn new(spec: &JobSpec) -> Self {
         let period = match spec.rw_postfix {
             RwPostfix::Every(n) => n.max(1),
             RwPostfix::None | RwPostfix::Hole(_) => 1,
         };
-        Every { period, left: 1, sequencer: spec.sequencer }
+        RandomEvery { period, left: 1, sequencer: spec.sequencer }
     }
 
     #[inline]
@@ -80,17 +80,17 @@ impl Every {
     }
 }
 
-/// `percentage_random`: a share of the I/Os of each direction; the others go on where the last one ended.
+/// `percentage_random`: a percentage of the I/Os of each direction; the others continue where the last one ended.
 #[derive(Clone, Debug)]
-pub(super) struct Share {
+pub(super) struct RandomShare {
     percent: PerDirection<u32>,
     /// All three begin alike; the draws of one direction do not depend on the others.
     streams: PerDirection<Stream>,
     hundred: Scale,
 }
 
-impl Share {
-    /// `None` when all I/Os of all directions are random.
+impl RandomShare {
+    /// `None` if all I/Os of all directions are random.
     fn new(percent: &PerDirection<u32>, seed: u64) -> Option<Self> {
         if percent.0.iter().all(|&percent| percent >= 100) {
             return None;
@@ -98,7 +98,7 @@ impl Share {
         let stream = Stream::new(Generator::Tausworthe32, seed);
         let hundred = stream.scale(100);
         let streams = PerDirection([stream.clone(), stream.clone(), stream]);
-        Some(Share { percent: *percent, streams, hundred })
+        Some(RandomShare { percent: *percent, streams, hundred })
     }
 
     #[inline]
@@ -107,26 +107,25 @@ impl Share {
         percent >= 100 || self.streams[direction].below(self.hundred) < u64::from(percent)
     }
 
-    /// Starts the streams again.
     fn reseed(&mut self, seed: u64) {
         self.streams.0.iter_mut().for_each(|stream| stream.reseed(seed));
     }
 }
 
-/// How blocks are chosen when not all are alike.
+/// A choice of blocks that are not equally likely.
 #[derive(Clone, Debug)]
 pub(super) enum BlockDistribution {
-    /// zipf, zipf_exact, pareto, normal: each file has its own generator, which runs on from pass to pass whatever the seeding. `None` for
-    /// a file without blocks.
-    Skewed(Vec<Option<Skewed>>),
+    /// zipf, zipf_exact, pareto, normal: each file has its own generator, which continues from pass to pass whatever the seeding. `None`
+    /// for a file without blocks.
+    Skewed(Vec<Option<SkewedChoice>>),
     /// zoned, zoned_abs, with the number of blocks of each direction in each file.
-    Zoned(Box<Zoned>, Vec<[u64; 3]>),
+    Zoned(Box<ZonedChoice>, Vec<[u64; 3]>),
     /// sequence
     Sequence { blocks: Vec<u64>, stride: bool },
 }
 
 impl BlockDistribution {
-    /// How a random job chooses, `None` when its choices are uniform.
+    /// `None` if the choices of the job are uniform.
     fn new(spec: &JobSpec, regions: &[Region], seeds: &[u64; SEEDS]) -> Option<Self> {
         match &spec.distribution {
             Distribution::Uniform => None,
@@ -135,7 +134,7 @@ impl BlockDistribution {
                 Some(BlockDistribution::Skewed(regions.iter().enumerate().map(file).collect()))
             }
             Distribution::Zoned(_) | Distribution::ZonedAbs(_) => {
-                let zoned = Zoned::new(&spec.distribution, &spec.block, seeds[seeds::ZONE])?;
+                let zoned = ZonedChoice::new(&spec.distribution, &spec.block, seeds[seeds::ZONE])?;
                 let each = |region| Direction::ALL.map(|d| offset_count(spec, region, d));
                 Some(BlockDistribution::Zoned(Box::new(zoned), regions.iter().map(each).collect()))
             }
@@ -145,7 +144,7 @@ impl BlockDistribution {
         }
     }
 
-    /// The next block of a file in a direction that has `issued` I/Os. `None` when the file has none.
+    /// The next block of a file in a direction that has `issued` I/Os; `None` if the file has none.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -155,7 +154,7 @@ impl BlockDistribution {
         offsets: &mut Stream,
     ) -> Option<u64> {
         match self {
-            BlockDistribution::Skewed(files) => files[file].as_mut().map(Skewed::next),
+            BlockDistribution::Skewed(files) => files[file].as_mut().map(SkewedChoice::next),
             BlockDistribution::Zoned(zoned, counts) => match counts[file][direction as usize] {
                 0 => None,
                 n => zoned.next(direction, n, offsets),

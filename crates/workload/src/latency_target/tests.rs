@@ -17,7 +17,7 @@ fn search(iodepth: u32, change: fn(&mut LatencyTarget)) -> DepthSearch {
 
 /// Feeds windows of a device on which I/Os are late at depths above `best`, at most `most` windows. Returns the depths of the
 /// windows and the last verdict.
-fn windows(search: &mut DepthSearch, best: u32, most: usize) -> (Vec<u32>, Verdict) {
+fn windows(search: &mut DepthSearch, best: u32, most: usize) -> (Vec<u32>, WindowVerdict) {
     let (mut depths, mut now) = (Vec::new(), 0);
     loop {
         depths.push(search.depth());
@@ -29,7 +29,7 @@ fn windows(search: &mut DepthSearch, best: u32, most: usize) -> (Vec<u32>, Verdi
                 break verdict;
             }
         };
-        if matches!(verdict, Verdict::Done | Verdict::Late) || depths.len() == most {
+        if matches!(verdict, WindowVerdict::Done | WindowVerdict::Late) || depths.len() == most {
             return (depths, verdict);
         }
     }
@@ -43,16 +43,16 @@ fn without_a_target_nothing_is_searched_for() {
 #[test]
 fn an_easy_target_is_met_at_the_whole_depth_after_doubling() {
     let mut easy = search(8, |_| {});
-    assert_eq!(windows(&mut easy, 8, 99), (vec![1, 2, 4, 8, 8], Verdict::Done));
-    assert_eq!(windows(&mut search(6, |_| {}), 6, 99), (vec![1, 2, 4, 6, 6], Verdict::Done));
-    assert_eq!(windows(&mut search(1, |_| {}), 1, 99), (vec![1, 1], Verdict::Done));
+    assert_eq!(windows(&mut easy, 8, 99), (vec![1, 2, 4, 8, 8], WindowVerdict::Done));
+    assert_eq!(windows(&mut search(6, |_| {}), 6, 99), (vec![1, 2, 4, 6, 6], WindowVerdict::Done));
+    assert_eq!(windows(&mut search(1, |_| {}), 1, 99), (vec![1, 1], WindowVerdict::Done));
 }
 
 #[test]
 fn good_and_bad_depths_close_in_on_the_largest_good_one() {
     assert_eq!(windows(&mut search(64, |_| {}), 21, 99).0, [1, 2, 4, 8, 16, 32, 24, 20, 22, 21, 21]);
     // fio tries 8 again and again here.
-    assert_eq!(windows(&mut search(8, |_| {}), 7, 99), (vec![1, 2, 4, 8, 6, 7, 7], Verdict::Done));
+    assert_eq!(windows(&mut search(8, |_| {}), 7, 99), (vec![1, 2, 4, 8, 6, 7, 7], WindowVerdict::Done));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_window_ends_with_the_first_io_behind_its_end() {
     let mut search = search(4, |_| {});
     search.begin_window(5);
     assert_eq!(search.completed(1, WINDOW + 4), None);
-    assert_eq!(search.completed(1, WINDOW + 5), Some(Verdict::GoOn));
+    assert_eq!(search.completed(1, WINDOW + 5), Some(WindowVerdict::GoOn));
     assert_eq!(search.completed(1, 9 * WINDOW), None, "between two windows nothing counts");
 }
 
@@ -69,7 +69,7 @@ fn without_a_window_every_io_is_judged() {
     let mut search = search(4, |target| target.window = Duration::ZERO);
     for depth in [2, 4] {
         search.begin_window(0);
-        assert_eq!((search.completed(1, 0), search.depth()), (Some(Verdict::GoOn), depth));
+        assert_eq!((search.completed(1, 0), search.depth()), (Some(WindowVerdict::GoOn), depth));
     }
 }
 
@@ -77,12 +77,12 @@ fn without_a_window_every_io_is_judged() {
 fn one_late_io_is_too_many_where_all_must_be_within() {
     let mut search = search(4, |_| {});
     search.begin_window(0);
-    assert_eq!(search.completed(1, WINDOW), Some(Verdict::GoOn));
+    assert_eq!(search.completed(1, WINDOW), Some(WindowVerdict::GoOn));
     search.begin_window(WINDOW);
-    assert_eq!(search.completed(TARGET + 1, WINDOW + 1), Some(Verdict::Retreat));
+    assert_eq!(search.completed(TARGET + 1, WINDOW + 1), Some(WindowVerdict::Retreat));
     assert_eq!(search.depth(), 1);
     search.begin_window(WINDOW);
-    assert_eq!(search.completed(TARGET + 1, WINDOW + 2), Some(Verdict::Late));
+    assert_eq!(search.completed(TARGET + 1, WINDOW + 2), Some(WindowVerdict::Late));
 }
 
 #[test]
@@ -94,24 +94,24 @@ fn a_share_may_be_late() {
         let verdict = search.completed(1, WINDOW);
         (verdict, search.depth(), search.is_unmet())
     };
-    assert_eq!(judged(1), (Some(Verdict::GoOn), 2, false));
-    assert_eq!(judged(2), (Some(Verdict::GoOn), 1, true), "depth 1 is judged again");
+    assert_eq!(judged(1), (Some(WindowVerdict::GoOn), 2, false));
+    assert_eq!(judged(2), (Some(WindowVerdict::GoOn), 1, true), "depth 1 is judged again");
 }
 
 #[test]
 fn depth_1_may_become_good_after_bad_windows() {
     let mut search = search(2, |target| target.percentile = 50.0);
-    assert_eq!(windows(&mut search, 0, 3), (vec![1, 1, 1], Verdict::GoOn));
+    assert_eq!(windows(&mut search, 0, 3), (vec![1, 1, 1], WindowVerdict::GoOn));
     assert!(search.is_unmet());
-    assert_eq!(windows(&mut search, 2, 99), (vec![1, 2, 2], Verdict::Done));
+    assert_eq!(windows(&mut search, 2, 99), (vec![1, 2, 2], WindowVerdict::Done));
     assert!(!search.is_unmet());
 }
 
 #[test]
 fn a_final_window_that_is_bad_is_not_the_end() {
     let mut search = search(4, |_| {});
-    assert_eq!(windows(&mut search, 4, 3), (vec![1, 2, 4], Verdict::Found));
-    assert_eq!(windows(&mut search, 2, 99), (vec![4, 3, 2, 2], Verdict::Done));
+    assert_eq!(windows(&mut search, 4, 3), (vec![1, 2, 4], WindowVerdict::Found));
+    assert_eq!(windows(&mut search, 2, 99), (vec![4, 3, 2, 2], WindowVerdict::Done));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_search_that_goes_on_tries_the_bad_depth_again_after_three_good_windows() {
     let mut search = search(8, |target| target.goes_on = true);
     let (depths, verdict) = windows(&mut search, 3, 12);
     assert_eq!(depths, [1, 2, 4, 3, 3, 3, 4, 3, 3, 3, 4, 3]);
-    assert_eq!(verdict, Verdict::GoOn);
+    assert_eq!(verdict, WindowVerdict::GoOn);
     let (depths, _) = windows(&mut search, 8, 24);
     assert_eq!((depths[0], search.depth()), (3, 8), "it climbs when the device got faster: {depths:?}");
 }
@@ -129,7 +129,7 @@ proptest! {
     fn the_search_of_a_steady_device_ends_at_its_best_depth(iodepth in 1_u32..5000, best in 1_u32..6000) {
         let mut search = search(iodepth, |_| {});
         let (depths, verdict) = windows(&mut search, best, 200);
-        prop_assert_eq!(verdict, Verdict::Done);
+        prop_assert_eq!(verdict, WindowVerdict::Done);
         prop_assert_eq!(search.depth(), best.min(iodepth));
         prop_assert!(depths.iter().all(|&depth| (1..=iodepth).contains(&depth)));
     }
@@ -144,7 +144,7 @@ proptest! {
         for late in late {
             search.begin_window(0);
             let verdict = search.completed(if late { 2 * TARGET } else { 1 }, 0);
-            prop_assert!(matches!(verdict, Some(Verdict::GoOn | Verdict::Retreat)));
+            prop_assert!(matches!(verdict, Some(WindowVerdict::GoOn | WindowVerdict::Retreat)));
             prop_assert!((1..=iodepth).contains(&search.depth()));
         }
     }

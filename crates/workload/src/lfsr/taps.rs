@@ -1,6 +1,6 @@
 //! Feedback positions of shift registers with the longest period, one set for each length.
 //!
-//! Positions count from 1. The sets are those fio uses, out of the many that exist, because sequences are compared.
+//! Positions count from 1. The sets are those of fio, out of the many that exist, because sequences are compared.
 
 /// The taps of a register of `bits` bits, 3..=63; none for other lengths.
 pub(super) fn taps(bits: u32) -> &'static [u8] {

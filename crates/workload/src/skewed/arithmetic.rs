@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 const STEPS: usize = 1 << BITS;
 const BITS: u32 = 7;
 const FRACTION: u64 = (1 << 52) - 1;
-/// Added to a double and subtracted again it rounds to a whole number, which is then found in the low bits of the sum.
+/// Adding this to a double and subtracting it again rounds to a whole number, which is then in the low bits of the sum.
 const TO_WHOLE: f64 = (1u64 << 52) as f64;
 const TO_SIGNED: f64 = (3u64 << 51) as f64;
 
-/// Stands for a number that the approximation does not decide; no product that is decided comes near it.
+/// Stands for a number that the approximation does not decide; no decided product comes near it.
 pub(super) const UNDECIDED: u64 = u64::MAX;
 
-/// What is the same for all.
-static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
+/// The constant tables.
+static TABLES: LazyLock<PowerTables> = LazyLock::new(PowerTables::new);
 
 /// `(scale * x.powf(exponent)) as u64` without the power, wherever an approximation decides it.
 ///
-/// Only the whole part is wanted, and an approximation good to 2^-43 or so has the same one unless it lies next to a whole
-/// number: then, and for arguments out of the common range, nothing is said and the formula itself is left to the caller.
+/// Only the whole part is needed, and an approximation good to 2^-43 or so has the same one unless it lies next to a whole number: then,
+/// and for arguments out of the common range, the formula itself is left to the caller.
 ///
 /// The error, relative to the true product and for exponents `y`: the binary logarithm of `x` is within 2^-46 (its sum with up to
 /// 64 whole powers is rounded to 2^-47, the series ends within 2^-50, table and reduction add 2^-52), `y` times that is rounded by
@@ -31,25 +31,25 @@ pub(super) struct Power {
     exponent: f64,
     /// Relative distance from a whole number below which nothing is decided.
     margin: f64,
-    tables: &'static Tables,
+    tables: &'static PowerTables,
 }
 
 #[derive(Debug)]
-struct Tables {
-    /// For each step of the mantissa a factor that brings it close to 1, and minus the factor's logarithm.
+struct PowerTables {
+    /// For each step of the mantissa a factor that brings it close to 1, and the negative logarithm of the factor.
     logarithms: [(f64, f64); STEPS],
     /// The bits of 2^(step / steps).
     powers: [u64; STEPS],
 }
 
-impl Tables {
+impl PowerTables {
     fn new() -> Self {
         let logarithms = std::array::from_fn(|step| {
             let factor = 1.0 / (1.0 + (step as f64 + 0.5) / STEPS as f64);
             (factor, -factor.log2())
         });
         let powers = std::array::from_fn(|step| (step as f64 / STEPS as f64).exp2().to_bits());
-        Tables { logarithms, powers }
+        PowerTables { logarithms, powers }
     }
 }
 
@@ -59,7 +59,7 @@ impl Power {
         Power { scale, exponent, margin, tables: &TABLES }
     }
 
-    /// The whole part of `scale * x.powf(exponent)`, or [`UNDECIDED`]. No branches, so that several are worked out at once.
+    /// The whole part of `scale * x.powf(exponent)`, or [`UNDECIDED`]. No branches, so that several are computed at once.
     #[inline(always)]
     pub(super) fn whole(&self, x: f64) -> u64 {
         let log = self.log2(x);
@@ -68,7 +68,7 @@ impl Power {
         let sum = product + TO_WHOLE;
         let nearest = sum - TO_WHOLE;
         let whole = (sum.to_bits() & FRACTION).wrapping_sub(u64::from(product < nearest));
-        // All false for what is no number.
+        // All false for NaN.
         let decided = ((product - nearest).abs() > product * self.margin)
             & (product < TO_WHOLE / 2.0)
             & (power.abs() < 64.0)
@@ -111,7 +111,7 @@ impl Power {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remainder {
     n: u64,
-    /// 2^64 / n, rounded down to where the quotient is right or one too small.
+    /// 2^64 / n, rounded down so that the quotient is right or one too small.
     reciprocal: u64,
 }
 

@@ -16,9 +16,9 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 pub(super) struct ExactZipf {
     theta: f64,
     n: u64,
-    /// The integral where the first rank begins; its width is 1, the weight of this rank.
+    /// The integral at the start of the first rank; its width is 1, the weight of this rank.
     first: f64,
-    /// The integral where the last rank ends.
+    /// The integral at the end of the last rank.
     last: f64,
     /// A number that was rounded up by no more than this is never chosen too often.
     always: f64,
@@ -33,14 +33,14 @@ impl ExactZipf {
         ExactZipf { theta, n, first, last, always }
     }
 
-    /// The next ranks; returns the state of the draws after them.
+    /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
     pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: T88) -> T88 {
         ranks.fill_with(|| self.rank(&mut draws));
         draws
     }
 
-    /// The next rank, below `n`. Takes two draws, and two more for each number that is rejected.
+    /// The next rank, below `n`. Takes two draws, and two more for each rejected number.
     #[inline]
     pub(super) fn rank(&self, draws: &mut T88) -> u64 {
         loop {
@@ -64,11 +64,11 @@ fn weight(theta: f64, x: f64) -> f64 {
 fn integral(theta: f64, x: f64) -> f64 {
     let log = x.ln();
     let power = (1.0 - theta) * log;
-    // Also right next to a theta of 1, where the quotient loses all digits.
+    // Also accurate near a theta of 1, where the quotient loses all digits.
     if power == 0.0 { log } else { power.exp_m1() / power * log }
 }
 
-/// Where the integral has this height.
+/// The position at which the integral has this height.
 fn inverse(theta: f64, height: f64) -> f64 {
     // Rounding may lead just beyond the limit of the integral.
     let power = ((1.0 - theta) * height).max(-1.0);
@@ -93,8 +93,8 @@ fn wide(draws: &mut T88) -> u64 {
     high << 32 | u64::from(draws.draw())
 }
 
-/// A step that visits each of `n` places, 1..=2^63, before it comes back to the first: about `n` divided by the golden ratio,
-/// so that any number of steps in a row lie all over the places.
+/// A step that visits each of `n` places, 1..=2^63, before it returns to the first: about `n` divided by the golden ratio, so that any
+/// number of steps in a row are spread over the places.
 pub(super) fn coprime_step(n: u64) -> u64 {
     let from = ((n as f64 * GOLDEN) as u64).max(1);
     (from..).find(|&step| greatest_common_divisor(step, n) == 1).unwrap_or(1)

@@ -1,6 +1,6 @@
 //! Ranks by the zipf, pareto and normal distributions.
 //!
-//! The `fill` of each stays a function of its own, in which the compiler makes vectors of several ranks; in one function for all it does not.
+//! The `fill` of each is a function of its own, in which the compiler vectorizes several ranks; in one function for all it does not.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -36,13 +36,13 @@ impl Zipf {
         Zipf { n, zetan, zeta2, alpha, eta, power: Power::new(n, alpha) }
     }
 
-    /// The next ranks; returns the state of the draws after them.
+    /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
     pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: T88) -> T88 {
         fill(ranks, draws, |draw| self.guess(draw), |draw| self.rank(draw))
     }
 
-    /// The rank as [`Zipf::rank`] gives it, or [`UNDECIDED`].
+    /// The rank of [`Zipf::rank`], or [`UNDECIDED`].
     #[inline(always)]
     pub(super) fn guess(&self, draw: u32) -> u64 {
         let u = f64::from(draw) / 4_294_967_295.0;
@@ -80,13 +80,13 @@ impl Pareto {
         Pareto { last, exponent, power: Power::new(last, exponent) }
     }
 
-    /// The next ranks; returns the state of the draws after them.
+    /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
     pub(super) fn fill(&self, ranks: &mut [u64; BATCH], draws: T88) -> T88 {
         fill(ranks, draws, |draw| self.guess(draw), |draw| self.rank(draw))
     }
 
-    /// The rank as [`Pareto::rank`] gives it, or [`UNDECIDED`].
+    /// The rank of [`Pareto::rank`], or [`UNDECIDED`].
     #[inline(always)]
     pub(super) fn guess(&self, draw: u32) -> u64 {
         self.power.whole(f64::from(draw) / 4_294_967_295.0)
@@ -97,7 +97,7 @@ impl Pareto {
     }
 }
 
-/// Ranks for the next draws: guesses, and where one is undecided the formula.
+/// Ranks for the next draws: guesses, and the formula where one is undecided.
 #[inline(always)]
 fn fill(
     ranks: &mut [u64; BATCH],
@@ -118,8 +118,7 @@ fn fill(
     draws
 }
 
-/// The normal distribution around the middle of `n` things: the mean of twelve draws, with a deviation of its own added if one is asked
-/// for.
+/// The normal distribution around the middle of `n` things: the mean of twelve draws, plus a deviation if one is requested.
 #[derive(Clone, Debug)]
 pub(super) struct Normal {
     n: u64,
@@ -136,7 +135,7 @@ impl Normal {
         Normal { n, each: Remainder::new(n + 1), width: width.min(n / 2) }
     }
 
-    /// The next ranks; returns the state of the draws after them.
+    /// Fills `ranks` with the next ranks; returns the state of the draws after them.
     #[inline(never)]
     pub(super) fn fill(&self, ranks: &mut [u64; BATCH], mut draws: T88) -> T88 {
         ranks.fill_with(|| self.rank(&mut draws));
@@ -160,16 +159,12 @@ impl Normal {
     }
 }
 
-/// How far all ranks are moved for their middle to lie at `center`: `n * (center - 0.5)` modulo `n`.
+/// The shift of all ranks that moves their middle to `center`: `n * (center - 0.5)` modulo `n`.
 pub(super) fn normal_shift(center: Option<f64>, n: u64) -> u64 {
     center.map_or(0, |center| (n as f64 * (center - 0.5)) as i64).rem_euclid(n as i64) as u64
 }
 
-/// The sum of the first `n` terms of `(1/i)^theta`, of the first ten million if there are more: exact, as it comes out when the terms are
-/// added one by one.
-///
-/// Ten million terms take a tenth of a second, and a job may have thousands of files, and clones: so the sums on the way are kept at
-/// regular steps and shared by all that have the same theta. What is kept depends on nothing but theta.
+/// The sum of the first `n` terms of `(1/i)^theta`, at most the first ten million: exactly the result of adding the terms one by one.
 fn zeta(theta: f64, n: u64) -> f64 {
     let n = n.min(MAX_TERMS);
     let whole = n / STEP;
@@ -177,7 +172,7 @@ fn zeta(theta: f64, n: u64) -> f64 {
     add(start, theta, whole * STEP, n)
 }
 
-/// The sum of the first `steps * STEP` terms. Another thread that needs the same theta meanwhile waits instead of adding as well.
+/// The sum of the first `steps * STEP` terms. Another thread that needs the same theta meanwhile waits instead of adding too.
 fn kept(theta: f64, steps: usize) -> f64 {
     // A panic elsewhere cannot leave a wrong sum: sums are only ever appended whole.
     let mut all = SUMS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,7 @@
 use ferrio_job::{Skew, SkewShape};
 use proptest::prelude::*;
 
-use super::{SPREAD, Skewed};
+use super::{SPREAD, SkewedChoice};
 use crate::random::{BATCH, T88};
 
 /// The same choices by formulas alone.
@@ -70,7 +70,7 @@ fn any_skew() -> impl Strategy<Value = Skew> {
 proptest! {
     #[test]
     fn prepared_choices_are_those_of_the_formulas(skew in any_skew(), n in 1u64..3000, seed: u64, hashed: bool) {
-        let mut skewed = Skewed::new(&skew, n, seed, hashed);
+        let mut skewed = SkewedChoice::new(&skew, n, seed, hashed);
         let got: Vec<_> = (0..40).map(|_| skewed.next()).collect();
         prop_assert_eq!(&got, &plain(&skew, n, seed, hashed, 40));
         prop_assert!(got.iter().all(|&choice| choice < n));
@@ -80,14 +80,15 @@ proptest! {
     fn choices_among_very_many_things_stay_below_their_number(skew in any_skew(), n in 1u64 << 40..1 << 60, seed: u64) {
         // Millions of terms are added by a test of their own.
         prop_assume!(!matches!(skew.shape, SkewShape::Zipf(_)));
-        let mut skewed = Skewed::new(&skew, n, seed, true);
+        let mut skewed = SkewedChoice::new(&skew, n, seed, true);
         prop_assert!((0..40).all(|_| skewed.next() < n));
     }
 }
 
 #[test]
 fn the_popular_blocks_of_zipf_are_few() {
-    let mut skewed = Skewed::new(&Skew { shape: SkewShape::Zipf(1.2), center: Some(0.5) }, 1000, 7, false);
+    let mut skewed =
+        SkewedChoice::new(&Skew { shape: SkewShape::Zipf(1.2), center: Some(0.5) }, 1000, 7, false);
     let mut hits = vec![0; 1000];
     (0..100_000).for_each(|_| hits[skewed.next() as usize] += 1);
     assert_eq!(hits.iter().max(), Some(&hits[500]), "rank 0 lies at the center");
@@ -99,7 +100,7 @@ fn the_popular_blocks_of_zipf_are_few() {
 #[test]
 fn a_seed_makes_the_choices_of_fio() {
     let choices = |shape, center, hashed| {
-        let mut skewed = Skewed::new(&Skew { shape, center }, 1000, 12_345, hashed);
+        let mut skewed = SkewedChoice::new(&Skew { shape, center }, 1000, 12_345, hashed);
         std::array::from_fn::<_, 8, _>(|_| skewed.next())
     };
     assert_eq!(choices(SkewShape::Zipf(1.2), None, true), [146, 385, 969, 15, 808, 277, 146, 969]);
@@ -116,7 +117,7 @@ const MISSED: (f64, u64, u32) = (0.8, 102_400, 1_024_000);
 
 fn hits(shape: SkewShape, center: Option<f64>) -> Vec<u32> {
     let (_, n, ios) = MISSED;
-    let mut skewed = Skewed::new(&Skew { shape, center }, n, 0x89, true);
+    let mut skewed = SkewedChoice::new(&Skew { shape, center }, n, 0x89, true);
     let mut hits = vec![0; n as usize];
     (0..ios).for_each(|_| hits[skewed.next() as usize] += 1);
     hits
@@ -157,11 +158,11 @@ fn an_exact_zipf_follows_its_seed_and_is_the_same_in_batches() {
     let skew = Skew { shape: SkewShape::ZipfExact(1.0), center: None };
     for hashed in [false, true] {
         let of_seed = |seed| {
-            let mut skewed = Skewed::new(&skew, 1000, seed, hashed);
+            let mut skewed = SkewedChoice::new(&skew, 1000, seed, hashed);
             (0..BATCH).map(|_| skewed.next()).collect::<Vec<_>>()
         };
         let mut batch = [0; BATCH];
-        Skewed::new(&skew, 1000, 7, hashed).fill(&mut batch);
+        SkewedChoice::new(&skew, 1000, 7, hashed).fill(&mut batch);
         assert_eq!(of_seed(7), batch);
         assert_ne!(of_seed(7), of_seed(8));
     }
@@ -169,7 +170,8 @@ fn an_exact_zipf_follows_its_seed_and_is_the_same_in_batches() {
 
 #[test]
 fn an_exact_zipf_has_its_most_popular_file_at_the_center() {
-    let mut skewed = Skewed::new(&Skew { shape: SkewShape::ZipfExact(1.2), center: Some(0.25) }, 8, 7, false);
+    let mut skewed =
+        SkewedChoice::new(&Skew { shape: SkewShape::ZipfExact(1.2), center: Some(0.25) }, 8, 7, false);
     let mut hits = [0; 8];
     (0..10_000).for_each(|_| hits[skewed.next() as usize] += 1);
     assert!(hits[2] > hits[3] && hits[3] > hits[4] && hits[4] > hits[5], "{hits:?}");

@@ -6,7 +6,7 @@ use ferrio_job::{
 };
 
 use crate::tests::support::{cksum, job, notation, regions, run, steps};
-use crate::{Content, Region, Step, Workload};
+use crate::{BufferContents, Region, Step, Workload};
 
 /// A job over so many KiB.
 pub(super) fn sized(rw: ReadWrite, kib: u64) -> JobSpec {
@@ -252,7 +252,7 @@ fn an_alignment_of_its_own_spreads_offsets() {
 
 /// A 32 KiB file written in order by one unit, as its checksum by cksum(1).
 fn written(spec: &JobSpec) -> u32 {
-    let mut content = Content::new(spec, [0; 24]).unwrap();
+    let mut content = BufferContents::new(spec, [0; 24]).unwrap();
     let mut unit = [0; 4096];
     content.fill_initial(&mut unit);
     let mut file = Vec::new();

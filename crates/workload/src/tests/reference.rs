@@ -10,7 +10,7 @@ use ferrio_job::{Direction, FileService, Generator, JobSpec};
 
 use crate::random::{T88, T258};
 use crate::seeds::{self, thread_seeds};
-use crate::skewed::Skewed;
+use crate::skewed::SkewedChoice;
 use crate::{Io, Region, Step};
 
 /// The job and its position.
@@ -22,7 +22,7 @@ pub(super) struct Reference {
     /// A file is left after as many bytes as it has.
     shares: bool,
     file_draws: Draws,
-    popular_files: Option<Skewed>,
+    popular_files: Option<SkewedChoice>,
     offset_draws: Draws,
     /// The current file, and how many I/Os it is still kept for.
     current: Option<(usize, u32)>,
@@ -67,7 +67,7 @@ impl Reference {
         };
         let popular_files = match &spec.file_service {
             FileService::Skewed(skew) => {
-                Some(Skewed::new(skew, regions.len() as u64 * 1024, seeds[seeds::FILE], false))
+                Some(SkewedChoice::new(skew, regions.len() as u64 * 1024, seeds[seeds::FILE], false))
             }
             _ => None,
         };

@@ -1,4 +1,4 @@
-//! Private options of engines of others.
+//! Private options of external engines.
 
 use crate::catalogue::macros::rows;
 use crate::catalogue::row::OptionRow;

@@ -1,17 +1,18 @@
 //! Arithmetic as fio does it: literals of 32 bits, division by zero without effect, suffixes that ignore `kb_base`. And
 //! the arithmetic of `bc`, for lines with `$ncpus` and the like.
 
-use crate::value::expression::{Arithmetic, Evaluated, Number, apply_to_reals, decimal_prefix, run};
+use crate::value::expression::{Arithmetic, ExpressionResult, Number, apply_to_reals, decimal_prefix, run};
 use crate::value::fault::{Fault, TextPiece};
 
-/// Longest expression that fio reads.
-const LONGEST: usize = 4096;
+/// Most bytes of an expression that fio reads.
+const MAX_EXPRESSION_BYTES: usize = 4096;
 
 /// Evaluates a piece up to its first `,`, `:` or `#`; in a time `m` is a minute. The result is modulo 2^64, or 2^32
 /// without a suffix; also says whether there is one.
 pub(super) fn evaluate(piece: TextPiece<'_>, time: bool) -> Result<(u64, bool), Fault> {
     let piece = piece.part(0, end(piece, |sign| matches!(sign, ',' | ':' | '#')));
-    let Evaluated { number, suffixed } = run(piece, if time { &Dialect::Time } else { &Dialect::Size })?;
+    let ExpressionResult { number, suffixed } =
+        run(piece, if time { &Dialect::Time } else { &Dialect::Size })?;
     let whole = truncated(number);
     Ok((if suffixed { whole } else { i64::from(whole as i32) } as u64, suffixed))
 }
@@ -22,13 +23,13 @@ pub(super) fn decimal(piece: TextPiece<'_>) -> Result<f64, Fault> {
     run(piece.part(0, end), &Dialect::Decimal).map(|outcome| outcome.number.real())
 }
 
-/// Where the expression in a piece ends, at most at the longest length.
+/// The end of the expression in a piece, at most at the longest length.
 fn end(piece: TextPiece<'_>, ends: impl Fn(char) -> bool) -> usize {
     let mut signs = piece.text.char_indices();
-    signs.find(|&(at, sign)| ends(sign) || at >= LONGEST).map_or(piece.text.len(), |(at, _)| at)
+    signs.find(|&(at, sign)| ends(sign) || at >= MAX_EXPRESSION_BYTES).map_or(piece.text.len(), |(at, _)| at)
 }
 
-/// What `bc` prints for a text; whole numbers divide to whole numbers.
+/// The output of `bc` for a text; whole numbers divide to whole numbers.
 pub(crate) fn bc(text: &str) -> Result<String, Fault> {
     Ok(match run(TextPiece::whole(text), &Dialect::Bc)?.number {
         Number::Whole(number) => number.to_string(),

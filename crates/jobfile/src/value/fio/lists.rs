@@ -6,7 +6,7 @@ use crate::catalogue::{OptionRow, ValueKind};
 use crate::value::expression::decimal_prefix;
 use crate::value::fault::{Fault, TextPiece, leading_digits};
 use crate::value::lists;
-use crate::value::model::{Split, Value};
+use crate::value::model::{SplitEntry, Value};
 
 /// Maximum number of decimal numbers in a list.
 const FLOATS: usize = 20;
@@ -66,7 +66,7 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault
             let share = leading_digits(share.map_or("", |share| share.text.trim_start()));
             let percent =
                 if share.is_empty() { 0 } else { share.parse::<u8>().map_or(100, |share| share.min(100)) };
-            splits.push(Split { bytes, percent: Some(percent).filter(|&percent| percent > 0) });
+            splits.push(SplitEntry { bytes, percent: Some(percent).filter(|&percent| percent > 0) });
         }
         let sum: u32 = splits.iter().filter_map(|split| split.percent).map(u32::from).sum();
         if sum > 100 && splits.iter().filter(|split| split.percent.is_none()).count() > 1 {
@@ -81,7 +81,7 @@ pub(super) fn splits(reader: FioNumberReader, text: &str) -> Result<Value, Fault
     Ok(Value::Splits(std::array::from_fn(|at| lists.get(at.min(lists.len() - 1)).cloned().flatten())))
 }
 
-/// Error names and numbers; what follows the digits of a number is dropped.
+/// Parses error names and numbers; text after the digits of a number is dropped.
 pub(super) fn errors(text: &str) -> Result<Value, Fault> {
     lists::errors_by(text, |name| {
         let digits = leading_digits(name.strip_prefix(['-', '+']).unwrap_or(name));

@@ -1,7 +1,6 @@
 //! Values as fio reads them, oddities included, for `--strict=fio`.
 //!
-//! ferrio's own reading uses this only to say how fio reads a refused value. Kinds that both read alike are left to
-//! ferrio's reading.
+//! ferrio's own reading uses this only to report how fio reads a refused value. Kinds that both read alike are left to ferrio's reading.
 
 mod expression;
 mod lists;
@@ -22,7 +21,7 @@ pub(crate) use lists::floats_dropped;
 /// The part of a value that fio examines with `--parse-only` and `--showcmd`.
 pub(crate) fn examined_part(opt: Opt, text: &str) -> &str {
     match opt {
-        // The number behind the kind is not examined.
+        // The number after the kind is not examined.
         Opt::Rw => text.split_once(':').map_or(text, |(kind, _)| kind),
         Opt::CpusAllowed
         | Opt::Cpumask

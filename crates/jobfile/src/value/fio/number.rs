@@ -10,11 +10,11 @@ use crate::value::model::{Amount, Value};
 pub(super) struct FioNumberReader {
     /// The option's row.
     pub(super) row: &'static OptionRow,
-    /// What `k` means: 1024 or 1000.
+    /// The value of the suffix `k`: 1024 or 1000.
     pub(super) kb_base: u64,
 }
 
-/// Only this many bytes of a number count.
+/// Most bytes of a number that count.
 const LENGTH: usize = 127;
 
 impl FioNumberReader {
@@ -41,7 +41,7 @@ impl FioNumberReader {
         })
     }
 
-    /// A flag or a bool: a whole number, whatever follows it.
+    /// A flag or a bool: a whole number and any text after it.
     pub(super) fn switch(self, text: &str) -> Result<Value, Fault> {
         let switched = self.one(text, |piece| {
             let number = integer(piece)? as i32;
@@ -260,7 +260,7 @@ pub(super) fn pieces(text: &str) -> Vec<TextPiece<'_>> {
     list
 }
 
-/// As much of a number as fio reads.
+/// The part of a number that fio reads.
 fn cut(text: &str) -> &str {
     let end = (0..=text.len().min(LENGTH)).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
@@ -287,7 +287,7 @@ fn digits(piece: TextPiece<'_>) -> Result<u64, Fault> {
     }
 }
 
-/// The whole number that a switch is given as.
+/// The whole number of a switch.
 fn integer(piece: TextPiece<'_>) -> Result<u64, Fault> {
     let text = piece.text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::catalogue::rows;
 use crate::value::Reading;
-use crate::value::{Amount, Argument, Split, advice::meant};
+use crate::value::{Amount, Argument, SplitEntry, advice::meant};
 use ferrio_job::{Distribution, RwPostfix, Skew, SkewShape};
 
 fn no_file(_: &Path) -> io::Result<Vec<u8>> {
@@ -246,7 +246,7 @@ fn lists_end_before_the_first_bad_element() {
         Ok(Value::Splits([read, ..])) => read,
         other => panic!("{text}: {other:?}"),
     };
-    let split = |bytes, percent| Split { bytes, percent };
+    let split = |bytes, percent| SplitEntry { bytes, percent };
     assert_eq!(splits("4k/x:8k/150"), Some(vec![split(4096, None), split(8192, Some(100))]));
     assert_eq!(splits("4k/50::8k/50"), Some(vec![split(4096, Some(50))]));
     assert_eq!(splits(":4k"), None);

@@ -42,7 +42,7 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
             Some(parameters(argument)?)
         }
-        // Without zones, all offsets are alike.
+        // Without zones, all offsets are equally likely.
         (Opt::RandomDistribution, "zoned" | "zoned_abs", Some(argument)) if begins_with_no_zone(argument) => {
             return Ok(Value::Word(main, Argument::Distribution(Distribution::Uniform)));
         }
@@ -69,14 +69,14 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         .map_err(|fault| whole.fault(fault.label))
 }
 
-/// Decimal numbers, without what follows them.
+/// Decimal numbers, without the text after them.
 fn parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
     let numbers: Result<Vec<_>, _> =
         argument.split(':').take(2).map(|piece| decimal(piece).map(|number| number.to_string())).collect();
     Ok(numbers?.join(":"))
 }
 
-/// True for the argument of `zoned` that is no more than a list without zones: an empty zone ends it.
+/// Whether the argument of `zoned` is a list without zones: an empty zone ends it.
 fn begins_with_no_zone(argument: TextPiece<'_>) -> bool {
     let (list, further) = argument.cut(',');
     further.is_none() && (list.text.is_empty() || list.text.starts_with(':'))

@@ -25,7 +25,7 @@ fn write(verification: &mut Verification, unit: u32, offset: u64, len: u64) {
 }
 
 /// Does what is due, with a queue of one.
-fn do_due(verification: &mut Verification, due: Due) -> Written {
+fn do_due(verification: &mut Verification, due: Due) -> WrittenBlock {
     verification.before_due(0, due);
     verification.ended(0);
     let (Due::Check(block) | Due::Trim(block)) = due;
@@ -172,7 +172,7 @@ fn the_number_of_a_write_that_another_pass_may_have_repeated_is_not_asked_for() 
     // The last write was that of number 3. Half of its block is lost.
     disk[2048..].fill(0xa5);
     for number in [1, 3] {
-        let block = Written { file: 0, len: BLOCK, offset: 4096, number, trimmed: false };
+        let block = WrittenBlock { file: 0, len: BLOCK, offset: 4096, number, trimmed: false };
         verification.before_check(0, block);
         verification.ended(0);
         let mut read = disk.clone();
@@ -222,7 +222,7 @@ proptest! {
                 }
             }
         };
-        let check = |block: &Written, blocks: &mut BTreeMap<u64, (u64, bool, bool)>| {
+        let check = |block: &WrittenBlock, blocks: &mut BTreeMap<u64, (u64, bool, bool)>| {
             let entry = blocks.get_mut(&block.offset).unwrap();
             assert_eq!((block.number, block.trimmed, true), *entry);
             entry.2 = false;

@@ -2,8 +2,8 @@
 
 use super::super::fields::whole;
 
-/// Goes through text outside strings, and calls `visit` with the place, the byte and the depth of brackets around it, until that
-/// returns true.
+/// Scans text outside strings, and calls `visit` with the position, the byte and the depth of brackets around it, until `visit` returns
+/// true.
 fn scan(text: &[u8], mut visit: impl FnMut(usize, u8, usize) -> bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -59,12 +59,12 @@ fn is_descriptor(before: &[u8]) -> bool {
     before.ends_with(b"AT_FDCWD") || before.last().is_some_and(u8::is_ascii_digit)
 }
 
-/// Where the list of arguments ends, after its opening parenthesis.
+/// The end of the list of arguments, given the text after the opening parenthesis.
 pub fn end_of_list(text: &[u8]) -> Option<usize> {
     scan(text, |_, byte, depth| byte == b')' && depth == 0)
 }
 
-/// The arguments between commas.
+/// Splits arguments at commas.
 pub fn split(text: &[u8]) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -82,7 +82,7 @@ pub fn split(text: &[u8]) -> Vec<&[u8]> {
     parts
 }
 
-/// The members of a structure or list: what is between the outermost brackets.
+/// The members of a structure or list, without the outermost brackets.
 pub fn members(text: &[u8]) -> Vec<&[u8]> {
     let inner = match text {
         [b'{' | b'[', inner @ .., b'}' | b']'] => inner,
@@ -107,19 +107,19 @@ pub fn descriptor(text: &[u8]) -> Option<(i32, Option<&[u8]>)> {
     };
     let file = rest.strip_prefix(b"<").and_then(|rest| {
         let end = rest.iter().rposition(|&byte| byte == b'>')?;
-        // A device has its numbers behind its name.
+        // The numbers of a device follow its name.
         let end = rest[..end].iter().position(|&byte| byte == b'<').unwrap_or(end);
         Some(&rest[..end])
     });
     Some((number, file))
 }
 
-/// True if `-y` shows that the file of a descriptor has lost its name: `3</tmp/x>(deleted)`.
+/// Whether `-y` shows that the file of a descriptor is unlinked: `3</tmp/x>(deleted)`.
 pub fn is_removed(text: &[u8]) -> bool {
     text.ends_with(b">(deleted)")
 }
 
-/// The number that stands for the working directory.
+/// The number that represents the working directory.
 pub const AT_FDCWD: i32 = -100;
 
 /// An offset or length, which may be negative.
@@ -127,13 +127,13 @@ pub fn signed(text: &[u8]) -> Option<i64> {
     whole(text)
 }
 
-/// A string without its quotes and escapes. `None` if it is no string, or if strace cut it.
+/// A string without quotes and escapes. `None` if it is not a string, or if strace truncated it.
 pub fn string(text: &[u8]) -> Option<Vec<u8>> {
     let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     unescaped(inner)
 }
 
-/// Text without escapes.
+/// Text with escapes decoded.
 pub fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.iter().copied().peekable();
@@ -169,7 +169,7 @@ pub fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// True if flags joined with `|` include this one.
+/// Whether flags joined with `|` include this one.
 pub fn has_flag(flags: &[u8], flag: &str) -> bool {
     let is_end = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte == b'_');
     flags.split(is_end).any(|word| word == flag.as_bytes())

@@ -2,15 +2,15 @@
 
 use super::super::fields::whole;
 use super::arguments::{AT_FDCWD, descriptor, has_flag, member, members, signed, unescaped};
-use super::calls::Context;
-use super::files::{OpenFile, is_file, normal};
-use super::processes::Lookup;
+use super::calls::CallContext;
+use super::files::{FileDescription, is_file, normal};
+use super::processes::DescriptorFile;
 
-/// What files are called that have no name (O_TMPFILE), unless strace shows their number.
+/// The name of files without a name (O_TMPFILE), unless strace shows their number.
 const NAMELESS: &[u8] = b"O_TMPFILE";
 
-impl Context<'_, '_> {
-    /// Opens the path in an argument, from a directory.
+impl CallContext<'_, '_> {
+    /// Opens the path in an argument, relative to a directory.
     pub(super) fn open(&mut self, directory: &[u8], path: usize, flags: &[u8]) {
         // With -y the arguments show the working directory, and the result shows the path.
         if let Some((AT_FDCWD, Some(shown))) = descriptor(directory)
@@ -42,7 +42,7 @@ impl Context<'_, '_> {
         if let Some(target) = target.filter(|_| is("O_TRUNC") || is("O_EXCL") || is_nameless) {
             self.processes.files.set_size(target, 0);
         }
-        let file = OpenFile {
+        let file = FileDescription {
             target,
             path,
             offset: 0,
@@ -54,7 +54,7 @@ impl Context<'_, '_> {
         self.processes.install(self.pid, number, file, is("O_CLOEXEC"), self.time_ns, self.found);
     }
 
-    /// Makes the descriptor that the call returned one more of the file in the first argument.
+    /// Applies a call that returned another descriptor of the file in the first argument.
     pub(super) fn duplicate(&mut self, close_on_exec: bool) {
         let Some((old, _)) = descriptor(self.argument(0)) else { return };
         let Ok(new) = i32::try_from(self.result) else { return };
@@ -78,7 +78,7 @@ impl Context<'_, '_> {
             }
             b"F_SETFL" | b"F_GETFL" => {
                 let flags = if self.argument(1) == b"F_SETFL" { self.argument(2) } else { self.result_text };
-                if let Lookup::File(file) = self.lookup(0) {
+                if let DescriptorFile::File(file) = self.lookup(0) {
                     let mut file = file.borrow_mut();
                     file.append = has_flag(flags, "O_APPEND");
                     file.direct = has_flag(flags, "O_DIRECT");
@@ -88,9 +88,9 @@ impl Context<'_, '_> {
         }
     }
 
-    /// The file's offset is now `place`.
+    /// Sets the file's offset to `place`.
     pub(super) fn seek(&mut self, place: u64) {
-        let Lookup::File(file) = self.lookup(0) else { return };
+        let DescriptorFile::File(file) = self.lookup(0) else { return };
         let from_end = self.arguments.contains(&&b"SEEK_END"[..]);
         let distance = signed(self.argument(1));
         let mut file = file.borrow_mut();
@@ -102,19 +102,19 @@ impl Context<'_, '_> {
         }
     }
 
-    /// The size and type of the file of a descriptor.
+    /// Takes the size and type of the file of a descriptor.
     pub(super) fn stat(&mut self) {
         if descriptor(self.argument(0)).is_none_or(|(number, _)| number == AT_FDCWD) {
             return;
         }
-        // A path is relative to the descriptor, which is that of a directory.
+        // The path is relative to the descriptor, which is that of a directory.
         if self.arguments.get(1).is_some_and(|path| path.len() > 2 && path.starts_with(b"\"")) {
             return;
         }
         let Some(status) = self.arguments.iter().find(|argument| argument.starts_with(b"{")) else { return };
         let fields = members(status);
         let field = |long, short| member(&fields, long).or_else(|| member(&fields, short));
-        let Lookup::File(file) = self.lookup(0) else { return };
+        let DescriptorFile::File(file) = self.lookup(0) else { return };
         let mut file = file.borrow_mut();
         let kind = field("st_mode", "stx_mode").unwrap_or_default();
         if ["S_IFDIR", "S_IFIFO", "S_IFSOCK", "S_IFCHR"].iter().any(|other| has_flag(kind, other)) {
@@ -128,7 +128,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// What is listed is a directory.
+    /// A listed descriptor is a directory.
     pub(super) fn list_directory(&mut self) {
         let file =
             descriptor(self.argument(0)).and_then(|(number, _)| self.processes.shared(self.pid, number));

@@ -1,19 +1,19 @@
-//! The files of a trace: what paths mean while files are renamed and removed, their sizes, and which paths are directories.
+//! The files of a trace: the meaning of paths while files are renamed and removed, their sizes, and the paths of directories.
 
 use std::collections::{HashMap, HashSet};
 
 use super::super::event::Targets;
 
-/// A file as one call of open made it. Descriptors made by dup and fork share it, and with it the offset.
+/// An open file description. Descriptors made by dup and fork share it, and with it the offset.
 #[derive(Debug, Default)]
-pub struct OpenFile {
-    /// Its number; `None` for what is no file of the log.
+pub struct FileDescription {
+    /// Number of the file; `None` if it is not a file of the log.
     pub target: Option<u32>,
-    /// Its path, for what is opened relative to it.
+    /// Path of the file, for paths relative to it.
     pub path: Vec<u8>,
-    /// Where the next read or write begins.
+    /// Offset of the next read or write.
     pub offset: u64,
-    /// True if that and the flags are unknown, because the trace does not show the file being opened.
+    /// Whether offset and flags are unknown, because the trace does not show the file being opened.
     pub is_from_before: bool,
     /// O_APPEND.
     pub append: bool,
@@ -23,12 +23,12 @@ pub struct OpenFile {
     pub synchronous: bool,
 }
 
-/// What a path means that does not mean the file that first had it.
+/// The meaning of a path that no longer refers to the file that first had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
+enum PathMeaning {
     /// This file.
     File(u32),
-    /// Nothing: a file that is opened there is new.
+    /// No file: opening it creates a new one.
     Nothing,
     /// A file that the trace has not shown before.
     OtherFile,
@@ -36,28 +36,28 @@ enum Meaning {
 
 /// All files.
 #[derive(Debug, Default)]
-pub struct Files {
-    /// Sizes of files, by their number, as far as the trace shows them.
+pub struct TraceFiles {
+    /// Known sizes of files, by file number.
     sizes: HashMap<u32, u64>,
-    /// How many open files there are of each file.
+    /// Number of open file descriptions of each file.
     open: HashMap<u32, u32>,
     /// Paths that files were renamed to or from, or removed from.
-    meanings: HashMap<Vec<u8>, Meaning>,
+    meanings: HashMap<Vec<u8>, PathMeaning>,
     directories: HashSet<Vec<u8>>,
 }
 
-impl Files {
+impl TraceFiles {
     /// The number of the file that is opened at a path.
     pub fn number(&mut self, path: &[u8], targets: &mut Targets) -> u32 {
         let Some(meaning) = self.meanings.get_mut(path) else { return targets.number(path) };
-        if let Meaning::File(target) = meaning {
+        if let PathMeaning::File(target) = meaning {
             return *target;
         }
         let target = targets.add(path);
-        if *meaning == Meaning::Nothing {
+        if *meaning == PathMeaning::Nothing {
             self.sizes.insert(target, 0);
         }
-        *meaning = Meaning::File(target);
+        *meaning = PathMeaning::File(target);
         target
     }
 
@@ -65,12 +65,12 @@ impl Files {
     pub fn known(&self, path: &[u8], targets: &Targets) -> Option<u32> {
         match self.meanings.get(path) {
             None => targets.known(path),
-            Some(Meaning::File(target)) => Some(*target),
-            Some(Meaning::Nothing | Meaning::OtherFile) => None,
+            Some(PathMeaning::File(target)) => Some(*target),
+            Some(PathMeaning::Nothing | PathMeaning::OtherFile) => None,
         }
     }
 
-    /// A file or directory gets another path, and replaces what is there.
+    /// Renames a file or directory, and replaces the one at the new path.
     pub fn rename(&mut self, from: &[u8], to: &[u8], targets: &Targets) {
         if self.is_directory(from) {
             return self.rename_directory(from, to, targets);
@@ -79,46 +79,46 @@ impl Files {
         if from == to || file.is_none() && replaced.is_none() {
             return;
         }
-        // A file that is replaced and not open any more has no I/O. Its number is free for the next one, so that a file that is written
-        // under a temporary name again and again is not a new one each time.
+        // A replaced file that is not open has no more I/O. Its number is reused, so that a file that is repeatedly written under a
+        // temporary name is not a new one each time.
         let free = replaced.filter(|target| !self.open.contains_key(target));
         if let Some(target) = free {
             self.sizes.remove(&target);
         }
-        let new = file.or(free).map_or(Meaning::OtherFile, Meaning::File);
+        let new = file.or(free).map_or(PathMeaning::OtherFile, PathMeaning::File);
         self.meanings.insert(to.to_owned(), new);
         if file.is_some() {
             if let Some(target) = free {
                 self.sizes.insert(target, 0);
             }
-            self.meanings.insert(from.to_owned(), free.map_or(Meaning::Nothing, Meaning::File));
+            self.meanings.insert(from.to_owned(), free.map_or(PathMeaning::Nothing, PathMeaning::File));
         }
     }
 
-    /// A directory replaces another one, which was empty or not there.
+    /// Renames a directory over another one, which was empty or absent.
     fn rename_directory(&mut self, from: &[u8], to: &[u8], targets: &Targets) {
         if from == to {
             return;
         }
         let (moved, replaced) = (self.below(from, targets), self.below(to, targets));
         for (rest, _) in replaced {
-            self.meanings.insert([to, &rest].concat(), Meaning::OtherFile);
+            self.meanings.insert([to, &rest].concat(), PathMeaning::OtherFile);
         }
         for (rest, meaning) in moved {
             self.meanings.insert([to, &rest].concat(), meaning);
-            self.meanings.insert([from, &rest].concat(), Meaning::Nothing);
+            self.meanings.insert([from, &rest].concat(), PathMeaning::Nothing);
         }
         let directories = self.take_directories(from);
         self.take_directories(to);
         self.directories.extend(directories.iter().map(|rest| [to, rest].concat()));
     }
 
-    /// Two directories, or a directory and a file, exchange their paths.
+    /// Exchanges the paths of two directories, or of a directory and a file.
     fn exchange_directories(&mut self, one: &[u8], other: &[u8], targets: &Targets) {
         let paths = [(self.below(one, targets), one, other), (self.below(other, targets), other, one)];
         for (files, from, _) in &paths {
             for (rest, _) in files {
-                self.meanings.insert([from, &rest[..]].concat(), Meaning::OtherFile);
+                self.meanings.insert([from, &rest[..]].concat(), PathMeaning::OtherFile);
             }
         }
         for (files, _, to) in paths {
@@ -130,12 +130,13 @@ impl Files {
         }
     }
 
-    /// What the path and those below it mean, as far as the trace has shown: the ends of these paths, and their files.
-    fn below(&self, directory: &[u8], targets: &Targets) -> Vec<(Vec<u8>, Meaning)> {
+    /// The meanings of the path and those below it, as far as the trace has shown them: the ends of these paths, and their files.
+    fn below(&self, directory: &[u8], targets: &Targets) -> Vec<(Vec<u8>, PathMeaning)> {
         let rest = |path: &[u8]| rest_below(path, directory).map(<[u8]>::to_owned);
         let renamed = self.meanings.iter().filter_map(|(path, &meaning)| Some((rest(path)?, meaning)));
         let as_shown = targets.known_names().filter(|path| !self.meanings.contains_key(*path));
-        let as_shown = as_shown.filter_map(|path| Some((rest(path)?, Meaning::File(targets.known(path)?))));
+        let as_shown =
+            as_shown.filter_map(|path| Some((rest(path)?, PathMeaning::File(targets.known(path)?))));
         renamed.chain(as_shown).collect()
     }
 
@@ -145,12 +146,12 @@ impl Files {
         taken.map(|path| path[directory.len()..].to_owned()).collect()
     }
 
-    /// Two files or directories exchange their paths.
+    /// Exchanges the paths of two files or directories.
     pub fn exchange(&mut self, one: &[u8], other: &[u8], targets: &Targets) {
         if self.is_directory(one) || self.is_directory(other) {
             return self.exchange_directories(one, other, targets);
         }
-        let meaning = |file: Option<u32>| file.map_or(Meaning::OtherFile, Meaning::File);
+        let meaning = |file: Option<u32>| file.map_or(PathMeaning::OtherFile, PathMeaning::File);
         let (first, second) = (self.known(one, targets), self.known(other, targets));
         if first != second {
             self.meanings.insert(one.to_owned(), meaning(second));
@@ -158,21 +159,21 @@ impl Files {
         }
     }
 
-    /// A file loses its path.
+    /// Removes the path of a file.
     pub fn remove(&mut self, path: &[u8], targets: &Targets) {
         let Some(target) = self.known(path, targets) else { return };
         match self.open.contains_key(&target) {
-            true => drop(self.meanings.insert(path.to_owned(), Meaning::Nothing)),
+            true => drop(self.meanings.insert(path.to_owned(), PathMeaning::Nothing)),
             false => drop(self.sizes.insert(target, 0)),
         }
     }
 
-    /// One more open file is of this file.
+    /// Counts an open file description of this file.
     pub fn opened(&mut self, target: u32) {
         *self.open.entry(target).or_default() += 1;
     }
 
-    /// One less is. True if it was the last one.
+    /// Counts a closed one. Returns whether it was the last.
     pub fn closed(&mut self, target: u32) -> bool {
         let count = self.open.get_mut(&target).map_or(0, |count| {
             *count = count.saturating_sub(1);
@@ -184,7 +185,7 @@ impl Files {
         count == 0
     }
 
-    /// The directories of a path are no files.
+    /// Records the parents of a path as directories.
     pub fn add_directories_of(&mut self, path: &[u8]) {
         let mut path = path;
         while let Some(at) = path.iter().rposition(|&byte| byte == b'/').filter(|&at| at > 0) {
@@ -195,12 +196,12 @@ impl Files {
         }
     }
 
-    /// A path is that of a directory. False if that is known.
+    /// Records a path as a directory. Returns whether that is new.
     pub fn add_directory(&mut self, path: &[u8]) -> bool {
         !self.directories.contains(path) && self.directories.insert(path.to_owned())
     }
 
-    /// True if a path is that of a directory, as far as the trace has shown.
+    /// Whether a path is a directory, as far as the trace has shown.
     pub fn is_directory(&self, path: &[u8]) -> bool {
         self.directories.contains(path)
     }
@@ -210,12 +211,11 @@ impl Files {
         self.sizes.get(&target).copied()
     }
 
-    /// Sets the size of a file.
     pub fn set_size(&mut self, target: u32, size: u64) {
         self.sizes.insert(target, size);
     }
 
-    /// A file has at least this size.
+    /// Raises the size of a file to at least `size`.
     pub fn grow(&mut self, target: u32, size: u64) {
         if let Some(known) = self.sizes.get_mut(&target) {
             *known = (*known).max(size);
@@ -223,12 +223,12 @@ impl Files {
     }
 }
 
-/// The end of a path that is this directory, which is empty, or is below it: `/b` for `a/b` below `a`.
+/// The end of a path at or below this directory, which is empty for the directory itself: `/b` for `a/b` below `a`.
 pub fn rest_below<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     path.strip_prefix(directory).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// A path without `.`, `..` after a name, and repeated slashes.
+/// Normalizes a path: removes `.`, `..` after a name, and repeated slashes.
 pub fn normal(path: &[u8]) -> Vec<u8> {
     let mut parts: Vec<&[u8]> = Vec::new();
     for part in path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
@@ -241,13 +241,13 @@ pub fn normal(path: &[u8]) -> Vec<u8> {
     [root, &parts.join(&b'/')].concat()
 }
 
-/// True for the path of a file or block device; false for pseudo files, terminals, and what has no path.
+/// Whether a path is that of a file or block device; false for pseudo files, terminals, and names that are not paths.
 pub fn is_file(path: &[u8]) -> bool {
     const DEVICES: [&str; 13] = [
         "null", "zero", "full", "random", "urandom", "ptmx", "console", "stdin", "stdout", "stderr", "kmsg",
         "fuse", "kvm",
     ];
-    /// Directories of devices, and the devices whose names begin so.
+    /// Directories of devices, and prefixes of device names.
     const FAMILIES: [&str; 7] = ["tty", "pts/", "fd/", "snd/", "dri/", "input/", "net/"];
     // Sockets, pipes and the like are `socket:[12]`; relative paths are those of files.
     if path.is_empty() || path.contains(&b':') && !path.contains(&b'/') && path.ends_with(b"]") {
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_path_means_the_file_that_was_renamed_to_it() {
-        let (mut files, mut targets) = (Files::default(), Targets::default());
+        let (mut files, mut targets) = (TraceFiles::default(), Targets::default());
         let old = files.number(b"/db", &mut targets);
         let new = files.number(b"/db.tmp", &mut targets);
         files.set_size(old, 100);
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_made_again_is_empty() {
-        let (mut files, mut targets) = (Files::default(), Targets::default());
+        let (mut files, mut targets) = (TraceFiles::default(), Targets::default());
         let file = files.number(b"/log", &mut targets);
         files.set_size(file, 100);
         files.remove(b"/log", &targets);

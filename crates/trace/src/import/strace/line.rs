@@ -1,43 +1,42 @@
-//! The parts of a line of strace: process, time, and the call with its result.
+//! Splits a line of strace into process, time, and the call with its result.
 
-use super::super::event::{Found, LineError};
+use super::super::event::{LineError, TraceContents};
 use super::super::fields::{duration_ns, whole};
 
 const SECOND: u64 = 1_000_000_000;
 const DAY: u64 = 86_400 * SECOND;
-/// Largest number of a process on Linux. A larger number at the beginning of a line is a time.
+/// Largest process number on Linux. A larger number at the beginning of a line is a time.
 const MAX_PID: u64 = 1 << 22;
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct StraceLine<'a> {
     /// The process, if the line names it.
     pub pid: Option<u32>,
-    /// Its time.
-    pub stamp: Stamp,
+    pub stamp: LineTime,
     /// The rest.
-    pub body: Body<'a>,
+    pub body: LineContent<'a>,
 }
 
-/// The times that strace writes.
+/// The time formats of strace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stamp {
+pub enum LineTime {
     /// None.
     None,
-    /// Of day: `-t` without and `-tt` with a fraction.
+    /// Time of day: `-t` without and `-tt` with a fraction.
     OfDay { ns: u64, whole_seconds: bool },
     /// Since 1970: `-ttt`.
     Since1970 { ns: u64, whole_seconds: bool },
-    /// Since the line before: `-r`.
+    /// Since the previous line: `-r`.
     SinceLine(u64),
 }
 
-/// What a line is about.
+/// The contents of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Body<'a> {
-    /// A whole call, and how long it took.
+pub enum LineContent<'a> {
+    /// A whole call and its duration.
     Call(&'a [u8], Option<u64>),
-    /// The beginning of a call that goes on in another line, and the process that it made.
+    /// The beginning of a call that continues in another line, and the process that it created.
     Begin { call: &'a [u8], child: Option<u32> },
     /// The end of a call.
     End { name: &'a [u8], rest: &'a [u8], took_ns: Option<u64> },
@@ -51,14 +50,14 @@ pub enum Body<'a> {
     Other,
 }
 
-/// Takes a line apart.
+/// Parses a line.
 ///
 /// # Errors
-/// It is no line of strace.
-pub fn parse(text: &[u8]) -> Result<Line<'_>, LineError> {
+/// The line is not from strace.
+pub fn parse(text: &[u8]) -> Result<StraceLine<'_>, LineError> {
     let (pid, rest) = pid(text.trim_ascii_start());
     let (stamp, rest) = stamp(rest);
-    Ok(Line { pid, stamp, body: body(rest)? })
+    Ok(StraceLine { pid, stamp, body: body(rest)? })
 }
 
 /// `[pid  123] ` or `123 `.
@@ -80,11 +79,11 @@ fn pid(text: &[u8]) -> (Option<u32>, &[u8]) {
 }
 
 /// The time at the beginning of a line.
-fn stamp(text: &[u8]) -> (Stamp, &[u8]) {
+fn stamp(text: &[u8]) -> (LineTime, &[u8]) {
     let end = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let rest = rest.trim_ascii_start();
-    // With -r as well, the difference follows in parentheses; the absolute time is the better one.
+    // With -r as well, the difference follows in parentheses; the absolute time is more useful.
     let rest = match rest.strip_prefix(b"(+") {
         Some(after) => {
             after.iter().position(|&byte| byte == b')').map_or(rest, |at| after[at + 1..].trim_ascii_start())
@@ -96,38 +95,38 @@ fn stamp(text: &[u8]) -> (Stamp, &[u8]) {
         _ => {
             let word = word.strip_prefix(b"+").unwrap_or(word);
             let has_point = word.contains(&b'.');
-            // -r counts from the line before; nobody traces for years.
+            // -r counts from the previous line; nobody traces for years.
             duration_ns(word, SECOND).and_then(|ns| match ns >= 100_000_000 * SECOND {
-                true => Some(Stamp::Since1970 { ns, whole_seconds: !has_point }),
-                false => has_point.then_some(Stamp::SinceLine(ns)),
+                true => Some(LineTime::Since1970 { ns, whole_seconds: !has_point }),
+                false => has_point.then_some(LineTime::SinceLine(ns)),
             })
         }
     };
     match stamp {
         Some(stamp) => (stamp, rest),
-        None => (Stamp::None, text),
+        None => (LineTime::None, text),
     }
 }
 
 /// `HH:MM:SS` and `HH:MM:SS.ffffff`.
-fn of_day(word: &[u8]) -> Option<Stamp> {
+fn of_day(word: &[u8]) -> Option<LineTime> {
     let hours: u64 = whole(&word[..2])?;
     let minutes: u64 = whole(&word[3..5])?;
     let ns = duration_ns(&word[6..], SECOND)?;
     let whole_seconds = !word.contains(&b'.');
     let valid = hours < 24 && minutes < 60 && ns < 62 * SECOND;
-    valid.then_some(Stamp::OfDay { ns: (hours * 60 + minutes) * 60 * SECOND + ns, whole_seconds })
+    valid.then_some(LineTime::OfDay { ns: (hours * 60 + minutes) * 60 * SECOND + ns, whole_seconds })
 }
 
-fn body(rest: &[u8]) -> Result<Body<'_>, LineError> {
-    // The message may also interrupt the line of the call that made the process.
+fn body(rest: &[u8]) -> Result<LineContent<'_>, LineError> {
+    // The message may also interrupt the line of the call that created the process.
     if let Some((before, child)) = attached(rest) {
         return Ok(match before.trim_ascii() {
-            b"" => Body::Attached(child),
-            call => Body::Begin { call, child: Some(child) },
+            b"" => LineContent::Attached(child),
+            call => LineContent::Begin { call, child: Some(child) },
         });
     }
-    // -i, -n and others put more in brackets before the call.
+    // -i, -n and others add brackets before the call.
     let mut rest = rest;
     while rest.starts_with(b"[") {
         let end = rest.iter().position(|&byte| byte == b']').ok_or("it is no line of strace")?;
@@ -135,31 +134,31 @@ fn body(rest: &[u8]) -> Result<Body<'_>, LineError> {
     }
     if rest.starts_with(b"+++") {
         let ends = rest.starts_with(b"+++ exited") || rest.starts_with(b"+++ killed");
-        return Ok(if ends { Body::Exit } else { Body::Other });
+        return Ok(if ends { LineContent::Exit } else { LineContent::Other });
     }
     if rest.starts_with(b"---") || rest.starts_with(b"strace: ") || rest.starts_with(b"<unfinished ...>") {
-        return Ok(Body::Other);
+        return Ok(LineContent::Other);
     }
     let (rest, took_ns) = without_duration(rest);
     if rest.starts_with(b", ") || rest.starts_with(b") ") {
-        return Ok(Body::Rest(rest));
+        return Ok(LineContent::Rest(rest));
     }
     if let Some(resumed) = rest.strip_prefix(b"<... ") {
         let end = resumed.iter().position(|&byte| byte == b' ').unwrap_or(resumed.len());
         let (name, after) = resumed.split_at(end);
         let rest = after.strip_prefix(b" resumed>").ok_or("it is no line of strace")?;
-        return Ok(Body::End { name, rest, took_ns });
+        return Ok(LineContent::End { name, rest, took_ns });
     }
     if name_of(rest).is_none() {
         return Err("it has no system call".into());
     }
     Ok(match rest.strip_suffix(b"<unfinished ...>") {
-        Some(call) => Body::Begin { call, child: None },
-        None => Body::Call(rest, took_ns),
+        Some(call) => LineContent::Begin { call, child: None },
+        None => LineContent::Call(rest, took_ns),
     })
 }
 
-/// What is before `strace: Process 123 attached`, and the process.
+/// The text before `strace: TracedProcess 123 attached`, and the process.
 fn attached(text: &[u8]) -> Option<(&[u8], u32)> {
     const WORDS: &[u8] = b"strace: Process ";
     let rest = text.trim_ascii_end().strip_suffix(b" attached")?;
@@ -167,14 +166,14 @@ fn attached(text: &[u8]) -> Option<(&[u8], u32)> {
     Some((rest[..at].strip_suffix(WORDS)?, whole(&rest[at..])?))
 }
 
-/// Takes off ` <0.000123>`.
+/// Splits off ` <0.000123>`.
 fn without_duration(text: &[u8]) -> (&[u8], Option<u64>) {
     let text = text.trim_ascii_end();
     let duration = || {
         let inner = text.strip_suffix(b">")?;
         let at = inner.iter().rposition(|&byte| byte == b'<')?;
         let ns = duration_ns(&inner[at + 1..], SECOND)?;
-        // `3<1>` is no duration.
+        // `3<1>` is not a duration.
         text[..at].ends_with(b" ").then_some((text[..at].trim_ascii_end(), ns))
     };
     duration().map_or((text, None), |(rest, ns)| (rest, Some(ns)))
@@ -188,19 +187,19 @@ fn name_of(text: &[u8]) -> Option<&[u8]> {
 
 /// A call: its name, arguments and result.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Parts<'a> {
+pub struct CallParts<'a> {
     /// The name.
     pub name: &'a [u8],
-    /// Between the parentheses.
+    /// The text between the parentheses.
     pub arguments: &'a [u8],
-    /// The number that it returned; `None` for failures and unknown results.
+    /// The returned number; `None` for failures and unknown results.
     pub result: Option<i64>,
     /// Everything after the equals sign.
     pub result_text: &'a [u8],
 }
 
-/// Takes a whole call apart: `name(arguments) = result`.
-pub fn split_call(text: &[u8]) -> Option<Parts<'_>> {
+/// Splits a whole call: `name(arguments) = result`.
+pub fn split_call(text: &[u8]) -> Option<CallParts<'_>> {
     let name = name_of(text)?;
     let inside = &text[name.len() + 1..];
     let end = super::arguments::end_of_list(inside)?;
@@ -211,34 +210,34 @@ pub fn split_call(text: &[u8]) -> Option<Parts<'_>> {
         i64::from_str_radix(digits.split(' ').next()?, 16).ok()
     };
     let result = if result_text.starts_with(b"0x") { hexadecimal() } else { whole(&result_text[..word_end]) };
-    Some(Parts { name, arguments: &inside[..end], result, result_text })
+    Some(CallParts { name, arguments: &inside[..end], result, result_text })
 }
 
-/// Turns the times of lines into nanoseconds from one beginning.
+/// Converts the times of lines to nanoseconds from one origin.
 #[derive(Debug, Default)]
-pub struct Clock {
+pub struct StraceClock {
     now: u64,
-    /// Time of day of the line before, and the midnights before it.
+    /// Time of day of the previous line, and the midnights before it.
     of_day: Option<(u64, u64)>,
 }
 
-impl Clock {
-    /// The time of a line; one without a time has that of the line before. `None` if it is out of range.
-    pub fn time(&mut self, line: &Line<'_>, found: &mut Found) -> Option<u64> {
+impl StraceClock {
+    /// The time of a line; one without a time has that of the previous line. `None` if it is out of range.
+    pub fn time(&mut self, line: &StraceLine<'_>, found: &mut TraceContents) -> Option<u64> {
         match line.stamp {
-            Stamp::None => {
-                let is_io = matches!(line.body, Body::Call(..) | Body::Begin { .. });
+            LineTime::None => {
+                let is_io = matches!(line.body, LineContent::Call(..) | LineContent::Begin { .. });
                 found.remarks.untimed += u64::from(is_io);
             }
-            Stamp::Since1970 { ns, whole_seconds } => {
+            LineTime::Since1970 { ns, whole_seconds } => {
                 found.remarks.whole_seconds |= whole_seconds;
                 self.now = ns;
             }
-            Stamp::SinceLine(ns) => self.now = self.now.checked_add(ns)?,
-            Stamp::OfDay { ns, whole_seconds } => {
+            LineTime::SinceLine(ns) => self.now = self.now.checked_add(ns)?,
+            LineTime::OfDay { ns, whole_seconds } => {
                 found.remarks.whole_seconds |= whole_seconds;
                 let (before, days) = self.of_day.unwrap_or((ns, 0));
-                // Half a day back is midnight.
+                // A jump back by half a day is midnight.
                 let days = if before > ns && before - ns > DAY / 2 { days + 1 } else { days };
                 self.of_day = Some((ns, days));
                 self.now = days.checked_mul(DAY)?.checked_add(ns)?;

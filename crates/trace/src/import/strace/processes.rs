@@ -4,64 +4,63 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::super::event::{Event, Found, What};
+use super::super::event::{TraceContents, TraceEvent, TraceEventKind};
 use super::arguments::{AT_FDCWD, descriptor, has_flag, is_removed, unescaped};
-use super::files::{Files, OpenFile, is_file, normal, rest_below};
+use super::files::{FileDescription, TraceFiles, is_file, normal, rest_below};
 use crate::IoAction;
 
 /// The process of lines without a number, until its number is known.
 const UNNUMBERED: u32 = 0;
 
-/// The calls that make processes.
+/// The calls that create processes.
 pub const FORKS: [&[u8]; 4] = [b"clone", b"clone3", b"fork", b"vfork"];
 
-/// A file that descriptors share.
-pub type Shared = Rc<RefCell<OpenFile>>;
+/// An open file that descriptors share.
+pub type SharedFile = Rc<RefCell<FileDescription>>;
 
 #[derive(Clone, Debug)]
 struct Descriptor {
-    file: Shared,
+    file: SharedFile,
     close_on_exec: bool,
 }
 
-type Table = HashMap<i32, Descriptor>;
+type DescriptorTable = HashMap<i32, Descriptor>;
 
-/// The beginning of a call whose end has not come yet.
+/// The beginning of a call whose end has not appeared.
 #[derive(Debug)]
-pub struct Call {
-    /// As far as it is known.
+pub struct UnfinishedCall {
+    /// The text so far.
     pub text: Vec<u8>,
-    /// When it began.
+    /// Start time.
     pub time_ns: u64,
-    /// The process that it made, if lines of that one came first.
+    /// The process that it created, if the lines of that process came first.
     pub child: Option<u32>,
 }
 
 #[derive(Debug, Default)]
-struct Process {
-    descriptors: Rc<RefCell<Table>>,
+struct TracedProcess {
+    descriptors: Rc<RefCell<DescriptorTable>>,
     directory: Rc<RefCell<Vec<u8>>>,
-    call: Option<Call>,
+    call: Option<UnfinishedCall>,
 }
 
 /// All processes.
 #[derive(Debug, Default)]
 pub struct Processes {
-    all: HashMap<u32, Process>,
+    all: HashMap<u32, TracedProcess>,
     /// The number of the process of lines without one.
     unnumbered: Option<u32>,
-    /// Their files.
-    pub files: Files,
-    /// Asynchronous I/Os that were submitted and not reaped.
+    pub files: TraceFiles,
+    /// Number of asynchronous I/Os that were submitted and not reaped.
     in_flight: u64,
 }
 
-/// What a descriptor is.
+/// The file of a descriptor.
 #[derive(Debug)]
-pub enum Lookup {
+pub enum DescriptorFile {
     /// A file of the log.
-    File(Shared),
-    /// Something else.
+    File(SharedFile),
+    /// Not a file of the log.
     NotAFile,
     /// The trace does not show it being opened.
     Unknown,
@@ -92,9 +91,9 @@ impl Processes {
         }
     }
 
-    /// Makes a process that nobody has seen the child of the call that has not ended. False if there is none.
+    /// Records an unknown process as the child of the unfinished call. Returns false if there is none.
     fn adopt(&mut self, child: u32) -> bool {
-        let is_fork = |call: &Call| {
+        let is_fork = |call: &UnfinishedCall| {
             let name = call.text.split(|&byte| byte == b'(').next().unwrap_or_default();
             call.child.is_none() && FORKS.contains(&name)
         };
@@ -111,7 +110,7 @@ impl Processes {
         true
     }
 
-    /// Makes a process by a call with these flags, unless it is known already.
+    /// Creates a process by a call with these flags, unless it is already known.
     pub fn fork(&mut self, parent: u32, child: u32, flags: &[u8]) {
         let Some(process) = self.all.get(&parent) else { return };
         if self.all.contains_key(&child) {
@@ -125,10 +124,10 @@ impl Processes {
             true => Rc::clone(&process.directory),
             false => Rc::new(RefCell::new(process.directory.borrow().clone())),
         };
-        self.all.insert(child, Process { descriptors, directory, call: None });
+        self.all.insert(child, TracedProcess { descriptors, directory, call: None });
     }
 
-    /// Gives a process descriptors of its own.
+    /// Gives a process a descriptor table of its own.
     pub fn unshare(&mut self, pid: u32) {
         if let Some(process) = self.all.get_mut(&pid) {
             let own = process.descriptors.borrow().clone();
@@ -137,35 +136,35 @@ impl Processes {
     }
 
     /// Keeps the beginning of a call.
-    pub fn begin(&mut self, pid: u32, call: Call) {
+    pub fn begin(&mut self, pid: u32, call: UnfinishedCall) {
         if let Some(process) = self.all.get_mut(&pid) {
             process.call = Some(call);
         }
     }
 
-    /// The call of the process that has not ended, which ends now.
-    pub fn end(&mut self, pid: u32) -> Option<Call> {
+    /// Takes the unfinished call of the process.
+    pub fn end(&mut self, pid: u32) -> Option<UnfinishedCall> {
         self.all.get_mut(&pid)?.call.take()
     }
 
-    /// How many calls have not ended.
+    /// Number of unfinished calls.
     pub fn unfinished(&self) -> usize {
         self.all.values().filter(|process| process.call.is_some()).count()
     }
 
-    /// A process ends, and closes its files unless others share its descriptors.
-    pub fn exit(&mut self, pid: u32, time_ns: u64, found: &mut Found) {
+    /// Ends a process, and closes its files unless others share its descriptors.
+    pub fn exit(&mut self, pid: u32, time_ns: u64, found: &mut TraceContents) {
         let Some(process) = self.all.remove(&pid) else { return };
         if let Ok(table) = Rc::try_unwrap(process.descriptors) {
             self.release_all(table.into_inner(), pid, time_ns, found);
         }
     }
 
-    /// A process runs another program, which closes some descriptors.
-    pub fn exec(&mut self, pid: u32, time_ns: u64, found: &mut Found) {
+    /// Replaces the program of a process, which closes some descriptors.
+    pub fn exec(&mut self, pid: u32, time_ns: u64, found: &mut TraceContents) {
         self.unshare(pid);
         let Some(process) = self.all.get(&pid) else { return };
-        let closed: Table =
+        let closed: DescriptorTable =
             process.descriptors.borrow_mut().extract_if(|_, descriptor| descriptor.close_on_exec).collect();
         self.release_all(closed, pid, time_ns, found);
     }
@@ -177,10 +176,10 @@ impl Processes {
         range: std::ops::RangeInclusive<i32>,
         on_exec: bool,
         time_ns: u64,
-        found: &mut Found,
+        found: &mut TraceContents,
     ) {
         let Some(process) = self.all.get(&pid) else { return };
-        let mut closed = Table::new();
+        let mut closed = DescriptorTable::new();
         if on_exec {
             let mut table = process.descriptors.borrow_mut();
             let marked = table.iter_mut().filter(|(number, _)| range.contains(*number));
@@ -192,7 +191,7 @@ impl Processes {
         self.release_all(closed, pid, time_ns, found);
     }
 
-    fn release_all(&mut self, table: Table, pid: u32, time_ns: u64, found: &mut Found) {
+    fn release_all(&mut self, table: DescriptorTable, pid: u32, time_ns: u64, found: &mut TraceContents) {
         let mut closed: Vec<_> = table.into_iter().collect();
         closed.sort_by_key(|(number, _)| *number);
         for (_, descriptor) in closed {
@@ -200,24 +199,30 @@ impl Processes {
         }
     }
 
-    /// Gives up one holder of a file; the last one of all closes it.
-    fn release(&mut self, file: Shared, pid: u32, time_ns: u64, found: &mut Found) {
+    /// Drops one reference to a file; the last one closes it.
+    fn release(&mut self, file: SharedFile, pid: u32, time_ns: u64, found: &mut TraceContents) {
         let Some(file) = Rc::into_inner(file) else { return };
         let Some(target) = file.into_inner().target else { return };
         if self.files.closed(target) {
-            found.events.push(Event { time_ns, took_ns: None, pid: Some(pid), target, what: What::Close });
+            found.events.push(TraceEvent {
+                time_ns,
+                took_ns: None,
+                pid: Some(pid),
+                target,
+                what: TraceEventKind::Close,
+            });
         }
     }
 
-    /// Makes a descriptor of a new open file; it replaces one of the same number.
+    /// Installs a descriptor of a new open file; it replaces one of the same number.
     pub fn install(
         &mut self,
         pid: u32,
         number: i32,
-        file: OpenFile,
+        file: FileDescription,
         close_on_exec: bool,
         time_ns: u64,
-        found: &mut Found,
+        found: &mut TraceContents,
     ) {
         if let Some(target) = file.target {
             self.files.opened(target);
@@ -225,15 +230,15 @@ impl Processes {
         self.share(pid, number, Rc::new(RefCell::new(file)), close_on_exec, time_ns, found);
     }
 
-    /// Makes a descriptor of an open file.
+    /// Installs a descriptor of an existing open file.
     pub fn share(
         &mut self,
         pid: u32,
         number: i32,
-        file: Shared,
+        file: SharedFile,
         close_on_exec: bool,
         time_ns: u64,
-        found: &mut Found,
+        found: &mut TraceContents,
     ) {
         let Some(process) = self.all.get(&pid) else { return };
         let old = process.descriptors.borrow_mut().insert(number, Descriptor { file, close_on_exec });
@@ -243,7 +248,7 @@ impl Processes {
     }
 
     /// Closes a descriptor.
-    pub fn close(&mut self, pid: u32, number: i32, time_ns: u64, found: &mut Found) {
+    pub fn close(&mut self, pid: u32, number: i32, time_ns: u64, found: &mut TraceContents) {
         let Some(process) = self.all.get(&pid) else { return };
         let closed = process.descriptors.borrow_mut().remove(&number);
         if let Some(descriptor) = closed {
@@ -251,7 +256,7 @@ impl Processes {
         }
     }
 
-    /// Marks a descriptor to be closed on exec, or not.
+    /// Sets whether a descriptor is closed on exec.
     pub fn set_close_on_exec(&mut self, pid: u32, number: i32, on: bool) {
         let Some(process) = self.all.get(&pid) else { return };
         if let Some(descriptor) = process.descriptors.borrow_mut().get_mut(&number) {
@@ -259,51 +264,63 @@ impl Processes {
         }
     }
 
-    /// The open file behind a descriptor, whatever it is.
-    pub fn shared(&self, pid: u32, number: i32) -> Option<Shared> {
+    /// The open file of a descriptor.
+    pub fn shared(&self, pid: u32, number: i32) -> Option<SharedFile> {
         let table = self.all.get(&pid)?.descriptors.borrow();
         table.get(&number).map(|descriptor| Rc::clone(&descriptor.file))
     }
 
-    /// What the argument of a call names. With `-y`, strace shows the file also of descriptors that were opened before the trace.
-    pub fn file(&mut self, pid: u32, argument: &[u8], time_ns: u64, found: &mut Found) -> Lookup {
-        let Some((number, shown)) = descriptor(argument) else { return Lookup::Unknown };
+    /// The file that an argument of a call refers to. With `-y`, strace also shows the file of descriptors that were opened before the
+    /// trace.
+    pub fn file(
+        &mut self,
+        pid: u32,
+        argument: &[u8],
+        time_ns: u64,
+        found: &mut TraceContents,
+    ) -> DescriptorFile {
+        let Some((number, shown)) = descriptor(argument) else { return DescriptorFile::Unknown };
         let known = self.shared(pid, number);
         let shown = shown.and_then(unescaped);
         let Some(shown) = shown else {
             return match known {
-                Some(file) if file.borrow().target.is_some() => Lookup::File(file),
-                Some(_) => Lookup::NotAFile,
-                None => Lookup::Unknown,
+                Some(file) if file.borrow().target.is_some() => DescriptorFile::File(file),
+                Some(_) => DescriptorFile::NotAFile,
+                None => DescriptorFile::Unknown,
             };
         };
-        // A file that has lost its name.
+        // An unlinked file.
         let (path, is_removed) = match shown.strip_suffix(b" (deleted)") {
             Some(path) => (path, true),
             None => (shown.as_slice(), is_removed(argument)),
         };
         if !is_file(path) {
-            return Lookup::NotAFile;
+            return DescriptorFile::NotAFile;
         }
         if let Some(file) = known {
             let (target, opened_as) = (file.borrow().target, file.borrow().path == path);
             match target {
                 // A directory has no reads and writes.
-                None if opened_as => return Lookup::NotAFile,
+                None if opened_as => return DescriptorFile::NotAFile,
                 Some(target) if is_removed || self.files.known(path, &found.targets) == Some(target) => {
-                    return Lookup::File(file);
+                    return DescriptorFile::File(file);
                 }
-                // The descriptor has another file by now.
+                // The descriptor now refers to another file.
                 _ => {}
             }
         }
         let target = Some(self.files.number(path, &mut found.targets));
-        let file = OpenFile { target, path: path.to_owned(), is_from_before: true, ..OpenFile::default() };
+        let file = FileDescription {
+            target,
+            path: path.to_owned(),
+            is_from_before: true,
+            ..FileDescription::default()
+        };
         self.install(pid, number, file, false, time_ns, found);
-        self.shared(pid, number).map_or(Lookup::Unknown, Lookup::File)
+        self.shared(pid, number).map_or(DescriptorFile::Unknown, DescriptorFile::File)
     }
 
-    /// A path as the process means it, from the directory that the argument names; relative if the trace does not show that directory.
+    /// Resolves a path relative to the directory in the argument; the result is relative if the trace does not show that directory.
     pub fn resolve(&self, pid: u32, directory: &[u8], path: &[u8]) -> Vec<u8> {
         if path.starts_with(b"/") {
             return normal(path);
@@ -327,8 +344,8 @@ impl Processes {
         }
     }
 
-    /// A directory has another path: for processes in it, and for what is opened relative to descriptors. `exchanged` if what had that
-    /// path has the former one.
+    /// Renames a directory for processes in it, and for paths relative to descriptors. `exchanged` says whether the old path belongs to the
+    /// other directory now.
     pub fn move_directory(&mut self, from: &[u8], to: &[u8], exchanged: bool) {
         let moved = |path: &mut Vec<u8>| {
             if let Some(rest) = rest_below(path, from) {
@@ -337,7 +354,7 @@ impl Processes {
                 *path = [from, rest].concat();
             }
         };
-        // Processes share directories, tables and open files: each moves once.
+        // Processes share directories, tables and open files: each is changed once.
         let mut seen = HashSet::new();
         for process in self.all.values() {
             if seen.insert(Rc::as_ptr(&process.directory).cast::<()>()) {
@@ -354,35 +371,41 @@ impl Processes {
         }
     }
 
-    /// Asynchronous I/Os were submitted.
+    /// Counts submitted asynchronous I/Os.
     pub fn submitted(&mut self, count: u64) {
         self.in_flight = self.in_flight.saturating_add(count);
     }
 
-    /// The ends of asynchronous I/Os were reaped.
-    pub fn reaped(&mut self, count: u64, found: &mut Found) {
+    /// Counts reaped asynchronous I/Os.
+    pub fn reaped(&mut self, count: u64, found: &mut TraceContents) {
         let deepest = u32::try_from(self.in_flight).unwrap_or(u32::MAX);
         found.remarks.deepest = found.remarks.deepest.max(deepest);
         self.in_flight = self.in_flight.saturating_sub(count);
     }
 
-    /// Adds an I/O on an open file to what was found.
+    /// Adds an I/O on an open file.
     #[expect(clippy::too_many_arguments)]
     pub fn io(
         &mut self,
-        file: &OpenFile,
+        file: &FileDescription,
         pid: u32,
         time_ns: u64,
         took_ns: Option<u64>,
         action: IoAction,
         offset: u64,
         len: u64,
-        found: &mut Found,
+        found: &mut TraceContents,
     ) {
         let Some(target) = file.target else { return };
         found.remarks.direct += u64::from(file.direct);
         found.remarks.synchronous += u64::from(file.synchronous && action == IoAction::Write);
         let pid = (pid != UNNUMBERED).then_some(pid);
-        found.events.push(Event { time_ns, took_ns, pid, target, what: What::Io { action, offset, len } });
+        found.events.push(TraceEvent {
+            time_ns,
+            took_ns,
+            pid,
+            target,
+            what: TraceEventKind::Io { action, offset, len },
+        });
     }
 }

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::IoAction;
-use crate::import::event::{Event, What};
+use crate::import::event::{TraceEvent, TraceEventKind};
 
 /// Reads a trace. Every line must fit.
-fn read(text: &str) -> (Vec<Event>, Found) {
-    let (mut strace, mut found) = (Strace::default(), Found::default());
+fn read(text: &str) -> (Vec<TraceEvent>, TraceContents) {
+    let (mut strace, mut found) = (Strace::default(), TraceContents::default());
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         strace.line(line.as_bytes(), &mut found).unwrap_or_else(|why| panic!("{line}: {why}"));
     }
@@ -26,14 +26,16 @@ fn ios(text: &str) -> Vec<String> {
         .map(|event| {
             let name = String::from_utf8_lossy(found.targets.name(event.target));
             match event.what {
-                What::Close => format!("close {name}"),
-                What::Io { action, offset, len } => format!("{} {name} {offset}+{len}", action.word()),
+                TraceEventKind::Close => format!("close {name}"),
+                TraceEventKind::Io { action, offset, len } => {
+                    format!("{} {name} {offset}+{len}", action.word())
+                }
             }
         })
         .collect()
 }
 
-fn skipped(text: &str, why: Skip) -> u64 {
+fn skipped(text: &str, why: SkipReason) -> u64 {
     read(text).1.skipped[why as usize]
 }
 
@@ -77,7 +79,7 @@ pwritev2(3, [{iov_base="xxxxx", iov_len=5}], 1, -1, 0) = 5
 pread64(3, "", 100, 0) = 0
 "#;
     assert_eq!(ios(trace), ["read f 4096+5", "read f 0+5", "write f 5+5"]);
-    assert_eq!(skipped(trace, Skip::AtEnd), 1);
+    assert_eq!(skipped(trace, SkipReason::AtEnd), 1);
     assert_eq!(read(trace).1.remarks.untimed, 5);
 }
 
@@ -98,7 +100,7 @@ fn duplicates_share_an_offset_and_the_last_one_closes() {
 1 0.1 close(0) = 0
 "#;
     assert_eq!(ios(trace), ["read f 0+10", "read f 10+10", "read f 20+10", "close f"]);
-    assert_eq!(skipped(trace, Skip::UnknownDescriptor), 1, "descriptor 5 was closed");
+    assert_eq!(skipped(trace, SkipReason::UnknownDescriptor), 1, "descriptor 5 was closed");
 }
 
 #[test]
@@ -160,12 +162,12 @@ fn standard_error_has_lines_without_numbers() {
 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=22084, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
 "#;
     let (events, found) = read(trace);
-    assert_eq!(found.skipped[Skip::Cut as usize], 0);
+    assert_eq!(found.skipped[SkipReason::Cut as usize], 0);
     let offsets: Vec<u64> = events
         .iter()
         .filter_map(|event| match event.what {
-            What::Io { offset, .. } => Some(offset),
-            What::Close => None,
+            TraceEventKind::Io { offset, .. } => Some(offset),
+            TraceEventKind::Close => None,
         })
         .collect();
     assert_eq!(offsets, [0, 10, 20, 30]);
@@ -221,7 +223,7 @@ fn appends_go_to_the_end_as_far_as_it_is_known() {
         ["write log 1000+10", "write log 1010+10", "write log 5+10", "write new 0+10", "write new 100+10"];
     assert_eq!(ios(trace), want);
     assert_eq!(read(trace).1.remarks.unknown_appends, 0);
-    assert_eq!(skipped(trace, Skip::NotInLogs), 1);
+    assert_eq!(skipped(trace, SkipReason::NotInLogs), 1);
 }
 
 #[test]
@@ -272,7 +274,7 @@ fn asynchronous_ios_and_trims_are_there() {
     assert_eq!(ios(trace), want);
     let (_, found) = read(trace);
     assert_eq!((found.remarks.range_syncs, found.remarks.direct), (1, 6));
-    assert_eq!([Skip::BeyondFiles, Skip::Empty].map(|why| skipped(trace, why)), [1, 1]);
+    assert_eq!([SkipReason::BeyondFiles, SkipReason::Empty].map(|why| skipped(trace, why)), [1, 1]);
 }
 
 #[test]
@@ -303,12 +305,12 @@ fn what_is_no_io_is_counted_by_its_reason() {
     assert_eq!(ios(trace), [""; 0]);
     let (_, found) = read(trace);
     for (why, count) in [
-        (Skip::UnknownDescriptor, 1),
-        (Skip::NotAFile, 1),
-        (Skip::FailedCall, 2),
-        (Skip::Mapped, 1),
-        (Skip::Ring, 1),
-        (Skip::Cut, 2),
+        (SkipReason::UnknownDescriptor, 1),
+        (SkipReason::NotAFile, 1),
+        (SkipReason::FailedCall, 2),
+        (SkipReason::Mapped, 1),
+        (SkipReason::Ring, 1),
+        (SkipReason::Cut, 2),
     ] {
         assert_eq!(found.skipped[why as usize], count, "{why:?}");
     }
@@ -331,7 +333,7 @@ fn midnight_is_no_way_back() {
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 0..20)) {
-        let (mut strace, mut found) = (Strace::default(), Found::default());
+        let (mut strace, mut found) = (Strace::default(), TraceContents::default());
         for line in &lines {
             let _ = strace.line(line, &mut found);
         }
@@ -349,13 +351,13 @@ proptest! {
             "write(3, \"\", 9223372036854775807) = 9223372036854775807\n", "io_submit(1, 1, [{aio_fildes=3, aio_lio_opcode=IOCB_CMD_PREADV, aio_buf=[{iov_len=18446744073709551615}, {iov_len=9}]}]) = 1\n",
         ]), 0..40)
     ) {
-        let (mut strace, mut found) = (Strace::default(), Found::default());
+        let (mut strace, mut found) = (Strace::default(), TraceContents::default());
         for line in parts.concat().lines() {
             let _ = strace.line(line.as_bytes(), &mut found);
         }
         strace.finish(&mut found);
         for event in &found.events {
-            if let What::Io { action, offset, len } = event.what {
+            if let TraceEventKind::Io { action, offset, len } = event.what {
                 prop_assert!(offset.checked_add(len).is_some_and(|end| end <= i64::MAX as u64));
                 prop_assert_eq!(len == 0, matches!(action, IoAction::Sync | IoAction::Datasync));
             }

@@ -1,14 +1,14 @@
 //! Calls that read, write, sync and trim.
 
-use super::super::event::Skip;
+use super::super::event::SkipReason;
 use super::super::fields::whole;
 use super::super::kind::check_range;
 use super::arguments::{descriptor, has_flag, member, members, signed};
-use super::calls::Context;
-use super::processes::{Lookup, Shared};
+use super::calls::CallContext;
+use super::processes::{DescriptorFile, SharedFile};
 use crate::IoAction;
 
-impl Context<'_, '_> {
+impl CallContext<'_, '_> {
     /// Reads or writes as many bytes as the call returned.
     pub(super) fn transfer(&mut self, action: IoAction, at: Option<usize>) {
         let Some(file) = self.file(0) else { return };
@@ -17,10 +17,10 @@ impl Context<'_, '_> {
         self.move_bytes(&file, action, place, self.result);
     }
 
-    /// Adds an I/O of `count` bytes at `place`, or where the file is, and moves the file's offset on.
-    pub(super) fn move_bytes(&mut self, file: &Shared, action: IoAction, place: Option<u64>, count: u64) {
+    /// Adds an I/O of `count` bytes at `place`, or at the offset of the file, which advances.
+    pub(super) fn move_bytes(&mut self, file: &SharedFile, action: IoAction, place: Option<u64>, count: u64) {
         if count == 0 {
-            self.found.skip(if action == IoAction::Read { Skip::AtEnd } else { Skip::Empty });
+            self.found.skip(if action == IoAction::Read { SkipReason::AtEnd } else { SkipReason::Empty });
             return;
         }
         let mut file = file.borrow_mut();
@@ -39,7 +39,7 @@ impl Context<'_, '_> {
             }
         };
         if check_range(begin, count).is_err() {
-            return self.found.skip(Skip::BeyondFiles);
+            return self.found.skip(SkipReason::BeyondFiles);
         }
         let end = begin + count;
         if place.is_none() {
@@ -55,40 +55,40 @@ impl Context<'_, '_> {
     }
 
     pub(super) fn sync(&mut self, action: IoAction) {
-        let Lookup::File(file) = self.lookup(0) else {
+        let DescriptorFile::File(file) = self.lookup(0) else {
             return match self.is_directory() {
-                true => self.found.skip(Skip::SyncOfDirectory),
+                true => self.found.skip(SkipReason::SyncOfDirectory),
                 false => drop(self.file(0)),
             };
         };
         let file = file.borrow();
         if self.processes.files.is_directory(&file.path) {
-            return self.found.skip(Skip::SyncOfDirectory);
+            return self.found.skip(SkipReason::SyncOfDirectory);
         }
         self.processes.io(&file, self.pid, self.time_ns, self.took_ns, action, 0, 0, self.found);
     }
 
-    /// True if the first argument is the descriptor of a directory.
+    /// Whether the first argument is the descriptor of a directory.
     fn is_directory(&self) -> bool {
         let known =
             descriptor(self.argument(0)).and_then(|(number, _)| self.processes.shared(self.pid, number));
         known.is_some_and(|file| self.processes.files.is_directory(&file.borrow().path))
     }
 
-    /// Reads from one file and writes to another, as far as they are files.
+    /// Reads from one file and writes to another, as far as they are files of the log.
     pub(super) fn copy(&mut self, from: usize, from_place: Option<u64>, to: usize, to_place: Option<u64>) {
         let (source, sink) = (self.lookup(from), self.lookup(to));
         let count = self.result;
         if count == 0 {
-            return self.found.skip(Skip::AtEnd);
+            return self.found.skip(SkipReason::AtEnd);
         }
-        if !matches!(source, Lookup::File(_)) && !matches!(sink, Lookup::File(_)) {
-            return self.found.skip(Skip::NotAFile);
+        if !matches!(source, DescriptorFile::File(_)) && !matches!(sink, DescriptorFile::File(_)) {
+            return self.found.skip(SkipReason::NotAFile);
         }
-        if let Lookup::File(file) = source {
+        if let DescriptorFile::File(file) = source {
             self.move_bytes(&file, IoAction::Read, from_place, count);
         }
-        if let Lookup::File(file) = sink {
+        if let DescriptorFile::File(file) = sink {
             self.move_bytes(&file, IoAction::Write, to_place, count);
         }
     }
@@ -110,13 +110,13 @@ impl Context<'_, '_> {
             let field = |name| member(&fields, name).unwrap_or_default();
             let number = |name| whole::<u64>(field(name));
             let file = match self.processes.file(pid, field("aio_fildes"), time_ns, self.found) {
-                Lookup::File(file) => file,
-                Lookup::NotAFile => {
-                    self.found.skip(Skip::NotAFile);
+                DescriptorFile::File(file) => file,
+                DescriptorFile::NotAFile => {
+                    self.found.skip(SkipReason::NotAFile);
                     continue;
                 }
-                Lookup::Unknown => {
-                    self.found.skip(Skip::UnknownDescriptor);
+                DescriptorFile::Unknown => {
+                    self.found.skip(SkipReason::UnknownDescriptor);
                     continue;
                 }
             };
@@ -139,7 +139,7 @@ impl Context<'_, '_> {
                     let action = if reads { IoAction::Read } else { IoAction::Write };
                     self.move_bytes(&file, action, place.or(Some(0)), total);
                 }
-                _ => self.found.skip(Skip::NotInLogs),
+                _ => self.found.skip(SkipReason::NotInLogs),
             }
         }
     }
@@ -147,7 +147,7 @@ impl Context<'_, '_> {
     /// A punched hole is a trim; other allocations only change the size.
     pub(super) fn allocate(&mut self) {
         let (mode, offset, len) = (self.argument(1), self.number(2), self.number(3));
-        let (Some(offset), Some(len)) = (offset, len) else { return self.found.skip(Skip::NotInLogs) };
+        let (Some(offset), Some(len)) = (offset, len) else { return self.found.skip(SkipReason::NotInLogs) };
         if has_flag(mode, "FALLOC_FL_PUNCH_HOLE") {
             return self.trim(offset, len);
         }
@@ -156,27 +156,27 @@ impl Context<'_, '_> {
         {
             self.processes.files.grow(target, offset.saturating_add(len));
         }
-        self.found.skip(Skip::NotInLogs);
+        self.found.skip(SkipReason::NotInLogs);
     }
 
     /// `ioctl(3, BLKDISCARD, [0, 4096])`.
     pub(super) fn discard(&mut self) {
         if self.argument(1) != b"BLKDISCARD" {
-            return self.found.skip(Skip::OtherCall);
+            return self.found.skip(SkipReason::OtherCall);
         }
         let range: Vec<Option<u64>> = members(self.argument(2)).into_iter().map(whole).collect();
         match range[..] {
             [Some(offset), Some(len)] => self.trim(offset, len),
-            _ => self.found.skip(Skip::NotInLogs),
+            _ => self.found.skip(SkipReason::NotInLogs),
         }
     }
 
     pub(super) fn trim(&mut self, offset: u64, len: u64) {
         if len == 0 {
-            return self.found.skip(Skip::Empty);
+            return self.found.skip(SkipReason::Empty);
         }
         if check_range(offset, len).is_err() {
-            return self.found.skip(Skip::BeyondFiles);
+            return self.found.skip(SkipReason::BeyondFiles);
         }
         if let Some(file) = self.file(0) {
             let file = file.borrow();

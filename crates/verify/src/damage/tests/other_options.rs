@@ -58,7 +58,7 @@ fn a_header_of_a_method_without_headers_is_no_proof_of_other_options() {
         for method in [VerifyMethod::Pattern, VerifyMethod::Null] {
             let job = reader(VerifySpec { layout, ..crc32c() });
             let mut block = job.wanted();
-            let mut header = Header::read_as(layout, &block).expect("a header");
+            let mut header = BlockHeader::read_as(layout, &block).expect("a header");
             header.method = method.code();
             header.write_as(layout, &mut block);
             block[1000] ^= 1;
@@ -72,8 +72,8 @@ fn a_header_of_a_method_without_headers_is_no_proof_of_other_options() {
 fn headers_of_old_releases_are_compared_as_such() {
     let old = || VerifySpec { layout: HeaderLayout::Fio340, ..crc32c() };
     let any = || VerifySpec { any_layout: true, ..crc32c() };
-    for job in [own(old()), reader(any())] {
-        let writer = own(old());
+    for job in [is_own(old()), reader(any())] {
+        let writer = is_own(old());
         let damage = job.explain(&writer.block(1, 20480, LEN));
         assert_eq!(damage.kind, DamageKind::OtherBlock, "{damage}");
         assert_eq!(damage.found, Some(FoundWrite { offset: Some(20480), number: Some(1), job: Some(1) }));
@@ -97,8 +97,8 @@ fn headers_of_old_releases_are_compared_as_such() {
     block[168 + 100] ^= 4;
     let damage = job.explain(&block);
     assert_eq!((damage.kind, damage.byte.map(|byte| byte.at)), (DamageKind::BitFlip, Some(268)), "{damage}");
-    let damage = own(crc32c()).explain(&own(old()).wanted());
+    let damage = is_own(crc32c()).explain(&is_own(old()).wanted());
     assert_eq!(damage.options.as_deref(), Some("verify_layout=fio-3.40"), "{damage}");
-    let damage = own(old()).explain(&own(crc32c()).wanted());
+    let damage = is_own(old()).explain(&is_own(crc32c()).wanted());
     assert_eq!(damage.options.as_deref(), Some("verify_layout=current"), "{damage}");
 }

@@ -7,7 +7,7 @@ use ferrio_random::{DEFAULT_SEED, Stream, job_seeds};
 use proptest::prelude::*;
 
 use crate::tests::support::job;
-use crate::{Content, LayoutContent};
+use crate::{BufferContents, LayoutContent};
 
 /// The product of draws number `2n` and `2n+1` of the stream of contents.
 fn draw(generator: Generator, seed: u64, n: usize) -> u64 {
@@ -168,7 +168,7 @@ proptest! {
         let mut block = vec![0; max as usize];
         layout.layout_fill(&mut block);
         prop_assert_eq!(&block, &model.buffer(block.len(), max));
-        let mut content = Content::after_layout(&spec, layout);
+        let mut content = BufferContents::after_layout(&spec, layout);
         content.fill_initial(&mut block);
         prop_assert_eq!(&block, &model.buffer(block.len(), min));
         for more in lengths {

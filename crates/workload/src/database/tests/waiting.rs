@@ -116,9 +116,9 @@ fn sessions_that_wait_are_all_let_through() {
                 loop {
                     match path.next(shared) {
                         Step::AwaitWork => match path.work(shared, 0) {
-                            Work::Ready => {}
-                            Work::Wait(_) => sleep_until_woken(),
-                            Work::End => return path.counts,
+                            BackgroundWork::Ready => {}
+                            BackgroundWork::Wait(_) => sleep_until_woken(),
+                            BackgroundWork::End => return path.counts,
                         },
                         Step::WrittenBack { count } => shared.written_back(SESSIONS, count, &wake),
                         _ => {}
@@ -157,7 +157,7 @@ fn a_full_log_makes_sessions_wait_until_a_checkpoint_has_ended() {
     let mut words_until_woken = Vec::new();
     loop {
         match scene.jobs[2].next(&scene.shared) {
-            Step::AwaitWork => assert_eq!(scene.jobs[2].work(&scene.shared, 0), Work::Ready),
+            Step::AwaitWork => assert_eq!(scene.jobs[2].work(&scene.shared, 0), BackgroundWork::Ready),
             step => {
                 words_until_woken.extend(words(&[step]));
                 if let Step::WrittenBack { count } = step {

@@ -1,7 +1,7 @@
 //! Which file a path or descriptor means: working directories, renamed and removed files, directories, files without names.
 
 use super::{ios, read, skipped};
-use crate::import::event::{Skip, What};
+use crate::import::event::{SkipReason, TraceEventKind};
 
 #[test]
 fn paths_are_those_that_the_process_means() {
@@ -29,7 +29,7 @@ fn paths_are_those_that_the_process_means() {
         "write /tmp/imp/deep 0+4",
     ];
     assert_eq!(ios(trace), want);
-    assert_eq!((skipped(trace, Skip::FailedCall), read(trace).1.remarks.unknown_appends), (1, 1));
+    assert_eq!((skipped(trace, SkipReason::FailedCall), read(trace).1.remarks.unknown_appends), (1, 1));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn the_option_y_shows_files_of_descriptors_from_before_the_trace() {
         "write /tmp/imp/s/new-name 0+512",
     ];
     assert_eq!(ios(trace), want);
-    assert_eq!(skipped(trace, Skip::NotAFile), 2);
+    assert_eq!(skipped(trace, SkipReason::NotAFile), 2);
     let (events, found) = read(trace);
     assert_eq!(events[1].time_ns, 1_192_000, "times of -r add up");
     assert_eq!(found.remarks.unknown_offsets, 2, "the first read and the last write");
@@ -71,7 +71,7 @@ fn the_path_that_strace_shows_wins_against_a_descriptor_that_has_another_file_by
 "#;
     assert_eq!(ios(trace), ["write /w/a 0+10", "close /w/a", "write /w/b 0+10", "write /w/b 4096+10"]);
     let (_, found) = read(trace);
-    assert_eq!((found.remarks.unknown_offsets, found.skipped[Skip::NotAFile as usize]), (1, 1));
+    assert_eq!((found.remarks.unknown_offsets, found.skipped[SkipReason::NotAFile as usize]), (1, 1));
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn sizes_follow_files_that_are_renamed_and_removed() {
     let offsets: Vec<(u32, u64)> = events
         .iter()
         .filter_map(|event| match event.what {
-            What::Io { offset, .. } => Some((event.target, offset)),
-            What::Close => None,
+            TraceEventKind::Io { offset, .. } => Some((event.target, offset)),
+            TraceEventKind::Close => None,
         })
         .collect();
     assert_eq!(offsets, [(0, 0), (1, 0), (0, 100), (0, 0), (0, 3)]);
@@ -158,7 +158,7 @@ fn syncs_of_directories_are_no_files() {
 1 1.0 fsync(3) = 0
 "#;
     assert_eq!(ios(trace), ["sync /d/sub/f 0+0"]);
-    assert_eq!(skipped(trace, Skip::SyncOfDirectory), 5);
+    assert_eq!(skipped(trace, SkipReason::SyncOfDirectory), 5);
 }
 
 /// Files opened with O_TMPFILE are no directories, and each one is another.
@@ -189,13 +189,13 @@ fn files_without_names_are_files_of_their_own() {
     ];
     assert_eq!(ios(trace), want);
     assert_eq!(targets(trace), [1, 2, 1, 3, 3, 4]);
-    assert_eq!(skipped(trace, Skip::SyncOfDirectory), 1);
+    assert_eq!(skipped(trace, SkipReason::SyncOfDirectory), 1);
 }
 
 /// The numbers of the files of all I/Os.
 fn targets(trace: &str) -> Vec<u32> {
     let events = read(trace).0.into_iter();
-    events.filter(|event| event.what != What::Close).map(|event| event.target).collect()
+    events.filter(|event| event.what != TraceEventKind::Close).map(|event| event.target).collect()
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn files_below_a_renamed_directory_stay_the_same() {
 "#;
     assert_eq!(targets(trace), [0, 1, 0, 0, 0, 2, 1]);
     assert_eq!(ios(trace)[2], "write /w/old/sub/f 10+10", "its size is known");
-    assert_eq!((skipped(trace, Skip::SyncOfDirectory), read(trace).1.remarks.unknown_appends), (1, 0));
+    assert_eq!((skipped(trace, SkipReason::SyncOfDirectory), read(trace).1.remarks.unknown_appends), (1, 0));
 }
 
 #[test]

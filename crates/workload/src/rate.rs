@@ -1,8 +1,9 @@
-//! `rate`, `rate_iops` and `rate_process`: when the next I/O of a direction is due, and which direction a mix takes meanwhile.
+//! `rate`, `rate_iops` and `rate_process`: the time at which the next I/O of a direction is due, and the direction that a mix takes
+//! meanwhile.
 //!
-//! The schedule is absolute, in whole ns whose rounding errors do not add up: after a stall a job catches up in a burst. Each
-//! direction has its own; an I/O is due by the schedule of the direction it is issued in, whatever was chosen first. All times are
-//! ns since the job's epoch, which is the start of I/O or the end of the ramp.
+//! The schedule is absolute, in whole ns whose rounding errors do not add up: after a stall a job catches up in a burst. Each direction has
+//! its own; an I/O is due by the schedule of the direction it is issued in, whatever was chosen first. All times are ns since the job's
+//! epoch, which is the start of I/O or the end of the ramp.
 
 use ferrio_job::{Direction, JobSpec};
 
@@ -13,35 +14,35 @@ const SECOND_NS: u128 = 1_000_000_000;
 /// Largest error of the mean for which the gaps are fio's.
 const TOLERANCE: f64 = 0.001;
 
-/// Schedule of a job with rate limits.
+/// The schedule of a job with rate limits.
 #[derive(Clone, Debug)]
-pub struct Pacer {
+pub struct RatePacer {
     directions: [Schedule; 3],
     /// Random gaps instead of equal ones.
-    arrivals: Option<Box<Arrivals>>,
-    /// The job is a mix in which both directions have a share.
+    arrivals: Option<Box<PoissonGaps>>,
+    /// Whether the job is a mix in which both directions have a share.
     switches: bool,
 }
 
-/// Schedule of one direction.
+/// The schedule of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Schedule {
     /// Units per second, 0 for no limit.
     rate: u64,
-    /// A unit is an I/O of any size, not a byte.
+    /// Whether a unit is an I/O of any size instead of a byte.
     counts_ios: bool,
-    /// ns between two of the smallest I/Os.
+    /// Time between two of the smallest I/Os, ns.
     interval_ns: u64,
     /// Units issued.
     issued: u64,
-    /// ns that pauses moved everything by.
+    /// Time by which pauses shifted the schedule, ns.
     shift_ns: u64,
-    /// When the next I/O is due.
+    /// Time at which the next I/O is due.
     due_ns: u64,
 }
 
 impl Schedule {
-    /// A limit in I/Os per second counts as one in bytes, by the smallest block. Larger blocks of a range thus make fewer I/Os. Only
+    /// Converts a limit in I/Os per second to one in bytes by the smallest block. Larger blocks of a range thus make fewer I/Os. Only
     /// blocks of a split are counted one by one.
     fn new(spec: &JobSpec, direction: Direction) -> Self {
         if !spec.rw.does(direction) {
@@ -59,7 +60,7 @@ impl Schedule {
         Schedule { interval_ns: schedule.ns(if counts_ios { 1 } else { smallest }), ..schedule }
     }
 
-    /// Time that `units` take, rounded down; 0 without a limit.
+    /// Time for `units`, rounded down; 0 without a limit.
     fn ns(&self, units: u64) -> u64 {
         let ns = (u128::from(units) * SECOND_NS).checked_div(u128::from(self.rate)).unwrap_or(0);
         u64::try_from(ns).unwrap_or(u64::MAX)
@@ -70,43 +71,44 @@ impl Schedule {
         self.due_ns = self.ns(self.issued).saturating_add(self.shift_ns);
     }
 
-    /// The I/O that would have been due in the pause is due at its end, as in fio, and the next one follows an interval later.
+    /// Shifts the schedule by a pause: the I/O that would have been due in the pause is due at its end, as in fio, and the next one follows
+    /// an interval later.
     fn paused(&mut self, ns: u64, ended_ns: u64) {
         self.shift_ns = self.shift_ns.saturating_add(ns.checked_sub(self.interval_ns).unwrap_or(ns));
         self.due_ns += ns.min(ended_ns.saturating_sub(self.due_ns));
     }
 }
 
-impl Pacer {
-    /// The schedule of `spec`, `None` when no direction it uses is limited. `entropy` as in [`crate::Workload::new`].
+impl RatePacer {
+    /// The schedule of `spec`; `None` if no direction in use is limited. `entropy` is that of [`crate::Workload::new`].
     #[must_use]
     pub fn new(spec: &JobSpec, entropy: [u64; SEEDS]) -> Option<Self> {
         let directions = Direction::ALL.map(|direction| Schedule::new(spec, direction));
-        let arrivals = || Box::new(Arrivals::new(spec, thread_seeds(spec, entropy)));
-        directions.iter().any(|schedule| schedule.rate > 0).then(|| Pacer {
+        let arrivals = || Box::new(PoissonGaps::new(spec, thread_seeds(spec, entropy)));
+        directions.iter().any(|schedule| schedule.rate > 0).then(|| RatePacer {
             directions,
             arrivals: spec.rates.poisson.then(arrivals),
             switches: spec.rw.is_mixed() && (1..100).contains(&spec.rwmixread),
         })
     }
 
-    /// True when I/Os of this direction have a time at which they are due.
+    /// Whether I/Os of this direction have a time at which they are due.
     #[inline]
     #[must_use]
     pub fn limits(&self, direction: Direction) -> bool {
         self.directions[direction as usize].rate > 0
     }
 
-    /// When the next I/O of this direction may be issued, in ns since the epoch; 0 for a direction without a limit.
+    /// The time at which the next I/O of this direction may be issued, ns since the epoch; 0 for a direction without a limit.
     #[inline]
     #[must_use]
     pub fn due_ns(&self, direction: Direction) -> u64 {
         self.directions[direction as usize].due_ns
     }
 
-    /// Direction of the next I/O when `direction` was chosen at `now_ns`.
+    /// The direction of the next I/O if `direction` was chosen at `now_ns`.
     ///
-    /// In a mix a direction that is not due gives way to the other: at once if that one is due, else to the one that is due first.
+    /// In a mix, a direction that is not due gives way to the other: at once if that one is due, otherwise to the one that is due first.
     #[inline]
     #[must_use]
     pub fn choose(&self, direction: Direction, now_ns: u64) -> Direction {
@@ -118,7 +120,7 @@ impl Pacer {
         direction
     }
 
-    /// An I/O of `len` bytes was issued in this direction.
+    /// Counts an issued I/O of `len` bytes in this direction.
     #[inline]
     pub fn issued(&mut self, direction: Direction, len: u64) {
         let schedule = &mut self.directions[direction as usize];
@@ -133,7 +135,7 @@ impl Pacer {
         }
     }
 
-    /// The job paused from `began_ns` to `ended_ns`, which `rate_ignore_thinktime` removes from its schedule.
+    /// Shifts the schedule by a pause from `began_ns` to `ended_ns`, if `rate_ignore_thinktime` says so.
     pub fn paused(&mut self, began_ns: u64, ended_ns: u64) {
         let ns = ended_ns.saturating_sub(began_ns);
         for schedule in self.directions.iter_mut().filter(|schedule| schedule.rate > 0) {
@@ -144,14 +146,14 @@ impl Pacer {
         }
     }
 
-    /// Another pass begins: random gaps start again if the job repeats.
+    /// Begins another pass: random gaps restart if the job repeats.
     pub fn begin_pass(&mut self) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.begin_pass();
         }
     }
 
-    /// A new epoch begins (end of the ramp): nothing was issued since.
+    /// Begins a new epoch at the end of the ramp.
     pub fn restart(&mut self) {
         for schedule in &mut self.directions {
             *schedule = Schedule { issued: 0, shift_ns: 0, due_ns: 0, ..*schedule };
@@ -159,24 +161,24 @@ impl Pacer {
     }
 }
 
-/// `rate_process=poisson`: gaps between I/Os that are exponentially distributed around the one that the rate asks for.
+/// `rate_process=poisson`: gaps between I/Os that are exponentially distributed around the gap of the rate.
 ///
 /// fio computes whole µs from whole µs, which makes every gap half a µs too short on average: at 100 000 I/Os a second the rate is 5 % too
 /// high, at 700 000 it is more than doubled, and a rate in bytes is taken for one in smallest blocks however large the blocks are. Where
 /// that costs less than one in a thousand the gaps are fio's to the µs; elsewhere the same draws are scaled to the gap that was asked
 /// for, in ns.
 #[derive(Clone, Debug)]
-struct Arrivals {
+struct PoissonGaps {
     streams: [T88; 3],
-    means: [Mean; 3],
-    /// Seeds to start again from at each pass, if the job repeats.
+    means: [MeanGap; 3],
+    /// Seeds from which each pass restarts, if the job repeats.
     restart: Option<[u64; 3]>,
 }
 
-/// Mean gap of one direction.
+/// The mean gap of one direction.
 #[derive(Clone, Copy, Debug)]
-enum Mean {
-    /// As fio: whole µs, rounded down.
+enum MeanGap {
+    /// Like in fio: whole µs, rounded down.
     Micros(u32),
     /// ns for each I/O.
     PerIo(f64),
@@ -184,17 +186,17 @@ enum Mean {
     PerByte(f64),
 }
 
-impl Mean {
+impl MeanGap {
     fn new(spec: &JobSpec, direction: Direction) -> Self {
         let (bytes, ios) = (spec.rates.bytes[direction], spec.rates.iops[direction]);
         let block = &spec.block[direction];
         let varies = block.min != block.max || !spec.split[direction].is_empty();
         let (exact, gap_ns, whole_ios) = match bytes {
-            0 if ios == 0 => return Mean::PerIo(0.0),
-            0 => (Mean::PerIo(1e9 / ios as f64), 1e9 / ios as f64, ios),
+            0 if ios == 0 => return MeanGap::PerIo(0.0),
+            0 => (MeanGap::PerIo(1e9 / ios as f64), 1e9 / ios as f64, ios),
             bytes => {
                 let per_byte = 1e9 / bytes as f64;
-                (Mean::PerByte(per_byte), per_byte * block.min as f64, bytes / block.min.max(1))
+                (MeanGap::PerByte(per_byte), per_byte * block.min as f64, bytes / block.min.max(1))
             }
         };
         let Some(micros) = 1_000_000_u64.checked_div(whole_ios) else { return exact };
@@ -203,17 +205,17 @@ impl Mean {
         if (gap_ns - fios_ns).abs() > TOLERANCE * gap_ns || (bytes > 0 && varies) {
             return exact;
         }
-        Mean::Micros(micros as u32)
+        MeanGap::Micros(micros as u32)
     }
 }
 
-impl Arrivals {
-    /// Gaps for the rates of `spec`.
+impl PoissonGaps {
+    /// The gaps for the rates of `spec`.
     fn new(spec: &JobSpec, seeds: [u64; SEEDS]) -> Self {
         let seeds = seeds::ARRIVAL.map(|purpose| seeds[purpose]);
-        Arrivals {
+        PoissonGaps {
             streams: seeds.map(T88::new),
-            means: Direction::ALL.map(|direction| Mean::new(spec, direction)),
+            means: Direction::ALL.map(|direction| MeanGap::new(spec, direction)),
             restart: seeds::restarts_each_pass(spec).then_some(seeds),
         }
     }
@@ -223,14 +225,13 @@ impl Arrivals {
         let unit = (f64::from(self.streams[d].draw()) + 1.0) / 4_294_967_296.0;
         let mean_ns = match self.means[d] {
             // fio's single precision.
-            Mean::Micros(mean) => return (mean as f32 * -(unit as f32).ln()) as u64 * 1000,
-            Mean::PerIo(ns) => ns,
-            Mean::PerByte(ns) => ns * len as f64,
+            MeanGap::Micros(mean) => return (mean as f32 * -(unit as f32).ln()) as u64 * 1000,
+            MeanGap::PerIo(ns) => ns,
+            MeanGap::PerByte(ns) => ns * len as f64,
         };
         (mean_ns * -unit.ln()).round() as u64
     }
 
-    /// Begins another pass.
     fn begin_pass(&mut self) {
         if let Some(seeds) = self.restart {
             self.streams = seeds.map(T88::new);

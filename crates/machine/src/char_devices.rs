@@ -1,4 +1,4 @@
-//! Character devices of disks and flash, as `/sys/dev/char` describes them: SCSI generic devices and memory technology devices.
+//! Character devices of disks and flash, as described in `/sys/dev/char`: SCSI generic devices and memory technology devices.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::devices::{DeviceNumber, device_number};
 use crate::files::{entries, sys_figure};
 
-/// Bytes of the unit that `size` of a block device is in.
+/// Bytes per unit of `size` of a block device.
 const SECTOR: u64 = 512;
 
 /// A SCSI generic device.
@@ -56,7 +56,7 @@ fn entry(devices: &Path, (major, minor): DeviceNumber) -> PathBuf {
     devices.join(format!("{major}:{minor}"))
 }
 
-/// True for a device of this subsystem.
+/// Whether a device belongs to this subsystem.
 fn is_of(here: &Path, subsystem: &str) -> bool {
     fs::canonicalize(here.join("subsystem")).is_ok_and(|path| path.ends_with(subsystem))
 }

@@ -10,21 +10,21 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 
-/// Interruptions in a row that are always retried; beyond this, their rate decides.
+/// Consecutive interruptions that are always retried; beyond this, their rate decides.
 const MAX_IN_A_ROW: u32 = 1000;
 
-/// Average time between interruptions above which retries go on: profilers and timers signal less often than this.
+/// Smallest average time between interruptions with which retries continue: profilers and timers signal less often than this.
 const MIN_SPACING: Duration = Duration::from_micros(500);
 
-/// Counts how often one call was interrupted in a row.
+/// Counts the consecutive interruptions of one call.
 #[derive(Debug, Default)]
-pub struct Interrupted {
+pub struct InterruptionLimit {
     since: Option<Instant>,
     count: u32,
 }
 
-impl Interrupted {
-    /// True if the call should be made again. False from the 1000th interruption on, if they are at most 500 µs apart on average.
+impl InterruptionLimit {
+    /// Whether the call should be repeated. False from the 1000th interruption on, if they are at most 500 µs apart on average.
     #[cold]
     pub fn should_retry(&mut self) -> bool {
         let since = *self.since.get_or_insert_with(Instant::now);
@@ -33,12 +33,12 @@ impl Interrupted {
     }
 }
 
-/// Makes a call, and repeats it while it fails with EINTR, up to the limit of [`Interrupted`].
+/// Makes a call, and repeats it while it fails with EINTR, up to the limit of [`InterruptionLimit`].
 ///
 /// # Errors
 /// Those of the call; EINTR beyond the limit.
 pub fn retry_interrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Result<T> {
-    let mut interrupted = Interrupted::default();
+    let mut interrupted = InterruptionLimit::default();
     loop {
         match call() {
             Err(Errno::EINTR) if interrupted.should_retry() => {}
@@ -47,27 +47,27 @@ pub fn retry_interrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Res
     }
 }
 
-/// Opens a file with these flags, and with O_CLOEXEC; one that is created gets the mode, less the umask.
+/// Opens a file with these flags and O_CLOEXEC; `mode` less the umask applies to a created file.
 ///
 /// # Errors
-/// As open(2).
+/// Those of open(2).
 pub fn open_file(path: impl AsRef<Path>, flags: OFlag, mode: u32) -> io::Result<File> {
     let (path, mode) = (path.as_ref(), Mode::from_bits_truncate(mode));
     retry_interrupted(|| open(path, flags | OFlag::O_CLOEXEC, mode)).map(File::from)
 }
 
-/// Opens a file to be read.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// As open(2).
+/// Those of open(2).
 pub fn open_to_read(path: impl AsRef<Path>) -> io::Result<File> {
     open_file(path, OFlag::O_RDONLY, 0)
 }
 
-/// Opens a file to be written from its start. It is emptied, or made with permissions as the umask allows.
+/// Opens a file for writing from its start. It is truncated, or created with permissions by the umask.
 ///
 /// # Errors
-/// As open(2).
+/// Those of open(2).
 pub fn create_file(path: impl AsRef<Path>) -> io::Result<File> {
     open_file(path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC, 0o666)
 }
@@ -75,7 +75,7 @@ pub fn create_file(path: impl AsRef<Path>) -> io::Result<File> {
 /// All bytes of a file.
 ///
 /// # Errors
-/// It cannot be opened or read.
+/// The file cannot be opened or read.
 pub fn bytes_of_file(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     RetryInterrupted(open_to_read(path)?).read_to_end(&mut bytes)?;
@@ -85,9 +85,10 @@ pub fn bytes_of_file(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// The text of a file.
 ///
 /// # Errors
-/// It cannot be opened or read, or is not UTF-8.
+/// The file cannot be opened or read, or is not UTF-8.
 pub fn text_of_file(path: impl AsRef<Path>) -> io::Result<String> {
-    // The sizes of files in /proc and /sys are unknown or wrong: the standard library would start with 32 bytes and take ten calls for some.
+    // The sizes of files in /proc and /sys are unknown or wrong: the standard library would start with 32 bytes and take ten calls for
+    // some.
     let mut text = String::with_capacity(4096);
     RetryInterrupted(open_to_read(path)?).read_to_string(&mut text)?;
     Ok(text)
@@ -96,16 +97,16 @@ pub fn text_of_file(path: impl AsRef<Path>) -> io::Result<String> {
 /// Changes the length of a file.
 ///
 /// # Errors
-/// As ftruncate(2); EINVAL for a length that no file can have.
+/// Those of ftruncate(2); EINVAL for a length that no file can have.
 pub fn set_length(file: &File, length: u64) -> io::Result<()> {
     let length = i64::try_from(length).map_err(|_| Errno::EINVAL)?;
     retry_interrupted(|| nix::unistd::ftruncate(file, length))
 }
 
-/// Closes a file. A network file system may tell only then that it has no room.
+/// Closes a file. A network file system may report only then that it is full.
 ///
 /// # Errors
-/// As close(2). The descriptor is gone all the same.
+/// Those of close(2). The descriptor is closed in any case.
 pub fn close_file(file: File) -> io::Result<()> {
     Ok(nix::unistd::close(file)?)
 }
@@ -113,15 +114,15 @@ pub fn close_file(file: File) -> io::Result<()> {
 /// Writes all of a buffer.
 ///
 /// # Errors
-/// Those of write(2), and EINTR if it has no other answer.
+/// Those of write(2); EINTR beyond the limit.
 pub fn write_whole(out: &mut impl Write, mut data: &[u8]) -> io::Result<()> {
-    let mut interrupted = Interrupted::default();
+    let mut interrupted = InterruptionLimit::default();
     while !data.is_empty() {
         match out.write(data) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
                 data = &data[written..];
-                interrupted = Interrupted::default();
+                interrupted = InterruptionLimit::default();
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupted.should_retry() => {}
             Err(error) => return Err(error),
@@ -130,14 +131,14 @@ pub fn write_whole(out: &mut impl Write, mut data: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A source or a sink for functions that retry EINTR without a limit, as those of the standard library do. Beyond the limit of
-/// [`Interrupted`], its error is of the kind [`Other`](io::ErrorKind::Other), so that such functions stop.
+/// A source or sink for functions that retry EINTR without a limit, like those of the standard library. Beyond the limit of
+/// [`InterruptionLimit`], its error is of the kind [`Other`](io::ErrorKind::Other), so that such functions stop.
 #[derive(Debug)]
 pub struct RetryInterrupted<F>(pub F);
 
 impl<F> RetryInterrupted<F> {
     fn call(&mut self, mut call: impl FnMut(&mut F) -> io::Result<usize>) -> io::Result<usize> {
-        let mut interrupted = Interrupted::default();
+        let mut interrupted = InterruptionLimit::default();
         loop {
             match call(&mut self.0) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
@@ -192,10 +193,10 @@ mod tests {
 
     #[test]
     fn a_storm_ends_and_signals_now_and_then_do_not() {
-        let mut storm = Interrupted::default();
+        let mut storm = InterruptionLimit::default();
         assert_eq!((0..20_000).take_while(|_| storm.should_retry()).count(), MAX_IN_A_ROW as usize - 1);
         let long_ago = Instant::now().checked_sub(Duration::from_secs(3600)).unwrap();
-        let mut rare = Interrupted { since: Some(long_ago), count: MAX_IN_A_ROW };
+        let mut rare = InterruptionLimit { since: Some(long_ago), count: MAX_IN_A_ROW };
         assert!(rare.should_retry(), "1000 interruptions in an hour");
     }
 

@@ -20,12 +20,12 @@ fn reads(iops: u64) -> JobSpec {
     spec
 }
 
-fn pacer(spec: &JobSpec) -> Pacer {
-    Pacer::new(spec, [0; SEEDS]).unwrap()
+fn pacer(spec: &JobSpec) -> RatePacer {
+    RatePacer::new(spec, [0; SEEDS]).unwrap()
 }
 
 /// Issues a read of `len` bytes; when the next one is due.
-fn after_read(pacer: &mut Pacer, len: u64) -> u64 {
+fn after_read(pacer: &mut RatePacer, len: u64) -> u64 {
     pacer.issued(Direction::Read, len);
     pacer.due_ns(Direction::Read)
 }
@@ -38,10 +38,10 @@ fn split(spec: &mut JobSpec, sizes: [u64; 2]) {
 
 #[test]
 fn a_job_without_rates_has_no_pacer() {
-    assert!(Pacer::new(&job(), [0; SEEDS]).is_none());
+    assert!(RatePacer::new(&job(), [0; SEEDS]).is_none());
     let mut spec = mixed(0, 1000);
     spec.rw = ReadWrite::Read;
-    assert!(Pacer::new(&spec, [0; SEEDS]).is_none());
+    assert!(RatePacer::new(&spec, [0; SEEDS]).is_none());
 }
 
 #[test]

@@ -1,28 +1,28 @@
-//! Pieces of one run, for sides that have no other: what the run did in ten periods of about equal length, one after the other.
+//! Divides a single run into parts, for sides that have only one run: ten consecutive periods of about equal length.
 //!
-//! Rates and latencies of neighbouring moments resemble each other; those of long periods hardly do. So the periods are compared as if they
-//! were runs (the method of batch means: Law, *Simulation Modeling and Analysis*, chapter 9). That tells the noise within the run, which is
-//! often less than the noise between runs.
+//! Rates and latencies of neighbouring moments are correlated; those of long periods hardly are. So the periods are compared as if they
+//! were runs (the method of batch means: Law, *Simulation Modeling and Analysis*, chapter 9). The noise found is that within the run, which
+//! is often less than the noise between runs.
 
 use std::collections::BTreeMap;
 
 use ferrio_report::model::{DirectionSeries, JobReport, Series};
 use ferrio_stats::{cell_middle_ns, saturating_add_to, saturating_total};
 
-/// Periods that a run is divided into. With more, a period is no longer independent of the one before.
+/// Periods that a run is divided into. More periods would no longer be independent of each other.
 const PIECES: usize = 10;
 
-/// A period of a run.
+/// One period of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Piece {
+pub(crate) struct RunPart {
     ms: u64,
     ios: u64,
     bytes: u64,
-    /// Samples per bucket of the latency.
+    /// Latency samples per bucket.
     cells: BTreeMap<u64, u64>,
 }
 
-impl Piece {
+impl RunPart {
     /// I/Os per second.
     pub(crate) fn iops(&self) -> f64 {
         self.ios as f64 * 1000.0 / self.ms.max(1) as f64
@@ -33,14 +33,14 @@ impl Piece {
         self.bytes as f64 * 1000.0 / self.ms.max(1) as f64
     }
 
-    /// Mean latency, ns, as exact as buckets tell; `None` without samples.
+    /// Mean latency in ns, as exact as the buckets; `None` without samples.
     pub(crate) fn mean_latency(&self) -> Option<f64> {
         let samples = saturating_total(self.cells.values().copied());
         let sum: f64 = self.bins().map(|(ns, count)| ns as f64 * count as f64).sum();
         (samples > 0).then(|| sum / samples as f64)
     }
 
-    /// The middles of the buckets with samples, ns, and their counts.
+    /// The middle of each bucket with samples in ns, and the number of samples.
     pub(crate) fn bins(&self) -> impl Iterator<Item = (u64, u64)> {
         self.cells.iter().map(|(&cell, &count)| (cell_middle_ns(cell), count))
     }
@@ -57,13 +57,13 @@ impl Piece {
     }
 }
 
-/// The pieces of a direction of the entry number `entry` of a run, without its ramp. `None` if there are no figures over time, or too few.
+/// The parts of a direction of entry number `entry` of a run, without the ramp. `None` if the run has too few figures over time.
 pub(crate) fn pieces(
     series: &[Series],
     jobs: &[JobReport],
     entry: usize,
     direction: &str,
-) -> Option<Vec<Piece>> {
+) -> Option<Vec<RunPart>> {
     let series = series_of(series, jobs, entry)?;
     let directions: Vec<&DirectionSeries> = match direction {
         "read" => vec![series.read.as_ref()?],
@@ -78,12 +78,12 @@ pub(crate) fn pieces(
     if rows.len() < PIECES || !directions.iter().all(is_whole) {
         return None;
     }
-    let mut pieces = vec![Piece::default(); PIECES];
+    let mut pieces = vec![RunPart::default(); PIECES];
     for (at, &row) in rows.iter().enumerate() {
         let start_ms = if row == 0 { series.start_ms } else { series.time_ms[row - 1] };
         let ms = series.time_ms[row].saturating_sub(start_ms);
         let piece = &mut pieces[at * PIECES / rows.len()];
-        // The time passes once for all directions.
+        // The elapsed time counts once for all directions.
         for (index, direction) in directions.iter().enumerate() {
             piece.add(if index == 0 { ms } else { 0 }, row, direction);
         }
@@ -91,8 +91,8 @@ pub(crate) fn pieces(
     Some(pieces)
 }
 
-/// The series of an entry: the same one of those with its name and group. `None` if there are more than entries, such as logs of clones that
-/// are one entry.
+/// The series of an entry, found by its name and group. `None` if there are more series than entries, such as logs of clones that share one
+/// entry.
 fn series_of<'a>(series: &'a [Series], jobs: &[JobReport], entry: usize) -> Option<&'a Series> {
     let job = jobs.get(entry)?;
     let is_like = |other: &&JobReport| other.jobname == job.jobname && other.groupid == job.groupid;
@@ -138,7 +138,7 @@ mod tests {
         RunReport { jobs: vec![idle, job], ferrio: Some(ferrio), ..RunReport::default() }
     }
 
-    fn of(report: &RunReport, entry: usize, direction: &str) -> Option<Vec<Piece>> {
+    fn of(report: &RunReport, entry: usize, direction: &str) -> Option<Vec<RunPart>> {
         let series = report.ferrio.as_ref().map_or(&[][..], |ferrio| &ferrio.series);
         pieces(series, &report.jobs, entry, direction)
     }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     /// Rows of half a second of which each resembles the one before (a correlation of 0.5), with noise of 5 %.
-    fn noisy(random: &mut T258, rows: usize, mean: f64) -> Vec<Piece> {
+    fn noisy(random: &mut T258, rows: usize, mean: f64) -> Vec<RunPart> {
         let mut uniform = || ((random.draw() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
         let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
         let mut off = normal();

@@ -1,11 +1,11 @@
-//! I/Os that are not done as they were chosen: in zones (`zonemode=zbd`), a write goes to the write pointer, and a read to what was
-//! written.
+//! I/Os that are done in another place than chosen: in zones (`zonemode=zbd`), a write goes to the write pointer, and a read to written
+//! data.
 
-use super::General;
+use super::GeneralChoices;
 use crate::step::{Io, Step};
 
-impl General {
-    /// The last I/O was `chosen`, and `done` is done in its place; a sequential walk goes on at `next`.
+impl GeneralChoices {
+    /// Replaces the last I/O, `chosen`, by `done`; a sequential walk continues at `next`.
     pub(crate) fn moved(&mut self, chosen: &Io, done: &Io, next: u64) {
         let d = done.direction as usize;
         let Some(file) = self.files.get_mut(done.file as usize) else { return };
@@ -28,7 +28,8 @@ impl General {
         }
     }
 
-    /// The last I/O cannot be done: nothing is left to do in its file. Returns the step that follows from that, if there is one.
+    /// Drops the last I/O, which cannot be done because nothing is left to do in its file. Returns the step that follows from that, if
+    /// there is one.
     pub(crate) fn give_up(&mut self, chosen: &Io) -> Option<Step> {
         self.choice.issued[chosen.direction as usize] -= 1;
         self.after_write = false;

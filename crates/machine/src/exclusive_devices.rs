@@ -1,4 +1,4 @@
-//! Block devices that somebody holds for himself, wherever he is.
+//! Block devices that are held exclusively, in any mount namespace.
 
 use std::path::Path;
 use std::thread::sleep;
@@ -7,15 +7,15 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
-use crate::interrupted::open_file;
+use crate::interruptions::open_file;
 
-/// Attempts to open a device: another process may ask at the same moment and so hold it for an instant.
+/// Attempts to open a device: another process that checks at the same moment holds it for an instant.
 const ATTEMPTS: u32 = 10;
 /// Time between two attempts.
-const PAUSE: Duration = Duration::from_millis(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// True if the block device at this path, or a partition of it, is held exclusively: by a file system mounted in any mount namespace, by
-/// swap, or by a device built on it. False if that cannot be asked, for lack of permission for example. Takes 50 ms if it is held.
+/// Whether the block device at this path, or a partition of it, is held exclusively: by a file system mounted in any mount namespace, by
+/// swap, or by a device built on it. False if that cannot be determined, for lack of permission for example. Takes 50 ms if it is held.
 #[must_use]
 pub fn is_held(device: &Path) -> bool {
     // The kernel refuses an exclusive open of a device that has an exclusive owner.
@@ -26,7 +26,7 @@ pub fn is_held(device: &Path) -> bool {
     };
     (0..ATTEMPTS).all(|attempt| {
         if attempt > 0 {
-            sleep(PAUSE);
+            sleep(RETRY_INTERVAL);
         }
         is_busy()
     })

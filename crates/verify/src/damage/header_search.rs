@@ -1,17 +1,17 @@
-//! Headers as they are found: sound, with one flipped bit, or at a place where none should be.
+//! Finds headers: intact ones, ones with a flipped bit, and ones at a wrong place.
 
-use crate::{Header, HeaderLayout, MAGIC, VERSION, layout};
+use crate::{BlockHeader, HeaderLayout, MAGIC, VERSION, layout};
 
 /// The header of this layout at the start of `bytes` if magic number, version and checksum are right.
-pub(super) fn sound(layout: HeaderLayout, bytes: &[u8]) -> Option<Header> {
-    let header = Header::read_as(layout, bytes)?;
+pub(super) fn sound(layout: HeaderLayout, bytes: &[u8]) -> Option<BlockHeader> {
+    let header = BlockHeader::read_as(layout, bytes)?;
     let is_sound =
         wrong_constant_bits(layout, bytes) == 0 && header.checksum == layout::checksum(layout, bytes);
     is_sound.then_some(header)
 }
 
-/// The header at the start of `bytes` if it is sound once a single bit is inverted again. CRC-32C leaves no second choice at this length.
-pub(super) fn with_one_flip(layout: HeaderLayout, bytes: &[u8]) -> Option<Header> {
+/// The header at the start of `bytes` if inverting a single bit makes it sound. CRC-32C permits only one such bit at this length.
+pub(super) fn with_one_flip(layout: HeaderLayout, bytes: &[u8]) -> Option<BlockHeader> {
     let mut raw = bytes.get(..layout.bytes())?.to_vec();
     if wrong_constant_bits(layout, &raw) > 1 {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn with_one_flip(layout: HeaderLayout, bytes: &[u8]) -> Option<Header
     })
 }
 
-/// Bits that differ in what all headers of a layout have in common: the magic number, and a version or the high byte of the type.
+/// Wrong bits in the parts that all headers of a layout share: the magic number, and a version or the high byte of the type.
 fn wrong_constant_bits(layout: HeaderLayout, raw: &[u8]) -> u32 {
     let &[first, second, third, fourth, ..] = raw else { return u32::MAX };
     let constant = match layout {
@@ -34,8 +34,8 @@ fn wrong_constant_bits(layout: HeaderLayout, raw: &[u8]) -> u32 {
     (u16::from_le_bytes([first, second]) ^ MAGIC).count_ones() + constant.count_ones()
 }
 
-/// Where a sound header of this layout begins in `bytes`, from `from` on.
-pub(super) fn find(layout: HeaderLayout, bytes: &[u8], from: usize) -> Option<(usize, Header)> {
+/// Finds the first sound header of this layout in `bytes` at or after `from`.
+pub(super) fn find(layout: HeaderLayout, bytes: &[u8], from: usize) -> Option<(usize, BlockHeader)> {
     let [first, ..] = MAGIC.to_le_bytes();
     let mut at = from;
     loop {
@@ -51,8 +51,8 @@ pub(super) fn find(layout: HeaderLayout, bytes: &[u8], from: usize) -> Option<(u
 mod tests {
     use super::*;
 
-    fn header() -> Header {
-        Header {
+    fn header() -> BlockHeader {
+        BlockHeader {
             magic: MAGIC,
             version: VERSION,
             method: 5,

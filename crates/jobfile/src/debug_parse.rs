@@ -1,4 +1,4 @@
-//! How options were read, in the form of fio (`--debug=parse` of a program that is called `fio`): scripts read these lines.
+//! Reports in fio's form how options were parsed (`--debug=parse` of a program that is called `fio`): scripts read these lines.
 
 use ferrio_job::debug_class::FIO_PARSE;
 use log::{Level, debug, log_enabled};
@@ -6,7 +6,7 @@ use log::{Level, debug, log_enabled};
 use crate::catalogue::{Multi, Opt, OptionRow, ValueKind};
 use crate::value::{Amount, Argument, SteadyLimit, Value};
 
-/// Reports an option, the text of its value and what was read.
+/// Reports an option, the text of its value and the parsed value.
 pub(crate) fn option(row: &OptionRow, text: Option<&str>, value: &Value) {
     if !log_enabled!(target: FIO_PARSE, Level::Debug) {
         return;
@@ -19,8 +19,8 @@ pub(crate) fn option(row: &OptionRow, text: Option<&str>, value: &Value) {
     for at in 0..read.len().max(1) {
         debug!(target: FIO_PARSE, "__handle_option={}, type={kind}, ptr={}", row.name, rest.unwrap_or("(null)"));
         match read.get(at) {
-            Some(Number::Whole(number)) => debug!(target: FIO_PARSE, "  ret=0, out={number}"),
-            Some(Number::Float(number)) => debug!(target: FIO_PARSE, "  out={number:.6}"),
+            Some(FioNumber::Whole(number)) => debug!(target: FIO_PARSE, "  ret=0, out={number}"),
+            Some(FioNumber::Float(number)) => debug!(target: FIO_PARSE, "  out={number:.6}"),
             None => {}
         }
         rest = rest.and_then(|rest| Some(rest.split_once([',', ':', '-'])?.1)).or(rest);
@@ -32,15 +32,15 @@ pub(crate) fn option(row: &OptionRow, text: Option<&str>, value: &Value) {
     }
 }
 
-/// A number as fio keeps it.
-enum Number {
+/// A number as fio stores it.
+enum FioNumber {
     Whole(u64),
     Float(f64),
 }
 
-/// The numbers that were read, none for other values.
-fn read(value: &Value) -> Vec<Number> {
-    let whole = |numbers: &[u64]| numbers.iter().copied().map(Number::Whole).collect();
+/// The parsed numbers; none for other values.
+fn read(value: &Value) -> Vec<FioNumber> {
+    let whole = |numbers: &[u64]| numbers.iter().copied().map(FioNumber::Whole).collect();
     match value {
         Value::Switch(on) => whole(&[u64::from(*on)]),
         Value::Int(number) => whole(&[number.cast_unsigned()]),
@@ -58,7 +58,7 @@ fn read(value: &Value) -> Vec<Number> {
             }
             whole(&given)
         }
-        Value::Floats(numbers, _) => numbers.iter().copied().map(Number::Float).collect(),
+        Value::Floats(numbers, _) => numbers.iter().copied().map(FioNumber::Float).collect(),
         _ => Vec::new(),
     }
 }
@@ -84,7 +84,7 @@ fn kind(row: &OptionRow) -> &'static str {
     }
 }
 
-/// What the limit of a steady state is, which fio says in its own words.
+/// Reports the limit of a steady state, for which fio has its own words.
 fn steady_state(criterion: &str, argument: &Argument) {
     let Argument::Limit(SteadyLimit { limit, percent }) = argument else { return };
     if *percent {

@@ -1,29 +1,29 @@
-//! Which thresholds can apply to no job of a plan: they would never fail.
+//! Finds thresholds that can apply to no job of a plan: they would never fail.
 
 use ferrio_job::{Direction, JobSpec, Plan, UnifiedReporting};
 use ferrio_report::entry_names;
 
 use crate::expression::Threshold;
-use crate::figures::{Figure, Io};
+use crate::figures::{IoKind, LimitedFigure};
 
-/// A threshold that applies to no job.
+/// A threshold that can apply to no job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unmet {
+pub struct InapplicableThreshold {
     /// The expression as given.
     pub expression: String,
-    /// Why.
+    /// The reason.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
-/// The thresholds that can apply to no job of the plan. Others may turn out to apply to none once it has run.
+/// The thresholds that can apply to no job of the plan. Others may still apply to none once it has run.
 #[must_use]
-pub fn unmet(thresholds: &[Threshold], plan: &Plan) -> Vec<Unmet> {
+pub fn inapplicable(thresholds: &[Threshold], plan: &Plan) -> Vec<InapplicableThreshold> {
     let entries = entry_names(plan);
     let of = |threshold: &Threshold| {
         let (message, help) = reason(threshold, &entries)?;
-        Some(Unmet { expression: threshold.text.clone(), message, help })
+        Some(InapplicableThreshold { expression: threshold.text.clone(), message, help })
     };
     thresholds.iter().filter_map(of).collect()
 }
@@ -45,7 +45,7 @@ fn reason(threshold: &Threshold, entries: &[(&str, Vec<&JobSpec>)]) -> Option<(S
         return Some((message, format!("jobs of the report are {}", names.join(", "))));
     }
     let io = threshold.figure.io();
-    if let Figure::Job(row) = threshold.figure
+    if let LimitedFigure::Job(row) = threshold.figure
         && row.name == "total_err"
         && !named.iter().any(|jobs| jobs.iter().any(|spec| spec.tolerance.any()))
     {
@@ -53,31 +53,33 @@ fn reason(threshold: &Threshold, entries: &[(&str, Vec<&JobSpec>)]) -> Option<(S
         return Some(("no job has `total_err`".to_owned(), help.to_owned()));
     }
     let is_reported = |jobs: &[&JobSpec]| match io {
-        Some(Io::Read | Io::Write | Io::Trim) => jobs[0].measure.unified != UnifiedReporting::Mixed,
-        Some(Io::Mixed) => jobs[0].measure.unified != UnifiedReporting::None,
-        Some(Io::Sync) | None => true,
+        Some(IoKind::Read | IoKind::Write | IoKind::Trim) => {
+            jobs[0].measure.unified != UnifiedReporting::Mixed
+        }
+        Some(IoKind::Mixed) => jobs[0].measure.unified != UnifiedReporting::None,
+        Some(IoKind::Sync) | None => true,
     };
     if !named.iter().any(|jobs| is_reported(jobs)) {
         let help = match io {
-            Some(Io::Mixed) => "`mixed` needs unified_rw_reporting: write read, write or trim",
+            Some(IoKind::Mixed) => "`mixed` needs unified_rw_reporting: write read, write or trim",
             _ => "with unified_rw_reporting=mixed all directions are one: write mixed",
         };
-        return Some((format!("no job reports `{}`", io.map_or("", Io::word)), help.to_owned()));
+        return Some((format!("no job reports `{}`", io.map_or("", IoKind::word)), help.to_owned()));
     }
     let direction = match io {
-        Some(Io::Read) => Direction::Read,
-        Some(Io::Write) => Direction::Write,
-        Some(Io::Trim) => Direction::Trim,
+        Some(IoKind::Read) => Direction::Read,
+        Some(IoKind::Write) => Direction::Write,
+        Some(IoKind::Trim) => Direction::Trim,
         _ => return None,
     };
     let may_do = named.iter().any(|jobs| jobs.iter().any(|spec| may_do(spec, direction)));
     (!may_do).then(|| {
-        let message = format!("no job does `{}`", io.map_or("", Io::word));
+        let message = format!("no job does `{}`", io.map_or("", IoKind::word));
         (message, "limit a direction that the `rw` of a job has".to_owned())
     })
 }
 
-/// False only for a direction that a job surely leaves out.
+/// False only if the job certainly has no such I/O.
 fn may_do(spec: &JobSpec, direction: Direction) -> bool {
     let follows_others = spec.replay.is_some() || spec.events.is_some();
     let moves = spec.engine.does_io() && !spec.engine.only_makes_load();
