@@ -14,15 +14,16 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 /// The RWF_* flags of the job's reads and writes: `nowait`, and `uncached` (Linux 6.14) unless I/O is direct.
 #[must_use]
 pub fn rw_flags(spec: &JobSpec) -> i32 {
-    let nowait = if spec.engine_options.nowait { libc::RWF_NOWAIT } else { 0 };
-    let uncached = if spec.engine_options.uncached && !spec.opening.direct { libc::RWF_DONTCACHE } else { 0 };
+    let nowait = if spec.engine_options.calls.nowait { libc::RWF_NOWAIT } else { 0 };
+    let uncached =
+        if spec.engine_options.calls.uncached && !spec.opening.direct { libc::RWF_DONTCACHE } else { 0 };
     nowait | uncached
 }
 
 /// The flags of writes: those of [`rw_flags`], and RWF_ATOMIC (Linux 6.11) for `atomic`.
 #[must_use]
 pub fn write_flags(spec: &JobSpec) -> i32 {
-    let atomic = if spec.engine_options.atomic { libc::RWF_ATOMIC } else { 0 };
+    let atomic = if spec.engine_options.calls.atomic { libc::RWF_ATOMIC } else { 0 };
     rw_flags(spec) | atomic
 }
 

@@ -22,6 +22,7 @@ mod diagnostic;
 mod direction;
 mod durability;
 mod engine;
+mod engine_options;
 mod events;
 mod file_run;
 mod files;
@@ -64,6 +65,7 @@ pub use diagnostic::{AsFio, Diagnostic, FioWords, Prefix, Severity, codes, reaso
 pub use direction::*;
 pub use durability::*;
 pub use engine::*;
+pub use engine_options::*;
 pub use events::*;
 pub use file_run::*;
 pub use files::*;

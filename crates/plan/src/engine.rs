@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ferrio_job::{
-    Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine, FioWords, JobSpec,
-    PassthroughOptions, PerDirection, ProtectionChecks, ProtectionOptions, SgWriteMode, WriteMode,
+    CallOptions, Choice as _, Diagnostic, Direction, Donor, EngineKind, EngineOptions, ExternalEngine,
+    FioWords, JobSpec, LibaioOptions, MmapOptions, PassthroughOptions, PerDirection, ProtectionChecks,
+    ProtectionOptions, RingOptions, SgOptions, SgWriteMode, WriteMode,
 };
 use ferrio_jobfile::{AbsentEngine, Job, Opt, Options, absent_engine, nearest};
 
@@ -200,31 +201,38 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         options: options.text(Opt::ExternalOptions).unwrap_or_default().to_owned(),
     };
     spec.engine_options = EngineOptions {
-        atomic: asks(job, Opt::Atomic),
-        hipri: any(&[Opt::HipriIoUring, Opt::HipriPvsync2, Opt::HipriSg]),
-        hipri_percentage: options.value(Opt::HipriPercentage),
-        fixedbufs: options.value(Opt::Fixedbufs),
-        registerfiles: options.value(Opt::Registerfiles) || sqthread_poll,
-        sqthread_poll,
-        sqthread_poll_cpu: options.if_given(Opt::SqthreadPollCpu),
-        nonvectored: i32::try_from(options.value::<i64>(Opt::Nonvectored)).unwrap_or(-1),
-        force_async: options.value(Opt::ForceAsync),
-        nowait: any(&[Opt::NowaitIoUring, Opt::NowaitLibaio, Opt::NowaitPvsync2]),
-        uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
+        calls: CallOptions {
+            atomic: asks(job, Opt::Atomic),
+            hipri: any(&[Opt::HipriIoUring, Opt::HipriPvsync2, Opt::HipriSg]),
+            hipri_percentage: options.value(Opt::HipriPercentage),
+            nowait: any(&[Opt::NowaitIoUring, Opt::NowaitLibaio, Opt::NowaitPvsync2]),
+            uncached: any(&[Opt::UncachedIoUring, Opt::UncachedPvsync2]),
+        },
+        ring: RingOptions {
+            fixedbufs: options.value(Opt::Fixedbufs),
+            registerfiles: options.value(Opt::Registerfiles) || sqthread_poll,
+            sqthread_poll,
+            sqthread_poll_cpu: options.if_given(Opt::SqthreadPollCpu),
+            nonvectored: i32::try_from(options.value::<i64>(Opt::Nonvectored)).unwrap_or(-1),
+            force_async: options.value(Opt::ForceAsync),
+        },
         protection: protection(options),
         passthrough: passthrough(options),
-        userspace_reap: options.value(Opt::UserspaceReap)
-            || spec.compat.reads_ring_first && lacks(job, Opt::UserspaceReap),
-        libaio_vectored: options.value(Opt::LibaioVectored),
-        libaio_backend: options.choice(Opt::LibaioBackend),
-        blocking_syncs: false,
-        thp: any(&[Opt::Thp]),
-        invalidating_syncs: false,
-        readfua: any(&[Opt::ReadfuaSg]),
-        writefua: any(&[Opt::WritefuaSg]),
-        sg_write_mode: options.choice(Opt::SgWriteMode),
-        // The catalogue has the limit.
-        stream_id: options.value::<u32>(Opt::StreamId) as u16,
+        libaio: LibaioOptions {
+            userspace_reap: options.value(Opt::UserspaceReap)
+                || spec.compat.reads_ring_first && lacks(job, Opt::UserspaceReap),
+            vectored: options.value(Opt::LibaioVectored),
+            backend: options.choice(Opt::LibaioBackend),
+            blocking_syncs: false,
+        },
+        mmap: MmapOptions { thp: any(&[Opt::Thp]), invalidating_syncs: false },
+        sg: SgOptions {
+            fua_reads: any(&[Opt::ReadfuaSg]),
+            fua_writes: any(&[Opt::WritefuaSg]),
+            write_mode: options.choice(Opt::SgWriteMode),
+            // The catalogue has the limit.
+            stream_id: options.value::<u32>(Opt::StreamId) as u16,
+        },
         skip_bad: options.value(Opt::SkipBad),
         uri: options.text(Opt::Uri).unwrap_or_default().to_owned(),
         stat_type: options.choice(Opt::StatType),
@@ -298,7 +306,7 @@ fn protection(options: &Options) -> ProtectionOptions {
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     let measure = &mut spec.measure;
-    if spec.engine_options.sqthread_poll || spec.engine.merges() && !spec.offload {
+    if spec.engine_options.ring.sqthread_poll || spec.engine.merges() && !spec.offload {
         // Submitting is a store to memory: there is no submission latency to measure.
         measure.slat = false;
     }
@@ -331,7 +339,7 @@ mod tests {
         let want = "engine does not support atomic writes";
         assert_eq!(first_refusal("atomic=1\ndirect=1\nrw=write\n"), want);
         let able = spec_of("[a]\nioengine=libaio\natomic=1\nrw=write\nsize=4k\n");
-        assert!(able.engine_options.atomic);
+        assert!(able.engine_options.calls.atomic);
     }
 
     #[test]
@@ -429,7 +437,7 @@ mod tests {
     #[test]
     fn a_polling_submission_thread_registers_files_and_ends_slat() {
         let spec = spec_of("[a]\nioengine=io_uring\nsqthread_poll\nsize=4k\nslat_percentiles=1\n");
-        assert!(spec.engine_options.registerfiles && spec.engine_options.sqthread_poll);
+        assert!(spec.engine_options.ring.registerfiles && spec.engine_options.ring.sqthread_poll);
         assert!(!spec.measure.slat && !spec.measure.slat_percentiles);
     }
 
@@ -466,10 +474,10 @@ mod tests {
         let libaio =
             spec_of("[a]\nioengine=libaio\nlibaio_backend=io_uring\nnowait=1\nsize=4k\n").engine_options;
         assert_eq!(
-            (libaio.libaio_backend, libaio.nowait, libaio.hipri),
+            (libaio.libaio.backend, libaio.calls.nowait, libaio.calls.hipri),
             (LibaioBackend::IoUring, true, false)
         );
         let pvsync2 = spec_of("[a]\nioengine=pvsync2\nhipri\nhipri_percentage=30\nsize=4k\n").engine_options;
-        assert_eq!((pvsync2.hipri, pvsync2.hipri_percentage), (true, 30));
+        assert_eq!((pvsync2.calls.hipri, pvsync2.calls.hipri_percentage), (true, 30));
     }
 }

@@ -255,9 +255,9 @@ fn fileio_job(asked: &SysbenchFileio) -> JobSpec {
     spec.opening.openfiles = asked.files;
     spec.limits.size = file_size.saturating_mul(u64::from(asked.files));
     spec.engine = engine;
-    spec.engine_options.userspace_reap = false;
-    spec.engine_options.blocking_syncs = true;
-    spec.engine_options.invalidating_syncs = true;
+    spec.engine_options.libaio.userspace_reap = false;
+    spec.engine_options.libaio.blocking_syncs = true;
+    spec.engine_options.mmap.invalidating_syncs = true;
     spec.depth = Depth { iodepth: backlog, batch: 1, complete_min: 1, complete_max: backlog, low: backlog };
     spec.opening.direct = asked.flags.direct;
     spec.opening.open_sync = asked.flags.open_sync();

@@ -34,7 +34,7 @@ pub const INSTEAD_OF_DATABASES: &str = "\
 ferrio runs no Lua scripts and connects to no database. To measure a disk under the I/O of a database, run a job with \
 workload=innodb, for example `ferrio --name=db --workload=innodb --size=10g --runtime=60`; see `ferrio help workload`";
 
-/// The names that [`on`] explains.
+/// The names of all tests and options.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let tests = TESTS.iter().map(|test| test.name);
     tests.chain(options().map(|(option, _)| option.name))

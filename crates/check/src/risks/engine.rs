@@ -33,7 +33,7 @@ fn io_uring_forbidden(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Op
     let obstacle = run.facts.io_uring.obstacle()?;
     let needs_it = |spec: &JobSpec| {
         let libaio = spec.engine == EngineKind::Libaio;
-        let replaced = libaio && spec.engine_options.libaio_backend == LibaioBackend::IoUring;
+        let replaced = libaio && spec.engine_options.libaio.backend == LibaioBackend::IoUring;
         spec.works() && (spec.engine.is_on_io_uring() || replaced)
     };
     section.running().find(|spec| needs_it(spec)).map(|spec| {
@@ -124,7 +124,7 @@ fn fsync_with_queue(_: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option
 fn polling_without_cpus(run: &RiskContext<'_>) -> Vec<Observation> {
     let cpus = run.facts.machine.cpus;
     let polls = |spec: &JobSpec| {
-        spec.engine == EngineKind::IoUring && spec.engine_options.sqthread_poll && spec.works()
+        spec.engine == EngineKind::IoUring && spec.engine_options.ring.sqthread_poll && spec.works()
     };
     let phases = phases_of(run.sections);
     let short = phases.filter_map(|phase| {
@@ -181,7 +181,7 @@ fn more_jobs_than_cpus(run: &RiskContext<'_>) -> Vec<Observation> {
 /// A synchronous direct job sleeps most of the time, unless the CPU itself does the I/O; all others may keep a CPU busy.
 fn may_keep_cpu_busy(spec: &JobSpec) -> bool {
     let waits = spec.engine.moves_data() && !spec.engine.is_on_persistent_memory();
-    let sleeps = waits && spec.is_sync() && !spec.is_buffered() && !spec.engine_options.hipri;
+    let sleeps = waits && spec.is_sync() && !spec.is_buffered() && !spec.engine_options.calls.hipri;
     !sleeps && !spec.rates.any()
 }
 

@@ -67,7 +67,7 @@ fn memory_short(run: &RiskContext<'_>) -> Vec<Observation> {
 fn locked_memory_limit(run: &RiskContext<'_>, section: &CheckedSection<'_>) -> Option<Observation> {
     let most = run.facts.machine.locked_memory_bytes?;
     let spec = section.running().next()?;
-    let registers = spec.engine == EngineKind::IoUring && spec.engine_options.fixedbufs && spec.works();
+    let registers = spec.engine == EngineKind::IoUring && spec.engine_options.ring.fixedbufs && spec.works();
     let locked = buffers(spec).saturating_mul(u64::from(spec.clones));
     (registers && locked > most).then(|| {
         let message =

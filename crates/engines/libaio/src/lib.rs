@@ -40,8 +40,8 @@ impl Backend {
         let options = AioOptions {
             read_flags: sync_ops::rw_flags(spec).cast_unsigned(),
             write_flags: sync_ops::write_flags(spec).cast_unsigned(),
-            vectored: spec.engine_options.libaio_vectored,
-            userspace_reap: spec.engine_options.userspace_reap && takes_from_ring,
+            vectored: spec.engine_options.libaio.vectored,
+            userspace_reap: spec.engine_options.libaio.userspace_reap && takes_from_ring,
             polling,
             priority: spec.priorities.own_bits(),
         };
@@ -52,7 +52,7 @@ impl Backend {
         let iodepth = spec.depth.iodepth;
         let ring = Ring::new(&RingSetup { iodepth, ..RingSetup::default() })?;
         let style =
-            if spec.engine_options.libaio_vectored { Addressing::Vectored } else { Addressing::Plain };
+            if spec.engine_options.libaio.vectored { Addressing::Vectored } else { Addressing::Plain };
         let entries =
             EntryBuilder::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth);
         Ok(Backend::IoUring(ring, entries))
@@ -62,7 +62,7 @@ impl Backend {
 impl Engine for Libaio {
     fn open(spec: &JobSpec, _buffers: &Buffers) -> Result<Self, EngineError> {
         let mut notes = Vec::new();
-        let backend = match spec.engine_options.libaio_backend {
+        let backend = match spec.engine_options.libaio.backend {
             LibaioBackend::Kernel => Backend::kernel(spec)?,
             LibaioBackend::IoUring => Backend::io_uring(spec)?,
             LibaioBackend::Auto => match Backend::kernel(spec) {
@@ -74,7 +74,7 @@ impl Engine for Libaio {
                 other => other?,
             },
         };
-        let blocking_syncs = spec.engine_options.blocking_syncs;
+        let blocking_syncs = spec.engine_options.libaio.blocking_syncs;
         Ok(Libaio { backend, fds: Descriptors::default(), blocking_syncs, notes })
     }
 

@@ -9,7 +9,7 @@ const BACKENDS: [LibaioBackend; 2] = [LibaioBackend::Kernel, LibaioBackend::IoUr
 fn spec(iodepth: u32, backend: LibaioBackend, change: impl FnOnce(&mut EngineOptions)) -> JobSpec {
     let mut spec = default_job("libaio");
     spec.depth.iodepth = iodepth;
-    spec.engine_options.libaio_backend = backend;
+    spec.engine_options.libaio.backend = backend;
     change(&mut spec.engine_options);
     spec
 }
@@ -39,7 +39,7 @@ fn both_backends_read_back_what_they_wrote() {
     for backend in BACKENDS {
         for flags in [0, libc::O_DIRECT] {
             round_trip(&spec(1, backend, |_| ()), flags);
-            round_trip(&spec(4, backend, |o| o.libaio_vectored = true), flags);
+            round_trip(&spec(4, backend, |o| o.libaio.vectored = true), flags);
         }
     }
 }
@@ -65,7 +65,7 @@ fn a_deep_queue_completes_every_request_once() {
 fn completions_are_taken_from_the_shared_ring_over_its_end() {
     let file = file_with(&content(1 << 20));
     for complete_min in [0, 1] {
-        let mut spec = spec(4, LibaioBackend::Kernel, |o| o.userspace_reap = true);
+        let mut spec = spec(4, LibaioBackend::Kernel, |o| o.libaio.userspace_reap = true);
         spec.depth.complete_min = complete_min;
         let files = open(&file, libc::O_RDONLY | libc::O_DIRECT).unwrap();
         let mut rig = Rig::<Libaio>::new(&spec, files).unwrap();
@@ -109,7 +109,7 @@ fn nowait_reaches_the_kernel() {
     let file = file_with(&content(4096));
     for backend in BACKENDS {
         let files = open(&file, libc::O_RDONLY | libc::O_DIRECT).unwrap();
-        let mut rig = Rig::<Libaio>::new(&spec(1, backend, |o| o.nowait = true), files).unwrap();
+        let mut rig = Rig::<Libaio>::new(&spec(1, backend, |o| o.calls.nowait = true), files).unwrap();
         let result = rig.run(Op::Read, 0, 4096);
         assert!([4096, -i64::from(libc::EAGAIN), -i64::from(libc::EOPNOTSUPP)].contains(&result), "{result}");
     }
@@ -176,7 +176,7 @@ fn blocking_syncs_are_over_when_the_call_returns() {
     let file = file_with(&content(8192));
     for backend in BACKENDS {
         for blocking in [false, true] {
-            let spec = spec(2, backend, |options| options.blocking_syncs = blocking);
+            let spec = spec(2, backend, |options| options.libaio.blocking_syncs = blocking);
             let mut rig = Rig::<Libaio>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
             let request = rig.request(0, Op::Fdatasync, 0, 0);
             let want = if blocking { Submit::Done(0) } else { Submit::Queued };

@@ -82,14 +82,14 @@ impl Engine for Mmap {
             let message = "fadvise_hint=noreuse has no effect on a mapping and is not applied";
             notes.push(Diagnostic::note(message).code("advice-not-applied").prefix(Prefix::Job));
         }
-        if spec.engine_options.thp && spec.writes_data() {
+        if spec.engine_options.mmap.thp && spec.writes_data() {
             let message = "thp=1 maps files privately: writes do not reach the file";
             notes.push(Diagnostic::note(message).code("private-mapping").prefix(Prefix::Job));
         }
-        let sharing = if spec.engine_options.thp { Sharing::PrivateHugePages } else { Sharing::Shared };
+        let sharing = if spec.engine_options.mmap.thp { Sharing::PrivateHugePages } else { Sharing::Shared };
         let options =
             MappingOptions { protection: protection(spec), sharing, unit: PAGE_BYTES, order: order(spec) };
-        let invalidate = if spec.engine_options.invalidating_syncs { libc::MS_INVALIDATE } else { 0 };
+        let invalidate = if spec.engine_options.mmap.invalidating_syncs { libc::MS_INVALIDATE } else { 0 };
         Ok(Mmap {
             mappings: Arc::default(),
             fds: Descriptors::default(),

@@ -63,7 +63,7 @@ fn huge_pages_map_privately() {
         return;
     }
     let file = file_with(&content(8192));
-    let spec = spec(ReadWrite::Mixed, |spec| spec.engine_options.thp = true);
+    let spec = spec(ReadWrite::Mixed, |spec| spec.engine_options.mmap.thp = true);
     let mut rig = Rig::<Mmap>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
     rig.write(0, &[9; 4096]);
     assert_eq!(rig.read(0, 4096), [9; 4096]);

@@ -42,7 +42,7 @@ fn sync_seeks_only_when_the_offset_is_not_the_position() {
 fn flags_reach_the_kernel() {
     let file = file_with(&content(4096));
     let mut spec = default_job("nowait");
-    spec.engine_options.nowait = true;
+    spec.engine_options.calls.nowait = true;
     let mut rig = Rig::<Pvsync2>::new(&spec, open(&file, libc::O_RDWR).unwrap()).unwrap();
     // Buffered writes without waiting are not supported by every file system; reads of cached pages are.
     let written = rig.run(Op::Write, 0, 4096);

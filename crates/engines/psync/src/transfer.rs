@@ -140,7 +140,7 @@ impl Transfer for FlaggedTransfer {
 
     fn new(spec: &JobSpec) -> Self {
         let options = &spec.engine_options;
-        let polled = if options.hipri { options.hipri_percentage } else { 0 };
+        let polled = if options.calls.hipri { options.calls.hipri_percentage } else { 0 };
         FlaggedTransfer {
             flags: rw_flags(spec),
             write_flags: write_flags(spec),
@@ -196,8 +196,8 @@ mod tests {
     fn hipri_percentage_is_the_share_of_polled_ios() {
         let polled = |share| {
             let mut transfer = flagged(|spec| {
-                spec.engine_options.hipri = true;
-                spec.engine_options.hipri_percentage = share;
+                spec.engine_options.calls.hipri = true;
+                spec.engine_options.calls.hipri_percentage = share;
             });
             (0..10_000).filter(|_| transfer.flags(FlaggedTransfer::READ) == libc::RWF_HIPRI).count()
         };
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn only_writes_are_atomic() {
-        let mut transfer = flagged(|spec| spec.engine_options.atomic = true);
+        let mut transfer = flagged(|spec| spec.engine_options.calls.atomic = true);
         assert_eq!(
             [FlaggedTransfer::READ, FlaggedTransfer::WRITE].map(|call| transfer.flags(call)),
             [0, libc::RWF_ATOMIC]
@@ -218,13 +218,13 @@ mod tests {
     #[test]
     fn uncached_counts_only_for_buffered_jobs() {
         assert_eq!(
-            flagged(|spec| spec.engine_options.uncached = true).flags(FlaggedTransfer::READ),
+            flagged(|spec| spec.engine_options.calls.uncached = true).flags(FlaggedTransfer::READ),
             libc::RWF_DONTCACHE
         );
         let direct = |spec: &mut JobSpec| {
             spec.opening.direct = true;
-            spec.engine_options.uncached = true;
-            spec.engine_options.nowait = true;
+            spec.engine_options.calls.uncached = true;
+            spec.engine_options.calls.nowait = true;
         };
         assert_eq!(flagged(direct).flags(FlaggedTransfer::READ), libc::RWF_NOWAIT);
     }

@@ -184,13 +184,13 @@ impl Engine for Sg {
         Ok(Sg {
             devices: Vec::new(),
             commands: CommandOptions {
-                write_mode: options.sg_write_mode,
-                read_fua: options.readfua,
-                write_fua: options.writefua,
-                stream: options.stream_id,
+                write_mode: options.sg.write_mode,
+                read_fua: options.sg.fua_reads,
+                write_fua: options.sg.fua_writes,
+                stream: options.sg.stream_id,
             },
-            polled: options.hipri,
-            opens_streams: options.sg_write_mode == SgWriteMode::WriteStream && options.stream_id == 0,
+            polled: options.calls.hipri,
+            opens_streams: options.sg.write_mode == SgWriteMode::WriteStream && options.sg.stream_id == 0,
             details: None,
         })
     }

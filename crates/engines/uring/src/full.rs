@@ -82,7 +82,7 @@ impl Engine for FullUring {
             uring: Uring::open(spec, buffers)?,
             integrity: Integrity::new(spec),
             // A polled ring has no such command.
-            queues_trims: !spec.engine_options.hipri,
+            queues_trims: !spec.engine_options.calls.hipri,
             waiting: vec![None; units].into_boxed_slice(),
             details: vec![None; units].into_boxed_slice(),
         })

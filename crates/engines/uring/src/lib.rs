@@ -80,7 +80,7 @@ impl Engine for Uring {
     fn open(spec: &JobSpec, buffers: &Buffers) -> Result<Self, EngineError> {
         let options = &spec.engine_options;
         let iodepth = spec.depth.iodepth;
-        if options.registerfiles
+        if options.ring.registerfiles
             && spec.compat.opens_registered_files_at_once
             && (spec.opening.openfiles as usize) < spec.files.len()
         {
@@ -99,9 +99,9 @@ impl Engine for Uring {
             entries: EntryBuilder::new(style, sync_ops::rw_flags(spec), sync_ops::write_flags(spec), iodepth),
             fds: Vec::new(),
             files: registration::of_files(spec),
-            lean_buffers: style == Addressing::Fixed && !options.fixedbufs,
-            iopoll: options.hipri,
-            force_async: EveryNth::new(options.force_async),
+            lean_buffers: style == Addressing::Fixed && !options.ring.fixedbufs,
+            iopoll: options.calls.hipri,
+            force_async: EveryNth::new(options.ring.force_async),
         })
     }
 
@@ -171,9 +171,9 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     let options = &spec.engine_options;
     let mut ring = Ring::new(&RingSetup {
         iodepth: spec.depth.iodepth,
-        iopoll: options.hipri,
-        sqpoll: options.sqthread_poll,
-        sqpoll_cpu: options.sqthread_poll_cpu,
+        iopoll: options.calls.hipri,
+        sqpoll: options.ring.sqthread_poll,
+        sqpoll_cpu: options.ring.sqthread_poll_cpu,
         // fio does not do this.
         unregisters: spec.tuning == Tuning::Lean,
     })?;
@@ -196,7 +196,7 @@ fn style<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     ring: &Ring<S, C>,
     options: &EngineOptions,
 ) -> Addressing {
-    let plain = match options.nonvectored {
+    let plain = match options.ring.nonvectored {
         -1 => {
             let mut probe = Probe::new();
             ring.submitter().register_probe(&mut probe).is_ok()

@@ -29,7 +29,7 @@ impl Registration {
 /// Whether to register the files of a job. Files that are opened one by one would cost an additional call each.
 pub(crate) fn of_files(spec: &JobSpec) -> Registration {
     let options = &spec.engine_options;
-    let required = options.registerfiles || options.sqthread_poll;
+    let required = options.ring.registerfiles || options.ring.sqthread_poll;
     Registration::new(required, is_lean(spec) && !spec.opens_on_demand())
 }
 
@@ -41,9 +41,9 @@ pub(crate) fn of_buffers(spec: &JobSpec, buffers: &Buffers) -> Registration {
     let options = &spec.engine_options;
     let has_such_requests =
         spec.files.iter().all(|file| matches!(file.kind, FileKind::Regular | FileKind::Block));
-    let may = options.nonvectored == -1 && options.protection.metadata_bytes == 0;
+    let may = options.ring.nonvectored == -1 && options.protection.metadata_bytes == 0;
     let possible = is_lean(spec) && may && has_such_requests && buffers.is_populated_first();
-    Registration::new(options.fixedbufs, possible)
+    Registration::new(options.ring.fixedbufs, possible)
 }
 
 /// Passed-through commands use registration only if options ask for it.

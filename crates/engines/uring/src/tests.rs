@@ -34,9 +34,9 @@ fn what_every_engine_promises_holds() {
 fn plain_vectored_and_fixed_requests_read_back_what_they_wrote() {
     round_trip(&spec(1, |_| ()), 0);
     round_trip(&JobSpec { tuning: Tuning::Fio, ..spec(1, |_| ()) }, 0);
-    round_trip(&spec(4, |o| o.nonvectored = 0), 0);
-    round_trip(&spec(4, |o| o.nonvectored = 1), 0);
-    round_trip(&spec(3, |o| o.fixedbufs = true), 0);
+    round_trip(&spec(4, |o| o.ring.nonvectored = 0), 0);
+    round_trip(&spec(4, |o| o.ring.nonvectored = 1), 0);
+    round_trip(&spec(3, |o| o.ring.fixedbufs = true), 0);
 }
 
 /// What an engine of this job does by itself.
@@ -57,10 +57,10 @@ fn lean_jobs_register_files_and_buffers_by_themselves_unless_options_say_otherwi
     };
     assert_eq!(with(|_| ()), "registered-files, registered-buffers");
     assert_eq!(with(|spec| spec.tuning = Tuning::Fio), "");
-    assert_eq!(with(|spec| spec.engine_options.fixedbufs = true), "registered-files");
-    assert_eq!(with(|spec| spec.engine_options.registerfiles = true), "registered-buffers");
+    assert_eq!(with(|spec| spec.engine_options.ring.fixedbufs = true), "registered-files");
+    assert_eq!(with(|spec| spec.engine_options.ring.registerfiles = true), "registered-buffers");
     for nonvectored in [0, 1] {
-        assert_eq!(used(&spec(4, |o| o.nonvectored = nonvectored), &buffers), "registered-files");
+        assert_eq!(used(&spec(4, |o| o.ring.nonvectored = nonvectored), &buffers), "registered-files");
     }
     let on_terminals = |spec: &mut JobSpec| {
         spec.files = vec![ferrio_plan::testing::file("/dev/null", FileKind::Char, 4096)];
@@ -126,11 +126,11 @@ fn polling_without_completions_asks_the_kernel_for_nothing() {
 
 #[test]
 fn registered_files_work_alone_and_with_fixed_buffers_and_direct_io() {
-    round_trip(&spec(4, |o| o.registerfiles = true), 0);
+    round_trip(&spec(4, |o| o.ring.registerfiles = true), 0);
     let all = spec(4, |o| {
-        o.registerfiles = true;
-        o.fixedbufs = true;
-        o.force_async = 2;
+        o.ring.registerfiles = true;
+        o.ring.fixedbufs = true;
+        o.ring.force_async = 2;
     });
     round_trip(&all, 0);
     round_trip(&all, libc::O_DIRECT);
@@ -139,8 +139,8 @@ fn registered_files_work_alone_and_with_fixed_buffers_and_direct_io() {
 #[test]
 fn a_submission_thread_does_the_same() {
     let options = spec(4, |o| {
-        o.sqthread_poll = true;
-        o.sqthread_poll_cpu = Some(0);
+        o.ring.sqthread_poll = true;
+        o.ring.sqthread_poll_cpu = Some(0);
     });
     round_trip(&options, 0);
     let file = file_with(&content(1 << 20));
@@ -152,7 +152,7 @@ fn a_submission_thread_does_the_same() {
 fn a_polled_ring_reads_where_the_device_can_be_polled_and_syncs_in_submit() {
     let file = file_with(&content(65536));
     let files = open(&file, libc::O_RDWR | libc::O_DIRECT).unwrap();
-    let mut rig = Rig::<Uring>::new(&spec(4, |o| o.hipri = true), files).unwrap();
+    let mut rig = Rig::<Uring>::new(&spec(4, |o| o.calls.hipri = true), files).unwrap();
     let result = rig.run(Op::Read, 0, 4096);
     assert!([4096, -i64::from(libc::EOPNOTSUPP)].contains(&result), "{result}");
     let sync = rig.request(0, Op::Fdatasync, 0, 0);
@@ -215,7 +215,7 @@ fn a_full_queue_says_so_and_takes_requests_again_after_the_flush() {
 fn files_can_be_attached_again() {
     let (first, second) = (file_with(&[1; 4096]), file_with(&[2; 4096]));
     for register in [false, true] {
-        let options = spec(1, |o| o.registerfiles = register);
+        let options = spec(1, |o| o.ring.registerfiles = register);
         let mut rig = Rig::<Uring>::new(&options, open(&first, libc::O_RDONLY).unwrap()).unwrap();
         assert_eq!(rig.read(0, 4096), [1; 4096]);
         rig.files = open(&second, libc::O_RDONLY).unwrap();
@@ -257,10 +257,10 @@ fn every_nth_counts_from_the_first() {
 
 #[test]
 fn uncached_counts_only_for_buffered_jobs() {
-    let mut job = spec(1, |o| o.uncached = true);
+    let mut job = spec(1, |o| o.calls.uncached = true);
     assert_eq!(sync_ops::rw_flags(&job), libc::RWF_DONTCACHE);
     job.opening.direct = true;
-    job.engine_options.nowait = true;
+    job.engine_options.calls.nowait = true;
     assert_eq!(sync_ops::rw_flags(&job), libc::RWF_NOWAIT);
 }
 
@@ -310,7 +310,7 @@ fn a_trim_that_the_ring_cannot_do_is_repeated_by_a_call_and_so_are_all_after_it(
 
 #[test]
 fn a_job_that_trims_reads_writes_and_syncs_as_others_do() {
-    let (mut rig, _file) = full(&spec(4, |o| o.registerfiles = true));
+    let (mut rig, _file) = full(&spec(4, |o| o.ring.registerfiles = true));
     rig.write(4096, &[7; 4096]);
     assert_eq!(rig.read(4096, 4096), [7; 4096]);
     assert_eq!(rig.run(Op::Fsync, 0, 0), 0);

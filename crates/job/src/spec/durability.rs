@@ -18,7 +18,7 @@ impl JobSpec {
     pub fn submits_one_by_one(&self) -> bool {
         let is_stored = |file: &FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block);
         self.engine == EngineKind::Libaio
-            && self.engine_options.libaio_backend != LibaioBackend::IoUring
+            && self.engine_options.libaio.backend != LibaioBackend::IoUring
             && self.depth.iodepth > 1
             && self.is_buffered()
             && !self.layout.create_only

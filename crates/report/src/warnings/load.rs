@@ -54,7 +54,7 @@ pub(super) fn worker_saturated(run: &RunView<'_>) -> Vec<Finding> {
 
 /// True for engines that poll for completions, which keep a CPU busy whatever the device does.
 fn polls(spec: &JobSpec) -> bool {
-    spec.engine_options.hipri || spec.depth.complete_min == 0 || !spec.think.spin.is_zero()
+    spec.engine_options.calls.hipri || spec.depth.complete_min == 0 || !spec.think.spin.is_zero()
 }
 
 /// Warns if the run kept all CPUs of the machine busy.
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn polling_is_no_saturation() {
-        let polling = |spec: &mut JobSpec| spec.engine_options.hipri = true;
+        let polling = |spec: &mut JobSpec| spec.engine_options.calls.hipri = true;
         let case = TestRun::new().on_disk("a", working(100), polling);
         assert!(case.warnings("worker-saturated").is_empty());
     }

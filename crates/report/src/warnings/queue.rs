@@ -38,7 +38,7 @@ mod tests {
         assert!(!is_reported(|spec| spec.opening.direct = true));
         assert!(!is_reported(|spec| spec.depth.iodepth = 1));
         assert!(!is_reported(|spec| spec.engine = EngineKind::IoUring));
-        assert!(!is_reported(|spec| spec.engine_options.libaio_backend = LibaioBackend::IoUring));
+        assert!(!is_reported(|spec| spec.engine_options.libaio.backend = LibaioBackend::IoUring));
         assert!(!is_reported(|spec| spec.files[0].kind = FileKind::Char));
     }
 
