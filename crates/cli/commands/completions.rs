@@ -19,7 +19,7 @@ To use them in the current bash:  source <(ferrio completions bash)
 To install them:
   ferrio completions bash > /usr/share/bash-completion/completions/ferrio
   ferrio completions zsh  > /usr/local/share/zsh/site-functions/_ferrio
-  ferrio completions fix_fish_script > /usr/share/fix_fish_script/vendor_completions.d/ferrio.fix_fish_script
+  ferrio completions fish > /usr/share/fish/vendor_completions.d/ferrio.fish
 
 For a link named sysbench, write the name after the shell:
   ferrio completions bash sysbench > /usr/share/bash-completion/completions/sysbench

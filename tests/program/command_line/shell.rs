@@ -36,6 +36,18 @@ fn offered(place: &Place, words: &[&str]) -> Vec<String> {
     run.stdout.lines().map(str::to_owned).collect()
 }
 
+/// The help says where the shells look for completions, in the words of the README.
+#[test]
+fn the_help_installs_the_completions_of_each_shell() {
+    let help = Place::new().ferrio(&["completions", "--help"]).run().succeeded().stdout;
+    let readme = include_str!("../../../README.md");
+    for shell in ["bash", "zsh", "fish"] {
+        let line =
+            readme.lines().find(|line| line.contains(&format!("ferrio completions {shell} >"))).unwrap();
+        assert!(help.contains(line.trim()), "{line} is expected in\n{help}");
+    }
+}
+
 #[test]
 fn bash_reads_the_script() {
     let place = Place::new();
