@@ -25,7 +25,7 @@ use crate::{Completion, EngineError};
 /// about 100 us. It never sleeps in the kernel: polling is chosen for low latency.
 const MAX_SPINS: u32 = 1 << 12;
 
-/// A ring with counts of the requests it owns. EntryBuilder have the usual size unless commands need more room.
+/// A ring with counts of the requests it owns. Entries have the usual size unless commands need more room.
 pub struct Ring<S = squeue::Entry, C = cqueue::Entry>
 where
     S: squeue::EntryMarker,
@@ -48,11 +48,11 @@ where
     has_files: bool,
     /// True if buffers are registered.
     has_buffers: bool,
-    /// EntryBuilder pushed and not yet submitted to the kernel.
+    /// Entries pushed and not yet submitted to the kernel.
     unsubmitted: u32,
-    /// EntryBuilder submitted while reaping and not yet counted in a result of [`Ring::submit`].
+    /// Entries submitted while reaping and not yet counted in a result of [`Ring::submit`].
     unreported: u32,
-    /// EntryBuilder pushed whose completion was not reaped yet.
+    /// Entries pushed whose completion was not reaped yet.
     in_flight: u32,
 }
 
@@ -307,7 +307,7 @@ where
     fn drop(&mut self) {
         let mut done = Vec::with_capacity(self.in_flight as usize);
         if !self.sqpoll {
-            // EntryBuilder that the kernel never saw.
+            // Entries that the kernel never saw.
             self.in_flight -= self.unsubmitted;
             self.unsubmitted = 0;
         }

@@ -12,7 +12,7 @@ use crate::EngineError;
 const REGISTER_RING_FDS: u32 = 20;
 const UNREGISTER_RING_FDS: u32 = 21;
 
-/// EntryBuilder of the largest ring that the kernel creates.
+/// Entries of the largest ring that the kernel creates.
 const MAX_ENTRIES: u32 = 32768;
 
 /// Properties of the ring to create.
