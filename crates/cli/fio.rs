@@ -20,16 +20,16 @@ use crate::{diagnose, job_files, outcome, queries, sweep};
 
 /// How a run of the front end ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct FrontEndOutcome {
     /// The exit status.
     pub status: u8,
-    /// True if jobs hang in the kernel. Their threads go on, and may hold the lock of the address space.
+    /// True if jobs hang in the kernel. Their threads still run and may hold the kernel's lock of the address space (`mmap_lock`).
     pub has_abandoned_jobs: bool,
 }
 
-impl From<u8> for Ended {
+impl From<u8> for FrontEndOutcome {
     fn from(status: u8) -> Self {
-        Ended { status, has_abandoned_jobs: false }
+        FrontEndOutcome { status, has_abandoned_jobs: false }
     }
 }
 
@@ -37,10 +37,10 @@ impl From<u8> for Ended {
 ///
 /// # Errors
 /// Nothing can be run, or the report cannot be written.
-pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Result<Ended, Error> {
+pub fn run(words: &[OsString], compat: Compat, messages: &mut Messages) -> Result<FrontEndOutcome, Error> {
     // Reading and planning the jobs takes about as long as the calibration.
     let calibration = CalibrationStart::now();
-    let (scanned, compat) = arguments::read(words, 1, OPTIONS, process);
+    let (scanned, compat) = arguments::read(words, 1, OPTIONS, compat);
     let read = scanned.as_ref().unwrap_or_else(|invalid| &invalid.items);
     *messages = Messages::of(read, compat);
     let messages = *messages;
@@ -48,21 +48,21 @@ pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Resu
     let mut settings =
         ProgramSettings::read(&items, compat).map_err(|error| diagnose::settings(error, &items, compat))?;
     if let Action::Answer(query) = &settings.action {
-        return queries::answer(query, compat, messages).map(Ended::from);
+        return queries::answer(query, compat, messages).map(FrontEndOutcome::from);
     }
     if let Some(wanted) = &settings.sweep {
-        return sweep::run(&items, &settings, wanted, messages).map(Ended::from);
+        return sweep::run(&items, &settings, wanted, messages).map(FrontEndOutcome::from);
     }
     let has_text = settings.formats.has(Format::Normal);
     let (file, _claims) = begin_file(&mut settings)?;
-    // As in fio, what is said while the command line is read is in the file from `--output` on.
+    // As in fio, `--output` directs only messages about later options into its file.
     let noted_in = file.as_ref().filter(|_| is_before(&items, ProgramOption::Output, ProgramOption::Debug));
     messages.debug_notes(settings.debug.notes(), has_text, noted_in);
     let for_lines = file.as_ref().and_then(|file| file.try_clone().ok());
     start_debug(&settings.debug, messages.debug_writer(has_text, file));
     let set = job_files::read(&items, &settings, job_files::environment())
         .map_err(|error| without_report_lines(error, messages, for_lines.as_ref()))?;
-    // Those about the options come first, then those about the jobs.
+    // Messages about the command line and the job files precede those about the planned jobs.
     let preface = || set.warnings.iter().chain(&settings.notes);
     let show_preface = || {
         let shown = preface().filter(|diagnostic| messages.shows(diagnostic));
@@ -77,9 +77,11 @@ pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Resu
         show_preface();
     }
     match settings.action {
-        Action::Parse => return show(&set, "", &settings, messages).map(Ended::from),
-        Action::ShowCommands => return show(&set, &showcmd(&set), &settings, messages).map(Ended::from),
-        Action::MergeTraces if set.jobs.is_empty() => return Ok(Ended::from(0)),
+        Action::Parse => return show(&set, "", &settings, messages).map(FrontEndOutcome::from),
+        Action::ShowCommands => {
+            return show(&set, &showcmd(&set), &settings, messages).map(FrontEndOutcome::from);
+        }
+        Action::MergeTraces if set.jobs.is_empty() => return Ok(FrontEndOutcome::from(0)),
         _ if set.jobs.is_empty() => return Err(job_files::no_jobs(&items, &settings.sections)),
         _ => {}
     }
@@ -91,14 +93,17 @@ pub fn run(words: &[OsString], process: Compat, messages: &mut Messages) -> Resu
         let failed = plan.jobs.iter().filter_map(|job| Some((job.setup_error.as_ref()?, &job.spec.name)));
         let lines: Vec<_> = failed.map(|(error, job)| error.diagnostic(job)).collect();
         lines.iter().for_each(|line| messages.note(line));
-        return Ok(Ended::from(u8::from(!lines.is_empty())));
+        return Ok(FrontEndOutcome::from(u8::from(!lines.is_empty())));
     }
     let plan = leak(plan);
     let outcome = run_and_report(plan, &set.sources, &settings, messages, calibration)?;
-    Ok(Ended { status: outcome::status(plan, &outcome), has_abandoned_jobs: outcome.result.abandoned > 0 })
+    Ok(FrontEndOutcome {
+        status: outcome::status(plan, &outcome),
+        has_abandoned_jobs: outcome.result.abandoned > 0,
+    })
 }
 
-/// Called `fio`, prints the reasons among the errors that fio has in its report where that goes, and leaves them out of the errors.
+/// As `fio`: fio prints the reasons of some errors where its report goes. Prints those there and removes them from `error`.
 fn without_report_lines(mut error: Error, messages: Messages, file: Option<&File>) -> Error {
     if let Error::Problems(problems) = &mut error
         && messages.are_of_fio()
@@ -117,7 +122,7 @@ fn without_report_lines(mut error: Error, messages: Messages, file: Option<&File
     error
 }
 
-/// True if the option `first` is there, and `second` does not come before it.
+/// True if the option `first` is given, and `second` is not given before it.
 fn is_before(items: &[Item], first: ProgramOption, second: ProgramOption) -> bool {
     let place = |option| items.iter().position(|item| item.is(option));
     place(first).is_some_and(|first| place(second).is_none_or(|second| first < second))
@@ -129,8 +134,8 @@ pub fn messages(words: &[OsString]) -> Messages {
     Messages::of(scanned.as_ref().unwrap_or_else(|invalid| &invalid.items), Compat::default())
 }
 
-/// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`. The command line of a job file whose engine is
-/// missing here is still of use to fio.
+/// `--showcmd` and `--parse-only`: checks the engines of the jobs, then writes `text`. `--showcmd` accepts an engine that is missing
+/// here: fio may have it.
 fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages) -> Result<u8, Error> {
     let only_command_line = settings.compat == Compat::Fio || settings.action == Action::ShowCommands;
     ferrio_plan::check_engines(set, only_command_line).map_err(Error::Problems)?;
@@ -139,7 +144,7 @@ fn show(set: &JobSet, text: &str, settings: &ProgramSettings, messages: Messages
     output.close().map(|()| 0)
 }
 
-/// Reads the jobs of a command line (without the program's name) as the program does. Job files and variables come from `environment`.
+/// Reads the jobs of a command line (without the program's name) as a run would. Job files and variables come from `environment`.
 ///
 /// # Errors
 /// All mistakes in the arguments and job files, or a request for help.

@@ -35,7 +35,7 @@ pub fn read(items: &[Item], settings: &ProgramSettings, environment: Environment
     let mut builder = Builder::new(environment);
     builder.reading(settings.strict);
     builder.compat(settings.compat);
-    builder.only_parses(matches!(settings.action, Action::Parse | Action::ShowCommands));
+    builder.set_parse_only(matches!(settings.action, Action::Parse | Action::ShowCommands));
     for (value, origin) in items.iter().filter_map(|item| item.value_of(ProgramOption::Set)) {
         builder.set(value, origin);
     }

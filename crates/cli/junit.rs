@@ -1,4 +1,4 @@
-//! `--junit`: the jobs and thresholds of a run as test cases, and the file that has them.
+//! `--junit`: the jobs and thresholds of a run as test cases, and the file that contains them.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::error::Error;
 use crate::outcome::{RunOutcome, failure_of_job, failures_of_run};
 use crate::output_file::OutputFile;
 
-/// A JUnit file, which appears whole.
+/// A JUnit file, which is written atomically.
 pub struct JunitFile {
     name: String,
     file: OutputFile,
 }
 
 impl JunitFile {
-    /// Begins the file. Until it is written, its path keeps what it had.
+    /// Begins the file. An existing file at the path stays as it is until [`write`](JunitFile::write).
     ///
     /// # Errors
     /// The existing file cannot be written, or its directory has no room for it.
@@ -30,10 +30,10 @@ impl JunitFile {
         Ok(JunitFile { name: name.to_owned(), file })
     }
 
-    /// Writes the text and gives the file its name.
+    /// Writes the text and moves the file to its path.
     ///
     /// # Errors
-    /// The text could not be made or written.
+    /// `text` is an error, or the file cannot be written.
     pub fn write(mut self, text: io::Result<String>) -> Result<(), Error> {
         let written = text.and_then(|text| RetryInterrupted(&mut self.file).write_all(text.as_bytes()));
         let kept = written.and_then(|()| self.file.keep());
@@ -41,11 +41,11 @@ impl JunitFile {
     }
 }
 
-/// The text of the file of a run: a case for each job, for each failure of the whole run, and for each threshold.
+/// The JUnit XML of a run: one test case per job, per failure of the whole run, and per threshold.
 ///
 /// # Errors
-/// The text cannot be made.
-pub fn of_run(plan: &Plan, outcome: &RunOutcome) -> io::Result<String> {
+/// The XML cannot be rendered.
+pub fn junit_text(plan: &Plan, outcome: &RunOutcome) -> io::Result<String> {
     let RunOutcome { result, thresholds, .. } = outcome;
     let mut report = Report::new("ferrio");
     let mut jobs = TestSuite::new("jobs");

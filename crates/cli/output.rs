@@ -2,8 +2,8 @@
 //! reports on it.
 //!
 //! It has three parts: `report_file` is one stream of reports, `screen` the terminal with messages and the live line or view, and the
-//! `watchers` look at the figures of a run. `messages` routes lines between report and screen; `opening` has what is known
-//! of the outputs before the run.
+//! `watchers` look at the figures of a run. `messages` routes lines between report and screen; `opening` opens files
+//! of reports and inspects the outputs before the run.
 
 mod final_output;
 mod live_output;

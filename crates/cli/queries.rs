@@ -1,4 +1,4 @@
-//! Information printed without running a job: versions, help on options and engines, compressed logs, tests of the machine.
+//! Information printed without running a job: versions, help on options and engines, compressed logs, and micro-benchmarks.
 
 use std::io;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn answer(query: &Query, compat: Compat, messages: Messages) -> Result<u8, E
                 Some(Some((engine, option))) => (Some(engine), Some(option)),
                 _ => (what.as_deref(), None),
             };
-            // Each engine of the list can be chosen by its name alone: as in fio, one of others is not in it.
+            // As in fio, the list omits `external`: such an engine is chosen by its path, not by this name alone.
             let is_wanted = |engine: &&EngineKind| {
                 engine.is_built_in() && (what.is_some() || **engine != EngineKind::External)
             };
@@ -41,15 +41,15 @@ pub fn answer(query: &Query, compat: Compat, messages: Messages) -> Result<u8, E
         Query::DebugClasses => {
             Help::found(format!("{}: dumping debug options:{}\n", compat.word(), debug_words()))
         }
-        Query::Log(file) => return inflate(file),
-        Query::Checksums(names) => {
+        Query::InflateLog(file) => return inflate(file),
+        Query::CrcTest(names) => {
             return print(|out| selftest::checksums(names.as_deref(), out, messages));
         }
-        Query::Copies(names) => {
+        Query::MemcpyTest(names) => {
             return print(|out| selftest::copies(names.as_deref(), out, messages));
         }
-        Query::Clocks => return print(selftest::clocks),
-        Query::UnitWork => match ferrio_runner::idle::calibrate() {
+        Query::CpuClockTest => return print(selftest::clocks),
+        Query::IdleCalibration => match ferrio_runner::idle::calibrate() {
             Ok(unit) => Help::found(idle_calibration(unit)),
             Err(error) => {
                 let message = format!("CPU idleness cannot be measured: {error}");
@@ -60,7 +60,7 @@ pub fn answer(query: &Query, compat: Compat, messages: Messages) -> Result<u8, E
     };
     let is_engine = matches!(query, Query::Engines(_));
     for complaint in &help.complaints {
-        // fio prints what it says about engines, but not that it cannot load one, where the answer is.
+        // fio prints its own messages about engines on stdout, but failures to load one on stderr.
         match complaint.prefix {
             Prefix::None if is_engine && messages.are_of_fio() && messages.are_text() => {
                 print(|out| writeln!(out, "{}", complaint.message).map(|()| true))?;

@@ -91,7 +91,7 @@ pub fn run_and_report(
         thresholds: judgements,
         was_aborted,
     };
-    let written = junit.map_or(Ok(()), |file| file.write(junit::of_run(plan, &outcome)));
+    let written = junit.map_or(Ok(()), |file| file.write(junit::junit_text(plan, &outcome)));
     if let (Err(_), Err(error)) = (&closed, &written) {
         messages.note(&error.diagnostic());
     }

@@ -98,7 +98,7 @@ impl Facts {
     pub fn ask(plan: &Plan, whole_run: WholeRun) -> Facts {
         let mut facts =
             Facts { machine: Resources::ask(), io_uring: IoUringSysctl::ask(), ..Facts::default() };
-        let mut places = Places::begin();
+        let mut places = Places::new();
         let used = |spec: &&JobSpec| !spec.engine.is_diskless();
         // All missing files of a directory have the same facts.
         let mut new_files: HashMap<&Path, FileFacts> = HashMap::new();
@@ -296,7 +296,7 @@ mod tests {
     fn existing_and_missing_files_of_a_directory_share_a_place_with_free_space() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("here"), b"x").unwrap();
-        let (mut facts, mut places) = (Facts::default(), Places::begin());
+        let (mut facts, mut places) = (Facts::default(), Places::new());
         let mut ask = |name: &str| {
             let path = dir.path().join(name);
             let place = facts.place(&path, &mut places);

@@ -38,6 +38,7 @@ const OFFER_FILES: &str =
 /// Like [`OFFER_OPTIONS`], for the word after a sub-command.
 const OFFER_OPTIONS_AFTER_SUBCOMMAND: &str =
     "            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then\n";
+/// Replacement for [`OFFER_OPTIONS_AFTER_SUBCOMMAND`].
 const OFFER_FILES_AFTER_SUBCOMMAND: &str =
     "            if [[ ${cur} == -* || ( ${COMP_CWORD} -eq 2 && -n ${cur} ) ]] ; then\n";
 
@@ -68,15 +69,15 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         }
         rest => {
             nothing_follows("completions", rest)?;
-            script(shell, invocation.commands)
+            ferrio_script(shell, invocation.commands)
         }
     };
     print(|out| out.write_all(script.as_bytes()).map(|()| true))
 }
 
-/// The script for `shell` and a link named `sysbench`.
+/// The script for a link to ferrio that is named `sysbench`.
 fn sysbench_script(shell: Shell) -> String {
-    let script = generate_script(shell, sysbench::command(), sysbench::NAME);
+    let script = clap_script(shell, sysbench::command(), sysbench::NAME);
     match shell {
         Shell::Bash => script.replacen(SET_PREVIOUS_WORD, &format!("{SET_PREVIOUS_WORD}{SKIP_EQUALS}"), 1),
         Shell::Fish => {
@@ -87,15 +88,16 @@ fn sysbench_script(shell: Shell) -> String {
     }
 }
 
-fn generate_script(shell: Shell, mut command: clap::Command, program: &str) -> String {
+/// The script that clap generates, without corrections.
+fn clap_script(shell: Shell, mut command: clap::Command, program: &str) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, program, &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The script for `shell`.
-fn script(shell: Shell, commands: &[Subcommand]) -> String {
-    let script = generate_script(shell, full_command(commands), "ferrio");
+/// The script for the program `ferrio` with its sub-commands.
+fn ferrio_script(shell: Shell, commands: &[Subcommand]) -> String {
+    let script = clap_script(shell, full_command(commands), "ferrio");
     match shell {
         Shell::Bash => script
             .replacen(SET_PREVIOUS_WORD, &format!("{SET_PREVIOUS_WORD}{SKIP_EQUALS}"), 1)
@@ -116,9 +118,12 @@ fn sysbench_command_lines(program: &str, condition: impl Fn(&str) -> String) -> 
     sysbench::command().get_subcommands().map(line).collect()
 }
 
-/// The script for fish with three corrections. clap offers options only while there is no command, but its test fails after an option
-/// without its value. As commands come first here, the corrected test is for a command that takes no run options. `check` then only offers
-/// its own options. Positional values of commands are added.
+/// Corrects the script for fish:
+///
+/// 1. clap's test for "no command yet", on which the run options depend, fails after an option whose value is a separate word. The new
+///    test is that none of the commands without run options was given.
+/// 2. That test includes `check`, so its copies of the run options are removed.
+/// 3. The positional values of commands are added, which clap omits.
 fn fix_fish_script(script: &str, commands: &[Subcommand]) -> String {
     let others = commands.iter().filter(|command| !matches!(command.operand, Operand::Jobs));
     let others: Vec<&str> = others.map(|command| command.name).collect();
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_script_for_bash_skips_equals_signs_and_offers_files_first() {
-        let script = script(Shell::Bash, COMMANDS);
+        let script = ferrio_script(Shell::Bash, COMMANDS);
         assert!(
             script.contains(SKIP_EQUALS)
                 && script.contains(OFFER_FILES)
@@ -183,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_script_for_fish_offers_values_after_blanks_and_shells() {
-        let script = script(Shell::Fish, COMMANDS);
+        let script = ferrio_script(Shell::Fish, COMMANDS);
         assert!(script.contains(" verify-state\" -l rw -l readwrite "));
         assert!(script.contains("complete -c ferrio -n \"__fish_ferrio_needs_command\" -a \"man\""));
         assert!(script.contains("-a \"bash zsh fish\"\n"));
@@ -194,7 +199,7 @@ mod tests {
     #[test]
     fn every_script_knows_program_and_job_options() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let script = script(shell, COMMANDS);
+            let script = ferrio_script(shell, COMMANDS);
             for word in
                 ["output-format", "iodepth_batch_complete_min", "randtrimwrite", "blocksize", "completions"]
             {

@@ -60,9 +60,9 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let messages = *invocation.messages;
     let options = ImportOptions(&arguments);
     match import(&options) {
-        Ok(Some(done)) => {
+        Ok(Some(import)) => {
             if !options.is_quiet() {
-                messages.write(&report::summary_text(&done));
+                messages.write(&report::summary_text(&import));
             }
             Ok(0)
         }
@@ -132,10 +132,10 @@ fn import(options: &ImportOptions<'_>) -> Result<Option<FinishedImport>, ImportF
         Err(error) => return Err(failure(&error, guessed, &shown)),
     };
     outputs::refuse_trace_names(&summary, &shown)?;
-    let done =
+    let import =
         FinishedImport { trace, format, guessed, event: counted, log: options.named_log(), job, summary };
-    outputs.commit(&done, settings.naming.directory.as_deref())?;
-    Ok(Some(done))
+    outputs.commit(&import, settings.naming.directory.as_deref())?;
+    Ok(Some(import))
 }
 
 /// The error message of a failed import.

@@ -28,7 +28,7 @@ use crate::messages::{Messages, print};
 use crate::options::OPTIONS_OF_CHECK;
 pub use subcommand::Subcommand;
 use subcommand::{Invocation, Operand};
-pub use sysbench::run_words as run_sysbench;
+pub use sysbench::run_from_arguments as run_sysbench;
 
 /// All sub-commands, in the order of the help text.
 pub const COMMANDS: &[Subcommand] = &[
@@ -167,7 +167,9 @@ pub fn run(words: &[OsString], messages: &mut Messages) -> Option<Result<u8, Err
         return Some((command.run)(Invocation { command, arguments: topic, messages, commands: COMMANDS }));
     }
     let command = match find(name) {
-        None if sysbench::is_meant(words) => return Some(Ok(sysbench::advise(words, *messages))),
+        None if sysbench::looks_like_sysbench(words) => {
+            return Some(Ok(sysbench::suggest_sysbench_prefix(words, *messages)));
+        }
         found => found?,
     };
     // A sub-command that runs jobs reads it among its options.

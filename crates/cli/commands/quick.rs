@@ -27,7 +27,7 @@ use crate::output_file::OutputFile;
 use crate::reported_run::run_and_report;
 use crate::settings::ProgramSettings;
 use crate::{diagnose, job_files, outcome};
-use preset::{Conditions, NAMES, Preset};
+use preset::{MeasurementTarget, NAMES, Preset};
 use refusal::Refusal;
 
 /// Help below the options.
@@ -161,10 +161,10 @@ fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Stop> {
     let place = arguments.get_one::<PathBuf>("place").map_or(Path::new(""), PathBuf::as_path);
     let name = arguments.get_one::<String>("profile").map_or(NAMES[0], String::as_str);
     let preset = Preset::named(name).unwrap_or(&preset::PRESETS[0]);
-    let (conditions, own_file) =
-        target::conditions(place, arguments.get_one("size").copied(), arguments.get_flag("destroy"))?;
-    let conditions = Conditions { runtime: arguments.get_one("runtime").copied(), ..conditions };
-    let jobs = preset.job_file(&conditions);
+    let (measured, own_file) =
+        target::measurement_target(place, arguments.get_one("size").copied(), arguments.get_flag("destroy"))?;
+    let measured = MeasurementTarget { runtime: arguments.get_one("runtime").copied(), ..measured };
+    let jobs = preset.job_file(&measured);
     if arguments.get_flag("print") {
         print(|out| out.write_all(jobs.as_bytes()).map(|()| true))?;
         return Ok(0);
@@ -190,7 +190,7 @@ fn quick(arguments: &ArgMatches, messages: Messages) -> Result<u8, Stop> {
                 _ => (marks::text, marks::markdown),
             };
             let table = if format == Some("markdown") { markdown } else { text };
-            table(&report, &heading(place, &conditions, &report))
+            table(&report, &heading(place, &measured, &report))
         }
     };
     print(|out| out.write_all(answer.as_bytes()).map(|()| true))?;
@@ -204,7 +204,7 @@ fn cannot(what: &str, error: &io::Error) -> Stop {
 }
 
 /// What was measured, and how.
-fn heading(place: &Path, conditions: &Conditions, report: &RunReport) -> Vec<String> {
+fn heading(place: &Path, measured: &MeasurementTarget, report: &RunReport) -> Vec<String> {
     let ferrio = report.ferrio.as_ref();
     let target = ferrio.and_then(|ferrio| ferrio.targets.first());
     let mut what = place.display().to_string();
@@ -215,17 +215,17 @@ fn heading(place: &Path, conditions: &Conditions, report: &RunReport) -> Vec<Str
         let model = model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
         what.push_str(&format!(" on {device}{model}"));
     }
-    let size = match conditions.size {
-        Some(size) if conditions.is_own => format!("a file of {} MiB", size >> 20),
+    let size = match measured.size {
+        Some(size) if measured.is_own => format!("a file of {} MiB", size >> 20),
         Some(size) => format!("the first {} MiB", size >> 20),
         None => "the whole device".to_owned(),
     };
-    let how = match conditions.direct {
+    let how = match measured.direct {
         true => "direct I/O",
         false => "through the page cache: direct I/O is not possible here, so memory is measured too",
     };
     let mut lines = vec![what, format!("{size}, {how}")];
-    if !conditions.writes {
+    if !measured.writes {
         lines.push("reads only: writes need --destroy, which destroys what is on the device".to_owned());
     }
     if let Some(ferrio) = ferrio {

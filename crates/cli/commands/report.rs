@@ -1,4 +1,4 @@
-//! `ferrio report`: an HTML page with the reports of one or more runs, or other formats of saved reports.
+//! `ferrio report`: renders saved reports of one or more runs as an HTML page, or converts one to another format.
 
 mod inputs;
 

@@ -16,11 +16,11 @@ use crate::execute::{execute, leak};
 use crate::messages::Messages;
 pub use ferrio_sysbench::{ABOUT, NAME, command, names, on_database, on_option, on_test, option_lists};
 
-/// Options of sysbench that fio does not have, beside those of files.
+/// Options of sysbench that fio does not have, besides the options of its file test.
 const OPTIONS: [&str; 6] = ["num-threads", "max-requests", "max-time", "tx-rate", "init-rng", "test"];
 
 /// True if a command line without the word `sysbench` can only be one of sysbench.
-pub fn is_meant(words: &[OsString]) -> bool {
+pub fn looks_like_sysbench(words: &[OsString]) -> bool {
     let is_option = |word: &OsString| {
         let word = word.to_string_lossy();
         let name = word.strip_prefix("--").map(|body| body.split_once('=').map_or(body, |(name, _)| name));
@@ -37,8 +37,8 @@ pub fn is_meant(words: &[OsString]) -> bool {
     words.iter().any(is_option) || words.first().is_some_and(is_test)
 }
 
-/// Says how to write a command line of sysbench that lacks the word. The status is 1.
-pub fn advise(words: &[OsString], messages: Messages) -> u8 {
+/// Prints the hint to put the word `sysbench` in front of such a command line. Returns the exit status 1.
+pub fn suggest_sysbench_prefix(words: &[OsString], messages: Messages) -> u8 {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let error = Diagnostic::error("this is a command line of sysbench", Origin::Builtin);
     let help = format!("write the word in front of it: `ferrio sysbench {}`", words.join(" "));
@@ -46,7 +46,7 @@ pub fn advise(words: &[OsString], messages: Messages) -> u8 {
     1
 }
 
-/// Runs the front end.
+/// Runs the sub-command `ferrio sysbench`.
 ///
 /// # Errors
 /// Standard output is closed. The front end reports all other errors itself, as sysbench does.
@@ -54,11 +54,11 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     if ferrio_runner::stdout::was_closed() {
         return Err(Error::stdout(Errno::EBADF.into()));
     }
-    Ok(run_words(invocation.arguments))
+    Ok(run_from_arguments(invocation.arguments))
 }
 
-/// Runs what the words ask for and returns the exit status.
-pub fn run_words(words: &[OsString]) -> u8 {
+/// Runs a command line of sysbench, without the program's name, and returns the exit status.
+pub fn run_from_arguments(words: &[OsString]) -> u8 {
     let streams =
         Streams { out: Box::new(escaped_stream::stdout()), mistakes: Box::new(escaped_stream::stderr()) };
     ferrio_sysbench::run(words, streams, &|plan, interval, sink| {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn meant(text: &str) -> bool {
-        is_meant(&text.split(' ').map(OsString::from).collect::<Vec<_>>())
+        looks_like_sysbench(&text.split(' ').map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]

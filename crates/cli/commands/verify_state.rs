@@ -35,16 +35,16 @@ pub fn command() -> Command {
     )
 }
 
-/// Prints the decoded files. Called `ferrio`, the program exits with 1 if a file is damaged; called by fio's name, with 0.
+/// Prints the decoded files. If one is damaged, the exit status is 1 for ferrio and 0 for fio's `fio-verify-state`.
 ///
 /// # Errors
 /// The arguments are invalid, or standard output cannot be written to.
 pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
     let Some(arguments) = invocation.parsed_arguments()? else { return Ok(0) };
     let messages = *invocation.messages;
-    let is_of_fio = messages.are_of_fio();
+    let called_as_fio = messages.are_of_fio();
     let say = |text: String| {
-        let prefix = if is_of_fio { Prefix::None } else { Prefix::Program };
+        let prefix = if called_as_fio { Prefix::None } else { Prefix::Program };
         let error = Diagnostic::error(text, Origin::Builtin).code("unreadable-state").prefix(prefix);
         messages.note(&error);
     };
@@ -63,10 +63,10 @@ pub fn run(invocation: Invocation<'_>) -> Result<u8, Error> {
         print(|out| out.write_all(text.as_bytes()).map(|()| true))?;
         if let Err(damage) = &state.content {
             is_damaged = true;
-            say(if is_of_fio { damage.to_string() } else { format!("{shown}: {damage}") });
+            say(if called_as_fio { damage.to_string() } else { format!("{shown}: {damage}") });
         }
     }
-    Ok(u8::from(is_damaged && !is_of_fio))
+    Ok(u8::from(is_damaged && !called_as_fio))
 }
 
 fn text_of(file: &StateFile) -> String {

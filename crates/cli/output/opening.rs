@@ -1,4 +1,4 @@
-//! The file of the report before the run, and what is known of the outputs then.
+//! The report's file before the run: opens it, and finds out whether its reader may block.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,9 +12,9 @@ use nix::fcntl::OFlag;
 use crate::error::Error;
 use crate::settings::ProgramSettings;
 
-/// Called `fio`, the program truncates the file of the report, if there is one, before it reads jobs, because debug lines and errors
-/// come before the report there. Called `ferrio`, it keeps the last report until there is another one. A file that another process is
-/// writing keeps what it has until then in any case. The file belongs to this process until the claims are dropped.
+/// As `fio`, truncates the report's file, if there is one, before the jobs are read: debug lines and errors precede the report there. As
+/// `ferrio`, does nothing: the previous report stays until the new one replaces it. A file that another process has claimed is not
+/// truncated. This process holds its claim to the file until the claims are dropped.
 ///
 /// # Errors
 /// The file cannot be created.
@@ -32,7 +32,7 @@ pub fn begin_file(settings: &mut ProgramSettings) -> Result<(Option<File>, FileC
     }
 }
 
-/// True if the report goes to something that may take it late or never: a pipe, a socket or a terminal.
+/// True if a report goes to a pipe, a socket or a terminal, whose reader may block the writer.
 pub fn may_block(settings: &ProgramSettings) -> bool {
     let files = settings.files_of_formats.iter().map(|(_, name)| name.as_str());
     let mut outputs = std::iter::once(settings.output.as_deref().unwrap_or("/dev/stdout")).chain(files);
@@ -44,10 +44,10 @@ pub fn may_block(settings: &ProgramSettings) -> bool {
     })
 }
 
-/// The number of `/dev/null`, mem(4).
+/// The device number of `/dev/null`, null(4).
 const NULL_DEVICE: u64 = 1 << 8 | 3;
 
-/// Opens a file of reports to write, from its start or where it ends.
+/// Opens a report file for writing: truncates it, or appends to it.
 pub(super) fn open_output(name: &str, truncate: bool) -> Result<File, Error> {
     let start = if truncate { OFlag::O_TRUNC } else { OFlag::O_APPEND };
     let opened = open_file(name, OFlag::O_WRONLY | OFlag::O_CREAT | start, 0o666);

@@ -14,12 +14,12 @@ const READS_PER_SECOND: u64 = 2000;
 /// Records written per second and device at load 1, collected into large blocks.
 const RECORDS_WRITTEN_PER_SECOND: u64 = 1000;
 
-/// Generates the jobs; `place` is that of `--profile`.
+/// Generates the jobs from the profile's options; `origin` is where `--profile` is given.
 ///
 /// # Errors
 /// No device is named, or the options result in no load.
-pub(super) fn jobs(own: &Options, place: &ArgOrigin) -> Result<ProfileJobs, Error> {
-    let devices: Vec<&str> = own
+pub(super) fn jobs(options: &Options, origin: &ArgOrigin) -> Result<ProfileJobs, Error> {
+    let devices: Vec<&str> = options
         .text(Opt::DeviceNames)
         .into_iter()
         .flat_map(|names| names.split(','))
@@ -29,7 +29,7 @@ pub(super) fn jobs(own: &Options, place: &ArgOrigin) -> Result<ProfileJobs, Erro
         let message = "act: you need to set IO target(s) with the device-names option.";
         let help =
             "write --device-names=/dev/nvme0n1, with commas between several: their data is overwritten";
-        return Err(refusal(Diagnostic::error(message, place.origin()).help(help)));
+        return Err(refusal(Diagnostic::error(message, origin.origin()).help(help)));
     }
     let mut all_jobs = vec![
         value("direct", 1),
@@ -38,11 +38,11 @@ pub(super) fn jobs(own: &Options, place: &ArgOrigin) -> Result<ProfileJobs, Erro
         value("group_reporting", 1),
         flag("thread"),
     ];
-    if own.value(Opt::Prep) {
+    if options.value(Opt::Prep) {
         return Ok(ProfileJobs { all_jobs, jobs: devices.into_iter().flat_map(preparation).collect() });
     }
-    let load = DeviceLoad::of(own)?;
-    all_jobs.extend(load.time());
+    let load = DeviceLoad::of(options)?;
+    all_jobs.extend(load.time_options());
     Ok(ProfileJobs { all_jobs, jobs: devices.into_iter().flat_map(|device| load.jobs(device)).collect() })
 }
 
@@ -69,18 +69,18 @@ struct DeviceLoad {
     threads: u64,
     reads_per_thread: u64,
     read_bytes: u64,
-    writes: u64,
+    writes_per_second: u64,
     write_bytes: u64,
     duration: Duration,
 }
 
 impl DeviceLoad {
-    fn of(own: &Options) -> Result<Self, Error> {
+    fn of(options: &Options) -> Result<Self, Error> {
         let refuse = |opt, message: String| {
-            let place = own.given(opt).map(|given| given.value_origin.clone()).unwrap_or_default();
-            Err(refusal(Diagnostic::error(message, place)))
+            let origin = options.given(opt).map(|given| given.value_origin.clone()).unwrap_or_default();
+            Err(refusal(Diagnostic::error(message, origin)))
         };
-        let number = |opt| u64::from(own.value::<u32>(opt));
+        let number = |opt| u64::from(options.value::<u32>(opt));
         let load = number(Opt::Load);
         if load == 0 {
             return refuse(Opt::Load, "`load` must be at least 1".to_owned());
@@ -111,13 +111,13 @@ impl DeviceLoad {
             threads,
             reads_per_thread: most / threads,
             read_bytes,
-            writes: (load * RECORDS_WRITTEN_PER_SECOND).div_ceil(records_per_write),
+            writes_per_second: (load * RECORDS_WRITTEN_PER_SECOND).div_ceil(records_per_write),
             write_bytes,
-            duration: own.value(Opt::TestDuration),
+            duration: options.value(Opt::TestDuration),
         })
     }
 
-    fn time(&self) -> JobOptions {
+    fn time_options(&self) -> JobOptions {
         vec![value("runtime", format!("{}s", self.duration.as_secs().max(1))), value("time_based", 1)]
     }
 
@@ -132,10 +132,10 @@ impl DeviceLoad {
             value("name", format!("act-write-{device}")),
             value("filename", device),
             value("rw", "randwrite"),
-            value("rate_iops", self.writes),
+            value("rate_iops", self.writes_per_second),
             value("bs", self.write_bytes),
         ];
-        lines.extend(self.time());
+        lines.extend(self.time_options());
         lines
     }
 }

@@ -9,13 +9,13 @@ use crate::options::ProgramOption;
 /// The action that a command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Run them.
+    /// Run the jobs.
     Run,
-    /// Read them and run none.
+    /// Read the jobs and run none.
     Parse,
-    /// Print them as command lines.
+    /// Print the jobs as command lines.
     ShowCommands,
-    /// Plan them, merging traces, and run none.
+    /// Plan the jobs, merging traces, and run none.
     MergeTraces,
     /// Print information; there are no jobs.
     Answer(Query),
@@ -33,15 +33,15 @@ pub enum Query {
     /// `--debug=help`
     DebugClasses,
     /// `--inflate-log`: the contents of this file.
-    Log(PathBuf),
+    InflateLog(PathBuf),
     /// `--crctest`: all functions or those in a list.
-    Checksums(Option<String>),
+    CrcTest(Option<String>),
     /// `--memcpytest`: all methods and lengths or those in a list.
-    Copies(Option<String>),
+    MemcpyTest(Option<String>),
     /// `--cpuclock-test`
-    Clocks,
+    CpuClockTest,
     /// `--idle-prof=calibrate`
-    UnitWork,
+    IdleCalibration,
 }
 
 pub(super) fn action(given: &GivenOptions) -> Action {
@@ -73,15 +73,15 @@ fn query(given: &GivenOptions) -> Option<Query> {
     {
         Some(Query::DebugClasses)
     } else if let Some(file) = given.value::<String>(ProgramOption::InflateLog) {
-        Some(Query::Log(PathBuf::from(file)))
+        Some(Query::InflateLog(PathBuf::from(file)))
     } else if given.has(ProgramOption::Crctest) {
-        Some(Query::Checksums(given.text(ProgramOption::Crctest)))
+        Some(Query::CrcTest(given.text(ProgramOption::Crctest)))
     } else if given.has(ProgramOption::Memcpytest) {
-        Some(Query::Copies(given.text(ProgramOption::Memcpytest)))
+        Some(Query::MemcpyTest(given.text(ProgramOption::Memcpytest)))
     } else if given.has(ProgramOption::CpuclockTest) {
-        Some(Query::Clocks)
+        Some(Query::CpuClockTest)
     } else if given.value(ProgramOption::IdleProf) == Some(IdleProf::Calibrate) {
-        Some(Query::UnitWork)
+        Some(Query::IdleCalibration)
     } else {
         None
     }

@@ -176,9 +176,9 @@ fn queries_are_recognised() {
         question(&["--enghelp=libaio,nowait"]),
         Some(Query::Engines(Some("libaio,nowait".to_owned())))
     );
-    assert_eq!(question(&["--crctest"]), Some(Query::Checksums(None)));
-    assert_eq!(question(&["--memcpytest=memcpy"]), Some(Query::Copies(Some("memcpy".to_owned()))));
-    assert_eq!(question(&["-T"]), Some(Query::Clocks));
+    assert_eq!(question(&["--crctest"]), Some(Query::CrcTest(None)));
+    assert_eq!(question(&["--memcpytest=memcpy"]), Some(Query::MemcpyTest(Some("memcpy".to_owned()))));
+    assert_eq!(question(&["-T"]), Some(Query::CpuClockTest));
     assert_eq!(question(&["--minimal", "--version"]), Some(Query::Version));
     assert_eq!(question(&["--readonly"]), None);
 }

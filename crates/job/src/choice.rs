@@ -8,9 +8,9 @@
 pub struct Word {
     /// The word.
     pub word: &'static str,
-    /// The main spelling, if this is another one.
+    /// The main spelling of which this is an alias; `None` for a main spelling.
     pub same_as: Option<&'static str>,
-    /// What the word means, in one line; empty for another spelling and for a word that says it all.
+    /// What the word means, in one line; empty for an alias and for a self-explanatory word.
     pub help: &'static str,
 }
 
@@ -41,9 +41,9 @@ pub trait Choice: Copy + 'static {
 /// ```text
 /// Variant: "word", "help";            a variant and its word
 /// = Variant: "word";                  another spelling of a variant's word
-/// = Variant: "word", "help";          a word of its own that means the same as a variant
+/// = Variant: "word", "help";          a second main word with its own help, for the same variant
 /// ! "word", "help";                   a word without a variant: off, or not available here
-/// ~ Variant: "word", "help";          a variant that no word leads to, and the word that reports print for it
+/// ~ Variant: "word", "help";          a variant that options cannot select, and the word that reports print for it
 /// ```
 macro_rules! choices {
     (
@@ -65,7 +65,7 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// All values that words lead to, in the order of their words.
+            /// All values that options can select, in the order of their words.
             pub const ALL: &'static [$name] = &[$($($name::$variant,)?)+];
 
             /// The word for it, in its main spelling.
@@ -114,7 +114,7 @@ macro_rules! choices {
 }
 pub(crate) use choices;
 
-/// A word that means the same as `main`; with help of its own it is a main spelling, too.
+/// Another word for the variant of `main`: an alias, or a main spelling if it has its own help.
 pub(crate) const fn other_spelling(word: &'static str, main: &'static str, help: &'static str) -> Word {
     Word { word, same_as: if help.is_empty() { Some(main) } else { None }, help }
 }

@@ -1,4 +1,4 @@
-//! How a job lives among the others: what it waits for, what ends it, which errors do not, and the commands before and after it.
+//! The life cycle of a job: which jobs it waits for, which it ends, which errors it tolerates, and the commands before and after it.
 
 use std::ops::Range;
 
@@ -15,14 +15,14 @@ pub struct LifeCycle {
     pub exitall_on_error: bool,
     /// `exit_what`: the jobs that this one ends.
     pub exit_what: ExitWhat,
-    /// Ends with the last other job: an engine that only makes a load for the others.
+    /// True if the job ends with the last other job: its engine only generates load for the others.
     pub ends_with_others: bool,
     /// `exec_prerun`: shell command that every clone runs before its I/O.
     pub exec_prerun: Option<String>,
     /// `exec_postrun`: shell command that every clone runs after its I/O.
     pub exec_postrun: Option<String>,
-    /// An include file of the job is missing, and values are read as fio reads them: the job fails after its first I/O.
-    pub cut_short: bool,
+    /// True if an include file of the job is missing in fio's dialect. As in fio, the job then fails after its first I/O.
+    pub fails_after_first_io: bool,
 }
 
 impl LifeCycle {
@@ -34,13 +34,13 @@ impl LifeCycle {
 }
 
 choices! {
-    /// Which jobs a job takes with it when it ends.
+    /// Which other jobs end when a job ends.
     pub enum ExitWhat default Group {
-        /// Also before they start.
+        /// All jobs of the group, also those that have not started.
         Group: "group", "Jobs of the same group";
-        /// All that run; those that have not started will.
+        /// All running jobs; those that have not started still run.
         Stonewall: "stonewall", "Jobs up to the next stonewall";
-        /// All that run or have not started.
+        /// All running jobs and those that have not started.
         All: "all", "All jobs";
     }
 }
@@ -55,7 +55,7 @@ pub struct Tolerance {
     /// Of verification: a mismatch is EILSEQ.
     pub verify: Vec<i32>,
     /// `error_dump`: report each tolerated error.
-    pub dump: bool,
+    pub reports_each: bool,
 }
 
 choices! {
@@ -75,7 +75,7 @@ choices! {
 impl Tolerance {
     /// True when some error is tolerated; then the report counts them.
     #[must_use]
-    pub fn any(&self) -> bool {
+    pub fn tolerates_any(&self) -> bool {
         !(self.read.is_empty() && self.write.is_empty() && self.verify.is_empty())
     }
 

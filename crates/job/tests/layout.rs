@@ -25,9 +25,9 @@ fn jobs_that_only_trim_keep_what_is_there() {
 
 #[test]
 fn files_that_appear_on_open_or_not_at_all_are_not_laid_out() {
-    assert!(layout(ReadWrite::Read, |_| {}).happens);
-    assert!(!layout(ReadWrite::Read, |spec| spec.layout.create_on_open = true).happens);
-    assert!(!layout(ReadWrite::Read, |spec| spec.engine = EngineKind::Null).happens);
+    assert!(layout(ReadWrite::Read, |_| {}).is_enabled);
+    assert!(!layout(ReadWrite::Read, |spec| spec.layout.create_on_open = true).is_enabled);
+    assert!(!layout(ReadWrite::Read, |spec| spec.engine = EngineKind::Null).is_enabled);
 }
 
 #[test]

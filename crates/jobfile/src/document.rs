@@ -48,7 +48,7 @@ pub(crate) struct Assignment {
     /// The blanks between the `=` and the value.
     pub(crate) indent: String,
     /// Whether a keyword such as `$ncpus` was replaced: the value may be arithmetic.
-    pub(crate) keyword: bool,
+    pub(crate) has_keyword: bool,
     /// Names of variables without a value.
     pub(crate) unset: Vec<String>,
 }
@@ -211,7 +211,7 @@ fn adapt_assignment(
     }
     let expanded = environment.expand(text);
     written.indent = indent(&expanded.text).to_owned();
-    written.keyword = expanded.keyword;
+    written.has_keyword = expanded.has_keyword;
     written.unset = expanded.unset;
     details.assigned = expanded.text.contains('=');
     let text = expanded.text.trim();

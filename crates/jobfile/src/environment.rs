@@ -17,7 +17,7 @@ pub type ReadFile = Box<dyn Fn(&Path) -> io::Result<Vec<u8>>>;
 pub struct Environment {
     /// Returns the value of an environment variable.
     pub var: VariableLookup,
-    /// Reads an included file or the file of a pattern.
+    /// Reads an included file, or a file that an option names as its pattern.
     pub read_file: ReadFile,
     /// Bytes per page, for `$pagesize`.
     pub pagesize: u64,
@@ -25,12 +25,12 @@ pub struct Environment {
     pub mb_memory: u64,
     /// Configured CPUs, for `$ncpus`.
     pub ncpus: u64,
-    /// How lines and values are read.
+    /// The dialect in which lines and values are read.
     pub reading: Reading,
     /// Whether jobs have the options of ferrio or of fio.
     pub compat: Compat,
-    /// Whether the jobs do not run: like in fio, the values of some options are not examined then.
-    pub only_parses: bool,
+    /// True if the jobs are only parsed and never run. As in fio, the values of some options are not examined then.
+    pub parse_only: bool,
 }
 
 /// A line after replacement.
@@ -39,7 +39,7 @@ pub(crate) struct ExpandedLine {
     /// The new text.
     pub(crate) text: String,
     /// Whether a keyword such as `$ncpus` was replaced: the value may be arithmetic.
-    pub(crate) keyword: bool,
+    pub(crate) has_keyword: bool,
     /// Names of variables without a value.
     pub(crate) unset: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Default for Environment {
             ncpus: 1,
             reading: Reading::default(),
             compat: Compat::default(),
-            only_parses: false,
+            parse_only: false,
         }
     }
 }
@@ -81,7 +81,7 @@ impl Environment {
         {
             if expanded.text.contains(keyword) {
                 expanded.text = expanded.text.replace(keyword, &value.to_string());
-                expanded.keyword = true;
+                expanded.has_keyword = true;
             }
         }
         expanded
@@ -123,6 +123,6 @@ mod tests {
     fn keywords_are_replaced_inside_longer_words_and_in_variables() {
         assert_eq!(text("a=$ncpusx$pagesize"), "a=8x4096");
         let expanded = machine().expand("a=${CPUS}");
-        assert_eq!((expanded.text.as_str(), expanded.keyword), ("a=8", true));
+        assert_eq!((expanded.text.as_str(), expanded.has_keyword), ("a=8", true));
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn assignment(
     let text = effective(row, line, environment.reading);
     let text = text.map_err(|fault| refuse(line.value.as_deref(), fault)).ok()?;
     let read = |text| read(environment.reading, row, text, setting.kb_base, &*environment.read_file);
-    let examined = text.as_deref().filter(|_| environment.only_parses && environment.reading == Reading::Fio);
+    let examined = text.as_deref().filter(|_| environment.parse_only && environment.reading == Reading::Fio);
     let examined = examined.filter(|text| !text.is_empty()).map(|text| fio::examined_part(opt, text));
     let value = read(text.as_deref()).or_else(|fault| match examined {
         Some("") => Ok(Value::Nothing),
@@ -159,8 +159,8 @@ fn effective<'a>(
 ) -> Result<Option<Cow<'a, str>>, Fault> {
     let Some(value) = line.value.as_deref() else { return Ok(None) };
     let text = match reading {
-        Reading::Ferrio => arithmetic(row, value).filter(|_| line.keyword),
-        Reading::Fio if line.keyword => fio_arithmetic(line, value)?,
+        Reading::Ferrio => arithmetic(row, value).filter(|_| line.has_keyword),
+        Reading::Fio if line.has_keyword => fio_arithmetic(line, value)?,
         Reading::Fio => None,
     };
     Ok(Some(match text {

@@ -39,7 +39,7 @@ pub struct Job {
     /// Whether it is the first job of its job file.
     pub first_of_file: bool,
     /// Whether its section, or the globals before it, ended at an include file that cannot be opened. Such jobs fail, as in fio.
-    pub cut_short: bool,
+    pub fails_after_first_io: bool,
     /// The place where the job begins.
     pub origin: Origin,
 }

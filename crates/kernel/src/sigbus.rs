@@ -115,7 +115,7 @@ fn forget_missing_page() -> bool {
     false
 }
 
-/// Every memory range that was ever watched, newest first. EntryBuilder are never freed, as a handler may be reading them.
+/// Every memory range that was ever watched, newest first. Entries are never freed, as a handler may be reading them.
 static WATCHED_MEMORY: AtomicPtr<WatchedMemory> = AtomicPtr::new(ptr::null_mut());
 
 /// A mapping of a file that any thread may access, and that stays accessible when pages of the file are missing.

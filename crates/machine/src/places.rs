@@ -50,14 +50,14 @@ pub fn storage_device(path: &Path) -> Option<DeviceNumber> {
 pub struct Places {
     mounts: OnceCell<Mounts>,
     all: Vec<Place>,
-    known: HashMap<PlaceKey, Option<usize>>,
+    index_by_key: HashMap<PlaceKey, Option<usize>>,
 }
 
 /// The key by which the place of a path is found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum PlaceKey {
-    /// A directory, which most files of a job share, and the device number of the path: a path with another number than the rest of the
-    /// directory is a mount point.
+    /// The directory of the path, which most files of a job share, and the device number of the path. A number that differs from that of
+    /// the rest of the directory marks a mount point.
     Directory(PathBuf, Option<u64>),
     Device(DeviceNumber),
 }
@@ -65,7 +65,7 @@ enum PlaceKey {
 impl Places {
     /// No places yet. The mounts are read at the first use.
     #[must_use]
-    pub fn begin() -> Self {
+    pub fn new() -> Self {
         Places::default()
     }
 
@@ -102,14 +102,14 @@ impl Places {
                 PlaceKey::Directory(directory, found.map(|found| found.dev()))
             }
         };
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.index_by_key.get(&key) {
             return *known;
         }
         let index = match device {
             Some(device) => Some(self.add(Place { device: BlockDevice::read(device), ..Place::default() })),
             None => self.of_file(path),
         };
-        self.known.insert(key, index);
+        self.index_by_key.insert(key, index);
         index
     }
 
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn files_that_exist_or_not_share_the_place_of_their_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let mut places = Places::begin();
+        let mut places = Places::new();
         fs::write(dir.path().join("here"), b"x").unwrap();
         std::os::unix::fs::symlink(dir.path().join("here"), dir.path().join("link")).unwrap();
         let here = places.index_of(&dir.path().join("here"));
@@ -159,7 +159,7 @@ mod tests {
     fn a_link_is_at_the_place_of_its_target() {
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/proc/self/status", dir.path().join("link")).unwrap();
-        let mut places = Places::begin();
+        let mut places = Places::new();
         let (here, linked) =
             (places.index_of(&dir.path().join("f")), places.index_of(&dir.path().join("link")));
         assert_ne!(here, linked);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_character_device_has_no_place() {
-        assert_eq!(Places::begin().index_of(Path::new("/dev/null")), None);
+        assert_eq!(Places::new().index_of(Path::new("/dev/null")), None);
     }
 
     #[test]

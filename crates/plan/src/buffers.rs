@@ -57,7 +57,7 @@ pub(crate) fn writes_nothing(clones: &[PlannedJob]) -> bool {
     let leaves_files = |spec: &JobSpec| {
         let layout = layout_of(spec);
         // Files that are counted were not all looked at.
-        !layout.fills || !spec.files.iter().any(|file| file.run.is_some() || layout.concerns(file))
+        !layout.fills || !spec.files.iter().any(|file| file.run.is_some() || layout.applies_to(file))
     };
     let only_reads = |spec: &JobSpec| {
         let does = |direction| spec.rw.does(direction);

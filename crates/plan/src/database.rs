@@ -3,7 +3,7 @@
 //!
 //! - `options` says of each option of other jobs whether a database has it. What is left is resolved like any job.
 //! - `model` makes the model from the options of databases, and finds what is wrong with it.
-//! - `files` names and sizes the files: the data, the log, the double-write area. `own_files` tells apart those of all databases.
+//! - `files` names and sizes the files: the data, the log, the double-write area. `own_files` refuses shared ones.
 //! - This file makes the jobs of the roles.
 
 mod files;
@@ -26,7 +26,7 @@ use crate::findings::Findings;
 use crate::status::InertOptions;
 
 pub(crate) use model::{DatabaseFiles, Parameters, check_resolved};
-pub(crate) use own_files::OwnFiles;
+pub(crate) use own_files::DatabaseFileUses;
 
 /// I/Os that a job in the background has in flight if its engine is asynchronous and it has no `iodepth`.
 const BACKGROUND_DEPTH: u32 = 64;

@@ -17,8 +17,8 @@ inert! {
         only_reads; "it applies to writes, and the job only reads";
 }
 
-/// True when files that are opened for synchronous writes are no others for the kernel: nothing changes their data or size. `falloc` does
-/// so for each I/O, and what an engine of somebody else does is unknown.
+/// True when opening files for synchronous writes makes no difference, because the job never changes their data or size. `falloc` changes
+/// them with each I/O, and the actions of an external engine are unknown.
 fn only_reads(job: &Job) -> bool {
     let does_as_told = EngineKind::from_word(job.options.engine()).is_some_and(|engine| {
         !engine.operates_on_files() && !matches!(engine, EngineKind::Falloc | EngineKind::External)

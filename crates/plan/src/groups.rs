@@ -57,7 +57,7 @@ pub(crate) struct Groups {
     /// Loads of databases so far.
     loads: u32,
     /// Their files.
-    database_files: database::OwnFiles,
+    database_files: database::DatabaseFileUses,
 }
 
 impl Groups {

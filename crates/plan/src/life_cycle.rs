@@ -30,7 +30,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         ends_with_others: options.value(Opt::ExitOnIoDone),
         exec_prerun: command(Opt::ExecPrerun),
         exec_postrun: command(Opt::ExecPostrun),
-        cut_short: job.cut_short,
+        fails_after_first_io: job.fails_after_first_io,
     };
     spec.tolerance = tolerance(options);
 }
@@ -99,7 +99,7 @@ fn tolerance(options: &Options) -> Tolerance {
         }
     }
     let [read, write, verify] = classes;
-    Tolerance { read, write, verify, dump: options.value(Opt::ErrorDump) }
+    Tolerance { read, write, verify, reports_each: options.value(Opt::ErrorDump) }
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
     fn every_error_ends_a_job_that_says_nothing() {
         for options in ["", "continue_on_error=none\n", "continue_on_error=0\n", "ignore_error=\n"] {
             let tolerance = tolerance(options);
-            assert!(!tolerance.any() && !tolerance.tolerates(libc::EIO, true), "{options:?}");
+            assert!(!tolerance.tolerates_any() && !tolerance.tolerates(libc::EIO, true), "{options:?}");
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(tolerance.read, [libc::EAGAIN, libc::EIO]);
         assert_eq!(tolerance.write, [libc::ENOSPC]);
         assert_eq!(tolerance.verify, [libc::EIO, libc::EILSEQ]);
-        assert!(tolerance.dump);
+        assert!(tolerance.reports_each);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
         ramp_size: options.value(Opt::RampSize),
         startdelay: (Duration::from_micros(low), Duration::from_micros(high)),
     };
-    if job.cut_short {
+    if job.fails_after_first_io {
         // As in fio, the job fails after its first I/O.
         let Limits { number_ios, loops, time_based, ramp_time, ramp_size, .. } = &mut spec.limits;
         (*number_ios, *loops, *time_based) = (1, 1, false);

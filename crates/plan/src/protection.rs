@@ -46,7 +46,10 @@ pub(crate) fn check(job: &Job, spec: &JobSpec, changed: &dyn Fn(&FileSpec) -> bo
         findings.refuse(problem.code("missing-device").help(help).job(name(job)));
     }
     let is_lost = |file: &&FileSpec| {
-        layout.endangers(file) && !changed(file) && !is_as_laid_out(&file.path) && holds_data(&file.path)
+        layout.would_destroy_data(file)
+            && !changed(file)
+            && !is_as_laid_out(&file.path)
+            && holds_data(&file.path)
     };
     let mut lost = spec.files.iter().filter(|_| spec.layout.files_are_named).filter(is_lost);
     let Some(first) = lost.next() else { return };

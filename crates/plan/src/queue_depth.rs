@@ -23,8 +23,8 @@ inert! {
 /// Queue depth, batches, and whether threads do the I/O.
 pub(crate) fn resolve(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     spec.depth = depth(&job.options, spec);
-    spec.offload =
-        chooses(job, Opt::IoSubmitMode, SubmitMode::Offload) && engine_offloads(job, spec.engine, findings);
+    spec.offload = chooses(job, Opt::IoSubmitMode, SubmitMode::Offload)
+        && check_offload_support(job, spec.engine, findings);
     spec.serialize_overlap = job.options.value(Opt::SerializeOverlap);
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     }
 }
 
-/// A batch size of 0, or above the depth, means the whole depth. A block trace has a depth for jobs that ask for none.
+/// A batch size of 0, or above the depth, means the whole depth. A replayed block trace supplies the depth if the job sets none.
 fn depth(options: &Options, spec: &JobSpec) -> Depth {
     let of_trace = spec.replay.as_ref().and_then(|log| log.summary.depth);
     let iodepth = match of_trace {
@@ -55,7 +55,7 @@ fn depth(options: &Options, spec: &JobSpec) -> Depth {
     };
     let up_to_depth = |n| if n == 0 || n > iodepth { iodepth } else { n };
     let complete_min = options.value(Opt::IodepthBatchCompleteMin);
-    // What has gathered is submitted once no place is free: all that was reaped before. So as much as there is has to be reaped.
+    // With `auto`, a batch is submitted when no slot is free, so it is as large as the reap before it. Hence all completions are reaped.
     let gathers = options.word(Opt::IodepthBatch) == Some("auto");
     let complete_max = match options.if_given(Opt::IodepthBatchCompleteMax) {
         None if gathers => iodepth,
@@ -71,8 +71,9 @@ fn depth(options: &Options, spec: &JobSpec) -> Depth {
     }
 }
 
-/// Engines with a ring submit and reap in one thread, and posixaio has threads of its own.
-fn engine_offloads(job: &Job, engine: EngineKind, findings: &mut Findings) -> bool {
+/// Returns whether the engine can be offloaded, and refuses the job if not: engines with a ring submit and reap in one thread, and
+/// posixaio has its own threads.
+fn check_offload_support(job: &Job, engine: EngineKind, findings: &mut Findings) -> bool {
     if engine.needs_one_thread() {
         let message = format!("engine {} cannot be used with io_submit_mode=offload", engine.word());
         let help = "use a synchronous engine like `psync`, or io_submit_mode=inline";

@@ -12,14 +12,14 @@ use crate::findings::Findings;
 
 inert! {
     Softrandommap:
-        |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || asks(job, Opt::Sprandom) || orders_blocks(job)
+        |job| !rw(job).is_random() || asks(job, Opt::Norandommap) || asks(job, Opt::Sprandom) || visits_each_block_once(job)
             || !chooses(job, Opt::RandomDistribution, DistributionType::Random);
         "the job needs no map of random blocks";
     Norandommap:
-        // With `verify`, it also says that blocks may be written twice, and `sprandom` has it anyway.
+        // With `verify`, `norandommap` also says that blocks may be written twice; `sprandom` implies it.
         |job| !rw(job).is_random() && !verifies(job) && !asks(job, Opt::Sprandom); "the job is sequential";
     Norandommap:
-        |job| (orders_blocks(job) || !chooses(job, Opt::RandomDistribution, DistributionType::Random))
+        |job| (visits_each_block_once(job) || !chooses(job, Opt::RandomDistribution, DistributionType::Random))
             && !verifies(job) && !asks(job, Opt::Sprandom);
         "the job needs no map of random blocks";
     Ba:
@@ -27,7 +27,7 @@ inert! {
     PercentageRandom RandomDistribution:
         |job| !rw(job).is_random(); "the job is sequential";
     RandomGenerator:
-        |job| !rw(job).is_random() && orders_blocks(job); "the job is sequential";
+        |job| !rw(job).is_random() && visits_each_block_once(job); "the job is sequential";
     RandomSequenceStride:
         |job| !chooses(job, Opt::RandomDistribution, DistributionType::Sequence);
         "it applies only to random_distribution=sequence";
@@ -48,13 +48,13 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) {
 
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
-    alignment_ends_the_random_map(job, spec, findings);
-    a_distribution_or_an_order_of_its_own_ends_the_random_map(spec);
+    disable_map_if_aligned(job, spec, findings);
+    disable_map_if_unneeded(spec);
     if spec.rw.is_random() && spec.random_order != RandomOrder::Drawn {
-        an_order_is_uniform(job, spec, findings);
+        check_order_against_distribution(job, spec, findings);
     }
     if spec.rw.is_random() && spec.random_order == RandomOrder::Permute {
-        a_permutation_has_one_size_of_block(job, spec, findings);
+        check_permutation_blocks(job, spec, findings);
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) 
         }
     }
     for file in &spec.files {
-        if let Some(text) = beyond(spec, file) {
+        if let Some(text) = beyond_file_text(spec, file) {
             findings.note(note(job, &[Opt::RandomDistribution], "offsets-beyond-file", text));
         }
     }
@@ -124,8 +124,8 @@ pub(crate) fn fit_files(job: &Job, spec: &mut JobSpec, findings: &mut Findings) 
     }
 }
 
-/// A note if a distribution names blocks beyond the end of a file.
-fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
+/// The text of a note if a distribution names blocks beyond the end of the file.
+fn beyond_file_text(spec: &JobSpec, file: &FileSpec) -> Option<String> {
     let path = file.path.display();
     let exceeds = |d: Direction, bytes: u64| {
         let room = spec.zones.map_or(file.size.min(file.real_size), |zones| zones.range);
@@ -152,7 +152,7 @@ fn beyond(spec: &JobSpec, file: &FileSpec) -> Option<String> {
 }
 
 /// Only random offsets are aligned. The map tracks blocks of the smallest size only.
-fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
+fn disable_map_if_aligned(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     if !spec.rw.is_random() {
         for block in &mut spec.block.0 {
             block.align = block.min;
@@ -165,13 +165,13 @@ fn alignment_ends_the_random_map(job: &Job, spec: &mut JobSpec, findings: &mut F
 }
 
 /// A skewed distribution repeats offsets before it has visited all of them; a shift register or a permutation needs no map.
-fn a_distribution_or_an_order_of_its_own_ends_the_random_map(spec: &mut JobSpec) {
+fn disable_map_if_unneeded(spec: &mut JobSpec) {
     spec.random_map &= spec.distribution == Distribution::Uniform && spec.random_order == RandomOrder::Drawn;
 }
 
 /// As in fio, `lfsr` has no effect with a distribution other than `random`. `permute` exists only in ferrio, so it was requested on
 /// purpose and is refused.
-fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn check_order_against_distribution(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let shape = job.options.choice::<DistributionType>(Opt::RandomDistribution);
     if shape == DistributionType::Random {
         return;
@@ -191,7 +191,7 @@ fn an_order_is_uniform(job: &Job, spec: &JobSpec, findings: &mut Findings) {
 }
 
 /// Each block is one I/O: it must be the same block for all directions that choose offsets.
-fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn check_permutation_blocks(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     // The writes of randtrimwrite follow its trims.
     let chooses = |d: Direction| spec.rw.does(d) && !(spec.rw.is_trimwrite() && d == Direction::Write);
     let blocks = || Direction::ALL.into_iter().filter(|&d| chooses(d)).map(|d| &spec.block[d]);
@@ -210,7 +210,7 @@ fn a_permutation_has_one_size_of_block(job: &Job, spec: &JobSpec, findings: &mut
 }
 
 /// True for generators that visit each block once without a map.
-pub(crate) fn orders_blocks(job: &Job) -> bool {
+pub(crate) fn visits_each_block_once(job: &Job) -> bool {
     job.options.choice::<RandomGenerator>(Opt::RandomGenerator).order() != RandomOrder::Drawn
 }
 

@@ -35,7 +35,7 @@ inert! {
         Filename FilenameFormat UniqueFilename Directory Opendir Nrfiles FileServiceType Loops TimeBased:
         |job| replays(job); "the log of `read_iolog` replaces it, and is replayed once";
     RandomGenerator:
-        |job| replays(job) && random::orders_blocks(job); "the log of `read_iolog` determines the order of the I/Os";
+        |job| replays(job) && random::visits_each_block_once(job); "the log of `read_iolog` determines the order of the I/Os";
     Bs Bsrange Bssplit BsUnaligned BsIsSeqRand:
         // With `verify`, they have a part in the length of an interval.
         |job| replays(job) && !verifies(job); "the log of `read_iolog` determines the block sizes";

@@ -1,4 +1,4 @@
-//! One job: from its options to the resolved spec, except files, numbers and groups.
+//! One job: from its options to the resolved spec, except its files, job number and group.
 //!
 //! Each subject has up to three functions: `check` has the rules about the job as written, `resolve` turns options into parts of
 //! the spec, and `apply_rules` adjusts the parts to each other. The order of the calls decides which mistake is reported first.
@@ -152,7 +152,7 @@ fn apply_rules(job: &Job, spec: &mut JobSpec, sizing: &Sizing, machine: &Machine
     cpus::place_on_nodes(job, spec, machine, findings);
 }
 
-/// Options as reports echo them.
+/// The given options as reports list them.
 pub(crate) fn echo(given: &[GivenOption], compat: CompatRules) -> OptionEcho {
     let shown = |opt: Opt, text| match compat.masks_secrets && opt.is_secret() {
         true => MASK.to_owned(),

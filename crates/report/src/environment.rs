@@ -30,7 +30,7 @@ impl RunEnvironment {
     /// Queries the host and the files of a plan. `version` is that of the program.
     #[must_use]
     pub fn ask(plan: &Plan, version: &str, compat: Compat) -> Self {
-        let mut places = Places::begin();
+        let mut places = Places::new();
         let places_of = plan
             .jobs
             .iter()

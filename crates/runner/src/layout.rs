@@ -34,7 +34,7 @@ pub(crate) enum LaidOut {
 /// Work still to be done for one job: the files to extend and their bytes, for the "Laying out" line.
 pub(crate) fn pending(spec: &JobSpec) -> (usize, u64) {
     let layout = layout_of(spec);
-    let files = || spec.files.iter().filter(|file| layout.concerns(file));
+    let files = || spec.files.iter().filter(|file| layout.applies_to(file));
     (files().count(), files().map(FileSpec::end).fold(0, u64::saturating_add))
 }
 
@@ -50,13 +50,13 @@ pub(crate) fn lay_out(
     note: &mut dyn FnMut(Diagnostic),
 ) -> Result<LaidOut, Failure> {
     let layout = layout_of(spec);
-    lay_out_files(spec, |file| layout.concerns(file), content, stop, note)
+    lay_out_files(spec, |file| layout.applies_to(file), content, stop, note)
 }
 
 /// True if a job needs its files laid out again after they were removed between two passes. Called `fio`, such a job fails, as with fio.
 pub(crate) fn is_needed_again(spec: &JobSpec) -> bool {
     let layout = layout_of(spec);
-    let needs_data = layout.happens && layout.fills;
+    let needs_data = layout.is_enabled && layout.fills;
     spec.compat.lays_out_removed_files
         && !spec.opening.readonly
         && (needs_data || spec.engine.needs_directories())

@@ -304,7 +304,7 @@ fn passes<E: Engine>(
     io_loop.start();
     loop {
         io_loop.pass()?;
-        if spec.life.cut_short {
+        if spec.life.fails_after_first_io {
             return Err(Failure::new(libc::ENOENT, "job file open"));
         }
         io_loop.sync_at_end()?;

@@ -47,7 +47,7 @@ fn reason(threshold: &Threshold, entries: &[(&str, Vec<&JobSpec>)]) -> Option<(S
     let io = threshold.figure.io();
     if let LimitedFigure::Job(row) = threshold.figure
         && row.name == "total_err"
-        && !named.iter().any(|jobs| jobs.iter().any(|spec| spec.tolerance.any()))
+        && !named.iter().any(|jobs| jobs.iter().any(|spec| spec.tolerance.tolerates_any()))
     {
         let help = "only jobs with continue_on_error count errors: use `error > 0`";
         return Some(("no job has `total_err`".to_owned(), help.to_owned()));

@@ -24,14 +24,14 @@ const DEFAULT_QUEUE_DEPTH: u32 = 32;
 const MAX_QUEUE_DEPTH: u32 = 1024;
 
 /// The contents of the job file.
-pub fn job_file_text(done: &FinishedImport) -> String {
-    let summary = &done.summary;
+pub fn job_file_text(import: &FinishedImport) -> String {
+    let summary = &import.summary;
     let mut text = String::new();
     let _ = writeln!(
         text,
         "# Replays {} I/Os of {}.",
         summary.ios(),
-        source_name(&done.trace).replace(char::is_control, "?")
+        source_name(&import.trace).replace(char::is_control, "?")
     );
     let _ = writeln!(text, "# The replay writes to the files that the log names.");
     let needed: Vec<&FileSummary> = summary.files.iter().filter(|file| needs_layout(file)).collect();
@@ -65,9 +65,9 @@ pub fn job_file_text(done: &FinishedImport) -> String {
     if lays_out {
         let _ = writeln!(text, "stonewall");
     }
-    let log = done.log.as_ref().map_or_else(String::new, |log| log.display().to_string());
+    let log = import.log.as_ref().map_or_else(String::new, |log| log.display().to_string());
     let _ = writeln!(text, "read_iolog={}", escaped_name(&log));
-    for option in options(done) {
+    for option in options(import) {
         let _ = writeln!(text, "{option}");
     }
     text
@@ -84,10 +84,10 @@ fn needs_layout(file: &FileSummary) -> bool {
 }
 
 /// The options of the replay job, except those that name the log.
-pub fn options(done: &FinishedImport) -> Vec<String> {
-    let summary = &done.summary;
+pub fn options(import: &FinishedImport) -> Vec<String> {
+    let summary = &import.summary;
     let transfers = summary.of(SelectedIo::Read).0 + summary.of(SelectedIo::Write).0;
-    let is_of_devices = done.format != TraceFormat::Strace;
+    let is_of_devices = import.format != TraceFormat::Strace;
     let depth = match summary.deepest {
         0 if is_of_devices => DEFAULT_QUEUE_DEPTH,
         deepest => deepest.clamp(1, MAX_QUEUE_DEPTH),

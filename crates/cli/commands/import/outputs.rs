@@ -133,18 +133,18 @@ impl ImportOutputs {
     }
 
     /// Writes the job file, creates the directory of the replay's files, and moves the outputs to their names.
-    pub fn commit(self, done: &FinishedImport, directory: Option<&OsStr>) -> Result<(), ImportFailure> {
+    pub fn commit(self, import: &FinishedImport, directory: Option<&OsStr>) -> Result<(), ImportFailure> {
         let failed = |what: &str, path: &Path, error: &io::Error| {
             (format!("cannot {what} {}: {}", path.display(), reason(error)), None)
         };
         let is_file = self.log_is_file();
         let mut job = self.job;
         if let Some((path, file)) = &mut job {
-            let written = file.write_all(job::job_file_text(done).as_bytes());
+            let written = file.write_all(job::job_file_text(import).as_bytes());
             written.map_err(|error| failed("write the job file", path, &error))?;
         }
         let made = match directory.map(Path::new).filter(|_| is_file) {
-            Some(directory) if has_files_in(done, directory) => create_directories(directory)
+            Some(directory) if has_files_in(import, directory) => create_directories(directory)
                 .map_err(|error| failed("create the directory", directory, &error))?,
             _ => Vec::new(),
         };
@@ -167,10 +167,10 @@ impl ImportOutputs {
 }
 
 /// True if the log names files in this directory.
-fn has_files_in(done: &FinishedImport, directory: &Path) -> bool {
+fn has_files_in(import: &FinishedImport, directory: &Path) -> bool {
     let directory = directory.as_os_str().as_bytes();
     let is_inside = |name: &[u8]| name.strip_prefix(directory).is_some_and(|rest| rest.starts_with(b"/"));
-    done.summary.files.iter().any(|file| is_inside(file.in_log.as_bytes()))
+    import.summary.files.iter().any(|file| is_inside(file.in_log.as_bytes()))
 }
 
 /// Creates a directory and its missing parents. Returns the new ones, outermost first.

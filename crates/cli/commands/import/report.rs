@@ -15,12 +15,17 @@ use super::{FinishedImport, job};
 const MAX_LISTED_FILES: usize = 8;
 
 /// The text of the summary.
-pub fn summary_text(done: &FinishedImport) -> String {
-    let FinishedImport { summary, format, guessed, .. } = done;
+pub fn summary_text(import: &FinishedImport) -> String {
+    let FinishedImport { summary, format, guessed, .. } = import;
     let mut text = String::new();
     let how = if *guessed { "found from its first lines" } else { "as given" };
-    let _ =
-        writeln!(text, "{}: {}, format {} ({how})", source_name(&done.trace), format.about(), format.word());
+    let _ = writeln!(
+        text,
+        "{}: {}, format {} ({how})",
+        source_name(&import.trace),
+        format.about(),
+        format.word()
+    );
     let kinds = SelectedIo::ALL.iter().filter_map(|&(word, kind)| {
         let (ios, bytes) = summary.of(kind);
         let size = if kind == SelectedIo::Sync { String::new() } else { format!(" ({})", size(bytes)) };
@@ -35,7 +40,7 @@ pub fn summary_text(done: &FinishedImport) -> String {
     let _ = writeln!(text, "  time:    {}{depth}", duration(summary.span_us()));
     write_files(summary, &mut text);
     write_list("skipped", &skipped(summary), &mut text);
-    write_list("notes", &notes(done), &mut text);
+    write_list("notes", &notes(import), &mut text);
     for (number, line, why) in &summary.bad.first {
         let _ = writeln!(text, "  line {number} does not fit: {why}: {line}");
     }
@@ -43,7 +48,7 @@ pub fn summary_text(done: &FinishedImport) -> String {
     if more > 0 {
         let _ = writeln!(text, "  and {} that do not fit", counted(more, "other line"));
     }
-    let _ = writeln!(text, "  replay:  {}", replay(done));
+    let _ = writeln!(text, "  replay:  {}", replay(import));
     text
 }
 
@@ -79,14 +84,14 @@ pub fn skipped(summary: &ImportSummary) -> Vec<String> {
     counts.map(|((_, noun, which), count)| format!("{} {which}", counted(count, noun))).collect()
 }
 
-/// A note about `count` things, if any. `what` must fit after both singular and plural.
+/// A note about `count` things; `None` for 0. `what` follows the noun and must read well after the singular and the plural.
 fn note(count: u64, noun: &str, what: &str) -> Option<String> {
     (count > 0).then(|| format!("{} {what}", counted(count, noun)))
 }
 
 /// Notes about I/Os that the log represents inexactly.
-fn notes(done: &FinishedImport) -> Vec<String> {
-    let summary = &done.summary;
+fn notes(import: &FinishedImport) -> Vec<String> {
+    let summary = &import.summary;
     let remarks = &summary.remarks;
     let mut notes = Vec::new();
     notes.extend(note(
@@ -114,7 +119,7 @@ fn notes(done: &FinishedImport) -> Vec<String> {
         "vectored I/O",
         "of io_submit too short, because strace abbreviated the arguments: trace with -e abbrev=none",
     ));
-    if let Some((event, true)) = done.event {
+    if let Some((event, true)) = import.event {
         let meaning = match event {
             'Q' => "queued",
             'D' => "issued",
@@ -154,7 +159,7 @@ fn notes(done: &FinishedImport) -> Vec<String> {
     }
     let needs_files =
         summary.files.iter().any(|file| file.usage.must_exist_up_to > 0 && !job::is_device(&file.in_log));
-    if needs_files && done.job.is_none() {
+    if needs_files && import.job.is_none() {
         notes.push(
             "files that are read must exist before the replay: --job writes a job file that lays them out"
                 .to_owned(),
@@ -164,14 +169,14 @@ fn notes(done: &FinishedImport) -> Vec<String> {
 }
 
 /// The command line that replays the log.
-fn replay(done: &FinishedImport) -> String {
-    if let Some(job) = &done.job {
+fn replay(import: &FinishedImport) -> String {
+    if let Some(job) = &import.job {
         return format!("ferrio {}", shell_quote(&job.display().to_string()));
     }
-    let log = done.log.as_ref().map_or("LOG".to_owned(), |log| log.display().to_string());
+    let log = import.log.as_ref().map_or("LOG".to_owned(), |log| log.display().to_string());
     let mut words =
         vec!["ferrio --name=replay".to_owned(), shell_quote(&format!("--read_iolog={}", escaped_name(&log)))];
-    words.extend(job::options(done).into_iter().map(|option| format!("--{option}")));
+    words.extend(job::options(import).into_iter().map(|option| format!("--{option}")));
     words.join(" ")
 }
 

@@ -42,7 +42,7 @@ presets! {
 
 /// Where the jobs do their I/O, and how.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Conditions {
+pub struct MeasurementTarget {
     /// The file or device.
     pub path: String,
     /// Bytes of it that are used; `None` for a whole device.
@@ -51,9 +51,9 @@ pub struct Conditions {
     pub direct: bool,
     /// Jobs may write.
     pub writes: bool,
-    /// The path is a file of the run, which removes it.
+    /// The path is a temporary file that the run creates and removes.
     pub is_own: bool,
-    /// Instead of the run time of each job.
+    /// Replaces the run time of each job.
     pub runtime: Option<Duration>,
 }
 
@@ -64,19 +64,19 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Its job file under these conditions.
+    /// The preset's job file for this target.
     #[must_use]
-    pub fn job_file(&self, conditions: &Conditions) -> String {
+    pub fn job_file(&self, measured: &MeasurementTarget) -> String {
         let mut out = String::new();
         for section in sections(self.text) {
-            if !conditions.writes && writes(section) {
+            if !measured.writes && writes(section) {
                 continue;
             }
             let times = if is_test(section) { self.repetitions } else { 1 };
             for time in 1..=times {
                 // The file is needed until the last test is over.
                 let lines = section.lines().filter(|line| time == times || !line.starts_with("unlink="));
-                lines.filter_map(|line| conditions.line(line)).for_each(|line| {
+                lines.filter_map(|line| measured.line(line)).for_each(|line| {
                     out.push_str(&line);
                     out.push('\n');
                 });
@@ -86,7 +86,7 @@ impl Preset {
     }
 }
 
-impl Conditions {
+impl MeasurementTarget {
     /// A line of a preset as it has to be; `None` if it has to go.
     fn line(&self, line: &str) -> Option<String> {
         let option = line.split_once('=').map_or(line, |(option, _)| option);
@@ -128,8 +128,8 @@ fn writes(section: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn conditions() -> Conditions {
-        Conditions {
+    fn measured() -> MeasurementTarget {
+        MeasurementTarget {
             path: "/data/a:b".to_owned(),
             size: Some(1 << 20),
             direct: true,
@@ -160,20 +160,20 @@ mod tests {
     #[test]
     fn values_are_replaced_and_nothing_else() {
         let preset = &PRESETS[0];
-        let text = preset.job_file(&conditions());
+        let text = preset.job_file(&measured());
         assert!(text.starts_with("[global]\nfilename=/data/a\\:b\nsize=1048576\ndirect=1\n"), "{text}");
         let job = "[randread-4k-qd32]\nstonewall\ntime_based\nruntime=6s\nrw=randread\nbs=4k\niodepth=32\n";
         assert!(text.contains(job) && text.contains("unlink=1\n"), "{text}");
-        let short = Conditions { runtime: Some(Duration::from_millis(1500)), ..conditions() };
+        let short = MeasurementTarget { runtime: Some(Duration::from_millis(1500)), ..measured() };
         assert!(preset.job_file(&short).contains("runtime=1500ms\n"));
-        let buffered = preset.job_file(&Conditions { direct: false, ..conditions() });
+        let buffered = preset.job_file(&MeasurementTarget { direct: false, ..measured() });
         assert!(buffered.contains("direct=0\nioengine=io_uring\n"), "{buffered}");
     }
 
     #[test]
     fn a_test_that_runs_several_times_removes_the_file_the_last_time() {
         let preset = Preset::named("diskmark").unwrap();
-        let text = preset.job_file(&conditions());
+        let text = preset.job_file(&measured());
         assert_eq!(text.matches("[SEQ1M-Q8T1-read]\n").count(), 5, "{text}");
         assert_eq!((text.matches("[fill]\n").count(), text.matches("unlink=1\n").count()), (1, 1), "{text}");
         assert!(text.trim_end().ends_with("unlink=1"), "{text}");
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn without_writes_only_reads_are_left() {
         for preset in PRESETS {
-            let read_only = Conditions { writes: false, is_own: false, size: None, ..conditions() };
+            let read_only = MeasurementTarget { writes: false, is_own: false, size: None, ..measured() };
             let text = preset.job_file(&read_only);
             assert!(!text.contains("write") && !text.contains("unlink") && !text.contains("size="), "{text}");
             assert!(text.matches("\nrw=").count() >= 3, "{text}");

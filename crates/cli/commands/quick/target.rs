@@ -10,37 +10,37 @@ use ferrio_machine::{DeviceUse, MOUNTINFO, Mounts, Room, block_device_bytes, dev
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
-use super::preset::Conditions;
+use super::preset::MeasurementTarget;
 use super::refusal::Refusal;
 
-/// Bytes of the file unless others are asked for.
-const SIZE: u64 = 1 << 30;
-/// A request of the presets is not larger.
-const MIN_SIZE: u64 = 1 << 20;
-/// Bytes that have to stay free on a file system.
-const SPARE: u64 = 64 << 20;
+/// Default size of the file.
+const DEFAULT_FILE_BYTES: u64 = 1 << 30;
+/// Minimum size of the file: the largest request of the presets.
+const MIN_FILE_BYTES: u64 = 1 << 20;
+/// Space that must stay free on the file system in addition to the file.
+const MIN_FREE_BYTES: u64 = 64 << 20;
 
-/// The file of a run in a directory, which is removed when this is dropped, however the run ended.
+/// The file of a run in a directory. Dropping it removes the file, however the run ended.
 #[derive(Debug)]
-pub struct OwnFile(PathBuf);
+pub struct TemporaryFile(PathBuf);
 
-impl Drop for OwnFile {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // The last job has usually done it.
+        // The last job has usually removed it already.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// What the conditions of a run in a place are, and its file if it makes one.
+/// Determines how to measure at the path `place`. In a directory, creates the file to measure.
 ///
 /// # Errors
-/// There is no such place, it cannot be used, or it has no room.
-pub fn conditions(
+/// The path does not exist, cannot be measured, or has too little free space.
+pub fn measurement_target(
     place: &Path,
     size: Option<u64>,
     destroy: bool,
-) -> Result<(Conditions, Option<OwnFile>), Refusal> {
-    if size.is_some_and(|size| size < MIN_SIZE) {
+) -> Result<(MeasurementTarget, Option<TemporaryFile>), Refusal> {
+    if size.is_some_and(|size| size < MIN_FILE_BYTES) {
         return Err(Refusal::new("--size is too small", "the least is 1m, which is one request"));
     }
     let shown = place.display();
@@ -49,7 +49,7 @@ pub fn conditions(
         Refusal::new(format!("cannot measure {shown}: {}", reason(&error)), help)
     })?;
     if about.file_type().is_block_device() {
-        return device(place, about.rdev(), size, destroy).map(|conditions| (conditions, None));
+        return device(place, about.rdev(), size, destroy).map(|measured| (measured, None));
     }
     if !about.is_dir() {
         let help = "name the directory that it is in: a new file is made there and removed at the end";
@@ -59,15 +59,15 @@ pub fn conditions(
         let help = "it lets jobs write to a block device; in a directory they have a file of their own";
         return Err(Refusal::new(format!("--destroy has no meaning for the directory {shown}"), help));
     }
-    in_directory(place, size.unwrap_or(SIZE)).map(|(conditions, file)| (conditions, Some(file)))
+    in_directory(place, size.unwrap_or(DEFAULT_FILE_BYTES)).map(|(measured, file)| (measured, Some(file)))
 }
 
-fn in_directory(directory: &Path, size: u64) -> Result<(Conditions, OwnFile), Refusal> {
+fn in_directory(directory: &Path, size: u64) -> Result<(MeasurementTarget, TemporaryFile), Refusal> {
     let shown = directory.display();
     let free = Room::at(directory).and_then(|room| room.free_bytes);
-    if let Some(free) = free.filter(|free| *free < size.saturating_add(SPARE)) {
+    if let Some(free) = free.filter(|free| *free < size.saturating_add(MIN_FREE_BYTES)) {
         let message = format!("{shown} has {} MiB free, and the file takes {} MiB", free >> 20, size >> 20);
-        let most = (free.saturating_sub(SPARE) >> 20).max(1);
+        let most = (free.saturating_sub(MIN_FREE_BYTES) >> 20).max(1);
         return Err(Refusal::new(message, format!("choose a smaller one, such as --size={most}m")));
     }
     let path = directory.join(format!("ferrio-quick-{}.tmp", std::process::id()));
@@ -83,12 +83,15 @@ fn in_directory(directory: &Path, size: u64) -> Result<(Conditions, OwnFile), Re
     ferrio_runner::hold_signals();
     open_file(&path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL, 0o666)
         .map_err(|error| cannot(&error))?;
-    let file = OwnFile(path);
-    let direct = is_direct(&file.0, true).map_err(|error| cannot(&error))?;
-    Ok((Conditions { path: text, size: Some(size), direct, writes: true, is_own: true, runtime: None }, file))
+    let file = TemporaryFile(path);
+    let direct = supports_direct_io(&file.0, true).map_err(|error| cannot(&error))?;
+    Ok((
+        MeasurementTarget { path: text, size: Some(size), direct, writes: true, is_own: true, runtime: None },
+        file,
+    ))
 }
 
-fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Conditions, Refusal> {
+fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<MeasurementTarget, Refusal> {
     let shown = path.display();
     let cannot = |error: &io::Error| {
         let help =
@@ -122,17 +125,17 @@ fn device(path: &Path, rdev: u64, size: Option<u64>, destroy: bool) -> Result<Co
             return Err(Refusal::new(format!("{shown} is in use: {}", in_use.join(", ")), help));
         }
     }
-    let direct = is_direct(path, destroy).map_err(|error| cannot(&error))?;
+    let direct = supports_direct_io(path, destroy).map_err(|error| cannot(&error))?;
     let text = path.to_str().map(str::to_owned).ok_or_else(|| {
         Refusal::new(format!("the name {shown} is not UTF-8"), "job files are: use a link to it")
     })?;
-    // Writes stay in a part of the device, which is filled first; without them, all of it is read.
-    let size = size.or(destroy.then_some(SIZE.min(bytes)));
-    Ok(Conditions { path: text, size, direct, writes: destroy, is_own: false, runtime: None })
+    // With writes, only the first part of the device is used, and filled first. Without writes, all of it is read.
+    let size = size.or(destroy.then_some(DEFAULT_FILE_BYTES.min(bytes)));
+    Ok(MeasurementTarget { path: text, size, direct, writes: destroy, is_own: false, runtime: None })
 }
 
-/// True if the page cache can be bypassed.
-fn is_direct(path: &Path, write: bool) -> io::Result<bool> {
+/// True if the file can be opened with `O_DIRECT`.
+fn supports_direct_io(path: &Path, write: bool) -> io::Result<bool> {
     let access = if write { OFlag::O_RDWR } else { OFlag::O_RDONLY };
     let opened = open_file(path, access | OFlag::O_DIRECT, 0);
     match opened {
@@ -149,7 +152,7 @@ mod tests {
     #[test]
     fn a_directory_has_a_file_that_is_removed_in_any_case() {
         let directory = tempfile::tempdir().unwrap();
-        let (found, file) = conditions(directory.path(), Some(2 << 20), false).unwrap();
+        let (found, file) = measurement_target(directory.path(), Some(2 << 20), false).unwrap();
         assert!(found.is_own && found.writes && found.size == Some(2 << 20));
         assert!(Path::new(&found.path).exists() && found.path.starts_with('/'));
         drop(file);
@@ -161,7 +164,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("f");
         fs::write(&file, "").unwrap();
-        let refused = |path: &Path, size, destroy| conditions(path, size, destroy).unwrap_err().message;
+        let refused =
+            |path: &Path, size, destroy| measurement_target(path, size, destroy).unwrap_err().message;
         assert!(refused(&directory.path().join("x"), None, false).contains("No such file or directory"));
         assert!(refused(&file, None, false).contains("is neither a directory nor a block device"));
         assert!(refused(directory.path(), None, true).contains("--destroy has no meaning"));

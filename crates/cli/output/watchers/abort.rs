@@ -13,17 +13,17 @@ use ferrio_thresholds::{Judgement, Threshold, judge};
 use super::{Findings, Watcher};
 use crate::output::Output;
 
-/// How long the jobs of an entry must have been measured before its figures count. The first I/Os of a job are not like the rest.
+/// How long the jobs of a report entry must have been measured before it is judged. The first I/Os of a job are not like the rest.
 const MIN_MEASURED: Duration = Duration::from_secs(3);
 
 /// Judges the figures of a run at intervals, and ends it once a threshold is exceeded.
 #[derive(Debug)]
 pub struct AbortWatcher {
     thresholds: Vec<Threshold>,
-    /// The places in the plan of the jobs of each entry of the report.
+    /// For each report entry: the indices of its jobs in the plan.
     entries: Vec<Vec<usize>>,
     exceeded: Option<Judgement>,
-    /// Ends the run.
+    /// Set to end the run early.
     early_end: Arc<AtomicBool>,
 }
 
@@ -35,16 +35,16 @@ impl AbortWatcher {
         (!watcher.thresholds.is_empty()).then_some(watcher)
     }
 
-    /// Why the run must end, once.
+    /// Returns the reason to end the run, the first time a threshold is exceeded.
     fn judge(&mut self, result: &RunResult, report: impl FnOnce() -> RunReport) -> Option<Diagnostic> {
-        let counts: Vec<bool> =
-            self.entries.iter().map(|places| places.iter().all(|&place| counts(result, place))).collect();
-        if self.exceeded.is_some() || !counts.contains(&true) {
+        let judged: Vec<bool> =
+            self.entries.iter().map(|jobs| jobs.iter().all(|&job| has_enough_data(result, job))).collect();
+        if self.exceeded.is_some() || !judged.contains(&true) {
             return None;
         }
         let mut report = report();
-        let mut counts = counts.into_iter();
-        report.jobs.retain(|_| counts.next().unwrap_or(false));
+        let mut judged = judged.into_iter();
+        report.jobs.retain(|_| judged.next().unwrap_or(false));
         let exceeded = judge(&self.thresholds, &report).into_iter().find(Judgement::is_exceeded)?;
         let Judgement { report, worst, .. } = &exceeded;
         let message = format!(
@@ -75,10 +75,10 @@ impl Watcher for AbortWatcher {
     }
 }
 
-/// Whether the figures of a job say something: it has ended, or was measured for long enough.
-fn counts(result: &RunResult, place: usize) -> bool {
-    let progress = result.progress.as_ref().and_then(|progress| progress.jobs.get(place));
-    let (Some(progress), Some(job)) = (progress, result.jobs.get(place)) else { return false };
+/// True if a job has ended or was measured for long enough to be judged.
+fn has_enough_data(result: &RunResult, index: usize) -> bool {
+    let progress = result.progress.as_ref().and_then(|progress| progress.jobs.get(index));
+    let (Some(progress), Some(job)) = (progress, result.jobs.get(index)) else { return false };
     match progress.state {
         JobState::Reaped | JobState::Failed => job.error.is_some() || !job.measured.is_zero(),
         _ => !job.in_ramp && job.measured >= MIN_MEASURED,

@@ -22,7 +22,7 @@ use io_uring::{EnterFlags, IoUring, Submitter, cqueue, squeue};
 use crate::{Completion, EngineError};
 
 /// Number of times to poll the completion queue of a ring with a submission thread before yielding the CPU, which that thread may need;
-/// about 100 us. It never sleeps in the kernel: polling is chosen for low latency.
+/// about 100 us. The reaper never sleeps in the kernel: a submission thread is chosen for low latency.
 const MAX_SPINS: u32 = 1 << 12;
 
 /// A ring with counts of the requests it owns. Entries have the usual size unless commands need more room.
@@ -41,9 +41,9 @@ where
     /// True if a kernel thread takes entries off the submission queue.
     sqpoll: bool,
     /// True if the ring's flags show that an io_uring_enter(2) would bring completions.
-    shows_work: bool,
-    /// See [`RingSetup::unregisters`].
-    unregisters: bool,
+    flags_show_completions: bool,
+    /// True if dropping the ring unregisters files and buffers first, see [`RingSetup::unregisters_on_drop`].
+    unregisters_on_drop: bool,
     /// True if files are registered.
     has_files: bool,
     /// True if buffers are registered.
@@ -64,9 +64,9 @@ where
     /// Creates the ring, dropping the newer flags one by one while the kernel refuses them.
     ///
     /// # Errors
-    /// io_uring_setup(2)'s error as `io_queue_init`, with a hint for the usual reasons.
+    /// io_uring_setup(2)'s error, reported as `io_queue_init`, with a hint for the usual reasons.
     pub fn new(setup: &RingSetup) -> Result<Self, EngineError> {
-        let (ring, shows_work) = setup.build()?;
+        let (ring, flags_show_completions) = setup.build()?;
         let no_iowait =
             if ring.params().is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
         let index = setup::register_ring_fd(ring.as_raw_fd());
@@ -77,8 +77,8 @@ where
             registered: index.is_some(),
             sqpoll: ring.params().is_setup_sqpoll(),
             // A polled ring shows nothing: the kernel checks the device when asked.
-            shows_work: shows_work && !ring.params().is_setup_iopoll(),
-            unregisters: setup.unregisters,
+            flags_show_completions: flags_show_completions && !ring.params().is_setup_iopoll(),
+            unregisters_on_drop: setup.unregisters_on_drop,
             has_files: false,
             has_buffers: false,
             unsubmitted: 0,
@@ -136,8 +136,8 @@ where
         room
     }
 
-    /// Submits all pushed entries; returns how many the kernel took since the last call. Fewer than were pushed only if the kernel is out
-    /// of requests while others are in flight; reaping frees some.
+    /// Submits all pushed entries; returns how many the kernel took since the last call. These are fewer than were pushed only if the
+    /// kernel is out of requests while others are in flight; reaping frees some.
     ///
     /// # Errors
     /// io_uring_enter(2)'s error; EAGAIN and EBUSY only if nothing in flight could be reaped.
@@ -159,7 +159,7 @@ where
         if taken >= min.max(1) || self.in_flight == 0 {
             return Ok(());
         }
-        if min == 0 && self.shows_work && self.unsubmitted == 0 && !self.has_work() {
+        if min == 0 && self.flags_show_completions && self.unsubmitted == 0 && !self.has_work() {
             // A polling caller calls again at once.
             std::hint::spin_loop();
             return Ok(());
@@ -317,10 +317,10 @@ where
                 break;
             }
         }
-        if self.unregisters && self.has_files {
+        if self.unregisters_on_drop && self.has_files {
             let _ = self.ring.submitter().unregister_files();
         }
-        if self.unregisters && self.has_buffers {
+        if self.unregisters_on_drop && self.has_buffers {
             let _ = self.ring.submitter().unregister_buffers();
         }
         if self.registered {

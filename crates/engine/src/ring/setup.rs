@@ -28,7 +28,7 @@ pub struct RingSetup {
     pub sqpoll_cpu: Option<u32>,
     /// Unregisters files and buffers when the ring is dropped. The kernel takes its time to end a ring; until then a file system could not
     /// be unmounted, and the next job would find the limit of locked memory used up.
-    pub unregisters: bool,
+    pub unregisters_on_drop: bool,
 }
 
 /// Flags that older kernels refuse, or that conflict with other flags.

@@ -21,7 +21,7 @@ pub(crate) enum PathOperation {
     /// stat(2) or lstat(2).
     Stat { follows_links: bool },
     /// statx(2) of the absolute path.
-    Statx(AbsolutePath),
+    Statx(PathResolver),
     /// unlink(2).
     DeleteFile,
     /// mkdir(2).
@@ -44,7 +44,7 @@ impl PathOperation {
             EngineKind::Filestat | EngineKind::Dirstat => match spec.engine_options.stat_type {
                 StatType::Stat => PathOperation::Stat { follows_links: true },
                 StatType::Lstat => PathOperation::Stat { follows_links: false },
-                StatType::Statx => PathOperation::Statx(AbsolutePath::default()),
+                StatType::Statx => PathOperation::Statx(PathResolver::default()),
             },
             other => return Err(EngineError::new(format!("open({})", other.word()), Errno::ENOTSUP)),
         })
@@ -63,7 +63,9 @@ impl PathOperation {
             }
             PathOperation::Stat { follows_links: true } => (stat::stat(path).map(|_| None), "stat"),
             PathOperation::Stat { follows_links: false } => (stat::lstat(path).map(|_| None), "lstat"),
-            PathOperation::Statx(absolute) => (absolute.of(path).and_then(statx).map(|()| None), "statx"),
+            PathOperation::Statx(resolver) => {
+                (resolver.absolute(path).and_then(statx).map(|()| None), "statx")
+            }
             PathOperation::DeleteFile => (nix::unistd::unlink(path).map(|()| None), "delete"),
             // fio passes only the file type as the mode, and so creates directories that nobody can use.
             PathOperation::CreateDirectory => {
@@ -81,15 +83,15 @@ fn rmdir(path: &Path) -> nix::Result<()> {
 
 /// Converts paths to absolute ones. The files of a job are in few directories, so each directory is resolved once.
 #[derive(Debug, Default)]
-pub(crate) struct AbsolutePath {
+pub(crate) struct PathResolver {
     /// The directory of the previous path, as it was given.
     given: PathBuf,
     /// The same directory, absolute and without symbolic links.
     resolved: PathBuf,
 }
 
-impl AbsolutePath {
-    fn of(&mut self, path: &Path) -> nix::Result<CString> {
+impl PathResolver {
+    fn absolute(&mut self, path: &Path) -> nix::Result<CString> {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = directory.unwrap_or(Path::new("."));
         if self.given != directory || self.resolved.as_os_str().is_empty() {

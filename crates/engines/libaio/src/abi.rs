@@ -62,7 +62,7 @@ pub(crate) struct ContextId(pub usize);
 pub(crate) fn io_setup(events: u32) -> io::Result<ContextId> {
     let mut id = 0usize;
     // SAFETY: the kernel writes one word, which lives until the call returns.
-    check(unsafe { libc::syscall(libc::SYS_io_setup, events, &raw mut id) })?;
+    libc_syscall_result(unsafe { libc::syscall(libc::SYS_io_setup, events, &raw mut id) })?;
     Ok(ContextId(id))
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn io_destroy(context: ContextId) {
 pub(crate) unsafe fn io_submit(context: ContextId, requests: &[*mut Iocb]) -> io::Result<usize> {
     let arguments = [context.0, requests.len(), requests.as_ptr() as usize, 0, 0, 0];
     // SAFETY: guaranteed by the caller.
-    answer(unsafe { syscall::call(libc::SYS_io_submit, arguments) })
+    raw_syscall_result(unsafe { syscall::call(libc::SYS_io_submit, arguments) })
 }
 
 /// io_getevents(2) without a time limit: returns the number of events written to the front of `events`.
@@ -89,7 +89,7 @@ pub(crate) fn io_getevents(context: ContextId, min: usize, events: &mut [IoEvent
     let (room, no_limit) = (events.len(), 0);
     let arguments = [context.0, min, room, events.as_mut_ptr() as usize, no_limit, 0];
     // SAFETY: the kernel writes at most `room` events.
-    answer(unsafe { syscall::call(libc::SYS_io_getevents, arguments) })
+    raw_syscall_result(unsafe { syscall::call(libc::SYS_io_getevents, arguments) })
 }
 
 /// io_getevents(2) with a time limit; otherwise like [`io_getevents`].
@@ -103,18 +103,19 @@ pub(crate) fn io_getevents_within(
     let limit = [i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX), i64::from(timeout.subsec_nanos())];
     let room = events.len();
     // SAFETY: the kernel writes at most `room` events and reads the two words of the limit, which live until the call returns.
-    check(unsafe {
+    libc_syscall_result(unsafe {
         libc::syscall(libc::SYS_io_getevents, context.0, min, room, events.as_mut_ptr(), limit.as_ptr())
     })
 }
 
-/// Converts the return value of a direct system call.
+/// Converts the return value of a raw system call: a count or a negated errno.
 #[inline]
-fn answer(answer: i64) -> io::Result<usize> {
+fn raw_syscall_result(answer: i64) -> io::Result<usize> {
     usize::try_from(answer).map_err(|_| io::Error::from_raw_os_error(-answer as i32))
 }
 
+/// Converts the return value of libc's `syscall`: a count, or -1 with errno set.
 #[inline]
-fn check(answer: i64) -> io::Result<usize> {
+fn libc_syscall_result(answer: i64) -> io::Result<usize> {
     usize::try_from(answer).map_err(|_| io::Error::last_os_error())
 }

@@ -76,12 +76,12 @@ impl Sg {
         let moved = request.len.cast_signed();
         // An I/O moves its length, even where one block is written many times or the device generates the blocks.
         let (cdb, data, counts) = match command {
-            ScsiCommand::Plain(cdb) => (cdb, CommandData::None, false),
-            ScsiCommand::Reads(cdb, len) => (cdb, CommandData::In(request.buffer, len), true),
-            ScsiCommand::Sends(cdb, len) => {
+            ScsiCommand::NoData(cdb) => (cdb, CommandData::None, false),
+            ScsiCommand::DataIn(cdb, len) => (cdb, CommandData::In(request.buffer, len), true),
+            ScsiCommand::DataOut(cdb, len) => {
                 (cdb, CommandData::Out(request.buffer, len), u64::from(len) == request.len)
             }
-            ScsiCommand::SendsList(cdb, list) => {
+            ScsiCommand::ParameterList(cdb, list) => {
                 // SAFETY: the list lives until the call returns.
                 return match unsafe {
                     self.execute(&device, &cdb, CommandData::Out(list.as_ptr(), list.len() as u32))

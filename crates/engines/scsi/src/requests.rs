@@ -20,14 +20,13 @@ pub(crate) struct CommandOptions {
 /// A command and its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScsiCommand {
-    /// No data.
-    Plain(Cdb),
+    NoData(Cdb),
     /// Reads this many bytes into the buffer.
-    Reads(Cdb, u32),
+    DataIn(Cdb, u32),
     /// Sends this many bytes of the buffer.
-    Sends(Cdb, u32),
+    DataOut(Cdb, u32),
     /// Sends a parameter list.
-    SendsList(Cdb, [u8; UNMAP_LIST_LEN]),
+    ParameterList(Cdb, [u8; UNMAP_LIST_LEN]),
 }
 
 /// The reason why no command can perform an I/O.
@@ -51,16 +50,15 @@ impl CommandOptions {
             Op::Read => {
                 let flags = if self.read_fua { FUA } else { 0 };
                 let blocks = blocks(offset, len, block)?;
-                Ok(ScsiCommand::Reads(cdb::range(RangeCommand::Read, flags, blocks), data_len(len)?))
+                Ok(ScsiCommand::DataIn(cdb::range(RangeCommand::Read, flags, blocks), data_len(len)?))
             }
             Op::Write => self.write(blocks(offset, len, block)?, len, block, stream),
-            Op::Trim => {
-                blocks(offset, len, block).map(|b| ScsiCommand::SendsList(cdb::unmap(), cdb::unmap_list(b)))
-            }
+            Op::Trim => blocks(offset, len, block)
+                .map(|b| ScsiCommand::ParameterList(cdb::unmap(), cdb::unmap_list(b))),
             // The whole cache: a partial sync could miss data of the range.
             Op::Fsync | Op::Fdatasync | Op::SyncFileRange(_) => {
                 let all = BlockRange { first: 0, count: 0 };
-                Ok(ScsiCommand::Plain(cdb::range(RangeCommand::SynchronizeCache, 0, all)))
+                Ok(ScsiCommand::NoData(cdb::range(RangeCommand::SynchronizeCache, 0, all)))
             }
         }
     }
@@ -75,26 +73,26 @@ impl CommandOptions {
         let fua = if self.write_fua { FUA } else { 0 };
         Ok(match self.write_mode {
             SgWriteMode::Write => {
-                ScsiCommand::Sends(cdb::range(RangeCommand::Write, fua, blocks), data_len(len)?)
+                ScsiCommand::DataOut(cdb::range(RangeCommand::Write, fua, blocks), data_len(len)?)
             }
             SgWriteMode::WriteAndVerify => {
-                ScsiCommand::Sends(cdb::range(RangeCommand::WriteAndVerify, 0, blocks), data_len(len)?)
+                ScsiCommand::DataOut(cdb::range(RangeCommand::WriteAndVerify, 0, blocks), data_len(len)?)
             }
             SgWriteMode::WriteSame => {
-                ScsiCommand::Sends(cdb::range(RangeCommand::WriteSame, 0, blocks), block)
+                ScsiCommand::DataOut(cdb::range(RangeCommand::WriteSame, 0, blocks), block)
             }
             SgWriteMode::WriteSameNdob => {
-                ScsiCommand::Plain(cdb::range_16(RangeCommand::WriteSame, NO_DATA_OUT, blocks))
+                ScsiCommand::NoData(cdb::range_16(RangeCommand::WriteSame, NO_DATA_OUT, blocks))
             }
-            SgWriteMode::VerifyBytchk00 => ScsiCommand::Plain(cdb::range(RangeCommand::Verify, 0, blocks)),
+            SgWriteMode::VerifyBytchk00 => ScsiCommand::NoData(cdb::range(RangeCommand::Verify, 0, blocks)),
             SgWriteMode::VerifyBytchk01 => {
-                ScsiCommand::Sends(cdb::range(RangeCommand::Verify, COMPARE_ALL, blocks), data_len(len)?)
+                ScsiCommand::DataOut(cdb::range(RangeCommand::Verify, COMPARE_ALL, blocks), data_len(len)?)
             }
             SgWriteMode::VerifyBytchk11 => {
-                ScsiCommand::Sends(cdb::range(RangeCommand::Verify, COMPARE_ONE, blocks), block)
+                ScsiCommand::DataOut(cdb::range(RangeCommand::Verify, COMPARE_ONE, blocks), block)
             }
             SgWriteMode::WriteStream => match cdb::write_stream(fua, stream, blocks) {
-                Some(cdb) => ScsiCommand::Sends(cdb, data_len(len)?),
+                Some(cdb) => ScsiCommand::DataOut(cdb, data_len(len)?),
                 None => {
                     let why = "WRITE STREAM has at most 65535 blocks: lower bs".to_owned();
                     return Err(UnsupportedIo { errno: libc::EINVAL, why });
@@ -135,8 +133,8 @@ mod tests {
     /// The bytes of a command, and how many bytes it sends.
     fn written(write_mode: SgWriteMode, write_fua: bool) -> (Vec<u8>, u32) {
         match made(CommandOptions { write_mode, write_fua, ..CommandOptions::default() }, Op::Write) {
-            ScsiCommand::Plain(cdb) => (cdb.bytes().to_vec(), 0),
-            ScsiCommand::Sends(cdb, len) => (cdb.bytes().to_vec(), len),
+            ScsiCommand::NoData(cdb) => (cdb.bytes().to_vec(), 0),
+            ScsiCommand::DataOut(cdb, len) => (cdb.bytes().to_vec(), len),
             other => panic!("{other:?}"),
         }
     }
@@ -161,15 +159,17 @@ mod tests {
     #[test]
     fn reads_trims_and_syncs_have_commands_too() {
         let read = |read_fua| match made(CommandOptions { read_fua, ..CommandOptions::default() }, Op::Read) {
-            ScsiCommand::Reads(cdb, 8192) => cdb.bytes().to_vec(),
+            ScsiCommand::DataIn(cdb, 8192) => cdb.bytes().to_vec(),
             other => panic!("{other:?}"),
         };
         assert_eq!(read(false), [0x28, 0, 0, 0, 8, 0, 0, 0, 16, 0]);
         assert_eq!(read(true), [0x28, FUA, 0, 0, 8, 0, 0, 0, 16, 0]);
-        let ScsiCommand::SendsList(cdb, list) = made(CommandOptions::default(), Op::Trim) else { panic!() };
+        let ScsiCommand::ParameterList(cdb, list) = made(CommandOptions::default(), Op::Trim) else {
+            panic!()
+        };
         assert_eq!((cdb.bytes()[0], &list[14..20]), (0x42, &[8, 0, 0, 0, 0, 16][..]));
         for op in [Op::Fsync, Op::Fdatasync, Op::SyncFileRange(2)] {
-            let ScsiCommand::Plain(cdb) = made(CommandOptions::default(), op) else { panic!("{op:?}") };
+            let ScsiCommand::NoData(cdb) = made(CommandOptions::default(), op) else { panic!("{op:?}") };
             assert_eq!(cdb.bytes(), [0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
     }
@@ -179,7 +179,7 @@ mod tests {
         let command = |op, len| CommandOptions::default().command(op, 0, len, 512, 0);
         assert!(command(Op::Read, 4 << 30).unwrap_err().why.contains("less than 4 GiB"));
         assert!(command(Op::Write, 4 << 30).unwrap_err().why.contains("less than 4 GiB"));
-        let Ok(ScsiCommand::SendsList(_, list)) = command(Op::Trim, 5 << 30) else { panic!() };
+        let Ok(ScsiCommand::ParameterList(_, list)) = command(Op::Trim, 5 << 30) else { panic!() };
         assert_eq!(list[16..20], (10_u32 << 20).to_be_bytes());
         assert!(command(Op::Trim, 2 << 40).unwrap_err().why.contains("at most 4294967295 blocks"));
     }

@@ -9,8 +9,8 @@
 //! (no cooperative task work, nothing registered), and twice the entries that `iodepth` needs.
 
 mod completion_queue;
+mod stall_detector;
 mod tasks;
-mod watch;
 
 use ferrio_engine::ring::setup_error;
 use ferrio_engine::{

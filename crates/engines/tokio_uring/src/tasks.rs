@@ -10,7 +10,7 @@ use tokio_uring::buf::{IoBuf, IoBufMut};
 use tokio_uring::fs::File;
 
 use crate::completion_queue::CompletionQueue;
-use crate::watch;
+use crate::stall_detector;
 
 /// Files, queued requests and the tasks in flight.
 pub(crate) struct Tasks {
@@ -106,7 +106,7 @@ impl Tasks {
 
     /// Starts a timer that detects when the kernel takes no more requests. Call only inside the runtime.
     pub(crate) fn watch(&self) -> std::io::Result<()> {
-        watch::start(Rc::clone(&self.finished))
+        stall_detector::spawn(Rc::clone(&self.finished))
     }
 
     /// True once the kernel takes no more requests.

@@ -175,7 +175,7 @@ fn new_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         sqpoll: options.ring.sqthread_poll,
         sqpoll_cpu: options.ring.sqthread_poll_cpu,
         // fio does not do this.
-        unregisters: spec.tuning == Tuning::Lean,
+        unregisters_on_drop: spec.tuning == Tuning::Lean,
     })?;
     match registration::of_buffers(spec, buffers) {
         Registration::Required => {

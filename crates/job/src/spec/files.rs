@@ -7,7 +7,8 @@ use crate::{Direction, FileKind, FileSpec};
 
 impl JobSpec {
     /// True when a file is opened when it is first used, or when a replayed log says so, and closed when it is finished. Otherwise all
-    /// files are open for a whole pass, from before the first I/O on: what an engine does in place of opening them must be measured.
+    /// files are open for a whole pass, from before the first I/O on. Engines that measure another operation in place of the open
+    /// always do so on demand, so that it is part of the measurement.
     #[must_use]
     pub fn opens_on_demand(&self) -> bool {
         let syncs_each = self.durability.fsync_on_close && self.rw.does(Direction::Write);
@@ -17,8 +18,8 @@ impl JobSpec {
             || (syncs_each && self.files.len() > 1)
     }
 
-    /// Paths that are where the files and block devices of the job are. New files are where their directory is, so that a hundred
-    /// thousand of them in one directory are one path; engines without files have none.
+    /// Paths by which the storage of the job can be found: its block devices, its existing files, and for new files their directory.
+    /// A path is not repeated for consecutive files, such as many new ones in one directory. Engines without files have none.
     pub fn storage_paths(&self) -> impl Iterator<Item = &Path> {
         let mut last = None;
         let stored = |file: &&FileSpec| matches!(file.kind, FileKind::Regular | FileKind::Block);

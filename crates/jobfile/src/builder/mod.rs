@@ -45,7 +45,7 @@ struct Globals {
     list: Vec<GivenOption>,
     setting: ValueContext,
     /// Whether one of their include files is missing.
-    cut_short: bool,
+    fails_after_first_io: bool,
 }
 
 /// A job whose globals are not complete yet.
@@ -60,7 +60,7 @@ struct JobDraft {
     inherited: usize,
     from_command_line: bool,
     first_of_file: bool,
-    cut_short: bool,
+    fails_after_first_io: bool,
     origin: Origin,
 }
 
@@ -105,8 +105,8 @@ impl Builder {
     }
 
     /// Declares that the jobs do not run, as with `--parse-only`; must be called before the first option or file.
-    pub fn only_parses(&mut self, only_parses: bool) {
-        self.environment.only_parses = only_parses;
+    pub fn set_parse_only(&mut self, parse_only: bool) {
+        self.environment.parse_only = parse_only;
     }
 
     /// Adds a job option of the command line; `name` is complete and has no dashes. It belongs to the job begun last, or
@@ -176,7 +176,7 @@ impl Builder {
             inherited: self.scopes[0].list.len(),
             from_command_line: true,
             first_of_file: false,
-            cut_short: false,
+            fails_after_first_io: false,
             origin: argument.origin(),
         });
     }
@@ -300,7 +300,7 @@ impl Builder {
         let given =
             evaluate::section(&section.lines, &mut globals.setting, &self.environment, &mut self.diagnostics);
         globals.list.extend(given);
-        globals.cut_short |= section.cut == Some(SectionEnd::MissingFile);
+        globals.fails_after_first_io |= section.cut == Some(SectionEnd::MissingFile);
         self.note_dropped(before, section);
     }
 
@@ -317,7 +317,8 @@ impl Builder {
             inherited: self.scopes[scope].list.len(),
             from_command_line: false,
             first_of_file,
-            cut_short: self.scopes[scope].cut_short || section.cut == Some(SectionEnd::MissingFile),
+            fails_after_first_io: self.scopes[scope].fails_after_first_io
+                || section.cut == Some(SectionEnd::MissingFile),
             origin: section.origin.clone(),
         });
         self.note_dropped(before, section);
@@ -380,7 +381,7 @@ fn assemble(drafts: Vec<JobDraft>, lists: &[Arc<[GivenOption]>], personal: &'sta
             from_command_line: draft.from_command_line,
             file_number: draft.scope,
             first_of_file: draft.first_of_file,
-            cut_short: draft.cut_short,
+            fails_after_first_io: draft.fails_after_first_io,
             origin: draft.origin,
         });
     }

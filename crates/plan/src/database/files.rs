@@ -225,7 +225,7 @@ fn fits_the_file_systems(
     files: &[FileSpec],
     findings: &mut Findings,
 ) -> Option<()> {
-    let mut places = Places::begin();
+    let mut places = Places::new();
     let mut needed: Vec<(usize, u64)> = Vec::new();
     for file in files.iter().filter(|file| file.extend) {
         let Some(place) = places.index_of(&file.path) else { continue };

@@ -1,5 +1,5 @@
-//! Each database has files of its own: its data, its log and its double-write area are different files, and no other database that runs
-//! at the same time has one of them.
+//! The files of each database must be its own: its data, its log and its double-write area are different files, and no other database that
+//! runs at the same time uses one of them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use super::model::DatabaseFiles;
 use crate::as_written::{name, refuse};
 use crate::findings::Findings;
 
-const CODE: &str = "database-files";
+const DIAGNOSTIC_CODE: &str = "database-files";
 
-/// The files of the databases so far, whatever paths lead to them.
+/// The files of the databases so far, by identity: several paths may lead to one file.
 #[derive(Debug, Default)]
-pub(crate) struct OwnFiles {
-    used: HashMap<Place, Use>,
+pub(crate) struct DatabaseFileUses {
+    used: HashMap<FileLocation, FileUse>,
 }
 
-/// Where a file is or will be: the nearest file or directory that can be told from all others, and the path from there. Directories
-/// inside file names are made with the files.
-type Place = (FileIdentity, PathBuf);
+/// Where a file is or will be: the identity of the file or its nearest existing ancestor, and the path from there. Missing directories
+/// are created with the files.
+type FileLocation = (FileIdentity, PathBuf);
 
-/// What a file is for.
+/// The use of a file by a database.
 #[derive(Debug)]
-struct Use {
+struct FileUse {
     job: String,
     phase: usize,
     load: u32,
@@ -33,9 +33,9 @@ struct Use {
     path: PathBuf,
 }
 
-impl OwnFiles {
-    /// Notes the files of load number `load`, which begins in this phase. Refuses one that it uses twice, or that is used by a database
-    /// which may still run.
+impl DatabaseFileUses {
+    /// Records the files of the database with the load number `load`, which begins in the phase `phase` of the plan. Refuses a file that
+    /// it uses twice, or that is used by a database which may still run.
     pub(crate) fn add(
         &mut self,
         job: &Job,
@@ -45,9 +45,9 @@ impl OwnFiles {
         findings: &mut Findings,
     ) {
         for (opt, path) in files.by_option() {
-            let Some(place) = place_of(path) else { continue };
-            let new = Use { job: name(job).to_owned(), phase, load, opt, path: path.to_owned() };
-            let Some(known) = self.used.insert(place, new) else { continue };
+            let Some(location) = location_of(path) else { continue };
+            let new = FileUse { job: name(job).to_owned(), phase, load, opt, path: path.to_owned() };
+            let Some(known) = self.used.insert(location, new) else { continue };
             let is_of_another = known.load != load;
             if is_of_another && (known.phase != phase || waits_for(job, &known.job)) {
                 continue;
@@ -67,13 +67,13 @@ impl OwnFiles {
             } else {
                 (message, "give the data, the log and the double-write area files of their own")
             };
-            refuse(findings, job, &[opt, known.opt], CODE, message, help);
+            refuse(findings, job, &[opt, known.opt], DIAGNOSTIC_CODE, message, help);
             return;
         }
     }
 }
 
-fn place_of(path: &Path) -> Option<Place> {
+fn location_of(path: &Path) -> Option<FileLocation> {
     path.ancestors().find_map(|above| {
         let identity = FileIdentity::of_path(above)?;
         Some((identity, path.strip_prefix(above).ok()?.to_owned()))

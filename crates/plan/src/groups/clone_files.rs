@@ -290,7 +290,7 @@ fn size_stream(spec: &JobSpec) -> Stream {
 fn size_after_layout(spec: &JobSpec, file: &FileSpec, before: Option<Option<u64>>) -> Option<u64> {
     let before = before.unwrap_or(file.found);
     let layout = layout_of(spec);
-    if layout.concerns(file) && !spec.opening.readonly {
+    if layout.applies_to(file) && !spec.opening.readonly {
         Some(layout.size_after(file, before))
     } else {
         before

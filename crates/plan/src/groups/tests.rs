@@ -1,6 +1,6 @@
 use std::fs;
 
-use ferrio_job::Compat;
+use ferrio_job::{Compat, FileKind};
 
 use super::*;
 use crate::PlanOptions;

@@ -14,12 +14,12 @@ use crate::findings::Findings;
 /// Rules about the resolved job.
 pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings) {
     verify_intervals_fit_the_blocks(job, spec, findings);
-    blocks_of_several_sizes_need_a_map(job, spec, findings);
-    writers_share_no_file(job, spec, findings);
-    a_runtime_leaves_no_time_to_read_back(job, spec, findings);
-    only_synced_writes_are_checked(job, spec, findings);
-    a_check_leaves_states_alone(job, spec, findings);
-    a_verifying_pass_has_an_end(job, spec, findings);
+    warn_of_partly_overwritten_blocks(job, spec, findings);
+    warn_of_shared_files(job, spec, findings);
+    warn_of_unreached_read_back(job, spec, findings);
+    warn_of_missing_syncs(job, spec, findings);
+    note_unsaved_state(job, spec, findings);
+    refuse_endless_verify_only(job, spec, findings);
     backlog::apply_rules(job, spec, findings);
 }
 
@@ -30,7 +30,7 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
     let Some(verify) = &mut spec.verify else { return };
     let given = Some(verify.interval).filter(|&bytes| bytes > 0);
     let interval = ferrio_verify::resolve_interval(given, writes, reads);
-    // The interval of blocks that are verified as wholes, whatever their length, is that of the longest.
+    // With `bs_unaligned`, blocks of any length are verified as wholes, so a header must have room for the longest length.
     let longest = if spec.bs_unaligned { writes.1.max(reads.map_or(0, |(_, max)| max)) } else { 0 };
     verify.interval = u32::try_from(interval).unwrap_or(u32::MAX);
     let verify = verify.clone();
@@ -82,9 +82,9 @@ fn verify_intervals_fit_the_blocks(job: &Job, spec: &mut JobSpec, findings: &mut
     }
 }
 
-/// A block that a larger or smaller one overwrites in part is not verified. fio says so only of jobs that turn the map off themselves,
-/// whatever they write.
-fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+/// A block that a larger or smaller one overwrites in part is not verified. fio warns only if options of the job turn the map off, but
+/// then of any job with several block sizes, whatever it writes.
+fn warn_of_partly_overwritten_blocks(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.verify.is_none() {
         return;
     }
@@ -98,7 +98,7 @@ fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut 
     let found = match if only_lost { loses_blocks } else { map_is_off && !spec.has_one_block_size() } {
         false => None,
         true if map_is_off => Some((Opt::Norandommap, limited.to_owned())),
-        true => scatterer(spec).map(|opt| {
+        true => option_that_overlaps_blocks(spec).map(|opt| {
             let text = format!(
                 "blocks of several sizes overwrite parts of each other with `{}`, and what is left of a block is not verified. Use one \
                  block size",
@@ -112,8 +112,8 @@ fn blocks_of_several_sizes_need_a_map(job: &Job, spec: &JobSpec, findings: &mut 
     }
 }
 
-/// The option because of which the blocks of a random job are not kept apart.
-fn scatterer(spec: &JobSpec) -> Option<Opt> {
+/// The option that lets the writes of a random job overlap blocks of another size.
+fn option_that_overlaps_blocks(spec: &JobSpec) -> Option<Opt> {
     if spec.distribution != Distribution::Uniform {
         Some(Opt::RandomDistribution)
     } else if spec.random_order != RandomOrder::Drawn {
@@ -127,25 +127,25 @@ fn scatterer(spec: &JobSpec) -> Option<Opt> {
     }
 }
 
-fn writers_share_no_file(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn warn_of_shared_files(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let clones: u64 = job.options.value(Opt::Numjobs);
     let read_back = spec.verify.as_ref().is_some_and(|verify| verify.read_back);
-    if read_back && spec.rw.does(Direction::Write) && clones > 1 && !names_differ(job) {
+    if read_back && spec.rw.does(Direction::Write) && clones > 1 && !file_names_are_unique(job) {
         let text = "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.";
         findings.warn(note(job, &[Opt::Verify], "verify-shared-file", text));
     }
 }
 
 /// True when file names distinguish jobs, clones and files.
-fn names_differ(job: &Job) -> bool {
+fn file_names_are_unique(job: &Job) -> bool {
     let format = job.options.value::<String>(Opt::FilenameFormat).to_ascii_lowercase();
     !job.options.is_given(Opt::Filename)
         && job.options.value(Opt::UniqueFilename)
         && ["$jobname", "$jobnum", "$filenum"].iter().all(|part| format.contains(part))
 }
 
-/// Without writes nothing takes the time of `time_based`, and the choices of the job never end.
-fn a_verifying_pass_has_an_end(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+/// With `verify_only`, the write phase performs no I/O; with `time_based`, it would never end.
+fn refuse_endless_verify_only(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if spec.only_verifies() && spec.limits.time_based {
         let message = "verify_only with time_based would never begin to verify";
         let help = "remove `time_based`: the job then reads back what one run without it writes";
@@ -154,7 +154,7 @@ fn a_verifying_pass_has_an_end(job: &Job, spec: &JobSpec, findings: &mut Finding
 }
 
 /// fio warns only if the job does not read, although the reads of a mix are not verified.
-fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn warn_of_unreached_read_back(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let waits = |verify: &Verify| verify.read_back && !verify.backlog.is_active();
     let read_back = spec.verify.as_ref().is_some_and(waits);
     if !read_back || !spec.rw.does(Direction::Write) || !spec.limits.time_based {
@@ -171,7 +171,7 @@ fn a_runtime_leaves_no_time_to_read_back(job: &Job, spec: &JobSpec, findings: &m
 }
 
 /// Without a sync, `verify_policy=fsynced` checks nothing, and a state covers nothing. fio does not say so.
-fn only_synced_writes_are_checked(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn warn_of_missing_syncs(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     let Some(verify) = &spec.verify else { return };
     let fsynced = verify.policy == VerifyPolicy::Fsynced && !verify.only && spec.rw.does(Direction::Write);
     if !fsynced || !spec.compat.warns_of_missing_checks || syncs_to_the_device(spec) {
@@ -192,7 +192,7 @@ fn only_synced_writes_are_checked(job: &Job, spec: &JobSpec, findings: &mut Find
     findings.warn(note(job, &[Opt::VerifyPolicy], "verify-checks-nothing", text));
 }
 
-fn a_check_leaves_states_alone(job: &Job, spec: &JobSpec, findings: &mut Findings) {
+fn note_unsaved_state(job: &Job, spec: &JobSpec, findings: &mut Findings) {
     if !spec.compat.saves_states_of_checks && spec.only_verifies() && asks(job, Opt::VerifyStateSave) {
         let text = "`verify_state_save` saves nothing with `verify_only`: the state of the job that wrote stays as it is";
         findings.note(note(job, &[Opt::VerifyStateSave], "option-without-effect", text));

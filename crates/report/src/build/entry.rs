@@ -181,7 +181,7 @@ pub(super) fn job_report(
         latency_ns: shares(&LATENCY_LABELS, stats.latency_buckets.ns(), ios, 0.01),
         latency_us: shares(&LATENCY_LABELS, stats.latency_buckets.us(), ios, 0.01),
         latency_ms: shares(&LATENCY_LABELS, stats.latency_buckets.ms(), ios, 0.01),
-        tolerated: last.tolerance.any().then_some(ToleratedErrors {
+        tolerated: last.tolerance.tolerates_any().then_some(ToleratedErrors {
             total_err: stats.total_errors,
             first_error: last_result.stats.first_error,
         }),

@@ -30,7 +30,7 @@ impl<E: Engine> IoLoop<'_, E> {
             !is_data(request.op) && self.hooks.events.as_ref().is_some_and(|events| events.is_in_database());
         let in_call = self.synchronous || !is_data(request.op);
         let tolerated = !is_vital && self.tolerates(request.op == Op::Read, errno, in_call);
-        if !tolerated || self.spec.tolerance.dump {
+        if !tolerated || self.spec.tolerance.reports_each {
             self.note_error(request, errno);
         }
         self.forget(request);

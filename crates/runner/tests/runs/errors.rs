@@ -38,7 +38,7 @@ fn engines_of_both_kinds_go_on_after_a_tolerated_error() {
 #[test]
 fn tolerated_errors_are_told_when_asked_for() {
     let mut spec = full(EngineKind::Psync);
-    spec.tolerance.dump = true;
+    spec.tolerance.reports_each = true;
     let mut lines = Vec::new();
     run(Box::leak(Box::new(plan(vec![spec]))), &RunOptions::default(), &mut |event| {
         if let Event::Diagnostic(error) = event {

@@ -10,7 +10,7 @@ use crate::value::fault::{Fault, TextPiece, leading_digits};
 use crate::value::model::{Argument, Value};
 use crate::value::words::find;
 
-/// One of the choices.
+/// Parses one word of a closed list, with its argument if the option takes one.
 pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Result<Value, Fault> {
     let whole = TextPiece::whole(text);
     if text.starts_with([' ', '\t']) {
@@ -40,17 +40,17 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         // fio 3.33 accepts any number for a random kind, 3.42 those that a postfix may be.
         (Opt::Rw, _, Some(argument)) => Some((number(argument)? as i64).to_string()),
         (Opt::RandomDistribution | Opt::FileServiceType, "zipf" | "pareto" | "normal", Some(argument)) => {
-            Some(parameters(argument)?)
+            Some(distribution_parameters(argument)?)
         }
         // Without zones, all offsets are equally likely.
-        (Opt::RandomDistribution, "zoned" | "zoned_abs", Some(argument)) if begins_with_no_zone(argument) => {
+        (Opt::RandomDistribution, "zoned" | "zoned_abs", Some(argument)) if is_empty_zone_list(argument) => {
             return Ok(Value::Word(main, Argument::Distribution(Distribution::Uniform)));
         }
         (Opt::RandomDistribution, "zoned" | "zoned_abs", Some(argument)) => {
             Some(zones(FioNumberReader { row, kb_base }, main == "zoned", argument)?)
         }
         (Opt::RandomDistribution, "random", _) => None,
-        // A whole number, whatever follows it.
+        // A whole number; text after it is ignored.
         (Opt::FileServiceType, _, Some(argument)) => Some(whole_number(argument.text).to_string()),
         (Opt::Steadystate, "bw" | "bw_slope", Some(limit)) if !limit.text.contains('%') => {
             Some(number(limit)?.to_string())
@@ -69,20 +69,21 @@ pub(super) fn choice(row: &'static OptionRow, kb_base: u64, text: &str) -> Resul
         .map_err(|fault| whole.fault(fault.label))
 }
 
-/// Decimal numbers, without the text after them.
-fn parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
+/// The parameters of a distribution: up to two decimal numbers; text after a number is dropped.
+fn distribution_parameters(argument: TextPiece<'_>) -> Result<String, Fault> {
     let numbers: Result<Vec<_>, _> =
         argument.split(':').take(2).map(|piece| decimal(piece).map(|number| number.to_string())).collect();
     Ok(numbers?.join(":"))
 }
 
-/// Whether the argument of `zoned` is a list without zones: an empty zone ends it.
-fn begins_with_no_zone(argument: TextPiece<'_>) -> bool {
+/// True if the argument of `zoned` is a single list that is empty: its first zone is empty, which ends a list.
+fn is_empty_zone_list(argument: TextPiece<'_>) -> bool {
     let (list, further) = argument.cut(',');
     further.is_none() && (list.text.is_empty() || list.text.starts_with(':'))
 }
 
-/// Shares of accesses and sizes of zones. What follows the number of a share or of a size in percent is dropped, and sizes above 100 percent are 100; an empty zone ends its list.
+/// Zones as shares of accesses and sizes, such as `60/10:40/90`, in one list or one per direction. An empty zone ends its list. Text
+/// after a size in percent is dropped, and sizes above 100 percent become 100.
 fn zones(reader: FioNumberReader, in_percent: bool, argument: TextPiece<'_>) -> Result<String, Fault> {
     let zone = |zone: TextPiece<'_>| -> Result<String, Fault> {
         let (accesses, size) = zone.cut('/');

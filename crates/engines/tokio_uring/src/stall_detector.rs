@@ -1,4 +1,4 @@
-//! Detects that the kernel takes no more requests.
+//! Detects that the kernel refuses further requests.
 //!
 //! The runtime submits requests when it goes to sleep, ignores the error of that call, and then waits for completions that cannot come.
 //! While nothing completes, a timer therefore wakes it at intervals: the runtime submits again when it goes back to sleep, which resolves
@@ -17,31 +17,31 @@ use crate::completion_queue::CompletionQueue;
 /// Time between two checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Number of checks without any completion, even of a no-op, after which the kernel counts as refusing.
+/// Number of checks without any completion, even of a no-op, after which the kernel is taken to refuse requests.
 const MAX_SILENT_CHECKS: u32 = 4;
 
-/// Watches the requests of a runtime as long as it exists. Call only inside the runtime.
-pub(crate) fn start(finished: Rc<CompletionQueue>) -> io::Result<()> {
+/// Starts a task that watches for a stall as long as the runtime exists. Call only inside the runtime.
+pub(crate) fn spawn(completions: Rc<CompletionQueue>) -> io::Result<()> {
     let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
     timer.set(Expiration::Interval(CHECK_INTERVAL.into()), TimerSetTimeFlags::empty())?;
-    // SAFETY: the descriptor is the timer's until its owner, which the registration takes, closes it.
+    // SAFETY: the registration takes ownership of the descriptor, so it refers to the timer as long as it is registered.
     let timer = unsafe { AsyncFd::register(OwnedFd::from(timer)) }?;
     tokio_uring::spawn(async move {
-        let mut silence = StallDetector::default();
+        let mut detector = StallDetector::default();
         while tick(&timer).await.is_ok() {
-            match silence.check(&finished) {
+            match detector.check(&completions) {
                 CheckOutcome::Fine => {}
-                CheckOutcome::Probe => drop(tokio_uring::spawn(probe(Rc::clone(&finished)))),
-                CheckOutcome::Refused => finished.give_up(),
+                CheckOutcome::Probe => drop(tokio_uring::spawn(probe(Rc::clone(&completions)))),
+                CheckOutcome::Refused => completions.give_up(),
             }
         }
     });
     Ok(())
 }
 
-async fn probe(finished: Rc<CompletionQueue>) {
+async fn probe(completions: Rc<CompletionQueue>) {
     if tokio_uring::no_op().await.is_ok() {
-        finished.count_completion();
+        completions.count_completion();
     }
 }
 
@@ -49,7 +49,7 @@ async fn probe(finished: Rc<CompletionQueue>) {
 async fn tick(timer: &AsyncFd<OwnedFd>) -> io::Result<()> {
     let mut ready = timer.readable().await?;
     let mut expirations = [0; 8];
-    // If the timer has not expired, the next wait shows that.
+    // A spurious wake-up is harmless: the read fails, and the next wait blocks.
     let _ = nix::unistd::read(timer, &mut expirations);
     ready.clear_ready();
     Ok(())
@@ -71,10 +71,10 @@ struct StallDetector {
 }
 
 impl StallDetector {
-    fn check(&mut self, finished: &CompletionQueue) -> CheckOutcome {
-        let completion_count = finished.completion_count();
+    fn check(&mut self, completions: &CompletionQueue) -> CheckOutcome {
+        let completion_count = completions.completion_count();
         if std::mem::replace(&mut self.completion_count, completion_count) != completion_count
-            || !finished.is_awaited()
+            || !completions.is_awaited()
         {
             self.checks = 0;
             return CheckOutcome::Fine;
@@ -94,15 +94,15 @@ mod tests {
 
     #[test]
     fn silence_is_a_refusal_only_if_something_is_awaited_and_the_probe_does_not_complete() {
-        let finished = CompletionQueue::new(4);
-        let mut silence = StallDetector::default();
+        let completions = CompletionQueue::new(4);
+        let mut detector = StallDetector::default();
         assert_eq!(
-            [(); 9].map(|()| silence.check(&finished)),
+            [(); 9].map(|()| detector.check(&completions)),
             [const { CheckOutcome::Fine }; 9],
             "nothing is awaited"
         );
-        finished.simulate_wait();
-        let checks = [(); 5].map(|()| silence.check(&finished));
+        completions.simulate_wait();
+        let checks = [(); 5].map(|()| detector.check(&completions));
         assert_eq!(
             checks,
             [
@@ -113,8 +113,8 @@ mod tests {
                 CheckOutcome::Refused
             ]
         );
-        finished.count_completion();
-        assert_eq!(silence.check(&finished), CheckOutcome::Fine, "a device may be slow");
-        assert_eq!(silence.check(&finished), CheckOutcome::Probe);
+        completions.count_completion();
+        assert_eq!(detector.check(&completions), CheckOutcome::Fine, "a device may be slow");
+        assert_eq!(detector.check(&completions), CheckOutcome::Probe);
     }
 }
