@@ -24,7 +24,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 /// Longest time between two checks whether a command has to be stopped.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time that a command has to end after SIGTERM. Main waits longer for a job after the second signal, so that the command is killed by then.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -85,7 +85,7 @@ fn wait_or_stop(shell: &mut StartedProgram, stop: &mut impl FnMut() -> bool) -> 
             return Ok(ShellStatus::Ended(status));
         }
         sleep(pause);
-        pause = (pause * 2).min(LOOK);
+        pause = (pause * 2).min(POLL_INTERVAL);
     }
     // It may be gone already; then it is only waited for.
     shell.signal(Signal::SIGTERM);
@@ -94,11 +94,11 @@ fn wait_or_stop(shell: &mut StartedProgram, stop: &mut impl FnMut() -> bool) -> 
         if asked.elapsed() > GRACE {
             shell.signal(Signal::SIGKILL);
         }
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
     }
     // What the shell has started may stay longer.
     while asked.elapsed() <= GRACE && shell.is_running() {
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
     }
     shell.signal(Signal::SIGKILL);
     Ok(ShellStatus::Stopped)

@@ -285,7 +285,7 @@ impl<E> EngineWrapper<E> {
             }
         }
         if let Some(overlaps) = &mut self.overlaps {
-            overlaps.completed(done);
+            overlaps.release_completed(done);
         }
     }
 

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use ferrio_job::Plan;
 
-/// A job that ended still counts for this long. Jobs of one run time that were not released at the very same moment then end
-/// with the right proportions: no job does I/O alone meanwhile.
+/// A job that ended still counts for this long. Jobs with equal run times that were not released at the very
+/// same moment then end with the right proportions: no job does I/O alone meanwhile.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// Flow groups of a run, for main.
+/// The flow groups of a run, as the main thread keeps them.
 #[derive(Debug, Default)]
-pub(crate) struct Flows {
+pub(crate) struct FlowGroups {
     /// Per job.
     members: Vec<Option<Arc<FlowMember>>>,
     /// Jobs that ended, and when they leave.
@@ -30,7 +30,7 @@ pub(crate) struct Flows {
 struct FlowGroup {
     /// Sum over all members that do I/O.
     weights: AtomicU64,
-    /// Turns taken by them, and one.
+    /// Turns taken by these members, plus 1.
     turns: AtomicU64,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct FlowMember {
     joined: AtomicBool,
 }
 
-impl Flows {
+impl FlowGroups {
     /// The groups of a plan, before any job does I/O.
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut groups: Vec<(u32, Arc<FlowGroup>)> = Vec::new();
@@ -57,10 +57,10 @@ impl Flows {
             Arc::new(FlowMember::new(group, u64::from(flow.weight)))
         };
         let members = plan.jobs.iter().map(|job| job.spec.flow.map(&mut member)).collect();
-        Flows { members, leaving: Vec::new() }
+        FlowGroups { members, leaving: Vec::new() }
     }
 
-    /// The place of a job, if it is in a group.
+    /// The membership of a job; `None` if it is in no group.
     pub(crate) fn member(&self, job: usize) -> Option<&Arc<FlowMember>> {
         self.members.get(job)?.as_ref()
     }
@@ -116,21 +116,21 @@ impl FlowMember {
         }
     }
 
-    /// True when it is the job's turn.
-    pub(crate) fn is_next(&self) -> bool {
+    /// True when the job may take its next turn; several members may at once.
+    pub(crate) fn may_take_turn(&self) -> bool {
         let own = u128::from(self.turns.load(Relaxed));
         let (weights, turns) = (self.group.weights.load(Acquire), self.group.turns.load(Relaxed));
         own * u128::from(weights) <= u128::from(self.weight) * u128::from(turns)
     }
 
-    /// Takes a turn if it is the job's. Only the job itself calls this.
+    /// Takes a turn if the job may; returns whether it did. Only the job itself calls this.
     pub(crate) fn take_turn(&self) -> bool {
-        let is_next = self.is_next();
-        if is_next {
+        let may_take_turn = self.may_take_turn();
+        if may_take_turn {
             self.turns.fetch_add(1, Relaxed);
             self.group.turns.fetch_add(1, Relaxed);
         }
-        is_next
+        may_take_turn
     }
 }
 
@@ -142,17 +142,17 @@ mod tests {
     use super::*;
 
     /// A plan of jobs with these ids and weights.
-    fn flows(jobs: &[(u32, u32)]) -> Flows {
+    fn flows(jobs: &[(u32, u32)]) -> FlowGroups {
         let job = |&(id, weight): &(u32, u32)| {
             let mut spec = default_job("a");
             spec.flow = (weight > 0).then_some(Flow { id, weight, sleep: Duration::ZERO });
             spec
         };
-        Flows::new(&plan(jobs.iter().map(job)))
+        FlowGroups::new(&plan(jobs.iter().map(job)))
     }
 
     /// Turns that jobs take when each tries again and again, until all have tried this often.
-    fn turns(flows: &Flows, jobs: &[usize], tries: usize) -> Vec<usize> {
+    fn turns(flows: &FlowGroups, jobs: &[usize], tries: usize) -> Vec<usize> {
         let mut taken = vec![0; jobs.len()];
         for _ in 0..tries {
             for (taken, &job) in taken.iter_mut().zip(jobs) {
@@ -162,7 +162,7 @@ mod tests {
         taken
     }
 
-    fn join(flows: &Flows, jobs: &[usize]) {
+    fn join(flows: &FlowGroups, jobs: &[usize]) {
         jobs.iter().for_each(|&job| flows.member(job).unwrap().join());
     }
 
@@ -228,10 +228,10 @@ mod tests {
                 5_000 => join(&flows, &[3]),
                 _ => {}
             }
-            assert!((0..4).any(|job| flows.member(job).unwrap().is_next()), "{round}");
+            assert!((0..4).any(|job| flows.member(job).unwrap().may_take_turn()), "{round}");
             let next = (0..4).find(|&job| {
                 let member = flows.member(job).unwrap();
-                member.joined.load(Relaxed) && member.is_next()
+                member.joined.load(Relaxed) && member.may_take_turn()
             });
             assert!(flows.member(next.unwrap()).unwrap().take_turn());
         }

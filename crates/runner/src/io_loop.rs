@@ -50,7 +50,7 @@ use ferrio_workload::{Budget, BufferContents, Io, Step, SyncKind, Workload};
 
 pub(crate) use hooks::Hooks;
 use meter::Meter;
-use slots::{InFlight, Slots};
+use slots::{InFlightIo, Slots};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -253,8 +253,8 @@ impl<E: Engine> IoLoop<'_, E> {
                     self.io_completed(direction, unit, file, offset, len);
                 }
             }
-            Submit::Queued => self.accept(unit, InFlight { request, direction, start, issued: start }),
-            Submit::Full => self.hold_back(unit, InFlight { request, direction, start, issued: start }),
+            Submit::Queued => self.accept(unit, InFlightIo { request, direction, start, issued: start }),
+            Submit::Full => self.hold_back(unit, InFlightIo { request, direction, start, issued: start }),
         }
     }
 
@@ -279,7 +279,7 @@ impl<E: Engine> IoLoop<'_, E> {
         self.meter.stats.sync.ios += 1;
         self.meter.stamp();
         let start = self.meter.now;
-        let state = InFlight { request, direction: 0, start, issued: start };
+        let state = InFlightIo { request, direction: 0, start, issued: start };
         match self.engine.submit(&request) {
             Submit::Done(result) => {
                 self.meter.stamp();

@@ -3,9 +3,9 @@
 //! It prints nothing: events ([`ferrio_results::Event`]) report what happens, [`ferrio_results::RunResult`] what was measured.
 //!
 //! - The main thread: `schedule` starts the jobs in waves; `schedule::state` is what it knows of them,
-//!   `schedule::set_up` lays files out first, `schedule::ending` ends jobs. `monitor` takes samples,
+//!   `schedule::set_up` lays files out first, `schedule::job_end` ends jobs. `monitor` takes samples,
 //!   `steadystate` ends jobs with a steady state, `totals` adds up the bandwidth of all jobs, `signals` and `trigger` end the run.
-//!   `schedule::due_reports` decides when a report of the run so far is due, `schedule::interim` collects its figures.
+//!   `schedule::due_reports` decides when a report of the run so far is due, `schedule::interim_reports` collects its figures.
 //! - Between main and workers: `control` (requests, states, live counters), `context` (what a worker is given, and its messages),
 //!   `logs` (I/Os on their way to the log writer), `failure`, `worker_limits` (under a limit of address space).
 //! - A worker: `registry` picks its engine; `worker` is its life, from `placement` (user, CPUs, priorities) and `open` (files) to the end;
@@ -31,7 +31,6 @@ mod context;
 mod control;
 pub mod database;
 mod disk;
-mod duty;
 mod engine_wrapper;
 mod events;
 mod failure;
@@ -63,6 +62,7 @@ mod verify_dump;
 mod verify_state;
 mod waiting;
 mod worker;
+mod worker_job;
 mod worker_limits;
 mod write_progress;
 mod zones;

@@ -1,7 +1,7 @@
 //! `read_iolog_chunked`: a thread that reads a log while the job replays it.
 //!
-//! It keeps a bounded number of steps ready, and stops reading when the job has not used them yet. The planner has read the whole log
-//! before, and knows its files and longest I/Os; a log that has changed since then must not ask for others.
+//! It keeps a bounded number of steps ready, and pauses while the job has not used them. The planner has read the whole log before and
+//! knows its files and longest I/Os; a log that has changed since then must not need more files or longer I/Os.
 
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -9,21 +9,21 @@ use std::thread::{Builder, JoinHandle};
 use ferrio_job::{ChunkedLog, JobSpec, Replay, ReplayStep, ReplaySteps};
 use ferrio_machine::RetryInterrupted;
 use ferrio_trace::{DeviceNodes, FilePart, StepError, StepReader};
-use ferrio_workload::{StepFeed, StepSupply, step_feed};
+use ferrio_workload::{StepReceiver, StepSender, step_channel};
 
 use crate::control::JobControl;
 use crate::failure::Failure;
 
-/// Batches of steps between the reader and the job.
+/// Number of batches of steps between the reader and the job.
 const BATCHES: usize = 8;
-/// Steps of a batch: 192 KiB.
+/// Number of steps in a batch: 192 KiB.
 const STEPS: usize = 8192;
 
 /// The thread that reads the log of one job.
 #[derive(Debug)]
 pub(crate) struct LogReader {
     thread: JoinHandle<Result<(), Failure>>,
-    feed: Option<StepFeed>,
+    feed: Option<StepReceiver>,
 }
 
 impl LogReader {
@@ -32,18 +32,18 @@ impl LogReader {
     pub(crate) fn start(spec: &JobSpec) -> Result<Option<Self>, Failure> {
         let Some(replay) = &spec.replay else { return Ok(None) };
         let ReplaySteps::Chunked(_) = &replay.steps else { return Ok(None) };
-        let (feed, supply) = step_feed(BATCHES, STEPS);
+        let (feed, sender) = step_channel(BATCHES, STEPS);
         let replay = Arc::clone(replay);
         let thread = Builder::new().name("replay-log".to_owned()).spawn(move || match &replay.steps {
-            ReplaySteps::Chunked(log) => read(&replay, log, &supply),
+            ReplaySteps::Chunked(log) => read(&replay, log, &sender),
             ReplaySteps::Loaded(_) => Ok(()),
         });
         let thread = thread.map_err(|error| Failure::from_io(&error, "pthread_create"))?;
         Ok(Some(LogReader { thread, feed: Some(feed) }))
     }
 
-    /// The job's end of the feed, with its first steps unless the job is stopped before they are read.
-    pub(crate) fn take_feed(&mut self, control: &JobControl) -> Option<StepFeed> {
+    /// The job's end of the channel, with its first steps unless the job is stopped before they are read.
+    pub(crate) fn take_feed(&mut self, control: &JobControl) -> Option<StepReceiver> {
         let mut feed = self.feed.take()?;
         feed.wait(|| control.stop_requested());
         Some(feed)
@@ -55,24 +55,24 @@ impl LogReader {
     }
 }
 
-fn read(replay: &Replay, log: &ChunkedLog, supply: &StepSupply) -> Result<(), Failure> {
+fn read(replay: &Replay, log: &ChunkedLog, sender: &StepSender) -> Result<(), Failure> {
     let part = RetryInterrupted(FilePart::new(Arc::clone(&log.file), log.bytes.clone()));
-    let unusable = |error: StepError| unusable(replay, &error.to_string());
+    let failure = |error: StepError| log_failure(replay, &error.to_string());
     let mut reader = StepReader::new(part, log.rules.clone(), DeviceNodes::Known(log.devices.clone()))
-        .map_err(|error| unusable(error.into()))?;
-    while let Some(mut batch) = supply.batch() {
-        let goes_on = fill(&mut batch, &mut reader).map_err(unusable)?;
+        .map_err(|error| failure(error.into()))?;
+    while let Some(mut batch) = sender.batch() {
+        let goes_on = fill(&mut batch, &mut reader).map_err(failure)?;
         if !reader.summary().fits_in(&replay.summary) {
-            return Err(self::unusable(replay, "the log has changed since the run was planned"));
+            return Err(log_failure(replay, "the log has changed since the run was planned"));
         }
-        if !supply.send(batch) || !goes_on {
+        if !sender.send(batch) || !goes_on {
             break;
         }
     }
     Ok(())
 }
 
-/// Fills a batch with the next steps. False at the end of the log. What is wrong with single lines has been reported by the planner.
+/// Fills a batch with the next steps. False at the end of the log. Errors in single lines have been reported by the planner.
 fn fill(
     batch: &mut Vec<ReplayStep>,
     reader: &mut StepReader<RetryInterrupted<FilePart>>,
@@ -88,7 +88,8 @@ fn fill(
     Ok(true)
 }
 
-fn unusable(replay: &Replay, why: &str) -> Failure {
+/// The failure of a job whose log cannot be replayed.
+fn log_failure(replay: &Replay, why: &str) -> Failure {
     let line = format!("{}: {why}", replay.name);
     Failure::new(libc::EINVAL, "read_iolog").note("iolog-not-read", line)
 }

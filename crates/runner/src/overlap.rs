@@ -1,5 +1,5 @@
-//! `serialize_overlap`: holds back an I/O that overlaps one in flight. What is in flight is in a table of the job's own, or in one that all
-//! jobs with `io_submit_mode=offload` share.
+//! `serialize_overlap`: holds back an I/O that overlaps one in flight. The ranges in flight are in a table of the job's own, or in one that
+//! all jobs with `io_submit_mode=offload` share.
 //!
 //! Ranges in flight never overlap each other: they are kept in order, and only the two neighbours of a new one can overlap it. Finding
 //! them is a binary search, and an entry moves those after it by 24 bytes each: at a depth of some thousands that is still below 2 µs.
@@ -17,15 +17,15 @@ use nix::sys::stat::{SFlag, fstat};
 
 /// Bytes of a file that an I/O touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Range {
+struct FileRange {
     file: u32,
     start: u64,
-    /// First byte after it.
+    /// First byte after the range.
     end: u64,
 }
 
-impl Range {
-    fn overlaps(&self, other: &Range) -> bool {
+impl FileRange {
+    fn overlaps(&self, other: &FileRange) -> bool {
         self.file == other.file && self.start < other.end && other.start < self.end
     }
 }
@@ -54,25 +54,25 @@ impl Identity {
 
 /// The ranges in flight and the files they are in.
 #[derive(Debug, Default)]
-struct Ranges {
-    sorted: Vec<Range>,
+struct RangeSet {
+    sorted: Vec<FileRange>,
     files: HashMap<Identity, u32>,
 }
 
-impl Ranges {
+impl RangeSet {
     /// No file yet, room for `units` ranges.
     fn new(units: u32) -> Self {
-        Ranges { sorted: Vec::with_capacity(units as usize), files: HashMap::new() }
+        RangeSet { sorted: Vec::with_capacity(units as usize), files: HashMap::new() }
     }
 
-    /// The number that a file has in [`Range`].
+    /// The number that a file has in [`FileRange`].
     fn file(&mut self, identity: Identity) -> u32 {
         let next = self.files.len() as u32;
         *self.files.entry(identity).or_insert(next)
     }
 
-    /// Enters a range, unless one in flight overlaps it.
-    fn enter(&mut self, range: Range) -> bool {
+    /// Adds a range and returns true, unless one in flight overlaps it.
+    fn try_acquire(&mut self, range: FileRange) -> bool {
         let place =
             self.sorted.partition_point(|other| (other.file, other.start) < (range.file, range.start));
         let before = place.checked_sub(1).and_then(|before| self.sorted.get(before));
@@ -84,7 +84,7 @@ impl Ranges {
     }
 
     /// Removes a range.
-    fn leave(&mut self, range: Range) {
+    fn release(&mut self, range: FileRange) {
         if let Ok(place) = self.sorted.binary_search(&range) {
             self.sorted.remove(place);
         }
@@ -94,27 +94,27 @@ impl Ranges {
 /// The table of all jobs of a run that have both `serialize_overlap` and `io_submit_mode=offload`.
 ///
 /// A job that finds its range taken queues up: it goes before those that come later, so that a job that hammers one block does not keep
-/// others out. A job removes what it had in flight from the table when it reaps, and goes on reaping while it waits; so each waits for
-/// ranges that will be free, or for a job that came before, and never in a circle.
+/// others out. A job removes its ranges from the table when it reaps, and continues to reap while it waits. So each job waits only for
+/// ranges that will become free or for a job that came before: there is no deadlock.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRanges {
-    state: Mutex<RangeTable>,
+    state: Mutex<SharedRangeState>,
     /// Signalled when something is removed from the table or the queue.
-    left: Condvar,
+    range_released: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct RangeTable {
-    ranges: Ranges,
+struct SharedRangeState {
+    ranges: RangeSet,
     /// Jobs and the range each wants, in order of arrival.
-    waiting: Vec<(usize, Range)>,
+    waiting: Vec<(usize, FileRange)>,
 }
 
-impl RangeTable {
-    fn enter(&mut self, job: usize, range: Range) -> bool {
+impl SharedRangeState {
+    fn try_acquire(&mut self, job: usize, range: FileRange) -> bool {
         let place = self.waiting.iter().position(|(other, _)| *other == job);
         let ahead = &self.waiting[..place.unwrap_or(self.waiting.len())];
-        let free = !ahead.iter().any(|(_, other)| other.overlaps(&range)) && self.ranges.enter(range);
+        let free = !ahead.iter().any(|(_, other)| other.overlaps(&range)) && self.ranges.try_acquire(range);
         match (place, free) {
             (Some(place), true) => {
                 self.waiting.remove(place);
@@ -134,60 +134,60 @@ impl SharedRanges {
         (members > 1).then(Arc::default)
     }
 
-    /// The number that a file has in [`Range`].
+    /// The number that a file has in [`FileRange`].
     fn file(&self, identity: Identity) -> u32 {
         self.state().ranges.file(identity)
     }
 
-    /// Enters a range of a job, unless one in flight overlaps it or a job that waits for a part of it came before. The job must then
-    /// try again; it waits for no other range until this succeeds.
-    fn enter(&self, job: usize, range: Range) -> bool {
-        self.state().enter(job, range)
+    /// Adds a range of a job and returns true, unless a range in flight overlaps it or an earlier job waits for a part of it. After false,
+    /// the job must try again with the same range until this succeeds.
+    fn try_acquire(&self, job: usize, range: FileRange) -> bool {
+        self.state().try_acquire(job, range)
     }
 
-    /// Enters a range of a job as soon as it is free. Only for a job that has none in the table: others could wait for that.
-    fn enter_when_free(&self, job: usize, range: Range) {
+    /// Waits until a range is free and adds it. Only for a job without ranges in the table: another job could wait for one of those.
+    fn acquire(&self, job: usize, range: FileRange) {
         let mut state = self.state();
-        while !state.enter(job, range) {
-            state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while !state.try_acquire(job, range) {
+            state = self.range_released.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Removes ranges.
-    fn leave(&self, ranges: impl Iterator<Item = Range>) {
+    fn release(&self, ranges: impl Iterator<Item = FileRange>) {
         let mut state = self.state();
-        ranges.for_each(|range| state.ranges.leave(range));
+        ranges.for_each(|range| state.ranges.release(range));
         if !state.waiting.is_empty() {
-            self.left.notify_all();
+            self.range_released.notify_all();
         }
     }
 
     /// Removes a job from the queue of a range.
     fn withdraw(&self, job: usize) {
         self.state().waiting.retain(|(other, _)| *other != job);
-        self.left.notify_all();
+        self.range_released.notify_all();
     }
 
-    fn state(&self) -> MutexGuard<'_, RangeTable> {
+    fn state(&self) -> MutexGuard<'_, SharedRangeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The ranges in flight of a job with `serialize_overlap`.
 pub(crate) struct JobRanges {
-    table: Table,
+    table: RangeOwner,
     /// The number in the table of each of the job's files.
     files: Vec<u32>,
-    /// Files without a descriptor are identified by their names.
-    diskless: bool,
-    /// The range of each unit.
-    units: Vec<Option<Range>>,
-    /// Units that have one.
+    /// True for engines that open no files: files are then identified by their names.
+    identifies_by_name: bool,
+    /// The range in flight of each unit.
+    units: Vec<Option<FileRange>>,
+    /// Number of units with a range in flight.
     busy: u32,
 }
 
-enum Table {
-    Own(Ranges),
+enum RangeOwner {
+    Own(RangeSet),
     /// The table shared with other jobs, and this job's number.
     Shared(Arc<SharedRanges>, usize),
 }
@@ -199,17 +199,17 @@ impl JobRanges {
             return None;
         }
         let table = match shared {
-            None => Table::Own(Ranges::new(spec.units())),
-            Some(table) => Table::Shared(table, job),
+            None => RangeOwner::Own(RangeSet::new(spec.units())),
+            Some(table) => RangeOwner::Shared(table, job),
         };
         let mut own = JobRanges {
             table,
             files: vec![0; spec.files.len()],
-            diskless: spec.engine.is_diskless(),
+            identifies_by_name: spec.engine.is_diskless(),
             units: vec![None; spec.units() as usize],
             busy: 0,
         };
-        if own.diskless {
+        if own.identifies_by_name {
             for (index, file) in spec.files.iter().enumerate() {
                 own.identify(index, Identity::Path(file.path.clone()));
             }
@@ -219,14 +219,14 @@ impl JobRanges {
 
     fn identify(&mut self, index: usize, identity: Identity) {
         self.files[index] = match &mut self.table {
-            Table::Own(ranges) => ranges.file(identity),
-            Table::Shared(table, _) => table.file(identity),
+            RangeOwner::Own(ranges) => ranges.file(identity),
+            RangeOwner::Shared(table, _) => table.file(identity),
         };
     }
 
     /// Records which file a descriptor refers to. A closed file is recorded when it is opened.
     pub(crate) fn set_file(&mut self, index: usize, file: &OpenFile) -> Result<(), EngineError> {
-        if let Some(fd) = file.fd.as_ref().filter(|_| !self.diskless) {
+        if let Some(fd) = file.fd.as_ref().filter(|_| !self.identifies_by_name) {
             let identity = Identity::of(fd).map_err(|e| EngineError::new("fstat", e))?;
             self.identify(index, identity);
         }
@@ -234,20 +234,20 @@ impl JobRanges {
     }
 
     /// The range of a request; syncs have none.
-    fn range(&self, request: &Request) -> Option<Range> {
+    fn range(&self, request: &Request) -> Option<FileRange> {
         let Request { op, file, offset, len, .. } = *request;
         let touches = matches!(op, Op::Read | Op::Write | Op::Trim) && len > 0;
         let file = self.files[file as usize];
-        touches.then(|| Range { file, start: offset, end: offset.saturating_add(len) })
+        touches.then(|| FileRange { file, start: offset, end: offset.saturating_add(len) })
     }
 
-    /// True when the range is the job's now. When nothing of the job is in flight that needs to be reaped, this waits for others.
-    fn enter(&mut self, range: Range) -> bool {
+    /// Acquires a range for the job. False if it is in use and the job must reap first; a job with nothing in flight waits instead.
+    fn acquire(&mut self, range: FileRange) -> bool {
         match &mut self.table {
-            Table::Own(ranges) => ranges.enter(range),
-            Table::Shared(table, job) if self.busy > 0 => table.enter(*job, range),
-            Table::Shared(table, job) => {
-                table.enter_when_free(*job, range);
+            RangeOwner::Own(ranges) => ranges.try_acquire(range),
+            RangeOwner::Shared(table, job) if self.busy > 0 => table.try_acquire(*job, range),
+            RangeOwner::Shared(table, job) => {
+                table.acquire(*job, range);
                 true
             }
         }
@@ -256,7 +256,7 @@ impl JobRanges {
     /// Submits a request, unless its range is in use: then the engine counts as full, so that the loop reaps and tries again.
     pub(crate) fn submit(&mut self, request: &Request, submit: impl FnOnce() -> Submit) -> Submit {
         let Some(range) = self.range(request) else { return submit() };
-        if !self.enter(range) {
+        if !self.acquire(range) {
             return Submit::Full;
         }
         let outcome = submit();
@@ -270,16 +270,16 @@ impl JobRanges {
         outcome
     }
 
-    /// These ranges are free again.
-    fn release(&mut self, ranges: impl Iterator<Item = Range>) {
+    /// Frees ranges.
+    fn release(&mut self, ranges: impl Iterator<Item = FileRange>) {
         match &mut self.table {
-            Table::Own(table) => ranges.for_each(|range| table.leave(range)),
-            Table::Shared(table, _) => table.leave(ranges),
+            RangeOwner::Own(table) => ranges.for_each(|range| table.release(range)),
+            RangeOwner::Shared(table, _) => table.release(ranges),
         }
     }
 
-    /// Frees the ranges of what was reaped.
-    pub(crate) fn completed(&mut self, done: &[Completion]) {
+    /// Frees the ranges of completed requests.
+    pub(crate) fn release_completed(&mut self, done: &[Completion]) {
         if done.is_empty() {
             return;
         }
@@ -297,8 +297,8 @@ impl JobRanges {
 
 impl Drop for JobRanges {
     fn drop(&mut self) {
-        if let Table::Shared(table, job) = &self.table {
-            table.leave(self.units.iter().flatten().copied());
+        if let RangeOwner::Shared(table, job) = &self.table {
+            table.release(self.units.iter().flatten().copied());
             table.withdraw(*job);
         }
     }
@@ -310,22 +310,22 @@ mod tests {
 
     use super::*;
 
-    fn range(file: u32, start: u64, end: u64) -> Range {
-        Range { file, start, end }
+    fn range(file: u32, start: u64, end: u64) -> FileRange {
+        FileRange { file, start, end }
     }
 
     #[test]
     fn ranges_that_share_a_byte_of_a_file_exclude_each_other() {
-        let mut ranges = Ranges::new(8);
-        assert!(ranges.enter(range(1, 100, 200)));
+        let mut ranges = RangeSet::new(8);
+        assert!(ranges.try_acquire(range(1, 100, 200)));
         for (start, end) in [(0, 101), (100, 200), (120, 130), (199, 300), (0, 1000)] {
-            assert!(!ranges.enter(range(1, start, end)), "{start}..{end}");
+            assert!(!ranges.try_acquire(range(1, start, end)), "{start}..{end}");
         }
-        assert!(ranges.enter(range(1, 0, 100)), "up to it");
-        assert!(ranges.enter(range(1, 200, 300)), "right after it");
-        assert!(ranges.enter(range(0, 100, 200)), "another file");
-        ranges.leave(range(1, 100, 200));
-        assert!(ranges.enter(range(1, 120, 130)));
+        assert!(ranges.try_acquire(range(1, 0, 100)), "up to it");
+        assert!(ranges.try_acquire(range(1, 200, 300)), "right after it");
+        assert!(ranges.try_acquire(range(0, 100, 200)), "another file");
+        ranges.release(range(1, 100, 200));
+        assert!(ranges.try_acquire(range(1, 120, 130)));
     }
 
     #[test]
@@ -335,18 +335,18 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let mut ranges = Ranges::new(32);
+        let mut ranges = RangeSet::new(32);
         let mut units = [None; 32];
         for _ in 0..20_000 {
             let unit = draw(32) as usize;
             if let Some(old) = units[unit].take() {
-                ranges.leave(old);
+                ranges.release(old);
                 continue;
             }
             let start = draw(200);
             let new = range(draw(2) as u32, start, start + 1 + draw(16));
             let free = !units.iter().flatten().any(|other| new.overlaps(other));
-            assert_eq!(ranges.enter(new), free, "{new:?} among {units:?}");
+            assert_eq!(ranges.try_acquire(new), free, "{new:?} among {units:?}");
             units[unit] = free.then_some(new);
         }
     }
@@ -360,7 +360,7 @@ mod tests {
         fs::hard_link(&a, &b).unwrap();
         let [a, b, other] = [a, b, other].map(|path| Identity::of(File::open(path).unwrap()).unwrap());
         let null = Identity::of(File::open("/dev/null").unwrap()).unwrap();
-        let mut ranges = Ranges::default();
+        let mut ranges = RangeSet::default();
         assert_eq!([a, b, other, null].map(|file| ranges.file(file)), [0, 0, 1, 2]);
         assert_eq!(ranges.file(Identity::Path("a".into())), 3);
     }
@@ -369,17 +369,21 @@ mod tests {
     fn who_waits_longer_goes_first() {
         let table = SharedRanges::default();
         let wanted = range(0, 0, 10);
-        assert!(table.enter(0, wanted));
-        assert!(!table.enter(1, wanted) && !table.enter(2, wanted) && !table.enter(0, range(0, 5, 6)));
-        table.leave([wanted].into_iter());
-        assert!(!table.enter(2, wanted) && !table.enter(0, range(0, 5, 6)), "job 1 came before");
-        assert!(table.enter(2, range(0, 10, 20)), "no job waits for that");
-        assert!(!table.enter(2, wanted), "now after the others");
-        assert!(table.enter(1, wanted));
-        table.leave([wanted].into_iter());
-        assert!(!table.enter(2, wanted));
+        assert!(table.try_acquire(0, wanted));
+        assert!(
+            !table.try_acquire(1, wanted)
+                && !table.try_acquire(2, wanted)
+                && !table.try_acquire(0, range(0, 5, 6))
+        );
+        table.release([wanted].into_iter());
+        assert!(!table.try_acquire(2, wanted) && !table.try_acquire(0, range(0, 5, 6)), "job 1 came before");
+        assert!(table.try_acquire(2, range(0, 10, 20)), "no job waits for that");
+        assert!(!table.try_acquire(2, wanted), "now after the others");
+        assert!(table.try_acquire(1, wanted));
+        table.release([wanted].into_iter());
+        assert!(!table.try_acquire(2, wanted));
         table.withdraw(0);
-        assert!(table.enter(2, wanted));
+        assert!(table.try_acquire(2, wanted));
     }
 
     #[test]

@@ -27,9 +27,9 @@ use nix::errno::Errno;
 
 use self::any_engine::AnyEngine;
 use crate::context::Context;
-use crate::duty::WorkerDuty;
 use crate::engine_wrapper::{self, EngineWrapper};
 use crate::worker;
+use crate::worker_job::WorkerJobHandle;
 
 /// Runs a worker with the job's engine on the calling thread.
 ///
@@ -108,12 +108,12 @@ fn is_wrapped(spec: &JobSpec) -> bool {
 /// Runs the worker with any engine: in threads of its own if the job is offloaded, wrapped if it has to be.
 fn run_shared(context: Context<'_>) {
     let spec = context.spec;
-    let duty = (!spec.engine.does_io()).then(|| WorkerDuty::new(&context));
+    let job = (!spec.engine.does_io()).then(|| WorkerJobHandle::new(&context));
     let control = context.control;
     let (index, overlaps, entropy) = (context.index, context.overlaps.clone(), context.entropy);
     worker::run(context, |spec, buffers| {
-        let engine = match duty {
-            Some(duty) => AnyEngine::of(Work::new(spec, Box::new(duty))),
+        let engine = match job {
+            Some(job) => AnyEngine::of(Work::new(spec, Box::new(job))),
             None if spec.offload => AnyEngine::of(Offload::<AnyEngine<'static>>::open(spec, buffers)?),
             // A server may never answer: the engine asks how long to wait.
             None if spec.engine == EngineKind::Nbd => {

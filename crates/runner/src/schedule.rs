@@ -1,14 +1,14 @@
 //! The main thread of a run: set-up in job order, then waves of jobs as stonewalls, start delays and `wait_for` allow, until all have ended.
 //!
-//! Main sleeps only on the message queue: workers, signals and the sampling timer all wake it there.
+//! The main thread sleeps only on the message queue: workers, signals and the sampling timer all wake it there.
 
 mod due_reports;
 mod end_deadline;
-mod ending;
-mod interim;
+mod interim_reports;
+mod job_end;
 mod set_up;
 mod state;
-mod stuck;
+mod stuck_jobs;
 mod waves;
 
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ use crate::disk::Disks;
 use crate::engine_wrapper::{debug_pass, debug_seeds};
 use crate::events::EventGroups;
 use crate::file_locks::FileLocks;
-use crate::flow::Flows;
+use crate::flow::FlowGroups;
 use crate::gate::widest_start;
 use crate::idle::IdleThreads;
 use crate::memory_limit::MemoryLimit;
@@ -49,7 +49,8 @@ use due_reports::DueReports;
 use end_deadline::EndDeadline;
 use state::{Run, ScheduledJob};
 
-/// Messages that may wait for main, beside one per job; a worker that sends more waits for it. Most send only at their beginning and end.
+/// Messages that may wait for the main thread, besides one per job; a worker that sends more waits. Most workers send only at their start
+/// and end.
 const QUEUE: usize = 1024;
 
 /// Options of a run that are not in its plan.
@@ -71,17 +72,17 @@ pub struct RunOptions {
     pub calibration: Option<CalibrationStart>,
     /// Measure how idle the CPUs are.
     pub idleness: bool,
-    /// Send [`Event::Interim`] each time that much of the run has passed.
+    /// Send [`Event::Interim`] after each such interval of the run.
     pub status_interval: Option<Duration>,
-    /// Send [`Event::Interval`] with the place of a time in this list, each time that much of the run has passed.
+    /// Send [`Event::Interval`] with an index into this list, after each such interval of the run.
     pub intervals: Vec<Duration>,
-    /// The observer sets it to end all jobs early, as if they had done their work, when it sees [`Event::Interval`].
+    /// Set by the observer, on [`Event::Interval`], to end all jobs early as if their work were done.
     pub early_end: Arc<AtomicBool>,
     /// Send [`Event::Interim`] when this file appears, and remove it.
     pub status_file: Option<PathBuf>,
 }
 
-/// Where the programs of a run are started. A run without any asks for no terminal.
+/// The process group of the programs that a run starts. A run that starts none takes no terminal.
 fn program_group(plan: &Plan, options: &RunOptions) -> ProgramGroup {
     let starts_programs =
         |job: &PlannedJob| job.spec.life.runs_commands() || job.spec.engine == EngineKind::Exec;
@@ -149,15 +150,15 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         wave_of: vec![0; plan.jobs.len()],
         unfinished: plan.jobs.len(),
         unstarted: plan.jobs.len(),
-        loads: plan.jobs.iter().filter(|job| job.spec.engine.only_makes_load()).count(),
+        load_only_jobs: plan.jobs.iter().filter(|job| job.spec.engine.only_makes_load()).count(),
         next_poll: Instant::now(),
         signal: None,
-        was_continued: false,
+        has_reported_stop: false,
         deadline: EndDeadline::default(),
         trigger: options.trigger.as_ref(),
-        triggered: None,
+        fired_trigger: None,
         exitall: plan.jobs.iter().any(|job| job.spec.life.exitall),
-        flows: Flows::new(plan),
+        flows: FlowGroups::new(plan),
         event_groups: EventGroups::new(plan, placement::entropy()[0]),
         ramps: SharedRamp::of(plan),
         overlaps: SharedRanges::of(plan),
@@ -180,16 +181,16 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
             options.status_file.clone(),
         ),
         disks: Disks::default(),
-        started: SystemTime::now(),
-        began: Instant::now(),
+        start_time: SystemTime::now(),
+        start_instant: Instant::now(),
     };
     run.set_up();
-    // Not before: files are laid out with the priority of the caller.
+    // Sets the priority only now: files are laid out with the priority of the caller.
     placement::share(plan, run.nice);
     run.disks = Disks::find(plan);
     let idle = options.idleness.then(|| idle_threads(run.observer)).flatten();
-    run.started = SystemTime::now();
-    run.began = Instant::now();
+    run.start_time = SystemTime::now();
+    run.start_instant = Instant::now();
     let (elapsed, messages) = run.run_waves(&sender, messages);
     let idleness = idle.map(IdleThreads::finish);
     run.run_trigger_command(&messages);
@@ -253,7 +254,7 @@ impl Run<'_, '_> {
         RunResult {
             jobs,
             disks: self.disks.usage(elapsed.as_millis() as u64),
-            started: self.started,
+            started: self.start_time,
             elapsed,
             signal: self.signal,
             start_spread: self.start_spread(),
@@ -302,30 +303,32 @@ impl Run<'_, '_> {
         self.unfinished -= 1;
         self.event_groups.ended(index, &self.plan.jobs[index].spec, result.error.is_some());
         job.result = Some(result);
-        self.end_loads(index);
+        self.end_load_only_jobs(index);
     }
 
-    /// Does what is due for running jobs, then sleeps until a message comes, at most for `wake`, and handles what came.
+    /// Does what is due for running jobs, then sleeps until a message comes, at most for `wake`, and handles the messages.
     fn handle_messages(&mut self, messages: &Receiver<Message>, wake: Duration) {
         let wake =
             wake.min(self.take_samples()).min(self.watch_trigger()).min(self.flows.poll(Instant::now()));
-        let wake = wake.min(self.totals.poll(self.began.elapsed(), &self.clock, self.controls));
+        let wake = wake.min(self.totals.poll(self.start_instant.elapsed(), &self.clock, self.controls));
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
-            (self.observer)(Event::Progress(&self.monitor.progress(self.began.elapsed())));
+            (self.observer)(Event::Progress(&self.monitor.progress(self.start_instant.elapsed())));
         }
         let wake = wake.min(self.collect_reports()).min(self.watch_stuck_jobs());
-        // Main holds a sender itself, so the only error is that time is up.
+        // The main thread holds a sender itself, so the only error is that time is up.
         if let Ok(message) = messages.recv_timeout(wake) {
             self.handle(message);
         }
         // Workers may report errors faster than they can be shown: everything else has its turn too.
         messages.try_iter().take(QUEUE).for_each(|message| self.handle(message));
-        // The last job may have ended, and this be the last look.
+        // If the last job has ended, this is the last opportunity.
         self.report_if_complete();
     }
 
-    /// Takes the samples that are due: between two that are, each of many jobs may send a message. Returns how long main may sleep.
+    /// Takes the samples that are due. Returns how long the main thread may sleep.
+    ///
+    /// Many calls find none due: each message of a job wakes the main thread.
     fn take_samples(&mut self) -> Duration {
         let now = Instant::now();
         if now < self.next_poll {
@@ -340,15 +343,15 @@ impl Run<'_, '_> {
         // A job may have ended by a signal.
         self.take_signals();
         match message {
-            // It has woken main.
+            // The message only wakes the main thread.
             Message::Ready => {}
             Message::Diagnostics(all) => {
                 all.into_iter().for_each(|one| (self.observer)(Event::Diagnostic(one)))
             }
-            // It has ended after all, but its report is done.
+            // An abandoned job has ended after all, but its result is already recorded.
             Message::Ended { index, .. } if self.jobs[index].abandoned => {}
             Message::Ended { index, result, set_up } => {
-                self.ended(index, *result);
+                self.handle_job_end(index, *result);
                 if set_up {
                     self.end_others(index);
                 }
@@ -365,7 +368,7 @@ impl Run<'_, '_> {
         }
         ending.iter().for_each(|&signal| self.terminate(signal));
         if continued {
-            self.continued();
+            self.handle_sigcont();
         }
         ending.len()
     }

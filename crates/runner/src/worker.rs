@@ -252,7 +252,7 @@ fn finish<E: Engine>(context: &Context<'_>, mut io_loop: Box<IoLoop<'_, E>>, res
     save_state(context);
     io_loop.search_note().into_iter().for_each(|note| context.note(note));
     let files = io_loop.take_files();
-    let figures = io_loop.figures_at_end();
+    let figures = io_loop.final_snapshot();
     context.note_all(io_loop.engine_notes_at_end());
     drop(io_loop);
     if spec.life.runs_commands() {

@@ -21,7 +21,7 @@ use log::debug;
 
 use crate::failure::Failure;
 use source::{ZoneSource, usable};
-pub(crate) use table::Place;
+pub(crate) use table::ZoneRange;
 use table::{Held, Placed, ZoneRules, ZoneTable};
 
 /// Longest time that a job waits for others before it checks whether it was stopped.
@@ -166,7 +166,7 @@ pub(crate) struct Gap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Issue the I/O here.
-    Io(Place),
+    Io(ZoneRange),
     /// Reap what is in flight, wait for others if that is nothing, and ask again.
     Wait,
     /// Reset the zone, and ask again.
@@ -237,7 +237,7 @@ impl JobZones {
     }
 
     /// The I/O of `unit` is about to be issued at this place.
-    pub(crate) fn issued(&mut self, unit: u32, io: &Io, place: &Place) {
+    pub(crate) fn issued(&mut self, unit: u32, io: &Io, place: &ZoneRange) {
         self.begun = true;
         let end = place.offset + place.len;
         let held = match io.direction {

@@ -7,10 +7,10 @@ pub struct LatencyBuckets {
     counts: [u64; BUCKETS],
 }
 
-const NS: usize = 10;
-const US: usize = 10;
-const MS: usize = 12;
-const BUCKETS: usize = NS + US + MS;
+const NS_BUCKETS: usize = 10;
+const US_BUCKETS: usize = 10;
+const MS_BUCKETS: usize = 12;
+const BUCKETS: usize = NS_BUCKETS + US_BUCKETS + MS_BUCKETS;
 
 /// For each position of the highest set bit: the bucket of the smallest such value, and the (at most two) limits in that octave.
 const OCTAVES: [(u8, [u64; 2]); 64] = octaves();
@@ -68,19 +68,19 @@ impl LatencyBuckets {
     /// Counts below 1 µs for the labels 2 4 10 20 50 100 250 500 750 1000 (ns).
     #[must_use]
     pub fn ns(&self) -> &[u64] {
-        &self.counts[..NS]
+        &self.counts[..NS_BUCKETS]
     }
 
     /// Counts from 1 µs to below 1 ms for the same labels in µs.
     #[must_use]
     pub fn us(&self) -> &[u64] {
-        &self.counts[NS..NS + US]
+        &self.counts[NS_BUCKETS..NS_BUCKETS + US_BUCKETS]
     }
 
     /// Counts from 1 ms for the same labels in ms, then 2000 and >=2000.
     #[must_use]
     pub fn ms(&self) -> &[u64] {
-        &self.counts[NS + US..]
+        &self.counts[NS_BUCKETS + US_BUCKETS..]
     }
 
     /// Adds the counts of `other`.
@@ -106,12 +106,12 @@ impl DepthLevels {
     }
 }
 
-/// Number of submit or reap calls by the I/Os that they moved: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
+/// Number of submit or reap calls by the number of I/Os that each submitted or reaped: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchSizes(pub [u64; 7]);
 
 impl BatchSizes {
-    /// Counts one call that moved `ios` I/Os.
+    /// Counts one call that submitted or reaped `ios` I/Os.
     #[inline]
     pub fn record(&mut self, ios: u32) {
         let bucket = match ios {
@@ -122,7 +122,7 @@ impl BatchSizes {
         self.0[bucket] += 1;
     }
 
-    /// Adds `calls` calls that moved 1 to 4 I/Os: engines that submit and complete in one call need no counter per I/O.
+    /// Adds `calls` calls for 1 to 4 I/Os each: engines that submit and complete in one call need no counter per I/O.
     pub fn add_small(&mut self, calls: u64) {
         self.0[1] += calls;
     }

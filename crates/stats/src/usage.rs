@@ -11,9 +11,9 @@ pub struct Usage {
     pub system_us: u64,
     /// Voluntary and involuntary context switches.
     pub context_switches: u64,
-    /// Major page faults.
+    /// Page faults that needed I/O.
     pub major_faults: u64,
-    /// Minor page faults.
+    /// Page faults that needed no I/O.
     pub minor_faults: u64,
 }
 

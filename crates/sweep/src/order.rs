@@ -38,7 +38,7 @@ impl Iterator for Rounds {
         let mut round: Vec<PlannedRun> =
             (0..self.points).map(|point| PlannedRun { point, repetition }).collect();
         for last in (1..round.len()).rev() {
-            // A few points among 2^64 draws: the bias does not matter.
+            // The modulo bias of a 64-bit draw is negligible.
             let other = self.random.draw() % (last as u64 + 1);
             round.swap(last, usize::try_from(other).unwrap_or(last));
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ferrio_plan::sysbench::{FileIoMode, FileTest, OpenFlags, SysbenchFileio, SysbenchRun};
 
 use crate::command_line::CommandLine;
-use crate::general::General;
+use crate::general::GeneralOptions;
 use crate::log::{Level, Log, Refusal};
 use crate::options::{self, FILEIO, SysbenchOption};
 
@@ -92,7 +92,7 @@ fn flags(line: &CommandLine, log: &Log) -> Result<OpenFlags, Refusal> {
 ///
 /// # Errors
 /// A value makes no sense, or the test mode is missing.
-pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refusal> {
+pub fn read(line: &CommandLine, general: &GeneralOptions, log: &Log) -> Result<SysbenchFileio, Refusal> {
     let sizes = Sizes::read(line, log)?;
     let Some(mode) = line.text(SysbenchOption::FileTestMode) else {
         let refused = log.refuse("Missing required argument: --file-test-mode\n");
@@ -108,7 +108,11 @@ pub fn read(line: &CommandLine, general: &General, log: &Log) -> Result<Sysbench
 ///
 /// # Errors
 /// A value makes no sense.
-pub fn read_files(line: &CommandLine, general: &General, log: &Log) -> Result<SysbenchFileio, Refusal> {
+pub fn read_files(
+    line: &CommandLine,
+    general: &GeneralOptions,
+    log: &Log,
+) -> Result<SysbenchFileio, Refusal> {
     let sizes = Sizes::read(line, log)?;
     read_all(sizes, line, general, FileTest::SequentialRead, log)
 }
@@ -116,7 +120,7 @@ pub fn read_files(line: &CommandLine, general: &General, log: &Log) -> Result<Sy
 fn read_all(
     sizes: Sizes,
     line: &CommandLine,
-    general: &General,
+    general: &GeneralOptions,
     test: FileTest,
     log: &Log,
 ) -> Result<SysbenchFileio, Refusal> {
@@ -171,7 +175,7 @@ fn read_all(
 }
 
 /// The part of a plan that every test has.
-pub fn run_of(general: &General) -> SysbenchRun {
+pub fn run_of(general: &GeneralOptions) -> SysbenchRun {
     SysbenchRun {
         threads: general.threads,
         events: general.events,
@@ -184,7 +188,7 @@ pub fn run_of(general: &General) -> SysbenchRun {
 }
 
 /// The lines of the header about this test.
-pub fn header(asked: &SysbenchFileio, general: &General) -> String {
+pub fn header(asked: &SysbenchFileio, general: &GeneralOptions) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let mut add = |line: std::fmt::Arguments<'_>| {
@@ -253,7 +257,7 @@ mod tests {
         let (log, out, mistakes) = testing::log();
         let line = CommandLine::read(&words, &log).unwrap();
         line.check_options(FILEIO, &log).unwrap();
-        let general = General::read(&line, &log).unwrap();
+        let general = GeneralOptions::read(&line, &log).unwrap();
         let header = read(&line, &general, &log).ok().map(|asked| header(&asked, &general));
         assert_eq!(mistakes.text(), "");
         (header, out.text())

@@ -6,45 +6,45 @@ use crate::command_line::CommandLine;
 use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 
-/// Most checkpoints, as in sysbench.
+/// Maximum number of checkpoints, as in sysbench.
 const MAX_CHECKPOINTS: usize = 256;
 
 /// The general options, with every value in range.
 #[derive(Clone, Debug, PartialEq)]
-pub struct General {
-    /// Threads, at least one.
+pub struct GeneralOptions {
+    /// Number of threads, at least one.
     pub threads: u32,
-    /// Events in all.
+    /// Maximum number of events of all threads together.
     pub events: Option<u64>,
-    /// Seconds to run.
+    /// Maximum run time, s.
     pub time: Option<u64>,
-    /// Seconds after the start when the program is stopped.
+    /// Time after the start at which the program is stopped, s.
     pub forced_shutdown: Option<u64>,
-    /// Events per second in all.
+    /// Events per second of all threads together.
     pub rate: Option<u32>,
-    /// Seconds between lines about the run.
+    /// Interval between progress lines, s.
     pub report_interval: Option<u64>,
-    /// Seconds after the start when a report is due and figures begin again, ascending.
+    /// Times after the start at which a report is written and counters are reset, s, ascending.
     pub checkpoints: Vec<u64>,
-    /// Requests are shown.
+    /// True if requests are logged.
     pub debug: bool,
-    /// Blocks have checksums.
+    /// True if blocks have checksums.
     pub validate: bool,
     /// Highest level of messages that are written.
     pub verbosity: u8,
-    /// 0 for none.
+    /// The latency percentile to report, 0 for none.
     pub percentile: u32,
-    /// Latencies are shown as a histogram.
+    /// Print a histogram of latencies.
     pub histogram: bool,
-    /// The seed as given.
+    /// `--rand-seed`; `None` to seed from the clock.
     pub seed: Option<i32>,
-    /// The report is a document.
+    /// Write the report as JSON.
     pub json: bool,
-    /// Nothing is run: the job file with the same load is wanted.
+    /// Print the equivalent job file instead of running the test.
     pub shows_job: bool,
 }
 
-impl General {
+impl GeneralOptions {
     /// Reads the general options, and warns of those that are deprecated.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl General {
         if threads < 1 {
             return Err(log.refuse(&format!("Invalid value for --threads: {threads}.\n")));
         }
-        // Negative ones are no limit in practice: sysbench reads them as huge.
+        // A negative number is no limit in practice: sysbench reads it as a huge one.
         let events = u64::try_from(numbers.renamed(SysbenchOption::Events, SysbenchOption::MaxRequests, 0))
             .ok()
             .filter(|&n| n > 0);
@@ -112,7 +112,7 @@ impl General {
         if events.is_none() && time.is_none() {
             log.line(Level::Warning, "Both event and time limits are disabled, running an endless test");
         }
-        Ok(General {
+        Ok(GeneralOptions {
             threads: threads.unsigned_abs(),
             events,
             time,
@@ -167,14 +167,14 @@ impl General {
     }
 }
 
-/// Options that are numbers.
+/// Reads options that are numbers.
 struct Numbers<'a> {
     line: &'a CommandLine,
     log: &'a Log,
 }
 
 impl Numbers<'_> {
-    /// An option with an old name, which counts if its value is above `default`.
+    /// The value of `option`, or that of its deprecated name `old` if it exceeds `default`.
     fn renamed(&self, option: SysbenchOption, old: SysbenchOption, default: i32) -> i32 {
         let value = self.line.number(old);
         if value <= default {
@@ -238,11 +238,11 @@ mod tests {
     use super::*;
     use crate::log::testing;
 
-    fn read(text: &str) -> (Option<General>, String) {
+    fn read(text: &str) -> (Option<GeneralOptions>, String) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, out, _) = testing::log();
         let line = CommandLine::read(&words, &log).unwrap();
-        (General::read(&line, &log).ok(), out.text())
+        (GeneralOptions::read(&line, &log).ok(), out.text())
     }
 
     #[test]

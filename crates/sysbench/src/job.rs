@@ -6,10 +6,10 @@
 use ferrio_job::OpenSync;
 use ferrio_plan::sysbench::{FileIoMode, FileTest, SysbenchFileio};
 
-use crate::general::General;
+use crate::general::GeneralOptions;
 
 /// The text of the job file.
-pub fn job(asked: &SysbenchFileio, general: &General) -> String {
+pub fn job(asked: &SysbenchFileio, general: &GeneralOptions) -> String {
     let mut lines = vec!["[sysbench]".to_owned()];
     lines.extend(accesses(asked));
     lines.extend(engine(asked));
@@ -106,7 +106,7 @@ fn syncs(asked: &SysbenchFileio) -> Vec<String> {
     lines
 }
 
-fn threads_and_limits(asked: &SysbenchFileio, general: &General) -> Vec<String> {
+fn threads_and_limits(asked: &SysbenchFileio, general: &GeneralOptions) -> Vec<String> {
     let threads = u64::from(general.threads);
     let mut lines = vec![format!("numjobs={threads}"), "thread=1".to_owned(), "group_reporting=1".to_owned()];
     match general.seed {
@@ -142,7 +142,7 @@ mod tests {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, _, _) = testing::log();
         let line = CommandLine::read(&words, &log).unwrap();
-        let general = General::read(&line, &log).unwrap();
+        let general = GeneralOptions::read(&line, &log).unwrap();
         let asked = crate::fileio::read(&line, &general, &log).unwrap();
         job(&asked, &general)
     }

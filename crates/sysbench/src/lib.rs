@@ -27,16 +27,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use command_line::CommandLine;
-use general::General;
+use general::GeneralOptions;
 use log::{Level, Log, Refusal};
 use options::SysbenchOption;
-use run::TestCall;
+use run::TestInvocation;
 use work::Work;
 
 pub use completion::command;
 pub use help::ABOUT;
 pub use help::{names, on_database, on_option, on_test, option_lists};
-pub use run::Execute;
+pub use run::PlanRunner;
 
 /// The name that makes the program this front end.
 pub const NAME: &str = "sysbench";
@@ -148,7 +148,7 @@ pub struct Streams {
 
 /// Runs what the words ask for and returns the exit status.
 #[must_use]
-pub fn run(words: &[OsString], streams: Streams, execute: &Execute) -> u8 {
+pub fn run(words: &[OsString], streams: Streams, execute: &PlanRunner) -> u8 {
     let log = Arc::new(Log::to(streams.out, streams.mistakes));
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let status = answer(&words, &log, execute).unwrap_or(1);
@@ -162,7 +162,7 @@ pub fn run(words: &[OsString], streams: Streams, execute: &Execute) -> u8 {
     }
 }
 
-fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Refusal> {
+fn answer(words: &[String], log: &Arc<Log>, execute: &PlanRunner) -> Result<u8, Refusal> {
     let line = CommandLine::read(words, log)?;
     if line.flag(SysbenchOption::Help) {
         log.always(&help::general());
@@ -172,7 +172,7 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Ref
         log.always("sysbench 1.0.20\n");
         return Ok(0);
     }
-    let general = General::read(&line, log)?;
+    let general = GeneralOptions::read(&line, log)?;
     log.text(Level::Notice, &banner());
     let Some(name) = &line.test else {
         log.line(Level::Fatal, "No test is named; `sysbench --help` lists the tests");
@@ -183,8 +183,14 @@ fn answer(words: &[String], log: &Arc<Log>, execute: &Execute) -> Result<u8, Ref
     let command = line.command.as_deref().ok_or_else(|| {
         log.mistake(&format!("The '{name}' test requires a command argument. See 'sysbench {name} help'"))
     })?;
-    let call =
-        TestCall { test: test.name, options: test.options, line: &line, general: &general, log, execute };
+    let call = TestInvocation {
+        test: test.name,
+        options: test.options,
+        line: &line,
+        general: &general,
+        log,
+        execute,
+    };
     match (command, &test.run) {
         ("help", _) => {
             log.always(&format!("{name} options:\n{}\n", options::list(test.options)));

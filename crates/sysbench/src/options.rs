@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn words_are_those_that_are_read() {
         use crate::command_line::CommandLine;
-        use crate::general::General;
+        use crate::general::GeneralOptions;
         use crate::log::testing;
         use crate::work::Work;
 
@@ -280,7 +280,7 @@ mod tests {
             let (log, _, _) = testing::log();
             let words = ["--file-test-mode=rndrd".to_owned(), format!("--{}={word}", option.name)];
             let line = CommandLine::read(&words, &log).unwrap();
-            let general = General::read(&line, &log);
+            let general = GeneralOptions::read(&line, &log);
             let general = general.map(|general| crate::fileio::read(&line, &general, &log).is_ok());
             general.is_ok_and(|is_read| is_read) && Work::memory(&line, &log).is_ok()
         };

@@ -12,7 +12,7 @@ use log::{LevelFilter, Metadata, Record};
 use crate::command_line::CommandLine;
 use crate::failure;
 use crate::fileio;
-use crate::general::General;
+use crate::general::GeneralOptions;
 use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 use crate::report::{
@@ -20,14 +20,14 @@ use crate::report::{
 };
 use crate::work::Work;
 
-/// The exit status of a run that was stopped after its time.
-const FORCED: u8 = 2;
+/// The exit status after a forced shutdown.
+const FORCED_SHUTDOWN_STATUS: u8 = 2;
 
-/// Runs a plan with a snapshot of its figures at each interval, and hands all events to the sink.
-pub type Execute = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(Event<'_>)) -> RunResult;
+/// Runs a plan with a snapshot of its statistics at each interval, and passes all events to the sink.
+pub type PlanRunner = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(Event<'_>)) -> RunResult;
 
-/// A run of a test.
-pub struct TestCall<'a> {
+/// A test to run, with its options.
+pub struct TestInvocation<'a> {
     /// The name of the test.
     pub test: &'static str,
     /// The options of the test.
@@ -35,26 +35,26 @@ pub struct TestCall<'a> {
     /// The command line.
     pub line: &'a CommandLine,
     /// The general options.
-    pub general: &'a General,
+    pub general: &'a GeneralOptions,
     /// Where output goes.
     pub log: &'a Arc<Log>,
     /// Runs a plan.
-    pub execute: &'a Execute,
+    pub execute: &'a PlanRunner,
 }
 
-impl TestCall<'_> {
+impl TestInvocation<'_> {
     /// Runs the test of files and returns the exit status.
     ///
     /// # Errors
     /// It failed, which has been reported.
-    pub fn fileio(&self, asked: &SysbenchFileio) -> Result<u8, Refusal> {
+    pub fn fileio(&self, options: &SysbenchFileio) -> Result<u8, Refusal> {
         self.log.text(Level::Notice, &self.general.header());
-        self.log.text(Level::Notice, &fileio::header(asked, self.general));
-        for index in 0..asked.files {
+        self.log.text(Level::Notice, &fileio::header(options, self.general));
+        for index in 0..options.files {
             let name = SysbenchFileio::file_name(index);
             self.log.line(Level::Debug, &format!("Opening file: {}", name.display()));
         }
-        self.run(ferrio_plan::sysbench::plan(asked), SysbenchTest::Fileio)
+        self.run(ferrio_plan::sysbench::plan(options), SysbenchTest::Fileio)
     }
 
     /// Runs a test without I/O and returns the exit status.
@@ -79,7 +79,7 @@ impl TestCall<'_> {
 
     /// Runs a plan.
     fn run(&self, plan: Plan, test: SysbenchTest) -> Result<u8, Refusal> {
-        let General { percentile, rate, .. } = *self.general;
+        let GeneralOptions { percentile, rate, .. } = *self.general;
         show_requests(self.log);
         let report = SysbenchReport { test, percentile, has_rate: rate.is_some() };
         let mut reporter = Reporter::new(self, report);
@@ -88,8 +88,9 @@ impl TestCall<'_> {
     }
 }
 
-impl General {
-    /// The interval at which something may be due. The time until a forced shutdown begins later than the run.
+impl GeneralOptions {
+    /// The interval at which a report or a forced shutdown may be due. A forced shutdown is checked every second: its time counts from the
+    /// start of the threads, which is later than that of the run.
     fn interval(&self) -> Option<Duration> {
         let second = self.forced_shutdown.map(|_| 1);
         let all = self.report_interval.iter().chain(&self.checkpoints).copied().chain(second);
@@ -100,38 +101,38 @@ impl General {
 /// Threads that begin within this time after the run count as having begun with it.
 const START_TOLERANCE: Duration = Duration::from_millis(100);
 
-/// Writes what is due while a run goes on.
+/// Writes reports during and after a run.
 struct Reporter<'a> {
-    call: &'a TestCall<'a>,
+    call: &'a TestInvocation<'a>,
     report: SysbenchReport,
-    /// The threads have begun.
+    /// True once the threads were announced.
     is_released: bool,
-    /// The reason was reported.
+    /// True once the error of a thread was reported.
     has_failed: bool,
-    /// Intervals that have passed.
+    /// Number of report intervals that have passed.
     intervals: u64,
-    /// The figures at the last of them.
-    last: SysbenchFigures,
-    /// Checkpoints that have passed.
+    /// The figures at the end of the last interval.
+    interval_figures: SysbenchFigures,
+    /// Number of checkpoints that have passed.
     checkpoints: usize,
-    /// The figures at the last of them.
-    base: SysbenchFigures,
+    /// The figures at the last checkpoint.
+    checkpoint_figures: SysbenchFigures,
     /// Parts of the document.
     interval_parts: Vec<SysbenchDocumentPart>,
     checkpoint_parts: Vec<SysbenchDocumentPart>,
 }
 
 impl<'a> Reporter<'a> {
-    fn new(call: &'a TestCall<'a>, report: SysbenchReport) -> Self {
+    fn new(call: &'a TestInvocation<'a>, report: SysbenchReport) -> Self {
         Reporter {
             call,
             report,
             is_released: false,
             has_failed: false,
             intervals: 0,
-            last: SysbenchFigures::default(),
+            interval_figures: SysbenchFigures::default(),
             checkpoints: 0,
-            base: SysbenchFigures::default(),
+            checkpoint_figures: SysbenchFigures::default(),
             interval_parts: Vec::new(),
             checkpoint_parts: Vec::new(),
         }
@@ -140,10 +141,10 @@ impl<'a> Reporter<'a> {
     fn observe(&mut self, event: &Event<'_>) {
         let log = self.call.log;
         match event {
-            Event::Released => self.released(),
+            Event::Released => self.announce_threads(),
             Event::JobFailed { error, .. } if !self.has_failed => {
                 self.has_failed = true;
-                self.show(error);
+                self.report_error(error);
             }
             // The reason is in the error of the job.
             Event::Diagnostic(diagnostic) if diagnostic.code == "event-queue-full" => {}
@@ -151,18 +152,18 @@ impl<'a> Reporter<'a> {
                 Severity::Error | Severity::Warning => log.line(Level::Warning, &diagnostic.message),
                 Severity::Note => log.line(Level::Info, &diagnostic.message),
             },
-            Event::Interval { result, .. } => self.due(result),
-            // Asked for by SIGUSR1.
+            Event::Interval { result, .. } => self.write_due_reports(result),
+            // Requested by SIGUSR1.
             Event::Interim(result) => {
-                let figures = SysbenchFigures::of(result).since(&self.base);
+                let figures = SysbenchFigures::of(result).since(&self.checkpoint_figures);
                 log.text(Level::Notice, &self.report.text(&figures, None));
             }
             _ => {}
         }
     }
 
-    /// Says why a thread failed.
-    fn show(&self, error: &JobError) {
+    /// Reports why a thread failed.
+    fn report_error(&self, error: &JobError) {
         let log = self.call.log;
         match self.report.test {
             SysbenchTest::Memory { block, .. } => failure::show_memory(error, block, log),
@@ -170,8 +171,8 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// The threads are about to begin.
-    fn released(&mut self) {
+    /// Announces that the threads are about to start; once a run.
+    fn announce_threads(&mut self) {
         let log = self.call.log;
         if std::mem::replace(&mut self.is_released, true) {
             return;
@@ -189,8 +190,8 @@ impl<'a> Reporter<'a> {
         log.text(Level::Notice, "Threads started!\n\n");
     }
 
-    /// Writes what is due at this moment.
-    fn due(&mut self, result: &RunResult) {
+    /// Writes the reports that are due now, and forces the shutdown if its time has come.
+    fn write_due_reports(&mut self, result: &RunResult) {
         let general = self.call.general;
         let elapsed = result.elapsed.as_secs();
         let seconds = result.elapsed.as_secs_f64().round() as u64;
@@ -198,33 +199,33 @@ impl<'a> Reporter<'a> {
         // The time that threads took to set up does not count.
         let ran = figures.total.saturating_add(START_TOLERANCE).as_secs();
         if general.forced_shutdown.is_some_and(|at| ran >= at) {
-            self.force(result, figures.clone());
+            self.force_shutdown(result, figures.clone());
         }
         let passed = general.report_interval.map_or(0, |interval| elapsed / interval);
         if passed > self.intervals {
             self.intervals = passed;
-            let part = figures.since(&self.last);
-            self.last = figures.clone();
+            let part = figures.since(&self.interval_figures);
+            self.interval_figures = figures.clone();
             self.call.log.text(Level::Notice, &self.report.interval(seconds, &part));
-            self.interval_parts.push(self.part(&part));
+            self.interval_parts.push(self.document_part(&part));
         }
         let reached = general.checkpoints.iter().filter(|&&at| at <= elapsed).count();
         if reached > self.checkpoints {
             self.checkpoints = reached;
-            let part = figures.since(&self.base);
+            let part = figures.since(&self.checkpoint_figures);
             let title = format!("[ {seconds}s ] Checkpoint report:\n");
             self.call.log.text(Level::Notice, &format!("{title}{}", self.report.text(&part, None)));
-            self.checkpoint_parts.push(self.part(&part));
-            self.base = figures;
+            self.checkpoint_parts.push(self.document_part(&part));
+            self.checkpoint_figures = figures;
         }
     }
 
-    fn part(&self, figures: &SysbenchFigures) -> SysbenchDocumentPart {
+    fn document_part(&self, figures: &SysbenchFigures) -> SysbenchDocumentPart {
         SysbenchDocumentPart::of(self.report.test, figures, self.report.percentile)
     }
 
-    /// Stops the program: the time is over, and threads have not ended.
-    fn force(&mut self, result: &RunResult, mut figures: SysbenchFigures) {
+    /// Stops the program: time is up, and threads have not ended.
+    fn force_shutdown(&mut self, result: &RunResult, mut figures: SysbenchFigures) {
         let log = self.call.log;
         log.refuse("The --max-time limit has expired, forcing shutdown...");
         let states = result.progress.iter().flat_map(|progress| &progress.jobs);
@@ -233,29 +234,29 @@ impl<'a> Reporter<'a> {
             thread.is_unfinished = matches!(job.state, JobState::Running | JobState::Ramp);
             unfinished += usize::from(thread.is_unfinished);
         }
-        self.write(&figures.since(&self.base), None, Some(unfinished));
+        self.write(&figures.since(&self.checkpoint_figures), None, Some(unfinished));
         let _ = log.finish();
-        // The threads cannot be asked to end: an event of theirs takes longer than anybody wants to wait.
-        exit(FORCED.into());
+        // Threads end only after their current event, which may take too long.
+        exit(FORCED_SHUTDOWN_STATUS.into());
     }
 
     /// Writes the report of a run that has ended, and returns the exit status.
     fn finish(self, result: &RunResult) -> Result<u8, Refusal> {
         if let Some(error) = result.jobs.iter().find_map(|job| job.error.as_ref()) {
             if !self.has_failed {
-                self.show(error);
+                self.report_error(error);
             }
             return Err(Refusal);
         }
         self.call.log.text(Level::Info, "Done.\n\n");
-        let figures = SysbenchFigures::of(result).since(&self.base);
+        let figures = SysbenchFigures::of(result).since(&self.checkpoint_figures);
         self.write(&figures, result.signal, None);
-        // As the shell has it for a program that dies by a signal.
+        // 128 + signal, as shells report it.
         Ok(result.signal.and_then(|signal| u8::try_from(signal).ok()).map_or(0, |signal| 128 + signal))
     }
 
     fn write(&self, figures: &SysbenchFigures, signal: Option<i32>, unfinished: Option<usize>) {
-        let TestCall { log, general, .. } = *self.call;
+        let TestInvocation { log, general, .. } = *self.call;
         if general.json {
             let document = SysbenchDocument::new(
                 env!("CARGO_PKG_VERSION"),
@@ -263,7 +264,7 @@ impl<'a> Reporter<'a> {
                 self.settings(),
                 self.interval_parts.clone(),
                 self.checkpoint_parts.clone(),
-                self.part(figures),
+                self.document_part(figures),
             );
             return log.document(&document.ended_by(signal, unfinished).to_json());
         }
@@ -282,7 +283,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn settings(&self) -> SysbenchSettings {
-        let TestCall { line, options, general, .. } = *self.call;
+        let TestInvocation { line, options, general, .. } = *self.call;
         let given =
             |option: &SysbenchOption| Some((option.row().name.to_owned(), line.text(*option)?.to_owned()));
         SysbenchSettings {
@@ -296,10 +297,10 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Requests, and why threads end, as messages of workers.
-struct Requests(Arc<Log>);
+/// Logs requests, and the reasons why threads end, as messages of workers.
+struct RequestLogger(Arc<Log>);
 
-impl log::Log for Requests {
+impl log::Log for RequestLogger {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == debug_class::EVENTS
     }
@@ -314,7 +315,7 @@ impl log::Log for Requests {
     fn flush(&self) {}
 }
 
-/// Shows what workers say of requests, as far as the verbosity wants it.
+/// Logs messages of workers about requests if the verbosity includes them.
 fn show_requests(log: &Arc<Log>) {
     let wanted = match () {
         () if log.shows(Level::Debug) => LevelFilter::Debug,
@@ -322,8 +323,8 @@ fn show_requests(log: &Arc<Log>) {
         () => return,
     };
     // A program has one command line, and so one logger.
-    static LOGGER: OnceLock<Requests> = OnceLock::new();
-    if log::set_logger(LOGGER.get_or_init(|| Requests(Arc::clone(log)))).is_ok() {
+    static LOGGER: OnceLock<RequestLogger> = OnceLock::new();
+    if log::set_logger(LOGGER.get_or_init(|| RequestLogger(Arc::clone(log)))).is_ok() {
         log::set_max_level(wanted);
     }
 }

@@ -3,7 +3,7 @@
 use ferrio_job::{EventWork, MemoryOperation};
 
 use crate::command_line::CommandLine;
-use crate::general::General;
+use crate::general::GeneralOptions;
 use crate::log::{Level, Log, Refusal};
 use crate::options::SysbenchOption;
 
@@ -181,7 +181,7 @@ impl Work {
     }
 
     /// Events to do in all. The test `memory` ends by the bytes it has transferred alone, as in sysbench.
-    pub fn events(&self, general: &General, log: &Log) -> Option<u64> {
+    pub fn events(&self, general: &GeneralOptions, log: &Log) -> Option<u64> {
         if !matches!(self, Work::Memory(_)) {
             return general.events;
         }
@@ -240,7 +240,7 @@ mod tests {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let (log, out, _) = testing::log();
         let line = CommandLine::read(&words, &log).unwrap();
-        let general = General::read(&line, &log).unwrap();
+        let general = GeneralOptions::read(&line, &log).unwrap();
         let work = read(&line, &log).ok();
         if let Some(work) = &work {
             work.header(&log);

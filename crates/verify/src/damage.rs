@@ -9,11 +9,11 @@
 mod body;
 mod candidate;
 mod conclusion;
+mod failed_block;
 mod header_search;
 mod identity;
 mod kind;
 mod options;
-mod scene;
 mod segments;
 mod sources;
 mod text;
@@ -23,7 +23,7 @@ use std::ops::Range;
 pub use kind::DamageKind;
 
 use crate::{BlockMismatch, ExpectedHeader, Verifier};
-use scene::DamageScene;
+use failed_block::FailedBlock;
 
 /// The facts about a block that failed its check.
 #[derive(Clone, Copy)]
@@ -190,11 +190,11 @@ impl Verifier {
     /// Explains a block that failed its check. Input and result are plain data, so that checks on other threads can call it too.
     #[must_use]
     pub fn explain(&self, evidence: &DamageEvidence<'_>) -> Damage {
-        let scene = DamageScene::new(self, evidence);
-        if scene.trimmed {
-            return conclusion::conclude(&scene);
+        let failed = FailedBlock::new(self, evidence);
+        if failed.trimmed {
+            return conclusion::conclude(&failed);
         }
-        options::other_options(&scene).unwrap_or_else(|| conclusion::conclude(&scene))
+        options::other_options(&failed).unwrap_or_else(|| conclusion::conclude(&failed))
     }
 }
 

@@ -4,7 +4,7 @@
 //! the same choices on every machine, and the same ones as fio.
 //!
 //! - [`Workload`] is the sequence of I/Os. `code_path` decides how a job makes its choices: `general` can do every job, `fast_paths` are
-//!   faster ways for jobs over one file; `replay` takes them from a log, which `step_feed` brings piece by piece if it is long.
+//!   faster ways for jobs over one file; `replay` takes them from a log, which `step_channel` brings piece by piece if it is long.
 //! - Which events several jobs share: `events`, and those of sysbench's test `fileio`: `fileio`; the I/O of a database: `database`.
 //! - Which file: `general::file_service`. Which direction: `direction_and_length`, a mix by `rwmix`. Which length: `length`. Which sync:
 //!   `sync`.
@@ -45,7 +45,7 @@ mod sequential;
 mod skewed;
 mod sprandom;
 mod step;
-mod step_feed;
+mod step_channel;
 mod sync;
 mod verify_blocks;
 mod visit_order;
@@ -68,7 +68,7 @@ pub use seeds::{SEEDS, offset_generator, thread_seeds};
 pub use skewed::SkewedChoice;
 pub use sprandom::{PreconditioningOrder, PreconditioningWrite};
 pub use step::{Io, Region, Step, SyncKind, WorkloadError};
-pub use step_feed::{StepFeed, StepSupply, step_feed};
+pub use step_channel::{StepReceiver, StepSender, step_channel};
 pub use verify_blocks::{BlockBody, BlockSeeds, TrimMarks};
 pub use workload::{Workload, memory_is_there};
 

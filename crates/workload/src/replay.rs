@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrio_job::{Direction, Replay, ReplayAction, ReplayStep, ReplaySteps};
 
 use crate::step::{Io, Step, SyncKind};
-use crate::step_feed::{NextBatch, StepFeed};
+use crate::step_channel::{NextBatch, StepReceiver};
 
 /// A log, and the progress of its replay.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ enum ReplaySource {
         /// The current batch.
         batch: Vec<ReplayStep>,
         /// The source of the others; `None` before [`ReplayPath::feed`].
-        feed: Option<StepFeed>,
+        feed: Option<StepReceiver>,
     },
 }
 
@@ -98,7 +98,7 @@ impl ReplayPath {
     }
 
     /// Sets the source of the steps of a log that is not in memory.
-    pub(crate) fn feed(&mut self, from: StepFeed) {
+    pub(crate) fn feed(&mut self, from: StepReceiver) {
         if let ReplaySource::Feed { feed, .. } = &mut self.source {
             *feed = Some(from);
         }

@@ -14,7 +14,7 @@ use crate::offset_space::{has_map, map_unit, room};
 use crate::random_map::FetchWords;
 use crate::seeds::SEEDS;
 use crate::step::{Io, Region, Step, WorkloadError};
-use crate::step_feed::StepFeed;
+use crate::step_channel::StepReceiver;
 
 /// Most blocks of a file for which a random map is made (32 GiB of memory, touched as it is used).
 const MAX_MAPPED: u64 = 1 << 38;
@@ -91,7 +91,7 @@ impl Workload {
     }
 
     /// Sets the source of the steps of a replay whose log is not in memory.
-    pub fn feed(&mut self, from: StepFeed) {
+    pub fn feed(&mut self, from: StepReceiver) {
         if let CodePath::Called(CalledPath::Replay(path)) = &mut self.path {
             path.feed(from);
         }

@@ -28,12 +28,12 @@ impl CpuLoadGenerator {
     }
 
     /// Keeps the CPU busy for one period; shorter if the job ends meanwhile.
-    pub(crate) fn burn(&mut self, duty: &dyn JobHandle) {
+    pub(crate) fn burn(&mut self, job: &dyn JobHandle) {
         match self.load.mode {
-            CpuMode::Noop => spin(self.load.chunk, duty),
+            CpuMode::Noop => spin(self.load.chunk, job),
             CpuMode::Qsort => {
                 let began = Instant::now();
-                sort(&mut self.numbers, duty);
+                sort(&mut self.numbers, job);
                 self.busy = began.elapsed();
             }
         }
@@ -45,9 +45,9 @@ impl CpuLoadGenerator {
     }
 }
 
-fn spin(chunk: Duration, duty: &dyn JobHandle) {
+fn spin(chunk: Duration, job: &dyn JobHandle) {
     let began = Instant::now();
-    while began.elapsed() < chunk && !duty.is_over() {
+    while began.elapsed() < chunk && !job.is_over() {
         for turn in 0..SPINS_PER_CLOCK_READ {
             black_box(turn);
         }
@@ -55,7 +55,7 @@ fn spin(chunk: Duration, duty: &dyn JobHandle) {
 }
 
 /// Sorts the numbers three times, in different orders.
-fn sort(numbers: &mut [u32], duty: &dyn JobHandle) {
+fn sort(numbers: &mut [u32], job: &dyn JobHandle) {
     let orders: [fn(&mut [u32]); 4] = [
         |numbers| {
             scramble(numbers);
@@ -66,7 +66,7 @@ fn sort(numbers: &mut [u32], duty: &dyn JobHandle) {
         |numbers| numbers.sort_unstable_by_key(|number| number.reverse_bits()),
     ];
     for order in orders {
-        if duty.is_over() {
+        if job.is_over() {
             return;
         }
         order(numbers);

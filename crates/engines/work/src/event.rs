@@ -55,8 +55,8 @@ impl LoadEvent {
     }
 
     /// Performs one event. A time limit does not shorten it; a signal does.
-    pub(crate) fn perform(&mut self, duty: &dyn JobHandle) {
-        let is_over = || duty.signals() > 0;
+    pub(crate) fn perform(&mut self, job: &dyn JobHandle) {
+        let is_over = || job.signals() > 0;
         let locks = &self.resources.locks;
         let words = self.resources.memory.as_ref().map_or(&[][..], MemoryBlock::all);
         match self.work {

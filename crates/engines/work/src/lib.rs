@@ -31,7 +31,7 @@ pub trait JobHandle {
     /// The process group for programs.
     fn program_group(&self) -> ProgramGroup;
     /// Ends the job, as its work is done.
-    fn done(&self);
+    fn end_job(&self);
     /// Sends a note for the user.
     fn note(&self, diagnostic: Diagnostic);
 }
@@ -52,14 +52,14 @@ impl JobHandle for UnlimitedJob {
         ProgramGroup::Own
     }
 
-    fn done(&self) {}
+    fn end_job(&self) {}
 
     fn note(&self, _diagnostic: Diagnostic) {}
 }
 
 /// `ioengine=cpuio`, `ioengine=exec`
 pub struct Work<'a> {
-    duty: Box<dyn JobHandle + 'a>,
+    job: Box<dyn JobHandle + 'a>,
     kind: WorkKind,
     notes: Vec<Diagnostic>,
 }
@@ -73,10 +73,10 @@ enum WorkKind {
 impl<'a> Work<'a> {
     /// The engine of `spec`, which stops working when `job` is over.
     #[must_use]
-    pub fn new(spec: &JobSpec, duty: Box<dyn JobHandle + 'a>) -> Self {
+    pub fn new(spec: &JobSpec, job: Box<dyn JobHandle + 'a>) -> Self {
         if let Some(event) = spec.events.as_ref().and_then(|part| LoadEvent::new(part, spec.memory.huge_page))
         {
-            return Work { duty, kind: WorkKind::LoadEvent(Box::new(event)), notes: Vec::new() };
+            return Work { job, kind: WorkKind::LoadEvent(Box::new(event)), notes: Vec::new() };
         }
         let (kind, notes) = match spec.engine {
             EngineKind::Exec => {
@@ -89,7 +89,7 @@ impl<'a> Work<'a> {
                 vec![cpu::note(spec)],
             ),
         };
-        Work { duty, kind, notes }
+        Work { job, kind, notes }
     }
 }
 
@@ -103,7 +103,7 @@ impl Engine for Work<'_> {
         match &mut self.kind {
             WorkKind::CpuLoadGenerator(_) => Ok(()),
             WorkKind::LoadEvent(event) => event.prepare(),
-            WorkKind::Program(program) => program.start(self.duty.program_group()),
+            WorkKind::Program(program) => program.start(self.job.program_group()),
         }
     }
 
@@ -113,9 +113,9 @@ impl Engine for Work<'_> {
 
     fn submit(&mut self, request: &Request) -> Submit {
         match &mut self.kind {
-            WorkKind::CpuLoadGenerator(cpu) => cpu.burn(&*self.duty),
-            WorkKind::Program(program) => program.look(&*self.duty),
-            WorkKind::LoadEvent(event) => event.perform(&*self.duty),
+            WorkKind::CpuLoadGenerator(cpu) => cpu.burn(&*self.job),
+            WorkKind::Program(program) => program.look(&*self.job),
+            WorkKind::LoadEvent(event) => event.perform(&*self.job),
         }
         Submit::Done(request.len.cast_signed())
     }
@@ -136,7 +136,7 @@ impl Drop for Work<'_> {
     /// Ends a program that still runs.
     fn drop(&mut self) {
         if let WorkKind::Program(program) = &mut self.kind {
-            program.end(&*self.duty);
+            program.end(&*self.job);
         }
     }
 }

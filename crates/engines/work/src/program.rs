@@ -90,9 +90,9 @@ impl RunningProgram {
     }
 
     /// Waits briefly for the program, and ends the job when the program has ended.
-    pub(crate) fn look(&mut self, duty: &dyn JobHandle) {
+    pub(crate) fn look(&mut self, job: &dyn JobHandle) {
         let began = Instant::now();
-        while began.elapsed() < PIECE_DURATION && !duty.is_over() {
+        while began.elapsed() < PIECE_DURATION && !job.is_over() {
             let Some(started) = &mut self.started else { return };
             let ended = match started.status() {
                 Ok(None) => {
@@ -101,7 +101,7 @@ impl RunningProgram {
                 }
                 Ok(Some(ProgramStatus::Exited(0))) => None,
                 // The signal ends the job as well.
-                Ok(Some(_)) if duty.program_group().failed_by_signal(|| duty.signals() > 0) => None,
+                Ok(Some(_)) if job.program_group().failed_by_signal(|| job.signals() > 0) => None,
                 Ok(Some(status)) => Some(status.to_string()),
                 Err(error) => {
                     started.signal(Signal::SIGKILL);
@@ -110,14 +110,14 @@ impl RunningProgram {
             };
             self.started = None;
             if let Some(how) = ended {
-                duty.note(self.failed(&how));
+                job.note(self.failed(&how));
             }
-            return duty.done();
+            return job.end_job();
         }
     }
 
     /// Ends a running program and its children: SIGTERM, then SIGKILL after the grace time or at a second signal.
-    pub(crate) fn end(&mut self, duty: &dyn JobHandle) {
+    pub(crate) fn end(&mut self, job: &dyn JobHandle) {
         let Some(started) = &mut self.started else { return };
         let has_ended = |started: &mut StartedProgram| !matches!(started.status(), Ok(None));
         if has_ended(started) {
@@ -125,7 +125,7 @@ impl RunningProgram {
         }
         started.signal(Signal::SIGTERM);
         let asked = Instant::now();
-        while asked.elapsed() < self.program.grace && duty.signals() < 2 {
+        while asked.elapsed() < self.program.grace && job.signals() < 2 {
             if has_ended(started) {
                 // The children may still run.
                 return started.signal(Signal::SIGKILL);
@@ -137,7 +137,7 @@ impl RunningProgram {
             sleep(POLL_INTERVAL);
         }
         if !self.program.grace.is_zero() {
-            duty.note(self.failed("did not end after SIGTERM and was killed"));
+            job.note(self.failed("did not end after SIGTERM and was killed"));
         }
     }
 

@@ -29,7 +29,7 @@ impl Seen {
         Seen { questions: Cell::new(questions), ..Seen::default() }
     }
 
-    fn duty(&self, signals: u32) -> Box<dyn JobHandle + '_> {
+    fn job(&self, signals: u32) -> Box<dyn JobHandle + '_> {
         let Seen { questions, done, notes } = self;
         Box::new(Short { questions, signals, done, notes })
     }
@@ -50,7 +50,7 @@ impl JobHandle for Short<'_> {
         ProgramGroup::Own
     }
 
-    fn done(&self) {
+    fn end_job(&self) {
         self.done.set(true);
     }
 
@@ -86,7 +86,7 @@ fn wait_for(what: impl Fn() -> bool) {
 fn a_busy_stretch_ends_with_its_job() {
     let spec = spec_of("[c]\nioengine=cpuio\ncpuload=50\ncpuchunks=3600000000\n");
     let seen = Seen::after(3);
-    let mut engine = Work::new(&spec, seen.duty(0));
+    let mut engine = Work::new(&spec, seen.job(0));
     assert_eq!(work(&mut engine), Submit::Done(0));
     assert_eq!(seen.questions.get(), 0, "an hour would take longer than this test");
 }
@@ -95,7 +95,7 @@ fn a_busy_stretch_ends_with_its_job() {
 fn sorting_ends_with_its_job() {
     let spec = spec_of("[c]\nioengine=cpuio\ncpuload=50\ncpumode=qsort\n");
     let seen = Seen::after(0);
-    let mut engine = Work::new(&spec, seen.duty(0));
+    let mut engine = Work::new(&spec, seen.job(0));
     assert_eq!(work(&mut engine), Submit::Done(0));
     assert!(engine.pause().is_some_and(|pause| pause < Duration::from_secs(5)));
 }
@@ -103,7 +103,7 @@ fn sorting_ends_with_its_job() {
 #[test]
 fn a_job_ends_with_its_program() {
     let seen = Seen::after(u32::MAX);
-    let mut engine = Work::new(&exec("true", "-", ""), seen.duty(0));
+    let mut engine = Work::new(&exec("true", "-", ""), seen.job(0));
     engine.attach(&FileSet::default()).unwrap();
     while !seen.done.get() {
         assert_eq!(work(&mut engine), Submit::Done(0));
@@ -115,7 +115,7 @@ fn a_job_ends_with_its_program() {
 #[test]
 fn a_program_that_fails_is_reported() {
     let seen = Seen::after(u32::MAX);
-    let mut engine = Work::new(&exec("false", "-", ""), seen.duty(0));
+    let mut engine = Work::new(&exec("false", "-", ""), seen.job(0));
     engine.attach(&FileSet::default()).unwrap();
     while !seen.done.get() {
         work(&mut engine);
@@ -126,7 +126,7 @@ fn a_program_that_fails_is_reported() {
 #[test]
 fn a_program_that_cannot_be_run_is_named() {
     let seen = Seen::after(u32::MAX);
-    let mut engine = Work::new(&exec("/there/is/no/such", "-", ""), seen.duty(0));
+    let mut engine = Work::new(&exec("/there/is/no/such", "-", ""), seen.job(0));
     let error = engine.attach(&FileSet::default()).unwrap_err();
     assert_eq!((error.errno(), error.func.as_str()), (2, "exec(/there/is/no/such)"));
 }
@@ -143,7 +143,7 @@ fn ended(script: &str, signals: u32, more: &str) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let spec = shell(directory.path(), script, more);
     let seen = Seen::after(0);
-    let mut engine = Work::new(&spec, seen.duty(signals));
+    let mut engine = Work::new(&spec, seen.job(signals));
     engine.attach(&FileSet::default()).unwrap();
     wait_for(|| directory.path().join("pid").exists());
     assert_eq!(work(&mut engine), Submit::Done(0), "the job is over");

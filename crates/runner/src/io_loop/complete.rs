@@ -3,7 +3,7 @@
 use ferrio_engine::{Completion, Engine, Op, PEER_ENDED, Request, Submit};
 
 use super::IoLoop;
-use super::slots::{InFlight, is_data};
+use super::slots::{InFlightIo, is_data};
 use crate::failure::Failure;
 
 impl<E: Engine> IoLoop<'_, E> {
@@ -41,7 +41,7 @@ impl<E: Engine> IoLoop<'_, E> {
         } else if let Some(rest) = self.short_rest(&unit.request, unit.direction, completion.result) {
             // The rest is an I/O of its own: its latencies begin here.
             self.slots.units[completion.unit as usize] =
-                InFlight { request: rest, start: self.meter.now, ..unit };
+                InFlightIo { request: rest, start: self.meter.now, ..unit };
             self.slots.retry.push_back(completion.unit);
             return;
         }
@@ -77,7 +77,7 @@ impl<E: Engine> IoLoop<'_, E> {
                 self.end_intervals(direction, request.len, true);
             }
             if self.hooks.at_completion && !self.meter.defers_to_batch(direction, request.len, 0) {
-                let unit = InFlight { request: *request, direction, start, issued: start };
+                let unit = InFlightIo { request: *request, direction, start, issued: start };
                 self.at_completion(unit, None, self.meter.clock.between(start, self.meter.now));
             }
         }
@@ -92,7 +92,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// latency.
     #[cold]
     #[inline(never)]
-    fn at_completion(&mut self, unit: InFlight, slat_ns: Option<u64>, clat_ns: u64) {
+    fn at_completion(&mut self, unit: InFlightIo, slat_ns: Option<u64>, clat_ns: u64) {
         if let Some(rates) = &self.hooks.rates
             && let Some(ns) = rates.response_ns(unit.request.unit, self.meter.now)
         {
@@ -140,7 +140,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// Takes the result of a synchronous submission that had to wait for the peer.
     pub(super) fn complete_waited(&mut self, unit: u32, result: i64) {
-        let InFlight { request, direction, start, .. } = self.slots.units[unit as usize];
+        let InFlightIo { request, direction, start, .. } = self.slots.units[unit as usize];
         self.slots.free.push(unit);
         if result == request.len.cast_signed() {
             self.record_inline(direction, &request, start);

@@ -1,4 +1,4 @@
-//! Transactions of a model of a database, the waits of its jobs for each other, and what they do in the background.
+//! The jobs of a database model: transactions of sessions, write-back by background jobs, and the waits of these jobs for each other.
 //!
 //! A waiting job is woken by another one. Every 20 ms it checks whether it has to end or to send its figures.
 
@@ -13,16 +13,16 @@ use super::IoLoop;
 use crate::database::StepTimes;
 use crate::events::EventGroup;
 
-/// Longest sleep between two looks.
-const SLICE: Duration = Duration::from_millis(20);
+/// Longest sleep before a waiting job checks again whether it must end.
+const MAX_SLEEP: Duration = Duration::from_millis(20);
 
 impl<'a, E: Engine> IoLoop<'a, E> {
-    /// Does one transaction, which began at `began`: its arrival, if that was before. False when the pass is over.
+    /// Does one transaction. `began` is its start, or its arrival if it had to queue (clock ticks). False when the pass is over.
     pub(super) fn perform_transaction(&mut self, began: u64) -> bool {
         let clock = self.meter.clock;
         self.meter.now = clock.now();
         let now = self.meter.now;
-        self.times(|times| times.begin(now));
+        self.update_step_times(|times| times.begin(now));
         loop {
             let step = self.workload.next();
             self.enter_step(&step);
@@ -39,7 +39,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         }
         self.meter.now = clock.now();
         let now = self.meter.now;
-        self.times(|times| times.finish(&clock, now));
+        self.update_step_times(|times| times.finish(&clock, now));
         if let Some(events) = &mut self.hooks.events {
             events.record(clock.between(began, now));
             self.context.control.live.store_events(events.done());
@@ -47,7 +47,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         true
     }
 
-    /// Does one step of a job in the background. False when the pass is over.
+    /// Does one step of a background job. False when the pass is over.
     pub(super) fn perform_in_background(&mut self) -> bool {
         match self.workload.next() {
             Step::AwaitWork => return self.await_work(),
@@ -66,7 +66,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         true
     }
 
-    /// The part of a transaction that a step belongs to begins, unless it has begun.
+    /// Begins the part of the transaction that `step` belongs to, if it has not begun.
     fn enter_step(&mut self, step: &Step) {
         let next = match step {
             Step::Io(io) if io.direction == Direction::Read => TransactionStep::Read,
@@ -75,26 +75,27 @@ impl<'a, E: Engine> IoLoop<'a, E> {
             Step::AwaitWriteBack => TransactionStep::WriteBackWait,
             _ => return,
         };
-        // The last I/O ended at the last reading of the clock, if each has one.
+        // If every I/O reads the clock, the last reading is the end of the last I/O.
         let (clock, stamped) = (self.meter.clock, self.meter.stamps_all().then_some(self.meter.now));
-        self.times(|times| {
+        self.update_step_times(|times| {
             if times.present() != next {
                 times.enter(next, stamped.unwrap_or_else(|| clock.now()));
             }
         });
     }
 
-    fn times(&mut self, measure: impl FnOnce(&mut StepTimes)) {
+    /// Updates the step times of a session; does nothing for other jobs.
+    fn update_step_times(&mut self, update: impl FnOnce(&mut StepTimes)) {
         if let Some(times) = self.hooks.events.as_mut().and_then(|events| events.times()) {
-            measure(times);
+            update(times);
         }
     }
 
-    /// Waits until what the transaction has appended to the log is durable. Syncs the log, for all transactions that wait for that, if no
-    /// other session does. False when the job ends first.
+    /// Waits until the log entries of the transaction are durable. If no other session is syncing the log, this one does, for all
+    /// transactions that wait. False when the job ends first.
     fn commit(&mut self) -> bool {
         self.drain();
-        let Some((group, database, thread)) = self.in_database() else { return false };
+        let Some((group, database, thread)) = self.database_membership() else { return false };
         let Some(kind) = database.commit_sync().filter(|_| self.failure.is_none()) else { return true };
         let commits = database.commits();
         let wake = |thread| group.threads.wake(thread);
@@ -125,7 +126,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
 
     /// Waits while too many changes are not written back. False when the job ends first.
     fn await_write_back(&mut self) -> bool {
-        let Some((group, database, thread)) = self.in_database() else { return false };
+        let Some((group, database, thread)) = self.database_membership() else { return false };
         database.wake_background(&|thread| group.threads.wake(thread));
         if database.must_wait(thread) {
             while database.waits(thread) {
@@ -138,7 +139,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         true
     }
 
-    /// Waits for something to do in the background. False when the job ends first.
+    /// Waits until the background job has work. False when the job ends first.
     fn await_work(&mut self) -> bool {
         let clock = self.meter.clock;
         loop {
@@ -160,8 +161,8 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         }
     }
 
-    /// The jobs of the load, what they share, and the job's number among them.
-    fn in_database(&self) -> Option<(&'a EventGroup, &'a SharedDatabase, u32)> {
+    /// The jobs of the load, their shared state, and this job's number among them; `None` if the job belongs to no database model.
+    fn database_membership(&self) -> Option<(&'a EventGroup, &'a SharedDatabase, u32)> {
         let group = self.context.events.as_deref()?;
         Some((group, group.events.database()?, self.spec.events.as_ref()?.thread))
     }
@@ -171,7 +172,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         let (clock, milestone) = (self.meter.clock, self.meter.timing.next_milestone());
         let left = clock.between(clock.now(), due.min(milestone));
         if left > 0 && !self.context.control.wants_something() {
-            park_timeout(SLICE.min(Duration::from_nanos(left)));
+            park_timeout(MAX_SLEEP.min(Duration::from_nanos(left)));
         }
         self.meter.now = clock.now();
         if self.failure.is_some() || self.stopped() {
@@ -183,7 +184,7 @@ impl<'a, E: Engine> IoLoop<'a, E> {
         self.meter.now < milestone || self.pass_milestone()
     }
 
-    /// Syncs a file, and waits for the end of that. False if it fails.
+    /// Syncs a file and waits for the sync to complete. False if it fails.
     fn sync_now(&mut self, file: u32, kind: SyncKind) -> bool {
         if self.failure.is_none() {
             self.issue_sync(file, kind);

@@ -102,7 +102,7 @@ impl<E: Engine> IoLoop<'_, E> {
         } else if let Some(flow) = &self.context.flow {
             let waited = (0..CHECKS).all(|_| {
                 spin_loop();
-                !flow.is_next()
+                !flow.may_take_turn()
             });
             if waited {
                 std::thread::yield_now();

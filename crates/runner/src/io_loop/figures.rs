@@ -1,7 +1,7 @@
-//! The figures of a job: at its end, and on request of main.
+//! Snapshots of the statistics of a job: at its end, and when the main thread requests one.
 //!
-//! Before each I/O, and while it waits, the loop loads one word that says whether main wants anything: a stop or the figures. A worker
-//! that is in a system call answers when the call returns.
+//! Before each I/O, and while it waits, the loop loads one word that says whether the main thread wants anything: a stop or
+//! a snapshot. A worker that is in a system call answers when the call returns.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -13,37 +13,37 @@ use super::IoLoop;
 use crate::context::{Message, Snapshot};
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// True once the job must end. Sends main the figures if it wants them.
+    /// True once the job must end. Also sends the main thread a snapshot if it has requested one.
     #[inline(always)]
     pub(super) fn stopped(&mut self) -> bool {
         self.context.control.wants_something() && self.answer_main()
     }
 
-    /// Does what main wants. True when the job must end.
+    /// Does what the main thread has requested. True when the job must end.
     #[cold]
     #[inline(never)]
     fn answer_main(&mut self) -> bool {
         let control = self.context.control;
         if control.take_figures_request() {
-            let mut snapshot = self.figures();
+            let mut snapshot = self.snapshot();
             snapshot.result.in_flight = (!self.synchronous).then(|| self.slots.in_flight().0.iter().sum());
             let _ = self.context.messages.send(Message::Figures { index: self.context.index, snapshot });
         }
         control.stop_requested()
     }
 
-    /// The final figures of the job.
-    pub(crate) fn figures_at_end(&mut self) -> Box<Snapshot> {
+    /// The final statistics of the job.
+    pub(crate) fn final_snapshot(&mut self) -> Box<Snapshot> {
         self.end_last_interval();
         self.meter.flush_log();
         if let Some(checkers) = self.hooks.verification.as_mut().and_then(|v| v.checkers.as_mut()) {
             checkers.end();
         }
-        self.figures()
+        self.snapshot()
     }
 
-    /// The figures so far. They are made in their box and not on the stack, of which a run may have thousands.
-    fn figures(&mut self) -> Box<Snapshot> {
+    /// The statistics so far. Built in place on the heap, as a run may have thousands of threads, each of which would need more stack.
+    fn snapshot(&mut self) -> Box<Snapshot> {
         let taken = self.meter.clock.now();
         self.end_intervals_until(taken);
         let mut snapshot = Box::<Snapshot>::default();

@@ -18,7 +18,7 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
 use super::IoLoop;
-use super::slots::InFlight;
+use super::slots::InFlightIo;
 use crate::failure::Failure;
 use crate::layout::LaidOut;
 use crate::{close, layout, open, pre_read};
@@ -163,7 +163,7 @@ impl<E: Engine> IoLoop<'_, E> {
             offset: file.offset,
             buffer: self.buffers.slot(0),
         };
-        let unit = InFlight { request, direction: direction as usize, start, issued: start };
+        let unit = InFlightIo { request, direction: direction as usize, start, issued: start };
         self.meter.log_io(&unit, None, ns);
         Ok(fd)
     }
@@ -320,10 +320,10 @@ impl<E: Engine> IoLoop<'_, E> {
             Submit::Done(result) => result,
             Submit::Full => return Err(Errno::EAGAIN),
             Submit::Queued => {
-                self.slots.done.clear();
+                self.slots.completions.clear();
                 self.engine.flush().map_err(errno)?;
-                self.engine.reap(1, 1, &mut self.slots.done).map_err(errno)?;
-                self.slots.done.first().map_or(-i64::from(libc::EIO), |completion| completion.result)
+                self.engine.reap(1, 1, &mut self.slots.completions).map_err(errno)?;
+                self.slots.completions.first().map_or(-i64::from(libc::EIO), |completion| completion.result)
             }
         };
         if result < 0 { Err(Errno::from_raw(i32::try_from(-result).unwrap_or(libc::EIO))) } else { Ok(()) }

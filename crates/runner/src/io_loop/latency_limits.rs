@@ -7,14 +7,14 @@ use ferrio_job::{Diagnostic, Direction, Prefix};
 use ferrio_workload::WindowVerdict;
 
 use super::IoLoop;
-use super::slots::InFlight;
+use super::slots::InFlightIo;
 use crate::failure::Failure;
 
 impl<E: Engine> IoLoop<'_, E> {
     /// A data I/O ended now, after this time by its figures, ns.
     #[cold]
     #[inline(never)]
-    pub(super) fn check_latency(&mut self, unit: &InFlight, latency: u64) {
+    pub(super) fn check_latency(&mut self, unit: &InFlightIo, latency: u64) {
         let Some(limits) = &mut self.hooks.latency else { return };
         let most = limits.most[unit.direction];
         if latency > most {
@@ -35,7 +35,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    fn fail_late(&mut self, unit: &InFlight, latency: u64, most: u64) {
+    fn fail_late(&mut self, unit: &InFlightIo, latency: u64, most: u64) {
         let request = &unit.request;
         let message = format!(
             "latency of {latency} nsec exceeds specified max ({most} nsec): {} {} {} {}",

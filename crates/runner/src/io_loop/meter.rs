@@ -8,9 +8,9 @@ use ferrio_job::{Direction, JobSpec, SteadyFigure, Verify};
 use ferrio_results::JobState;
 use ferrio_stats::{Clock, DirectionRecorder, JobStats, LiveCounters, Usage};
 
-use self::logging::RowEnds;
+use self::logging::RowBoundaries;
 use super::recent::Recent;
-use super::slots::InFlight;
+use super::slots::InFlightIo;
 use super::windows::{NEVER, RateWindows, end_ticks, samples_itself, stamps_every_io};
 use crate::context::Context;
 use crate::control::JobControl;
@@ -53,7 +53,7 @@ pub(super) struct Meter<'a> {
     /// Samples of bandwidth and IOPS, unless main takes them.
     pub(super) windows: Option<Box<RateWindows<'a>>>,
     /// The logs get I/Os in batches, per direction.
-    pub(super) rows: Option<Box<[RowEnds; 3]>>,
+    pub(super) rows: Option<Box<[RowBoundaries; 3]>>,
     /// Bytes moved before the figures started again at the end of the ramp.
     ramp_bytes: [u64; 3],
     pub(super) read_back: ReadBackTime,
@@ -158,7 +158,7 @@ impl<'a> Meter<'a> {
 
     /// Records an I/O that completed now.
     #[inline(always)]
-    pub(super) fn record_completion(&mut self, unit: &InFlight) {
+    pub(super) fn record_completion(&mut self, unit: &InFlightIo) {
         let direction = unit.direction;
         let submission = unit.issued.saturating_sub(unit.start);
         let completion = self.now.saturating_sub(unit.issued);
@@ -172,13 +172,13 @@ impl<'a> Meter<'a> {
 
     #[cold]
     #[inline(never)]
-    fn record_priority(&mut self, unit: &InFlight) {
+    fn record_priority(&mut self, unit: &InFlightIo) {
         let (slat, clat) = self.latencies(unit);
         self.directions[unit.direction].record_priority(unit.request.priority, clat, slat + clat);
     }
 
     /// Submission and completion latency of an I/O that completed now, ns.
-    pub(super) fn latencies(&self, unit: &InFlight) -> (u64, u64) {
+    pub(super) fn latencies(&self, unit: &InFlightIo) -> (u64, u64) {
         (self.clock.between(unit.start, unit.issued), self.clock.between(unit.issued, self.now))
     }
 
@@ -300,7 +300,7 @@ impl<'a> Meter<'a> {
         *self.stats = JobStats { total_errors, first_error, ..JobStats::default() };
         self.stats.sync.ios = sync_ios;
         if let Some(rows) = &mut self.rows {
-            rows.fill(RowEnds::default());
+            rows.fill(RowBoundaries::default());
         }
         self.read_back.ticks = 0;
     }

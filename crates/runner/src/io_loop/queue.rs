@@ -3,7 +3,7 @@
 use ferrio_engine::{Completion, Engine, ExecutionTimes, Op, Submit};
 
 use super::IoLoop;
-use super::slots::{InFlight, is_data};
+use super::slots::{InFlightIo, is_data};
 use crate::failure::Failure;
 
 /// Tries to send the rest of a unit when the job ends; each waits for some ms.
@@ -12,7 +12,7 @@ const LAST_TRIES: u32 = 20;
 impl<E: Engine> IoLoop<'_, E> {
     /// The engine accepted the request of `unit`.
     #[inline(always)]
-    pub(super) fn accept(&mut self, unit: u32, state: InFlight) {
+    pub(super) fn accept(&mut self, unit: u32, state: InFlightIo) {
         self.slots.accept(unit, state);
         let depth = &self.spec.depth;
         let waits = self.slots.queued.len() < depth.batch as usize && depth.complete_max > 0;
@@ -48,7 +48,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// The engine had no room: the request waits, something must be reaped first.
     #[cold]
-    pub(super) fn hold_back(&mut self, unit: u32, state: InFlight) {
+    pub(super) fn hold_back(&mut self, unit: u32, state: InFlightIo) {
         self.slots.hold_back(unit, state);
         self.flush();
         if self.slots.submitted() > 0 {
@@ -168,7 +168,7 @@ impl<E: Engine> IoLoop<'_, E> {
             let max = self.spec.depth.complete_max.min(depth).max(min).max(1);
             self.reap_batch(min, max);
             let is_enough = !to_low || self.slots.submitted() <= self.spec.depth.low;
-            if is_enough && !self.slots.done.is_empty() {
+            if is_enough && !self.slots.completions.is_empty() {
                 return;
             }
         }
@@ -182,8 +182,8 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(always)]
     fn reap_batch(&mut self, min: u32, max: u32) {
         self.flush();
-        self.slots.done.clear();
-        if let Err(e) = self.engine.reap(min, max, &mut self.slots.done) {
+        self.slots.completions.clear();
+        if let Err(e) = self.engine.reap(min, max, &mut self.slots.completions) {
             return self.fail(Failure::from_io(&e, "get_events"));
         }
         self.meter.stamp_batch();
@@ -193,7 +193,7 @@ impl<E: Engine> IoLoop<'_, E> {
     /// Completes what is in `done`.
     #[inline(always)]
     fn complete_done(&mut self) {
-        let count = self.slots.done.len();
+        let count = self.slots.completions.len();
         if count == 0 {
             return;
         }
@@ -203,7 +203,7 @@ impl<E: Engine> IoLoop<'_, E> {
             self.meter.stats.complete.record(count as u32);
         }
         let mut index = 0;
-        while let Some(&completion) = self.slots.done.get(index) {
+        while let Some(&completion) = self.slots.completions.get(index) {
             match self.engine.execution_times(completion.unit) {
                 None => self.complete(completion),
                 Some(times) => self.complete_offloaded(completion, times),

@@ -1,7 +1,7 @@
 //! Waiting under `rate` and `rate_iops`: each I/O is issued once it is due by the job's [`RateSchedule`](crate::rate_schedule).
 //!
-//! While a job waits, what is in flight goes on and is reaped when it completes: a slow I/O delays only what needs its place in
-//! the queue.
+//! While a job waits, I/Os in flight continue and are reaped when they complete: a slow I/O delays only an I/O that needs
+//! its slot in the queue.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use crate::control::JobControl;
 use crate::failure::Failure;
 
 /// Time between two polls of an engine that cannot wait for completions with a limit.
-const LOOK: Duration = Duration::from_micros(20);
+const POLL_INTERVAL: Duration = Duration::from_micros(20);
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// A step under a rate limit, once it is due. False when the pass is over.
+    /// Waits until the next step is due and performs it. False when the pass is over.
     #[cold]
     #[inline(never)]
     pub(super) fn perform_when_due(&mut self) -> bool {
-        // Without a step the wait was cut short.
+        // No step: the wait was interrupted.
         self.next_when_due().is_none_or(|step| self.perform(step))
     }
 
-    /// The next step under a rate limit, after waiting for its time. `None` when the wait was cut short.
+    /// Waits until the next step is due and returns it. `None` when the wait was interrupted.
     pub(super) fn next_when_due(&mut self) -> Option<Step> {
         self.meter.now = self.meter.clock.now();
         let since = self.meter.measured_ns();
@@ -39,7 +39,7 @@ impl<E: Engine> IoLoop<'_, E> {
         Some(step)
     }
 
-    /// Waits until the next I/O of this direction is due. False when the job ends before.
+    /// Waits until the next I/O of this direction is due. False when the job ends first.
     fn wait_until_due(&mut self, direction: Direction) -> bool {
         loop {
             let Some(rates) = &mut self.hooks.rates else { return true };
@@ -59,7 +59,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Takes what completes until the clock shows `ticks`, the job fails or main wants something.
+    /// Reaps completions until the clock shows `ticks`, the job fails or the main thread wants something.
     pub(super) fn reap_until(&mut self, ticks: u64) {
         let control: &JobControl = self.context.control;
         while self.failure.is_none() && !control.wants_something() {
@@ -83,13 +83,13 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Takes what is complete, after `sleep` at most; `now` is the clock.
+    /// Reaps completions, waiting at most `sleep` for them; `now` is the current time in ticks.
     fn reap_within(&mut self, sleep: Duration, now: u64) {
         self.flush();
-        self.slots.done.clear();
-        match self.engine.reap_within(sleep, self.slots.submitted(), &mut self.slots.done) {
+        self.slots.completions.clear();
+        match self.engine.reap_within(sleep, self.slots.submitted(), &mut self.slots.completions) {
             Err(e) => self.fail(Failure::from_io(&e, "get_events")),
-            Ok(true) if self.slots.done.is_empty() => {
+            Ok(true) if self.slots.completions.is_empty() => {
                 if let Some(waiter) = self.hooks.waiter() {
                     waiter.slept(sleep, self.meter.clock.between(now, self.meter.clock.now()));
                 }
@@ -97,8 +97,8 @@ impl<E: Engine> IoLoop<'_, E> {
             Ok(true) => self.complete_all(),
             Ok(false) => {
                 self.reap(0, self.slots.submitted());
-                if self.slots.done.is_empty() {
-                    ferrio_kernel::sleep(sleep.min(LOOK));
+                if self.slots.completions.is_empty() {
+                    ferrio_kernel::sleep(sleep.min(POLL_INTERVAL));
                 }
             }
         }

@@ -239,7 +239,7 @@ impl<E: Engine> IoLoop<'_, E> {
         if verification.has_threads_for(unit) {
             let Some(data) = self.buffers.lend(unit, len) else { return self.fail(Failure::slot_is_lent()) };
             match verification.lend(unit, file, offset, data) {
-                Ok(()) => self.slots.lend(unit),
+                Ok(()) => self.slots.hand_to_checker(unit),
                 Err(lost) => self.lose_blocks(&lost),
             }
             return;
@@ -276,7 +276,7 @@ impl<E: Engine> IoLoop<'_, E> {
                 return false;
             }
         };
-        self.slots.take_back(block.unit);
+        self.slots.return_from_checker(block.unit);
         match found {
             Found::Sound => {}
             Found::Bad(mismatch) => {

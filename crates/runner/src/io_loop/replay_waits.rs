@@ -8,7 +8,7 @@ use super::IoLoop;
 use crate::failure::Failure;
 
 /// Time between two looks whether more of the log has been read.
-const LOOK: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 impl<E: Engine> IoLoop<'_, E> {
     /// Waits until the replay has run so long: since its first wait, which is for nothing. False when the job ends first.
@@ -38,7 +38,7 @@ impl<E: Engine> IoLoop<'_, E> {
     #[inline(never)]
     pub(super) fn await_log(&mut self) -> bool {
         let clock = self.meter.clock;
-        self.reap_until(clock.now().saturating_add(clock.ticks(LOOK)));
+        self.reap_until(clock.now().saturating_add(clock.ticks(POLL_INTERVAL)));
         self.meter.now = clock.now();
         self.failure.is_none()
     }

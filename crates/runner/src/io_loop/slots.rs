@@ -1,4 +1,5 @@
-//! The places of a job's queue: which hold an I/O in flight, which are free, which wait to reach the kernel.
+//! The slots of a job's queue: which hold an I/O in flight, which are free, which wait to reach the kernel. The number of a slot is the
+//! `unit` of its request.
 
 use std::collections::VecDeque;
 
@@ -7,43 +8,43 @@ use ferrio_engine::{Completion, Op, Request};
 /// One I/O in flight, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct InFlight {
+pub(super) struct InFlightIo {
     pub(super) request: Request,
     /// Index of the direction; meaningless for syncs.
     pub(super) direction: usize,
-    /// Ticks when it was ready to be submitted.
+    /// Ticks when the I/O was ready to be submitted.
     pub(super) start: u64,
-    /// Ticks when the kernel had it.
+    /// Ticks when the I/O was handed to the kernel.
     pub(super) issued: u64,
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<InFlight>() == 64);
+const _: () = assert!(size_of::<InFlightIo>() == 64);
 
 /// The I/O slots (units) of a job, and the state of each.
 #[derive(Debug)]
 pub(super) struct Slots {
-    /// I/Os that may be in flight now: without those units that are lent.
+    /// I/Os that may be in flight now. Units that are being checked do not count.
     pub(super) depth: u32,
-    pub(super) units: Vec<InFlight>,
+    pub(super) units: Vec<InFlightIo>,
     /// Free units, as a stack.
     pub(super) free: Vec<u32>,
     /// Accepted by the engine, not yet handed to the kernel.
     pub(super) queued: Vec<u32>,
-    /// Requests to submit before new ones: the rest of short transfers, and requests that the engine had no room for.
+    /// Requests to submit before new ones: the rest of short transfers, and requests that a full engine refused.
     pub(super) retry: VecDeque<u32>,
     /// Completions that the engine reaped last.
-    pub(super) done: Vec<Completion>,
+    pub(super) completions: Vec<Completion>,
     /// Syncs among the units that are not free.
     pub(super) syncs: u32,
-    /// Free units above the present depth of a job that varies it.
-    unused: Vec<u32>,
-    /// Units with threads that check what they read, which makes them neither free nor busy.
-    lent: Vec<bool>,
+    /// Units that the present depth excludes, for a job that varies its depth.
+    above_depth: Vec<u32>,
+    /// Whether a checker thread has the data of a unit; such a unit is neither free nor busy.
+    checking: Vec<bool>,
 }
 
 impl Slots {
-    /// All free. Allocates everything that the loop needs.
+    /// Slots that are all free. Allocates everything that the loop needs.
     pub(super) fn new(depth: u32) -> Self {
         let no_request = Request {
             op: Op::Read,
@@ -57,14 +58,14 @@ impl Slots {
         let room = depth as usize;
         Slots {
             depth,
-            units: vec![InFlight { request: no_request, direction: 0, start: 0, issued: 0 }; room],
+            units: vec![InFlightIo { request: no_request, direction: 0, start: 0, issued: 0 }; room],
             free: (0..depth).collect(),
             queued: Vec::with_capacity(room),
             retry: VecDeque::with_capacity(room),
-            done: Vec::with_capacity(room),
+            completions: Vec::with_capacity(room),
             syncs: 0,
-            unused: Vec::new(),
-            lent: vec![false; room],
+            above_depth: Vec::new(),
+            checking: vec![false; room],
         }
     }
 
@@ -74,7 +75,7 @@ impl Slots {
         self.free[self.free.len() - 1]
     }
 
-    /// Units that the engine or the kernel has.
+    /// Number of units that the engine or the kernel holds.
     #[inline]
     pub(super) fn submitted(&self) -> u32 {
         self.depth - self.free.len() as u32 - self.retry.len() as u32
@@ -90,33 +91,33 @@ impl Slots {
         u64::from(self.depth) - self.free.len() as u64 - u64::from(self.syncs)
     }
 
-    /// The engine accepted the request of `unit`, the next one to use.
+    /// Records that the engine accepted the request of `unit`, which must be the next unit.
     #[inline(always)]
-    pub(super) fn accept(&mut self, unit: u32, state: InFlight) {
+    pub(super) fn accept(&mut self, unit: u32, io: InFlightIo) {
         debug_assert_eq!(self.free.last(), Some(&unit));
-        self.units[unit as usize] = state;
+        self.units[unit as usize] = io;
         self.free.pop();
         self.queued.push(unit);
     }
 
-    /// The engine had no room for the request of `unit`, the next one to use: it is submitted again before any other.
-    pub(super) fn hold_back(&mut self, unit: u32, state: InFlight) {
-        self.units[unit as usize] = state;
+    /// Records that a full engine refused the request of `unit`, which must be the next unit: it is submitted again before any other.
+    pub(super) fn hold_back(&mut self, unit: u32, io: InFlightIo) {
+        self.units[unit as usize] = io;
         self.free.pop();
         self.retry.push_front(unit);
     }
 
-    /// The block of a unit, the first of the free ones, is with a thread that checks it.
-    pub(super) fn lend(&mut self, unit: u32) {
+    /// Marks `unit`, which must be the next unit, as held by a checker thread.
+    pub(super) fn hand_to_checker(&mut self, unit: u32) {
         debug_assert_eq!(self.free.last(), Some(&unit));
         self.free.pop();
-        self.lent[unit as usize] = true;
+        self.checking[unit as usize] = true;
         self.depth -= 1;
     }
 
-    /// The block of a unit was checked: the unit is free.
-    pub(super) fn take_back(&mut self, unit: u32) {
-        self.lent[unit as usize] = false;
+    /// Frees a unit whose data was checked.
+    pub(super) fn return_from_checker(&mut self, unit: u32) {
+        self.checking[unit as usize] = false;
         self.depth += 1;
         self.free.push(unit);
     }
@@ -148,10 +149,10 @@ impl Slots {
     }
 
     /// I/Os that were issued, or wait to be submitted again, and have not ended.
-    fn busy(&self) -> impl Iterator<Item = &InFlight> {
+    fn busy(&self) -> impl Iterator<Item = &InFlightIo> {
         let mut busy = vec![true; self.units.len()];
-        self.free.iter().chain(&self.unused).for_each(|&unit| busy[unit as usize] = false);
-        self.lent.iter().zip(&mut busy).for_each(|(&lent, busy)| *busy &= !lent);
+        self.free.iter().chain(&self.above_depth).for_each(|&unit| busy[unit as usize] = false);
+        self.checking.iter().zip(&mut busy).for_each(|(&checking, busy)| *busy &= !checking);
         self.units.iter().zip(busy).filter_map(|(unit, busy)| busy.then_some(unit))
     }
 
@@ -161,10 +162,10 @@ impl Slots {
         // The units used last stay on top of the stack.
         if depth < self.depth {
             let surplus = ((self.depth - depth) as usize).min(self.free.len());
-            self.unused.extend(self.free.drain(..surplus).rev());
+            self.above_depth.extend(self.free.drain(..surplus).rev());
         } else {
-            let kept = self.unused.len() - (depth - self.depth) as usize;
-            let more: Vec<u32> = self.unused.drain(kept..).collect();
+            let kept = self.above_depth.len() - (depth - self.depth) as usize;
+            let more: Vec<u32> = self.above_depth.drain(kept..).collect();
             self.free.splice(0..0, more);
         }
         self.depth = depth;

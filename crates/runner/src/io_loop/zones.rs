@@ -10,20 +10,20 @@ use rustix::io::Errno;
 
 use super::IoLoop;
 use crate::failure::Failure;
-use crate::zones::{Gap, Next, Place};
+use crate::zones::{Gap, Next, ZoneRange};
 
 /// The decision about an I/O that the workload has chosen.
-enum Outcome {
-    /// Issue the I/O at this place.
-    Placed(Io, Place),
+enum ZoneDecision {
+    /// Issue the I/O in this range.
+    Placed(Io, ZoneRange),
     /// Skip the I/O: its file has no zone for it.
-    Nowhere,
+    NoZone,
     /// Stop: the job ends, or its time is up.
     Interrupted,
 }
 
 impl<E: Engine> IoLoop<'_, E> {
-    /// A step of a job with zones. False when the pass is over.
+    /// Performs the next step of a job with zones. False when the pass is over.
     pub(super) fn perform_in_zones(&mut self) -> bool {
         let Some(zones) = &self.hooks.zones else { return false };
         if zones.has_gaps() {
@@ -41,33 +41,33 @@ impl<E: Engine> IoLoop<'_, E> {
         };
         let Step::Io(chosen) = step else { return self.perform(step) };
         match self.find_place(&chosen) {
-            Outcome::Placed(io, place) => {
+            ZoneDecision::Placed(io, place) => {
                 self.workload.moved(&chosen, &io, place.next);
                 self.issue_in_zone(io, &place)
             }
-            Outcome::Nowhere => self.workload.give_up(&chosen).is_none_or(|step| self.perform(step)),
-            Outcome::Interrupted => true,
+            ZoneDecision::NoZone => self.workload.give_up(&chosen).is_none_or(|step| self.perform(step)),
+            ZoneDecision::Interrupted => true,
         }
     }
 
     /// Finds the zone of an I/O and makes it ready.
-    fn find_place(&mut self, chosen: &Io) -> Outcome {
+    fn find_place(&mut self, chosen: &Io) -> ZoneDecision {
         loop {
             if self.failure.is_some() || self.stopped() || self.meter.timing.is_over(self.meter.now) {
-                return Outcome::Interrupted;
+                return ZoneDecision::Interrupted;
             }
             let is_checking = self.awaits_checks();
-            let Some(zones) = &mut self.hooks.zones else { return Outcome::Nowhere };
+            let Some(zones) = &mut self.hooks.zones else { return ZoneDecision::NoZone };
             match zones.place(chosen) {
-                // What is read of the zone is checked before it goes.
+                // Pending verification of data from the zone finishes before the reset.
                 Next::Reset { .. } if is_checking => {
                     self.drain();
                     self.await_checks();
                 }
                 Next::Io(place) => {
-                    // A place is never longer than the I/O.
+                    // The range is never longer than the I/O.
                     let io = Io { offset: place.offset, len: place.len, ..*chosen };
-                    return Outcome::Placed(io, place);
+                    return ZoneDecision::Placed(io, place);
                 }
                 Next::Reset { zone } => match zones.reset(chosen.file, zone) {
                     Ok(range) => {
@@ -88,13 +88,13 @@ impl<E: Engine> IoLoop<'_, E> {
                 }
                 // Others may wait for what this job has in flight.
                 Next::Wait => self.drain(),
-                Next::Nothing => return Outcome::Nowhere,
+                Next::Nothing => return ZoneDecision::NoZone,
             }
         }
     }
 
-    /// Issues an I/O that has its place.
-    fn issue_in_zone(&mut self, io: Io, place: &Place) -> bool {
+    /// Issues an I/O in the range that was found for it.
+    fn issue_in_zone(&mut self, io: Io, place: &ZoneRange) -> bool {
         let unit = self.slots.next_unit();
         let resets = place.zone.filter(|_| io.direction == Direction::Trim);
         if let Some(zones) = &mut self.hooks.zones {
@@ -113,7 +113,7 @@ impl<E: Engine> IoLoop<'_, E> {
         true
     }
 
-    /// Does a trim by a reset of its zone, in the thread of the job whatever the engine.
+    /// Performs a trim as a reset of its zone, in the thread of the job whatever the engine.
     fn trim_zone(&mut self, unit: u32, io: Io) {
         self.budget.issued(io.direction, io.len);
         self.last_was_sync = false;
@@ -139,7 +139,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// An I/O has failed. What it leaves behind it depends on the job: a gap in its zone, or the place for the next write.
+    /// Handles a failed I/O. If the job fills the gaps of failed writes, the zone stays taken until then; otherwise it is released.
     pub(super) fn fail_in_zone(&mut self, request: &Request) {
         let unit = request.unit;
         if !self.hooks.zones.as_mut().is_some_and(|zones| zones.broke(unit, request.offset)) {
@@ -147,7 +147,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Called when nothing is in flight and nothing follows in this pass.
+    /// Ends a pass: fills the remaining gaps, and adds a note if no I/O found a zone. Nothing may be in flight.
     pub(super) fn end_in_zones(&mut self) {
         self.fill_gaps();
         let idle = self.hooks.zones.as_ref().is_some_and(|zones| !zones.begun);
@@ -159,7 +159,7 @@ impl<E: Engine> IoLoop<'_, E> {
 
     /// `recover_zbd_write_error`: fills the gaps that failed writes have left.
     pub(super) fn fill_gaps(&mut self) {
-        // More may fail: they are behind those that have.
+        // I/Os in flight may fail too; their gaps are appended to the list.
         self.drain();
         while self.failure.is_none() {
             let Some(gap) = self.hooks.zones.as_mut().and_then(|zones| zones.next_gap().transpose()) else {
@@ -176,7 +176,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// Writes what is missing of a zone: the data of the only write that failed, otherwise zeros.
+    /// Writes the missing part of a zone: the data of the only write that failed, otherwise zeros.
     fn fill_gap(&mut self, gap: &Gap) -> io::Result<()> {
         let Some(fd) = &self.files.set.files[gap.file as usize].fd else { return Ok(()) };
         let (unit, begin) = gap.data.filter(|_| self.synchronous).unwrap_or((self.slots.next_unit(), 0));
@@ -199,19 +199,19 @@ impl<E: Engine> IoLoop<'_, E> {
             let len = (rest.len() - within).min((gap.end - at) as usize);
             match rustix::io::pwrite(fd, &rest[within..within + len], at) {
                 Ok(0) => outcome = Err(io::ErrorKind::WriteZero.into()),
-                Ok(moved) => at += moved as u64,
+                Ok(written) => at += written as u64,
                 Err(Errno::INTR) if interrupted.should_retry() => {}
                 Err(e) => outcome = Err(e.into()),
             }
         }
-        // Jobs that do not refill their buffers go on with what was there.
+        // Jobs that do not refill their buffers need the old contents again.
         if let Some(kept) = kept {
             buffer.copy_from_slice(&kept);
         }
         outcome
     }
 
-    /// The I/O of a unit has ended: its zone is free for others.
+    /// Releases the zone of an I/O that has ended.
     pub(super) fn leave_zone(&mut self, unit: u32, done: bool) {
         let Some(zones) = &mut self.hooks.zones else { return };
         if let Err(e) = zones.ended(unit, done) {
@@ -220,7 +220,7 @@ impl<E: Engine> IoLoop<'_, E> {
         }
     }
 
-    /// A pass of a job that verifies begins with empty zones: what it writes stays as it is until it was read back.
+    /// Resets all zones before a pass of a job that verifies, so that written data stays in place until it is read back.
     pub(super) fn empty_zones(&mut self) -> Result<(), Failure> {
         if self.spec.verify.is_none() || !self.spec.rw.does(Direction::Write) {
             return Ok(());

@@ -1,6 +1,6 @@
-//! An engine that is known only at run time. Engines whose I/Os cost far more than a call through a pointer share one copy of the loop.
+//! An engine that is known only at run time. Engines whose I/Os cost far more than a call through a pointer share one copy of the I/O loop.
 //!
-//! A copy adds much to the size of the program and to the time of each build.
+//! Each copy of the loop adds much to the size of the program and to the build time.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -22,7 +22,7 @@ use crate::control::JobControl;
 use crate::disk::Disks;
 use crate::events::EventGroups;
 use crate::file_locks::FileLocks;
-use crate::flow::Flows;
+use crate::flow::FlowGroups;
 use crate::memory_limit::MemoryLimit;
 use crate::monitor::Monitor;
 use crate::overlap::SharedRanges;
@@ -79,20 +79,21 @@ pub(super) struct Run<'a, 'o> {
     /// Those of the unfinished jobs that were not started.
     pub(super) unstarted: usize,
     /// Jobs of the plan that only make a load for others.
-    pub(super) loads: usize,
+    pub(super) load_only_jobs: usize,
     /// When the monitor wants to take samples.
     pub(super) next_poll: Instant,
     pub(super) signal: Option<i32>,
     /// True once the user was told that the run had been stopped from outside.
-    pub(super) was_continued: bool,
+    pub(super) has_reported_stop: bool,
     /// Whether jobs end that a signal told to.
     pub(super) deadline: EndDeadline,
     /// Present until it goes off; then it is moved.
     pub(super) trigger: Option<&'a Trigger>,
-    pub(super) triggered: Option<&'a Trigger>,
+    /// The trigger that went off.
+    pub(super) fired_trigger: Option<&'a Trigger>,
     /// `exitall` of any job.
     pub(super) exitall: bool,
-    pub(super) flows: Flows,
+    pub(super) flows: FlowGroups,
     /// Loads that are counted in events.
     pub(super) event_groups: EventGroups,
     /// Per job.
@@ -119,6 +120,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) last_progress: Instant,
     pub(super) due_reports: DueReports,
     pub(super) disks: Disks,
-    pub(super) started: SystemTime,
-    pub(super) began: Instant,
+    /// Wall-clock time when the jobs could start.
+    pub(super) start_time: SystemTime,
+    /// The same moment on the monotonic clock.
+    pub(super) start_instant: Instant,
 }

@@ -50,7 +50,7 @@ impl Run<'_, '_> {
             }
             self.handle_messages(messages, wake);
         }
-        let elapsed = self.began.elapsed();
+        let elapsed = self.start_instant.elapsed();
         // A signal still counts: the disk of the logs may never answer. No event follows: the report of the whole run follows.
         while !self.monitor.logs_are_over(self.signal.is_some()) {
             if let Ok(message) = messages.recv_timeout(LOG_CHECK) {
@@ -63,7 +63,7 @@ impl Run<'_, '_> {
 
     /// Runs the command of a trigger that has ended the run. A signal ends the command.
     pub(super) fn run_trigger_command(&mut self, messages: &Receiver<Message>) {
-        let Some(trigger) = self.triggered else { return };
+        let Some(trigger) = self.fired_trigger else { return };
         let (signals_end_it, group) = (self.compat.signals_end_waits, self.program_group);
         let signalled = || {
             if !signals_end_it {
@@ -96,7 +96,7 @@ impl Run<'_, '_> {
             return wave;
         }
         let mut earlier_running = false;
-        let elapsed = self.began.elapsed();
+        let elapsed = self.start_instant.elapsed();
         for (index, job) in self.jobs.iter().enumerate() {
             if job.result.is_some() {
                 continue;

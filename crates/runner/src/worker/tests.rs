@@ -19,7 +19,7 @@ use super::*;
 use crate::cgroups::Cgroups;
 use crate::control::JobControl;
 use crate::events::EventGroups;
-use crate::flow::Flows;
+use crate::flow::FlowGroups;
 use crate::gate::Gate;
 use crate::memory_limit::MemoryLimit;
 use crate::timing::SharedRamp;
@@ -115,7 +115,7 @@ fn drive(
     let groups = EventGroups::new(&plan, 0);
     groups.open_files(0, spec, &mut |_| {}).unwrap();
     let context = Context {
-        flow: Flows::new(&plan).member(0).cloned(),
+        flow: FlowGroups::new(&plan).member(0).cloned(),
         ramp: SharedRamp::of(&plan).remove(0),
         events: groups.of(0),
         ..bare_context(&cgroups, (0, spec), control, gate, sender)

@@ -110,7 +110,7 @@ impl ZoneRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placed {
     /// This, and [`ZoneTable::ended`] when it is done.
-    Ready(Place),
+    Ready(ZoneRange),
     /// Reset this zone and call [`ZoneTable::was_reset`], then ask again. Until then it is taken.
     Reset(usize),
     /// Ask again when I/O in flight has ended.
@@ -121,7 +121,7 @@ pub(crate) enum Placed {
 
 /// The target of an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ZoneRange {
     /// The zone that it holds; `None` for a place outside of all rules.
     pub(crate) zone: Option<usize>,
     pub(crate) offset: u64,

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::DamageEvidence;
+use super::failed_block::FailedBlock;
 use super::identity::WriteIdentity;
-use super::scene::DamageScene;
 use crate::{BlockHeader, Digest, HeaderLayout, MAGIC, VERSION, VerifyMethod, layout};
 
 /// The bytes of a block in the form on disk.
@@ -17,16 +17,16 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// The block of `len` bytes that the write `identity` leaves.
-    pub(super) fn of(scene: &DamageScene<'_>, identity: &WriteIdentity, len: usize) -> Self {
+    pub(super) fn of(failed: &FailedBlock<'_>, identity: &WriteIdentity, len: usize) -> Self {
         let mut bytes = vec![0; len];
-        match &scene.verifier.spec.pattern {
+        match &failed.verifier.spec.pattern {
             Some(pattern) => pattern.fill(&mut bytes, identity.offset),
-            None => (scene.evidence.fill)(&mut bytes, identity.seed),
+            None => (failed.evidence.fill)(&mut bytes, identity.seed),
         }
         let mut candidate = Candidate { bytes, unknown: Vec::new() };
-        if scene.verifier.spec.method.has_header() {
-            for start in (0..len).step_by(scene.step) {
-                candidate.seal(scene, identity, start, scene.step.min(len - start));
+        if failed.verifier.spec.method.has_header() {
+            for start in (0..len).step_by(failed.step) {
+                candidate.seal(failed, identity, start, failed.step.min(len - start));
             }
         }
         candidate
@@ -42,12 +42,12 @@ impl Candidate {
     /// Writes header and digest into the interval at `start`, whose body is complete.
     pub(super) fn seal(
         &mut self,
-        scene: &DamageScene<'_>,
+        failed: &FailedBlock<'_>,
         identity: &WriteIdentity,
         start: usize,
         len: usize,
     ) {
-        let (layout, method) = (scene.layout, scene.verifier.spec.method);
+        let (layout, method) = (failed.layout, failed.verifier.spec.method);
         let interval = &mut self.bytes[start..start + len];
         let (time_sec, time_nsec) = identity.time.unwrap_or_default();
         let header = BlockHeader {
@@ -64,7 +64,7 @@ impl Candidate {
             padding: [42, 43].map(|at| interval.get(at).copied().unwrap_or_default()),
             checksum: 0,
         };
-        let (head, data) = interval.split_at_mut(scene.overhead);
+        let (head, data) = interval.split_at_mut(failed.overhead);
         let (place, field) = head.split_at_mut(layout.bytes());
         header.write_as(layout, place);
         match (layout, method) {
@@ -73,8 +73,8 @@ impl Candidate {
             }
             _ => field.copy_from_slice(Digest::compute(method, data).as_bytes()),
         }
-        scene.verifier.exchange(interval, scene.overhead);
-        let place = start + scene.verifier.spec.offset as usize;
+        failed.verifier.exchange(interval, failed.overhead);
+        let place = start + failed.verifier.spec.offset as usize;
         let mut unknown = |known: bool, range: Range<usize>| {
             if !known {
                 self.unknown.push(place + range.start..place + range.end);

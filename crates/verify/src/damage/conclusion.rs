@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::body::{ROW, moved_seed};
+use super::failed_block::FailedBlock;
 use super::identity::WriteIdentity;
-use super::scene::DamageScene;
 use super::segments::{CandidateSource, Stretch, segments};
 use super::sources::{ExpectedBlock, SourceKind};
 use super::{Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
@@ -17,27 +17,27 @@ const SECTOR: usize = 512;
 /// Positions at which a stretch is searched for elsewhere in the block.
 const PROBES: usize = 8;
 
-pub(super) fn conclude(scene: &DamageScene<'_>) -> Damage {
-    let wanted = scene.wanted();
-    let mut sources = scene.sources(&wanted);
-    let mut cut = cut(scene, &sources);
+pub(super) fn conclude(failed: &FailedBlock<'_>) -> Damage {
+    let wanted = failed.expected_block();
+    let mut sources = failed.sources(&wanted);
+    let mut cut = cut(failed, &sources);
     if wanted.is_known
-        && let Some(by) = shift_of_unexplained(scene, &wanted, &cut)
+        && let Some(by) = shift_of_unexplained(failed, &wanted, &cut)
     {
-        let moved = wanted.block.moved(by, &scene.raw);
-        sources.push((SourceKind::Moved(by), CandidateSource::Block(moved)));
-        cut = self::cut(scene, &sources);
+        let moved = wanted.block.moved(by, &failed.raw);
+        sources.push((SourceKind::Shifted(by), CandidateSource::Block(moved)));
+        cut = self::cut(failed, &sources);
     }
-    Conclusion { scene, wanted, sources, cut }.damage()
+    Conclusion { failed, wanted, sources, cut }.damage()
 }
 
-fn cut(scene: &DamageScene<'_>, sources: &[(SourceKind, CandidateSource)]) -> Vec<Stretch> {
+fn cut(failed: &FailedBlock<'_>, sources: &[(SourceKind, CandidateSource)]) -> Vec<Stretch> {
     let blocks: Vec<&CandidateSource> = sources.iter().map(|(_, source)| source).collect();
-    segments(&scene.raw, &blocks)
+    segments(&failed.raw, &blocks)
 }
 
 /// Searches for the unexplained bytes elsewhere in the expected block.
-fn shift_of_unexplained(scene: &DamageScene<'_>, wanted: &ExpectedBlock, cut: &[Stretch]) -> Option<i64> {
+fn shift_of_unexplained(failed: &FailedBlock<'_>, wanted: &ExpectedBlock, cut: &[Stretch]) -> Option<i64> {
     let unexplained = cut.iter().filter(|segment| segment.label.is_none() && segment.range.len() >= 2 * ROW);
     // At several positions: any of them may also be damaged, or in a header that is only partly known.
     let mut probes = unexplained.flat_map(|segment| {
@@ -45,7 +45,7 @@ fn shift_of_unexplained(scene: &DamageScene<'_>, wanted: &ExpectedBlock, cut: &[
         (0..PROBES).map(move |probe| start + (end - start - ROW) * probe / (PROBES - 1))
     });
     probes.by_ref().take(6).find_map(|at| {
-        let probe = &scene.raw[at..at + ROW];
+        let probe = &failed.raw[at..at + ROW];
         let is_telling = probe.iter().any(|&byte| byte != probe[0]);
         let mut places = wanted.block.bytes.windows(ROW).enumerate().filter(|(_, bytes)| bytes == &probe);
         let (from, _) = places.next().filter(|_| is_telling)?;
@@ -56,7 +56,7 @@ fn shift_of_unexplained(scene: &DamageScene<'_>, wanted: &ExpectedBlock, cut: &[
 }
 
 struct Conclusion<'a, 'b> {
-    scene: &'b DamageScene<'a>,
+    failed: &'b FailedBlock<'a>,
     wanted: ExpectedBlock,
     sources: Vec<(SourceKind, CandidateSource)>,
     cut: Vec<Stretch>,
@@ -65,12 +65,12 @@ struct Conclusion<'a, 'b> {
 impl Conclusion<'_, '_> {
     fn damage(&self) -> Damage {
         let wrong: Vec<&Stretch> =
-            self.cut.iter().filter(|segment| self.content(segment) != Some(SourceKind::Wanted)).collect();
+            self.cut.iter().filter(|segment| self.content(segment) != Some(SourceKind::Expected)).collect();
         let Some(content) = self.most_of(&wrong) else { return self.damaged_header() };
         let names_write = wrong.iter().any(|segment| self.is_named_write(segment));
         let differing = self.differing(&wrong);
         // A lost trim leaves more wrong bytes.
-        let is_few = differing.len() <= MAX_LISTED_BYTES && (!names_write || self.scene.trimmed);
+        let is_few = differing.len() <= MAX_LISTED_BYTES && (!names_write || self.failed.trimmed);
         if self.wanted.is_known && is_few {
             return self.few_bytes(&differing);
         }
@@ -80,27 +80,27 @@ impl Conclusion<'_, '_> {
             segments.map(|segment| segment.range.len()).sum()
         };
         let unexplained_bytes = bytes(&mut wrong.iter().filter(|segment| self.content(segment) != content));
-        let is_whole = bytes(&mut wrong.iter()) == self.scene.raw.len();
+        let is_whole = bytes(&mut wrong.iter()) == self.failed.raw.len();
         let differing = self.wanted.is_known.then_some(differing.len() as u64);
         let base = Damage {
             differing,
             unexplained_bytes: unexplained_bytes as u64,
             part: self.part(of_content().map(|segment| segment.range.clone())),
             range: range.start as u64..range.end as u64,
-            ..self.scene.whole_block(DamageKind::Unknown)
+            ..self.failed.whole_block(DamageKind::Unknown)
         };
         match content {
             Some(SourceKind::Fill(fill)) => {
                 let kind = if fill == 0 { DamageKind::Zeros } else { DamageKind::Ones };
                 Damage { kind, fill: Some(fill), ..base }
             }
-            Some(SourceKind::Moved(by)) => Damage { kind: DamageKind::Shifted, shift: Some(by), ..base },
-            Some(SourceKind::Bare(_)) => Damage { kind: DamageKind::NoHeader, ..base },
+            Some(SourceKind::Shifted(by)) => Damage { kind: DamageKind::Shifted, shift: Some(by), ..base },
+            Some(SourceKind::HeaderlessBody(_)) => Damage { kind: DamageKind::NoHeader, ..base },
             _ if !names_write && self.lacks_header(&wrong) => Damage { kind: DamageKind::NoHeader, ..base },
             Some(SourceKind::Write(identity)) => self.other_write(&identity, is_whole, base),
             // The expected contents are not among the wrong stretches.
-            None | Some(SourceKind::Wanted) => {
-                let mut stretches = of_content().map(|segment| &self.scene.raw[segment.range.clone()]);
+            None | Some(SourceKind::Expected) => {
+                let mut stretches = of_content().map(|segment| &self.failed.raw[segment.range.clone()]);
                 let fill = stretches.clone().next().and_then(|bytes| bytes.first().copied());
                 let fill = fill.filter(|fill| stretches.all(|bytes| bytes.iter().all(|byte| byte == fill)));
                 let kind = match fill {
@@ -125,7 +125,7 @@ impl Conclusion<'_, '_> {
     /// Without any header, a mostly wrong body is not one that was written with `verify`.
     fn lacks_header(&self, wrong: &[&Stretch]) -> bool {
         let bytes: usize = wrong.iter().map(|segment| segment.range.len()).sum();
-        self.wanted.is_guess && 2 * bytes > self.scene.raw.len() && self.scene.has_rows()
+        self.wanted.is_guess && 2 * bytes > self.failed.raw.len() && self.failed.has_rows()
     }
 
     /// The contents of most wrong bytes; `None` if no byte is wrong.
@@ -144,7 +144,7 @@ impl Conclusion<'_, '_> {
     /// The bytes that differ from the expected ones.
     fn differing(&self, wrong: &[&Stretch]) -> Vec<usize> {
         let places = wrong.iter().flat_map(|segment| segment.range.clone());
-        places.filter(|&at| !self.wanted.block.allows(at, self.scene.raw[at])).collect()
+        places.filter(|&at| !self.wanted.block.allows(at, self.failed.raw[at])).collect()
     }
 
     fn few_bytes(&self, differing: &[usize]) -> Damage {
@@ -153,7 +153,7 @@ impl Conclusion<'_, '_> {
         };
         let byte = WrongByte {
             at: first as u64,
-            found: self.scene.raw[first],
+            found: self.failed.raw[first],
             wanted: self.wanted.block.bytes[first],
         };
         let is_flip = first == last && (byte.found ^ byte.wanted).is_power_of_two();
@@ -162,27 +162,27 @@ impl Conclusion<'_, '_> {
             differing: Some(differing.len() as u64),
             part: self.part(differing.iter().map(|&at| at..at + 1)),
             byte: Some(byte),
-            ..self.scene.whole_block(if is_flip { DamageKind::BitFlip } else { DamageKind::FewBytes })
+            ..self.failed.whole_block(if is_flip { DamageKind::BitFlip } else { DamageKind::FewBytes })
         }
     }
 
     /// Everything that can be checked is right, but a check failed: the damage is in a part of a header that cannot be known.
     fn damaged_header(&self) -> Damage {
-        let mismatch = self.scene.evidence.mismatch;
+        let mismatch = self.failed.evidence.mismatch;
         let start = mismatch.failures.first().map_or(0, |failure| failure.offset - mismatch.offset);
-        let start = start + u64::from(self.scene.verifier.spec.offset);
-        let end = start + self.scene.overhead as u64;
-        Damage { range: start..end, part: DamagedPart::Header, ..self.scene.whole_block(DamageKind::Header) }
+        let start = start + u64::from(self.failed.verifier.spec.offset);
+        let end = start + self.failed.overhead as u64;
+        Damage { range: start..end, part: DamagedPart::Header, ..self.failed.whole_block(DamageKind::Header) }
     }
 
     /// The damaged bytes are those of another write.
     fn other_write(&self, identity: &WriteIdentity, is_whole: bool, base: Damage) -> Damage {
-        let evidence = self.scene.evidence;
+        let evidence = self.failed.evidence;
         let named = identity.number.is_some();
-        let has_seeds = self.scene.verifier.spec.pattern.is_none();
+        let has_seeds = self.failed.verifier.spec.pattern.is_none();
         let piece = has_seeds.then(|| self.piece_of(identity.seed)).flatten();
-        let trimmed = self.scene.trimmed;
-        let in_header = |number| layout::number(self.scene.layout, number);
+        let trimmed = self.failed.trimmed;
+        let in_header = |number| layout::number(self.failed.layout, number);
         let wanted = match trimmed {
             true => evidence.expected.number.map(in_header),
             false => self.wanted.identity.and_then(|wanted| wanted.number),
@@ -191,7 +191,7 @@ impl Conclusion<'_, '_> {
         let number = identity.number.map(in_header).or(in_pass.filter(|_| !evidence.drawn.repeated));
         let is_moved = !named && piece.is_some_and(|(_, by)| by != 0);
         let thread = match trimmed {
-            true => Some(self.scene.verifier.spec.thread as u16),
+            true => Some(self.failed.verifier.spec.thread as u16),
             false => self.wanted.identity.and_then(|wanted| wanted.thread),
         };
         let found = FoundWrite {
@@ -232,15 +232,15 @@ impl Conclusion<'_, '_> {
 
     /// Whether a write came after the expected one. Old headers have only the low half of the numbers.
     fn is_later(&self, number: Option<u64>, wanted: Option<u64>) -> bool {
-        self.scene.layout == HeaderLayout::Current
+        self.failed.layout == HeaderLayout::Current
             && number.zip(wanted).is_some_and(|(number, wanted)| number > wanted)
     }
 
     /// The write that has drawn a seed, or one whose body matches that seed after a shift by whole sectors, and the number of rows of the
     /// shift.
     fn piece_of(&self, seed: u64) -> Option<(u64, i64)> {
-        let drawn = self.scene.evidence.drawn;
-        let sectors = (self.scene.raw.len() / SECTOR) as i64;
+        let drawn = self.failed.evidence.drawn;
+        let sectors = (self.failed.raw.len() / SECTOR) as i64;
         let nearest_first = (0..=sectors).flat_map(|sector| [sector, -sector]);
         nearest_first
             .map(|sector| sector * (SECTOR / ROW) as i64)
@@ -249,8 +249,8 @@ impl Conclusion<'_, '_> {
 
     /// The part of the block that contains these stretches.
     fn part(&self, stretches: impl Iterator<Item = Range<usize>>) -> DamagedPart {
-        let (overhead, place) = (self.scene.overhead, self.scene.verifier.spec.offset as usize);
-        let step = self.scene.step;
+        let (overhead, place) = (self.failed.overhead, self.failed.verifier.spec.offset as usize);
+        let step = self.failed.step;
         let (mut header, mut data) = (false, false);
         for Range { start, end } in stretches {
             // The two intervals at the ends are only partly covered; all between them entirely.

@@ -1,6 +1,6 @@
 //! Recognises data that is sound, but was written with other options than it is checked with.
 
-use super::scene::DamageScene;
+use super::failed_block::FailedBlock;
 use super::{Damage, DamageKind, header_search};
 use crate::{BlockHeader, Digest, HeaderLayout, VerifyMethod};
 
@@ -10,33 +10,33 @@ const MAX_PATTERN_BYTES: usize = 64;
 const MAX_PRINTED_BYTES: usize = 16;
 
 /// The explanation by other options, which the header or the pattern of the block proves.
-pub(super) fn other_options(scene: &DamageScene<'_>) -> Option<Damage> {
-    let spec = &scene.verifier.spec;
+pub(super) fn other_options(failed: &FailedBlock<'_>) -> Option<Damage> {
+    let spec = &failed.verifier.spec;
     let place = if spec.method.has_header() { spec.offset as usize } else { 0 };
-    let at_place = scene.raw.get(place..)?;
-    let options = match header_search::sound(scene.layout, at_place) {
-        Some(header) if header.offset == scene.offset() => of_header(scene, &header),
+    let at_place = failed.raw.get(place..)?;
+    let options = match header_search::sound(failed.layout, at_place) {
+        Some(header) if header.offset == failed.offset() => of_header(failed, &header),
         Some(_) => None,
-        None if spec.method.has_header() => other_place(scene).or_else(|| other_layout(scene, at_place)),
+        None if spec.method.has_header() => other_place(failed).or_else(|| other_layout(failed, at_place)),
         None => None,
     };
-    let options = options.or_else(|| other_pattern(scene))?;
-    Some(Damage { options: Some(options), ..scene.whole_block(DamageKind::OtherOptions) })
+    let options = options.or_else(|| other_pattern(failed))?;
+    Some(Damage { options: Some(options), ..failed.whole_block(DamageKind::OtherOptions) })
 }
 
 /// The header has the layout of other releases.
-fn other_layout(scene: &DamageScene<'_>, place: &[u8]) -> Option<String> {
-    let layout = match scene.layout {
+fn other_layout(failed: &FailedBlock<'_>, place: &[u8]) -> Option<String> {
+    let layout = match failed.layout {
         HeaderLayout::Current => HeaderLayout::Fio340,
         HeaderLayout::Fio340 => HeaderLayout::Current,
     };
     let header = header_search::sound(layout, place)?;
-    (header.offset == scene.offset()).then(|| format!("verify_layout={}", layout.word()))
+    (header.offset == failed.offset()).then(|| format!("verify_layout={}", layout.word()))
 }
 
 /// The options that the header of the first interval implies, if the interval is sound with them.
-fn of_header(scene: &DamageScene<'_>, header: &BlockHeader) -> Option<String> {
-    let spec = &scene.verifier.spec;
+fn of_header(failed: &FailedBlock<'_>, header: &BlockHeader) -> Option<String> {
+    let spec = &failed.verifier.spec;
     let len = header.len as usize;
     // Methods without headers have codes too, which no writer stores in one.
     let writer = VerifyMethod::from_code(header.method).filter(|method| method.has_header())?;
@@ -48,30 +48,30 @@ fn of_header(scene: &DamageScene<'_>, header: &BlockHeader) -> Option<String> {
     match (has_pattern, &spec.pattern) {
         (false, Some(_)) => options.push("no verify_pattern".to_owned()),
         (true, None) => {
-            let data = scene.raw.get(scene.layout.overhead(writer)..).filter(|_| spec.offset == 0);
-            let repeated = data.and_then(|data| repeated(data, scene.layout.overhead(writer)));
+            let data = failed.raw.get(failed.layout.overhead(writer)..).filter(|_| spec.offset == 0);
+            let repeated = data.and_then(|data| repeated(data, failed.layout.overhead(writer)));
             options.push(repeated.map_or_else(|| "verify_pattern".to_owned(), |once| spelled(&once)));
         }
         _ => {}
     }
-    if len != scene.step && spec.method.has_header() {
-        options.push(match len <= scene.raw.len() {
+    if len != failed.step && spec.method.has_header() {
+        options.push(match len <= failed.raw.len() {
             true => format!("verify_interval={len}"),
             false => format!("bs={len}"),
         });
     }
     // Without a difference that makes the check fail, the data is damaged.
     let explains = writer != spec.method
-        || (len != scene.step && spec.method.has_header())
+        || (len != failed.step && spec.method.has_header())
         || (!has_pattern && spec.pattern.is_some());
-    let is_sound = len > scene.raw.len() || is_sound(scene, spec.offset as usize, writer, len);
+    let is_sound = len > failed.raw.len() || is_sound(failed, spec.offset as usize, writer, len);
     (explains && is_sound && !options.is_empty()).then(|| options.join(", "))
 }
 
 /// Whether the first `len` bytes hold an interval with a header at `offset` and a correct digest.
-fn is_sound(scene: &DamageScene<'_>, offset: usize, writer: VerifyMethod, len: usize) -> bool {
-    let overhead = scene.layout.overhead(writer);
-    let Some(mut interval) = scene.raw.get(..len).map(<[u8]>::to_vec) else { return false };
+fn is_sound(failed: &FailedBlock<'_>, offset: usize, writer: VerifyMethod, len: usize) -> bool {
+    let overhead = failed.layout.overhead(writer);
+    let Some(mut interval) = failed.raw.get(..len).map(<[u8]>::to_vec) else { return false };
     if len <= overhead + offset {
         return false;
     }
@@ -84,20 +84,20 @@ fn is_sound(scene: &DamageScene<'_>, offset: usize, writer: VerifyMethod, len: u
     } else if offset > 0 {
         return false;
     }
-    let stored = Digest::of(&interval[scene.layout.bytes()..overhead]);
-    header_search::sound(scene.layout, &interval).is_some()
+    let stored = Digest::of(&interval[failed.layout.bytes()..overhead]);
+    header_search::sound(failed.layout, &interval).is_some()
         && stored == Digest::compute(writer, &interval[overhead..])
 }
 
 /// The header lies elsewhere in the interval, and the data is right.
-fn other_place(scene: &DamageScene<'_>) -> Option<String> {
-    let (at, header) = scene.header_elsewhere()?;
+fn other_place(failed: &FailedBlock<'_>) -> Option<String> {
+    let (at, header) = failed.header_elsewhere()?;
     let writer = VerifyMethod::from_code(header.method)?;
     let len = header.len as usize;
-    let is_here = at < scene.step && header.offset == scene.offset() && len == scene.step;
+    let is_here = at < failed.step && header.offset == failed.offset() && len == failed.step;
     // Without a digest, a block that is shifted has its header elsewhere as well.
-    let is_proved = writer.has_digest() && is_sound(scene, at, writer, len);
-    let is_own = scene.verifier.spec.method;
+    let is_proved = writer.has_digest() && is_sound(failed, at, writer, len);
+    let is_own = failed.verifier.spec.method;
     let method = if writer == is_own { String::new() } else { format!("verify={}, ", writer.word()) };
     (is_here && is_proved).then(|| match at {
         0 => format!("{method}no verify_offset"),
@@ -106,19 +106,19 @@ fn other_place(scene: &DamageScene<'_>) -> Option<String> {
 }
 
 /// The block contains another pattern from the end of its header on.
-fn other_pattern(scene: &DamageScene<'_>) -> Option<String> {
-    let spec = &scene.verifier.spec;
+fn other_pattern(failed: &FailedBlock<'_>) -> Option<String> {
+    let spec = &failed.verifier.spec;
     // With several intervals or a moved header, the other pattern is not contiguous.
-    if spec.pattern.is_none() || spec.offset > 0 || scene.step < scene.raw.len() {
+    if spec.pattern.is_none() || spec.offset > 0 || failed.step < failed.raw.len() {
         return None;
     }
-    if spec.method.has_header() && !scene.headers.first()?.as_ref()?.sound {
+    if spec.method.has_header() && !failed.headers.first()?.as_ref()?.sound {
         return None;
     }
-    let from = scene.overhead;
-    let once = repeated(scene.raw.get(from..)?, from)?;
+    let from = failed.overhead;
+    let once = repeated(failed.raw.get(from..)?, from)?;
     // The bytes of an unwritten device are not a pattern that somebody set, and neither is a shifted pattern.
-    (!matches!(once[..], [0 | 0xff]) && !is_rotation(scene, &once)).then(|| spelled(&once))
+    (!matches!(once[..], [0 | 0xff]) && !is_rotation(failed, &once)).then(|| spelled(&once))
 }
 
 /// The bytes that `data` repeats, in the phase of the start of the block. `data` begins at byte `from` of the block.
@@ -140,11 +140,11 @@ fn spelled(once: &[u8]) -> String {
 }
 
 /// Whether the bytes are the job's own pattern, in another phase or with another offset in it.
-fn is_rotation(scene: &DamageScene<'_>, once: &[u8]) -> bool {
-    let Some(pattern) = &scene.verifier.spec.pattern else { return false };
-    let mut is_own = vec![0; scene.raw.len().min(4 * MAX_PATTERN_BYTES)];
+fn is_rotation(failed: &FailedBlock<'_>, once: &[u8]) -> bool {
+    let Some(pattern) = &failed.verifier.spec.pattern else { return false };
+    let mut is_own = vec![0; failed.raw.len().min(4 * MAX_PATTERN_BYTES)];
     let repeated: Vec<u8> = once.iter().copied().cycle().take(2 * MAX_PATTERN_BYTES).collect();
-    [Some(scene.offset()), pattern.claimed_offset(&scene.raw)].into_iter().flatten().any(|offset| {
+    [Some(failed.offset()), pattern.claimed_offset(&failed.raw)].into_iter().flatten().any(|offset| {
         pattern.fill(&mut is_own, offset);
         is_own.windows(repeated.len()).any(|bytes| bytes == repeated)
     })

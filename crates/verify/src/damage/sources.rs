@@ -2,32 +2,32 @@
 
 use super::body::{ROW, row_of, seed_of_row, seeds_in};
 use super::candidate::Candidate;
+use super::failed_block::{FailedBlock, MAX_HEADERS, MAX_SEEDS};
 use super::header_search;
 use super::identity::WriteIdentity;
-use super::scene::{DamageScene, MAX_HEADERS, MAX_SEEDS};
 use super::segments::CandidateSource;
 
-/// Farthest distance at which a stretch is searched for from the possible start of its block, bytes.
+/// Maximum distance of a stretch from the presumed start of its block, bytes.
 const MAX_SEARCH_BYTES: usize = 16 << 20;
 
 /// The kind of a source of bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SourceKind {
     /// The expected contents.
-    Wanted,
+    Expected,
     /// One byte, repeated.
     Fill(u8),
-    /// Another write.
+    /// The contents of another write.
     Write(WriteIdentity),
-    /// A body without any header.
-    Bare(u64),
+    /// A body without any header, by its seed.
+    HeaderlessBody(u64),
     /// The expected contents, this many bytes further on.
-    Moved(i64),
+    Shifted(i64),
 }
 
-impl DamageScene<'_> {
-    /// The expected block. Where it is unknown, its bytes count as different from those found.
-    pub(super) fn wanted(&self) -> ExpectedBlock {
+impl FailedBlock<'_> {
+    /// The expected block. Unknown bytes are the inverse of those read, so that they always differ.
+    pub(super) fn expected_block(&self) -> ExpectedBlock {
         let len = self.raw.len();
         if self.trimmed {
             let block = Candidate { bytes: vec![0; len], unknown: Vec::new() };
@@ -72,7 +72,7 @@ impl DamageScene<'_> {
             wanted.block.bytes[start..end].copy_from_slice(&block.bytes[start..end]);
             let unknown = block.unknown.iter().filter(|range| (start..end).contains(&range.start)).cloned();
             wanted.block.unknown.extend(unknown);
-            self.place_in_written_block(&mut wanted.block, identity, start, end - start);
+            self.align_to_written_block(&mut wanted.block, identity, start, end - start);
         }
         wanted
     }
@@ -98,7 +98,7 @@ impl DamageScene<'_> {
 
     /// Handles writers whose blocks had another length than this read: the body at `start` may continue one that began earlier, or begin a
     /// new one. The stored digest decides.
-    fn place_in_written_block(
+    fn align_to_written_block(
         &self,
         wanted: &mut Candidate,
         identity: &WriteIdentity,
@@ -133,17 +133,17 @@ impl DamageScene<'_> {
         }
     }
 
-    /// The number of bytes by which the body of `wanted` has moved if its rows suggest the seed `found`.
-    fn moved_by(&self, wanted: u64, found: u64) -> Option<i64> {
+    /// The shift, in bytes, of a body with the seed `wanted_seed` whose rows suggest `found_seed`; `None` if no shift explains that.
+    fn shift_by(&self, wanted_seed: u64, found_seed: u64) -> Option<i64> {
         let rows = self.raw.len() / ROW;
-        let down = || row_of(found, wanted, rows).map(|row| -((row * ROW) as i64));
-        down().or_else(|| row_of(wanted, found, rows).map(|row| (row * ROW) as i64))
+        let down = || row_of(found_seed, wanted_seed, rows).map(|row| -((row * ROW) as i64));
+        down().or_else(|| row_of(wanted_seed, found_seed, rows).map(|row| (row * ROW) as i64))
     }
 
     /// All candidates for the contents of the block; the expected contents come first.
     pub(super) fn sources(&self, wanted: &ExpectedBlock) -> Vec<(SourceKind, CandidateSource)> {
         let mut sources = vec![
-            (SourceKind::Wanted, CandidateSource::Block(wanted.block.clone())),
+            (SourceKind::Expected, CandidateSource::Block(wanted.block.clone())),
             (SourceKind::Fill(0), CandidateSource::Byte(0)),
             (SourceKind::Fill(0xff), CandidateSource::Byte(0xff)),
         ];
@@ -174,10 +174,10 @@ impl DamageScene<'_> {
                 seeds_in(&self.raw, 0, MAX_SEEDS).into_iter().filter(|&seed| !known(seed)).collect();
             for seed in seeds {
                 // A body that has moved by whole rows suggests a seed too.
-                match wanted.identity.and_then(|wanted| self.moved_by(wanted.seed, seed)) {
+                match wanted.identity.and_then(|wanted| self.shift_by(wanted.seed, seed)) {
                     Some(by) => {
                         let moved = wanted.block.moved(by, &self.raw);
-                        sources.push((SourceKind::Moved(by), CandidateSource::Block(moved)));
+                        sources.push((SourceKind::Shifted(by), CandidateSource::Block(moved)));
                     }
                     None => others.push(self.unnamed(seed)),
                 }
@@ -192,7 +192,7 @@ impl DamageScene<'_> {
             && let Some(seed) = seed_of_row(&self.raw, 0)
         {
             let block = Candidate::without_headers(self.evidence, seed, self.raw.len());
-            sources.push((SourceKind::Bare(seed), CandidateSource::Block(block)));
+            sources.push((SourceKind::HeaderlessBody(seed), CandidateSource::Block(block)));
         }
         sources
     }

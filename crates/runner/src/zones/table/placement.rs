@@ -2,7 +2,7 @@
 
 use ferrio_job::ZoneResets;
 
-use super::{Place, Placed, ResetTurn, Zone, ZoneRules, ZoneTable};
+use super::{Placed, ResetTurn, Zone, ZoneRange, ZoneRules, ZoneTable};
 
 impl ZoneTable {
     /// Places a read.
@@ -13,7 +13,7 @@ impl ZoneTable {
             let end = offset + len;
             let next = if end >= zone.start + zone.capacity { self.after(rules, drawn) } else { end };
             let next = if rules.skip > 0 { next } else { end };
-            return Placed::Ready(Place { zone: None, offset, len, next });
+            return Placed::Ready(ZoneRange { zone: None, offset, len, next });
         }
         let min = rules.min[0];
         let within = offset - self.zones[drawn].start;
@@ -42,7 +42,7 @@ impl ZoneTable {
         let offset = zone.start + within;
         let done = offset + len >= zone.start + zone.capacity;
         let next = if done { self.after(rules, index) } else { offset + len };
-        Placed::Ready(Place { zone: Some(index), offset, len, next })
+        Placed::Ready(ZoneRange { zone: Some(index), offset, len, next })
     }
 
     /// Places a write.
@@ -53,7 +53,7 @@ impl ZoneTable {
             // A block before the next zone.
             let offset = offset.min((zone.start + zone.capacity).saturating_sub(rules.min[1]));
             let len = fit(len, zone.start + zone.capacity - offset, rules.min[1]);
-            return Placed::Ready(Place { zone: None, offset, len, next: offset + len });
+            return Placed::Ready(ZoneRange { zone: None, offset, len, next: offset + len });
         }
         let index = match self.zone_to_write(rules, drawn, offset) {
             Ok(index) => index,
@@ -79,7 +79,7 @@ impl ZoneTable {
         zone.writes += 1;
         self.add_written(index, len.cast_signed());
         let next = if self.is_full(rules, index) { self.after(rules, index) } else { place + len };
-        Placed::Ready(Place { zone: Some(index), offset: place, len, next })
+        Placed::Ready(ZoneRange { zone: Some(index), offset: place, len, next })
     }
 
     /// Places a trim, which resets a zone.
@@ -96,13 +96,13 @@ impl ZoneTable {
         let next = self.after(rules, index);
         let zone = &mut self.zones[index];
         if !zone.sequential {
-            return Placed::Ready(Place { zone: None, offset: zone.start, len, next });
+            return Placed::Ready(ZoneRange { zone: None, offset: zone.start, len, next });
         }
         if zone.is_busy() {
             return Placed::Wait;
         }
         (zone.writer, zone.writes) = (rules.job, 1);
-        Placed::Ready(Place { zone: Some(index), offset: zone.start, len: self.size, next })
+        Placed::Ready(ZoneRange { zone: Some(index), offset: zone.start, len: self.size, next })
     }
 
     /// The zone that a write to `offset`, in zone `drawn`, goes to; or what to do if there is none.

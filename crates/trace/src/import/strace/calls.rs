@@ -162,7 +162,7 @@ fn effect(name: &[u8]) -> Option<CallEffect> {
 impl<'a> CallContext<'a, '_> {
     fn follow(&mut self, effect: CallEffect) {
         match effect {
-            CallEffect::Transfer { action, at } => self.transfer(action, at),
+            CallEffect::Transfer { action, at } => self.record_transfer(action, at),
             CallEffect::Sync(action) => self.sync(action),
             CallEffect::RangeSync => {
                 self.found.remarks.range_syncs += 1;

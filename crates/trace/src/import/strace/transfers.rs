@@ -9,30 +9,31 @@ use super::processes::{DescriptorFile, SharedFile};
 use crate::IoAction;
 
 impl CallContext<'_, '_> {
-    /// Reads or writes as many bytes as the call returned.
-    pub(super) fn transfer(&mut self, action: IoAction, at: Option<usize>) {
+    /// Records a read or write of as many bytes as the call returned.
+    pub(super) fn record_transfer(&mut self, action: IoAction, at: Option<usize>) {
         let Some(file) = self.file(0) else { return };
         // An offset of -1 means that of the file (preadv2).
-        let place = at.and_then(|at| signed(self.argument(at))).and_then(|place| u64::try_from(place).ok());
-        self.move_bytes(&file, action, place, self.result);
+        let offset =
+            at.and_then(|at| signed(self.argument(at))).and_then(|offset| u64::try_from(offset).ok());
+        self.record_io(&file, action, offset, self.result);
     }
 
-    /// Adds an I/O of `count` bytes at `place`, or at the offset of the file, which advances.
-    pub(super) fn move_bytes(&mut self, file: &SharedFile, action: IoAction, place: Option<u64>, count: u64) {
+    /// Records an I/O of `count` bytes at `offset`, or at the offset of the file, which advances.
+    pub(super) fn record_io(&mut self, file: &SharedFile, action: IoAction, offset: Option<u64>, count: u64) {
         if count == 0 {
             self.found.skip(if action == IoAction::Read { SkipReason::AtEnd } else { SkipReason::Empty });
             return;
         }
         let mut file = file.borrow_mut();
         let Some(target) = file.target else { return };
-        let begin = match place {
+        let begin = match offset {
             // Linux appends with O_APPEND even if an offset is given.
             _ if file.append && action == IoAction::Write => {
                 let size = self.processes.files.size(target);
                 self.found.remarks.unknown_appends += u64::from(size.is_none());
                 size.unwrap_or(0)
             }
-            Some(place) => place,
+            Some(offset) => offset,
             None => {
                 self.found.remarks.unknown_offsets += u64::from(file.is_from_before);
                 file.offset
@@ -42,7 +43,7 @@ impl CallContext<'_, '_> {
             return self.found.skip(SkipReason::BeyondFiles);
         }
         let end = begin + count;
-        if place.is_none() {
+        if offset.is_none() {
             file.offset = end;
         }
         if action == IoAction::Write {
@@ -75,8 +76,8 @@ impl CallContext<'_, '_> {
         known.is_some_and(|file| self.processes.files.is_directory(&file.borrow().path))
     }
 
-    /// Reads from one file and writes to another, as far as they are files of the log.
-    pub(super) fn copy(&mut self, from: usize, from_place: Option<u64>, to: usize, to_place: Option<u64>) {
+    /// Records a copy: a read from one file and a write to another, each if its file is in the log.
+    pub(super) fn copy(&mut self, from: usize, from_offset: Option<u64>, to: usize, to_offset: Option<u64>) {
         let (source, sink) = (self.lookup(from), self.lookup(to));
         let count = self.result;
         if count == 0 {
@@ -86,10 +87,10 @@ impl CallContext<'_, '_> {
             return self.found.skip(SkipReason::NotAFile);
         }
         if let DescriptorFile::File(file) = source {
-            self.move_bytes(&file, IoAction::Read, from_place, count);
+            self.record_io(&file, IoAction::Read, from_offset, count);
         }
         if let DescriptorFile::File(file) = sink {
-            self.move_bytes(&file, IoAction::Write, to_place, count);
+            self.record_io(&file, IoAction::Write, to_offset, count);
         }
     }
 
@@ -98,10 +99,10 @@ impl CallContext<'_, '_> {
         let (pid, time_ns) = (self.pid, self.time_ns);
         let count = usize::try_from(self.result).unwrap_or(usize::MAX);
         self.processes.submitted(self.result);
-        // When they end is in io_getevents, without the name of the file.
+        // Completion times are in io_getevents, which does not name the file.
         self.took_ns = None;
         let mut requests = members(self.argument(2));
-        // strace shows only the first of many.
+        // strace abbreviates long lists.
         requests.retain(|request| request.starts_with(b"{"));
         let hidden = count.saturating_sub(requests.len()) as u64;
         self.found.remarks.abbreviated = self.found.remarks.abbreviated.saturating_add(hidden);
@@ -120,11 +121,11 @@ impl CallContext<'_, '_> {
                     continue;
                 }
             };
-            let place = number("aio_offset");
+            let offset = number("aio_offset");
             let length = number("aio_nbytes").unwrap_or(0);
             match field("aio_lio_opcode") {
-                b"IOCB_CMD_PREAD" => self.move_bytes(&file, IoAction::Read, place.or(Some(0)), length),
-                b"IOCB_CMD_PWRITE" => self.move_bytes(&file, IoAction::Write, place.or(Some(0)), length),
+                b"IOCB_CMD_PREAD" => self.record_io(&file, IoAction::Read, offset.or(Some(0)), length),
+                b"IOCB_CMD_PWRITE" => self.record_io(&file, IoAction::Write, offset.or(Some(0)), length),
                 operation @ (b"IOCB_CMD_FSYNC" | b"IOCB_CMD_FDSYNC") => {
                     let action =
                         if operation.ends_with(b"FDSYNC") { IoAction::Datasync } else { IoAction::Sync };
@@ -137,7 +138,7 @@ impl CallContext<'_, '_> {
                     self.found.remarks.shortened += u64::from(vectors.contains(&&b"..."[..]));
                     let reads = field("aio_lio_opcode") == b"IOCB_CMD_PREADV";
                     let action = if reads { IoAction::Read } else { IoAction::Write };
-                    self.move_bytes(&file, action, place.or(Some(0)), total);
+                    self.record_io(&file, action, offset.or(Some(0)), total);
                 }
                 _ => self.found.skip(SkipReason::NotInLogs),
             }

@@ -1,4 +1,4 @@
-//! The reasons for which jobs end: the job itself, another one (`exitall`), a signal, or the trigger.
+//! The reasons why jobs end: the job itself, another one (`exitall`), a signal, or the trigger.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -11,15 +11,15 @@ use super::state::Run;
 use crate::verify_state;
 
 impl Run<'_, '_> {
-    /// Ends the run if the trigger goes off. Returns how long main may sleep until it must.
+    /// Ends the run if the trigger goes off. Returns how long the main thread may sleep before the next check.
     pub(super) fn watch_trigger(&mut self) -> Duration {
         let Some(trigger) = self.trigger else { return Duration::MAX };
-        let elapsed = self.began.elapsed();
+        let elapsed = self.start_instant.elapsed();
         let Some(reason) = trigger.poll(elapsed) else { return trigger.due_in(elapsed) };
         (self.observer)(Event::Diagnostic(reason));
         (0..self.jobs.len()).for_each(|index| self.save_state(index, trigger.saves_all_states));
         (0..self.jobs.len()).for_each(|index| self.end(index));
-        self.triggered = self.trigger.take();
+        self.fired_trigger = self.trigger.take();
         Duration::MAX
     }
 
@@ -44,7 +44,8 @@ impl Run<'_, '_> {
         notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
     }
 
-    pub(super) fn ended(&mut self, index: usize, mut result: JobResult) {
+    /// Records the result of a job that has ended, and reports its error.
+    pub(super) fn handle_job_end(&mut self, index: usize, mut result: JobResult) {
         self.answered(index);
         self.jobs[index].latest = None;
         self.monitor.ended(index, &mut result.stats);
@@ -58,7 +59,7 @@ impl Run<'_, '_> {
         self.finish(index, result);
     }
 
-    /// `exitall` and `exitall_on_error`: the job that ended may take others with it.
+    /// Ends other jobs after the end of a job with `exitall` or `exitall_on_error`.
     pub(super) fn end_others(&mut self, index: usize) {
         let LifeCycle { exitall_on_error, exit_what, .. } = self.plan.jobs[index].spec.life;
         let failed = self.jobs[index].result.as_ref().is_some_and(|result| result.error.is_some());
@@ -76,10 +77,10 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Called when a job ended. Ends jobs that only make a load for the others if these are the last ones.
-    pub(super) fn end_loads(&mut self, index: usize) {
-        // Two compares rule it out in runs of many jobs.
-        if self.loads == 0 || self.unfinished > self.loads {
+    /// Called when a job ended. Ends the load-only jobs once no other job is left.
+    pub(super) fn end_load_only_jobs(&mut self, index: usize) {
+        // A cheap early exit for runs with many jobs.
+        if self.load_only_jobs == 0 || self.unfinished > self.load_only_jobs {
             return;
         }
         let is_load = |index: usize| self.plan.jobs[index].spec.engine.only_makes_load();
@@ -94,7 +95,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A signal ends all jobs. The thread that waits for signals has stopped those that run.
+    /// Ends all jobs on a signal. The thread that waits for signals has already stopped those that run.
     pub(super) fn terminate(&mut self, signal: i32) {
         debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");
         (self.observer)(Event::Terminating { signal });
@@ -110,13 +111,13 @@ impl Run<'_, '_> {
         }
     }
 
-    /// SIGCONT: something has stopped the program, or at least wanted to continue it. Supervisors send it along with the signal that ends
-    /// the run, which then is the reason.
-    pub(super) fn continued(&mut self) {
-        if !self.compat.reports_stops || self.signal.is_some() || self.was_continued {
+    /// Handles SIGCONT: adds a note that the program was stopped and continued. There is no note if a signal ends the run: supervisors send
+    /// SIGCONT together with the terminating signal.
+    pub(super) fn handle_sigcont(&mut self) {
+        if !self.compat.reports_stops || self.signal.is_some() || self.has_reported_stop {
             return;
         }
-        self.was_continued = true;
+        self.has_reported_stop = true;
         let message =
             "the program was stopped and has been continued: latencies, rates and runtimes include that time";
         (self.observer)(Event::Diagnostic(Diagnostic::note(message).code("process-continued")));

@@ -13,7 +13,7 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The job's end.
 #[derive(Debug)]
-pub struct StepFeed {
+pub struct StepReceiver {
     full: Receiver<Vec<ReplayStep>>,
     used: SyncSender<Vec<ReplayStep>>,
     /// The batch that [`wait`](Self::wait) has waited for.
@@ -22,21 +22,21 @@ pub struct StepFeed {
 
 /// The reader's end.
 #[derive(Debug)]
-pub struct StepSupply {
+pub struct StepSender {
     used: Receiver<Vec<ReplayStep>>,
     full: SyncSender<Vec<ReplayStep>>,
 }
 
 /// Both ends, with `batches` batches between them that have room for `steps` steps each.
 #[must_use]
-pub fn step_feed(batches: usize, steps: usize) -> (StepFeed, StepSupply) {
+pub fn step_channel(batches: usize, steps: usize) -> (StepReceiver, StepSender) {
     let (to_job, full) = sync_channel(batches);
     let (to_reader, used) = sync_channel(batches);
     for _ in 0..batches {
         // There is room for all of them.
         let _ = to_reader.try_send(Vec::with_capacity(steps));
     }
-    (StepFeed { full, used: to_reader, first: None }, StepSupply { used, full: to_job })
+    (StepReceiver { full, used: to_reader, first: None }, StepSender { used, full: to_job })
 }
 
 /// The answer of the feed to a job that has used up a batch.
@@ -50,7 +50,7 @@ pub(crate) enum NextBatch {
     End,
 }
 
-impl StepFeed {
+impl StepReceiver {
     /// Waits for the first steps, until `stopped` returns true at the latest: the log may be on a file system that does not answer. A job
     /// that begins with steps does not wait while it is measured.
     pub fn wait(&mut self, stopped: impl Fn() -> bool) {
@@ -81,7 +81,7 @@ impl StepFeed {
     }
 }
 
-impl StepSupply {
+impl StepSender {
     /// Waits for an empty batch. `None` when the job is over.
     #[must_use]
     pub fn batch(&self) -> Option<Vec<ReplayStep>> {
@@ -107,50 +107,50 @@ mod tests {
 
     #[test]
     fn batches_go_round_in_order_and_none_is_made_later() {
-        let (mut feed, supply) = step_feed(2, 8);
+        let (mut feed, sender) = step_channel(2, 8);
         let mut batch = Vec::new();
         assert_eq!(feed.exchange(&mut batch), NextBatch::NothingYet);
         let mut places = std::collections::HashSet::new();
         for number in 0..10 {
-            let mut empty = supply.batch().unwrap();
+            let mut empty = sender.batch().unwrap();
             assert_eq!((empty.len(), empty.capacity()), (0, 8));
             places.insert(empty.as_ptr());
             empty.push(step(number));
-            assert!(supply.send(empty));
+            assert!(sender.send(empty));
             assert_eq!(feed.exchange(&mut batch), NextBatch::Steps);
             assert_eq!(batch, [step(number)]);
         }
         assert_eq!(places.len(), 2);
-        drop(supply);
+        drop(sender);
         assert_eq!((feed.exchange(&mut batch), batch.len()), (NextBatch::End, 1));
     }
 
     #[test]
     fn a_reader_learns_that_the_job_is_over() {
-        let (feed, supply) = step_feed(1, 1);
-        let batch = supply.batch().unwrap();
+        let (feed, sender) = step_channel(1, 1);
+        let batch = sender.batch().unwrap();
         drop(feed);
-        assert!(!supply.send(batch));
-        assert_eq!(supply.batch(), None);
+        assert!(!sender.send(batch));
+        assert_eq!(sender.batch(), None);
     }
 
     #[test]
     fn a_job_that_is_stopped_does_not_wait_for_its_first_steps() {
-        let (mut feed, supply) = step_feed(1, 1);
+        let (mut feed, sender) = step_channel(1, 1);
         feed.wait(|| true);
         assert_eq!(feed.exchange(&mut Vec::new()), NextBatch::NothingYet);
-        drop(supply);
+        drop(sender);
     }
 
     #[test]
     fn what_was_sent_before_the_end_is_not_lost() {
-        let (mut feed, supply) = step_feed(2, 1);
+        let (mut feed, sender) = step_channel(2, 1);
         for number in 0..2 {
-            let mut batch = supply.batch().unwrap();
+            let mut batch = sender.batch().unwrap();
             batch.push(step(number));
-            assert!(supply.send(batch));
+            assert!(sender.send(batch));
         }
-        drop(supply);
+        drop(sender);
         feed.wait(|| false);
         let mut batch = Vec::new();
         for number in 0..2 {

@@ -18,7 +18,7 @@ use crate::control::JobControl;
 impl Run<'_, '_> {
     /// Begins and ends the collection of figures. Returns how long main may sleep.
     pub(super) fn collect_reports(&mut self) -> Duration {
-        let elapsed = self.began.elapsed();
+        let elapsed = self.start_instant.elapsed();
         if let Some(note) = self.due_reports.poll(elapsed) {
             (self.observer)(Event::Diagnostic(note));
         }
@@ -26,7 +26,7 @@ impl Run<'_, '_> {
             self.ask();
         }
         self.report_if_complete();
-        self.due_reports.due_in(self.began.elapsed())
+        self.due_reports.due_in(self.start_instant.elapsed())
     }
 
     /// Asks all running jobs for their figures.
@@ -79,7 +79,7 @@ impl Run<'_, '_> {
     }
 
     fn report(&mut self, due: &Due) {
-        let elapsed = self.began.elapsed();
+        let elapsed = self.start_instant.elapsed();
         let now = self.clock.now();
         let mut ended = Vec::with_capacity(self.jobs.len());
         let mut jobs = Vec::with_capacity(self.jobs.len());

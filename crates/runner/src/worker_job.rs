@@ -1,4 +1,4 @@
-//! What an engine that does no I/O asks of its job: a piece of its work may take longer than the job has time.
+//! The job as seen by an engine that does no I/O: one piece of its work may outlast the job, so the engine polls whether to stop.
 
 use std::sync::mpsc::SyncSender;
 
@@ -10,8 +10,8 @@ use ferrio_stats::Clock;
 use crate::context::{Context, Message};
 use crate::control::JobControl;
 
-/// The job of a worker.
-pub(crate) struct WorkerDuty<'a> {
+/// The [`JobHandle`] of the job that a worker runs.
+pub(crate) struct WorkerJobHandle<'a> {
     name: &'a str,
     control: &'a JobControl,
     messages: SyncSender<Message>,
@@ -21,18 +21,18 @@ pub(crate) struct WorkerDuty<'a> {
     runtime: u64,
 }
 
-impl<'a> WorkerDuty<'a> {
+impl<'a> WorkerJobHandle<'a> {
     pub(crate) fn new(context: &Context<'a>) -> Self {
         let Context { spec, control, clock, program_group, .. } = *context;
         let runtime = spec.limits.runtime;
         let runtime = if runtime.is_zero() { u64::MAX } else { clock.ticks(runtime) };
         let messages = context.messages.clone();
-        WorkerDuty { name: &spec.name, control, messages, clock, program_group, runtime }
+        WorkerJobHandle { name: &spec.name, control, messages, clock, program_group, runtime }
     }
 }
 
-impl JobHandle for WorkerDuty<'_> {
-    /// The end of a ramp ends nothing.
+impl JobHandle for WorkerJobHandle<'_> {
+    /// The end of the ramp time is not the end of the job.
     fn is_over(&self) -> bool {
         let since = self.control.measuring_since();
         self.control.stop_requested() || since > 0 && self.clock.now() >= since.saturating_add(self.runtime)
@@ -46,12 +46,12 @@ impl JobHandle for WorkerDuty<'_> {
         self.program_group
     }
 
-    fn done(&self) {
+    fn end_job(&self) {
         self.control.request_stop();
     }
 
     fn note(&self, diagnostic: Diagnostic) {
-        // Should main have ended, it is lost.
+        // If the main thread has ended, the note is lost.
         let _ = self.messages.send(Message::Diagnostics(vec![diagnostic.job(self.name)]));
     }
 }

@@ -64,6 +64,6 @@ impl Run<'_, '_> {
         result.pid = self.controls[index].pid.load(Relaxed);
         result.error = Some(JobError::new(libc::ETIMEDOUT, "waiting for the end of the job"));
         self.jobs[index].abandoned = true;
-        self.ended(index, result);
+        self.handle_job_end(index, result);
     }
 }

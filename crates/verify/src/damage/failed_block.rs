@@ -5,12 +5,12 @@ use super::identity::WriteIdentity;
 use super::{Damage, DamageEvidence, DamageKind, DamagedPart, header_search};
 use crate::{BlockHeader, HeaderLayout, IntervalFailure, IntervalProblem, Verifier, layout};
 
-/// Most writes that are considered: those named by a header, and those known only by their seed.
+/// Maximum numbers of writes that are considered: those named by a header, and those known only by their seed.
 pub(super) const MAX_HEADERS: usize = 4;
 pub(super) const MAX_SEEDS: usize = 3;
 
 /// A block that failed its check.
-pub(super) struct DamageScene<'a> {
+pub(super) struct FailedBlock<'a> {
     pub(super) verifier: &'a Verifier,
     pub(super) evidence: &'a DamageEvidence<'a>,
     /// Whether the block was trimmed: all of it should be zeros.
@@ -35,7 +35,7 @@ pub(super) struct FoundHeader {
     pub(super) sound: bool,
 }
 
-impl<'a> DamageScene<'a> {
+impl<'a> FailedBlock<'a> {
     pub(super) fn new(verifier: &'a Verifier, evidence: &'a DamageEvidence<'a>) -> Self {
         let is_about_zeroes =
             |failure: &IntervalFailure| matches!(failure.problem, IntervalProblem::NotZero { .. });
@@ -45,12 +45,12 @@ impl<'a> DamageScene<'a> {
         let step = verifier.step(raw.len()).unwrap_or(raw.len()).max(1);
         let layout = verifier.spec.layout;
         let headers = Vec::new();
-        let mut scene = DamageScene { verifier, evidence, trimmed, raw, step, layout, overhead: 0, headers };
+        let mut failed = FailedBlock { verifier, evidence, trimmed, raw, step, layout, overhead: 0, headers };
         if verifier.spec.method.has_header() {
-            scene.find_headers();
+            failed.find_headers();
         }
-        scene.overhead = scene.layout.overhead(verifier.spec.method);
-        scene
+        failed.overhead = failed.layout.overhead(verifier.spec.method);
+        failed
     }
 
     /// Reads the headers in the expected layout, or in the other one if there are none and either may occur.
