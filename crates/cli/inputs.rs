@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ferrio_job::{Compat, FileKind, FileSpec, JobSpec, Plan, PlannedJob, log_files};
 use ferrio_jobfile::Sources;
-use ferrio_machine::{FileClaims, FileIdentity, is_same_file};
+use ferrio_machine::{FileClaims, FileIdentity, is_same_file, written_since};
 
 use crate::error::Error;
 use crate::option_values::IntervalsTo;
@@ -88,15 +88,10 @@ impl ProgramSettings {
             .map_err(|index| refusal(&files[index], false))?;
         // Another rank may have ended before this one began, or may be on a host whose claims are not seen here. Verify states are updated by
         // one rank several times.
-        let launched = rank.and_then(|found| found.launched());
-        let is_of_another = |path: &Path| {
-            let about = path.metadata().ok().filter(fs::Metadata::is_file);
-            about.and_then(|about| about.modified().ok()) > launched
-        };
-        match files[..results].iter().find(|(_, path)| launched.is_some() && is_of_another(path)) {
-            Some(file) => Err(refusal(file, true)),
-            None => Ok(claims),
-        }
+        let written = rank
+            .and_then(|found| found.launched())
+            .and_then(|launch| files[..results].iter().find(|(_, path)| written_since(path, launch)));
+        written.map_or(Ok(claims), |file| Err(refusal(file, true)))
     }
 
     /// The files of reports as given, each with what goes there.

@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -79,12 +79,22 @@ impl Drop for FileClaims {
     }
 }
 
+/// Whether a file that [`FileClaims`] would claim has been written since then.
+#[must_use]
+pub fn written_since(path: &Path, time: SystemTime) -> bool {
+    let Some(path) = path_to_claim(path) else { return false };
+    fs::metadata(path).and_then(|about| about.modified()).is_ok_and(|modified| modified > time)
+}
+
+/// The path of a file after all links; `None` for what can be shared: pipes, devices and files that are open already.
+fn path_to_claim(path: &Path) -> Option<PathBuf> {
+    let Ok(Destination::Path(path)) = follow_links(path) else { return None };
+    fs::metadata(&path).map_or(true, |about| about.is_file()).then_some(path)
+}
+
 /// The directory of a file, and the byte that stands for the name there; `None` for a file that can be shared or cannot be claimed.
 fn place_of(path: &Path) -> Option<(File, fs::Metadata, i64)> {
-    let Ok(Destination::Path(path)) = follow_links(path) else { return None };
-    if fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
-        return None;
-    }
+    let path = path_to_claim(path)?;
     let key = key_of(path.file_name()?.as_bytes());
     let directory = open_file(directory_of(&path), OFlag::O_RDONLY | OFlag::O_DIRECTORY, 0).ok()?;
     let about = directory.metadata().ok()?;
@@ -137,7 +147,6 @@ fn noise(trial: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
-    use std::path::PathBuf;
     use std::sync::Barrier;
 
     use super::*;

@@ -49,7 +49,7 @@ mod zoned;
 
 pub use cgroups::{IoCgroups, cgroup_memory_left};
 pub use char_devices::{ScsiGeneric, flash_bytes};
-pub use claims::FileClaims;
+pub use claims::{FileClaims, written_since};
 pub use cpu_waits::CpuWaits;
 pub use cpus::{CpuMeter, CpuUse, NumaNode, allowed_cpus, run_on};
 pub use dax::{DaxDevice, is_without_dax};

@@ -96,6 +96,15 @@ fn of_several_ranks_with_one_report_one_is_refused_and_told_how_to_name_it() {
     let message = "a launcher has started 2 processes, of which this is number 1";
     assert!(run.stderr.contains(message), "{}", run.stderr);
     assert!(place.read("report.1").contains("several-processes"), "the document has the note");
+    // A file that is open already belongs to whoever has opened it.
+    let words = [&JOB[..], &["--output=/dev/stdout"]].concat();
+    let run = place
+        .ferrio(&words)
+        .env("OMPI_COMM_WORLD_SIZE", "2")
+        .env("OMPI_COMM_WORLD_RANK", "1")
+        .run()
+        .succeeded();
+    assert!(run.stdout.contains("err= 0"), "{}", run.stdout);
     let run = rank(&["--as=fio"], "1").run().succeeded();
     assert_eq!(run.stderr, "");
     // A batch script of Slurm is not one of its tasks.
