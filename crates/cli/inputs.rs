@@ -15,8 +15,8 @@ use crate::option_values::IntervalsTo;
 use crate::settings::ProgramSettings;
 
 impl ProgramSettings {
-    /// Checks that the report, the interval report and the JUnit file are none of the files that the run reads or writes: job files, I/O logs, and, with a
-    /// plan, the files and logs of its jobs; and that no log is a job file. Called `fio`, the program replaces them.
+    /// Checks that the report, the interval report and the JUnit file are none of the files that the run reads or writes: job files, I/O
+    /// logs, and, with a plan, the files and logs of its jobs; and that no log is a job file. Called `fio`, the program replaces them.
     ///
     /// # Errors
     /// The first output that would replace such a file.

@@ -10,9 +10,10 @@
 //! `sweep` runs jobs several times, each in a process of its own.
 //!
 //! A front end turns its arguments into a plan, which `execute` runs. `reported_run` is such a run with `settings`, and writes its reports to
-//! `output`, whose watchers look at its figures at intervals; `live_view` shows it. `arguments`, `options` and `option_values` read a command line, and `diagnose` finds
-//! all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go to a terminal; `output_file` makes
-//! files that appear only once they are complete; `outcome` is that of a run, and `exit` ends the program with its status.
+//! `output`, whose watchers look at its figures at intervals; `live_view` shows it. `arguments`, `options` and `option_values` read a
+//! command line, and `diagnose` finds all mistakes in it; `messages` writes to standard error, through `escaped_stream` as all that may go
+//! to a terminal; `output_file` makes files that appear only once they are complete; `outcome` is that of a run, and `exit` ends the
+//! program with its status.
 #![forbid(unsafe_code)]
 
 mod arguments;

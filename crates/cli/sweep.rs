@@ -7,7 +7,7 @@ mod series;
 
 use std::path::Path;
 
-use ferrio_job::{ArgOrigin, Diagnostic, Origin};
+use ferrio_job::{ArgOrigin, Diagnostic, Origin, counted};
 use ferrio_jobfile::{Opt, Problems, Sources};
 use ferrio_plan::PlanOptions;
 use ferrio_sweep::{PointJobs, Rounds, SweepPoint, SweepTable, points};
@@ -22,7 +22,7 @@ use crate::report_stream::ReportStream;
 use crate::reported_run::check_thresholds;
 use crate::settings::{ProgramSettings, SweepSettings};
 use results::Results;
-use series::{Runs, runs};
+use series::Runs;
 
 /// Options of the series itself, which its runs do not get.
 const OF_SWEEP: [ProgramOption; 8] = [
@@ -80,8 +80,11 @@ pub fn run(
         messages.note(precision);
     }
     if outcome.exceeded > 0 {
-        let message =
-            format!("{} of {} exceeded a threshold", outcome.exceeded, runs(outcome.completed.len()));
+        let message = format!(
+            "{} of {} exceeded a threshold",
+            outcome.exceeded,
+            counted(outcome.completed.len() as u64, "run")
+        );
         messages.note(&Diagnostic::error(message, Origin::Builtin).code("threshold-exceeded"));
     }
     written?;

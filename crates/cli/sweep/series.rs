@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ferrio_compare::{MeasuredRun, Side, SideError, read_run, read_side, summarize};
-use ferrio_job::{Diagnostic, Origin, reason};
+use ferrio_job::{Diagnostic, Origin, counted, reason};
 use ferrio_report::model::Warning;
 use ferrio_sweep::{
     CONFIDENCE, MIN_REPETITIONS, PlannedRun, PointResults, Precision, Repetitions, Rounds, SweepPoint,
@@ -169,7 +169,7 @@ impl Runs<'_> {
         let message = format!(
             "{} failed with status {status}; no further run begins. The reports of {} before it are in {}",
             self.name(run),
-            runs(before),
+            counted(before as u64, "run"),
             self.results.path().display()
         );
         self.messages.note(&Diagnostic::error(message, Origin::Builtin).code("run-failed"));
@@ -215,16 +215,12 @@ impl Outcome {
         let warning = |(warning, count): &(Warning, usize)| {
             let message = match all {
                 1 => warning.message.clone(),
-                _ => format!("in {count} of {}: {}", runs(all), warning.message),
+                _ => format!("in {count} of {}: {}", counted(all as u64, "run"), warning.message),
             };
             Warning { message, ..warning.clone() }
         };
         self.warnings.iter().map(warning).collect()
     }
-}
-
-pub(super) fn runs(count: usize) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
 /// Two significant digits; hundredths at least.

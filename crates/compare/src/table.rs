@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
 
-use ferrio_job::{in_one_line, reason};
+use ferrio_job::{counted, in_one_line, reason};
 
 use crate::comparison::{Change, ChangeVerdict, Comparison, FailedJob, FigureRow, JobRows};
 
@@ -79,7 +79,7 @@ fn letters() -> impl Iterator<Item = String> {
 }
 
 fn runs(count: usize) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+    counted(count as u64, "run")
 }
 
 fn conditions(comparison: &Comparison) -> impl Iterator<Item = (Cow<'_, str>, Vec<String>)> {

@@ -2,8 +2,9 @@
 //! calls it runs the plan.
 //!
 //! It accepts, prints and answers what sysbench 1.0.20 does, so that scripts continue to work. `options` is the table of all options;
-//! `completion` has it for shells; `command_line` reads words, `general`, `fileio` and `work` what they mean, with the lines of the header; `prepare` makes and removes the
-//! files; `run` makes a plan, has it run and writes the reports, whose texts are in `report`; `job` writes the job file with the same load. All output goes through `log`.
+//! `completion` has it for shells; `command_line` reads words, `general`, `fileio` and `work` what they mean, with the lines of the header;
+//! `prepare` makes and removes the files; `run` makes a plan, has it run and writes the reports, whose texts are in `report`; `job` writes
+//! the job file with the same load. All output goes through `log`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Sequences recorded from fio, each as the job that makes it: order, mixes, trims, syncs, files and contents. Offsets and lengths are in blocks of 4 KiB.
+//! Sequences recorded from fio, each as the job that makes it: order, mixes, trims, syncs, files and contents. Offsets and lengths are in
+//! blocks of 4 KiB.
 
 use ferrio_job::{
     Direction, Durability, Generator, JobSpec, PerDirection, ReadWrite, RwPostfix, Seeding, Sequencer,
