@@ -238,7 +238,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use ferrio_results::Event;
+    use ferrio_results::RunEvent;
 
     fn settings(words: &[&str]) -> ProgramSettings {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -260,8 +260,8 @@ mod tests {
         let plan = Plan::default();
         output.announce("header\n");
         let mut output = output.begin(RunEnvironment::default(), Watchers::default());
-        output.event(&plan, &Event::Starting { threads: 1, processes: 0 });
-        output.event(&plan, &Event::LayingOut { job: "a", files: 1, bytes: 1 << 20 });
+        output.event(&plan, &RunEvent::Starting { threads: 1, processes: 0 });
+        output.event(&plan, &RunEvent::LayingOut { job: "a", files: 1, bytes: 1 << 20 });
         output.output.write("report\n");
         output.output.close().unwrap();
         fs::read_to_string(file).unwrap()

@@ -6,7 +6,7 @@ use ferrio_logs::LogWriter;
 use ferrio_machine::{FileClaims, Rank};
 use ferrio_metrics::MetricsServer;
 use ferrio_report::RunEnvironment;
-use ferrio_results::Event;
+use ferrio_results::RunEvent;
 use ferrio_runner::RunOptions;
 use ferrio_stats::CalibrationStart;
 use ferrio_thresholds::{InapplicableThreshold, inapplicable};
@@ -44,7 +44,7 @@ pub fn run_and_report(
     let mut output = output.begin(environment, watchers);
     let is_ferrio = settings.compat == Compat::Ferrio;
     if let Some(rank) = ferrio_machine::rank().filter(|_| is_ferrio) {
-        output.event(plan, &Event::Diagnostic(one_of_many(&rank)));
+        output.event(plan, &RunEvent::Diagnostic(one_of_many(&rank)));
     }
     let junit = settings.junit.as_deref().map(JunitFile::begin).transpose()?;
     if let Some(url) = metrics_url {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ferrio_job::{Diagnostic, Plan};
 use ferrio_report::{RunEnvironment, job_failed, laying_out_line, starting_line, terminating};
-use ferrio_results::{Event, RunResult};
+use ferrio_results::{RunEvent, RunResult};
 use ferrio_tui::LiveView;
 
 use super::watchers::Watchers;
@@ -69,30 +69,36 @@ impl LiveOutput {
     }
 
     /// Prints an event of the run, or shows the figures of an interval to their watcher.
-    pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
+    pub fn event(&mut self, plan: &Plan, event: &RunEvent<'_>) {
         let output = &mut self.output;
-        if let Event::Interval { which, result } = event {
+        if let RunEvent::Interval { which, result } = event {
             return self.watchers.observe(*which, plan, result, output);
         }
         output.screen.show_event(plan, event);
         match event {
-            Event::Starting { threads, processes } => output.announce(&starting_line(*threads, *processes)),
-            Event::LayingOut { job, files, bytes } => output.announce(&laying_out_line(job, *files, *bytes)),
-            Event::Diagnostic(diagnostic) => output.note(diagnostic),
+            RunEvent::Starting { threads, processes } => {
+                output.announce(&starting_line(*threads, *processes))
+            }
+            RunEvent::LayingOut { job, files, bytes } => {
+                output.announce(&laying_out_line(job, *files, *bytes))
+            }
+            RunEvent::Diagnostic(diagnostic) => output.note(diagnostic),
             // Without an error number there is only a message, which came as a diagnostic.
-            Event::JobFailed { error, .. } if error.errno == 0 => {}
+            RunEvent::JobFailed { error, .. } if error.errno == 0 => {}
             // A job that could not be set up has no worker.
-            Event::JobFailed { job, pid, error } if *pid == 0 => output.message(&job_failed(job, 0, error)),
-            Event::JobFailed { job, pid, error } => output.failure(&job_failed(job, *pid, error)),
-            Event::Terminating { signal } => {
+            RunEvent::JobFailed { job, pid, error } if *pid == 0 => {
+                output.message(&job_failed(job, 0, error))
+            }
+            RunEvent::JobFailed { job, pid, error } => output.failure(&job_failed(job, *pid, error)),
+            RunEvent::Terminating { signal } => {
                 output.signal = Some(*signal);
                 output.watch.iter().for_each(|watch| watch.signalled(*signal));
                 output.terminating(&terminating(*signal));
             }
-            Event::Interim(result) => output.report_so_far(plan, result),
-            Event::Interval { .. } => {}
-            Event::Released => output.environment.begin_jobs(),
-            Event::Progress(progress) => output.screen.show_progress(plan, progress),
+            RunEvent::Interim(result) => output.report_so_far(plan, result),
+            RunEvent::Interval { .. } => {}
+            RunEvent::Released => output.environment.begin_jobs(),
+            RunEvent::Progress(progress) => output.screen.show_progress(plan, progress),
         }
     }
 

@@ -7,7 +7,7 @@ use ferrio_jobfile::Sources;
 use ferrio_machine::terminal_columns;
 use ferrio_report::model::Warning;
 use ferrio_report::{Format, LiveLine};
-use ferrio_results::{Event, Progress, RunResult};
+use ferrio_results::{Progress, RunEvent, RunResult};
 use ferrio_tui::LiveView;
 
 use crate::escaped_stream;
@@ -67,7 +67,7 @@ impl Screen {
         self.view.take().map(|held| held.texts).unwrap_or_default()
     }
 
-    pub(super) fn show_event(&mut self, plan: &Plan, event: &Event<'_>) {
+    pub(super) fn show_event(&mut self, plan: &Plan, event: &RunEvent<'_>) {
         self.view.iter_mut().for_each(|held| held.view.event(plan, event));
     }
 

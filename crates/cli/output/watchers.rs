@@ -43,7 +43,7 @@ pub struct Findings {
     pub aborted: Option<Judgement>,
 }
 
-/// The watchers of a run, by their number in [`Event::Interval`](ferrio_results::Event::Interval).
+/// The watchers of a run, by their number in [`RunEvent::Interval`](ferrio_results::RunEvent::Interval).
 #[derive(Default)]
 pub struct Watchers {
     all: Vec<Box<dyn Watcher>>,

@@ -5,20 +5,20 @@
 
 mod damage;
 mod error;
-mod event;
-mod events;
+mod event_figures;
 mod idleness;
 mod job;
 mod progress;
 mod run;
+mod run_event;
 
 pub use ferrio_verify::{BlockFault, Damage, DamageKind, DamagedPart, FoundWrite, WrongByte};
 
 pub use damage::{DamageTally, DamagedBlock};
 pub use error::{EventFailure, JobError, tolerated_error};
-pub use event::Event;
-pub use events::{DatabaseFigures, DatabaseIo, EventFigures};
+pub use event_figures::{DatabaseFigures, DatabaseIo, EventFigures};
 pub use idleness::{Idleness, UnitWork};
 pub use job::{JobResult, SteadyCheck, SteadyResult};
 pub use progress::{JobProgress, JobState, Progress};
 pub use run::{DiskUsage, RunResult};
+pub use run_event::RunEvent;

@@ -1,6 +1,6 @@
 //! Runs a plan: lays files out, starts groups one after the other, drives one worker thread per job, watches signals.
 //!
-//! It prints nothing: events ([`ferrio_results::Event`]) report what happens, [`ferrio_results::RunResult`] what was measured.
+//! It prints nothing: events ([`ferrio_results::RunEvent`]) report what happens, [`ferrio_results::RunResult`] what was measured.
 //!
 //! - The main thread: `schedule` starts the jobs in waves; `schedule::state` is what it knows of them,
 //!   `schedule::set_up` lays files out first, `schedule::job_end` ends jobs. `monitor` takes samples,

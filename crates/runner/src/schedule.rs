@@ -21,7 +21,7 @@ use ferrio_job::{ClockSource, Diagnostic, EngineKind, Plan, PlannedJob, debug_cl
 use ferrio_kernel::futexes;
 use ferrio_kernel::programs::ProgramGroup;
 use ferrio_logs::LogSender;
-use ferrio_results::{Event, JobError, JobResult, JobState, RunResult};
+use ferrio_results::{JobError, JobResult, JobState, RunEvent, RunResult};
 use ferrio_stats::{CalibrationStart, Clock, TickSource};
 use log::debug;
 
@@ -56,7 +56,7 @@ const QUEUE: usize = 1024;
 /// Options of a run that are not in its plan.
 #[derive(Debug, Default)]
 pub struct RunOptions {
-    /// Send [`Event::Progress`] while jobs run.
+    /// Send [`RunEvent::Progress`] while jobs run.
     pub progress: bool,
     /// The caller shows the run on a terminal and needs SIGCONT itself.
     pub has_live_view: bool,
@@ -72,13 +72,13 @@ pub struct RunOptions {
     pub calibration: Option<CalibrationStart>,
     /// Measure how idle the CPUs are.
     pub idleness: bool,
-    /// Send [`Event::Interim`] after each such interval of the run.
+    /// Send [`RunEvent::Interim`] after each such interval of the run.
     pub status_interval: Option<Duration>,
-    /// Send [`Event::Interval`] with an index into this list, after each such interval of the run.
+    /// Send [`RunEvent::Interval`] with an index into this list, after each such interval of the run.
     pub intervals: Vec<Duration>,
-    /// Set by the observer, on [`Event::Interval`], to end all jobs early as if their work were done.
+    /// Set by the observer, on [`RunEvent::Interval`], to end all jobs early as if their work were done.
     pub early_end: Arc<AtomicBool>,
-    /// Send [`Event::Interim`] when this file appears, and remove it.
+    /// Send [`RunEvent::Interim`] when this file appears, and remove it.
     pub status_file: Option<PathBuf>,
 }
 
@@ -96,13 +96,13 @@ fn program_group(plan: &Plan, options: &RunOptions) -> ProgramGroup {
 
 /// Runs the plan to its end. `observer` gets the events, on the calling thread.
 ///
-/// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR2 end the run early, SIGUSR1 asks for a report of the run so far ([`Event::Interim`]). They
+/// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR2 end the run early, SIGUSR1 asks for a report of the run so far ([`RunEvent::Interim`]). They
 /// stay blocked in the calling thread afterwards, so that the report can be written.
 ///
 /// A worker that hangs in the kernel cannot be ended. After a second signal the run ends without it ([`RunResult::abandoned`]), and its
 /// thread goes on until the process exits. Therefore workers share only what lives as long as the process: the plan, and some memory that
 /// each run leaks.
-pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(Event<'_>)) -> RunResult {
+pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(RunEvent<'_>)) -> RunResult {
     // Each has a thread, and many may wait at one gate.
     futexes::expect_waiters(plan.jobs.len());
     let (sender, messages) = sync_channel(QUEUE + plan.jobs.len());
@@ -120,7 +120,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
         compat.signals_end_waits,
     );
     if let Err(e) = &watch {
-        observer(Event::Diagnostic(not_watched(e)));
+        observer(RunEvent::Diagnostic(not_watched(e)));
     }
     let calibration = options.calibration.unwrap_or_else(CalibrationStart::now);
     let clock = clock(plan.clock, calibration, observer);
@@ -131,9 +131,9 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     };
     debug!(target: debug_class::TIME, "clock {}, {} ns in a million ticks", source, clock.ns(1_000_000));
     let threads = plan.jobs.iter().filter(|j| j.spec.thread).count();
-    observer(Event::Starting { threads, processes: plan.jobs.len() - threads });
+    observer(RunEvent::Starting { threads, processes: plan.jobs.len() - threads });
     if let Some(unseen) = options.trigger.as_ref().and_then(Trigger::unseen) {
-        observer(Event::Diagnostic(unseen));
+        observer(RunEvent::Diagnostic(unseen));
     }
     let cgroups: &'static Cgroups = Box::leak(Box::new(Cgroups::of(plan)));
     let mut run = Run {
@@ -200,7 +200,7 @@ pub fn run(plan: &'static Plan, options: &RunOptions, observer: &mut dyn FnMut(E
     for disk in run.disks.missing_in(&result.disks) {
         let message =
             format!("cannot read the counters of disk {disk} at the end of the run; the report omits it");
-        (run.observer)(Event::Diagnostic(Diagnostic::note(message).code("disk-left-out")));
+        (run.observer)(RunEvent::Diagnostic(Diagnostic::note(message).code("disk-left-out")));
     }
     RunResult { idleness, abandoned, ..result }
 }
@@ -220,10 +220,10 @@ fn scheduled_jobs(plan: &Plan, options: &RunOptions) -> Vec<ScheduledJob> {
 }
 
 /// The threads that measure the CPUs' idleness. `observer` gets a note when there are none.
-fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
+fn idle_threads(observer: &mut dyn FnMut(RunEvent<'_>)) -> Option<IdleThreads> {
     let report = |e| {
         let message = format!("the report has no CPU idleness: {e}");
-        observer(Event::Diagnostic(Diagnostic::note(message).code("no-cpu-idleness")));
+        observer(RunEvent::Diagnostic(Diagnostic::note(message).code("no-cpu-idleness")));
     };
     IdleThreads::start().map_err(report).ok()
 }
@@ -232,7 +232,7 @@ fn idle_threads(observer: &mut dyn FnMut(Event<'_>)) -> Option<IdleThreads> {
 fn clock(
     source: Option<ClockSource>,
     calibration: CalibrationStart,
-    observer: &mut dyn FnMut(Event<'_>),
+    observer: &mut dyn FnMut(RunEvent<'_>),
 ) -> Clock {
     if source == Some(ClockSource::Kernel) {
         return Clock::monotonic();
@@ -240,7 +240,7 @@ fn clock(
     let clock = Clock::calibrate_since(calibration);
     if source == Some(ClockSource::Cpu) && clock.source() == TickSource::Monotonic {
         let message = "clocksource=cpu: the time stamp counter cannot be trusted here, clock_gettime is used";
-        observer(Event::Diagnostic(Diagnostic::note(message).code("clock-not-invariant")));
+        observer(RunEvent::Diagnostic(Diagnostic::note(message).code("clock-not-invariant")));
     }
     clock
 }
@@ -275,7 +275,7 @@ impl Run<'_, '_> {
 
     fn fail_before_start(&mut self, index: usize, error: JobError) {
         if !self.repeats_failure(index) {
-            (self.observer)(Event::JobFailed {
+            (self.observer)(RunEvent::JobFailed {
                 job: &self.plan.jobs[index].spec.name,
                 pid: 0,
                 error: &error,
@@ -313,7 +313,7 @@ impl Run<'_, '_> {
         let wake = wake.min(self.totals.poll(self.start_instant.elapsed(), &self.clock, self.controls));
         if self.progress && self.last_progress.elapsed() >= Duration::from_millis(240) {
             self.last_progress = Instant::now();
-            (self.observer)(Event::Progress(&self.monitor.progress(self.start_instant.elapsed())));
+            (self.observer)(RunEvent::Progress(&self.monitor.progress(self.start_instant.elapsed())));
         }
         let wake = wake.min(self.collect_reports()).min(self.watch_stuck_jobs());
         // The main thread holds a sender itself, so the only error is that time is up.
@@ -346,7 +346,7 @@ impl Run<'_, '_> {
             // The message only wakes the main thread.
             Message::Ready => {}
             Message::Diagnostics(all) => {
-                all.into_iter().for_each(|one| (self.observer)(Event::Diagnostic(one)))
+                all.into_iter().for_each(|one| (self.observer)(RunEvent::Diagnostic(one)))
             }
             // An abandoned job has ended after all, but its result is already recorded.
             Message::Ended { index, .. } if self.jobs[index].abandoned => {}

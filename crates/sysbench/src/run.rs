@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ferrio_job::{MemoryOperation, Plan, Severity, debug_class, greatest_common_divisor};
 use ferrio_plan::sysbench::{SysbenchFileio, SysbenchRun};
-use ferrio_results::{Event, JobError, JobState, RunResult};
+use ferrio_results::{JobError, JobState, RunEvent, RunResult};
 use log::{LevelFilter, Metadata, Record};
 
 use crate::command_line::CommandLine;
@@ -24,7 +24,7 @@ use crate::work::Work;
 const FORCED_SHUTDOWN_STATUS: u8 = 2;
 
 /// Runs a plan with a snapshot of its statistics at each interval, and passes all events to the sink.
-pub type PlanRunner = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(Event<'_>)) -> RunResult;
+pub type PlanRunner = dyn Fn(Plan, Option<Duration>, &mut dyn FnMut(RunEvent<'_>)) -> RunResult;
 
 /// A test to run, with its options.
 pub struct TestInvocation<'a> {
@@ -138,23 +138,23 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    fn observe(&mut self, event: &Event<'_>) {
+    fn observe(&mut self, event: &RunEvent<'_>) {
         let log = self.call.log;
         match event {
-            Event::Released => self.announce_threads(),
-            Event::JobFailed { error, .. } if !self.has_failed => {
+            RunEvent::Released => self.announce_threads(),
+            RunEvent::JobFailed { error, .. } if !self.has_failed => {
                 self.has_failed = true;
                 self.report_error(error);
             }
             // The reason is in the error of the job.
-            Event::Diagnostic(diagnostic) if diagnostic.code == "event-queue-full" => {}
-            Event::Diagnostic(diagnostic) => match diagnostic.severity {
+            RunEvent::Diagnostic(diagnostic) if diagnostic.code == "event-queue-full" => {}
+            RunEvent::Diagnostic(diagnostic) => match diagnostic.severity {
                 Severity::Error | Severity::Warning => log.line(Level::Warning, &diagnostic.message),
                 Severity::Note => log.line(Level::Info, &diagnostic.message),
             },
-            Event::Interval { result, .. } => self.write_due_reports(result),
+            RunEvent::Interval { result, .. } => self.write_due_reports(result),
             // Requested by SIGUSR1.
-            Event::Interim(result) => {
+            RunEvent::Interim(result) => {
                 let figures = SysbenchFigures::of(result).since(&self.checkpoint_figures);
                 log.text(Level::Notice, &self.report.text(&figures, None));
             }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ferrio_job::Plan;
 use ferrio_report::{LiveRecorder, LiveTable, job_failed, laying_out_line, terminating};
-use ferrio_results::{Event, Progress, RunResult};
+use ferrio_results::{Progress, RunEvent, RunResult};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -114,25 +114,25 @@ impl LiveView {
     }
 
     /// Handles an event of the run.
-    pub fn event(&mut self, plan: &Plan, event: &Event<'_>) {
+    pub fn event(&mut self, plan: &Plan, event: &RunEvent<'_>) {
         match event {
-            Event::Progress(progress) => self.progress(plan, progress),
-            Event::LayingOut { job, files, bytes } => {
+            RunEvent::Progress(progress) => self.progress(plan, progress),
+            RunEvent::LayingOut { job, files, bytes } => {
                 let text = laying_out_line(job, *files, *bytes);
                 self.shared.change(|board| board.set_activity(&text));
             }
-            Event::Diagnostic(diagnostic) => self.message(&diagnostic.message),
+            RunEvent::Diagnostic(diagnostic) => self.message(&diagnostic.message),
             // Failures without an error number have already been shown as a diagnostic.
-            Event::JobFailed { error, .. } if error.errno == 0 => {}
-            Event::JobFailed { job, pid, error } => {
+            RunEvent::JobFailed { error, .. } if error.errno == 0 => {}
+            RunEvent::JobFailed { job, pid, error } => {
                 self.message(&format!("{job}: {}", job_failed(job, *pid, error).message));
             }
-            Event::Terminating { signal } => {
+            RunEvent::Terminating { signal } => {
                 self.shared.change(|board| board.is_ending = true);
                 self.message(&terminating(*signal).message);
             }
-            Event::Interim(_) => self.message("a report of the run so far is made"),
-            Event::Starting { .. } | Event::Released | Event::Interval { .. } => {}
+            RunEvent::Interim(_) => self.message("a report of the run so far is made"),
+            RunEvent::Starting { .. } | RunEvent::Released | RunEvent::Interval { .. } => {}
         }
     }
 

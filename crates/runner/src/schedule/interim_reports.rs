@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use ferrio_results::{Event, JobResult, JobState, RunResult};
+use ferrio_results::{JobResult, JobState, RunEvent, RunResult};
 use ferrio_stats::JobStats;
 
 use super::due_reports::{Due, Round};
@@ -20,7 +20,7 @@ impl Run<'_, '_> {
     pub(super) fn collect_reports(&mut self) -> Duration {
         let elapsed = self.start_instant.elapsed();
         if let Some(note) = self.due_reports.poll(elapsed) {
-            (self.observer)(Event::Diagnostic(note));
+            (self.observer)(RunEvent::Diagnostic(note));
         }
         if self.due_reports.round.is_none() && self.due_reports.due.any() {
             self.ask();
@@ -92,10 +92,10 @@ impl Run<'_, '_> {
         let progress = Some(self.monitor.progress(elapsed));
         let result = RunResult { progress, ..self.result(jobs, elapsed) };
         for &which in &due.intervals {
-            (self.observer)(Event::Interval { which, result: &result });
+            (self.observer)(RunEvent::Interval { which, result: &result });
         }
         if due.status {
-            (self.observer)(Event::Interim(&result));
+            (self.observer)(RunEvent::Interim(&result));
         }
         for ((job, lent), ended) in self.jobs.iter_mut().zip(result.jobs).zip(ended) {
             if ended {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use ferrio_job::{Diagnostic, ExitWhat, LifeCycle, Prefix, debug_class};
-use ferrio_results::{Event, JobResult, JobState};
+use ferrio_results::{JobResult, JobState, RunEvent};
 use log::debug;
 
 use super::state::Run;
@@ -16,7 +16,7 @@ impl Run<'_, '_> {
         let Some(trigger) = self.trigger else { return Duration::MAX };
         let elapsed = self.start_instant.elapsed();
         let Some(reason) = trigger.poll(elapsed) else { return trigger.due_in(elapsed) };
-        (self.observer)(Event::Diagnostic(reason));
+        (self.observer)(RunEvent::Diagnostic(reason));
         (0..self.jobs.len()).for_each(|index| self.save_state(index, trigger.saves_all_states));
         (0..self.jobs.len()).for_each(|index| self.end(index));
         self.fired_trigger = self.trigger.take();
@@ -41,7 +41,7 @@ impl Run<'_, '_> {
         } else {
             Vec::new()
         };
-        notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
+        notes.into_iter().for_each(|note| (self.observer)(RunEvent::Diagnostic(note)));
     }
 
     /// Records the result of a job that has ended, and reports its error.
@@ -54,7 +54,7 @@ impl Run<'_, '_> {
         self.controls[index].set_state(state);
         if let Some(error) = &result.error {
             let job = &self.plan.jobs[index].spec.name;
-            (self.observer)(Event::JobFailed { job, pid: result.pid, error });
+            (self.observer)(RunEvent::JobFailed { job, pid: result.pid, error });
         }
         self.finish(index, result);
     }
@@ -98,7 +98,7 @@ impl Run<'_, '_> {
     /// Ends all jobs on a signal. The thread that waits for signals has already stopped those that run.
     pub(super) fn terminate(&mut self, signal: i32) {
         debug!(target: debug_class::PROCESS, "signal {signal}: all jobs end");
-        (self.observer)(Event::Terminating { signal });
+        (self.observer)(RunEvent::Terminating { signal });
         self.signal.get_or_insert(signal);
         self.deadline.signal(Instant::now());
         (0..self.jobs.len()).for_each(|index| self.end(index));
@@ -120,7 +120,7 @@ impl Run<'_, '_> {
         self.has_reported_stop = true;
         let message =
             "the program was stopped and has been continued: latencies, rates and runtimes include that time";
-        (self.observer)(Event::Diagnostic(Diagnostic::note(message).code("process-continued")));
+        (self.observer)(RunEvent::Diagnostic(Diagnostic::note(message).code("process-continued")));
     }
 
     /// Asks a running job to end, or cancels one that did not start.

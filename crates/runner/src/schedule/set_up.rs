@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 
 use ferrio_job::{Diagnostic, FileKind, JobSpec, debug_class};
-use ferrio_results::{Event, JobError, JobState};
+use ferrio_results::{JobError, JobState, RunEvent};
 use ferrio_workload::LayoutContent;
 use log::debug;
 
@@ -19,7 +19,7 @@ impl Run<'_, '_> {
             let planned = &self.plan.jobs[index];
             debug_files(&planned.spec);
             if let Some(error) = &planned.setup_error {
-                (self.observer)(Event::Diagnostic(error.diagnostic(&planned.spec.name)));
+                (self.observer)(RunEvent::Diagnostic(error.diagnostic(&planned.spec.name)));
                 self.fail_before_start(index, JobError::new(error.errno, error.func));
             } else if !self.stop.load(Acquire) {
                 if !lays_out_first(&planned.spec)
@@ -43,11 +43,11 @@ impl Run<'_, '_> {
         let (files, bytes) = layout::pending(spec);
         let lays_out = files > 0 && !spec.opening.readonly;
         let outdated = verify_state::note_outdated(spec, lays_out);
-        outdated.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
+        outdated.into_iter().for_each(|note| (self.observer)(RunEvent::Diagnostic(note)));
         if lays_out {
-            (self.observer)(Event::LayingOut { job: &spec.name, files, bytes });
+            (self.observer)(RunEvent::LayingOut { job: &spec.name, files, bytes });
             let notes = verify_state::remove_outdated(self.state_dir, spec);
-            notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note)));
+            notes.into_iter().for_each(|note| (self.observer)(RunEvent::Diagnostic(note)));
         }
         if !spec.layout.create_serialize && !lays_out_first(spec) {
             return;
@@ -60,7 +60,7 @@ impl Run<'_, '_> {
             .and_then(|mut content| {
                 let stop = || stop.load(Acquire);
                 layout::lay_out(spec, &mut content, &stop, &mut |note| {
-                    observer(Event::Diagnostic(note.job(&spec.name)));
+                    observer(RunEvent::Diagnostic(note.job(&spec.name)));
                 })?;
                 Ok(content)
             });
@@ -83,12 +83,12 @@ impl Run<'_, '_> {
     /// Opens the files that the job shares with others.
     fn open_shared_files(&mut self, index: usize, spec: &JobSpec) -> Result<(), Failure> {
         let observer = &mut *self.observer;
-        let mut note = |note: Diagnostic| observer(Event::Diagnostic(note.job(&spec.name)));
+        let mut note = |note: Diagnostic| observer(RunEvent::Diagnostic(note.job(&spec.name)));
         self.event_groups.open_files(index, spec, &mut note)
     }
 
     fn fail_set_up(&mut self, index: usize, spec: &JobSpec, Failure { error, notes, .. }: Failure) {
-        notes.into_iter().for_each(|note| (self.observer)(Event::Diagnostic(note.job(&spec.name))));
+        notes.into_iter().for_each(|note| (self.observer)(RunEvent::Diagnostic(note.job(&spec.name))));
         self.fail_before_start(index, error);
     }
 }

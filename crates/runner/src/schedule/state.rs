@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 use ferrio_job::{CompatRules, Plan};
 use ferrio_kernel::programs::ProgramGroup;
 use ferrio_logs::LogSender;
-use ferrio_results::{Event, JobResult};
+use ferrio_results::{JobResult, RunEvent};
 use ferrio_stats::Clock;
 use ferrio_verify::Coverage;
 use ferrio_workload::{LayoutContent, SEEDS};
@@ -61,7 +61,7 @@ pub(super) struct Run<'a, 'o> {
     pub(super) plan: &'static Plan,
     /// The program is called `fio`.
     pub(super) compat: CompatRules,
-    pub(super) observer: &'o mut dyn FnMut(Event<'_>),
+    pub(super) observer: &'o mut dyn FnMut(RunEvent<'_>),
     pub(super) clock: Clock,
     /// Clock ticks at the start of the run.
     pub(super) clock_began: u64,

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use ferrio_job::Diagnostic;
-use ferrio_results::{Event, JobError};
+use ferrio_results::{JobError, RunEvent};
 
 use super::end_deadline::EndDeadline;
 use super::state::Run;
@@ -55,7 +55,7 @@ impl Run<'_, '_> {
             "{} {others} not ended: an I/O, a sync or a command takes long. Another signal ends the run without waiting for it",
             spec.name
         );
-        (self.observer)(Event::Diagnostic(Diagnostic::note(message).code("job-goes-on")));
+        (self.observer)(RunEvent::Diagnostic(Diagnostic::note(message).code("job-goes-on")));
     }
 
     /// Ends a job for the report. Its thread goes on, if it ever can.

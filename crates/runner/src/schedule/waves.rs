@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use ferrio_job::debug_class;
-use ferrio_results::{Event, JobError};
+use ferrio_results::{JobError, RunEvent};
 use ferrio_workload::startdelay;
 use log::debug;
 
@@ -74,7 +74,7 @@ impl Run<'_, '_> {
             signals > 0
         };
         if let Some(failed) = trigger.run_command(group, signalled) {
-            (self.observer)(Event::Diagnostic(failed));
+            (self.observer)(RunEvent::Diagnostic(failed));
         }
     }
 
@@ -162,7 +162,7 @@ impl Run<'_, '_> {
                     worker_limits::advice(&e)
                         .filter(|_| !std::mem::replace(&mut advised, true))
                         .into_iter()
-                        .for_each(|advice| (self.observer)(Event::Diagnostic(advice)));
+                        .for_each(|advice| (self.observer)(RunEvent::Diagnostic(advice)));
                     self.fail_before_start(index, JobError::from_io(&e, "thread create"));
                 }
             }
@@ -178,7 +178,7 @@ impl Run<'_, '_> {
         self.next_poll = Instant::now();
         debug!(target: debug_class::PROCESS, "wave of {waiting_for} jobs released");
         if wave.iter().any(|&index| self.jobs[index].result.is_none()) {
-            (self.observer)(Event::Released);
+            (self.observer)(RunEvent::Released);
         }
         closed.start();
         if gate.is_crowded() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ferrio_job::{Compat, JobSpec, ReadWrite};
-use ferrio_results::{Event, RunResult};
+use ferrio_results::{RunEvent, RunResult};
 use ferrio_runner::{RunOptions, run};
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ fn noted(directory: &Path, specs: Vec<JobSpec>) -> (RunResult, Vec<String>) {
     let mut lines = Vec::new();
     let prefix = format!("{}/", directory.display());
     let result = run(Box::leak(Box::new(plan(specs))), &RunOptions::default(), &mut |event| {
-        if let Event::Diagnostic(note) = event {
+        if let RunEvent::Diagnostic(note) = event {
             lines.push(note.line(Compat::Fio).replace(&prefix, ""));
         }
     });

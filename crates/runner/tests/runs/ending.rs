@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_job::{ExitWhat, JobSpec, ReadWrite};
 use ferrio_plan::testing::verify_of;
-use ferrio_results::{Event, RunResult};
+use ferrio_results::{RunEvent, RunResult};
 use ferrio_runner::{RunOptions, Trigger, run};
 use tempfile::TempDir;
 
@@ -81,7 +81,7 @@ fn triggered(specs: Vec<JobSpec>, trigger: Trigger) -> (RunResult, Vec<String>) 
     let mut lines = Vec::new();
     let options = RunOptions { trigger: Some(trigger), ..RunOptions::default() };
     let result = run(Box::leak(Box::new(plan(specs))), &options, &mut |event| {
-        if let Event::Diagnostic(note) = event {
+        if let RunEvent::Diagnostic(note) = event {
             lines.push(note.message);
         }
     });

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_plan::testing::file;
-use ferrio_results::Event;
+use ferrio_results::RunEvent;
 use ferrio_runner::{RunOptions, run};
 
 use crate::support::{bytes, disk, plan};
@@ -27,7 +27,7 @@ fn engines_of_both_kinds_go_on_after_a_tolerated_error() {
         let mut lines = 0;
         let result =
             run(Box::leak(Box::new(plan(vec![full(engine)]))), &RunOptions::default(), &mut |event| {
-                lines += usize::from(matches!(event, Event::Diagnostic(_)));
+                lines += usize::from(matches!(event, RunEvent::Diagnostic(_)));
             });
         let job = &result.jobs[0];
         assert_eq!((job.error.as_ref(), job.stats.total_errors, job.stats.first_error), (None, 10, 28));
@@ -41,7 +41,7 @@ fn tolerated_errors_are_told_when_asked_for() {
     spec.tolerance.reports_each = true;
     let mut lines = Vec::new();
     run(Box::leak(Box::new(plan(vec![spec]))), &RunOptions::default(), &mut |event| {
-        if let Event::Diagnostic(error) = event {
+        if let RunEvent::Diagnostic(error) = event {
             assert_eq!((error.code, &error.jobs[..]), ("io-error", &["full".to_owned()][..]));
             lines.push(error.message);
         }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use ferrio_job::JobSpec;
-use ferrio_results::{Event, JobState, RunResult};
+use ferrio_results::{JobState, RunEvent, RunResult};
 use ferrio_runner::{RunOptions, Trigger, run};
 
 use crate::support::{bytes, endless, null, plan, timed};
@@ -23,7 +23,7 @@ fn watched(specs: Vec<JobSpec>, wanted: usize, look: &mut dyn FnMut(&RunResult) 
     };
     let (mut good, mut failed) = (0, None);
     let result = run(Box::leak(Box::new(plan(specs))), &options, &mut |event| {
-        if let Event::Interim(result) = event {
+        if let RunEvent::Interim(result) = event {
             match catch_unwind(AssertUnwindSafe(|| look(result))) {
                 Ok(looked) => good += usize::from(looked),
                 Err(panic) => failed = failed.take().or(Some(panic)),

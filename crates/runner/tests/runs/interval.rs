@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ferrio_job::{EngineKind, FileKind, JobSpec, ReadWrite};
 use ferrio_plan::testing::file;
-use ferrio_results::{Event, JobResult};
+use ferrio_results::{JobResult, RunEvent};
 use ferrio_runner::{RunOptions, Trigger, run};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -23,7 +23,7 @@ fn until(spec: JobSpec, look: &mut dyn FnMut(&JobResult) -> bool) -> JobResult {
     };
     let mut ends = false;
     let mut result = run(Box::leak(Box::new(plan(vec![spec]))), &options, &mut |event| {
-        if let Event::Interval { which: 0, result } = event
+        if let RunEvent::Interval { which: 0, result } = event
             && !ends
             && look(&result.jobs[0])
         {

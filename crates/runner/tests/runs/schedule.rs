@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use ferrio_job::{ClockSource, EngineKind, JobSpec, Plan, ReadWrite, SetupError};
-use ferrio_results::Event;
+use ferrio_results::RunEvent;
 use ferrio_runner::{RunOptions, run};
 use tempfile::TempDir;
 
@@ -198,7 +198,7 @@ fn an_observer_that_panics_does_not_hang_the_run() {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         run(Box::leak(Box::new(plan)), &RunOptions::default(), &mut |event| {
             // The note that the file is not laid out comes while main waits for both jobs to be ready.
-            if let Event::Diagnostic(note) = event {
+            if let RunEvent::Diagnostic(note) = event {
                 std::panic::resume_unwind(Box::new(note));
             }
         })

@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use ferrio_job::{FileKind, JobSpec, Plan, ReadWrite};
 use ferrio_plan::testing::{self, file};
-use ferrio_results::{Event, JobResult, RunResult};
+use ferrio_results::{JobResult, RunEvent, RunResult};
 use ferrio_runner::{RunOptions, run};
 
 pub const SIZE: u64 = 1 << 20;
@@ -39,11 +39,13 @@ pub fn told(plan: &Plan) -> (RunResult, Vec<String>) {
     let mut lines = Vec::new();
     let plan: &Plan = Box::leak(Box::new(plan.clone()));
     let result = run(plan, &RunOptions::default(), &mut |event| match event {
-        Event::Starting { threads, processes } => {
+        RunEvent::Starting { threads, processes } => {
             lines.push(format!("{threads} threads, {processes} processes"))
         }
-        Event::LayingOut { job, files, bytes } => lines.push(format!("{job}: {files} files, {bytes} bytes")),
-        Event::JobFailed { job, pid, error } => {
+        RunEvent::LayingOut { job, files, bytes } => {
+            lines.push(format!("{job}: {files} files, {bytes} bytes"))
+        }
+        RunEvent::JobFailed { job, pid, error } => {
             lines.push(format!("{job} failed{}: {}", if pid == 0 { " early" } else { "" }, error.errno));
         }
         _ => {}

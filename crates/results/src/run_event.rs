@@ -6,7 +6,7 @@ use crate::{JobError, Progress, RunResult};
 
 /// An event of a run.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum RunEvent<'a> {
     /// All jobs are known and about to start: how many count as threads and as processes.
     Starting {
         /// Jobs with `thread=1`.
