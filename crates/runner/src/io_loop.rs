@@ -19,7 +19,7 @@
 //!   rates), `latency_limits`, `read_back` and `backlog` (verification) and `due_work` (ramps, flow groups).
 //!
 //! `events` does the events of a load, `database` those of several I/Os that wait for other jobs.
-//! `passes` and `files` run once per pass or file, `errors` when something fails.
+//! `passes`, `files` and `final_syncs` run once per pass or file, `errors` when something fails.
 
 mod after_issue;
 mod backlog;
@@ -30,6 +30,7 @@ mod errors;
 mod events;
 mod figures;
 mod files;
+mod final_syncs;
 mod hooks;
 mod intervals;
 mod latency_limits;

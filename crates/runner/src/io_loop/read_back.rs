@@ -157,7 +157,7 @@ impl<E: Engine> IoLoop<'_, E> {
         };
         let WrittenBlock { file, len, offset, .. } = block;
         let unit = self.slots.next_unit();
-        if self.opens_on_demand() {
+        if self.files.on_demand {
             self.open_to_read_back(file, unit);
             if self.failure.is_some() {
                 return;

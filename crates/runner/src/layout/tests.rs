@@ -2,7 +2,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use ferrio_job::{EngineKind, ReadWrite};
+use ferrio_job::{Direction, EngineKind, ReadWrite};
 use ferrio_plan::testing::{default_job, file};
 use ferrio_workload::SEEDS;
 use tempfile::TempDir;

@@ -2,9 +2,11 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use ferrio_engine::zones::{ZoneCondition, ZoneReport};
+use ferrio_job::{FileZones, ZoneModel};
 use ferrio_plan::testing::{plan_of, spec_of};
 
 use super::listed::ListedZones;
+use super::source::ZoneSource;
 use super::*;
 
 const K: u64 = 1 << 10;

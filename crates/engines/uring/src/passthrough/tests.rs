@@ -1,6 +1,6 @@
 use ferrio_engine::testing::{Rig, file_with, open};
 use ferrio_job::ProtectionChecks;
-use ferrio_nvme::ProtectionFormat;
+use ferrio_nvme::{GuardFormat, ProtectionFormat};
 use ferrio_plan::testing::default_job;
 
 use super::*;
@@ -34,7 +34,7 @@ fn protection(by_device: bool) -> ProtectionOptions {
 fn command(namespace: Namespace, by_device: bool, offset: u64, len: u64, mode: Option<WriteMode>) -> Command {
     let options = PassthroughOptions { deallocates: true, fua_writes: true, ..PassthroughOptions::default() };
     let device = JobNamespace::new(namespace, &protection(by_device)).unwrap();
-    rw_command(&device, &request(Op::Read, offset, len), mode, &options, &protection(by_device))
+    device.rw_command(&request(Op::Read, offset, len), mode, &options, &protection(by_device))
 }
 
 #[test]
