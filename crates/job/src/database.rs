@@ -256,6 +256,22 @@ impl Database {
         }
     }
 
+    /// Bytes of the double-write area, if there is one.
+    pub fn double_write(&self) -> Option<u64> {
+        match &self.write_back {
+            WriteBack::Pages(pages) => pages.double_write,
+            WriteBack::Tables(_) => None,
+        }
+    }
+
+    /// Bytes of each table, of a store of tables.
+    pub fn table_size(&self) -> Option<u64> {
+        match &self.write_back {
+            WriteBack::Pages(_) => None,
+            WriteBack::Tables(tables) => Some(tables.table),
+        }
+    }
+
     /// Bytes of the longest I/O of a job: its buffers are as long.
     #[must_use]
     pub fn largest_io(&self, role: DatabaseRole) -> u64 {

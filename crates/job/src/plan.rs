@@ -24,6 +24,12 @@ impl SetupError {
         SetupError { errno, func, message: message.into(), prefix: Prefix::Job }
     }
 
+    /// Sets what the line of the message begins with.
+    #[must_use]
+    pub fn prefix(self, prefix: Prefix) -> Self {
+        SetupError { prefix, ..self }
+    }
+
     /// The message to the user about the job of this name.
     pub fn diagnostic(&self, job: &str) -> Diagnostic {
         Diagnostic::note(&self.message).code("job-not-set-up").prefix(self.prefix).job(job)

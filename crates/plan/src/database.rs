@@ -2,7 +2,7 @@
 //! the sessions change.
 //!
 //! - `options` says of each option of other jobs whether a database has it. What is left is resolved like any job.
-//! - `model` makes the model from the options of databases, and finds what is wrong with it.
+//! - `model` makes the model from the options of databases, and `rules` finds what is wrong with it.
 //! - `files` names and sizes the files: the data, the log, the double-write area. `own_files` refuses shared ones.
 //! - This file makes the jobs of the roles.
 
@@ -10,6 +10,7 @@ mod files;
 mod model;
 mod options;
 mod own_files;
+mod rules;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,8 +26,10 @@ use crate::as_written::refuse;
 use crate::findings::Findings;
 use crate::status::InertOptions;
 
-pub(crate) use model::{DatabaseFiles, Parameters, check_resolved};
+pub(crate) use files::DatabaseFiles;
+pub(crate) use model::resolve;
 pub(crate) use own_files::DatabaseFileUses;
+pub(crate) use rules::check_files;
 
 /// I/Os that a job in the background has in flight if its engine is asynchronous and it has no `iodepth`.
 const BACKGROUND_DEPTH: u32 = 64;
@@ -117,14 +120,7 @@ pub(crate) struct DatabaseJobs {
 
 impl DatabaseJobs {
     /// The jobs of load number `id`.
-    pub(crate) fn new(
-        job: &Job,
-        spec: JobSpec,
-        parameters: Parameters,
-        files: DatabaseFiles,
-        id: u32,
-    ) -> Self {
-        let database = parameters.database(&files);
+    pub(crate) fn new(job: &Job, spec: JobSpec, database: Database, files: Vec<FileSpec>, id: u32) -> Self {
         let seed = match spec.seeding {
             Seeding::Repeatable => Some(DEFAULT_SEED),
             Seeding::Fixed(seed) => Some(seed),
@@ -132,18 +128,12 @@ impl DatabaseJobs {
         };
         let load = Arc::new(EventLoad {
             id,
-            limit: parameters.transactions,
-            rate: parameters.rate,
+            limit: job.options.if_given(Opt::Transactions),
+            rate: job.options.if_given(Opt::TransactionRate).filter(|&rate| rate > 0.0),
             seed,
             kind: EventKind::Database(Box::new(database.clone())),
         });
-        DatabaseJobs {
-            load,
-            database,
-            files: files.files,
-            job: spec,
-            depth: job.options.if_given(Opt::Iodepth),
-        }
+        DatabaseJobs { load, database, files, job: spec, depth: job.options.if_given(Opt::Iodepth) }
     }
 
     /// The roles in the order of the jobs.

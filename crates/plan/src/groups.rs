@@ -149,7 +149,7 @@ impl Groups {
         let mut spec = draft.spec.clone();
         spec.group = self.group;
         spec.layout.marks_layout = self.compat.guards_files;
-        let parameters = database::Parameters::of(job, model, &spec, findings);
+        let mut model = database::resolve(job, model, &spec, findings);
         if !findings.is_fine() {
             return;
         }
@@ -162,17 +162,17 @@ impl Groups {
             mounted.push((path.to_owned(), found));
             Ok((found, size))
         };
-        let files = database::DatabaseFiles::of(job, &parameters, &mut find, findings);
+        let files = database::DatabaseFiles::of(job, &mut model, &mut find, findings);
         for (path, found) in mounted {
             self.check_mounted(job, &spec, &path, &found, findings);
         }
         let Some(mut files) = files else { return };
         let before = self.sections.last().map_or(1, |section| section.phase);
         let phase = before + usize::from(has_stonewall(job) && !self.jobs.is_empty());
-        self.database_files.add(job, self.loads, phase, &files, findings);
-        database::check_resolved(job, &parameters, &files, findings);
+        self.database_files.add(job, self.loads, phase, &model, &files, findings);
+        database::check_files(job, &model, &files, findings);
         protection::find_missing_devices(&mut files.files, true);
-        let jobs = DatabaseJobs::new(job, spec, parameters, files, self.loads);
+        let jobs = DatabaseJobs::new(job, spec, model, files.files, self.loads);
         self.loads += 1;
         let mut first = self.jobs.len();
         for (thread, role) in (0..).zip(jobs.roles()) {

@@ -112,11 +112,11 @@ fn describe(spec: &JobSpec, uri: &str, asked: Option<io::Result<ServerQuery>>) -
             true => (0, Prefix::Program, format!("nbd_connect_uri: nbd_connect_uri: {error}")),
             false => (error.errno(), Prefix::Job, format!("cannot use {uri}: {error}")),
         };
-        SetupError { prefix, ..SetupError::new(errno, "nbd_connect_uri", message) }
+        SetupError::new(errno, "nbd_connect_uri", message).prefix(prefix)
     };
     if uri.is_empty() {
         let error = SetupError::new(0, "setup_files", "nbd: uri parameter was not specified");
-        return Err(SetupError { prefix: Prefix::Program, ..error });
+        return Err(error.prefix(Prefix::Program));
     }
     let found = match asked {
         Some(Ok(asked)) => asked.answer(),

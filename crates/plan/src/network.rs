@@ -52,10 +52,7 @@ pub(crate) fn resolve(job: &Job, spec: &mut JobSpec) -> Result<(), SetupError> {
     if !spec.engine.has_peer() {
         return Ok(());
     }
-    let failed = |message: &str| {
-        let error = SetupError::new(libc::EINVAL, "init", message);
-        Err(SetupError { prefix: Prefix::Program, ..error })
-    };
+    let failed = |message: &str| Err(SetupError::new(libc::EINVAL, "init", message).prefix(Prefix::Program));
     if let Some(conflict) = conflict(job, spec) {
         return failed(conflict.message);
     }

@@ -127,7 +127,7 @@ pub(crate) fn probe_flash(path: &Path, in_words_of_fio: bool) -> Result<Found, S
 fn not_of_the_engine(engine: &str, words: &str, advice: &str, in_words_of_fio: bool) -> SetupError {
     let error = |message: String| SetupError::new(libc::EINVAL, "setup_files", message);
     match in_words_of_fio {
-        true => SetupError { prefix: Prefix::None, ..error(words.to_owned()) },
+        true => error(words.to_owned()).prefix(Prefix::None),
         false => error(format!("ioengine={engine} needs a device of its kind: {advice}")),
     }
 }
@@ -187,7 +187,7 @@ fn device_size(path: &Path) -> Result<u64, SetupError> {
 
 fn no_block_device(path: &Path, errno: i32) -> SetupError {
     let message = format!("failed opening blockdev {} for size check", path.display());
-    SetupError { prefix: Prefix::Program, ..SetupError::new(errno, "open", message) }
+    SetupError::new(errno, "open", message).prefix(Prefix::Program)
 }
 
 #[cfg(test)]

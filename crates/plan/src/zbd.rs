@@ -2,22 +2,20 @@
 //!
 //! A file has one table of zones, which all its jobs share: the first of them settles how large its zones are and how many may be open.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+mod file_zones;
 
 use ferrio_job::{
     ContinueOnError, Direction, FileKind, FileSpec, FileZones, JobSpec, Prefix, SetupError, Zbd, ZoneMode,
-    ZoneModel, ZoneResets,
+    ZoneResets,
 };
 use ferrio_jobfile::{Amount, Job, Opt};
-use ferrio_machine::ZonedDevice;
 
 use crate::as_written::{asks, chooses, inert, note, refuse};
+use crate::direction::changes_data;
 use crate::findings::Findings;
-use crate::sizes::{JobFile, Sizing};
+use crate::sizes::Sizing;
 
-/// Smallest zone, in bytes.
-const SMALLEST: u64 = 512;
+pub(crate) use file_zones::{ZonesByPath, of_files, of_parts};
 
 inert! {
     ZoneResetThreshold:
@@ -25,9 +23,6 @@ inert! {
     Zonerange:
         |job| chooses(job, Opt::Zonemode, ZoneMode::Zbd); "it applies only to zonemode=strided";
 }
-
-/// The zones of all files that earlier jobs have in zones.
-pub(crate) type ZonesByPath = HashMap<PathBuf, FileZones>;
 
 /// Rules about the job as written.
 pub(crate) fn check(job: &Job, findings: &mut Findings) {
@@ -94,146 +89,6 @@ pub(crate) fn apply_rules(job: &Job, spec: &mut JobSpec, findings: &mut Findings
     }
 }
 
-/// The zones of the files of a job, which were examined.
-///
-/// # Errors
-/// A file has no zones and the job does not say how large they are, or what it says does not fit.
-pub(crate) fn of_files(
-    job: &Job,
-    spec: &JobSpec,
-    files: &[JobFile],
-    known: &mut ZonesByPath,
-) -> Result<Vec<FileZones>, SetupError> {
-    files.iter().map(|file| of_file(job, spec, file, known)).collect()
-}
-
-/// The zones of files that are counted, of which some entries may have been divided; `counts` are those of the entries before.
-pub(crate) fn of_parts(zones: &[FileZones], counts: &[u64], parts: &[FileSpec]) -> Vec<FileZones> {
-    let mut each = zones.iter().zip(counts).map(|(zones, count)| (*zones, *count));
-    let mut current = each.next();
-    let of_part = |part: &FileSpec| {
-        let (zones, left) = current?;
-        current = if left > part.count() { Some((zones, left - part.count())) } else { each.next() };
-        Some(zones)
-    };
-    parts.iter().filter_map(of_part).collect()
-}
-
-fn of_file(
-    job: &Job,
-    spec: &JobSpec,
-    file: &JobFile,
-    known: &mut ZonesByPath,
-) -> Result<FileZones, SetupError> {
-    let options = &job.options;
-    let (size, capacity): (u64, u64) = (options.value(Opt::Zonesize), options.value(Opt::Zonecapacity));
-    let max_open: u32 = options.value(Opt::MaxOpenZones);
-    let path = file.path.display();
-    if file.found.kind == FileKind::Char {
-        return Err(failed(format!("{path}: zonemode=zbd needs a regular file or a block device")));
-    }
-    let device = file.found.device.and_then(ZonedDevice::read);
-    if let Some(earlier) = known.get(&file.path) {
-        return same_zones(&path, *earlier, size, capacity, max_open);
-    }
-    let zones = match device {
-        Some(device) => of_device(&path, spec, device, size, (max_open, asks(job, Opt::IgnoreZoneLimits)))?,
-        None => emulated(&path, size, capacity, max_open)?,
-    };
-    known.insert(file.path.clone(), zones);
-    Ok(zones)
-}
-
-/// What the first job with a file has settled holds for all others.
-fn same_zones(
-    path: &dyn std::fmt::Display,
-    zones: FileZones,
-    size: u64,
-    capacity: u64,
-    max_open: u32,
-) -> Result<FileZones, SetupError> {
-    if size > 0 && size != zones.size {
-        let message = format!("{path}: zonesize {size} does not match the device zone size {}.", zones.size);
-        return Err(failed(message));
-    }
-    if capacity > 0 && capacity != zones.capacity && zones.model == ZoneModel::Emulated {
-        let message = format!(
-            "{path}: zonecapacity {capacity} does not match that of an earlier job, {}",
-            zones.capacity
-        );
-        return Err(failed(message));
-    }
-    if max_open > 0 && max_open != zones.max_open {
-        return Err(failed("Different 'max_open_zones' values".to_owned()));
-    }
-    Ok(zones)
-}
-
-fn emulated(
-    path: &dyn std::fmt::Display,
-    size: u64,
-    capacity: u64,
-    max_open: u32,
-) -> Result<FileZones, SetupError> {
-    let message = match (size, capacity) {
-        (0, _) => {
-            "Specifying the zone size is mandatory for regular file/block device with --zonemode=zbd".into()
-        }
-        (size, _) if size < SMALLEST => "zone size must be at least 512 bytes for --zonemode=zbd".into(),
-        (size, capacity) if capacity > size => {
-            format!("job parameter zonecapacity {capacity} is larger than zone size {size}")
-        }
-        (size, capacity) => {
-            let capacity = if capacity > 0 { capacity } else { size };
-            return Ok(FileZones { model: ZoneModel::Emulated, size, capacity, max_open });
-        }
-    };
-    Err(failed(format!("{path}: {message}")))
-}
-
-/// The limit of the device holds for the job too, unless it ignores that.
-fn of_device(
-    path: &dyn std::fmt::Display,
-    spec: &JobSpec,
-    device: ZonedDevice,
-    size: u64,
-    (max_open, ignores_limits): (u32, bool),
-) -> Result<FileZones, SetupError> {
-    let zone = device.zone_bytes;
-    if zone == 0 {
-        return Err(failed(format!("{path}: the kernel does not tell the zone size of the device")));
-    }
-    if size > 0 && size != zone {
-        let message = format!("{path} job parameter zonesize {size} does not match disk zone size {zone}.");
-        return Err(SetupError { prefix: Prefix::Program, ..failed(message) });
-    }
-    let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
-    if device.host_managed && changes && !spec.opening.direct {
-        return Err(failed("Using direct I/O is mandatory for writing to ZBD drives".to_owned()));
-    }
-    if spec.offload && spec.rw.does(Direction::Write) && spec.depth.iodepth > 1 {
-        let message =
-            format!("{path}: the threads of io_submit_mode=offload do not keep writes to a zone in order");
-        return Err(failed(message));
-    }
-    let most = match device.max_open_zones {
-        0 => device.max_active_zones,
-        most => most,
-    };
-    let most = u32::try_from(most).unwrap_or(u32::MAX);
-    let max_open = match (max_open, most) {
-        (max_open, _) if ignores_limits => max_open,
-        (0, most) => most,
-        (max_open, most) if most > 0 && max_open > most => {
-            let message = format!("Specified --max_open_zones ({max_open}) is larger than max ({most})");
-            return Err(failed(message));
-        }
-        (max_open, _) => max_open,
-    };
-    let model = if device.host_managed { ZoneModel::HostManaged } else { ZoneModel::HostAware };
-    Ok(FileZones { model, size: zone, capacity: zone, max_open })
-}
-
 /// Sizes and offsets with zones as their unit, once the size of a zone is known.
 pub(crate) fn sizing(job: &Job, spec: &JobSpec, zones: &[FileZones]) -> Option<Sizing> {
     // What is wrong with the values was found before.
@@ -253,13 +108,11 @@ pub(crate) fn fit_files(
 ) -> Result<(), SetupError> {
     let Some(zbd) = spec.zbd.as_deref() else { return Ok(()) };
     if zbd.job_max_open > 0 && zones.iter().any(|zones| zones.max_open == 0) {
-        return Err(failed(
-            "'job_max_open_zones' cannot be used without a global open zones limit".to_owned(),
-        ));
+        return Err(failed("'job_max_open_zones' cannot be used without a global open zones limit"));
     }
     let reads_anywhere = zbd.read_beyond_wp;
     let mut files = std::mem::take(&mut spec.files);
-    let changes = spec.rw.does(Direction::Write) || spec.rw.does(Direction::Trim);
+    let changes = changes_data(spec.rw);
     for (file, zones) in files.iter_mut().zip(&zones) {
         let bytes = bytes_in_zones(spec, file);
         holds_a_zone(bytes, file, zones)?;
@@ -295,8 +148,7 @@ fn holds_a_zone(bytes: u64, file: &FileSpec, zones: &FileZones) -> Result<(), Se
     }
     let message =
         format!("{}: file/device size {bytes} is smaller than zone size {}", file.path.display(), zones.size);
-    let error = SetupError::new(libc::EINVAL, "zbd_create_zone_info() failed", message);
-    Err(SetupError { prefix: Prefix::None, ..error })
+    Err(SetupError::new(libc::EINVAL, "zbd_create_zone_info() failed", message).prefix(Prefix::None))
 }
 
 /// Cuts the region of a file to whole zones.
@@ -314,18 +166,16 @@ fn whole_zones(
         let opts = [Opt::Offset, Opt::Size, Opt::Zonesize];
         findings.note(note(job, &opts, "region-cut-to-zones", message).prefix(Prefix::None));
     };
+    let is_cut = begin != file.offset || end != file.end();
+    if is_cut && begin >= end {
+        return Err(failed(format!("{path}: io_size must be at least one zone")));
+    }
     if begin != file.offset {
-        if begin >= end {
-            return Err(failed(format!("{path}: io_size must be at least one zone")));
-        }
         cut(format!("{path}: rounded up offset from {} to {begin}", file.offset));
         file.size -= begin - file.offset;
         file.offset = begin;
     }
     if end != file.end() {
-        if begin >= end {
-            return Err(failed(format!("{path}: io_size must be at least one zone")));
-        }
         cut(format!("{path}: rounded down io_size from {} to {}", file.size, end - begin));
         file.size = end - begin;
     }
@@ -343,7 +193,7 @@ fn blocks_fit(
         if block.max > zones.size {
             let func = "I/O buflen exceeds zone size";
             let message = format!("I/O buflen {} exceeds zone size {}", block.max, zones.size);
-            return Err(SetupError { prefix: Prefix::None, ..SetupError::new(libc::EINVAL, func, message) });
+            return Err(SetupError::new(libc::EINVAL, func, message).prefix(Prefix::None));
         }
     }
     if spec.rw.does(Direction::Trim) && spec.block[Direction::Trim].min != zones.size {
@@ -353,8 +203,7 @@ fn blocks_fit(
     let smallest = spec.block[Direction::Write].min;
     if spec.rw.does(Direction::Write) && zones.capacity < smallest {
         let message = format!("zone capacity {} smaller than minimum block size {smallest}", zones.capacity);
-        let error = SetupError::new(libc::EINVAL, "ZCAP is less min_bs", message);
-        return Err(SetupError { prefix: Prefix::None, ..error });
+        return Err(SetupError::new(libc::EINVAL, "ZCAP is less min_bs", message).prefix(Prefix::None));
     }
     Ok(())
 }
@@ -379,8 +228,8 @@ fn skip(job: &Job, files: &[FileSpec], zones: &[FileZones]) -> Result<u64, Setup
 }
 
 /// fio prints these lines as they are, and reports no error number.
-fn failed(message: String) -> SetupError {
-    SetupError { prefix: Prefix::None, ..SetupError::new(0, "zbd_setup_files", message) }
+fn failed(message: impl Into<String>) -> SetupError {
+    SetupError::new(0, "zbd_setup_files", message).prefix(Prefix::None)
 }
 
 fn zones_are_laid_out_in_turn(job: &Job, findings: &mut Findings) {

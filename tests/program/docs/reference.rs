@@ -82,7 +82,7 @@ fn codes_in_the_sources_and_codes_in_the_table_are_the_same() {
     read_sources(&in_repository("crates"), &mut texts);
     for part in texts.split(".code(\"").skip(1) {
         let name = part.split('"').next().unwrap();
-        assert!(codes::is_known(name), "`{name}` is not in the table of codes");
+        assert!(codes::find(name).is_some(), "`{name}` is not in the table of codes");
     }
     // What is between two quotes is a string, or the text between two strings.
     let strings: HashSet<&str> = texts.split('"').collect();
@@ -106,7 +106,7 @@ fn read_sources(directory: &Path, texts: &mut String) {
 fn message_codes() -> String {
     let mut text = String::from(
         "# Message codes\n\n\
-         Generated from `crates/job/src/diagnostic/codes.rs` by `FERRIO_BLESS=1 cargo test --test program reference`; do not edit.\n\n\
+         Generated from `crates/job/src/diagnostic/codes/table.rs` by `FERRIO_BLESS=1 cargo test --test program reference`; do not edit.\n\n\
          With `--message-format=json`, every message is one JSON object on a line of stderr. Every object has all keys; those that\n\
          do not apply are `null`:\n\n\
          | Key | Value |\n\

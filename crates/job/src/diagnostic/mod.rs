@@ -109,7 +109,7 @@ impl Diagnostic {
 
     /// The same with the kind of mistake it is, one of [`codes`].
     pub fn code(self, code: &'static str) -> Diagnostic {
-        debug_assert!(codes::is_known(code), "the code {code} is not in the table");
+        debug_assert!(codes::find(code).is_some(), "the code {code} is not in the table");
         Diagnostic { code, ..self }
     }
 

@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use ferrio_job::{DatabaseModel, Diagnostic, FileKind, FileSpec, SetupError, exact_bytes, short_bytes};
-use ferrio_jobfile::{Amount, GivenOption, Job, Opt};
+use ferrio_job::{
+    Database, DatabaseFile, DatabaseModel, FileKind, FileSpec, SetupError, exact_bytes, short_bytes,
+};
+use ferrio_jobfile::{Amount, GivenOption, Job, Opt, Value};
 use ferrio_machine::{BlockDevice, Places, Room, storage_device};
 
-use super::model::{DatabaseFiles, Parameters};
-use crate::as_written::{self, name, refuse};
+use crate::as_written::refuse;
 use crate::file_names::FileNames;
 use crate::findings::Findings;
 use crate::probe::Found;
+use crate::sizes::percent_of;
 
 const CODE: &str = "database-files";
 /// Most files of a database.
@@ -19,22 +21,30 @@ const MAX_FILES: u64 = 1 << 16;
 /// What is at a path, and its size once the jobs before this one have laid out their files.
 pub(crate) type Find<'a> = dyn FnMut(&Path) -> Result<(Found, Option<u64>), SetupError> + 'a;
 
+/// The files that all jobs of a database have, in order: data, log, double-write area.
+pub(crate) struct DatabaseFiles {
+    pub(crate) files: Vec<FileSpec>,
+    /// The smallest unit of direct I/O where the data is, if that is known.
+    pub(super) direct_block: Option<u64>,
+    /// The smallest unit of direct I/O where the log is, if that is known.
+    pub(super) log_direct_block: Option<u64>,
+}
+
 impl DatabaseFiles {
-    /// Names, finds and sizes the files; `None` if something is wrong, which is reported.
+    /// Names, finds and sizes the files, and tells the model how large its data is; `None` if something is wrong, which is reported.
     pub(crate) fn of(
         job: &Job,
-        parameters: &Parameters,
+        database: &mut Database,
         find: &mut Find<'_>,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let data = data_paths(job, parameters, findings)?;
+        let data = data_paths(job, database, findings)?;
         let count = data.len();
         let log = named(job, Opt::LogFilename, "log");
         let double_write =
-            parameters.double_write.map(|_| named(job, Opt::DoubleWriteFilename, "doublewrite"));
-        let paths: Vec<PathBuf> = data.into_iter().chain([log]).chain(double_write).collect();
-        let mut found = Vec::with_capacity(paths.len());
-        for path in paths {
+            database.double_write().map(|_| named(job, Opt::DoubleWriteFilename, "doublewrite"));
+        let mut found = Vec::with_capacity(count + 2);
+        for path in data.into_iter().chain([log]).chain(double_write) {
             match find(&path) {
                 Ok((there, size)) => found.push(PlacedFile { path, there, size }),
                 Err(error) => {
@@ -44,14 +54,15 @@ impl DatabaseFiles {
                 }
             }
         }
-        let each = data_size(job, parameters, &found[..count], findings)?;
-        let sizes = std::iter::repeat_n(each, count)
-            .chain([parameters.model().log.size])
-            .chain(parameters.double_write);
+        let each = data_size(job, database, &found[..count], findings)?;
+        let sizes =
+            std::iter::repeat_n(each, count).chain([database.log.size]).chain(database.double_write());
         let files: Option<Vec<FileSpec>> =
             found.into_iter().zip(sizes).map(|(file, size)| file.of_size(job, size, findings)).collect();
         let files = files?;
-        fits_the_file_systems(job, parameters, &files, findings)?;
+        fits_the_file_systems(job, database, &files, findings)?;
+        database.data_files = u32::try_from(count).unwrap_or(u32::MAX);
+        database.pages_per_file = each / u64::from(database.page);
         let direct_block = |file: Option<&FileSpec>| {
             let device = BlockDevice::read(storage_device(&file?.path)?)?;
             Some(device.logical_block_bytes)
@@ -60,18 +71,19 @@ impl DatabaseFiles {
             direct_block: direct_block(files.first()),
             log_direct_block: direct_block(files.get(count)),
             files,
-            data_files: u32::try_from(count).unwrap_or(u32::MAX),
-            pages_per_file: each / u64::from(parameters.model().page),
         })
     }
-}
 
-impl DatabaseFiles {
     /// The paths with the options that name them.
-    pub(super) fn by_option(&self) -> impl Iterator<Item = (Opt, &Path)> {
-        let data = std::iter::repeat_n(Opt::Filename, self.data_files as usize);
-        let opts = data.chain([Opt::LogFilename, Opt::DoubleWriteFilename]);
-        opts.zip(self.files.iter().map(|file| file.path.as_path()))
+    pub(super) fn by_option(&self, database: &Database) -> impl Iterator<Item = (Opt, &Path)> {
+        (0..).zip(&self.files).map(|(index, file)| {
+            let opt = match database.file_kind(index) {
+                DatabaseFile::Data => Opt::Filename,
+                DatabaseFile::Log => Opt::LogFilename,
+                DatabaseFile::DoubleWrite => Opt::DoubleWriteFilename,
+            };
+            (opt, file.path.as_path())
+        })
     }
 }
 
@@ -113,10 +125,10 @@ impl PlacedFile {
 }
 
 /// The paths of the data files.
-fn data_paths(job: &Job, parameters: &Parameters, findings: &mut Findings) -> Option<Vec<PathBuf>> {
+fn data_paths(job: &Job, database: &Database, findings: &mut Findings) -> Option<Vec<PathBuf>> {
     let names = FileNames::new(job);
     if names.are_named() {
-        if parameters.table.is_some() {
+        if database.table_size().is_some() {
             let message = "workload=rocksdb names its files: each is a table";
             let help = "remove `filename`; `directory` says where the tables are";
             refuse(findings, job, &[Opt::Filename], CODE, message, help);
@@ -131,12 +143,13 @@ fn data_paths(job: &Job, parameters: &Parameters, findings: &mut Findings) -> Op
         }
         return Some(paths);
     }
-    let count = match parameters.table {
-        Some(table) => size_asked(job, parameters.model().model).unwrap_or(0) / table.max(1),
+    let table = database.table_size();
+    let count = match table {
+        Some(table) => size_asked(job, database.model).unwrap_or(0) / table.max(1),
         None => job.options.value::<u64>(Opt::Nrfiles),
     };
-    if let Some(table) = parameters.table.filter(|_| count == 0) {
-        let size = size_asked(job, parameters.model().model).map_or_else(String::new, exact_bytes);
+    if let Some(table) = table.filter(|_| count == 0) {
+        let size = size_asked(job, database.model).map_or_else(String::new, exact_bytes);
         let message = format!("size={size} has no room for a table of {} (table_size)", exact_bytes(table));
         let help = "set a larger `size` or a smaller `table_size`";
         refuse(findings, job, &[Opt::Size, Opt::TableSize], CODE, message, help);
@@ -145,7 +158,7 @@ fn data_paths(job: &Job, parameters: &Parameters, findings: &mut Findings) -> Op
     if count == 0 || count > MAX_FILES {
         let message = format!("a database has 1 to {MAX_FILES} data files, not {count}");
         let opts = [Opt::Nrfiles, Opt::Size, Opt::TableSize];
-        let help = match parameters.table {
+        let help = match table {
             Some(_) => "each table is a file: set another `size` or `table_size`",
             None => "set another `nrfiles`",
         };
@@ -185,28 +198,23 @@ fn size_asked(job: &Job, model: DatabaseModel) -> Option<u64> {
 fn default_size(job: &Job, model: DatabaseModel) -> Option<u64> {
     let given = GivenOption::implied(Opt::Size, Opt::Size.preset(model)?, &job.origin)?;
     match given.value {
-        ferrio_jobfile::Value::Amount(Amount::Bytes(bytes)) => Some(bytes),
+        Value::Amount(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,
     }
 }
 
 /// Bytes of each data file that are used: whole pages.
-fn data_size(
-    job: &Job,
-    parameters: &Parameters,
-    files: &[PlacedFile],
-    findings: &mut Findings,
-) -> Option<u64> {
+fn data_size(job: &Job, database: &Database, files: &[PlacedFile], findings: &mut Findings) -> Option<u64> {
     let count = files.len() as u64;
-    let page = u64::from(parameters.model().page);
+    let page = u64::from(database.page);
     let smallest = files.iter().map(|file| file.size.unwrap_or(0)).min().unwrap_or(0);
-    let each = match (parameters.table, job.options.if_given(Opt::Size)) {
+    let each = match (database.table_size(), job.options.if_given(Opt::Size)) {
         (Some(table), _) => table,
         (None, Some(Amount::Bytes(bytes))) if bytes > 0 => bytes / count,
-        (None, Some(Amount::Percent(percent))) => (u128::from(smallest) * u128::from(percent) / 100) as u64,
+        (None, Some(Amount::Percent(percent))) => percent_of(smallest, percent),
         // Files that exist are used as they are.
         (None, _) if smallest >= page => smallest,
-        (None, _) => default_size(job, parameters.model().model).unwrap_or(0) / count,
+        (None, _) => default_size(job, database.model).unwrap_or(0) / count,
     };
     let each = each - each % page;
     if each == 0 {
@@ -221,7 +229,7 @@ fn data_size(
 /// The files that are to be made must fit where they are: nobody waits for the layout of most of a database.
 fn fits_the_file_systems(
     job: &Job,
-    parameters: &Parameters,
+    database: &Database,
     files: &[FileSpec],
     findings: &mut Findings,
 ) -> Option<()> {
@@ -243,22 +251,20 @@ fn fits_the_file_systems(
         if bytes > free {
             let default = match job.options.is_given(Opt::Size) {
                 true => String::new(),
-                false => format!(
-                    " ({} of data by default)",
-                    Opt::Size.preset(parameters.model().model).unwrap_or("")
-                ),
+                false => {
+                    format!(" ({} of data by default)", Opt::Size.preset(database.model).unwrap_or(""))
+                }
             };
             let message = format!(
                 "the files of workload={} need {}{default}, and {} has {} free",
-                parameters.model().model,
+                database.model,
                 short_bytes(bytes),
                 mount.display(),
                 short_bytes(free)
             );
-            let origin = as_written::place(job, &[Opt::Size, Opt::Directory]);
-            let problem = Diagnostic::error(message, origin).code("database-exceeds-free-space");
+            let opts = [Opt::Size, Opt::Directory];
             let help = "set `size`, such as size=10g, or another `directory`";
-            findings.refuse(problem.help(help).job(name(job)));
+            refuse(findings, job, &opts, "database-exceeds-free-space", message, help);
             return None;
         }
     }

@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use ferrio_job::Database;
 use ferrio_jobfile::{Job, Opt};
 use ferrio_machine::FileIdentity;
 
-use super::model::DatabaseFiles;
+use super::files::DatabaseFiles;
 use crate::as_written::{name, refuse};
 use crate::findings::Findings;
 
@@ -41,10 +42,11 @@ impl DatabaseFileUses {
         job: &Job,
         load: u32,
         phase: usize,
+        database: &Database,
         files: &DatabaseFiles,
         findings: &mut Findings,
     ) {
-        for (opt, path) in files.by_option() {
+        for (opt, path) in files.by_option(database) {
             let Some(location) = location_of(path) else { continue };
             let new = FileUse { job: name(job).to_owned(), phase, load, opt, path: path.to_owned() };
             let Some(known) = self.used.insert(location, new) else { continue };

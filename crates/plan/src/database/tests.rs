@@ -5,7 +5,7 @@ use ferrio_job::{
     SkewShape, WriteBack, WriteBackSync,
 };
 
-use super::{DatabaseFiles, Parameters};
+use super::DatabaseFiles;
 use crate::PlanOptions;
 use crate::findings::Findings;
 use crate::resolve::resolve;
@@ -426,15 +426,11 @@ fn whole_pages_fit_the_blocks_of_a_log_that_is_written_directly() {
         let mut findings = Findings::default();
         let jobs = super::with_presets(&set, &mut InertOptions::default(), &mut findings);
         let spec = resolve(&jobs[0], &MACHINE, &PlanOptions::default(), None, &mut findings).unwrap().spec;
-        let parameters = Parameters::of(&jobs[0], DatabaseModel::Postgres, &spec, &mut findings);
-        let files = DatabaseFiles {
-            files: Vec::new(),
-            data_files: 1,
-            pages_per_file: 1024,
-            direct_block: Some(512),
-            log_direct_block: Some(8192),
-        };
-        super::check_resolved(&jobs[0], &parameters, &files, &mut findings);
+        let mut database = super::resolve(&jobs[0], DatabaseModel::Postgres, &spec, &mut findings);
+        database.pages_per_file = 1024;
+        let files =
+            DatabaseFiles { files: Vec::new(), direct_block: Some(512), log_direct_block: Some(8192) };
+        super::check_files(&jobs[0], &database, &files, &mut findings);
         findings.into_problems().into_iter().map(|problem| problem.message).collect::<Vec<_>>()
     };
     let want = "direct I/O on the device of the log is in blocks of 8KiB, and bs=4096 of whole pages in it is no multiple of that";

@@ -193,5 +193,5 @@ fn unusable(doing: &str, path: &Path, error: &io::Error) -> SetupError {
 }
 
 fn setup_error(errno: i32, message: String) -> SetupError {
-    SetupError { prefix: Prefix::Program, ..SetupError::new(errno, FUNC, message) }
+    SetupError::new(errno, FUNC, message).prefix(Prefix::Program)
 }

@@ -1,6 +1,11 @@
-use ferrio_random::{DEFAULT_SEED, Generator, job_seeds, purpose};
+use std::path::PathBuf;
 
+use ferrio_job::FileKind;
+use ferrio_random::{DEFAULT_SEED, Generator, Stream, job_seeds, purpose};
+
+use super::regions::Regions;
 use super::*;
+use crate::probe::Found;
 
 const K: u64 = 1024;
 

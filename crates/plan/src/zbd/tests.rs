@@ -1,3 +1,7 @@
+use ferrio_job::ZoneModel;
+use ferrio_machine::ZonedDevice;
+
+use super::file_zones::of_device;
 use super::*;
 use crate::testing::{first_refusal, good_plan_as_fio, jobs_of, plan_of, refusals, spec_of, texts, wrong};
 
