@@ -12,6 +12,7 @@ mod header;
 mod layout;
 mod mismatch;
 mod pattern;
+mod seed_replay;
 mod state;
 mod state_file;
 mod trimmed;
@@ -26,10 +27,11 @@ pub use digest::Digest;
 pub use header::{BlockHeader, MAGIC, VERSION, resolve_interval};
 pub use mismatch::{BadDigest, BlockMismatch, IntervalFailure, IntervalProblem};
 pub use pattern::{BlockPattern, PatternError};
+pub use seed_replay::SeedReplay;
 pub use state::{Coverage, CoverageEnd, StateError, VerifyState, WriteCoverage};
 pub use state_file::{StateContent, StateDamage, StateFile};
 pub use trimmed::check_trimmed;
 pub use verifier::{
     BlockTooSmall, Dump, DumpKind, ExpectedHeader, SpecError, Verifier, VerifySpec, WriteStamp,
 };
-pub use written::{SeedReplay, WrittenBlock, WrittenList};
+pub use written::{WrittenBlock, WrittenList};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{WrittenBlockKey, WrittenList};
+use super::WrittenBlockKey;
+use super::order::BlockOrder;
 
 /// Blocks that have left the list stay here until there are this many more than in the list.
 const SLACK: usize = 1 << 10;
@@ -17,10 +18,10 @@ pub(super) struct SyncedBlocks {
 }
 
 impl SyncedBlocks {
-    /// A block was added to the list.
-    pub(super) fn written(&mut self, key: WrittenBlockKey, list: &WrittenList) {
+    /// Adds a block to a list that has `len` blocks now.
+    pub(super) fn add(&mut self, key: WrittenBlockKey, list: &BlockOrder, len: usize) {
         self.waiting.push_back(key);
-        if self.waiting.len() > 2 * list.len + SLACK {
+        if self.waiting.len() > 2 * len + SLACK {
             self.waiting.retain(|&key| list.find(key).is_some());
         }
     }
@@ -30,7 +31,7 @@ impl SyncedBlocks {
         &mut self,
         end: u64,
         busy: impl Fn(u64) -> bool,
-        list: &WrittenList,
+        list: &BlockOrder,
     ) -> Option<WrittenBlockKey> {
         while let Some(&key) = self.waiting.front().filter(|key| key.number < end) {
             self.waiting.pop_front();

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::order::IssuedBlock;
 use super::*;
 
 fn block(number: u64, offset: u64, len: u64) -> WrittenBlock {
@@ -17,7 +18,7 @@ fn drain(mut list: WrittenList) -> Vec<WrittenBlock> {
 #[test]
 fn an_entry_takes_at_most_24_bytes() {
     assert_eq!(size_of::<IssuedBlock>(), 24);
-    assert!(size_of::<(u64, PlacedBlock)>() <= 24);
+    assert!(size_of::<(u64, PackedBlock)>() <= 24);
 }
 
 #[test]
@@ -118,32 +119,6 @@ proptest! {
     }
 }
 
-/// The seeds of these writes, in a phase that began with write `first` and seed 101.
-fn seeds(first: u64, numbers: &[u64]) -> Vec<Option<u64>> {
-    let mut drawn = 100;
-    let mut replay = SeedReplay::new(first);
-    let mut draw = || {
-        drawn += 1;
-        drawn
-    };
-    numbers.iter().map(|&number| replay.seed_of(number, &mut draw)).collect()
-}
-
-#[test]
-fn each_write_in_turn_has_the_next_seed() {
-    assert_eq!(seeds(0, &[0, 1]), [Some(101), Some(102)]);
-}
-
-#[test]
-fn gaps_are_drawn_over_even_before_the_first_record() {
-    assert_eq!(seeds(8, &[10, 12]), [Some(103), Some(105)]);
-}
-
-#[test]
-fn a_write_that_was_passed_has_no_seed() {
-    assert_eq!(seeds(0, &[3, 3]), [Some(104), None]);
-}
-
 #[test]
 fn a_list_by_offset_gives_what_was_synced_by_offset() {
     let mut list = WrittenList::new(true).of_synced_blocks();
@@ -186,7 +161,7 @@ proptest! {
 
 #[test]
 fn long_blocks_and_late_writes_are_kept_as_they_are() {
-    let (last, longest) = ((1 << PlacedBlock::NUMBER_BITS) - 1, PlacedBlock::MAX_LEN);
+    let (last, longest) = ((1 << PackedBlock::NUMBER_BITS) - 1, PackedBlock::MAX_LEN);
     for forgets in [true, false] {
         let mut list = WrittenList::new(forgets);
         let blocks = [block(0, 0, 5 << 30), block(last - 1, 5 << 30, longest), block(last, 1 << 60, 1)];
