@@ -46,6 +46,27 @@ impl BlockHeader {
         let checksum = crc32c_raw(&place[..36]);
         place[36..40].copy_from_slice(&checksum.to_le_bytes());
     }
+
+    /// Writes the header and the digest to the start of an interval whose body is complete. The fields that follow from the interval and
+    /// the method are set here: magic number, version, method, length and padding.
+    pub(crate) fn seal(self, layout: HeaderLayout, method: VerifyMethod, interval: &mut [u8]) {
+        let header = BlockHeader {
+            magic: MAGIC,
+            version: VERSION,
+            method: method.code(),
+            len: interval.len() as u32,
+            padding: [42, 43].map(|at| interval.get(at).copied().unwrap_or_default()),
+            ..self
+        };
+        let (head, data) = interval.split_at_mut(layout.overhead(method));
+        let (place, field) = head.split_at_mut(layout.bytes());
+        header.write_as(layout, place);
+        if (layout, method) == (HeaderLayout::Fio340, VerifyMethod::Sha512) {
+            field.copy_from_slice(unfinished_sha512(data).as_bytes());
+        } else if method.has_digest() {
+            field.copy_from_slice(Digest::compute(method, data).as_bytes());
+        }
+    }
 }
 
 /// Computes the checksum for a header of this layout. `raw` is at least as long as a header.

@@ -13,6 +13,7 @@ mod layout;
 mod mismatch;
 mod pattern;
 mod seed_replay;
+mod spec;
 mod state;
 mod state_file;
 mod trimmed;
@@ -28,10 +29,9 @@ pub use header::{BlockHeader, MAGIC, VERSION, resolve_interval};
 pub use mismatch::{BadDigest, BlockMismatch, IntervalFailure, IntervalProblem};
 pub use pattern::{BlockPattern, PatternError};
 pub use seed_replay::SeedReplay;
+pub use spec::{SpecError, VerifySpec};
 pub use state::{Coverage, CoverageEnd, StateError, VerifyState, WriteCoverage};
 pub use state_file::{StateContent, StateDamage, StateFile};
 pub use trimmed::check_trimmed;
-pub use verifier::{
-    BlockTooSmall, Dump, DumpKind, ExpectedHeader, SpecError, Verifier, VerifySpec, WriteStamp,
-};
+pub use verifier::{BlockTooSmall, Dump, DumpKind, ExpectedHeader, Verifier, WriteStamp};
 pub use written::{WrittenBlock, WrittenList};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ferrio_job::{Diagnostic, Origin, Prefix};
+use thiserror::Error;
 
 use crate::{Digest, MAGIC, VERSION, VerifyMethod};
 
@@ -28,16 +29,22 @@ pub struct IntervalFailure {
     pub problem: IntervalProblem,
 }
 
-/// The first error in an interval.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The first error in an interval. `Display` writes it without its place.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IntervalProblem {
     /// There is no room for a header of the method and any data.
+    #[error("no room for a header and data")]
     NoRoom,
     /// No header.
+    #[error("bad magic header {0:x}, wanted {MAGIC:x}")]
     Magic(u16),
     /// A header of another layout.
+    #[error(
+        "unsupported header version {0:x}, wanted {VERSION:x}. Are you trying to verify across versions of fio?"
+    )]
     Version(u8),
     /// A header of another block or write, or of an interval of another length.
+    #[error("bad header {name} {found}, wanted {wanted}")]
     Field {
         /// fio's name of the field: `length`, `rand_seed`, `offset` or `numberio`.
         name: &'static str,
@@ -47,6 +54,7 @@ pub enum IntervalProblem {
         wanted: u64,
     },
     /// The header itself is damaged.
+    #[error("bad header crc {found:x}, calculated {computed:x}")]
     HeaderChecksum {
         /// The checksum in the header.
         found: u32,
@@ -54,13 +62,16 @@ pub enum IntervalProblem {
         computed: u32,
     },
     /// A trimmed block contains other bytes than zeros.
+    #[error("block offset {at}")]
     NotZero {
         /// Index of the first of them.
         at: u64,
     },
     /// The data is damaged.
+    #[error("digest {}, calculated {}", .0.stored, .0.computed)]
     Digest(Box<BadDigest>),
     /// The data differs from the pattern.
+    #[error("byte {found:02x}, wanted {wanted:02x}")]
     Pattern {
         /// The byte on disk.
         found: u8,
@@ -87,6 +98,11 @@ pub struct BadDigest {
 }
 
 impl BlockMismatch {
+    pub(crate) fn of_whole_block(offset: u64, len: u64, problem: IntervalProblem) -> Box<Self> {
+        let failures = vec![IntervalFailure { offset, len, problem }];
+        Box::new(BlockMismatch { offset, len, failures })
+    }
+
     /// The messages to the user, one per line, as fio writes them to stderr. `file` is the name of the file; `flags` is fio's word for the
     /// state of the I/O: `0x8` in a job that reads, `0x88` when written blocks are read back. `of_interval` returns further lines about a
     /// failure.
@@ -149,31 +165,6 @@ impl BlockMismatch {
             }
         }
         lines
-    }
-}
-
-/// The error without its place.
-impl fmt::Display for IntervalProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            IntervalProblem::NotZero { at } => write!(f, "block offset {at}"),
-            IntervalProblem::NoRoom => f.write_str("no room for a header and data"),
-            IntervalProblem::Magic(found) => write!(f, "bad magic header {found:x}, wanted {MAGIC:x}"),
-            IntervalProblem::Version(found) => write!(
-                f,
-                "unsupported header version {found:x}, wanted {VERSION:x}. Are you trying to verify across versions of fio?"
-            ),
-            IntervalProblem::Field { name, found, wanted } => {
-                write!(f, "bad header {name} {found}, wanted {wanted}")
-            }
-            IntervalProblem::HeaderChecksum { found, computed } => {
-                write!(f, "bad header crc {found:x}, calculated {computed:x}")
-            }
-            IntervalProblem::Digest(bad) => write!(f, "digest {}, calculated {}", bad.stored, bad.computed),
-            IntervalProblem::Pattern { found, wanted, .. } => {
-                write!(f, "byte {found:02x}, wanted {wanted:02x}")
-            }
-        }
     }
 }
 

@@ -3,8 +3,6 @@
 //! The format is fio's, version 7. The fio of Debian 12 (3.33) uses version 3, whose block headers differ too, so its states are refused.
 //! [`Coverage`] says which blocks a state covers.
 
-use std::fmt;
-
 use ferrio_job::GeneratorState;
 
 use crate::digest::crc32c_raw;
@@ -18,7 +16,7 @@ pub(crate) const HEADER: usize = 24;
 /// Bytes between the header and the slots.
 const FIXED: usize = 144;
 /// Bytes of the job's name, with at least one NUL.
-const NAME: usize = 64;
+pub(crate) const NAME: usize = 64;
 /// A slot without a write.
 const EMPTY: u64 = u64::MAX;
 
@@ -68,25 +66,20 @@ impl VerifyState {
         match self.generator {
             GeneratorState::Narrow(words) => {
                 rest.extend_from_slice(&0_u64.to_le_bytes());
-                words.iter().for_each(|word| rest.extend_from_slice(&word.to_le_bytes()));
+                rest.extend(words.iter().flat_map(|word| word.to_le_bytes()));
             }
             GeneratorState::Wide(words) => {
                 rest.extend_from_slice(&1_u64.to_le_bytes());
-                words.iter().for_each(|word| rest.extend_from_slice(&word.to_le_bytes()));
+                rest.extend(words.iter().flat_map(|word| word.to_le_bytes()));
             }
         }
         rest.resize(FIXED - NAME, 0);
         rest.extend_from_slice(&self.job[..self.job.len().min(NAME - 1)]);
         rest.resize(FIXED, 0);
-        for slot in self.slots.iter().take(depth as usize) {
-            rest.extend_from_slice(&slot.unwrap_or(EMPTY).to_le_bytes());
-        }
-        let mut bytes = Vec::with_capacity(HEADER + rest.len());
-        for word in [VERSION, rest.len() as u64, u64::from(crc32c_raw(&rest))] {
-            bytes.extend_from_slice(&word.to_le_bytes());
-        }
-        bytes.append(&mut rest);
-        bytes
+        let slots = self.slots.iter().take(depth as usize);
+        rest.extend(slots.flat_map(|slot| slot.unwrap_or(EMPTY).to_le_bytes()));
+        let header = [VERSION, rest.len() as u64, u64::from(crc32c_raw(&rest))];
+        [header.map(u64::to_le_bytes).as_flattened(), &rest].concat()
     }
 
     /// Decodes the contents of a file; bytes after the length in the header are ignored.
@@ -112,14 +105,12 @@ impl VerifyState {
             0 => GeneratorState::Narrow(std::array::from_fn(|at| u32_at(rest, 32 + 4 * at))),
             _ => GeneratorState::Wide(std::array::from_fn(|at| u64_at(rest, 32 + 8 * at))),
         };
-        let name = &rest[FIXED - NAME..FIXED];
-        let end = name.iter().position(|&byte| byte == 0).unwrap_or(NAME);
         let slots = rest[FIXED..].chunks_exact(8).map(|slot| Some(u64_at(slot, 0)).filter(|&n| n != EMPTY));
         Ok(VerifyState {
             number: u64_at(rest, 8),
             index: u64_at(rest, 16),
             generator,
-            job: name[..end].to_vec(),
+            job: name_at(rest, FIXED - NAME),
             slots: slots.collect(),
         })
     }
@@ -145,6 +136,11 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word))
 }
 
+/// The job's name, which ends at the first NUL.
+pub(crate) fn name_at(bytes: &[u8], at: usize) -> Vec<u8> {
+    bytes[at..at + NAME].iter().copied().take_while(|&byte| byte != 0).collect()
+}
+
 /// The writes that a state covers, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
@@ -165,9 +161,10 @@ pub enum WriteCoverage {
 }
 
 /// A reason why checking stops at a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CoverageEnd {
     /// Write `number` had not been issued; this many had.
+    #[error("Stop verify because seq {number} >= {issued}")]
     NotWritten {
         /// The write.
         number: u64,
@@ -175,6 +172,7 @@ pub enum CoverageEnd {
         issued: u64,
     },
     /// This write was in flight.
+    #[error("Stop verify because seq {0} was an inflight write")]
     InFlight(u64),
 }
 
@@ -190,19 +188,6 @@ impl Coverage {
             WriteCoverage::Stop(CoverageEnd::InFlight(number))
         } else {
             WriteCoverage::Check
-        }
-    }
-}
-
-impl fmt::Display for CoverageEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CoverageEnd::NotWritten { number, issued } => {
-                write!(f, "Stop verify because seq {number} >= {issued}")
-            }
-            CoverageEnd::InFlight(number) => {
-                write!(f, "Stop verify because seq {number} was an inflight write")
-            }
         }
     }
 }

@@ -3,11 +3,10 @@
 //! [`VerifyState`] is the state that a job loads.
 
 use crate::digest::crc32c_raw;
-use crate::state::{HEADER, VerifyState, u32_at, u64_at};
+use crate::state::{HEADER, NAME, VerifyState, name_at, u32_at, u64_at};
 
-/// Version 3: position of the job's name after the header, and its length.
+/// Version 3: position of the job's name after the header.
 const OLD_NAME: usize = 88;
-const NAME: usize = 64;
 /// Version 3: bytes of the entry of a completed write.
 const OLD_ENTRY: usize = 16;
 
@@ -96,13 +95,11 @@ fn content(bytes: &[u8], version: u64, size: u64, crc: u64) -> Result<StateConte
 /// The layout of version 3, which fio up to 3.33 writes.
 fn old_content(rest: &[u8]) -> Option<StateContent> {
     let (fixed, entries) = rest.split_at_checked(OLD_NAME + NAME)?;
-    let name = &fixed[OLD_NAME..];
-    let end = name.iter().position(|&byte| byte == 0).unwrap_or(NAME);
     let count = usize::try_from(u64_at(fixed, 0)).ok()?;
     let entries = entries.as_chunks::<OLD_ENTRY>().0.get(..count)?;
     let completions = entries.iter().map(|entry| (u64_at(entry, 0), u64_at(entry, 8))).collect();
     Some(StateContent {
-        name: name[..end].to_vec(),
+        name: name_at(fixed, OLD_NAME),
         depth: u32_at(fixed, 8),
         number: u64_at(fixed, 16),
         index: u64_at(fixed, 24),

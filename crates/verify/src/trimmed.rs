@@ -1,6 +1,6 @@
 //! The check of blocks that were trimmed: they must be zeros.
 
-use crate::{BlockMismatch, IntervalFailure, IntervalProblem};
+use crate::{BlockMismatch, IntervalProblem};
 
 /// Checks a trimmed block that was read at `offset`.
 ///
@@ -8,9 +8,8 @@ use crate::{BlockMismatch, IntervalFailure, IntervalProblem};
 /// The first byte that is not zero.
 pub fn check_trimmed(block: &[u8], offset: u64) -> Result<(), Box<BlockMismatch>> {
     let Some(at) = block.iter().position(|&byte| byte != 0) else { return Ok(()) };
-    let len = block.len() as u64;
     let problem = IntervalProblem::NotZero { at: at as u64 };
-    Err(Box::new(BlockMismatch { offset, len, failures: vec![IntervalFailure { offset, len, problem }] }))
+    Err(BlockMismatch::of_whole_block(offset, block.len() as u64, problem))
 }
 
 #[cfg(test)]

@@ -7,110 +7,14 @@ mod dump;
 
 use std::time::Duration;
 
-use ferrio_job::{JobSpec, Pattern, Verify};
 use thiserror::Error;
 
 use crate::{
-    BadDigest, BlockHeader, BlockMismatch, BlockPattern, Digest, HeaderLayout, IntervalFailure,
-    IntervalProblem, MAGIC, PatternError, VERSION, VerifyMethod, layout,
+    BadDigest, BlockHeader, BlockMismatch, Digest, HeaderLayout, IntervalFailure, IntervalProblem, MAGIC,
+    SpecError, VERSION, VerifyMethod, VerifySpec, layout,
 };
 
 pub use dump::{Dump, DumpKind};
-
-/// The verification of a job, with all implications of its options resolved.
-#[derive(Clone, Debug)]
-pub struct VerifySpec {
-    /// `verify`.
-    pub method: VerifyMethod,
-    /// `verify_layout`: the layout of headers that are written, and expected.
-    pub layout: HeaderLayout,
-    /// Whether blocks may have headers of any layout, because another program may have written them.
-    pub any_layout: bool,
-    /// Bytes that carry one header, from [`resolve_interval`](crate::resolve_interval).
-    pub interval: u32,
-    /// Whether each block is one interval whatever its length (`bs_unaligned`).
-    pub whole_blocks: bool,
-    /// `verify_offset`, bytes; 0 when not given.
-    pub offset: u32,
-    /// Number of the job, from 1.
-    pub thread: u32,
-    /// Whether `verify_header_seed` is in effect: the seed is compared where one is expected.
-    pub header_seed: bool,
-    /// Whether `verify_write_sequence` is in effect: the number of the write is compared where one is expected.
-    pub write_sequence: bool,
-    /// `verify_fatal`: whether the check of a block stops after its first bad interval.
-    pub fatal: bool,
-    /// `verify_pattern` replaces the random body.
-    pub pattern: Option<BlockPattern>,
-}
-
-impl VerifySpec {
-    /// Resolves the options of a job.
-    ///
-    /// # Errors
-    /// The pattern cannot be used.
-    pub fn of(job: &JobSpec, verify: &Verify) -> Result<Self, SpecError> {
-        let pattern = verify
-            .pattern
-            .clone()
-            .map(|Pattern { bytes, offsets }| BlockPattern::new(bytes, offsets, verify.pattern_interval));
-        Ok(VerifySpec {
-            method: verify.method,
-            layout: verify.layout,
-            // The blocks of a writing job have the header that it asks for: another header is that of data that should have been replaced.
-            any_layout: !job.writes_data(),
-            interval: verify.interval,
-            whole_blocks: job.bs_unaligned,
-            offset: verify.offset,
-            thread: job.number,
-            header_seed: job.checks_header_seed(verify),
-            write_sequence: job.checks_write_sequence(verify),
-            fatal: verify.fatal,
-            pattern: pattern.transpose()?,
-        })
-    }
-}
-
-/// A reason why a job cannot verify.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum SpecError {
-    /// The pattern cannot be used.
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-    /// The method needs a pattern.
-    #[error("verify={} needs verify_pattern", .0.word())]
-    PatternMissing(VerifyMethod),
-    /// Releases that write this layout do not support the digest.
-    #[error("verify={} does not work with verify_layout={}: these releases of fio store no SHA-512", .method.word(), .layout.word())]
-    NoDigest {
-        /// The method.
-        method: VerifyMethod,
-        /// `verify_layout`
-        layout: HeaderLayout,
-    },
-    /// The header would be exchanged with part of itself.
-    #[error("verify_offset={offset} reaches into the header: with verify={} it must be {header} or more", .method.word())]
-    OffsetInHeader {
-        /// The given value, bytes.
-        offset: u32,
-        /// The method.
-        method: VerifyMethod,
-        /// Bytes of header and digest.
-        header: u32,
-    },
-    /// The header would leave its interval.
-    #[error(
-        "verify_offset={offset} and a header of {header} bytes reach beyond the verify interval of {interval} bytes"
-    )]
-    OffsetBeyondInterval {
-        /// The given value, bytes.
-        offset: u32,
-        /// Bytes of header and digest.
-        header: u32,
-        /// Bytes.
-        interval: u32,
-    },
-}
 
 /// An interval that is completely filled by its header. fio fails the job at the first such write, with `EINVAL` and these words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -245,40 +149,29 @@ impl Verifier {
         if !self.checks() {
             return Ok(());
         }
+        let block_len = block.len();
+        let Some(step) = self.step(block_len) else {
+            return Err(BlockMismatch::of_whole_block(offset, block_len as u64, IntervalProblem::NoRoom));
+        };
         let mut failures = Vec::new();
-        match self.step(block.len()) {
-            None => failures.push(IntervalFailure {
-                offset,
-                len: block.len() as u64,
-                problem: IntervalProblem::NoRoom,
-            }),
-            Some(step) => {
-                for start in (0..block.len()).step_by(step) {
-                    let len = step.min(block.len() - start);
-                    let interval = &mut block[start..start + len];
-                    let moved = (self.spec.offset as usize).min(len);
-                    let layout = self.layout_of(&interval[moved..], len, offset + start as u64);
-                    self.exchange(interval, layout.overhead(self.spec.method));
-                    let Err(problem) = self.check_interval(layout, block, start, len, offset, expected)
-                    else {
-                        continue;
-                    };
-                    let ends = self.spec.fatal || !problem.is_about_data();
-                    failures.push(IntervalFailure {
-                        offset: offset + start as u64,
-                        len: len as u64,
-                        problem,
-                    });
-                    if ends {
-                        break;
-                    }
+        for start in (0..block_len).step_by(step) {
+            let len = step.min(block_len - start);
+            let interval = &mut block[start..start + len];
+            let moved = (self.spec.offset as usize).min(len);
+            let layout = self.layout_of(&interval[moved..], len, offset + start as u64);
+            self.exchange(interval, layout.overhead(self.spec.method));
+            if let Err(problem) = self.check_interval(layout, block, start, len, offset, expected) {
+                let ends = self.spec.fatal || !problem.is_about_data();
+                failures.push(IntervalFailure { offset: offset + start as u64, len: len as u64, problem });
+                if ends {
+                    break;
                 }
             }
         }
         if failures.is_empty() {
             return Ok(());
         }
-        Err(Box::new(BlockMismatch { offset, len: block.len() as u64, failures }))
+        Err(Box::new(BlockMismatch { offset, len: block_len as u64, failures }))
     }
 
     /// Bytes of an interval in a block of `len` bytes; `None` if there is no room for header, digest and data.
@@ -297,27 +190,16 @@ impl Verifier {
 
     /// Writes header and digest to the start of an interval whose body is complete.
     fn seal(&self, interval: &mut [u8], stamp: &WriteStamp) {
-        let method = self.spec.method;
         let header = BlockHeader {
-            magic: MAGIC,
-            version: VERSION,
-            method: method.code(),
-            len: interval.len() as u32,
             seed: if self.spec.pattern.is_some() { 0 } else { stamp.seed },
             offset: stamp.offset,
             time_sec: stamp.time.as_secs() as u32,
             time_nsec: stamp.time.subsec_nanos(),
             number: stamp.number,
             thread: self.spec.thread as u16,
-            padding: [interval[42], interval[43]],
-            checksum: 0,
+            ..BlockHeader::default()
         };
-        let (head, data) = interval.split_at_mut(self.overhead);
-        let (place, field) = head.split_at_mut(self.spec.layout.bytes());
-        header.write_as(self.spec.layout, place);
-        if method.has_digest() {
-            field.copy_from_slice(Digest::compute(method, data).as_bytes());
-        }
+        header.seal(self.spec.layout, self.spec.method, interval);
     }
 
     /// The layout of the header at `place`, for an interval of `len` bytes at `offset` of the file: the expected one, unless the header is

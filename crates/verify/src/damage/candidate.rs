@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::DamageEvidence;
 use super::failed_block::FailedBlock;
 use super::identity::WriteIdentity;
-use crate::{BlockHeader, Digest, HeaderLayout, MAGIC, VERSION, VerifyMethod, layout};
+use crate::{BlockHeader, HeaderLayout};
 
 /// The bytes of a block in the form on disk.
 #[derive(Clone, Debug)]
@@ -47,32 +47,18 @@ impl Candidate {
         start: usize,
         len: usize,
     ) {
-        let (layout, method) = (failed.layout, failed.verifier.spec.method);
         let interval = &mut self.bytes[start..start + len];
         let (time_sec, time_nsec) = identity.time.unwrap_or_default();
         let header = BlockHeader {
-            magic: MAGIC,
-            version: VERSION,
-            method: method.code(),
-            len: len as u32,
             seed: identity.seed,
             offset: identity.offset.wrapping_add(start as u64),
             time_sec,
             time_nsec,
             number: identity.number.unwrap_or_default(),
             thread: identity.thread.unwrap_or_default(),
-            padding: [42, 43].map(|at| interval.get(at).copied().unwrap_or_default()),
-            checksum: 0,
+            ..BlockHeader::default()
         };
-        let (head, data) = interval.split_at_mut(failed.overhead);
-        let (place, field) = head.split_at_mut(layout.bytes());
-        header.write_as(layout, place);
-        match (layout, method) {
-            (HeaderLayout::Fio340, VerifyMethod::Sha512) => {
-                field.copy_from_slice(layout::unfinished_sha512(data).as_bytes());
-            }
-            _ => field.copy_from_slice(Digest::compute(method, data).as_bytes()),
-        }
+        header.seal(failed.layout, failed.verifier.spec.method, interval);
         failed.verifier.exchange(interval, failed.overhead);
         let place = start + failed.verifier.spec.offset as usize;
         let mut unknown = |known: bool, range: Range<usize>| {
@@ -80,7 +66,7 @@ impl Candidate {
                 self.unknown.push(place + range.start..place + range.end);
             }
         };
-        let [number, thread, checksum] = match layout {
+        let [number, thread, checksum] = match failed.layout {
             HeaderLayout::Current => [32..40, 40..42, 44..48],
             HeaderLayout::Fio340 => [34..36, 32..34, 36..40],
         };

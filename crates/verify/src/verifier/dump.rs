@@ -1,7 +1,7 @@
 //! The contents of dump files (`verify_dump`): a bad interval as read, and as it should be.
 
 use super::Verifier;
-use crate::{BlockHeader, BlockMismatch, Digest, HeaderLayout, IntervalFailure, IntervalProblem};
+use crate::{BlockHeader, BlockMismatch, HeaderLayout, IntervalFailure, IntervalProblem};
 
 /// A file of `verify_dump`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,16 +78,8 @@ impl Verifier {
 
     /// Writes the header of a bad interval, which is sound, over its original data, with the digest of that data.
     fn seal_again(&self, interval: &mut [u8], layout: HeaderLayout, media: BlockHeader) {
-        let method = self.spec.method;
-        let header = BlockHeader { method: method.code(), padding: [interval[42], interval[43]], ..media };
-        let overhead = layout.overhead(method);
-        let (head, data) = interval.split_at_mut(overhead);
-        let (place, field) = head.split_at_mut(layout.bytes());
-        header.write_as(layout, place);
-        if method.has_digest() {
-            field.copy_from_slice(Digest::compute(method, data).as_bytes());
-        }
-        self.exchange(interval, overhead);
+        media.seal(layout, self.spec.method, interval);
+        self.exchange(interval, layout.overhead(self.spec.method));
     }
 
     /// Blocks without headers are compared as a whole; the intervals that differ are dumped.

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::BlockPattern;
 
 /// The first seeds of a job with the default `randseed`.
 pub(crate) const SEEDS: [u64; 4] =
